@@ -1,7 +1,8 @@
 //! The kernel engine: one process that owns every namespace, interface and child of a run.
 //!
-//! [`plan::Plan`] says what to build and do; [`lab::main`] builds it, runs it and writes what
-//! happened as [`record::Record`] lines.
+//! [`plan::Plan`] says what to build and do; the lab process builds it, runs it and writes what
+//! happened as lines of [`record`].
 
+pub mod netns;
 pub mod plan;
 pub mod record;

@@ -1,0 +1,70 @@
+//! Unnamed network namespaces, held by file descriptors and gone with the last of them.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+use std::thread;
+
+use nix::sched::{CloneFlags, setns, unshare};
+
+/// A network namespace that lives as long as a handle to it, or a thread or socket inside it.
+#[derive(Clone, Debug)]
+pub struct NetNs(Arc<OwnedFd>);
+
+impl NetNs {
+    /// A new, empty namespace; the calling thread stays where it is.
+    ///
+    /// # Errors
+    /// Where the kernel refuses: no privilege over the user namespace, or a limit reached.
+    pub fn create() -> io::Result<Self> {
+        on_thread(|| {
+            unshare(CloneFlags::CLONE_NEWNET)?;
+            Self::current()
+        })?
+    }
+
+    /// The namespace of the calling thread.
+    ///
+    /// # Errors
+    /// When `/proc` is not mounted.
+    pub fn current() -> io::Result<Self> {
+        Ok(Self(Arc::new(File::open("/proc/thread-self/ns/net")?.into())))
+    }
+
+    /// Moves the calling thread into the namespace, for good.
+    ///
+    /// # Errors
+    /// Without privilege over the namespace.
+    pub fn enter(&self) -> io::Result<()> {
+        Ok(setns(self.as_fd(), CloneFlags::CLONE_NEWNET)?)
+    }
+
+    /// Runs `work` inside the namespace, on a thread of its own, and waits for it.
+    ///
+    /// # Errors
+    /// When the namespace cannot be entered.
+    ///
+    /// # Panics
+    /// When `work` does.
+    pub fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> io::Result<T> {
+        on_thread(|| {
+            self.enter()?;
+            Ok(work())
+        })?
+    }
+}
+
+impl AsFd for NetNs {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+/// Runs `work` on a thread of its own: a namespace is a property of the thread.
+fn on_thread<T: Send>(work: impl FnOnce() -> T + Send) -> io::Result<T> {
+    thread::scope(|scope| {
+        let worker = thread::Builder::new().spawn_scoped(scope, work)?;
+        Ok(worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    })
+}
