@@ -1,7 +1,20 @@
 //! The link model: what one link does to packets, without I/O and without a clock.
-//!
-//! A [`Link`] joins two ends. Packets are offered to a [`Direction`] at a time that the caller
-//! gives, and come out of [`Link::poll`] when they are due.
+
+#![forbid(unsafe_code)]
+
+mod check;
+mod config;
+mod counters;
+mod link;
+mod serialise;
+
+pub use check::{ConfigError, TraceProblem};
+pub use config::{
+    DirectionConfig, Discipline, Duplex, Jitter, LinkChange, LinkConfig, Loss, QueueConfig,
+    QueueLimits, Rate, Reordering,
+};
+pub use counters::{Backlog, Counters};
+pub use link::{Delivery, Dropped, Link};
 
 /// A moment or a span in nanoseconds; the caller says what zero is.
 pub type Nanos = u64;

@@ -1,0 +1,2 @@
+//! Serialisation.
+pub(crate) mod trace;
