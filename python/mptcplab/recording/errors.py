@@ -1,0 +1,5 @@
+"""What can be wrong with a recording."""
+
+
+class RecordingError(Exception):
+    """A folder cannot be read or written as a recording: says where, why and the mend."""

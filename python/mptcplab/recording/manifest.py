@@ -1,0 +1,94 @@
+"""The manifest of a recording: what was run, where, and how it ended."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from mptcplab.recording.errors import RecordingError
+
+MANIFEST = "manifest.json"
+"""File of the manifest once the run has ended; appears last, after every table."""
+RUNNING = "running.json"
+"""File of the manifest while the run lasts."""
+
+Json = dict[str, object]
+
+
+class Status(StrEnum):
+    """How a run stands."""
+
+    RUNNING = "running"
+    COMPLETE = "complete"
+    INTERRUPTED = "interrupted"
+    """Ended by the user, or its lab is gone."""
+    FAILED = "failed"
+
+
+class Model(BaseModel):
+    """A JSON object whose keys are all known and whose values never change."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Lab(Model):
+    """The process that holds a running lab."""
+
+    pid: int
+    nodes: dict[str, int]
+    """Node to the id of the thread that is inside it."""
+
+
+class Manifest(Model):
+    """The content of ``manifest.json``; see ``docs/recording.md``."""
+
+    format: Literal[1] = 1
+    status: Status
+    scenario: str
+    variant: str
+    protocol: Literal["tcp", "mptcp"]
+    repetition: int = Field(ge=1)
+    seed: int
+    engine: str
+    started: str
+    """ISO 8601, UTC."""
+    duration_s: float | None = None
+    mptcplab: str
+    """Version of mptcplab."""
+    kernel: str | None = None
+    host: Json = {}
+    settings: Json = {}
+    plan: Json = {}
+    warnings: tuple[str, ...] = ()
+    lab: Lab | None = None
+
+
+M = TypeVar("M", bound=Model)
+
+
+def dump(model: Model) -> bytes:
+    """The model as the content of a file."""
+    return (model.model_dump_json(indent=1) + "\n").encode()
+
+
+def load(kind: type[M], path: Path) -> M:
+    """Reads ``path`` as ``kind``.
+
+    Raises:
+        RecordingError: the file cannot be read or does not fit; names the key.
+    """
+    try:
+        return kind.model_validate_json(path.read_bytes())
+    except OSError as error:
+        raise RecordingError(f"{path}: cannot be read: {error.strerror}") from error
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(str(part) for part in first["loc"])
+        if first["loc"] == ("format",):
+            raise RecordingError(
+                f"{path}: format {first['input']!r} is not one that this mptcplab reads (1); "
+                "open it with the version that wrote it"
+            ) from error
+        where = f"{path}: {place}" if place else f"{path}"
+        raise RecordingError(f"{where}: {first['msg']}; the file is damaged or foreign") from error

@@ -1,0 +1,147 @@
+"""Writing a recording: rows come one by one, files appear at the end, each whole."""
+
+import io
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from mptcplab.recording.errors import RecordingError
+from mptcplab.recording.files import publish
+from mptcplab.recording.manifest import MANIFEST, RUNNING, Lab, Manifest, Status, dump
+from mptcplab.recording.tables import TABLES, Table
+
+
+class Writer:
+    """Collects the rows of one run and writes them as a recording.
+
+    Rows stay in memory until :meth:`finish`; a run is a few hundred rows a second at most.
+    """
+
+    def __init__(self, folder: Path, manifest: Manifest) -> None:
+        """Makes ``folder``, which must not hold anything yet.
+
+        ``manifest`` says what is run; its ``status``, ``duration_s``, ``warnings`` and ``lab``
+        are filled in here.
+
+        Raises:
+            RecordingError: the folder cannot be made, or holds something.
+        """
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            occupied = next(folder.iterdir(), None)
+        except OSError as error:
+            raise RecordingError(f"{folder}: cannot be made: {error.strerror}") from error
+        if occupied is not None:
+            raise RecordingError(f"{folder}: holds {occupied.name} already; choose an empty folder")
+        self._folder = folder
+        self._manifest = manifest
+        self._buffers = {name: _Buffer(table) for name, table in TABLES.items()}
+        self._warnings: list[str] = list(manifest.warnings)
+
+    @property
+    def folder(self) -> Path:
+        """The recording's folder."""
+        return self._folder
+
+    def ready(self, lab: Lab) -> None:
+        """Says that the run goes on, and in which process, to those who look from outside."""
+        running = self._manifest.model_copy(update={"status": Status.RUNNING, "lab": lab})
+        publish(self._folder / RUNNING, dump(running))
+
+    def line(self, line: str | bytes) -> None:
+        """Takes one of the lab's JSON lines that is a row of a table.
+
+        Raises:
+            ValueError: the line is not a row of a known table with known columns. This is an
+                error in the engine, not of a user.
+        """
+        record = json.loads(line)
+        table = record.pop("record")
+        self.row(table, record)
+
+    def row(self, table: str, values: Mapping[str, object]) -> None:
+        """Adds a row; a column that is not given is null.
+
+        Raises:
+            ValueError: unknown table, unknown column, or a value of another type.
+        """
+        if table not in self._buffers:
+            raise ValueError(f"unknown table {table!r}; known are {', '.join(TABLES)}")
+        self._buffers[table].add(values)
+
+    def warn(self, sentence: str) -> None:
+        """Adds a warning for the reader of the results, once."""
+        if sentence not in self._warnings:
+            self._warnings.append(sentence)
+
+    def finish(self, status: Status, duration_s: float) -> Manifest:
+        """Writes every table, then the manifest, and so ends the recording.
+
+        Raises:
+            RecordingError: a file cannot be written.
+        """
+        for name, buffer in self._buffers.items():
+            publish(self._folder / f"{name}.parquet", buffer.parquet())
+        manifest = self._manifest.model_copy(
+            update={
+                "status": status,
+                "duration_s": duration_s,
+                "warnings": tuple(self._warnings),
+                "lab": None,
+            }
+        )
+        publish(self._folder / MANIFEST, dump(manifest))
+        (self._folder / RUNNING).unlink(missing_ok=True)
+        return manifest
+
+
+class _Buffer:
+    """The rows of one table, by column."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self._types = {column.name: _VALUES[column.type] for column in table.columns}
+        self._columns: dict[str, list[object]] = {name: [] for name in self._types}
+
+    def add(self, values: Mapping[str, object]) -> None:
+        if not values.keys() <= self._types.keys():
+            unknown = ", ".join(sorted(values.keys() - self._types.keys()))
+            raise ValueError(f"table {self._table.name!r} has no column {unknown}")
+        for name, expected in self._types.items():
+            value = values.get(name)
+            if value is not None and not expected.holds(value):
+                raise ValueError(f"{self._table.name}.{name}: {value!r} is not {expected.words}")
+        for name, column in self._columns.items():
+            column.append(values.get(name))
+
+    def parquet(self) -> bytes:
+        file = io.BytesIO()
+        pl.DataFrame(self._columns, schema=self._table.schema).write_parquet(
+            file, compression="zstd"
+        )
+        return file.getvalue()
+
+
+@dataclass(frozen=True)
+class _Values:
+    """The values that a column takes beside null."""
+
+    words: str
+    type: type
+    integers: range | None = None
+
+    def holds(self, value: object) -> bool:
+        if type(value) is not self.type:
+            return False
+        return self.integers is None or value in self.integers
+
+
+_VALUES: dict[pl.DataType, _Values] = {
+    pl.Int64(): _Values("a signed 64-bit integer", int, range(-(2**63), 2**63)),
+    pl.UInt64(): _Values("an unsigned 64-bit integer", int, range(2**64)),
+    pl.String(): _Values("text", str),
+    pl.Boolean(): _Values("true or false", bool),
+}
