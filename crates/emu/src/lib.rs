@@ -3,6 +3,12 @@
 //! [`plan::Plan`] says what to build and do; the lab process builds it, runs it and writes what
 //! happened as lines of [`record`].
 
+pub mod capture;
+pub mod emulator;
+pub mod frames;
+pub mod lateness;
+pub mod netlink;
 pub mod netns;
 pub mod plan;
+pub mod realtime;
 pub mod record;

@@ -1,0 +1,390 @@
+//! The link model in real time: one thread that moves frames between the interfaces of the links.
+//!
+//! The thread sleeps until a frame arrives or one is due. A frame enters the model with the time
+//! at which the kernel saw it, and leaves it at the first wake-up after it is due; how late that
+//! is, is measured ([`Lateness`]). Packets of one large frame that leave in the same wake-up
+//! travel as one large frame again.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::{self, JoinHandle};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use mptcplab_link::{Backlog, Counters, Delivery, Link, LinkChange, LinkConfig, Nanos};
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags};
+use nix::sys::eventfd::{EfdFlags, EventFd};
+use nix::sys::time::{TimeSpec, TimeValLike};
+
+use crate::capture::Tap;
+use crate::frames::port::{Outgoing, Port};
+use crate::frames::segments::Frame;
+use crate::lateness::Lateness;
+use crate::realtime;
+
+/// Frames taken from one interface before the others have their turn.
+const ARRIVALS_A_TURN: usize = 256;
+
+/// One link, ready to be driven: direction 0 carries packets from `ports[0]` to `ports[1]`.
+pub struct EmulatedLink {
+    /// How it treats packets.
+    pub config: LinkConfig,
+    /// Seed of its random streams.
+    pub seed: u64,
+    /// Where its packets come from and go to.
+    pub ports: [Port; 2],
+    /// Captures of what its two interfaces send and receive.
+    pub taps: [Option<Tap>; 2],
+}
+
+/// What one direction of a link has done and holds.
+#[derive(Clone, Copy, Debug)]
+pub struct DirectionState {
+    /// Since the start.
+    pub counters: Counters,
+    /// Now.
+    pub backlog: Backlog,
+    /// Frames that the emulator itself has lost, since the start.
+    pub overruns: u64,
+}
+
+/// How the emulator did.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    /// How late frames left.
+    pub lateness: Lateness,
+    /// Its thread had real-time priority.
+    pub realtime: bool,
+}
+
+/// A running emulator; it ends with [`Emulator::stop`], or when this and every [`Control`] has
+/// been dropped.
+pub struct Emulator {
+    control: Control,
+    thread: JoinHandle<io::Result<Summary>>,
+}
+
+/// A handle for other threads: changes links and reads their state.
+#[derive(Clone)]
+pub struct Control {
+    commands: Sender<Command>,
+    wake: Arc<EventFd>,
+}
+
+enum Command {
+    Change { link: usize, change: LinkChange, answer: Sender<io::Result<()>> },
+    State { answer: Sender<Vec<[DirectionState; 2]>> },
+    Stop,
+}
+
+impl Emulator {
+    /// Starts the thread. `zero` is the zero of the links' time.
+    ///
+    /// # Errors
+    /// When a link's configuration is refused by the model, or the thread cannot be made.
+    pub fn start(links: Vec<EmulatedLink>, zero: Instant) -> io::Result<Self> {
+        let (commands, inbox) = channel();
+        let wake = Arc::new(EventFd::from_flags(EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC)?);
+        let (started, start) = channel();
+        let thread = thread::Builder::new().name("links".into()).spawn({
+            let wake = Arc::clone(&wake);
+            move || match Driver::new(links, zero, inbox, &wake) {
+                Ok(driver) => {
+                    started.send(Ok(())).ok();
+                    driver.run(&wake)
+                }
+                Err(error) => {
+                    started.send(Err(error)).ok();
+                    Err(io::Error::other("the emulator did not start"))
+                }
+            }
+        })?;
+        start.recv().map_err(io::Error::other)??;
+        Ok(Self { control: Control { commands, wake }, thread })
+    }
+
+    /// A handle for another thread.
+    pub fn control(&self) -> Control {
+        self.control.clone()
+    }
+
+    /// Ends the thread and says how it did.
+    ///
+    /// # Errors
+    /// What ended the thread before, if anything did.
+    ///
+    /// # Panics
+    /// When the thread did.
+    pub fn stop(self) -> io::Result<Summary> {
+        self.control.send(Command::Stop).ok();
+        self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
+}
+
+impl Control {
+    /// Changes the parameters of link number `link` now.
+    ///
+    /// # Errors
+    /// When the model refuses the values, or the emulator has ended.
+    pub fn change(&self, link: usize, change: LinkChange) -> io::Result<()> {
+        let (answer, result) = channel();
+        self.send(Command::Change { link, change, answer })?;
+        result.recv().map_err(io::Error::other)?
+    }
+
+    /// The state of every link's two directions, in the order of the links.
+    ///
+    /// # Errors
+    /// When the emulator has ended.
+    pub fn state(&self) -> io::Result<Vec<[DirectionState; 2]>> {
+        let (answer, result) = channel();
+        self.send(Command::State { answer })?;
+        result.recv().map_err(io::Error::other)
+    }
+
+    fn send(&self, command: Command) -> io::Result<()> {
+        self.commands.send(command).map_err(|_| io::Error::other("the emulator has ended"))?;
+        self.wake.write(1)?;
+        Ok(())
+    }
+}
+
+/// One packet in the model: the frame that it came in, and which of its packets it is.
+#[derive(Clone)]
+struct Packet {
+    frame: Rc<Frame>,
+    index: usize,
+}
+
+/// A link in the hands of the thread.
+struct Driven {
+    model: Link<Packet>,
+    ports: [Port; 2],
+    taps: [Option<Tap>; 2],
+    overruns: [u64; 2],
+}
+
+struct Driver {
+    links: Vec<Driven>,
+    zero: Instant,
+    commands: Receiver<Command>,
+    readable: Epoll,
+    lateness: Lateness,
+    realtime: bool,
+    arrivals: Vec<(Nanos, usize, Frame)>,
+    due: Vec<Delivery<Packet>>,
+}
+
+impl Driver {
+    fn new(
+        links: Vec<EmulatedLink>,
+        zero: Instant,
+        commands: Receiver<Command>,
+        wake: &EventFd,
+    ) -> io::Result<Self> {
+        let readable = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
+        let event = EpollEvent::new(EpollFlags::EPOLLIN, 0);
+        readable.add(wake, event)?;
+        let links = links
+            .into_iter()
+            .map(|link| {
+                for port in &link.ports {
+                    readable.add(port, event)?;
+                }
+                let model = Link::new(&link.config, link.seed).map_err(io::Error::other)?;
+                Ok(Driven { model, ports: link.ports, taps: link.taps, overruns: [0; 2] })
+            })
+            .collect::<io::Result<_>>()?;
+        Ok(Self {
+            links,
+            zero,
+            commands,
+            readable,
+            lateness: Lateness::default(),
+            realtime: false,
+            arrivals: Vec::new(),
+            due: Vec::new(),
+        })
+    }
+
+    fn run(mut self, wake: &EventFd) -> io::Result<Summary> {
+        self.realtime = realtime::prefer_this_thread();
+        loop {
+            let more = self.take_arrivals()?;
+            self.deliver()?;
+            if !self.obey()? {
+                break;
+            }
+            if !more {
+                self.sleep()?;
+                wake.read().ok();
+            }
+        }
+        Ok(Summary { lateness: self.lateness, realtime: self.realtime })
+    }
+
+    fn now(&self) -> Nanos {
+        self.zero.elapsed().as_nanos() as Nanos
+    }
+
+    /// Moves what has arrived into the models, in the order of arrival on each link. True when a
+    /// turn was not enough.
+    fn take_arrivals(&mut self) -> io::Result<bool> {
+        let realtime_zero_ns = realtime_ns()?.saturating_sub(self.now());
+        let mut more = false;
+        for link in &mut self.links {
+            self.arrivals.clear();
+            for (direction, port) in link.ports.iter_mut().enumerate() {
+                let before = self.arrivals.len();
+                while self.arrivals.len() - before < ARRIVALS_A_TURN {
+                    let Some(arrival) = port.receive() else { break };
+                    let at = arrival.realtime_ns.saturating_sub(realtime_zero_ns);
+                    self.arrivals.push((at, direction, arrival.frame));
+                }
+                more |= self.arrivals.len() - before == ARRIVALS_A_TURN;
+            }
+            self.arrivals.sort_by_key(|(at, ..)| *at);
+            for (at, direction, frame) in self.arrivals.drain(..) {
+                link.offer(at, direction, frame);
+            }
+        }
+        Ok(more)
+    }
+
+    /// Sends what is due.
+    fn deliver(&mut self) -> io::Result<()> {
+        let now = self.now();
+        for link in &mut self.links {
+            if link.model.next_deadline().is_some_and(|deadline| deadline <= now) {
+                link.deliver(now, &mut self.due, &mut self.lateness)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Carries out what other threads have asked for; false when the emulator is to end.
+    fn obey(&mut self) -> io::Result<bool> {
+        while let Ok(command) = self.commands.try_recv() {
+            match command {
+                Command::Change { link, change, answer } => {
+                    let now = self.now();
+                    let result = self.links[link].model.change(now, &change);
+                    answer.send(result.map_err(io::Error::other)).ok();
+                }
+                Command::State { answer } => {
+                    let now = self.now();
+                    let mut states = Vec::with_capacity(self.links.len());
+                    for link in &mut self.links {
+                        link.deliver(now, &mut self.due, &mut self.lateness)?;
+                        states.push(link.state()?);
+                    }
+                    answer.send(states).ok();
+                }
+                Command::Stop => return Ok(false),
+            }
+        }
+        Ok(true)
+    }
+
+    /// Waits for a frame, a command or the next delivery.
+    fn sleep(&self) -> io::Result<()> {
+        let deadline = self.links.iter().filter_map(|link| link.model.next_deadline()).min();
+        let timeout = match deadline.map(|deadline| deadline.saturating_sub(self.now())) {
+            Some(0) => return Ok(()),
+            Some(span) => Some(TimeSpec::nanoseconds(span.min(i64::MAX as u64) as i64)),
+            None => None,
+        };
+        let mut ready = [PollFd::new(self.readable.0.as_fd(), PollFlags::POLLIN)];
+        match ppoll(&mut ready, timeout, None) {
+            Ok(_) | Err(Errno::EINTR) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+impl Driven {
+    /// Offers each packet of a frame that arrived at end `direction`.
+    fn offer(&mut self, at: Nanos, direction: usize, frame: Frame) {
+        let frame = Rc::new(frame);
+        for index in 0..frame.packets() {
+            if let Some(tap) = &mut self.taps[direction] {
+                tap.sent(at, &frame, index);
+            }
+            let packet = Packet { frame: Rc::clone(&frame), index };
+            // A packet that the link refuses is counted by the model.
+            let _ = self.model.offer(direction, at, frame.ip_bytes(index), packet);
+        }
+    }
+
+    /// Brings the model to `now` and sends what is due.
+    fn deliver(
+        &mut self,
+        now: Nanos,
+        due: &mut Vec<Delivery<Packet>>,
+        lateness: &mut Lateness,
+    ) -> io::Result<()> {
+        due.clear();
+        self.model.poll(now, due);
+        for delivery in &*due {
+            lateness.add(now - delivery.at);
+        }
+        self.send(due)
+    }
+
+    /// Sends deliveries to the far ends, runs of packets of one frame as one frame.
+    fn send(&mut self, due: &[Delivery<Packet>]) -> io::Result<()> {
+        for direction in 0..2 {
+            let far = 1 - direction;
+            let mut batch: Vec<Outgoing> = Vec::new();
+            let mut run: Option<(&Packet, usize)> = None;
+            for delivery in due.iter().filter(|delivery| delivery.direction == direction) {
+                let packet = &delivery.packet;
+                if let Some(tap) = &mut self.taps[far] {
+                    tap.received(delivery.at, &packet.frame, packet.index);
+                }
+                run = match run {
+                    Some((first, count))
+                        if Rc::ptr_eq(&first.frame, &packet.frame)
+                            && first.index + count == packet.index =>
+                    {
+                        Some((first, count + 1))
+                    }
+                    Some((first, count)) => {
+                        batch.push(first.frame.carve(first.index..first.index + count));
+                        Some((packet, 1))
+                    }
+                    None => Some((packet, 1)),
+                };
+            }
+            if let Some((first, count)) = run {
+                batch.push(first.frame.carve(first.index..first.index + count));
+            }
+            match self.ports[far].send(&batch) {
+                // An interface that is down receives nothing, as in life.
+                Err(error) if error.kind() == io::ErrorKind::NetworkDown => {}
+                other => other?,
+            }
+        }
+        Ok(())
+    }
+
+    fn state(&mut self) -> io::Result<[DirectionState; 2]> {
+        for (total, port) in self.overruns.iter_mut().zip(&mut self.ports) {
+            *total += port.overruns()?;
+        }
+        Ok([0, 1].map(|direction| DirectionState {
+            counters: self.model.counters(direction),
+            backlog: self.model.backlog(direction),
+            overruns: self.overruns[direction],
+        }))
+    }
+}
+
+fn realtime_ns() -> io::Result<u64> {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).map_err(io::Error::other)?;
+    Ok(since.as_nanos() as u64)
+}

@@ -1,0 +1,317 @@
+//! One interface of the emulator: an AF_PACKET socket with a receive ring.
+//!
+//! The ring (TPACKET_V2) is memory shared with the kernel, so that a burst costs one wake-up and
+//! no copy through a socket buffer, whose size an ordinary user could not raise. Each slot also
+//! carries the time at which the frame arrived: a late wake-up does not delay a frame's entry into
+//! the link model.
+
+use std::io;
+use std::num::NonZeroUsize;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::ptr;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::segments::{ETHERNET_BYTES, Frame, OffloadHeader};
+
+const PACKET_RX_RING: libc::c_int = 5;
+const PACKET_STATISTICS: libc::c_int = 6;
+const PACKET_VERSION: libc::c_int = 10;
+const PACKET_VNET_HDR: libc::c_int = 15;
+const PACKET_QDISC_BYPASS: libc::c_int = 20;
+const PACKET_IGNORE_OUTGOING: libc::c_int = 23;
+const TPACKET_V2: libc::c_int = 1;
+const TP_STATUS_KERNEL: u32 = 0;
+const TP_STATUS_USER: u32 = 1;
+
+/// Room in a slot before the frame: the slot's header, its alignment and the offload header.
+const SLOT_HEADER_BYTES: usize = 128;
+/// A frame of the largest IP packet.
+const LARGEST_FRAME_BYTES: usize = 65535 + ETHERNET_BYTES;
+const PAGE_BYTES: usize = 4096;
+/// At 1 Gbit/s of 1500-byte packets, 12 ms of arrivals.
+const SLOTS: usize = 1024;
+/// At 4 Gbit/s of 64 KiB segments, 16 ms of arrivals.
+const LARGE_SLOTS: usize = 128;
+
+/// `struct tpacket2_hdr`.
+#[repr(C)]
+struct SlotHeader {
+    status: AtomicU32,
+    original_bytes: u32,
+    bytes: u32,
+    mac: u16,
+    net: u16,
+    seconds: u32,
+    nanoseconds: u32,
+    vlan_tci: u16,
+    vlan_tpid: u16,
+    padding: [u8; 4],
+}
+
+/// A frame and the time at which it arrived.
+#[derive(Debug)]
+pub struct Arrival {
+    /// The frame.
+    pub frame: Frame,
+    /// Nanoseconds since the Unix epoch (CLOCK_REALTIME), as the kernel stamped it.
+    pub realtime_ns: u64,
+}
+
+/// A frame to be sent: offload header and bytes.
+pub type Outgoing = (OffloadHeader, Vec<u8>);
+
+/// The emulator's side of one interface of a node.
+pub struct Port {
+    socket: OwnedFd,
+    ring: Ring,
+    truncated: u64,
+}
+
+impl Port {
+    /// Takes over interface `index` of the calling thread's namespace: everything that arrives
+    /// there goes to the ring.
+    ///
+    /// # Errors
+    /// Without CAP_NET_RAW in the namespace, or without memory for the ring.
+    pub fn open(index: u32, mtu: u32, offload: bool) -> io::Result<Self> {
+        // SAFETY: plain system call; a non-negative result is a descriptor that nobody else owns.
+        let socket = unsafe {
+            let fd = libc::socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0);
+            if fd < 0 {
+                return Err(io::Error::last_os_error());
+            }
+            OwnedFd::from_raw_fd(fd)
+        };
+        set_option(&socket, PACKET_VERSION, &TPACKET_V2)?;
+        set_option(&socket, PACKET_VNET_HDR, &1)?;
+        set_option(&socket, PACKET_QDISC_BYPASS, &1)?;
+        set_option(&socket, PACKET_IGNORE_OUTGOING, &1)?;
+        let ring = Ring::new(&socket, mtu, offload)?;
+        bind(&socket, index)?;
+        Ok(Self { socket, ring, truncated: 0 })
+    }
+
+    /// The next frame that has arrived; `None` when there is none yet.
+    pub fn receive(&mut self) -> Option<Arrival> {
+        loop {
+            let arrival = self.ring.take()?;
+            if arrival.is_none() {
+                self.truncated += 1;
+            } else {
+                return arrival;
+            }
+        }
+    }
+
+    /// Sends frames, in order.
+    ///
+    /// # Errors
+    /// What sendmmsg(2) gives, e.g. `NetworkDown` when the other side is down.
+    pub fn send(&self, frames: &[Outgoing]) -> io::Result<()> {
+        const BATCH: usize = 64;
+        frames.chunks(BATCH).try_for_each(|batch| self.send_batch(batch))
+    }
+
+    /// Frames that were lost on their way into the ring since the last call.
+    ///
+    /// # Errors
+    /// What getsockopt(2) gives.
+    pub fn overruns(&mut self) -> io::Result<u64> {
+        let mut statistics = [0_u32; 2];
+        let mut length = size_of_val(&statistics) as libc::socklen_t;
+        // SAFETY: the kernel writes at most `length` bytes to the array.
+        let result = unsafe {
+            libc::getsockopt(
+                self.socket.as_raw_fd(),
+                libc::SOL_PACKET,
+                PACKET_STATISTICS,
+                statistics.as_mut_ptr().cast(),
+                &mut length,
+            )
+        };
+        if result < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(u64::from(statistics[1]) + std::mem::take(&mut self.truncated))
+    }
+
+    fn send_batch(&self, frames: &[Outgoing]) -> io::Result<()> {
+        let headers: Vec<[u8; OffloadHeader::BYTES]> =
+            frames.iter().map(|(offload, _)| offload.to_bytes()).collect();
+        let mut parts: Vec<[libc::iovec; 2]> = headers
+            .iter()
+            .zip(frames)
+            .map(|(header, (_, bytes))| [io_vector(header), io_vector(bytes)])
+            .collect();
+        let mut messages: Vec<libc::mmsghdr> = parts
+            .iter_mut()
+            .map(|parts| {
+                // SAFETY: an all-zero message header is valid: no name, no control data.
+                let mut message: libc::mmsghdr = unsafe { std::mem::zeroed() };
+                message.msg_hdr.msg_iov = parts.as_mut_ptr();
+                message.msg_hdr.msg_iovlen = parts.len();
+                message
+            })
+            .collect();
+        let mut sent = 0;
+        while sent < messages.len() {
+            let rest = &mut messages[sent..];
+            // SAFETY: `rest` and what it points to (`parts`, `headers`, `frames`) outlive the call.
+            let result = unsafe {
+                libc::sendmmsg(
+                    self.socket.as_raw_fd(),
+                    rest.as_mut_ptr(),
+                    rest.len() as libc::c_uint,
+                    0,
+                )
+            };
+            match result {
+                ..0 => {
+                    let error = io::Error::last_os_error();
+                    if error.kind() != io::ErrorKind::Interrupted {
+                        return Err(error);
+                    }
+                }
+                count => sent += count as usize,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl AsFd for Port {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+/// The memory shared with the kernel: slots that it fills in turn.
+struct Ring {
+    memory: ptr::NonNull<u8>,
+    bytes: NonZeroUsize,
+    slots: usize,
+    slot_bytes: usize,
+    /// Slots lie in blocks of whole pages.
+    slots_a_block: usize,
+    block_bytes: usize,
+    next: usize,
+}
+
+// SAFETY: the mapping belongs to this value alone; it is only reached through `&mut self`.
+unsafe impl Send for Ring {}
+
+impl Ring {
+    fn new(socket: &OwnedFd, mtu: u32, offload: bool) -> io::Result<Self> {
+        let (frame_bytes, slots) = if offload {
+            (LARGEST_FRAME_BYTES, LARGE_SLOTS)
+        } else {
+            (mtu as usize + ETHERNET_BYTES, SLOTS)
+        };
+        let slot_bytes = (frame_bytes + SLOT_HEADER_BYTES).next_multiple_of(128);
+        let block_bytes = (slot_bytes * 8).next_multiple_of(PAGE_BYTES).min(
+            slot_bytes.next_multiple_of(PAGE_BYTES).max(4 * PAGE_BYTES),
+        );
+        let slots_a_block = block_bytes / slot_bytes;
+        let blocks = slots.div_ceil(slots_a_block);
+        let slots = blocks * slots_a_block;
+        let request =
+            [block_bytes as u32, blocks as u32, slot_bytes as u32, slots as u32];
+        set_option(socket, PACKET_RX_RING, &request)?;
+        let bytes = NonZeroUsize::new(block_bytes * blocks).expect("a ring has blocks");
+        // SAFETY: a new shared mapping of the ring that the kernel has just made for the socket.
+        let memory = unsafe {
+            libc::mmap(
+                ptr::null_mut(),
+                bytes.get(),
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_SHARED,
+                socket.as_raw_fd(),
+                0,
+            )
+        };
+        if memory == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let memory = ptr::NonNull::new(memory.cast()).expect("mmap gives no null");
+        Ok(Self { memory, bytes, slots, slot_bytes, slots_a_block, block_bytes, next: 0 })
+    }
+
+    /// Takes the next slot: `None` when the kernel has filled none, `Some(None)` when its frame
+    /// was too large for the slot.
+    fn take(&mut self) -> Option<Option<Arrival>> {
+        let offset = self.next / self.slots_a_block * self.block_bytes
+            + self.next % self.slots_a_block * self.slot_bytes;
+        // SAFETY: the slot lies inside the mapping and starts with a header, aligned to 16 bytes.
+        let slot = unsafe { self.memory.add(offset) };
+        // SAFETY: as above; the kernel writes the status last, so that after the acquiring load
+        // the rest of the slot is ours until we give it back.
+        let header = unsafe { slot.cast::<SlotHeader>().as_ref() };
+        if header.status.load(Ordering::Acquire) & TP_STATUS_USER == 0 {
+            return None;
+        }
+        self.next = (self.next + 1) % self.slots;
+        let start = usize::from(header.mac);
+        let length = header.bytes as usize;
+        let fits = header.bytes == header.original_bytes
+            && start >= OffloadHeader::BYTES
+            && start + length <= self.slot_bytes;
+        let arrival = fits.then(|| {
+            // SAFETY: offload header and frame lie inside the slot, as just checked.
+            let bytes = unsafe {
+                std::slice::from_raw_parts(
+                    slot.as_ptr().add(start - OffloadHeader::BYTES),
+                    OffloadHeader::BYTES + length,
+                )
+            };
+            let (offload, frame) = bytes.split_at(OffloadHeader::BYTES);
+            let offload = OffloadHeader::from_bytes(offload.try_into().expect("split there"));
+            let realtime_ns = u64::from(header.seconds) * 1_000_000_000
+                + u64::from(header.nanoseconds);
+            Arrival { frame: Frame::new(offload, frame.to_vec()), realtime_ns }
+        });
+        header.status.store(TP_STATUS_KERNEL, Ordering::Release);
+        Some(arrival)
+    }
+}
+
+impl Drop for Ring {
+    fn drop(&mut self) {
+        // SAFETY: the mapping was made with this address and length and is not used any more.
+        unsafe { libc::munmap(self.memory.as_ptr().cast(), self.bytes.get()) };
+    }
+}
+
+fn set_option<T>(socket: &OwnedFd, option: libc::c_int, value: &T) -> io::Result<()> {
+    // SAFETY: the kernel reads `size_of::<T>()` bytes of a plain value.
+    let result = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_PACKET,
+            option,
+            ptr::from_ref(value).cast(),
+            size_of::<T>() as libc::socklen_t,
+        )
+    };
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+fn bind(socket: &OwnedFd, index: u32) -> io::Result<()> {
+    // SAFETY: an all-zero address is valid; the fields that matter are set below.
+    let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
+    address.sll_family = libc::AF_PACKET as u16;
+    address.sll_protocol = (libc::ETH_P_ALL as u16).to_be();
+    address.sll_ifindex = index as i32;
+    // SAFETY: the kernel reads one `sockaddr_ll`.
+    let result = unsafe {
+        libc::bind(
+            socket.as_raw_fd(),
+            ptr::from_ref(&address).cast(),
+            size_of::<libc::sockaddr_ll>() as libc::socklen_t,
+        )
+    };
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+fn io_vector(bytes: &[u8]) -> libc::iovec {
+    libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() }
+}

@@ -1,0 +1,114 @@
+//! Requests to the kernel over netlink: one message, one answer, errors as `io::Error`.
+
+pub mod mptcp;
+pub mod route;
+
+use std::io;
+
+use netlink_packet_core::{
+    NLM_F_ACK, NLM_F_DUMP, NLM_F_REQUEST, NetlinkDeserializable, NetlinkHeader,
+    NetlinkMessage, NetlinkPayload, NetlinkSerializable,
+};
+use netlink_sys::{Socket, SocketAddr};
+
+/// A netlink socket of one protocol, in the namespace in which it was opened.
+pub struct Netlink {
+    socket: Socket,
+    sequence: u32,
+}
+
+impl Netlink {
+    /// Opens a socket of `protocol` (`NETLINK_ROUTE`, `NETLINK_GENERIC` …) in the calling
+    /// thread's namespace.
+    ///
+    /// # Errors
+    /// What socket(2) and bind(2) give.
+    pub fn open(protocol: isize) -> io::Result<Self> {
+        let mut socket = Socket::new(protocol)?;
+        socket.bind_auto()?;
+        socket.connect(&SocketAddr::new(0, 0))?;
+        Ok(Self { socket, sequence: 0 })
+    }
+
+    /// The socket itself, for subscriptions and for polling.
+    pub fn socket(&mut self) -> &mut Socket {
+        &mut self.socket
+    }
+
+    /// Sends a request and waits for the kernel's yes or no.
+    ///
+    /// # Errors
+    /// The kernel's error, by its number.
+    pub fn request<T>(&mut self, payload: T, flags: u16) -> io::Result<()>
+    where
+        T: NetlinkSerializable + NetlinkDeserializable,
+    {
+        self.send(payload, flags | NLM_F_ACK)?;
+        self.answers::<T>(|_| {})
+    }
+
+    /// Sends a dump request and gives each row to `row`.
+    ///
+    /// # Errors
+    /// The kernel's error, by its number.
+    pub fn dump<T>(&mut self, payload: T, row: impl FnMut(T)) -> io::Result<()>
+    where
+        T: NetlinkSerializable + NetlinkDeserializable,
+    {
+        self.send(payload, NLM_F_DUMP)?;
+        self.answers(row)
+    }
+
+    fn send<T: NetlinkSerializable>(&mut self, payload: T, flags: u16) -> io::Result<()> {
+        self.sequence += 1;
+        let mut header = NetlinkHeader::default();
+        header.flags = flags | NLM_F_REQUEST;
+        header.sequence_number = self.sequence;
+        let mut message = NetlinkMessage::new(header, NetlinkPayload::InnerMessage(payload));
+        message.finalize();
+        let mut bytes = vec![0; message.buffer_len()];
+        message.serialize(&mut bytes);
+        self.socket.send(&bytes, 0).map(drop)
+    }
+
+    /// Reads the answers to the last request up to its acknowledgement or the end of its dump.
+    fn answers<T: NetlinkDeserializable>(&mut self, mut row: impl FnMut(T)) -> io::Result<()> {
+        loop {
+            let (datagram, _) = self.socket.recv_from_full()?;
+            for message in messages::<T>(&datagram) {
+                let message = message?;
+                if message.header.sequence_number != self.sequence {
+                    continue;
+                }
+                match message.payload {
+                    NetlinkPayload::InnerMessage(inner) => row(inner),
+                    NetlinkPayload::Error(error) => {
+                        return match error.code {
+                            None => Ok(()),
+                            Some(_) => Err(error.to_io()),
+                        };
+                    }
+                    NetlinkPayload::Done(_) => return Ok(()),
+                    _ => {}
+                }
+            }
+        }
+    }
+}
+
+/// The messages of one datagram.
+pub fn messages<T: NetlinkDeserializable>(
+    datagram: &[u8],
+) -> impl Iterator<Item = io::Result<NetlinkMessage<T>>> + '_ {
+    let mut rest = datagram;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let message = NetlinkMessage::<T>::deserialize(rest).map_err(io::Error::other);
+        // A message is padded to four bytes; one that cannot be read ends the datagram.
+        let length = message.as_ref().map_or(rest.len(), |message| message.header.length as usize);
+        rest = rest.get(length.next_multiple_of(4).max(4)..).unwrap_or_default();
+        Some(message)
+    })
+}
