@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -29,7 +31,7 @@ const OUTBOUND: u32 = 2;
 pub struct Tap {
     packets: SyncSender<Captured>,
     snap_length: usize,
-    lost: u64,
+    lost: Arc<AtomicU64>,
 }
 
 /// The thread that writes a capture's file.
@@ -76,7 +78,7 @@ pub fn start(path: &Path, name: &str, snap_length: u32, epoch_ns: u64) -> io::Re
         }
         io::Write::flush(writer.get_mut())
     })?;
-    Ok((Tap { packets, snap_length: snap_length as usize, lost: 0 }, Writer(thread)))
+    Ok((Tap { packets, snap_length: snap_length as usize, lost: Arc::default() }, Writer(thread)))
 }
 
 impl Tap {
@@ -90,9 +92,9 @@ impl Tap {
         self.capture(at, INBOUND, frame, index);
     }
 
-    /// Packets that the file lacks because the disk was too slow.
-    pub fn lost(&self) -> u64 {
-        self.lost
+    /// Counts the packets that the file lacks because the disk was too slow.
+    pub fn lost(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.lost)
     }
 
     fn capture(&mut self, at: Nanos, direction: u32, frame: &Frame, index: usize) {
@@ -101,7 +103,7 @@ impl Tap {
         let original_bytes = bytes.len() as u32;
         bytes.truncate(self.snap_length);
         if self.packets.try_send(Captured { at, direction, original_bytes, bytes }).is_err() {
-            self.lost += 1;
+            self.lost.fetch_add(1, Ordering::Relaxed);
         }
     }
 }

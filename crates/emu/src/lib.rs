@@ -6,9 +6,14 @@
 pub mod capture;
 pub mod emulator;
 pub mod frames;
+pub mod host;
+pub mod isolate;
 pub mod lateness;
 pub mod netlink;
+pub mod network;
 pub mod netns;
 pub mod plan;
 pub mod realtime;
 pub mod record;
+pub mod sysctl;
+pub mod timeline;

@@ -38,6 +38,28 @@ impl Recorder {
         self.zero
     }
 
+    /// Something happened now: a row of the table of events.
+    pub fn event(&self, kind: &str, subject: &str, label: &str) {
+        #[derive(Serialize)]
+        struct Event<'a> {
+            t_ns: Nanos,
+            kind: &'a str,
+            subject: &'a str,
+            label: &'a str,
+        }
+        // Without a reader the run is about to end by its closed standard input.
+        self.write("events", Event { t_ns: self.now(), kind, subject, label }).ok();
+    }
+
+    /// What a reader of the results must know.
+    pub fn warn(&self, text: &str) {
+        #[derive(Serialize)]
+        struct Warning<'a> {
+            text: &'a str,
+        }
+        self.write("warning", Warning { text }).ok();
+    }
+
     /// Writes one row of `table`.
     ///
     /// # Errors

@@ -4,6 +4,7 @@ pub mod mptcp;
 pub mod route;
 
 use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
 use netlink_packet_core::{
     NLM_F_ACK, NLM_F_DUMP, NLM_F_REQUEST, NetlinkDeserializable, NetlinkHeader,
@@ -93,6 +94,13 @@ impl Netlink {
                 }
             }
         }
+    }
+}
+
+impl AsFd for Netlink {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        // SAFETY: the descriptor is the socket's, which lives as long as the borrow.
+        unsafe { BorrowedFd::borrow_raw(self.socket.as_raw_fd()) }
     }
 }
 

@@ -5,6 +5,7 @@
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::os::fd::{AsFd, BorrowedFd};
 
 use netlink_packet_core::{
     DecodeError, DefaultNla, Emitable, NetlinkDeserializable, NetlinkHeader, NetlinkPayload,
@@ -226,13 +227,14 @@ impl PathManager {
             .collect())
     }
 
-    /// The netlink socket, for polling.
-    pub fn netlink(&mut self) -> &mut Netlink {
-        &mut self.netlink
-    }
-
     fn request(&mut self, command: u8, attributes: &[DefaultNla]) -> io::Result<()> {
         self.netlink.request(GenericMessage::new(self.family, command, attributes), 0)
+    }
+}
+
+impl AsFd for PathManager {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.netlink.as_fd()
     }
 }
 

@@ -1,0 +1,114 @@
+//! The walls around a run: a process tree, namespaces and files that die with one process.
+//!
+//! The lab is PID 1 of a PID namespace of its own, inside a user namespace of its own: when it
+//! ends, in whatever way, the kernel kills everything that it started and drops every namespace
+//! that it held. It ends when its parent does: by the parent-death signal, and because its
+//! standard input, a pipe from the command line, closes.
+
+use std::fs;
+use std::io;
+use std::os::fd::AsFd;
+
+use nix::mount::{MsFlags, mount};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sched::{CloneFlags, unshare};
+use nix::sys::prctl;
+use nix::sys::resource::{RLIM_INFINITY, Resource, getrlimit, setrlimit};
+use nix::sys::signal::Signal;
+use nix::sys::wait::{WaitStatus, waitpid};
+use nix::unistd::{ForkResult, fork, getgid, getuid};
+
+/// A private, empty, writable folder of the lab, gone with it: for what programs would put into
+/// `/tmp`, which stays the caller's because results may go there.
+pub const SCRATCH: &str = "/dev/shm";
+
+/// Builds the walls. Returns in the process inside them; the process outside ends here, with the
+/// status of the one inside. The caller must be single-threaded.
+///
+/// # Errors
+/// Where the system allows no namespaces: the error says what to do about it.
+pub fn enter() -> io::Result<()> {
+    die_with_parent()?;
+    raise_limits();
+    let (uid, gid) = (getuid(), getgid());
+    let namespaces = CloneFlags::CLONE_NEWPID
+        | CloneFlags::CLONE_NEWNS
+        | CloneFlags::CLONE_NEWNET
+        | CloneFlags::CLONE_NEWIPC
+        | CloneFlags::CLONE_NEWUTS;
+    match unshare(CloneFlags::CLONE_NEWUSER | namespaces) {
+        Ok(()) => {
+            fs::write("/proc/self/setgroups", "deny")?;
+            fs::write("/proc/self/uid_map", format!("0 {uid} 1"))?;
+            fs::write("/proc/self/gid_map", format!("0 {gid} 1"))?;
+        }
+        // Root needs no user namespace, and some containers allow none.
+        Err(_) if uid.is_root() => unshare(namespaces).map_err(|error| refused(error.into()))?,
+        Err(error) => return Err(refused(error.into())),
+    }
+    // SAFETY: the caller is single-threaded, as `unshare` of a user namespace has just proved or
+    // as the contract says; the child may do anything.
+    match unsafe { fork() }? {
+        ForkResult::Parent { child } => {
+            let status = match waitpid(child, None) {
+                Ok(WaitStatus::Exited(_, status)) => status,
+                _ => 1,
+            };
+            // SAFETY: ends the process at once; nothing here has anything to flush.
+            unsafe { libc::_exit(status) }
+        }
+        ForkResult::Child => {
+            die_with_parent()?;
+            private_files()
+        }
+    }
+}
+
+/// True when the other end of standard input has gone.
+fn is_orphan() -> io::Result<bool> {
+    let stdin = io::stdin();
+    let mut ready = [PollFd::new(stdin.as_fd(), PollFlags::empty())];
+    poll(&mut ready, PollTimeout::ZERO)?;
+    Ok(ready[0].revents().is_some_and(|events| events.contains(PollFlags::POLLHUP)))
+}
+
+/// The kernel kills this process when its parent ends, also when it has ended already.
+fn die_with_parent() -> io::Result<()> {
+    prctl::set_pdeathsig(Signal::SIGKILL)?;
+    if is_orphan()? {
+        return Err(io::Error::other("the process that started the lab has ended"));
+    }
+    Ok(())
+}
+
+/// Root may promise its child real-time priority, which the child cannot give itself once it is
+/// in a user namespace. Not granted is no error: the run says that it had none.
+fn raise_limits() {
+    setrlimit(Resource::RLIMIT_RTPRIO, 1, 1).ok();
+    setrlimit(Resource::RLIMIT_MEMLOCK, RLIM_INFINITY, RLIM_INFINITY).ok();
+    if let Ok((_, hard)) = getrlimit(Resource::RLIMIT_NOFILE) {
+        setrlimit(Resource::RLIMIT_NOFILE, hard, hard).ok();
+    }
+}
+
+/// Mounts that only the lab sees: its own processes in `/proc`, and its scratch folder.
+fn private_files() -> io::Result<()> {
+    let none = None::<&str>;
+    mount(none, "/", none, MsFlags::MS_REC | MsFlags::MS_PRIVATE, none)?;
+    let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
+    mount(Some("proc"), "/proc", Some("proc"), flags | MsFlags::MS_NOEXEC, none)?;
+    mount(Some("tmpfs"), SCRATCH, Some("tmpfs"), flags, Some("mode=1777"))?;
+    Ok(())
+}
+
+fn refused(error: io::Error) -> io::Error {
+    io::Error::new(
+        error.kind(),
+        format!(
+            "this system allows no namespaces here ({error}). As an ordinary user, allow user \
+             namespaces (sysctl user.max_user_namespaces above 0; kernel.unprivileged_userns_clone=1 \
+             or kernel.apparmor_restrict_unprivileged_userns=0 where they exist), or run as root; \
+             in a container, run it with CAP_SYS_ADMIN. `mptcplab doctor` shows what is missing"
+        ),
+    )
+}

@@ -1,0 +1,281 @@
+//! The network of a plan: nodes, pairs of interfaces, and the emulator between them.
+//!
+//! Each end of a link is a pair of virtual interfaces: one in its node, the other in the lab's own
+//! namespace, where the emulator takes and puts frames. Shaping therefore happens inside the
+//! network and never on a sending host.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use mptcplab_link::{Backlog, Counters, Nanos};
+use serde::Serialize;
+
+use crate::capture;
+use crate::emulator::{Control, EmulatedLink, Emulator, Summary};
+use crate::frames::port::Port;
+use crate::host::Host;
+use crate::netlink::route::{Route, VethEnd};
+use crate::netns::NetNs;
+use crate::plan::{Action, InterfaceRef, Plan};
+use crate::record::Recorder;
+use crate::sysctl;
+
+/// Every node and link of a plan, made but silent.
+pub struct Network {
+    /// The nodes, in the order of the plan.
+    pub hosts: Vec<Host>,
+    ports: Vec<[Port; 2]>,
+    core: NetNs,
+    /// The lab's own side of each link's interfaces, by their index.
+    near: Vec<[u32; 2]>,
+}
+
+/// The links of a network, carrying packets.
+pub struct Links {
+    core: NetNs,
+    emulator: Emulator,
+    captures: Vec<(String, capture::Writer, Arc<AtomicU64>)>,
+    near: Vec<[u32; 2]>,
+}
+
+/// What the events of a run change.
+#[derive(Clone)]
+pub struct Switchboard {
+    core: NetNs,
+    links: Control,
+    near: Vec<[u32; 2]>,
+}
+
+impl Network {
+    /// Makes the nodes in namespaces of their own and the interfaces between them; the calling
+    /// thread's namespace holds the emulator's side of each.
+    ///
+    /// # Errors
+    /// What the kernel refuses, with the name of the node, interface or setting.
+    pub fn build(plan: &Plan) -> io::Result<Self> {
+        quiet_core()?;
+        let hosts = plan
+            .nodes
+            .iter()
+            .map(|node| Host::start(node).map_err(|error| within(&node.name, error)))
+            .collect::<io::Result<Vec<_>>>()?;
+        let mut route = Route::open()?;
+        let core = NetNs::current()?;
+        for (number, link) in plan.links.iter().enumerate() {
+            for (end, far) in link.ends.iter().enumerate() {
+                let interface = &plan.nodes[far.node].interfaces[far.interface];
+                let near_end = VethEnd {
+                    name: &near_name(number, end),
+                    netns: &core,
+                    mtu: interface.mtu,
+                    mac: mac(number, end, true),
+                    offload: link.offload,
+                };
+                let far_end = VethEnd {
+                    name: &interface.name,
+                    netns: &hosts[far.node].netns,
+                    mac: mac(number, end, false),
+                    ..near_end
+                };
+                route
+                    .add_veth(&near_end, &far_end)
+                    .map_err(|error| within(&subject(plan, *far), error))?;
+            }
+        }
+        let indices: BTreeMap<String, u32> =
+            route.interfaces()?.into_iter().map(|i| (i.name, i.index)).collect();
+        let near: Vec<[u32; 2]> = (0..plan.links.len())
+            .map(|number| [0, 1].map(|end| indices[&near_name(number, end)]))
+            .collect();
+        let mut ports = Vec::new();
+        for (link, near) in plan.links.iter().zip(&near) {
+            let open = |end: usize| {
+                let far = link.ends[end];
+                let mtu = plan.nodes[far.node].interfaces[far.interface].mtu;
+                Port::open(near[end], mtu, link.offload)
+            };
+            ports.push([open(0)?, open(1)?]);
+        }
+        for index in near.iter().flatten() {
+            route.set_up(*index, true)?;
+        }
+        Ok(Self { hosts, ports, core, near })
+    }
+
+    /// Starts the links, with `zero` as the zero of their time, and their captures.
+    ///
+    /// # Errors
+    /// When a link's parameters are refused or a capture's file cannot be made.
+    pub fn start(self, plan: &Plan, zero: Instant) -> io::Result<(Vec<Host>, Links)> {
+        let mut captures = Vec::new();
+        let mut tap = |far: InterfaceRef| {
+            let Some(wanted) = &plan.capture else { return Ok(None) };
+            if !wanted.interfaces.contains(&far) {
+                return Ok(None);
+            }
+            let name = subject(plan, far);
+            let path = wanted.folder.join(format!("{}.pcapng", name.replace('.', "-")));
+            let (tap, writer) = capture::start(&path, &name, wanted.snap_length, epoch_ns(zero)?)
+                .map_err(|error| within(&path.display().to_string(), error))?;
+            captures.push((name, writer, tap.lost()));
+            Ok::<_, io::Error>(Some(tap))
+        };
+        let mut links = Vec::new();
+        for (number, (link, ports)) in plan.links.iter().zip(self.ports).enumerate() {
+            links.push(EmulatedLink {
+                config: link.config.clone(),
+                seed: plan.seed.wrapping_add(number as u64),
+                ports,
+                taps: [tap(link.ends[0])?, tap(link.ends[1])?],
+            });
+        }
+        let emulator = Emulator::start(links, zero)?;
+        Ok((self.hosts, Links { core: self.core, emulator, captures, near: self.near }))
+    }
+}
+
+impl Links {
+    /// What the run's events act on.
+    pub fn switchboard(&self) -> Switchboard {
+        Switchboard {
+            core: self.core.clone(),
+            links: self.emulator.control(),
+            near: self.near.clone(),
+        }
+    }
+
+    /// Ends the emulator and completes the captures.
+    ///
+    /// # Errors
+    /// What ended the emulator, or what kept a capture from the disk.
+    pub fn stop(self, recorder: &Recorder) -> io::Result<Summary> {
+        let summary = self.emulator.stop()?;
+        for (name, writer, lost) in self.captures {
+            writer.finish().map_err(|error| within(&format!("capture of {name}"), error))?;
+            let lost = lost.load(Ordering::Relaxed);
+            if lost > 0 {
+                recorder.warn(&format!(
+                    "the capture of {name} lacks {lost} packets: the disk was too slow; capture \
+                     fewer interfaces or bytes of each packet"
+                ));
+            }
+        }
+        Ok(summary)
+    }
+}
+
+impl Switchboard {
+    /// Carries out one event of a plan.
+    ///
+    /// # Errors
+    /// What the model or the kernel refuses.
+    pub fn act(&self, action: &Action, hosts: &[Host]) -> io::Result<()> {
+        match action {
+            Action::Link { link, change, carrier } => {
+                // First the link: what a host sends the moment its carrier is back finds it up.
+                self.links.change(*link, change.clone())?;
+                if let Some(up) = carrier {
+                    for index in self.near[*link] {
+                        self.core.run(|| Route::open()?.set_up(index, *up))??;
+                    }
+                }
+                Ok(())
+            }
+            Action::Interface { interface, up } => {
+                hosts[interface.node].set_up(interface.interface, *up)
+            }
+            Action::Backup { interface, backup } => {
+                hosts[interface.node].set_backup(interface.interface, *backup)
+            }
+        }
+    }
+
+    /// Writes a row for each direction of each link.
+    ///
+    /// # Errors
+    /// When the emulator has ended or the reader of the rows has gone.
+    pub fn sample(&self, plan: &Plan, recorder: &Recorder) -> io::Result<()> {
+        let t_ns = recorder.now();
+        for (link, states) in plan.links.iter().zip(self.links.state()?) {
+            for (direction, state) in states.iter().enumerate() {
+                let from = subject(plan, link.ends[direction]);
+                let to = subject(plan, link.ends[1 - direction]);
+                let row = Sample {
+                    t_ns,
+                    link: &link.name,
+                    from: &from,
+                    to: &to,
+                    counters: state.counters,
+                    backlog: state.backlog,
+                    overruns: state.overruns,
+                };
+                recorder.write("link_samples", row)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Gives every node its addresses, routes and endpoints.
+///
+/// # Errors
+/// What the kernel refuses, with the name of the node.
+pub fn configure(hosts: &[Host], plan: &Plan, recorder: &Recorder) -> io::Result<()> {
+    hosts.iter().zip(&plan.nodes).try_for_each(|(host, node)| {
+        host.configure(recorder).map_err(|error| within(&node.name, error))
+    })
+}
+
+/// `node.interface` of an end of a link.
+pub fn subject(plan: &Plan, interface: InterfaceRef) -> String {
+    let node = &plan.nodes[interface.node];
+    format!("{}.{}", node.name, node.interfaces[interface.interface].name)
+}
+
+/// A row of the table of link samples.
+#[derive(Serialize)]
+struct Sample<'a> {
+    t_ns: Nanos,
+    link: &'a str,
+    from: &'a str,
+    to: &'a str,
+    #[serde(flatten)]
+    counters: Counters,
+    #[serde(flatten)]
+    backlog: Backlog,
+    overruns: u64,
+}
+
+/// The emulator's side has no addresses and says nothing of its own.
+fn quiet_core() -> io::Result<()> {
+    for scope in ["all", "default"] {
+        let name = format!("net.ipv6.conf.{scope}.disable_ipv6");
+        if sysctl::get(&name).is_ok() {
+            sysctl::set(&name, "1")?;
+        }
+    }
+    Ok(())
+}
+
+fn near_name(link: usize, end: usize) -> String {
+    format!("l{link}e{end}")
+}
+
+/// A locally administered hardware address that tells its place.
+fn mac(link: usize, end: usize, near: bool) -> [u8; 6] {
+    let [high, low] = (link as u16).to_be_bytes();
+    [0x02, u8::from(near), 0, high, low, end as u8]
+}
+
+/// The run's zero in nanoseconds after the Unix epoch.
+fn epoch_ns(zero: Instant) -> io::Result<u64> {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_err(io::Error::other)?;
+    Ok((now - zero.elapsed()).as_nanos() as u64)
+}
+
+fn within(place: &str, error: io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{place}: {error}"))
+}

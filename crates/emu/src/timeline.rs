@@ -1,0 +1,65 @@
+//! The events of a run, each at its time.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use crate::host::Host;
+use crate::network::{Switchboard, subject};
+use crate::plan::{Action, Plan};
+use crate::record::Recorder;
+
+/// The thread that waits for the events. Dropping it cancels those that have not come yet.
+pub struct Timeline {
+    cancel: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// Starts to wait for the events of `plan`.
+///
+/// # Errors
+/// When the thread cannot be made.
+pub fn start(
+    plan: &Arc<Plan>,
+    switchboard: Switchboard,
+    hosts: &Arc<Vec<Host>>,
+    recorder: Recorder,
+) -> io::Result<Timeline> {
+    let (cancel, cancelled) = channel();
+    let (plan, hosts) = (Arc::clone(plan), Arc::clone(hosts));
+    let thread = thread::Builder::new().name("timeline".into()).spawn(move || {
+        for event in &plan.events {
+            let wait = Duration::from_nanos(event.at_ns.saturating_sub(recorder.now()));
+            if cancelled.recv_timeout(wait) != Err(RecvTimeoutError::Timeout) {
+                return;
+            }
+            let (kind, what) = describe(&plan, &event.action);
+            recorder.event(kind, &what, &event.label);
+            if let Err(error) = switchboard.act(&event.action, &hosts) {
+                recorder.warn(&format!("event '{}' failed: {error}", event.label));
+            }
+        }
+    })?;
+    Ok(Timeline { cancel: Some(cancel), thread: Some(thread) })
+}
+
+impl Drop for Timeline {
+    fn drop(&mut self) {
+        drop(self.cancel.take());
+        if let Some(thread) = self.thread.take() {
+            // A panic has been printed by its thread; the run's results are kept.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Kind and subject of an event's row.
+fn describe(plan: &Plan, action: &Action) -> (&'static str, String) {
+    match action {
+        Action::Link { link, .. } => ("link", plan.links[*link].name.clone()),
+        Action::Interface { interface, .. } => ("interface", subject(plan, *interface)),
+        Action::Backup { interface, .. } => ("backup", subject(plan, *interface)),
+    }
+}
