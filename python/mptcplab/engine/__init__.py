@@ -1,0 +1,1 @@
+"""Engines: what turns a scenario into a recording."""

@@ -1,0 +1,1 @@
+"""The engine that runs scenarios on the real Linux stack."""

@@ -1,0 +1,130 @@
+"""From a scenario and a variant to the plan that the lab process reads.
+
+The plan is the JSON form of `Plan` in `crates/emu/src/plan.rs`: every name resolved to an index or
+an address, every unit in its field's name. Compiling is pure; what the machine can do is checked
+elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mptcplab.engine.kernel.compile_links import compile_change, compile_link
+from mptcplab.engine.kernel.compile_network import compile_nodes
+from mptcplab.engine.kernel.compile_traffic import compile_flow, time_limit_ns
+from mptcplab.scenario.flows import flows
+from mptcplab.scenario.load import for_variant
+from mptcplab.scenario.model import Event, Scenario
+from mptcplab.scenario.network import End, Network, build
+from mptcplab.scenario.units import format_rate, format_time
+
+Plan = dict[str, Any]
+"""The plan as JSON's types."""
+
+
+@dataclass(frozen=True)
+class Capture:
+    """Which packets to keep, and where."""
+
+    folder: Path
+    interfaces: tuple[str, ...] = ()
+    """`node.interface`; all interfaces of hosts where empty."""
+    snap_length_bytes: int = 160
+    """Enough for all headers and options, with the start of the payload."""
+
+
+def compile_plan(
+    scenario: Scenario, variant: str, seed: int, capture: Capture | None = None
+) -> Plan:
+    """The plan of one repetition of a variant; `seed` is the repetition's own.
+
+    Raises `ScenarioError` for a variant that the scenario does not have.
+    """
+    made = for_variant(scenario, variant)
+    network = build(made)
+    sent = flows(made, made.variants[variant])
+    return {
+        "seed": seed,
+        "nodes": compile_nodes(made, network),
+        "links": [
+            compile_link(
+                name, link, made.folder, [_index(network, end) for end in network.links[name]]
+            )
+            for name, link in made.links.items()
+        ],
+        "traffic": [compile_flow(made, network, flow, index) for index, flow in enumerate(sent)],
+        "events": list(_events(made, network)),
+        "sample_interval_ns": made.sample_interval,
+        "capture": None if capture is None else _capture(network, capture),
+        "time_limit_ns": time_limit_ns(made, network, sent),
+    }
+
+
+def _index(network: Network, end: End) -> dict[str, int]:
+    return {
+        "node": network.nodes.index(end.node),
+        "interface": network.ends_of(end.node).index(end),
+    }
+
+
+def _capture(network: Network, capture: Capture) -> Plan:
+    wanted = [End.parse(text) for text in capture.interfaces] or [
+        end for end in network.interfaces if end.node not in network.routers
+    ]
+    return {
+        "folder": str(capture.folder),
+        "interfaces": [_index(network, end) for end in wanted],
+        "snap_length": capture.snap_length_bytes,
+    }
+
+
+def _events(scenario: Scenario, network: Network) -> Iterable[Plan]:
+    for event in sorted(scenario.events, key=lambda event: event.at):
+        for action, label in _actions(scenario, network, event):
+            yield {"at_ns": event.at, "action": action, "label": label}
+
+
+def _actions(scenario: Scenario, network: Network, event: Event) -> Iterable[tuple[Plan, str]]:
+    name = event.link or event.carrier
+    if name is not None:
+        index = list(scenario.links).index(name)
+        link = scenario.links[name]
+        carrier = event.up if event.carrier is not None else None
+        changes = (
+            compile_change(event.change, link, scenario.folder)
+            if event.change is not None
+            else [{"up": event.up}]
+        )
+        for change in changes:
+            action = {"kind": "link", "link": index, "change": change, "carrier": carrier}
+            yield action, _link_label(event, name)
+    elif event.interface is not None:
+        reference = _index(network, End.parse(event.interface))
+        if event.backup is not None:
+            action = {"kind": "backup", "interface": reference, "backup": event.backup}
+            yield (
+                action,
+                f"{event.interface} {'becomes' if event.backup else 'is no longer'} backup",
+            )
+        else:
+            action = {"kind": "interface", "interface": reference, "up": event.up}
+            yield action, f"{event.interface} {'up' if event.up else 'down'}"
+
+
+def _link_label(event: Event, name: str) -> str:
+    if event.carrier is not None:
+        return f"{name} {'plugged in' if event.up else 'unplugged'}"
+    change = event.change
+    if change is None:
+        return f"{name} {'works again' if event.up else 'fails silently'}"
+    parts = []
+    if change.rate is not None:
+        rate = change.rate
+        parts.append(f"rate {rate if isinstance(rate, str) else format_rate(rate)}")
+    if change.delay is not None:
+        parts.append(f"delay {format_time(change.delay)}")
+    others = sorted(change.model_fields_set - {"rate", "delay"})
+    return f"{name}: {', '.join([*parts, *(f'new {key}' for key in others)])}"

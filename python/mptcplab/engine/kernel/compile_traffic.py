@@ -1,0 +1,170 @@
+"""Traffic of the plan: who connects from where to where, and what is expected of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mptcplab.engine.kernel.compile_links import rate_bps
+from mptcplab.scenario.flows import Flow, Way, find_way, timed_length_ns
+from mptcplab.scenario.model import Scenario
+from mptcplab.scenario.network import FAMILIES, End, Network
+from mptcplab.scenario.path_manager import path_manager
+from mptcplab.scenario.profiles import changes_of, settings_of
+from mptcplab.scenario.traffic import Body, Bulk, Command, Ftp, Http, Ping, RequestResponse
+
+FIRST_PORT = 5001
+MARGIN_NS = 30_000_000_000
+"""After the last timed traffic: for connections that close over a failed path."""
+UNTIMED_FACTOR, UNTIMED_MARGIN_NS = 10, 60_000_000_000
+"""Traffic that ends by an amount may take this times its ideal time, and this more."""
+UNTIMED_COMMAND_NS = 3_600_000_000_000
+"""A command without a duration may take an hour."""
+_FASTEST_BPS = 10_000_000_000
+_HANDSHAKE_ROUND_TRIPS = 10
+
+Json = dict[str, Any]
+
+
+def compile_flow(scenario: Scenario, network: Network, flow: Flow, index: int) -> Json:
+    """One flow of the plan. The scenario has been checked: a way exists."""
+    way = _way(network, flow)
+    source = network.address(way.source, way.family) if way else None
+    target = network.address(way.target, way.family) if way else _own_address(network, flow)
+    return {
+        "name": flow.name,
+        "client": network.nodes.index(flow.client),
+        "server": network.nodes.index(flow.server),
+        "protocol": flow.protocol,
+        "source": None if source is None else str(source),
+        "target": str(target),
+        "port": FIRST_PORT + index,
+        "start_ns": flow.body.start,
+        "congestion_control": scenario.hosts[flow.client].congestion_control,
+        "expected_joins": _expected_joins(scenario, network, flow, way),
+        "workload": _workload(flow.body),
+    }
+
+
+def time_limit_ns(scenario: Scenario, network: Network, flows: list[Flow]) -> int:
+    """When a run of these flows has gone on for too long."""
+    return max(_flow_limit_ns(scenario, network, flow) for flow in flows)
+
+
+def _way(network: Network, flow: Flow) -> Way | None:
+    if flow.client == flow.server:
+        return None
+    return find_way(network, flow.client, flow.server, flow.via)
+
+
+def _own_address(network: Network, flow: Flow) -> object:
+    """For a command without a server: an address of its own host."""
+    ends = network.ends_of(flow.client)
+    chosen = [end for end in ends if flow.via in (None, end.interface)]
+    return network.addresses[chosen[0]][0].ip
+
+
+def _expected_joins(scenario: Scenario, network: Network, flow: Flow, way: Way | None) -> int:
+    """Additional subflows that the path managers must bring about.
+
+    Counted conservatively: with fullmesh one for each of the client's other interfaces that reaches
+    the server at all, with ndiffports what was asked for, otherwise none.
+    """
+    hosts = (scenario.hosts[flow.client], scenario.hosts[flow.server])
+    if flow.protocol != "mptcp" or way is None or not all(h.mptcp.enabled for h in hosts):
+        return 0
+    if isinstance(flow.body, Ping | Command):
+        return 0
+    manager = path_manager(scenario, flow.client)
+    limit = min(host.mptcp.limits.subflows for host in hosts)
+    if manager.kind == "ndiffports":
+        return manager.subflows_per_pair - 1
+    if manager.kind != "fullmesh":
+        return 0
+    others = [end for end in network.ends_of(flow.client) if end != way.source]
+    return min(limit, sum(_reaches(network, end, flow.server) for end in others))
+
+
+def _reaches(network: Network, start: End, host: str) -> bool:
+    return any(end.node == host for family in FAMILIES for end in network.forwarding(start, family))
+
+
+def _workload(body: Body) -> Json:
+    match body:
+        case Bulk():
+            return {
+                "kind": "bulk",
+                "way": body.way,
+                "streams": body.streams,
+                "duration_ns": body.duration,
+                "bytes": body.size,
+            }
+        case Http():
+            return {"kind": "http", "bytes": body.size, "count": body.count}
+        case Ftp():
+            return {"kind": "ftp", "way": body.way, "bytes": body.size, "count": body.count}
+        case Ping():
+            return {
+                "kind": "ping",
+                "interval_ns": body.interval,
+                "count": body.count,
+                "payload_bytes": body.payload,
+            }
+        case RequestResponse():
+            return {
+                "kind": "request_response",
+                "request_bytes": body.request,
+                "response_bytes": body.response,
+                "interval_ns": body.interval,
+                "count": body.count,
+            }
+        case Command():
+            server = body.server_command
+            return {
+                "kind": "command",
+                "argv": list(body.run),
+                "server_argv": None if server is None else list(server.run),
+                "duration_ns": body.duration,
+            }
+
+
+def _flow_limit_ns(scenario: Scenario, network: Network, flow: Flow) -> int:
+    length = timed_length_ns(flow.body)
+    if length is not None:
+        return flow.body.start + length + MARGIN_NS
+    if isinstance(flow.body, Command):
+        return flow.body.start + UNTIMED_COMMAND_NS
+    ideal = _ideal_ns(scenario, network, flow)
+    return flow.body.start + UNTIMED_FACTOR * ideal + UNTIMED_MARGIN_NS
+
+
+def _ideal_ns(scenario: Scenario, network: Network, flow: Flow) -> int:
+    """Time that the first path alone needs at its smallest rate, with round trips to connect."""
+    way = _way(network, flow)
+    assert way is not None
+    links = dict.fromkeys(network.link_of[end] for end in way.crossed)
+    rate = min(_smallest_rate_bps(scenario, link) for link in links)
+    delays = [s.delay or 0 for link in links for s in settings_of(scenario.links[link])]
+    payload, exchanges = _amount(flow.body)
+    return payload * 8 * 10**9 // rate + exchanges * _HANDSHAKE_ROUND_TRIPS * sum(delays)
+
+
+def _smallest_rate_bps(scenario: Scenario, link: str) -> int:
+    """The lowest rate that either direction of the link ever has."""
+    every = list(settings_of(scenario.links[link]))
+    for event in scenario.events:
+        if event.link == link and event.change is not None:
+            every.extend(changes_of(event.change))
+    rates = (rate_bps(settings, scenario.folder) for settings in every)
+    return min((rate for rate in rates if rate is not None), default=_FASTEST_BPS)
+
+
+def _amount(body: Body) -> tuple[int, int]:
+    """Payload bytes and number of exchanges."""
+    match body:
+        case Bulk():
+            return (body.size or 0) * body.streams * (2 if body.way == "both" else 1), 1
+        case Http() | Ftp():
+            return body.size * body.count, body.count
+        case RequestResponse():
+            return (body.request + body.response) * body.count, body.count
+    return 0, 1

@@ -1,0 +1,36 @@
+"""Scenarios: experiments described in a file, read into typed objects.
+
+    scenario = load("lisbon/A1")            # a name of the catalogue, or a path
+    faster = with_overrides(scenario, {"links.wifi.rate": "100 Mbit/s"})
+    short = with_duration(scenario, 5_000_000_000)
+
+Whatever is wrong with a scenario is raised as one `ScenarioError` that lists every problem with
+file, line, key and mend.
+"""
+
+from mptcplab.scenario.load import (
+    Entry,
+    catalogue,
+    for_variant,
+    load,
+    loads,
+    with_duration,
+    with_overrides,
+)
+from mptcplab.scenario.model import Scenario
+from mptcplab.scenario.problem import Problem, ScenarioError
+from mptcplab.scenario.tree import parse_value
+
+__all__ = [
+    "Entry",
+    "Problem",
+    "Scenario",
+    "ScenarioError",
+    "catalogue",
+    "for_variant",
+    "load",
+    "loads",
+    "parse_value",
+    "with_duration",
+    "with_overrides",
+]

@@ -1,0 +1,79 @@
+"""What must hold between the parts of a scenario: names refer to things, things fit together.
+
+Each check yields problems; later ones run only where those that they rest on found none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mptcplab.scenario import check_run
+from mptcplab.scenario.check_names import bad_traces, unknown_end
+from mptcplab.scenario.link import Link
+from mptcplab.scenario.model import Scenario
+from mptcplab.scenario.network import AddressError, End, build, outline
+from mptcplab.scenario.problem import Problem, did_you_mean, quoted
+from mptcplab.scenario.profiles import is_half_duplex, profiles, settings_of
+from mptcplab.scenario.tree import Path
+
+
+def check(scenario: Scenario) -> Iterator[Problem]:
+    """Every problem that the parts of the scenario have with each other."""
+    wiring = list(_wiring(scenario))
+    yield from wiring
+    yield from check_run.check_names(scenario)
+    if wiring:
+        return
+    try:
+        network = build(scenario)
+    except AddressError as error:
+        yield _at(scenario, error.path, str(error))
+        return
+    yield from check_run.check_behaviour(scenario, network)
+
+
+def _at(scenario: Scenario, path: Path, text: str) -> Problem:
+    return scenario.lines.problem(path, text)
+
+
+def _wiring(scenario: Scenario) -> Iterator[Problem]:
+    for name in scenario.routers:
+        if name in scenario.hosts:
+            yield _at(scenario, ("routers", name), "there is a host of this name")
+    owner: dict[End, str] = {}
+    for name, link in scenario.links.items():
+        yield from _link_ends(scenario, name, link, owner)
+        yield from _link_settings(scenario, name, link)
+    network = outline(scenario)
+    for end in network.interfaces:
+        if end not in network.link_of:
+            kind = "routers" if end.node in network.routers else "hosts"
+            path = (kind, end.node, "interfaces", end.interface)
+            yield _at(scenario, path, f"no link names it: add one between {end} and another")
+
+
+def _link_ends(
+    scenario: Scenario, name: str, link: Link, owner: dict[End, str]
+) -> Iterator[Problem]:
+    ends = []
+    for index, text in enumerate(link.between):
+        path = ("links", name, "between", index)
+        problem = unknown_end(scenario, text, routers=True)
+        if problem is not None:
+            yield _at(scenario, path, f"{quoted(text)}: {problem}")
+            continue
+        end = End.parse(text)
+        ends.append(end)
+        if end in owner and owner[end] != name:
+            yield _at(scenario, path, f"{quoted(text)}: link {owner[end]} uses it already")
+        owner[end] = name
+    if len(ends) == 2 and ends[0].node == ends[1].node:
+        yield _at(scenario, ("links", name, "between"), f"joins {ends[0].node} to itself")
+
+
+def _link_settings(scenario: Scenario, name: str, link: Link) -> Iterator[Problem]:
+    if link.profile is not None and link.profile not in profiles():
+        text = f"{quoted(link.profile)}: {did_you_mean(link.profile, profiles())}"
+        yield _at(scenario, ("links", name, "profile"), f"unknown profile {text}")
+        return
+    yield from bad_traces(scenario, ("links", name), settings_of(link), is_half_duplex(link))

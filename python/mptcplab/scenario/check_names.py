@@ -1,0 +1,58 @@
+"""Whether what a scenario refers to exists: nodes, interfaces, files of traces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mptcplab.scenario.fields import check_interface_name
+from mptcplab.scenario.link import LinkSettings
+from mptcplab.scenario.mahimahi import TraceError, read_trace
+from mptcplab.scenario.model import Scenario
+from mptcplab.scenario.problem import Problem, did_you_mean, quoted
+from mptcplab.scenario.tree import Path
+
+
+def unknown_end(scenario: Scenario, text: str, *, routers: bool) -> str | None:
+    """What is wrong with `node.interface`, None where it is known; a router's where allowed."""
+    node, dot, interface = text.partition(".")
+    if not dot:
+        return "write it as node.interface, such as client.eth"
+    if node in scenario.hosts:
+        known = scenario.hosts[node].interfaces
+        if interface not in known:
+            return f"{node} has no interface {quoted(interface)}: {did_you_mean(interface, known)}"
+        return None
+    if node in scenario.routers:
+        if not routers:
+            return f"{node} is a router; this takes a host's interface"
+        try:
+            check_interface_name(interface)
+        except ValueError as error:
+            return str(error)
+        return None
+    nodes = [*scenario.hosts, *(scenario.routers if routers else ())]
+    return f"there is no node {quoted(node)}: {did_you_mean(node, nodes)}"
+
+
+def unknown_host(scenario: Scenario, name: str) -> str | None:
+    """What is wrong with a host's name, None where it is known."""
+    if name in scenario.hosts:
+        return None
+    if name in scenario.routers:
+        return f"{quoted(name)} is a router: only hosts have applications"
+    return f"there is no host {quoted(name)}: {did_you_mean(name, scenario.hosts)}"
+
+
+def bad_traces(
+    scenario: Scenario, path: Path, directions: tuple[LinkSettings, LinkSettings], half: bool
+) -> Iterator[Problem]:
+    """Traces that cannot be read, or that the link cannot replay."""
+    for trace in dict.fromkeys(d.trace for d in directions if d.trace is not None):
+        if half:
+            text = "a half-duplex link takes no trace, whose rate is one direction's"
+            yield scenario.lines.problem((*path, "trace"), text)
+            continue
+        try:
+            read_trace(scenario.folder / trace, trace)
+        except TraceError as error:
+            yield scenario.lines.problem((*path, "trace"), str(error))

@@ -1,0 +1,234 @@
+"""Reading scenarios: from a file, from the catalogue, from text; and changing them afterwards."""
+
+from __future__ import annotations
+
+import dataclasses
+import fnmatch
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mptcplab.scenario import check_shape, overrides
+from mptcplab.scenario.check import check
+from mptcplab.scenario.model import Scenario
+from mptcplab.scenario.problem import Problem, ScenarioError, did_you_mean, quoted
+from mptcplab.scenario.source import Source
+from mptcplab.scenario.tree import LARGEST_FILE_BYTES, parse_tree
+from pydantic import ValidationError
+
+SUFFIXES = (".yaml", ".yml")
+_NAMELESS = "scenario"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A scenario of the catalogue."""
+
+    name: str
+    title: str
+    source: str
+    variants: tuple[str, ...]
+    path: Path
+
+
+def catalogue_folder() -> Path:
+    """The folder of the catalogue.
+
+    In a wheel it is `mptcplab/scenarios` beside this package; in a checkout (an editable install)
+    the `scenarios` folder at its root.
+    """
+    package = Path(__file__).resolve().parents[1]
+    for folder in (package / "scenarios", package.parents[1] / "scenarios"):
+        if folder.is_dir():
+            return folder
+    raise ScenarioError([Problem("scenarios", None, "", "the catalogue is not installed")])
+
+
+def names() -> list[str]:
+    """Names in the catalogue, sorted."""
+    folder = catalogue_folder()
+    files = (path for suffix in SUFFIXES for path in folder.rglob(f"*{suffix}"))
+    return sorted(path.relative_to(folder).with_suffix("").as_posix() for path in files)
+
+
+def catalogue(pattern: str = "*") -> list[Entry]:
+    """Entries whose name matches a shell pattern or contains it, sorted by name."""
+    matching = [name for name in names() if fnmatch.fnmatchcase(name, pattern) or pattern in name]
+    return [_entry(name) for name in matching]
+
+
+def load(path_or_name: str | os.PathLike[str]) -> Scenario:
+    """Reads a scenario's file, or an entry of the catalogue by name.
+
+    Raises `ScenarioError` with every problem that was found.
+    """
+    text = os.fspath(path_or_name)
+    path = Path(text)
+    is_file = path.suffix in SUFFIXES or path.is_file()
+    if not is_file:
+        known = names()
+        if text not in known:
+            raise ScenarioError(
+                [
+                    Problem(
+                        text,
+                        None,
+                        "",
+                        f"neither a file nor in the catalogue: {_nearest(text, known)}",
+                    )
+                ]
+            )
+        path = next(
+            found
+            for suffix in SUFFIXES
+            if (found := catalogue_folder() / f"{text}{suffix}").is_file()
+        )
+    return loads(_read(path), _shown(path), path.parent, default_name=path.stem)
+
+
+def loads(
+    text: str, origin: str = _NAMELESS, folder: Path = Path(), *, default_name: str = _NAMELESS
+) -> Scenario:
+    """Reads a scenario from YAML text; `origin` names it in messages, `folder` holds its traces."""
+    tree = parse_tree(text, origin)
+    source = Source(origin, folder, text, tree.value, tree.lines)
+    return _checked(source, default_name)
+
+
+def with_overrides(scenario: Scenario, values: Mapping[str, Any]) -> Scenario:
+    """The scenario with other values at dotted paths, validated like the file.
+
+    Raises `ScenarioError` naming the path.
+    """
+    source = scenario.lines
+    try:
+        tree = overrides.applied(source.tree, values)
+    except overrides.PathError:
+        raise ScenarioError(_path_problems(source.tree, values)) from None
+    every = {**source.overrides, **values}
+    return _checked(dataclasses.replace(source, tree=tree, overrides=every), scenario.name)
+
+
+def for_variant(scenario: Scenario, variant: str) -> Scenario:
+    """The scenario as the variant's `set:` makes it."""
+    if variant not in scenario.variants:
+        text = f"there is no variant {quoted(variant)}: {did_you_mean(variant, scenario.variants)}"
+        raise ScenarioError([Problem(scenario.origin, None, "variants", text)])
+    values = scenario.variants[variant].set
+    if not values:
+        return scenario
+    source = scenario.lines
+    start = ("variants", variant, "set")
+    try:
+        tree = overrides.applied(source.tree, values)
+    except overrides.PathError:
+        found = [
+            source.problem((*start, key), problem.text)
+            for key, problem in zip(values, _each_path(source.tree, values), strict=True)
+            if problem is not None
+        ]
+        raise ScenarioError(found) from None
+    changed = dataclasses.replace(source, tree=tree, variant_of=start, variant_sets=dict(values))
+    made = _validated(changed, scenario.name)
+    found = list(check(made))
+    if found:
+        raise ScenarioError(found)
+    return made
+
+
+def with_duration(scenario: Scenario, duration_ns: int) -> Scenario:
+    """The scenario with another duration of every bulk transfer, in place of a size.
+
+    Times of events are scaled by the ratio of the new end of the bulk transfers to the old one, so
+    that what happened in mid-flow still does; where all had a size there is no old end, and events
+    keep their times. Nothing else changes.
+    """
+    bulks = [(index, item.bulk) for index, item in enumerate(scenario.traffic) if item.bulk]
+    if not bulks:
+        return scenario
+    values: dict[str, Any] = {}
+    tree = scenario.lines.tree
+    for index, _ in bulks:
+        body = {
+            key: value for key, value in tree["traffic"][index]["bulk"].items() if key != "size"
+        }
+        values[f"traffic.{index}.bulk"] = body | {"duration": f"{duration_ns} ns"}
+    old_end = max((bulk.start + bulk.duration for _, bulk in bulks if bulk.duration), default=0)
+    new_end = max(bulk.start + duration_ns for _, bulk in bulks)
+    if old_end:
+        for index, event in enumerate(scenario.events):
+            values[f"events.{index}.at"] = f"{event.at * new_end // old_end} ns"
+    return with_overrides(scenario, values)
+
+
+def _checked(source: Source, default_name: str) -> Scenario:
+    scenario = _validated(source, default_name)
+    found = list(check(scenario))
+    if not found:
+        for variant in scenario.variants:
+            try:
+                for_variant(scenario, variant)
+            except ScenarioError as error:
+                found.extend(error.problems)
+    if found:
+        raise ScenarioError(found)
+    return scenario
+
+
+def _validated(source: Source, default_name: str) -> Scenario:
+    if not isinstance(source.tree, dict):
+        text = "a scenario is a mapping with hosts, links and traffic"
+        raise ScenarioError([Problem(source.origin, 1, "", text)])
+    tree = source.tree if "name" in source.tree else {"name": default_name, **source.tree}
+    try:
+        return Scenario.model_validate(tree, context={"source": source})
+    except ValidationError as error:
+        raise ScenarioError(check_shape.problems(error, Scenario, source)) from None
+
+
+def _each_path(tree: Any, values: Mapping[str, Any]) -> Iterator[Problem | None]:
+    for path, value in values.items():
+        try:
+            overrides.applied(tree, {path: value})
+            yield None
+        except overrides.PathError as error:
+            yield Problem("--set", None, path, str(error))
+
+
+def _path_problems(tree: Any, values: Mapping[str, Any]) -> list[Problem]:
+    return [problem for problem in _each_path(tree, values) if problem is not None]
+
+
+def _nearest(text: str, known: list[str]) -> str:
+    return did_you_mean(text, known) if known else "the catalogue is empty"
+
+
+def _shown(path: Path) -> str:
+    """The path as a user would write it: relative to the working folder where it is below it."""
+    try:
+        return (
+            path.resolve().relative_to(Path.cwd()).as_posix() if path.is_absolute() else str(path)
+        )
+    except ValueError:
+        return str(path)
+
+
+def _read(path: Path) -> str:
+    shown = _shown(path)
+    try:
+        with path.open("rb") as file:
+            content = file.read(LARGEST_FILE_BYTES + 1)
+        return content.decode("utf-8")
+    except OSError as error:
+        text = f"cannot be read ({error.strerror})"
+    except UnicodeDecodeError as error:
+        text = f"is not text in UTF-8 (byte {error.start})"
+    raise ScenarioError([Problem(shown, None, "", text)]) from None
+
+
+def _entry(name: str) -> Entry:
+    scenario = load(name)
+    path = catalogue_folder() / name
+    return Entry(name, scenario.title, scenario.source, tuple(scenario.variants), path)

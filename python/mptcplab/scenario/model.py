@@ -1,0 +1,171 @@
+"""The scenario as a whole: an experiment that an engine can run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+from mptcplab.scenario.expectation import ExpectationError, Quantity, parse, parse_quantity
+from mptcplab.scenario.fields import (
+    Count,
+    Model,
+    Name,
+    PositiveTimeNs,
+    RefusalError,
+    TimeNs,
+    empty_mapping,
+)
+from mptcplab.scenario.host import Host, Router
+from mptcplab.scenario.link import Link, LinkChange
+from mptcplab.scenario.problem import quoted
+from mptcplab.scenario.source import Source
+from mptcplab.scenario.traffic import Protocol, TrafficItem
+from pydantic import (
+    BeforeValidator,
+    Field,
+    PrivateAttr,
+    StrictBool,
+    StrictStr,
+    WithJsonSchema,
+    field_validator,
+    model_validator,
+)
+
+_METRIC = re.compile(r"[a-z][a-z0-9_]*(\.[A-Za-z0-9_-]+)*")
+
+
+class Event(Model):
+    """A change at a time: of a link, of its carrier, or of a host's interface."""
+
+    at: TimeNs = Field(description="Since the start of the run")
+    link: StrictStr | None = Field(None, description="Changes a link; the hosts see nothing of it")
+    change: LinkChange | None = None
+    carrier: StrictStr | None = Field(
+        None, description="Pulls a link's cable or puts it back: both interfaces see it"
+    )
+    interface: StrictStr | None = Field(None, description="node.interface of a host")
+    up: StrictBool | None = None
+    backup: StrictBool | None = Field(None, description="Makes the interface's subflows backups")
+
+    @model_validator(mode="after")
+    def _one_change(self) -> Event:
+        subjects = {
+            "link": ("change", "up"),
+            "carrier": ("up",),
+            "interface": ("up", "backup"),
+        }
+        given = [subject for subject in subjects if getattr(self, subject) is not None]
+        if len(given) != 1:
+            raise ValueError("an event has exactly one of link, carrier and interface")
+        possible = subjects[given[0]]
+        changes = [key for key in ("change", "up", "backup") if getattr(self, key) is not None]
+        for key in changes:
+            if key not in possible:
+                raise RefusalError(key, f"an event of {given[0]} takes {' or '.join(possible)}")
+        if len(changes) != 1:
+            raise ValueError(f"an event of {given[0]} needs exactly one of {', '.join(possible)}")
+        if self.change is not None and not self.change.model_fields_set:
+            raise RefusalError("change", "changes nothing")
+        return self
+
+
+class Variant(Model):
+    """One way to run the scenario, to be compared with the others."""
+
+    title: StrictStr = ""
+    protocol: Protocol = "mptcp"
+    via: StrictStr | None = Field(None, description="The clients' interface to connect from")
+    set: dict[StrictStr, Any] = Field({}, description="Dotted path → value to use instead")
+
+
+def _parse_metric(value: object) -> object:
+    if isinstance(value, str) and _METRIC.fullmatch(value) is None:
+        raise ValueError("a metric is written like goodput or goodput.wifi")
+    return value
+
+
+class Reference(Model):
+    """A figure of the document that the scenario reproduces."""
+
+    variant: StrictStr
+    metric: Annotated[str, BeforeValidator(_parse_metric)]
+    value: Annotated[
+        Quantity,
+        BeforeValidator(parse_quantity),
+        WithJsonSchema({"type": ["string", "number"], "description": "such as 146 Mbit/s or 15 s"}),
+    ]
+    note: StrictStr = ""
+
+
+class Scenario(Model):
+    """An experiment: hosts, how they are joined, what is sent, what happens, what to compare.
+
+    Made by `load` or `loads`, never changed afterwards.
+    """
+
+    name: StrictStr = Field("", description="Name in the catalogue; the file's stem unless given")
+    title: StrictStr = ""
+    source: StrictStr = Field("", description="Where the experiment comes from")
+    description: StrictStr = ""
+    hosts: dict[Name, Host] = Field(min_length=1)
+    routers: dict[Name, Annotated[Router, BeforeValidator(empty_mapping)]] = Field({})
+    links: dict[Name, Link] = Field(min_length=1)
+    traffic: list[TrafficItem] = Field(min_length=1)
+    events: list[Event] = Field([])
+    variants: dict[Name, Annotated[Variant, BeforeValidator(empty_mapping)]] = Field(
+        {"mptcp": Variant()}, min_length=1
+    )
+    repetitions: Annotated[Count, Field(le=1000)] = 3
+    sample_interval: PositiveTimeNs = Field(100_000_000, ge=1_000_000)
+    reference: list[Reference] = Field([])
+    expect: list[StrictStr] = Field([], description="Findings to check, such as mptcp.jain >= 0.9")
+
+    _source: Source = PrivateAttr()
+
+    @field_validator("name")
+    @classmethod
+    def _plain_name(cls, value: str) -> str:
+        if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_./ -]{0,79}", value) is None or ".." in value:
+            raise ValueError("a scenario's name has letters, digits, spaces and . / - _ only")
+        return value
+
+    @field_validator("expect")
+    @classmethod
+    def _parse_expectations(cls, value: list[str]) -> list[str]:
+        for index, text in enumerate(value):
+            try:
+                parse(text)
+            except ExpectationError as error:
+                raise RefusalError(str(index), f"{quoted(text)}: {error}") from None
+        return value
+
+    def model_post_init(self, context: Any, /) -> None:
+        """Keeps where the scenario came from."""
+        self._source = context["source"] if context else Source(origin="scenario")
+
+    @property
+    def origin(self) -> str:
+        """The file as the user named it."""
+        return self._source.origin
+
+    @property
+    def text(self) -> str:
+        """The scenario in YAML: the file's text, or with overrides what it amounts to."""
+        return self._source.text()
+
+    @property
+    def folder(self) -> Path:
+        """Where relative paths (traces) start."""
+        return self._source.folder
+
+    @property
+    def overrides(self) -> Mapping[str, Any]:
+        """Dotted path → value of what was changed after reading, for the record."""
+        return self._source.overrides
+
+    @property
+    def lines(self) -> Source:
+        """Where each key stands, for messages."""
+        return self._source

@@ -1,0 +1,243 @@
+"""The network that a scenario describes: nodes, interfaces, addresses, and the way between.
+
+Addresses that the scenario does not give are assigned: a network for each link, `10.0.N.0/24` and
+`fd00:N::/64` with N counting the links from 1 in the scenario's order, `.1` and `::1` at the link's
+first end, `.2` and `::2` at the second. Networks and addresses that are given are kept out of.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from mptcplab.scenario.host import Host, Interface, Router
+from mptcplab.scenario.model import Scenario
+
+Address = ipaddress.IPv4Interface | ipaddress.IPv6Interface
+IpAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
+Subnet = ipaddress.IPv4Network | ipaddress.IPv6Network
+FAMILIES = (4, 6)
+_MOST_ASSIGNED_NETWORKS = 250
+
+
+@dataclass(frozen=True, order=True)
+class End:
+    """An interface of a node."""
+
+    node: str
+    interface: str
+
+    @classmethod
+    def parse(cls, text: str) -> End:
+        """Reads `client.wifi`."""
+        node, _, interface = text.partition(".")
+        return cls(node, interface)
+
+    def __str__(self) -> str:
+        return f"{self.node}.{self.interface}"
+
+
+class AddressError(ValueError):
+    """Addresses that contradict each other, at an interface or a link."""
+
+    def __init__(self, path: tuple[str, ...], text: str) -> None:
+        super().__init__(text)
+        self.path = path
+
+
+@dataclass(frozen=True)
+class Network:
+    """Nodes joined by links, every interface with its addresses."""
+
+    nodes: tuple[str, ...]
+    """Hosts, then routers, each in the scenario's order."""
+    routers: frozenset[str]
+    interfaces: dict[End, Interface]
+    """In the order of their node: given ones first, then those that only links name."""
+    links: dict[str, tuple[End, End]]
+    addresses: dict[End, tuple[Address, ...]] = field(default_factory=dict)
+
+    @cached_property
+    def link_of(self) -> dict[End, str]:
+        """The link at each interface."""
+        return {end: name for name, ends in self.links.items() for end in ends}
+
+    def ends_of(self, node: str) -> list[End]:
+        """The node's interfaces in order."""
+        return [end for end in self.interfaces if end.node == node]
+
+    def peer(self, end: End) -> End | None:
+        """The interface at the other end of the link."""
+        if end not in self.link_of:
+            return None
+        first, second = self.links[self.link_of[end]]
+        return second if end == first else first
+
+    def address(self, end: End, family: int) -> IpAddress | None:
+        """The interface's first address of the family."""
+        for address in self.addresses.get(end, ()):
+            if address.version == family:
+                return address.ip
+        return None
+
+    def forwarding(self, start: End, family: int) -> dict[End, tuple[End, ...]]:
+        """Interfaces that packets leaving at `start` can reach, with the ends crossed on the way.
+
+        The way is the one with the fewest links; of equal ones that over interfaces named first.
+        Only routers forward; every hop needs addresses of the family at both ends of its link.
+        """
+        reached: dict[End, tuple[End, ...]] = {}
+        waiting: deque[tuple[End, tuple[End, ...]]] = deque([(start, ())])
+        visited = {start.node}
+        while waiting:
+            leaving, before = waiting.popleft()
+            arriving = self.peer(leaving)
+            if arriving is None or not self._carries(leaving, arriving, family):
+                continue
+            way = (*before, leaving, arriving)
+            if arriving.node != start.node:
+                reached.setdefault(arriving, way)
+            if arriving.node in visited:
+                continue
+            visited.add(arriving.node)
+            if arriving.node in self.routers:
+                waiting.extend((end, way) for end in self.ends_of(arriving.node) if end != arriving)
+        return reached
+
+    def _carries(self, a: End, b: End, family: int) -> bool:
+        return self.address(a, family) is not None and self.address(b, family) is not None
+
+
+def build(scenario: Scenario) -> Network:
+    """Nodes, interfaces and addresses of a scenario whose names have been checked.
+
+    Raises `AddressError` where given addresses contradict each other.
+    """
+    network = outline(scenario)
+    return Network(
+        network.nodes,
+        network.routers,
+        network.interfaces,
+        network.links,
+        dict(_addresses(network)),
+    )
+
+
+def outline(scenario: Scenario) -> Network:
+    """The network without addresses."""
+    links = {
+        name: (End.parse(link.between[0]), End.parse(link.between[1]))
+        for name, link in scenario.links.items()
+    }
+    interfaces: dict[End, Interface] = {}
+    nodes: dict[str, Host | Router] = {**scenario.hosts, **scenario.routers}
+    for name, node in nodes.items():
+        for interface, settings in node.interfaces.items():
+            interfaces[End(name, interface)] = settings
+        if name in scenario.routers:
+            for ends in links.values():
+                for end in ends:
+                    if end.node == name:
+                        interfaces.setdefault(end, Interface())
+    return Network(tuple(nodes), frozenset(scenario.routers), interfaces, links)
+
+
+def _addresses(network: Network) -> Iterator[tuple[End, tuple[Address, ...]]]:
+    given = _check_given(network)
+    assigned = {family: _free_networks(family, given) for family in FAMILIES}
+    for name, ends in network.links.items():
+        families = _link_families(network, ends)
+        subnets: dict[int, Subnet] = {}
+        number = list(network.links).index(name) + 1
+        for family in sorted(set(families[0]) | set(families[1])):
+            subnets[family] = _link_network(network, name, family, number, assigned[family])
+        taken = {address.ip for end in ends for address in network.interfaces[end].addresses}
+        for index, end in enumerate(ends):
+            addresses: list[Address] = list(network.interfaces[end].addresses)
+            for family in families[index]:
+                if not any(address.version == family for address in addresses):
+                    ip = _free_address(subnets[family], index + 1, taken)
+                    taken.add(ip)
+                    addresses.append(ipaddress.ip_interface(f"{ip}/{subnets[family].prefixlen}"))
+            yield end, tuple(addresses)
+
+
+def _link_families(
+    network: Network, ends: tuple[End, End]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Families of each end: a host's are its own, a router's follow from what it must carry."""
+    known = [_own_families(network, end) for end in ends]
+    every = sorted({f for end in network.interfaces for f in _own_families(network, end) or ()})
+    fallback = tuple(every) or (4,)
+    first, second = known
+    return (first or second or fallback, second or first or fallback)
+
+
+def _own_families(network: Network, end: End) -> tuple[int, ...] | None:
+    interface = network.interfaces[end]
+    undecided = interface.family is None and not interface.addresses
+    return None if end.node in network.routers and undecided else interface.families
+
+
+def _check_given(network: Network) -> list[Subnet]:
+    owners: dict[IpAddress, End] = {}
+    networks: dict[Subnet, str] = {}
+    for end, interface in network.interfaces.items():
+        for index, address in enumerate(interface.addresses):
+            path = (*_path(network, end), "addresses", str(index))
+            if address.ip in owners:
+                raise AddressError(path, f'"{address}": {owners[address.ip]} has it already')
+            owners[address.ip] = end
+            link = network.link_of.get(end, str(end))
+            for other, other_link in networks.items():
+                if other_link == link and other != address.network and _same_family(other, address):
+                    raise AddressError(
+                        path, f'"{address}": the other end of link {link} is in {other}'
+                    )
+                if other_link != link and other.overlaps(address.network):
+                    raise AddressError(
+                        path, f'"{address}": its network overlaps {other} of link {other_link}'
+                    )
+            networks[address.network] = link
+    return list(networks)
+
+
+def _same_family(network: Subnet, address: Address) -> bool:
+    return network.version == address.version
+
+
+def _path(network: Network, end: End) -> tuple[str, ...]:
+    kind = "routers" if end.node in network.routers else "hosts"
+    return (kind, end.node, "interfaces", end.interface)
+
+
+def _free_networks(family: int, given: list[Subnet]) -> dict[int, Subnet]:
+    """Network number → network to assign, without those that overlap given ones."""
+    pattern = "10.0.{}.0/24" if family == 4 else "fd00:{}::/64"
+    every = {
+        number: ipaddress.ip_network(pattern.format(number))
+        for number in range(1, _MOST_ASSIGNED_NETWORKS + 1)
+    }
+    return {n: net for n, net in every.items() if not any(net.overlaps(g) for g in given)}
+
+
+def _link_network(
+    network: Network, name: str, family: int, number: int, free: dict[int, Subnet]
+) -> Subnet:
+    for end in network.links[name]:
+        for address in network.interfaces[end].addresses:
+            if address.version == family:
+                return address.network
+    if not free:
+        raise AddressError(("links", name), "no network is left to assign: give its addresses")
+    return free.pop(number) if number in free else free.pop(max(free))
+
+
+def _free_address(subnet: Subnet, preferred: int, taken: set[IpAddress]) -> IpAddress:
+    for offset in (preferred, *range(1, 10)):
+        if offset < subnet.num_addresses and subnet[offset] not in taken:
+            return subnet[offset]
+    raise AddressError((), f"no address is left in {subnet}")

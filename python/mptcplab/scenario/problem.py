@@ -1,0 +1,50 @@
+"""What is wrong with a scenario, in words for its author."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing to mend: where it stands and what to do about it."""
+
+    origin: str
+    """File as the user named it, or the option that brought the value (`--set`)."""
+    line: int | None
+    """Line in the file, from 1; None where there is no file or no one line."""
+    key: str
+    """Dotted path of the key, empty for the file as a whole."""
+    text: str
+    """What is wrong, and the mend."""
+
+    def __str__(self) -> str:
+        place = self.origin if self.line is None else f"{self.origin}:{self.line}"
+        return ": ".join(part for part in (place, self.key, self.text) if part)
+
+
+class ScenarioError(Exception):
+    """A scenario that cannot be used; carries every problem that was found."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems: tuple[Problem, ...] = tuple(dict.fromkeys(problems))
+        super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+def quoted(value: object) -> str:
+    """The value as its author would recognise it, on one line and not longer than 60 characters."""
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """The end of a message about an unknown name: the nearest known one, or all of them."""
+    names = list(dict.fromkeys(known))
+    lowered = {name.lower(): name for name in reversed(names)}
+    near = difflib.get_close_matches(word.lower(), lowered, n=1, cutoff=0.6)
+    if near:
+        return f'did you mean "{lowered[near[0]]}"?'
+    return f"known: {', '.join(names)}" if names else "there is none"

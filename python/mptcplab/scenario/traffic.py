@@ -1,0 +1,180 @@
+"""What is sent: bulk transfers, downloads, latency probes, commands."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Annotated, Literal
+
+from mptcplab.scenario.fields import (
+    Count,
+    Model,
+    Name,
+    OneOrMore,
+    PositiveSizeBytes,
+    PositiveTimeNs,
+    RefusalError,
+    SizeBytes,
+    TimeNs,
+)
+from pydantic import BeforeValidator, Field, StrictStr, WithJsonSchema, model_validator
+
+Protocol = Literal["tcp", "mptcp"]
+Way = Literal["up", "down", "both"]
+
+
+class Item(Model):
+    """What every kind of traffic has."""
+
+    name: Name | None = Field(None, description="Unique; from the kind unless given")
+    start: TimeNs = 0
+    via: StrictStr | None = Field(None, description="The client's interface to connect from")
+    protocol: Protocol | None = Field(
+        None, description="Fixes it: the variant's protocol and via then do not apply"
+    )
+
+
+class Between(Item):
+    """Traffic between clients and a server."""
+
+    clients: OneOrMore = Field(alias="from", description="A host, or several that do the same")
+    server: StrictStr = Field(alias="to")
+
+
+class Bulk(Between):
+    """As much as the connection carries, for a time or up to an amount."""
+
+    way: Way = Field("down", description="up is from the client to the server")
+    duration: PositiveTimeNs | None = None
+    size: PositiveSizeBytes | None = Field(None, description="Payload of each stream")
+    streams: int = Field(1, ge=1, le=256, description="Parallel connections, each way")
+
+    @model_validator(mode="after")
+    def _end(self) -> Bulk:
+        if self.duration is not None and self.size is not None:
+            raise RefusalError("size", "a bulk transfer has a duration or a size, not both")
+        if self.duration is None and self.size is None:
+            raise RefusalError("", "needs `duration: 10 s` or `size: 10 MB`")
+        return self
+
+
+class Http(Between):
+    """Downloads over HTTP, a connection each, one after the other."""
+
+    size: PositiveSizeBytes
+    count: Count = 1
+
+
+class Ftp(Between):
+    """A file stored (up) or retrieved (down) over FTP."""
+
+    way: Literal["up", "down"] = "down"
+    size: PositiveSizeBytes
+    count: Count = 1
+
+
+class Ping(Between):
+    """ICMP echo."""
+
+    interval: PositiveTimeNs = 100_000_000
+    count: Count = 10
+    payload: SizeBytes = Field(56, le=65_000)
+
+
+class RequestResponse(Between):
+    """A request and its response over one connection, one outstanding."""
+
+    request: PositiveSizeBytes = Field(64, le=2**31)
+    response: PositiveSizeBytes = Field(64, le=2**31)
+    interval: TimeNs = Field(100_000_000, description="Between starts of requests; 0 s: at once")
+    count: Count = 10
+
+
+def _parse_run(value: object) -> object:
+    if isinstance(value, list) and all(isinstance(word, str | int | float) for word in value):
+        words = [str(word) for word in value if not isinstance(word, bool)]
+    elif isinstance(value, str):
+        try:
+            words = shlex.split(value)
+        except ValueError as error:
+            raise ValueError(
+                f"is no command line ({str(error).lower()}): check its quotes"
+            ) from None
+    else:
+        raise ValueError("write the command line as text or as a list of words")
+    if not words or not words[0]:
+        raise ValueError("is empty")
+    if any("\0" in word for word in words):
+        raise ValueError("must not hold a zero byte")
+    return words
+
+
+CommandLine = Annotated[
+    list[str],
+    BeforeValidator(_parse_run),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "string"},
+                {"type": "array", "items": {"type": "string"}, "minItems": 1},
+            ]
+        }
+    ),
+]
+
+
+class ServerCommand(Model):
+    """The other side of a command, started before it and ended after it."""
+
+    host: StrictStr = Field(alias="on")
+    run: CommandLine
+
+
+class Command(Item):
+    """Any program, run inside a host; `{server}`, `{source}` and `{port}` are filled in."""
+
+    clients: OneOrMore = Field(alias="on")
+    run: CommandLine
+    server_command: ServerCommand | None = Field(None, alias="server")
+    duration: PositiveTimeNs | None = Field(None, description="Ends the command")
+
+    @property
+    def server(self) -> str | None:
+        """The host that the command talks to, where it is known."""
+        return self.server_command.host if self.server_command else None
+
+
+class TrafficItem(Model):
+    """One thing that is sent: exactly one of its kinds."""
+
+    bulk: Bulk | None = None
+    http: Http | None = None
+    ftp: Ftp | None = None
+    ping: Ping | None = None
+    request_response: RequestResponse | None = Field(None, alias="request-response")
+    command: Command | None = None
+
+    @model_validator(mode="after")
+    def _one(self) -> TrafficItem:
+        if len(self.model_fields_set) != 1 or self._bodies == []:
+            kinds = "bulk, http, ftp, ping, request-response, command"
+            raise ValueError(f"an item of traffic has exactly one of: {kinds}")
+        return self
+
+    @property
+    def _bodies(self) -> list[Body]:
+        every = (self.bulk, self.http, self.ftp, self.ping, self.request_response, self.command)
+        return [body for body in every if body is not None]
+
+    @property
+    def kind(self) -> str:
+        """Its key in the file."""
+        (key,) = self.model_fields_set
+        return key.replace("_", "-")
+
+    @property
+    def body(self) -> Body:
+        """What that key holds."""
+        return self._bodies[0]
+
+
+Body = Bulk | Http | Ftp | Ping | RequestResponse | Command
