@@ -3,9 +3,16 @@
 #![forbid(unsafe_code)]
 
 mod check;
+mod codel;
 mod config;
 mod counters;
+mod direction;
+mod impair;
 mod link;
+mod packet;
+mod propagate;
+mod queue;
+mod random;
 mod serialise;
 
 pub use check::{ConfigError, TraceProblem};

@@ -1,11 +1,13 @@
 //! A link: two directions and what serialises their packets.
 
-use std::marker::PhantomData;
-
 use crate::Nanos;
 use crate::check::{ConfigError, changed_directions, check_change, check_config};
 use crate::config::{Duplex, LinkChange, LinkConfig};
 use crate::counters::{Backlog, Counters};
+use crate::direction::Direction;
+use crate::packet::Packet;
+use crate::propagate::Arrival;
+use crate::serialise::{Channel, Pace};
 
 /// A packet that is due.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,32 +31,49 @@ pub enum Dropped {
 
 /// One link and the packets on it; `T` is what stands for a packet.
 ///
-/// Methods that take a direction panic where it is not 0 or 1.
+/// Calls come in order of time: a time before the latest that the link has seen counts as that. What
+/// happens does not depend on how often the link is polled. At equal times, packets that end their
+/// serialisation make room before an offer comes.
+///
+/// Methods that take a direction panic where it is neither 0 nor 1.
 #[derive(Debug)]
 pub struct Link<T> {
+    /// The latest time seen; everything up to it has happened.
+    now: Nanos,
+    /// Packets taken so far.
+    taken: u64,
     duplex: Duplex,
-    packets: PhantomData<T>,
+    directions: [Direction<T>; 2],
+    /// What serialises: one for each direction, or only the first for both.
+    channels: [Channel<T>; 2],
 }
 
 impl<T: Clone> Link<T> {
-    /// A link at time 0 with nothing on it.
+    /// A link at time 0 with nothing on it. The same seed and the same calls give the same result,
+    /// on any machine.
     ///
     /// # Errors
-    /// Refuses what cannot be honoured.
+    /// Refuses what cannot be honoured, by name.
     pub fn new(config: &LinkConfig, seed: u64) -> Result<Self, ConfigError> {
         check_config(config)?;
-        let _ = seed;
+        let [first, second] = &config.directions;
         Ok(Self {
+            now: 0,
+            taken: 0,
             duplex: config.duplex,
-            packets: PhantomData,
+            directions: [
+                Direction::new(0, first, seed),
+                Direction::new(1, second, seed),
+            ],
+            channels: [Channel::new(), Channel::new()],
         })
     }
 
-    /// Takes a packet of `ip_bytes` into the queue of a direction. Offers come in order of time; one
-    /// before the latest time that the link has seen counts as at that time.
+    /// Takes a packet of `ip_bytes` into a direction.
     ///
     /// # Errors
-    /// Says why a packet was not taken; loss and the queue discipline drop later and only count.
+    /// Says why the packet was not taken. What the queue discipline drops and what is lost later is
+    /// only counted.
     pub fn offer(
         &mut self,
         direction: usize,
@@ -62,50 +81,172 @@ impl<T: Clone> Link<T> {
         ip_bytes: u32,
         packet: T,
     ) -> Result<(), Dropped> {
-        unimplemented!(
-            "{direction} {now} {ip_bytes} {}",
-            std::mem::size_of_val(&packet)
-        )
+        self.advance(now);
+        let (channel, _) = self.channel_of(direction);
+        let is_idle = self.channels[channel].is_idle();
+        let Direction {
+            up,
+            queue,
+            counters,
+            ..
+        } = &mut self.directions[direction];
+        counters.offered_packets += 1;
+        counters.offered_bytes += u64::from(ip_bytes);
+        if !*up {
+            counters.dropped_down += 1;
+            return Err(Dropped::Down);
+        }
+        let waits = !is_idle || queue.len() > 0;
+        if waits && !queue.has_room(ip_bytes) {
+            counters.dropped_queue += 1;
+            return Err(Dropped::QueueFull);
+        }
+        queue.push(
+            self.now,
+            Packet {
+                rank: self.taken,
+                ip_bytes,
+                payload: packet,
+            },
+        );
+        self.taken += 1;
+        if !waits {
+            self.advance(now);
+        }
+        Ok(())
     }
 
     /// Appends what is due by `now` to `due`, ordered by time, then by order of the offers.
     pub fn poll(&mut self, now: Nanos, due: &mut Vec<Delivery<T>>) {
-        unimplemented!("{now} {}", due.len())
+        self.advance(now);
+        while let Some((direction, Arrival { at, packet })) = self.take_due() {
+            let counters = &mut self.directions[direction].counters;
+            counters.delivered_packets += 1;
+            counters.delivered_bytes += u64::from(packet.ip_bytes);
+            due.push(Delivery {
+                direction,
+                at,
+                packet: packet.payload,
+            });
+        }
     }
 
-    /// No delivery is due before this time, as long as nothing is offered or changed; `None` where
-    /// nothing is on the link. A driver that polls then is never late.
+    fn take_due(&mut self) -> Option<(usize, Arrival<T>)> {
+        let due = |direction: &Direction<T>| {
+            let key = direction.propagation.next().map(Arrival::key);
+            key.filter(|&(at, _)| at <= self.now)
+        };
+        let direction = match (due(&self.directions[0]), due(&self.directions[1])) {
+            (None, None) => return None,
+            (Some(_), None) => 0,
+            (None, Some(_)) => 1,
+            (Some(first), Some(second)) => usize::from(second < first),
+        };
+        let arrival = self.directions[direction].propagation.take_next()?;
+        Some((direction, arrival))
+    }
+
+    /// No delivery is due before this time as long as nothing is offered or changed; `None` where
+    /// nothing is on the link. A driver that polls then is never late. It may find nothing due, as
+    /// where the packet is lost, and asks again.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Nanos> {
-        unimplemented!()
+        let on_their_way = self
+            .directions
+            .iter()
+            .filter_map(|direction| direction.propagation.next().map(|arrival| arrival.at));
+        let before = self
+            .channels
+            .iter()
+            .zip(self.directions.chunks(self.served_by_each()))
+            .filter_map(|(channel, served)| channel.earliest_arrival(served));
+        on_their_way.chain(before).min()
     }
 
     /// Changes parameters from `now` on.
     ///
     /// # Errors
-    /// Refuses what cannot be honoured, and then changes nothing.
+    /// Refuses what cannot be honoured, by name, and then changes nothing.
     pub fn change(&mut self, now: Nanos, change: &LinkChange) -> Result<(), ConfigError> {
-        for direction in changed_directions(change)? {
+        let changed = changed_directions(change)?;
+        for direction in changed.clone() {
             check_change(direction, self.duplex, change)?;
         }
-        unimplemented!("{now}")
+        self.advance(now);
+        for index in changed {
+            let (channel, place) = self.channel_of(index);
+            let channel = &mut self.channels[channel];
+            let direction = &mut self.directions[index];
+            direction.set(change);
+            if !direction.up {
+                direction.counters.dropped_down += direction.queue.clear();
+                direction.counters.dropped_down +=
+                    u64::from(channel.abort(self.now, direction, place));
+            }
+            if let Some(rate) = &change.rate {
+                channel.set_pace(self.now, direction, place, Pace::new(rate, self.now));
+            }
+        }
+        self.advance(now);
+        Ok(())
     }
 
-    /// What happened in a direction up to the latest time that the link has seen.
+    /// What happened in a direction, up to the latest time that the link has seen.
     #[must_use]
     pub fn counters(&self, direction: usize) -> Counters {
-        unimplemented!("{direction}")
+        self.directions[direction].counters
     }
 
-    /// Where the packets of a direction are at the latest time that the link has seen.
+    /// Where the packets of a direction are, at the latest time that the link has seen.
     #[must_use]
     pub fn backlog(&self, direction: usize) -> Backlog {
-        unimplemented!("{direction}")
+        let (channel, place) = self.channel_of(direction);
+        let Direction {
+            queue, propagation, ..
+        } = &self.directions[direction];
+        let sending = usize::from(self.channels[channel].is_sending(place));
+        Backlog {
+            queued_packets: queue.len() as u64,
+            queued_bytes: queue.bytes(),
+            in_flight_packets: (propagation.len() + sending) as u64,
+        }
     }
 
     /// The fixed rate of a direction in bits a second; `None` where it is unlimited or a trace.
     #[must_use]
     pub fn rate_bps(&self, direction: usize) -> Option<u64> {
-        unimplemented!("{direction}")
+        match self.directions[direction].pace {
+            Pace::Fixed { bits_per_second } => Some(bits_per_second),
+            Pace::Unlimited | Pace::Trace(_) => None,
+        }
+    }
+
+    /// Lets happen what happens up to a time.
+    fn advance(&mut self, now: Nanos) {
+        self.now = self.now.max(now);
+        let size = self.served_by_each();
+        for (channel, served) in self
+            .channels
+            .iter_mut()
+            .zip(self.directions.chunks_mut(size))
+        {
+            channel.advance(self.now, served);
+        }
+    }
+
+    /// Directions that each channel serves.
+    fn served_by_each(&self) -> usize {
+        match self.duplex {
+            Duplex::Full => 1,
+            Duplex::Half => 2,
+        }
+    }
+
+    /// Index of the channel that serves a direction, and the direction's place among those served.
+    fn channel_of(&self, direction: usize) -> (usize, usize) {
+        match self.duplex {
+            Duplex::Full => (direction, 0),
+            Duplex::Half => (0, direction),
+        }
     }
 }

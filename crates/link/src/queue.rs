@@ -1,0 +1,132 @@
+//! The queue before the serialiser: its limits and its discipline.
+
+use std::collections::VecDeque;
+
+use crate::Nanos;
+use crate::codel::CoDel;
+use crate::config::{Discipline, QueueConfig, QueueLimits};
+use crate::packet::Packet;
+
+/// A packet that waits.
+#[derive(Debug)]
+pub(crate) struct Waiting<T> {
+    pub(crate) arrived: Nanos,
+    pub(crate) packet: Packet<T>,
+}
+
+/// Packets in the order of their arrival.
+#[derive(Debug)]
+pub(crate) struct Fifo<T> {
+    waiting: VecDeque<Waiting<T>>,
+    bytes: u64,
+    largest_bytes: u32,
+}
+
+impl<T> Fifo<T> {
+    pub(crate) fn new() -> Self {
+        Self {
+            waiting: VecDeque::new(),
+            bytes: 0,
+            largest_bytes: 0,
+        }
+    }
+
+    pub(crate) fn push(&mut self, arrived: Nanos, packet: Packet<T>) {
+        self.bytes += u64::from(packet.ip_bytes);
+        self.largest_bytes = self.largest_bytes.max(packet.ip_bytes);
+        self.waiting.push_back(Waiting { arrived, packet });
+    }
+
+    pub(crate) fn pop(&mut self) -> Option<Waiting<T>> {
+        let head = self.waiting.pop_front()?;
+        self.bytes -= u64::from(head.packet.ip_bytes);
+        Some(head)
+    }
+
+    /// Bytes that wait.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Size of the largest packet that ever waited.
+    pub(crate) fn largest_bytes(&self) -> u32 {
+        self.largest_bytes
+    }
+}
+
+/// A queue with its limits and its discipline.
+#[derive(Debug)]
+pub(crate) struct Queue<T> {
+    pub(crate) limits: QueueLimits,
+    codel: Option<CoDel>,
+    fifo: Fifo<T>,
+}
+
+impl<T> Queue<T> {
+    pub(crate) fn new(config: &QueueConfig) -> Self {
+        let limits = QueueLimits {
+            limit_packets: config.limit_packets,
+            limit_bytes: config.limit_bytes,
+        };
+        let codel = match config.discipline {
+            Discipline::DropTail => None,
+            Discipline::CoDel {
+                target_ns,
+                interval_ns,
+            } => Some(CoDel::new(target_ns, interval_ns)),
+        };
+        Self {
+            limits,
+            codel,
+            fifo: Fifo::new(),
+        }
+    }
+
+    /// Whether a packet of this size is within the limits.
+    pub(crate) fn has_room(&self, ip_bytes: u32) -> bool {
+        let QueueLimits {
+            limit_packets,
+            limit_bytes,
+        } = self.limits;
+        limit_packets.is_none_or(|limit| self.len() < limit as usize)
+            && limit_bytes.is_none_or(|limit| self.bytes() + u64::from(ip_bytes) <= limit)
+    }
+
+    pub(crate) fn push(&mut self, arrived: Nanos, packet: Packet<T>) {
+        self.fifo.push(arrived, packet);
+    }
+
+    /// Takes the packet to be serialised from `now` on; `dropped` counts those that the discipline
+    /// drops before it.
+    pub(crate) fn pop(&mut self, now: Nanos, dropped: &mut u64) -> Option<Waiting<T>> {
+        match &mut self.codel {
+            None => self.fifo.pop(),
+            Some(codel) => codel.pop(now, &mut self.fifo, dropped),
+        }
+    }
+
+    /// Drops everything and returns how many packets that were.
+    pub(crate) fn clear(&mut self) -> u64 {
+        let dropped = self.len() as u64;
+        self.fifo.waiting.clear();
+        self.fifo.bytes = 0;
+        if let Some(codel) = &mut self.codel {
+            codel.reset();
+        }
+        dropped
+    }
+
+    /// When the packet at the head arrived.
+    pub(crate) fn head_arrived(&self) -> Option<Nanos> {
+        self.fifo.waiting.front().map(|head| head.arrived)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.fifo.waiting.len()
+    }
+
+    /// Bytes that wait.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.fifo.bytes
+    }
+}

@@ -1,0 +1,216 @@
+//! What sends the packets of one direction, or of both in turn.
+
+use super::fixed::FixedSerialiser;
+use super::{NANOBITS_PER_BYTE, Nanobits, Pace};
+use crate::Nanos;
+use crate::direction::Direction;
+use crate::packet::Packet;
+
+/// A packet in serialisation.
+#[derive(Debug)]
+struct Transmission<T> {
+    /// Index among the directions served.
+    direction: usize,
+    /// When what is left of it began.
+    start: Nanos,
+    /// What was left of it at `start`.
+    work: Nanobits,
+    end: Nanos,
+    packet: Packet<T>,
+}
+
+/// A serialiser and the packet in it.
+///
+/// `served` are the directions whose packets it sends, always the same: one on a full-duplex link,
+/// both on a half-duplex link.
+#[derive(Debug)]
+pub(crate) struct Channel<T> {
+    fixed: FixedSerialiser,
+    /// Whose turn it is where several directions have something to send.
+    turn: usize,
+    sending: Option<Transmission<T>>,
+}
+
+impl<T: Clone> Channel<T> {
+    pub(crate) fn new() -> Self {
+        Self {
+            fixed: FixedSerialiser::default(),
+            turn: 0,
+            sending: None,
+        }
+    }
+
+    /// Sends everything that starts by `now`.
+    pub(crate) fn advance(&mut self, now: Nanos, served: &mut [Direction<T>]) {
+        loop {
+            if self
+                .sending
+                .as_ref()
+                .is_some_and(|sending| sending.end > now)
+            {
+                return;
+            }
+            if let Some(Transmission {
+                direction,
+                end,
+                packet,
+                ..
+            }) = self.sending.take()
+            {
+                served[direction].depart(end, packet);
+            }
+            match self.next_start(served) {
+                Some((start, direction)) if start <= now => self.begin(start, direction, served),
+                _ => return,
+            }
+        }
+    }
+
+    /// When the next packet starts if nothing is in serialisation, and whose it is.
+    fn next_start(&self, served: &[Direction<T>]) -> Option<(Nanos, usize)> {
+        let in_turn = (self.turn..served.len()).chain(0..self.turn);
+        in_turn
+            .filter_map(|index| Some((self.start_of_head(&served[index])?, index)))
+            .min_by_key(|&(start, _)| start)
+    }
+
+    fn start_of_head(&self, direction: &Direction<T>) -> Option<Nanos> {
+        let arrived = direction.queue.head_arrived()?;
+        let free = self.fixed.start(arrived);
+        match &direction.pace {
+            Pace::Unlimited | Pace::Fixed { .. } => Some(free),
+            Pace::Trace(replay) => Some(replay.start(arrived)),
+        }
+    }
+
+    fn begin(&mut self, start: Nanos, index: usize, served: &mut [Direction<T>]) {
+        let direction = &mut served[index];
+        let dropped = &mut direction.counters.dropped_aqm;
+        let Some(head) = direction.queue.pop(start, dropped) else {
+            return;
+        };
+        let bytes = u64::from(head.packet.ip_bytes) + u64::from(direction.framing_bytes);
+        let work = Nanobits::from(bytes) * NANOBITS_PER_BYTE;
+        let (work, end) = self.send(start, head.arrived, work, &mut direction.pace);
+        self.turn = (index + 1) % served.len();
+        self.sending = Some(Transmission {
+            direction: index,
+            start,
+            work,
+            end,
+            packet: head.packet,
+        });
+    }
+
+    /// Sends a packet from `start`; returns what is left of it then, and its end.
+    fn send(
+        &mut self,
+        start: Nanos,
+        arrived: Nanos,
+        work: Nanobits,
+        pace: &mut Pace,
+    ) -> (Nanobits, Nanos) {
+        match pace {
+            Pace::Unlimited => (0, start),
+            &mut Pace::Fixed { bits_per_second } => {
+                self.fixed.send(start, arrived, work, bits_per_second)
+            }
+            Pace::Trace(replay) => {
+                let bytes = bytes(work);
+                (
+                    Nanobits::from(bytes) * NANOBITS_PER_BYTE,
+                    replay.send(start, bytes),
+                )
+            }
+        }
+    }
+
+    /// Gives a direction a new rate, also for what is left of its packet in serialisation. The
+    /// channel has advanced to `now`.
+    pub(crate) fn set_pace(
+        &mut self,
+        now: Nanos,
+        direction: &mut Direction<T>,
+        index: usize,
+        pace: Pace,
+    ) {
+        let old = std::mem::replace(&mut direction.pace, pace);
+        match self.sending.take() {
+            Some(sending) if sending.direction == index => {
+                let left = sending.left(now, old);
+                self.fixed.restart(now);
+                let (work, end) = self.send(now, now, left, &mut direction.pace);
+                self.sending = Some(Transmission {
+                    start: now,
+                    work,
+                    end,
+                    ..sending
+                });
+            }
+            Some(of_other_direction) => self.sending = Some(of_other_direction),
+            None => self.fixed.restart(now),
+        }
+    }
+
+    /// Drops the packet in serialisation if it is of this direction; returns whether it was. The
+    /// channel has advanced to `now`.
+    pub(crate) fn abort(&mut self, now: Nanos, direction: &mut Direction<T>, index: usize) -> bool {
+        if !self.is_sending(index) {
+            return false;
+        }
+        if let (Some(sending), Pace::Trace(replay)) = (self.sending.take(), &mut direction.pace) {
+            replay.interrupt(bytes(sending.work), now);
+        }
+        self.fixed.restart(now);
+        true
+    }
+
+    /// Whether a packet of this direction is in serialisation.
+    pub(crate) fn is_sending(&self, index: usize) -> bool {
+        self.sending
+            .as_ref()
+            .is_some_and(|sending| sending.direction == index)
+    }
+
+    /// Whether nothing is in serialisation.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.sending.is_none()
+    }
+
+    /// No packet before the propagation stage arrives before what this returns; `None` where there
+    /// is none.
+    pub(crate) fn earliest_arrival(&self, served: &[Direction<T>]) -> Option<Nanos> {
+        let sending = self.sending.as_ref();
+        let of_sent = sending.map(|sending| {
+            served[sending.direction]
+                .propagation
+                .earliest_arrival(sending.end)
+        });
+        let free_at = sending.map_or(0, |sending| sending.end);
+        let of_heads = served.iter().filter_map(|direction| {
+            let start = self.start_of_head(direction)?.max(free_at);
+            Some(direction.propagation.earliest_arrival(start))
+        });
+        of_sent.into_iter().chain(of_heads).min()
+    }
+}
+
+impl<T> Transmission<T> {
+    /// What is left at a time before its end, where it was sent at this pace.
+    fn left(&self, now: Nanos, pace: Pace) -> Nanobits {
+        match pace {
+            Pace::Unlimited => self.work,
+            Pace::Fixed { bits_per_second } => {
+                self.work - Nanobits::from(now - self.start) * Nanobits::from(bits_per_second)
+            }
+            Pace::Trace(mut replay) => {
+                Nanobits::from(replay.interrupt(bytes(self.work), now)) * NANOBITS_PER_BYTE
+            }
+        }
+    }
+}
+
+/// Whole bytes of some work.
+fn bytes(work: Nanobits) -> u64 {
+    work.div_ceil(NANOBITS_PER_BYTE) as u64
+}
