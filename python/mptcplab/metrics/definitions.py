@@ -1,0 +1,180 @@
+"""The metrics: names, units, formulas and sources. ``docs/metrics.md`` is this table in words.
+
+A metric's full name is the name given here, or that name, a dot and a part: ``goodput.up``,
+``share.wifi``, ``completion_s.p99``.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Definition:
+    """What a metric means."""
+
+    name: str
+    title: str
+    unit: str
+    """Empty for plain numbers."""
+    meaning: str
+    formula: str
+    parts: str = ""
+    """What may follow the name after a dot; empty where nothing may."""
+    source: str = "this project"
+
+
+_LATENCY = "of the echoes and requests that were answered"
+
+DEFINITIONS: dict[str, Definition] = {
+    definition.name: definition
+    for definition in (
+        Definition(
+            "goodput",
+            "goodput",
+            "Mbit/s",
+            "payload delivered to the receiving applications, over time",
+            "8 · Σ bytes / (last byte − first start) / 10⁶, over all transfers but requests and "
+            "responses; a transfer with a planned duration that failed counts to its planned end",
+            "`up` or `down`; a client's interface (its payload's share of the client's goodput); "
+            "a traffic item; a client; CLIENT.INTERFACE",
+            "RFC 2647, section 3.17",
+        ),
+        Definition(
+            "share",
+            "share of the payload",
+            "",
+            "part of the clients' payload that a path carried, 0 to 1",
+            "payload of the client's subflows over the interface / payload of all its subflows; "
+            "received for downloads, acknowledged for uploads, by the client's kernel",
+            "a client's interface; CLIENT.INTERFACE (then of that client's payload alone)",
+        ),
+        Definition(
+            "aggregation_benefit",
+            "aggregation benefit",
+            "",
+            "what several paths gain over the best one: 0 as much as the best path, 1 as much as "
+            "all together, −1 nothing; not clipped above 1",
+            "(g − C_max) / (ΣC − C_max) if g ≥ C_max, else (g − C_max) / C_max; C: goodput of "
+            "the TCP variants, one an interface, in the same repetition",
+            "",
+            "Kaspar 2011; Paasch, Khalili, Bonaventure, CoNEXT 2013",
+        ),
+        Definition(
+            "delay_benefit",
+            "delay benefit",
+            "",
+            "the same for completion times: 0 as fast as the best path, 1 as fast as all together "
+            "without loss, towards −1 far slower",
+            "(T_best − T) / (T_best − T_ideal) if T ≤ T_best, else −(T − T_best) / T; "
+            "T_ideal = 1 / Σ(1 / T_i)",
+        ),
+        Definition(
+            "completion_s",
+            "completion time",
+            "s",
+            "time from before connecting to the last byte, mean of the transfers that have a size "
+            "and ended without error",
+            "mean of end − start",
+            "`p50`, `p90`, `p99`",
+        ),
+        Definition(
+            "completed",
+            "completed",
+            "",
+            "share of the transfers that ended without error, 0 to 1",
+            "transfers without error / transfers",
+        ),
+        Definition(
+            "recovery_s",
+            "recovery time",
+            "s",
+            "time from a failure to sustained delivery at the receiver; with a path: from its "
+            "return to its sustained use. The worst of all failures; null if one never recovered",
+            "first delivery after the failure that begins a second without a pause above 200 ms "
+            "and with at least 5 % of the mean rate of the 5 s before; of a path: first moment "
+            "after the return that begins a second with at least half of the interface's mean "
+            "rate over the 5 s before it failed",
+            "a client's interface; a link",
+        ),
+        Definition(
+            "handover_gap_s",
+            "handover gap",
+            "s",
+            "longest silence at a receiver around a change of the network",
+            "longest time without a delivery that touches the time from a change to the next one "
+            "(by 10 ms bins; exact where it is the longest silence of the transfer)",
+        ),
+        Definition(
+            "longest_silence_s",
+            "longest silence",
+            "s",
+            "longest time between two deliveries to a receiver, over the whole run",
+            "max of longest_silence_ns",
+        ),
+        Definition(
+            "jain",
+            "Jain's index",
+            "",
+            "fairness among the clients: 1 when all get the same, 1/n when one gets all",
+            "(Σx)² / (n · Σx²), x: goodput of a client; null below two clients",
+            "",
+            "Jain, Chiu, Hawe, DEC-TR-301, 1984",
+        ),
+        Definition(
+            "latency_s",
+            "latency",
+            "s",
+            f"time to the answer, mean {_LATENCY}",
+            "mean of rtt_ns; percentiles by linear interpolation (Hyndman and Fan, type 7)",
+            "`p50`, `p90`, `p99`",
+        ),
+        Definition(
+            "latency_loss",
+            "unanswered",
+            "",
+            "share of the echoes and requests without an answer, 0 to 1",
+            "unanswered / sent",
+        ),
+        Definition(
+            "retransmitted_bytes",
+            "retransmitted",
+            "B",
+            "payload that TCP sent again on the same subflow, both ends",
+            "Σ over subflows of bytes_retrans (TCP_INFO)",
+            "",
+            "RFC 4898, tcpEStatsPerfOctetsRetrans",
+        ),
+        Definition(
+            "reinjected_bytes",
+            "reinjected",
+            "B",
+            "payload that MPTCP sent again on another subflow, both ends",
+            "Σ over connections of bytes_retrans (MPTCP_INFO)",
+            "",
+            "RFC 8684, section 3.3.6",
+        ),
+        Definition(
+            "joins",
+            "joined subflows",
+            "",
+            "additional subflows established, least of the MPTCP connections",
+            "min of joins",
+        ),
+        Definition(
+            "multipath",
+            "really multipath",
+            "",
+            "1 if every MPTCP connection got the additional subflows that the topology gives "
+            "reason to expect and none fell back to TCP, else 0",
+            "joins ≥ expected joins, and no fallback",
+        ),
+    )
+}
+
+
+def definition_of(metric: str) -> Definition | None:
+    """The definition of a full metric name, or none if there is no such metric."""
+    name, dot, _ = metric.partition(".")
+    definition = DEFINITIONS.get(name)
+    if definition is None or (dot and not definition.parts):
+        return None
+    return definition

@@ -1,0 +1,127 @@
+"""All metrics of one recording."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from mptcplab.metrics.latency import PERCENTILES, latency_figures
+from mptcplab.metrics.paths import (
+    PathFigures,
+    path_figures,
+    reinjected_bytes,
+    retransmitted_bytes,
+)
+from mptcplab.metrics.plan import Plan
+from mptcplab.metrics.recovery import recovery_figures
+from mptcplab.metrics.statistics import percentile
+from mptcplab.metrics.transfers import (
+    completed_share,
+    completion_times_s,
+    fairness,
+    goodput_by,
+    goodput_mbps,
+    longest_silence_s,
+    payload_transfers,
+    single_path_findings,
+    timed_transfers,
+)
+from mptcplab.recording import Recording
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What one recording says."""
+
+    metrics: Mapping[str, float | None]
+    """By full metric name (:mod:`mptcplab.metrics.definitions`)."""
+    paths: Sequence[PathFigures]
+    single_path: Sequence[str]
+    """Why it is not the multipath run that it claims to be; empty if it is, or claims nothing."""
+
+
+def measure(recording: Recording) -> Measurement:
+    """Computes every metric of a recording.
+
+    Raises:
+        RecordingError: a table is missing or damaged.
+    """
+    plan = Plan(recording)
+    transfers = timed_transfers(recording, plan)
+    payload = payload_transfers(transfers)
+    paths = path_figures(payload, recording, plan)
+    findings = single_path_findings(transfers, plan)
+    metrics: dict[str, float | None] = {}
+    for part in (
+        _goodputs(payload, paths),
+        _shares(paths),
+        _completion(transfers),
+        recovery_figures(payload, recording, plan),
+        {
+            "longest_silence_s": longest_silence_s(payload),
+            "jain": fairness(payload),
+            "retransmitted_bytes": retransmitted_bytes(recording, plan),
+            "reinjected_bytes": reinjected_bytes(recording),
+        },
+        latency_figures(recording),
+        _joins(transfers, findings),
+    ):
+        metrics |= {name: value for name, value in part.items() if name not in metrics}
+    return Measurement(metrics, paths, findings)
+
+
+def _goodputs(payload: pl.DataFrame, paths: Sequence[PathFigures]) -> dict[str, float | None]:
+    """Where a name means several things, the first in this order has it."""
+    figures: dict[str, float | None] = {"goodput": goodput_mbps(payload)}
+    for parts in (
+        goodput_by(payload, "way"),
+        _sum_by_interface(paths),
+        goodput_by(payload, "traffic"),
+        goodput_by(payload, "client"),
+        {f"{path.client}.{path.interface}": path.goodput_mbps for path in paths},
+    ):
+        for part, value in parts.items():
+            figures.setdefault(f"goodput.{part}", value)
+    return figures
+
+
+def _sum_by_interface(paths: Sequence[PathFigures]) -> dict[str, float | None]:
+    sums: dict[str, float | None] = {}
+    for path in paths:
+        so_far = sums.get(path.interface, 0.0)
+        known = so_far is not None and path.goodput_mbps is not None
+        sums[path.interface] = so_far + path.goodput_mbps if known else None  # type: ignore[operator]
+    return sums
+
+
+def _shares(paths: Sequence[PathFigures]) -> dict[str, float | None]:
+    total = sum(path.payload_bytes for path in paths)
+    figures: dict[str, float | None] = {}
+    for interface in dict.fromkeys(path.interface for path in paths):
+        carried = sum(path.payload_bytes for path in paths if path.interface == interface)
+        figures[f"share.{interface}"] = carried / total
+    for path in paths:
+        figures[f"share.{path.client}.{path.interface}"] = path.share
+    return figures
+
+
+def _completion(transfers: pl.DataFrame) -> dict[str, float | None]:
+    figures: dict[str, float | None] = {}
+    if transfers["is_sized"].any():
+        times = completion_times_s(transfers)
+        figures["completion_s"] = sum(times) / len(times) if times else None
+        for percent in PERCENTILES:
+            figures[f"completion_s.p{percent}"] = percentile(times, percent)
+    figures["completed"] = completed_share(transfers)
+    return figures
+
+
+def _joins(transfers: pl.DataFrame, findings: Sequence[str]) -> dict[str, float | None]:
+    mptcp = transfers.filter(pl.col("protocol") == "mptcp")
+    if mptcp.is_empty():
+        return {}
+    least = mptcp["joins"].min()
+    return {
+        "joins": float(least) if isinstance(least, int) else None,
+        "multipath": 0.0 if findings else 1.0,
+    }

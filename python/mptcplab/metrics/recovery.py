@@ -1,0 +1,262 @@
+"""How a transfer comes through failures: recovery time and handover gap.
+
+All of it is seen at the receiver, from the 10 ms bins of the table ``deliveries``; for paths, from
+the counters of the client's interfaces.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from mptcplab.metrics.plan import Change, Plan
+from mptcplab.recording import Recording
+
+BIN_NS = 10_000_000
+"""Width of a bin of the table ``deliveries``."""
+WINDOW_NS = 1_000_000_000
+"""Delivery has to go on for this long to count as sustained."""
+PAUSE_NS = 200_000_000
+"""Longest pause within sustained delivery; the least retransmission timeout of Linux."""
+BEFORE_NS = 5_000_000_000
+"""What was before a failure is taken over this time, or since an earlier change if that is less."""
+TOGETHER_NS = 1_000_000_000
+"""Changes that are no further apart than this count as one when the time before them is taken."""
+TRICKLE = 0.05
+"""Sustained delivery has at least this part of the mean rate before the failure."""
+PATH_USE = 0.5
+"""A path is in use again at this part of its mean rate before its failure."""
+
+Times = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Flow:
+    """What one or several transfers delivered over time."""
+
+    start_ns: int
+    end_ns: int
+    bins_ns: Times
+    """Starts of the bins that are not empty, ascending."""
+    bytes: Times
+    """Payload of each of these bins."""
+    longest_silence: tuple[int, int] | None = None
+    """(start, length) of the longest silence to the nanosecond, where known."""
+
+    def delivered(self, start_ns: int, end_ns: int) -> int:
+        """Payload of the bins that begin in [start, end)."""
+        first, last = np.searchsorted(self.bins_ns, [start_ns, end_ns])
+        return int(self.bytes[first:last].sum())
+
+
+def recovery_s(flow: Flow, failure: Change, changes: Sequence[Change]) -> float | None:
+    """Time from a failure to the first delivery from which on delivery is sustained.
+
+    Sustained: over the second that begins with this delivery, no pause is longer than 200 ms, and
+    the mean rate is at least 5 % of the mean before the failure. 0 where delivery went on. Null
+    where it was never sustained again before the transfer's end.
+    """
+    before_ns, before_bytes = _before(flow, failure, changes)
+    at_ns = failure.at_ns
+    least = TRICKLE * before_bytes * WINDOW_NS / before_ns
+    first = int(np.searchsorted(flow.bins_ns, _bin(at_ns)))
+    for start in flow.bins_ns[first:]:
+        end = start + WINDOW_NS
+        if end > flow.end_ns:
+            return None
+        last = int(np.searchsorted(flow.bins_ns, end))
+        begin = int(np.searchsorted(flow.bins_ns, start))
+        marks = np.concatenate((flow.bins_ns[begin:last], [end]))
+        pauses = np.diff(marks) - BIN_NS
+        if pauses.max() <= PAUSE_NS and flow.bytes[begin:last].sum() >= least:
+            return float(max(0, start - at_ns)) / 1e9
+    return None
+
+
+def interrupts(flow: Flow, failure: Change, changes: Sequence[Change]) -> bool:
+    """Whether something was being delivered when the failure came."""
+    if not flow.start_ns < failure.at_ns < flow.end_ns:
+        return False
+    return _before(flow, failure, changes)[1] > 0
+
+
+def handover_gap_s(flow: Flow, change: Change, until_ns: int) -> float | None:
+    """Longest silence at the receiver that touches the time from a change to the next one.
+
+    A silence that lasts to the end of the transfer counts to that end. To 20 ms, by the bins, and
+    exact where it is the longest silence of the transfer; 0 where no bin is empty. Null where the
+    change is outside of the transfer.
+    """
+    if not flow.start_ns <= change.at_ns < flow.end_ns or not flow.bins_ns.size:
+        return None
+    starts = flow.bins_ns + BIN_NS
+    ends = np.concatenate((flow.bins_ns[1:], [max(flow.end_ns, int(starts[-1]))]))
+    touching = (ends > starts) & (ends > change.at_ns) & (starts < until_ns)
+    if not touching.any():
+        return 0.0
+    lengths = np.where(touching, ends - starts, 0)
+    longest = int(lengths.argmax())
+    length = int(lengths[longest])
+    if flow.longest_silence is not None:
+        exact_start, exact_length = flow.longest_silence
+        if abs(exact_start - int(starts[longest])) <= BIN_NS and exact_length > length:
+            length = exact_length
+    return length / 1e9
+
+
+def path_recovery_s(
+    times_ns: Times, counter: Times, failure_ns: int, return_ns: int, since_ns: int
+) -> float | None:
+    """Time from a link's return to the moment from which on the path is in use again.
+
+    In use: over the second that begins then, the interface carries at least half of its mean rate
+    over the 5 s before its failure (since ``since_ns`` at the earliest). To one sample interval.
+    Null where this never comes, or where the path carried nothing before its failure.
+
+    ``counter`` holds the bytes that the interface had carried at ``times_ns``.
+    """
+    before_ns = min(BEFORE_NS, failure_ns - since_ns)
+    if before_ns <= 0:
+        return None
+    before = _between(times_ns, counter, failure_ns - before_ns, failure_ns) / before_ns
+    if before <= 0:
+        return None
+    for time in [return_ns, *times_ns[times_ns > return_ns].tolist()]:
+        if time + WINDOW_NS > times_ns[-1]:
+            return None
+        if _between(times_ns, counter, time, time + WINDOW_NS) / WINDOW_NS >= PATH_USE * before:
+            return float(time - return_ns) / 1e9
+    return None
+
+
+def recovery_figures(
+    transfers: pl.DataFrame, recording: Recording, plan: Plan
+) -> dict[str, float | None]:
+    """``recovery_s``, ``recovery_s.<path>`` and ``handover_gap_s`` of a recording.
+
+    Each is the worst over all changes, items and ways; null if one of them is. A figure is missing
+    where there was no such change while something was carried.
+    """
+    changes = plan.changes
+    if not changes:
+        return {}
+    figures: dict[str, float | None] = {}
+    failures = [change for change in changes if change.up is False]
+    recoveries = [
+        recovery_s(flow, failure, changes)
+        for flow in flows(transfers, recording, ["traffic", "way"])
+        for failure in failures
+        if interrupts(flow, failure, changes)
+    ]
+    if recoveries:
+        figures["recovery_s"] = _worst(recoveries)
+    gaps = []
+    for flow in flows(transfers, recording, ["traffic", "way", "index"]):
+        for change, following in zip(changes, [*changes[1:], None], strict=True):
+            until_ns = flow.end_ns if following is None else max(following.at_ns, change.at_ns + 1)
+            gap = handover_gap_s(flow, change, until_ns)
+            if gap is not None:
+                gaps.append(gap)
+    if gaps:
+        figures["handover_gap_s"] = max(gaps)
+    return figures | _path_recoveries(transfers, recording, changes)
+
+
+def flows(transfers: pl.DataFrame, recording: Recording, keys: list[str]) -> list[Flow]:
+    """The deliveries of the transfers that share ``keys``, each as one flow."""
+    deliveries = recording.frame("deliveries")
+    found = []
+    for _, group in transfers.drop_nulls(["start_ns", "until_ns"]).group_by(
+        keys, maintain_order=True
+    ):
+        of_group = (
+            deliveries.join(group.select("traffic", "way", "index"), on=["traffic", "way", "index"])
+            .group_by("t_ns")
+            .agg(pl.col("bytes").sum())
+            .sort("t_ns")
+        )
+        silence = None
+        if group.height == 1:
+            first = group.row(0, named=True)
+            if first["longest_silence_ns"] is not None:
+                silence = (first["longest_silence_at_ns"] or 0, first["longest_silence_ns"])
+        found.append(
+            Flow(
+                start_ns=group["start_ns"].min(),  # type: ignore[arg-type]
+                end_ns=group["until_ns"].max(),  # type: ignore[arg-type]
+                bins_ns=of_group["t_ns"].to_numpy(),
+                bytes=of_group["bytes"].to_numpy(),
+                longest_silence=silence,
+            )
+        )
+    return found
+
+
+def _path_recoveries(
+    transfers: pl.DataFrame, recording: Recording, changes: Sequence[Change]
+) -> dict[str, float | None]:
+    clients = set(transfers["client"])
+    start_ns = transfers["start_ns"].min()
+    by_path: dict[str, list[float | None]] = {}
+    if not isinstance(start_ns, int):
+        return {}
+    samples = recording.frame("interface_samples").sort("t_ns")
+    for back in (change for change in changes if change.up):
+        failure = _failure_before(back, changes)
+        if failure is None:
+            continue
+        since_ns = max(
+            [start_ns]
+            + [
+                change.at_ns
+                for change in changes
+                if change.at_ns < failure.at_ns
+                and not change.interfaces.isdisjoint(back.interfaces)
+            ]
+        )
+        for node, interface in sorted(back.interfaces):
+            own = samples.filter(node=node, interface=interface)
+            if node not in clients or own.height < 2:
+                continue
+            counter = own["rx_bytes"].to_numpy() + own["tx_bytes"].to_numpy()
+            recovery = path_recovery_s(
+                own["t_ns"].to_numpy(), counter, failure.at_ns, back.at_ns, since_ns
+            )
+            for name in {interface, back.link or interface}:
+                by_path.setdefault(f"recovery_s.{name}", []).append(recovery)
+    return {name: _worst(values) for name, values in by_path.items()}
+
+
+def _failure_before(back: Change, changes: Sequence[Change]) -> Change | None:
+    """The last failure of what is back."""
+    earlier = [
+        change
+        for change in changes
+        if change.up is False
+        and change.at_ns < back.at_ns
+        and not change.interfaces.isdisjoint(back.interfaces)
+    ]
+    return earlier[-1] if earlier else None
+
+
+def _before(flow: Flow, failure: Change, changes: Sequence[Change]) -> tuple[int, int]:
+    """(length of time, payload) of what was before a failure."""
+    earlier = [c.at_ns for c in changes if c.at_ns < failure.at_ns - TOGETHER_NS]
+    since_ns = max([flow.start_ns, failure.at_ns - BEFORE_NS, *earlier])
+    return failure.at_ns - since_ns, flow.delivered(since_ns, failure.at_ns)
+
+
+def _between(times_ns: Times, counter: Times, start_ns: int, end_ns: int) -> float:
+    at_end, at_start = np.interp([end_ns, start_ns], times_ns, counter)
+    return float(at_end - at_start)
+
+
+def _bin(time_ns: int) -> int:
+    return time_ns // BIN_NS * BIN_NS
+
+
+def _worst(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return max(known) if known and len(known) == len(values) else None

@@ -1,0 +1,101 @@
+"""Statistics over repetitions and over samples."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from statistics import fmean, stdev
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A figure over repetitions."""
+
+    samples: tuple[float | None, ...]
+    """One a repetition, in order; null where the repetition has no such figure."""
+    mean: float | None
+    """Mean of the samples that are known; null where none is."""
+    ci95: tuple[float, float] | None
+    """95 % confidence interval of the mean; null below two known samples."""
+
+    @property
+    def known(self) -> int:
+        """Number of known samples."""
+        return sum(sample is not None for sample in self.samples)
+
+    @property
+    def half_width(self) -> float | None:
+        """Half the width of the interval, as in mean ± half width."""
+        return None if self.ci95 is None else (self.ci95[1] - self.ci95[0]) / 2
+
+
+def estimate(samples: Sequence[float | None]) -> Estimate:
+    """Mean and confidence interval of the mean, by Student's t: mean ± t(0.975, n − 1) · s / √n."""
+    known = [sample for sample in samples if sample is not None]
+    if not known:
+        return Estimate(tuple(samples), None, None)
+    mean = fmean(known)
+    if len(known) == 1:
+        return Estimate(tuple(samples), mean, None)
+    half = (
+        student_t(1 - (1 - CONFIDENCE) / 2, len(known) - 1) * stdev(known) / math.sqrt(len(known))
+    )
+    return Estimate(tuple(samples), mean, (mean - half, mean + half))
+
+
+@cache
+def student_t(probability: float, freedom: int) -> float:
+    """Quantile of Student's t distribution for a probability in [0.5, 1), by bisection."""
+    low, high = 0.0, 1.0
+    while _student_t_below(high, freedom) < probability:
+        high *= 2
+    while high - low > 1e-12 * high:
+        middle = (low + high) / 2
+        if _student_t_below(middle, freedom) < probability:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2
+
+
+def _student_t_below(t: float, freedom: int) -> float:
+    """P(T ≤ t) for t ≥ 0: Abramowitz and Stegun 26.7.3 (odd) and 26.7.4 (even freedom)."""
+    angle = math.atan2(t, math.sqrt(freedom))
+    cosine_squared = math.cos(angle) ** 2
+    odd = freedom % 2
+    term, total = 1.0, 1.0
+    for k in range(1 + odd, freedom - 2, 2):
+        term *= cosine_squared * k / (k + 1)
+        total += term
+    if not odd:
+        within = math.sin(angle) * total
+    elif freedom == 1:
+        within = 2 * angle / math.pi
+    else:
+        within = 2 / math.pi * (angle + math.sin(angle) * math.cos(angle) * total)
+    return (1 + within) / 2
+
+
+def percentile(values: Sequence[float], percent: float) -> float | None:
+    """Percentile by linear interpolation between order statistics (Hyndman and Fan, type 7)."""
+    if not values:
+        return None
+    ordered = sorted(values)
+    place = (len(ordered) - 1) * percent / 100
+    below = math.floor(place)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (ordered[above] - ordered[below]) * (place - below)
+
+
+def jain_index(values: Sequence[float]) -> float | None:
+    """Jain's fairness index (Σx)² / (n · Σx²): 1 when all are equal, 1/n when one has all.
+
+    Null for fewer than two values, and when all are zero.
+    Jain, Chiu, Hawe: A Quantitative Measure of Fairness, DEC-TR-301, 1984.
+    """
+    squares = sum(value * value for value in values)
+    if len(values) < 2 or squares == 0:
+        return None
+    return sum(values) ** 2 / (len(values) * squares)

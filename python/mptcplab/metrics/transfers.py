@@ -1,0 +1,116 @@
+"""Figures of transfers: goodput, completion, joins."""
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from mptcplab.metrics.plan import Plan
+from mptcplab.metrics.statistics import jain_index
+from mptcplab.recording import Recording
+
+NS_PER_S = 1e9
+
+
+def timed_transfers(recording: Recording, plan: Plan) -> pl.DataFrame:
+    """The table ``transfers`` with the columns that the figures need beside it.
+
+    ``until_ns``: up to when the transfer counts. That is its last byte; but a transfer with a
+    planned duration that failed counts to its planned end, lest a short life look like a fast
+    transfer. The end of the run bounds both.
+    ``is_sized``: whether it had a size to carry.
+    """
+    transfers = recording.frame("transfers")
+    run_end = recording.manifest.duration_s
+    run_end_ns = None if run_end is None else round(run_end * NS_PER_S)
+
+    def until(row: dict[str, object]) -> int | None:
+        end, start = row["end_ns"], row["start_ns"]
+        duration = plan.duration_ns(str(row["traffic"]))
+        if row["error"] is not None and duration is not None and isinstance(start, int):
+            end = start + duration
+        if end is None or (row["error"] is not None and run_end_ns is not None):
+            end = min(end, run_end_ns) if isinstance(end, int) and run_end_ns else run_end_ns
+        return end if isinstance(end, int) else None
+
+    rows = transfers.to_dicts()
+    return transfers.with_columns(
+        pl.Series("until_ns", [until(row) for row in rows], pl.Int64),
+        pl.Series(
+            "is_sized", [plan.is_sized(row["traffic"], row["kind"]) for row in rows], pl.Boolean
+        ),
+    )
+
+
+def payload_transfers(transfers: pl.DataFrame) -> pl.DataFrame:
+    """Those that are there to carry payload: all but request and response."""
+    return transfers.filter(pl.col("kind") != "request_response")
+
+
+def goodput_mbps(transfers: pl.DataFrame) -> float | None:
+    """Payload delivered to the applications, over the time from the first start to the last byte.
+
+    Mbit/s; null for no transfers, or none that lasted.
+    """
+    start, until = transfers["start_ns"].min(), transfers["until_ns"].max()
+    if not isinstance(start, int) or not isinstance(until, int) or until <= start:
+        return None
+    return int(transfers["bytes"].sum()) * 8 / (until - start) * NS_PER_S / 1e6
+
+
+def goodput_by(transfers: pl.DataFrame, column: str) -> dict[str, float | None]:
+    """Goodput of the transfers that share a value of ``column``, by value, in order of mention."""
+    return {
+        str(value): goodput_mbps(group)
+        for (value,), group in transfers.group_by([column], maintain_order=True)
+    }
+
+
+def completion_times_s(transfers: pl.DataFrame) -> list[float]:
+    """From the start, before connecting, to the last byte, of each sized transfer without error."""
+    done = transfers.filter("is_sized", pl.col("error").is_null(), pl.col("end_ns").is_not_null())
+    return [time / NS_PER_S for time in done["end_ns"] - done["start_ns"]]
+
+
+def completed_share(transfers: pl.DataFrame) -> float | None:
+    """Share of the transfers that ended without error."""
+    if transfers.is_empty():
+        return None
+    return transfers["error"].null_count() / transfers.height
+
+
+def fairness(transfers: pl.DataFrame) -> float | None:
+    """Jain's index of the clients' goodputs."""
+    goodputs = goodput_by(transfers, "client").values()
+    return jain_index([goodput for goodput in goodputs if goodput is not None])
+
+
+def longest_silence_s(transfers: pl.DataFrame) -> float | None:
+    """Longest time between two deliveries to a receiver, of all transfers."""
+    longest = transfers["longest_silence_ns"].max()
+    return longest / NS_PER_S if isinstance(longest, int) else None
+
+
+def single_path_findings(transfers: pl.DataFrame, plan: Plan) -> Sequence[str]:
+    """Why this run is not the multipath run that it claims to be, a sentence for each traffic item.
+
+    An MPTCP connection is at fault if it fell back to TCP, or if fewer subflows joined over its
+    life than the topology gives reason to expect.
+    """
+    findings = []
+    mptcp = transfers.filter(pl.col("protocol") == "mptcp")
+    for (traffic,), group in mptcp.group_by(["traffic"], maintain_order=True):
+        fallbacks = group.filter("fallback").height
+        if fallbacks:
+            findings.append(
+                f"{traffic}: {fallbacks} of {group.height} connections fell back to TCP: "
+                "one path only"
+            )
+        expected = plan.expected_joins(str(traffic))
+        short = group.filter(~pl.col("fallback").fill_null(value=False), pl.col("joins") < expected)
+        if short.height:
+            least = min(short["joins"].to_list())
+            findings.append(
+                f"{traffic}: on {short.height} of {group.height} connections fewer subflows joined "
+                f"than expected ({least} of {expected})"
+            )
+    return findings

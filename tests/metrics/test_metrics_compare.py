@@ -1,0 +1,176 @@
+"""Variants side by side, and findings judged."""
+
+from pathlib import Path
+
+import pytest
+
+from mptcplab.metrics import DEFINITIONS, compare, definition_of, judge
+from mptcplab.recording import Result, Status
+from mptcplab.recording.manifest import Json
+from tests.metrics.plans import two_paths
+from tests.recording.handmade import (
+    SECOND,
+    Protocol,
+    description,
+    manifest,
+    record,
+    result,
+    transfer,
+)
+
+VARIANTS: list[tuple[str, Protocol]] = [("tcp-wifi", "tcp"), ("tcp-eth", "tcp"), ("mptcp", "mptcp")]
+
+
+def add(
+    made: Result,
+    variant: str,
+    protocol: Protocol,
+    repetition: int,
+    carried_mbps: dict[str, int],
+    *,
+    status: Status = Status.COMPLETE,
+    warnings: tuple[str, ...] = (),
+    joins: int = 1,
+) -> None:
+    """A download of 10 s that carries so many Mbit/s over each interface."""
+    total = sum(carried_mbps.values())
+    plan: Json = two_paths()
+    subflows = [
+        {
+            "t_ns": SECOND,
+            "node": "client",
+            "subflow": f"10.0.{1 if name == 'wifi' else 2}.1:4000-10.0.1.2:5001",
+            "bytes_received": rate * 1_250_000,
+        }
+        for name, rate in carried_mbps.items()
+    ]
+    row = transfer(protocol=protocol, bytes=total * 1_250_000, joins=joins)
+    record(
+        made.recording_folder(variant, repetition),
+        {"transfers": [row], "subflow_samples": subflows},
+        manifest(variant, protocol, repetition, plan, warnings),
+        status,
+    )
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Result:
+    made = result(tmp_path / "out", description(VARIANTS, repetitions=2))
+    for repetition, wifi, eth, both in [
+        (1, 40, 90, {"wifi": 40, "eth": 90}),
+        (2, 50, 90, {"wifi": 30, "eth": 85}),
+    ]:
+        add(made, "tcp-wifi", "tcp", repetition, {"wifi": wifi})
+        add(made, "tcp-eth", "tcp", repetition, {"eth": eth})
+        add(made, "mptcp", "mptcp", repetition, both)
+    return made
+
+
+def test_figures_are_means_over_repetitions_with_their_intervals(made: Result) -> None:
+    wifi, _, mptcp = compare(made)
+    goodput = wifi.metrics["goodput"]
+    assert goodput.samples == (40.0, 50.0)
+    assert goodput.mean == 45.0
+    # s = 50/√50, s/√2 = 5, t(0.975, 1) = 12.7062
+    assert goodput.ci95 == pytest.approx((45 - 63.531, 45 + 63.531), abs=1e-3)
+    assert [(p.interface, p.goodput_mbps.mean) for p in mptcp.paths] == [
+        ("wifi", 35.0),
+        ("eth", 87.5),
+    ]
+    assert mptcp.paths[0].share.samples == pytest.approx((40 / 130, 30 / 115))
+    assert mptcp.warnings == ()
+
+
+def test_the_benefit_compares_with_the_single_paths_of_the_same_repetition(made: Result) -> None:
+    wifi, _, mptcp = compare(made)
+    assert mptcp.metrics["aggregation_benefit"].samples == (1.0, 0.5)
+    assert "aggregation_benefit" not in wifi.metrics
+    assert "delay_benefit" not in mptcp.metrics
+
+
+def test_without_a_second_single_path_there_is_no_benefit(tmp_path: Path) -> None:
+    made = result(tmp_path / "out", description([("tcp", "tcp"), ("mptcp", "mptcp")]))
+    add(made, "tcp", "tcp", 1, {"eth": 90})
+    add(made, "mptcp", "mptcp", 1, {"eth": 90, "wifi": 40})
+    assert "aggregation_benefit" not in compare(made)[1].metrics
+
+
+def test_incomplete_repetitions_do_not_count_where_there_are_complete_ones(tmp_path: Path) -> None:
+    made = result(tmp_path / "out", description([("mptcp", "mptcp")], repetitions=3))
+    add(made, "mptcp", "mptcp", 1, {"eth": 90})
+    add(made, "mptcp", "mptcp", 2, {"eth": 10}, status=Status.INTERRUPTED)
+    [mptcp] = compare(made)
+    assert mptcp.metrics["goodput"].samples == (90.0,)
+    assert mptcp.metrics["goodput"].ci95 is None
+    assert mptcp.warnings == ("1 of 3 repetitions complete",)
+
+
+def test_interrupted_repetitions_count_where_there_is_nothing_else_and_it_is_said(
+    tmp_path: Path,
+) -> None:
+    made = result(tmp_path / "out", description([("mptcp", "mptcp"), ("tcp", "tcp")]))
+    add(made, "mptcp", "mptcp", 1, {"eth": 10}, status=Status.INTERRUPTED)
+    mptcp, tcp = compare(made)
+    assert mptcp.metrics["goodput"].mean == 10.0
+    assert mptcp.warnings == (
+        "0 of 1 repetitions complete",
+        "the figures rest on interrupted runs",
+    )
+    assert tcp.runs == ()
+    assert dict(tcp.metrics) == {}
+
+
+def test_warnings_say_which_repetitions_they_concern(tmp_path: Path) -> None:
+    made = result(tmp_path / "out", description([("mptcp", "mptcp")], repetitions=2))
+    add(made, "mptcp", "mptcp", 1, {"eth": 90}, joins=0, warnings=("no route by source",))
+    add(made, "mptcp", "mptcp", 2, {"eth": 90}, warnings=("no route by source",))
+    [mptcp] = compare(made)
+    assert mptcp.warnings == (
+        "not multipath: bulk: on 1 of 1 connections fewer subflows joined than expected (0 of 1) "
+        "(repetition 1)",
+        "no route by source",
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "held", "sides", "reason"),
+    [
+        ("mptcp.goodput >= 0.9 * (tcp-wifi.goodput + tcp-eth.goodput)", True, (122.5, 121.5), None),
+        ("mptcp.goodput >= 130 Mbit/s", False, (122.5, 130), None),
+        ("mptcp.share.eth > 50 %", True, ((90 / 130 + 85 / 115) / 2, 0.5), None),
+        ("mptcp.recovery_s <= 1 s", None, (None, 1), "mptcp.recovery_s has no value"),
+        ("mptcp.speed > 1", None, (None, 1), "mptcp.speed: there is no such metric"),
+        ("udp.goodput > 1", None, (None, 1), "there is no variant udp"),
+        ("mptcp.goodput / 0 > 1", None, (None, 1), "a division by zero"),
+    ],
+)
+def test_findings_are_judged_by_the_means(
+    made: Result,
+    text: str,
+    held: bool | None,
+    sides: tuple[float | None, float | None],
+    reason: str | None,
+) -> None:
+    [verdict] = judge([text], compare(made))
+    assert (verdict.text, verdict.held, verdict.reason) == (text, held, reason)
+    [side] = verdict.sides
+    assert (side.left, side.right) == pytest.approx(sides)
+
+
+def test_a_finding_that_cannot_be_read_is_undecided(made: Result) -> None:
+    [verdict] = judge(["mptcp.goodput >="], compare(made))
+    assert verdict.held is None
+    assert verdict.reason is not None
+    assert verdict.reason.startswith("cannot be read: ")
+
+
+def test_every_metric_that_is_computed_is_defined(made: Result) -> None:
+    for variant in compare(made):
+        for name in variant.metrics:
+            assert definition_of(name) is not None, name
+
+
+def test_names_with_a_part_are_defined_only_where_parts_mean_something() -> None:
+    assert definition_of("goodput.wifi") is DEFINITIONS["goodput"]
+    assert definition_of("jain.wifi") is None
+    assert definition_of("speed") is None
