@@ -1,0 +1,32 @@
+//! What traffic and telemetry need to know of a node.
+
+use std::net::IpAddr;
+
+use crate::netns::NetNs;
+use crate::plan::Node;
+
+/// A node of the run: its namespace, and which interface has which address.
+#[derive(Clone, Debug)]
+pub struct NodeContext {
+    /// Name, as in the plan.
+    pub name: String,
+    /// Its namespace.
+    pub netns: NetNs,
+    addresses: Vec<(IpAddr, String)>,
+}
+
+impl NodeContext {
+    /// The node of the plan that lives in `netns`.
+    pub fn new(node: &Node, netns: NetNs) -> Self {
+        let addresses = node.interfaces.iter().flat_map(|interface| {
+            interface.addresses.iter().map(|prefix| (prefix.address, interface.name.clone()))
+        });
+        Self { name: node.name.clone(), netns, addresses: addresses.collect() }
+    }
+
+    /// The interface that the plan gives an address to.
+    pub fn interface_of(&self, address: IpAddr) -> Option<&str> {
+        let (_, name) = self.addresses.iter().find(|(own, _)| *own == address)?;
+        Some(name)
+    }
+}

@@ -1,0 +1,134 @@
+//! Sockets of a namespace, whoever opened them: `NETLINK_SOCK_DIAG` dumps of TCP and MPTCP
+//! (`linux/inet_diag.h`).
+
+use std::io;
+use std::net::SocketAddr;
+
+use super::bytes::{address_at, port_at, u8_at, u32_at};
+use super::dump::{Dumper, attributes};
+use super::mptcp_info::MptcpInfo;
+use super::tcp_info::TcpInfo;
+
+/// `TCPDIAG_GETSOCK`: the older request, which returns IPv4 and IPv6 in one pass over the table.
+const GETSOCK: u16 = 18;
+const REQUEST_LENGTH: usize = 60;
+const MESSAGE_LENGTH: usize = 72;
+const STATES_OFFSET: usize = 52;
+
+const INET_DIAG_INFO: u16 = 2;
+const INET_DIAG_CONG: u16 = 4;
+const INET_DIAG_ULP_INFO: u16 = 19;
+const INET_DIAG_REQ_PROTOCOL: u16 = 3;
+const INET_ULP_INFO_MPTCP: u16 = 3;
+
+const SUBFLOW_ATTR_TOKEN_LOC: u16 = 2;
+const SUBFLOW_ATTR_FLAGS: u16 = 8;
+const SUBFLOW_ATTR_ID_REM: u16 = 9;
+const SUBFLOW_ATTR_ID_LOC: u16 = 10;
+/// `MPTCP_SUBFLOW_FLAG_BKUP_REM | MPTCP_SUBFLOW_FLAG_BKUP_LOC`
+const SUBFLOW_FLAGS_BACKUP: u32 = 1 << 4 | 1 << 5;
+
+/// ESTABLISHED, FIN-WAIT-1, FIN-WAIT-2, CLOSE-WAIT, LAST-ACK and CLOSING, as bits.
+const CONNECTED_STATES: u32 = 1 << 1 | 1 << 4 | 1 << 5 | 1 << 8 | 1 << 9 | 1 << 11;
+
+/// One TCP connection or MPTCP subflow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct TcpSocket {
+    pub(super) local: SocketAddr,
+    pub(super) remote: SocketAddr,
+    pub(super) info: TcpInfo,
+    pub(super) congestion_control: Option<String>,
+    pub(super) mptcp: Option<SubflowIdentity>,
+}
+
+/// What makes a TCP socket a subflow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct SubflowIdentity {
+    pub(super) token: Option<u32>,
+    pub(super) local_id: Option<u8>,
+    pub(super) remote_id: Option<u8>,
+    pub(super) backup: Option<bool>,
+}
+
+/// Every connected TCP socket, subflows included.
+pub(super) fn tcp_sockets(netlink: &mut Dumper, mut each: impl FnMut(TcpSocket)) -> io::Result<()> {
+    netlink.dump(GETSOCK, &request(false), |message| {
+        if let Some(socket) = parse_tcp(message) {
+            each(socket);
+        }
+    })
+}
+
+/// Every connected MPTCP socket.
+pub(super) fn mptcp_sockets(
+    netlink: &mut Dumper,
+    mut each: impl FnMut(MptcpInfo),
+) -> io::Result<()> {
+    netlink.dump(GETSOCK, &request(true), |message| {
+        if let Some(info) = attributes_of(message).find(|&(kind, _)| kind == INET_DIAG_INFO) {
+            each(MptcpInfo::parse(info.1));
+        }
+    })
+}
+
+/// `struct inet_diag_req`, and for MPTCP, whose number does not fit it, an attribute.
+fn request(mptcp: bool) -> Vec<u8> {
+    let mut bytes = vec![0; REQUEST_LENGTH];
+    bytes[0] = libc::AF_INET as u8;
+    bytes[3] = 1 << (INET_DIAG_INFO - 1) | 1 << (INET_DIAG_CONG - 1);
+    bytes[STATES_OFFSET..][..4].copy_from_slice(&CONNECTED_STATES.to_ne_bytes());
+    if mptcp {
+        bytes.extend(8u16.to_ne_bytes());
+        bytes.extend(INET_DIAG_REQ_PROTOCOL.to_ne_bytes());
+        bytes.extend((libc::IPPROTO_MPTCP as u32).to_ne_bytes());
+    }
+    bytes
+}
+
+fn attributes_of(message: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
+    attributes(message.get(MESSAGE_LENGTH..).unwrap_or_default())
+}
+
+/// `struct inet_diag_msg` and its attributes.
+fn parse_tcp(message: &[u8]) -> Option<TcpSocket> {
+    let family = u16::from(u8_at(message, 0)?);
+    let address = |port, address| {
+        Some(SocketAddr::new(address_at(message, address, family)?, port_at(message, port)?))
+    };
+    let mut socket = TcpSocket {
+        local: address(4, 8)?,
+        remote: address(6, 24)?,
+        info: TcpInfo::default(),
+        congestion_control: None,
+        mptcp: None,
+    };
+    for (kind, value) in attributes_of(message) {
+        match kind {
+            INET_DIAG_INFO => socket.info = TcpInfo::parse(value),
+            INET_DIAG_CONG => {
+                let name = value.split(|&byte| byte == 0).next().unwrap_or_default();
+                socket.congestion_control = Some(String::from_utf8_lossy(name).into_owned());
+            }
+            INET_DIAG_ULP_INFO => socket.mptcp = parse_ulp(value),
+            _ => {}
+        }
+    }
+    Some(socket)
+}
+
+fn parse_ulp(value: &[u8]) -> Option<SubflowIdentity> {
+    let (_, subflow) = attributes(value).find(|&(kind, _)| kind == INET_ULP_INFO_MPTCP)?;
+    let mut identity = SubflowIdentity::default();
+    for (kind, value) in attributes(subflow) {
+        match kind {
+            SUBFLOW_ATTR_TOKEN_LOC => identity.token = u32_at(value, 0),
+            SUBFLOW_ATTR_FLAGS => {
+                identity.backup = u32_at(value, 0).map(|flags| flags & SUBFLOW_FLAGS_BACKUP != 0);
+            }
+            SUBFLOW_ATTR_ID_LOC => identity.local_id = u8_at(value, 0),
+            SUBFLOW_ATTR_ID_REM => identity.remote_id = u8_at(value, 0),
+            _ => {}
+        }
+    }
+    Some(identity)
+}

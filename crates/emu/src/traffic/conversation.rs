@@ -1,0 +1,267 @@
+//! One connection of which both ends are ours: the client's end on the calling thread, the
+//! server's on one of its own.
+
+use std::collections::HashMap;
+use std::io::{self, Read};
+use std::net::SocketAddr;
+use std::os::fd::AsFd;
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nix::poll::PollFlags;
+use socket2::{Domain, Socket};
+
+use super::failure::{Failure, describe};
+use super::item::Item;
+use super::rows::Transfer;
+use super::socket;
+use super::stop::{Stop, Wake, wait};
+
+/// How long a thread sleeps at most before it looks whether it should end, where nothing wakes it.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// Where the server's ends of connections wait for whoever has the client's ends.
+#[derive(Default)]
+pub(super) struct Rendezvous {
+    arrived: Mutex<HashMap<SocketAddr, Socket>>,
+    arrival: Condvar,
+}
+
+impl Rendezvous {
+    /// Accepts connections until `ended` is requested.
+    pub(super) fn accept(&self, listener: &Socket, ended: &Stop) -> io::Result<()> {
+        let readable = Some((listener.as_fd(), PollFlags::POLLIN));
+        while wait(readable, &[ended], None)? == Wake::Ready {
+            match listener.accept() {
+                Ok((socket, peer)) => {
+                    socket.set_nonblocking(true)?;
+                    if let Some(peer) = peer.as_socket() {
+                        let mut arrived =
+                            self.arrived.lock().unwrap_or_else(PoisonError::into_inner);
+                        arrived.insert(peer, socket);
+                        self.arrival.notify_all();
+                    }
+                }
+                // A connection that was reset before it was accepted is its client's to tell.
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// The server's end of the connection whose client has the address `peer`.
+    fn take(
+        &self,
+        peer: SocketAddr,
+        deadline: Option<Instant>,
+        given_up: impl Fn() -> Option<Failure>,
+    ) -> Result<Socket, Failure> {
+        let mut arrived = self.arrived.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            if let Some(socket) = arrived.remove(&peer) {
+                return Ok(socket);
+            }
+            if let Some(failure) = given_up() {
+                return Err(failure);
+            }
+            if deadline.is_some_and(|time| time <= Instant::now()) {
+                return Err(Failure::Deadline);
+            }
+            (arrived, _) =
+                self.arrival.wait_timeout(arrived, LOOK).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+/// One end of a connection, while it is spoken on.
+pub(super) struct End<'a> {
+    socket: &'a Socket,
+    item: &'a Item,
+    cancel: &'a Stop,
+    deadline: Option<Instant>,
+}
+
+impl End<'_> {
+    /// Reads what there is, waiting for at least one byte; 0 at the end of the stream.
+    pub(super) fn read(&self, buffer: &mut [u8]) -> Result<usize, Failure> {
+        self.retry("receive", PollFlags::POLLIN, |mut socket| socket.read(buffer))
+    }
+
+    /// Writes some of `bytes`, waiting until at least one can be.
+    pub(super) fn write(&self, bytes: &[u8]) -> Result<usize, Failure> {
+        self.retry("send", PollFlags::POLLOUT, |socket| {
+            socket.send_with_flags(bytes, libc::MSG_NOSIGNAL)
+        })
+    }
+
+    /// Writes all of `bytes`.
+    pub(super) fn write_all(&self, mut bytes: &[u8]) -> Result<(), Failure> {
+        while !bytes.is_empty() {
+            bytes = &bytes[self.write(bytes)?..];
+        }
+        Ok(())
+    }
+
+    /// Nothing more will be written.
+    pub(super) fn finish(&self) -> Result<(), Failure> {
+        self.socket.shutdown(std::net::Shutdown::Write).map_err(Failure::of("shut down"))
+    }
+
+    /// Ends the other end too: there is nothing more to wait for.
+    pub(super) fn cancel_other(&self) {
+        self.cancel.request("the other end had ended");
+    }
+
+    /// The socket, for its options.
+    pub(super) fn socket(&self) -> &Socket {
+        self.socket
+    }
+
+    fn retry(
+        &self,
+        what: &str,
+        events: PollFlags,
+        mut operation: impl FnMut(&Socket) -> io::Result<usize>,
+    ) -> Result<usize, Failure> {
+        loop {
+            if let Some(failure) = self.ended() {
+                return Err(failure);
+            }
+            match operation(self.socket) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                result => return result.map_err(Failure::of(what)),
+            }
+            let stops = [&self.item.stop, self.cancel];
+            wait(Some((self.socket.as_fd(), events)), &stops, self.deadline)
+                .map_err(Failure::of(what))?;
+        }
+    }
+
+    /// Looked at before each operation, so that a busy connection ends in time too.
+    fn ended(&self) -> Option<Failure> {
+        let over = self.deadline.is_some_and(|time| time <= Instant::now());
+        given_up(self.item, self.cancel).or_else(|| over.then_some(Failure::Deadline))
+    }
+}
+
+fn given_up(item: &Item, cancel: &Stop) -> Option<Failure> {
+    let stopped = item.stop.reason().map(Failure::Stopped);
+    stopped.or_else(|| cancel.reason().map(|_| Failure::Cancelled))
+}
+
+/// Connects, lets both ends speak, writes the final states and closes both.
+///
+/// The calling thread is in the client's namespace. The failure is the one that came first in
+/// cause: an end that was only cancelled has none of its own.
+pub(super) fn converse(
+    item: &Item,
+    rendezvous: &Rendezvous,
+    transfer: &mut Transfer<'_>,
+    deadline: Option<Instant>,
+    client: impl FnOnce(&End<'_>) -> Result<(), Failure>,
+    server: impl FnOnce(&End<'_>) -> Result<(), Failure> + Send,
+) -> Result<(), Failure> {
+    let cancel = Stop::new().map_err(Failure::of("open a pipe"))?;
+    let target = item.target();
+    let traffic = &item.traffic;
+    let own =
+        socket::open(traffic.protocol, Domain::for_address(target), &traffic.congestion_control)
+            .map_err(Failure::of("open a socket"))?;
+    let local = connect(item, &own, deadline)?;
+    transfer.connected_ns = Some(item.recorder.now());
+    transfer.source = Some(local);
+    let ends = Ends { item, cancel: &cancel, deadline };
+    let (own_result, (accepted, other_result)) = thread::scope(|scope| {
+        let other =
+            scope.spawn(|| match rendezvous.take(local, deadline, || given_up(item, &cancel)) {
+                Ok(socket) => {
+                    let result = ends.speak(&socket, server);
+                    (Some(socket), result)
+                }
+                Err(failure) => {
+                    cancel.request("the connection was not accepted");
+                    (None, Err(failure))
+                }
+            });
+        let own_result = ends.speak(&own, client);
+        (own_result, other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    });
+    item.write_final_states(transfer, &own, accepted.as_ref());
+    let result = first_cause(own_result, other_result);
+    if deadline.is_some() || result.is_err() {
+        // What is still under way would only disturb what comes after.
+        for socket in [Some(&own), accepted.as_ref()].into_iter().flatten() {
+            // Without it the kernel only takes longer.
+            let _ = socket.set_linger(Some(Duration::ZERO));
+        }
+    }
+    result
+}
+
+/// What both ends share.
+struct Ends<'a> {
+    item: &'a Item,
+    cancel: &'a Stop,
+    deadline: Option<Instant>,
+}
+
+impl Ends<'_> {
+    /// Plays one end's role; where it fails, the other end has nothing more to wait for.
+    fn speak(
+        &self,
+        socket: &Socket,
+        role: impl FnOnce(&End<'_>) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let &Self { item, cancel, deadline } = self;
+        role(&End { socket, item, cancel, deadline })
+            .inspect_err(|_| cancel.request("the other end has failed"))
+    }
+}
+
+fn first_cause(one: Result<(), Failure>, other: Result<(), Failure>) -> Result<(), Failure> {
+    match (one, other) {
+        (Err(Failure::Cancelled), Ok(())) | (Ok(()), Err(Failure::Cancelled)) => Ok(()),
+        (Err(Failure::Cancelled), other) => other,
+        (one, Err(Failure::Cancelled)) => one,
+        (one, other) => one.and(other),
+    }
+}
+
+/// Connects as an application does: one attempt, with the kernel's own retries.
+fn connect(item: &Item, socket: &Socket, deadline: Option<Instant>) -> Result<SocketAddr, Failure> {
+    let (source, target) = (item.traffic.source, item.target());
+    let from = source.map_or_else(String::new, |source| format!(" from {source}"));
+    let what = format!("connect to {target}{from}");
+    let begin = Instant::now();
+    let elapsed = || format!("{:.1} s", begin.elapsed().as_secs_f64());
+    let failed = |error: io::Error| match error.kind() {
+        io::ErrorKind::TimedOut => {
+            Failure::Other(format!("{what}: {} after {}", describe(&error), elapsed()))
+        }
+        _ => Failure::Io(what.clone(), error),
+    };
+    if let Some(source) = source {
+        socket.bind(&SocketAddr::new(source, 0).into()).map_err(failed)?;
+    }
+    socket.set_nonblocking(true).map_err(failed)?;
+    match socket.connect(&target.into()) {
+        Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => {
+            let writable = Some((socket.as_fd(), PollFlags::POLLOUT));
+            match wait(writable, &[&item.stop], deadline).map_err(failed)? {
+                Wake::Ready => socket.take_error().and_then(|error| error.map_or(Ok(()), Err)),
+                Wake::Stopped(reason) => return Err(Failure::Stopped(reason)),
+                Wake::Deadline => {
+                    return Err(Failure::Other(format!("{what}: no answer after {}", elapsed())));
+                }
+            }
+        }
+        result => result,
+    }
+    .map_err(failed)?;
+    let local = socket.local_addr().map_err(failed)?;
+    local.as_socket().ok_or_else(|| Failure::Other(format!("{what}: no local address")))
+}

@@ -1,0 +1,199 @@
+//! Traffic over real sockets, between the namespaces of the nodes.
+
+mod bulk;
+mod content;
+mod conversation;
+mod deliveries;
+mod failure;
+mod item;
+mod rows;
+mod socket;
+mod stop;
+
+use std::io;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use mptcplab_link::Nanos;
+use socket2::Socket;
+use thiserror::Error;
+
+use self::bulk::Until;
+use self::content::splitmix64;
+use self::item::Item;
+pub use self::stop::Stop;
+use crate::plan::{Traffic, Way, Workload};
+use crate::record::Recorder;
+use crate::telemetry::NodeContext;
+
+/// What all traffic of a run shares.
+#[derive(Clone)]
+pub struct Context {
+    /// Where rows go.
+    pub recorder: Recorder,
+    /// The nodes of the plan, in its order.
+    pub nodes: Vec<NodeContext>,
+    /// Ends all traffic early; every transfer is recorded with what it got so far, and the
+    /// reason of the stop as its error.
+    pub stop: Stop,
+    /// The run's seed.
+    pub seed: u64,
+}
+
+/// Why traffic cannot start.
+#[derive(Debug, Error)]
+pub enum StartError {
+    /// The kernel does not have a congestion control that the plan names.
+    #[error(
+        "traffic {traffic}: this kernel has no congestion control {name:?}; it has {available}"
+    )]
+    CongestionControl {
+        /// The item of the traffic.
+        traffic: String,
+        /// The name that is unknown.
+        name: String,
+        /// The names that are known.
+        available: String,
+    },
+    /// The server's socket or the telemetry of an item could not be opened.
+    #[error("traffic {traffic}: {what}: {source}")]
+    Io {
+        /// The item of the traffic.
+        traffic: String,
+        /// What was tried.
+        what: &'static str,
+        /// What the kernel said.
+        source: io::Error,
+    },
+}
+
+/// How a run's traffic ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// Every item came to its end.
+    All,
+    /// The limit of time came first.
+    Limit,
+    /// A stop was requested, for this reason.
+    Stopped(&'static str),
+}
+
+/// Traffic that has started.
+pub struct Running {
+    items: Vec<JoinHandle<()>>,
+    ended: Receiver<()>,
+    recorder: Recorder,
+    stop: Stop,
+}
+
+/// Opens the servers of every item and starts its clients, each at its time.
+///
+/// # Errors
+/// When the plan names a congestion control that this kernel lacks, or a server cannot listen.
+/// Nothing has been sent then.
+pub fn start(items: &[Traffic], context: &Context) -> Result<Running, StartError> {
+    let prepared = (1..)
+        .zip(items)
+        .map(|(number, traffic)| prepare(traffic, context, splitmix64(context.seed, number)))
+        .collect::<Result<Vec<_>, _>>()?;
+    let (end, ended) = channel();
+    let spawn = |(item, listener): (Item, Option<Socket>)| {
+        let end = end.clone();
+        let name = item.traffic.name.clone();
+        thread::Builder::new()
+            .name(name.clone())
+            .spawn(move || {
+                run(&item, listener);
+                // Nobody waits any more where the receiver has gone.
+                let _ = end.send(());
+            })
+            .map_err(|source| StartError::Io { traffic: name, what: "start a thread", source })
+    };
+    let items = prepared.into_iter().map(spawn).collect::<Result<Vec<_>, _>>()?;
+    let (recorder, stop) = (context.recorder.clone(), context.stop.clone());
+    Ok(Running { items, ended, recorder, stop })
+}
+
+impl Running {
+    /// Returns when every item has ended: by itself, because of a stop, or because `limit`
+    /// (nanoseconds since the run's zero) has come, which stops them.
+    ///
+    /// # Panics
+    /// When a thread of the traffic did.
+    pub fn wait(self, limit: Nanos) -> Ended {
+        let limit = self.recorder.zero() + Duration::from_nanos(limit);
+        let mut end = Ended::All;
+        for _ in &self.items {
+            let left = limit.saturating_duration_since(Instant::now());
+            if self.ended.recv_timeout(left) == Err(RecvTimeoutError::Timeout) {
+                end = Ended::Limit;
+                break;
+            }
+        }
+        if let Some(reason) = self.stop.reason() {
+            end = Ended::Stopped(reason);
+        }
+        if end == Ended::Limit {
+            self.stop.request("the time limit of the run was reached");
+        }
+        for item in self.items {
+            if let Err(panic) = item.join() {
+                std::panic::resume_unwind(panic);
+            }
+        }
+        end
+    }
+}
+
+/// Checks an item and opens its server.
+fn prepare(
+    traffic: &Traffic,
+    context: &Context,
+    seed: u64,
+) -> Result<(Item, Option<Socket>), StartError> {
+    let name = || traffic.name.clone();
+    let io = |what| move |source| StartError::Io { traffic: name(), what, source };
+    let available = socket::congestion_controls().map_err(io("list the congestion controls"))?;
+    if !available.contains(&traffic.congestion_control) {
+        return Err(StartError::CongestionControl {
+            traffic: name(),
+            name: traffic.congestion_control.clone(),
+            available: available.join(", "),
+        });
+    }
+    let item = Item::new(traffic, context, seed).map_err(io("listen to the path manager"))?;
+    let listens = matches!(traffic.workload, Workload::Bulk { .. });
+    let listen = || socket::listen(item.target(), traffic.protocol, &traffic.congestion_control);
+    let listener = listens
+        .then(|| item.server.netns.run(listen).flatten())
+        .transpose()
+        .map_err(io("listen"))?;
+    Ok((item, listener))
+}
+
+/// Waits for the item's time and runs its workload.
+fn run(item: &Item, listener: Option<Socket>) {
+    match item.sleep_until(item.traffic.start_ns) {
+        Ok(true) => {}
+        Ok(false) => return item.warn("the run ended before it started"),
+        Err(error) => return item.warn(&format!("it could not wait for its start: {error}")),
+    }
+    item.event("started");
+    match (&item.traffic.workload, listener) {
+        (&Workload::Bulk { way, streams, duration_ns, bytes }, Some(listener)) => {
+            let until = match (duration_ns, bytes) {
+                (_, Some(bytes)) => Until::Bytes(bytes),
+                (duration, None) => Until::Duration(duration.unwrap_or(0)),
+            };
+            let ways: &[Way] = match way {
+                Way::Both => &[Way::Up, Way::Down],
+                Way::Up => &[Way::Up],
+                Way::Down => &[Way::Down],
+            };
+            bulk::run(item, &listener, ways, streams, until);
+        }
+        _ => {}
+    }
+    item.event("ended");
+}

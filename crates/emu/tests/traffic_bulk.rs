@@ -1,0 +1,82 @@
+//! Bulk transfers over real sockets.
+
+mod traffic_world;
+
+use mptcplab_emu::plan::{Protocol, Way, Workload};
+use mptcplab_emu::traffic::{self, Ended};
+use serde_json::Value;
+use traffic_world::{World, inside, traffic};
+
+const LONG: u64 = 60_000_000_000;
+const MILLISECOND: u64 = 1_000_000;
+
+fn sized(way: Way, streams: u32, bytes: u64) -> Workload {
+    Workload::Bulk { way, streams, duration_ns: None, bytes: Some(bytes) }
+}
+
+fn delivered(rows: &[Value]) -> u64 {
+    rows.iter().map(|row| row["bytes"].as_u64().unwrap()).sum()
+}
+
+#[test]
+fn a_size_is_delivered_both_ways_over_both_protocols() {
+    if !inside("a_size_is_delivered_both_ways_over_both_protocols") {
+        return;
+    }
+    for protocol in [Protocol::Tcp, Protocol::Mptcp] {
+        let world = World::new();
+        let item = traffic(protocol, sized(Way::Both, 2, 3_000_000));
+        let running = traffic::start(&[item], &world.context).unwrap();
+        assert_eq!(running.wait(LONG), Ended::All);
+        let transfers = world.rows("transfers");
+        assert_eq!(transfers.len(), 4);
+        for transfer in &transfers {
+            println!("{transfer}");
+            assert_eq!(transfer["error"], Value::Null);
+            assert_eq!(transfer["bytes"], 3_000_000);
+            assert_eq!(transfer["joins"].is_null(), protocol == Protocol::Tcp);
+            assert_eq!(transfer["token"].is_null(), protocol == Protocol::Tcp);
+            assert_ne!(transfer["fallback"], true);
+            let times = ["start_ns", "connected_ns", "first_byte_ns", "end_ns"];
+            let times = times.map(|name| transfer[name].as_u64().unwrap());
+            assert!(times.is_sorted(), "{times:?}");
+        }
+        assert_eq!(delivered(&world.rows("deliveries")), 12_000_000);
+        let finals = world.rows("subflow_samples");
+        assert_eq!(finals.len(), 8, "one subflow at either end of each transfer");
+        assert!(finals.iter().all(|row| row["final"] == true && row["interface"] == "wifi"));
+        assert!(finals.iter().all(|row| row["congestion_control"] == "cubic"));
+        let connections = world.rows("connection_samples").len();
+        assert_eq!(connections, if protocol == Protocol::Mptcp { 8 } else { 0 });
+    }
+}
+
+#[test]
+fn a_duration_ends_the_transfer_exactly_then() {
+    if !inside("a_duration_ends_the_transfer_exactly_then") {
+        return;
+    }
+    for way in [Way::Up, Way::Down] {
+        let world = World::new();
+        world.add_endpoint();
+        let duration_ns = Some(300 * MILLISECOND);
+        let workload = Workload::Bulk { way, streams: 1, duration_ns, bytes: None };
+        let mut item = traffic(Protocol::Mptcp, workload);
+        item.expected_joins = 1;
+        assert_eq!(traffic::start(&[item], &world.context).unwrap().wait(LONG), Ended::All);
+        let [transfer] = &world.rows("transfers")[..] else { panic!("one transfer") };
+        println!("{transfer}");
+        let (start, end) = (transfer["start_ns"].as_u64().unwrap(), &transfer["end_ns"]);
+        assert_eq!(end.as_u64(), Some(start + 300 * MILLISECOND));
+        assert_eq!(transfer["error"], Value::Null);
+        assert_eq!(transfer["joins"], 1);
+        let deliveries = world.rows("deliveries");
+        assert_eq!(Some(delivered(&deliveries)), transfer["bytes"].as_u64());
+        assert!(deliveries.iter().all(|row| row["t_ns"].as_u64() < end.as_u64()));
+        let finals = world.rows("subflow_samples");
+        let of = |node| finals.iter().filter(move |row| row["node"] == node);
+        assert_eq!(of("client").count(), 2, "{finals:?}");
+        assert!(of("client").any(|row| row["interface"] == "eth"));
+        assert!(of("client").all(|row| row["token"] == transfer["token"]));
+    }
+}

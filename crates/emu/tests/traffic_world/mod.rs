@@ -1,0 +1,198 @@
+//! A small world for tests: a client and a server in namespaces of their own, joined by two pairs
+//! of interfaces, inside a user namespace that needs no privilege.
+
+use std::io::{self, Write};
+use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+use std::{env, fs};
+
+use mptcplab_emu::netns::NetNs;
+use mptcplab_emu::plan::{Interface, Mptcp, Node, Prefix, Protocol, Traffic, Workload};
+use mptcplab_emu::record::Recorder;
+use mptcplab_emu::telemetry::NodeContext;
+use mptcplab_emu::traffic::{Context, Stop};
+use nix::sched::{CloneFlags, unshare};
+use serde_json::Value;
+
+const INSIDE: &str = "MPTCPLAB_TEST_INSIDE";
+
+/// True in a process that is root in a user namespace of its own. Otherwise runs the test `name`
+/// again in such a process, and returns false when that has passed.
+///
+/// A process must have a single thread to make a user namespace, and the test harness has several:
+/// the new process makes it between fork and exec.
+pub(crate) fn inside(name: &str) -> bool {
+    if env::var_os(INSIDE).is_some() {
+        return true;
+    }
+    let id = |id: u32| format!("0 {id} 1").into_bytes();
+    // SAFETY: both only read the process's own identity.
+    let (uid, gid) = unsafe { (libc::getuid(), libc::getgid()) };
+    let maps = [
+        (c"/proc/self/uid_map", id(uid)),
+        (c"/proc/self/setgroups", b"deny".to_vec()),
+        (c"/proc/self/gid_map", id(gid)),
+    ];
+    let mut command = Command::new(env::current_exe().expect("the test has a path"));
+    command.args([name, "--exact", "--nocapture"]).env(INSIDE, "1");
+    let enter = move || {
+        unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNET)?;
+        maps.iter().try_for_each(|(path, map)| write_file(path, map))
+    };
+    // SAFETY: between fork and exec only system calls are made, on memory made before.
+    unsafe { command.pre_exec(enter) };
+    match command.status() {
+        Ok(status) => assert!(status.success(), "{name} failed inside its namespaces"),
+        Err(error) => println!("skipped {name}: no user namespace here: {error}"),
+    }
+    false
+}
+
+fn write_file(path: &std::ffi::CStr, bytes: &[u8]) -> io::Result<()> {
+    // SAFETY: `path` ends with a zero and `bytes` is as long as it says; the descriptor is used
+    // here only.
+    unsafe {
+        let fd = libc::open(path.as_ptr(), libc::O_WRONLY);
+        let written = libc::write(fd, bytes.as_ptr().cast(), bytes.len());
+        libc::close(fd);
+        if written < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    }
+}
+
+/// Rows that a recorder wrote.
+#[derive(Clone, Default)]
+struct Rows(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Rows {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A client (node 0) with the interfaces `wifi` (10.0.1.2, fd01::2) and `eth` (10.0.2.2, fd02::2),
+/// a server (node 1) at their other ends (10.0.1.1 …), and what they record.
+pub(crate) struct World {
+    pub(crate) context: Context,
+    rows: Rows,
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        let (client, server) = (NetNs::create().unwrap(), NetNs::create().unwrap());
+        for (number, name) in [(1, "wifi"), (2, "eth")] {
+            let fd = server.as_fd().as_raw_fd();
+            let peer = format!("peer name {name} netns /proc/{}/fd/{fd}", std::process::id());
+            ip(&client, &format!("link add {name} type veth {peer}"));
+            for (netns, host) in [(&server, 1), (&client, 2)] {
+                ip(netns, &format!("address add 10.0.{number}.{host}/24 dev {name}"));
+                ip(netns, &format!("address add fd0{number}::{host}/64 dev {name} nodad"));
+                ip(netns, &format!("link set {name} up"));
+                ip(netns, "link set lo up");
+            }
+            let table = format!("table {number}");
+            for (family, source, gateway) in [
+                ("-4", format!("10.0.{number}.2"), format!("10.0.{number}.1")),
+                ("-6", format!("fd0{number}::2"), format!("fd0{number}::1")),
+            ] {
+                ip(&client, &format!("{family} rule add from {source} {table}"));
+                ip(
+                    &client,
+                    &format!("{family} route add default via {gateway} dev {name} {table}"),
+                );
+            }
+        }
+        let nodes = [("client", client, 2), ("server", server, 1)]
+            .map(|(name, netns, host)| NodeContext::new(&node(name, host), netns))
+            .to_vec();
+        let rows = Rows::default();
+        let recorder = Recorder::new(Box::new(rows.clone()), Instant::now());
+        let stop = Stop::new().unwrap();
+        Self { context: Context { recorder, nodes, stop, seed: 1 }, rows }
+    }
+
+    /// Makes the client open a second subflow from `eth`.
+    pub(crate) fn add_endpoint(&self) {
+        self.ip(0, "mptcp endpoint add 10.0.2.2 dev eth subflow");
+    }
+
+    /// Runs `ip` in a node.
+    pub(crate) fn ip(&self, node: usize, arguments: &str) {
+        ip(&self.context.nodes[node].netns, arguments);
+    }
+
+    /// Sets a sysctl of a node's namespace.
+    pub(crate) fn sysctl(&self, node: usize, path: &str, value: &str) {
+        let write = || fs::write(format!("/proc/sys/net/{path}"), value);
+        self.context.nodes[node].netns.run(write).unwrap().unwrap();
+    }
+
+    /// The rows of one table so far.
+    pub(crate) fn rows(&self, table: &str) -> Vec<Value> {
+        let bytes = self.rows.0.lock().unwrap();
+        let rows = bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
+        let rows = rows.map(|line| serde_json::from_slice(line).unwrap());
+        rows.filter(|row: &Value| row["record"] == table).collect()
+    }
+}
+
+/// An item of traffic from the client's `wifi` to the server.
+pub(crate) fn traffic(protocol: Protocol, workload: Workload) -> Traffic {
+    Traffic {
+        name: "item".to_owned(),
+        client: 0,
+        server: 1,
+        protocol,
+        source: Some("10.0.1.2".parse().unwrap()),
+        target: "10.0.1.1".parse().unwrap(),
+        port: 5001,
+        start_ns: 0,
+        congestion_control: "cubic".to_owned(),
+        expected_joins: 0,
+        workload,
+    }
+}
+
+fn node(name: &str, host: u8) -> Node {
+    let interfaces = [(1, "wifi"), (2, "eth")].map(|(number, name)| Interface {
+        name: name.to_owned(),
+        addresses: vec![
+            Prefix { address: format!("10.0.{number}.{host}").parse().unwrap(), length: 24 },
+            Prefix { address: format!("fd0{number}::{host}").parse().unwrap(), length: 64 },
+        ],
+        gateways: vec![],
+        mtu: 1500,
+        address_delay_ns: 0,
+        endpoint: None,
+    });
+    Node {
+        name: name.to_owned(),
+        router: false,
+        interfaces: interfaces.to_vec(),
+        routes: vec![],
+        mptcp: Mptcp {
+            enabled: true,
+            checksum: false,
+            syn_retries: None,
+            scheduler: None,
+            subflows_per_pair: 1,
+            limit_subflows: 2,
+            limit_add_addr_accepted: 0,
+        },
+        sysctls: Default::default(),
+    }
+}
+
+fn ip(netns: &NetNs, arguments: &str) {
+    let output = netns
+        .run(|| Command::new("ip").args(arguments.split_whitespace()).output())
+        .unwrap()
+        .expect("the tests need iproute2");
+    assert!(output.status.success(), "ip {arguments}: {}", String::from_utf8_lossy(&output.stderr));
+}
