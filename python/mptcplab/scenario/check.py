@@ -41,9 +41,14 @@ def _wiring(scenario: Scenario) -> Iterator[Problem]:
         if name in scenario.hosts:
             yield _at(scenario, ("routers", name), "there is a host of this name")
     owner: dict[End, str] = {}
+    misspelt = False
     for name, link in scenario.links.items():
-        yield from _link_ends(scenario, name, link, owner)
+        for problem in _link_ends(scenario, name, link, owner):
+            misspelt = True
+            yield problem
         yield from _link_settings(scenario, name, link)
+    if misspelt:
+        return  # An interface that no link names may be the one that was meant.
     network = outline(scenario)
     for end in network.interfaces:
         if end not in network.link_of:

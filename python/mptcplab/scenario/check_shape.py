@@ -8,6 +8,7 @@ from typing import Any
 
 from mptcplab.scenario.problem import Problem, did_you_mean, quoted
 from mptcplab.scenario.source import Source
+from mptcplab.scenario.units import format_size, format_time
 from pydantic import BaseModel, ValidationError
 
 _EXAMPLES = {
@@ -69,21 +70,32 @@ def problems(error: ValidationError, root: type[BaseModel], source: Source) -> I
             what = "" if value is None else f"{quoted(value)}: "
             yield source.problem(path, f"{what}{_KINDS[kind]}")
         else:
-            yield source.problem(path, _limit(kind, value, context) or entry["msg"])
+            written = source.value(path, value)
+            yield source.problem(path, _limit(kind, written, context) or entry["msg"])
 
 
-def _limit(kind: str, value: object, context: dict[str, Any]) -> str | None:
-    shown = quoted(value)
+def _limit(kind: str, written: object, context: dict[str, Any]) -> str | None:
     match kind:
         case "greater_than_equal":
-            return f"{shown}: must be at least {context['ge']}"
+            return f"{quoted(written)}: must be at least {_bound(context['ge'], written)}"
         case "less_than_equal":
-            return f"{shown}: must be at most {context['le']}"
+            return f"{quoted(written)}: must be at most {_bound(context['le'], written)}"
         case "too_short":
-            return f"needs at least {context['min_length']}"
+            return f"needs at least {_entries(context['min_length'])}"
         case "too_long":
-            return f"takes at most {context['max_length']}"
+            return f"takes at most {_entries(context['max_length'])}"
     return None
+
+
+def _bound(limit: int, written: object) -> str:
+    """The limit in the kind of unit that the value has."""
+    if not isinstance(written, str):
+        return str(limit)
+    return format_size(limit) if written.endswith("B") else format_time(limit)
+
+
+def _entries(number: int) -> str:
+    return f"{number} entr{'y' if number == 1 else 'ies'}"
 
 
 def _keys(root: type[BaseModel], path: tuple[str | int, ...]) -> list[str]:

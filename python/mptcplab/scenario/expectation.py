@@ -24,6 +24,7 @@ from typing import Literal
 from mptcplab.scenario.problem import quoted
 from mptcplab.scenario.units import (
     UnitError,
+    likely_quantity,
     parse_probability,
     parse_rate,
     parse_size,
@@ -41,6 +42,7 @@ _TOKEN = re.compile(
 _UNIT = re.compile(r"\s*(%|[kMG]?bit/s|ns|us|µs|μs|ms|s\b|min\b|[kMG]i?B\b|B\b|[A-Za-zµ]+(?:/s)?)")
 _WORDS = ("and", "abs")
 _MOST_TOKENS = 300
+_MISTAKES = {"=>": ">=", "=<": "<=", "≥": ">=", "≤": "<=", "=": "==", "&&": "and", ",": "and"}
 _COMPARISONS: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,
     "<=": operator.le,
@@ -134,6 +136,9 @@ def parse_quantity(value: object) -> Quantity:
             return Quantity(parse_time(text) / 10**9, "s")
         if re.search(r"[0-9 ][kMG]?i?B$", text):
             return Quantity(float(parse_size(text)), "B")
+        meant = likely_quantity(text)
+        if meant is not None:
+            raise UnitError(f'did you mean "{meant}"?')
     raise UnitError('is no figure: write it like "146 Mbit/s", "15 s", "20 %" or 0.9')
 
 
@@ -282,7 +287,12 @@ def _tokens(text: str) -> Iterator[str | Number | Name]:
     while text[position:].strip():
         found = _TOKEN.match(text, position)
         if found is None:
-            raise ExpectationError(f"cannot be read from {quoted(text[position:].strip())}")
+            rest = text[position:].strip()
+            meant = next(
+                (right for wrong, right in _MISTAKES.items() if rest.startswith(wrong)), ""
+            )
+            hint = f": did you mean {meant}?" if meant else ""
+            raise ExpectationError(f"cannot be read from {quoted(rest)}{hint}")
         count += 1
         if count > _MOST_TOKENS:
             raise ExpectationError(f"longer than {_MOST_TOKENS} words and signs")

@@ -131,11 +131,21 @@ def for_variant(scenario: Scenario, variant: str) -> Scenario:
         ]
         raise ScenarioError(found) from None
     changed = dataclasses.replace(source, tree=tree, variant_of=start, variant_sets=dict(values))
-    made = _validated(changed, scenario.name)
-    found = list(check(made))
+    try:
+        made = _validated(changed, scenario.name)
+        found = list(check(made))
+    except ScenarioError as error:
+        found = list(error.problems)
     if found:
-        raise ScenarioError(found)
+        raise ScenarioError(_in_variant(problem, variant) for problem in found)
     return made
+
+
+def _in_variant(problem: Problem, variant: str) -> Problem:
+    """Say which variant has the problem where its place does not."""
+    if problem.key.startswith("variants."):
+        return problem
+    return dataclasses.replace(problem, text=f"{problem.text} (in variant {variant})")
 
 
 def with_duration(scenario: Scenario, duration_ns: int) -> Scenario:

@@ -43,7 +43,7 @@ class End:
 class AddressError(ValueError):
     """Addresses that contradict each other, at an interface or a link."""
 
-    def __init__(self, path: tuple[str, ...], text: str) -> None:
+    def __init__(self, path: tuple[str | int, ...], text: str) -> None:
         super().__init__(text)
         self.path = path
 
@@ -187,7 +187,7 @@ def _check_given(network: Network) -> list[Subnet]:
     networks: dict[Subnet, str] = {}
     for end, interface in network.interfaces.items():
         for index, address in enumerate(interface.addresses):
-            path = (*_path(network, end), "addresses", str(index))
+            path: tuple[str | int, ...] = (*_path(network, end), "addresses", index)
             if address.ip in owners:
                 raise AddressError(path, f'"{address}": {owners[address.ip]} has it already')
             owners[address.ip] = end

@@ -42,7 +42,7 @@ def _put(tree: Any, path: str, value: Any) -> None:
             if last:
                 here[position] = value
             else:
-                here = here[position] = {} if here[position] is None else here[position]
+                here = here[position]
         elif isinstance(here, dict):
             _check_named(parts[: index + 1], here)
             if last:

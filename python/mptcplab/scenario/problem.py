@@ -22,6 +22,8 @@ class Problem:
     """What is wrong, and the mend."""
 
     def __str__(self) -> str:
+        if self.origin.startswith("--"):
+            return f"{self.origin} {self.key}: {self.text}"
         place = self.origin if self.line is None else f"{self.origin}:{self.line}"
         return ": ".join(part for part in (place, self.key, self.text) if part)
 

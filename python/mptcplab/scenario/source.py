@@ -13,6 +13,8 @@ from mptcplab.scenario.tree import Path as KeyPath
 from mptcplab.scenario.tree import dotted
 from ruamel.yaml import YAML
 
+_ABSENT = object()
+
 
 @dataclass(frozen=True)
 class Source:
@@ -54,9 +56,14 @@ class Source:
                 if dotted(full).startswith(key) and dotted(full)[len(key) :][:1] in ("", "."):
                     line = self.lines.get((*start, key)) if start else None
                     return Problem(origin, line, dotted((*start, *full, *last)), text)
-        while full and full not in self.lines and not _in_tree(self.tree, full):
+        while full and full not in self.lines and _at(self.tree, full) is _ABSENT:
             full = full[:-1]
         return Problem(self.origin, self.line(full), dotted((*full, *last)), text)
+
+    def value(self, path: KeyPath, default: object) -> object:
+        """What the author wrote at the path."""
+        found: object = _at(self.tree, path)
+        return default if found is _ABSENT else found
 
     def line(self, path: KeyPath) -> int | None:
         """Line of the nearest key at or above the path."""
@@ -65,10 +72,11 @@ class Source:
         return self.lines.get(path, 1 if self.lines else None)
 
 
-def _in_tree(tree: Any, path: KeyPath) -> bool:
+def _at(tree: Any, path: KeyPath) -> Any:
+    """The value at the path, `_ABSENT` where there is none."""
     for part in path:
         try:
             tree = tree[part]
         except (KeyError, IndexError, TypeError):
-            return False
-    return True
+            return _ABSENT
+    return tree

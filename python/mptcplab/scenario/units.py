@@ -173,6 +173,18 @@ def parse_probability(value: object) -> float:
     return float(fraction)
 
 
+def likely_quantity(text: str) -> str | None:
+    """What was probably meant by a number with a wrong unit of any kind: a rate, a time, a size."""
+    found = _QUANTITY.fullmatch(text.strip())
+    if found is None or found["unit"] is None:
+        return None
+    for dimension in (RATE, TIME, SIZE):
+        factor, right = dimension.mistakes.get(found["unit"].lower(), (1, ""))
+        if right:
+            return f"{_plain(Decimal(found['number']) * factor)} {right}"
+    return None
+
+
 def format_rate(bits_per_second: int) -> str:
     """The rate in its largest unit that keeps the number at or above 1."""
     return _format(
@@ -207,12 +219,12 @@ def _split(dimension: Dimension, value: object) -> tuple[Decimal, str]:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise UnitError(f'{dimension.noun} is a number with a unit, such as "{dimension.example}"')
     text = str(value).strip()
-    found = _QUANTITY.fullmatch(text)
-    if found is not None:
-        return Decimal(found["number"]), found["unit"] or ""
     comma = _DECIMAL_COMMA.fullmatch(text)
     if comma is not None:
         raise UnitError(f'did you mean "{comma[1]}.{comma[2]}{comma[3]}"?')
+    found = _QUANTITY.fullmatch(text)
+    if found is not None:
+        return Decimal(found["number"]), found["unit"] or ""
     raise UnitError(f'{dimension.noun} is a number with a unit, such as "{dimension.example}"')
 
 
