@@ -1,6 +1,6 @@
 //! What a link is told about itself, at its making and while it works.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::Nanos;
 
@@ -76,6 +76,7 @@ impl Default for DirectionConfig {
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Rate {
     /// Serialisation takes no time.
+    #[serde(deserialize_with = "nothing_more")]
     Unlimited,
     /// A constant rate. The fraction of a nanosecond left by each packet is carried to the next,
     /// so that packets sent back to back take ⌈bits / rate⌉ in total.
@@ -107,6 +108,7 @@ pub enum Rate {
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Jitter {
     /// The delay is constant.
+    #[serde(deserialize_with = "nothing_more")]
     None,
     /// Every whole nanosecond from `-range_ns` to `+range_ns` is equally likely.
     Uniform {
@@ -125,6 +127,7 @@ pub enum Jitter {
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Loss {
     /// None.
+    #[serde(deserialize_with = "nothing_more")]
     None,
     /// Each packet independently.
     Random {
@@ -178,6 +181,7 @@ pub struct QueueConfig {
 pub enum Discipline {
     /// Nothing.
     #[default]
+    #[serde(deserialize_with = "nothing_more")]
     DropTail,
     /// Drops at the head packets that waited too long (RFC 8289).
     #[serde(rename = "codel")]
@@ -222,4 +226,13 @@ pub struct QueueLimits {
     pub limit_packets: Option<u32>,
     /// Most bytes of IP packets that wait.
     pub limit_bytes: Option<u64>,
+}
+
+/// Reads a variant that has a kind and no other key: serde itself would let others pass there.
+fn nothing_more<'de, D: Deserializer<'de>>(deserializer: D) -> Result<(), D::Error> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct NothingMore {}
+
+    NothingMore::deserialize(deserializer).map(|NothingMore {}| ())
 }

@@ -1,9 +1,12 @@
 //! What the link model promises, in virtual time.
 
 mod changes;
+mod codel;
+mod config;
 mod half_duplex;
 mod impairments;
 mod propagation;
+mod properties;
 mod queueing;
 mod serialisation;
 mod support;
