@@ -10,7 +10,6 @@ use std::os::fd::AsFd;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::thread::{self, JoinHandle};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use mptcplab_link::{Backlog, Counters, Delivery, Link, LinkChange, LinkConfig, Nanos};
@@ -24,7 +23,7 @@ use crate::capture::Tap;
 use crate::frames::port::{Outgoing, Port};
 use crate::frames::segments::Frame;
 use crate::lateness::Lateness;
-use crate::realtime;
+use crate::realtime::{self, ReservedThread};
 
 /// Frames taken from one interface before the others have their turn.
 const ARRIVALS_A_TURN: usize = 256;
@@ -65,7 +64,7 @@ pub struct Summary {
 /// been dropped.
 pub struct Emulator {
     control: Control,
-    thread: JoinHandle<io::Result<Summary>>,
+    summary: Receiver<io::Result<Summary>>,
 }
 
 /// A handle for other threads: changes links and reads their state.
@@ -82,29 +81,28 @@ enum Command {
 }
 
 impl Emulator {
-    /// Starts the thread. `zero` is the zero of the links' time.
+    /// Starts on `thread`. `zero` is the zero of the links' time.
     ///
     /// # Errors
-    /// When a link's configuration is refused by the model, or the thread cannot be made.
-    pub fn start(links: Vec<EmulatedLink>, zero: Instant) -> io::Result<Self> {
+    /// When a link's configuration is refused by the model.
+    pub fn start(thread: ReservedThread, links: Vec<EmulatedLink>, zero: Instant) -> io::Result<Self> {
         let (commands, inbox) = channel();
         let wake = Arc::new(EventFd::from_flags(EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC)?);
         let (started, start) = channel();
-        let thread = thread::Builder::new().name("links".into()).spawn({
+        let (end, summary) = channel();
+        thread.start({
             let wake = Arc::clone(&wake);
+            // Nobody waits for the answers any more where the receiver has gone.
             move || match Driver::new(links, zero, inbox, &wake) {
                 Ok(driver) => {
                     started.send(Ok(())).ok();
-                    driver.run(&wake)
+                    end.send(driver.run(&wake)).ok();
                 }
-                Err(error) => {
-                    started.send(Err(error)).ok();
-                    Err(io::Error::other("the emulator did not start"))
-                }
+                Err(error) => drop(started.send(Err(error))),
             }
-        })?;
+        });
         start.recv().map_err(io::Error::other)??;
-        Ok(Self { control: Control { commands, wake }, thread })
+        Ok(Self { control: Control { commands, wake }, summary })
     }
 
     /// A handle for another thread.
@@ -116,12 +114,9 @@ impl Emulator {
     ///
     /// # Errors
     /// What ended the thread before, if anything did.
-    ///
-    /// # Panics
-    /// When the thread did.
     pub fn stop(self) -> io::Result<Summary> {
         self.control.send(Command::Stop).ok();
-        self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        self.summary.recv().map_err(io::Error::other)?
     }
 }
 
@@ -212,7 +207,8 @@ impl Driver {
     }
 
     fn run(mut self, wake: &EventFd) -> io::Result<Summary> {
-        self.realtime = realtime::prefer_this_thread();
+        realtime::sharpen_timers();
+        self.realtime = realtime::is_granted();
         loop {
             let more = self.take_arrivals()?;
             self.deliver()?;

@@ -400,6 +400,9 @@ impl<'a> Manager<'a> {
             }
         }
         if !self.node.router {
+            // What comes from this address leaves by its interface or not at all: a subflow that
+            // took another path under this address would make two paths look like one.
+            self.route.add_unreachable(table, prefix.address)?;
             self.route.add_source_rule(prefix.address, table)?;
         }
         let flags = self.interface(interface).endpoint;

@@ -13,23 +13,27 @@ use nix::mount::{MsFlags, mount};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::prctl;
-use nix::sys::resource::{RLIM_INFINITY, Resource, getrlimit, setrlimit};
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::signal::Signal;
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{ForkResult, fork, getgid, getuid};
+
+use crate::realtime::{self, ReservedThread};
 
 /// A private, empty, writable folder of the lab, gone with it: for what programs would put into
 /// `/tmp`, which stays the caller's because results may go there.
 pub const SCRATCH: &str = "/dev/shm";
 
-/// Builds the walls. Returns in the process inside them; the process outside ends here, with the
-/// status of the one inside. The caller must be single-threaded.
+/// Builds the walls. Returns in the process inside them, with a thread that has real-time priority
+/// where the system grants it; the process outside ends here, with the status of the one inside.
+/// The caller must be single-threaded.
 ///
 /// # Errors
 /// Where the system allows no namespaces: the error says what to do about it.
-pub fn enter() -> io::Result<()> {
+pub fn enter() -> io::Result<ReservedThread> {
     die_with_parent()?;
     raise_limits();
+    realtime::acquire();
     let (uid, gid) = (getuid(), getgid());
     let namespaces = CloneFlags::CLONE_NEWPID
         | CloneFlags::CLONE_NEWNS
@@ -50,6 +54,7 @@ pub fn enter() -> io::Result<()> {
     // as the contract says; the child may do anything.
     match unsafe { fork() }? {
         ForkResult::Parent { child } => {
+            realtime::release();
             let status = match waitpid(child, None) {
                 Ok(WaitStatus::Exited(_, status)) => status,
                 _ => 1,
@@ -59,7 +64,10 @@ pub fn enter() -> io::Result<()> {
         }
         ForkResult::Child => {
             die_with_parent()?;
-            private_files()
+            private_files()?;
+            let reserved = ReservedThread::spawn("links")?;
+            realtime::release();
+            Ok(reserved)
         }
     }
 }
@@ -81,11 +89,8 @@ fn die_with_parent() -> io::Result<()> {
     Ok(())
 }
 
-/// Root may promise its child real-time priority, which the child cannot give itself once it is
-/// in a user namespace. Not granted is no error: the run says that it had none.
+/// Many files: a node, a link and a connection need several each. Not granted is no error.
 fn raise_limits() {
-    setrlimit(Resource::RLIMIT_RTPRIO, 1, 1).ok();
-    setrlimit(Resource::RLIMIT_MEMLOCK, RLIM_INFINITY, RLIM_INFINITY).ok();
     if let Ok((_, hard)) = getrlimit(Resource::RLIMIT_NOFILE) {
         setrlimit(Resource::RLIMIT_NOFILE, hard, hard).ok();
     }

@@ -20,6 +20,7 @@ use crate::host::Host;
 use crate::netlink::route::{Route, VethEnd};
 use crate::netns::NetNs;
 use crate::plan::{Action, InterfaceRef, Plan};
+use crate::realtime::ReservedThread;
 use crate::record::Recorder;
 use crate::sysctl;
 
@@ -90,6 +91,9 @@ impl Network {
         let near: Vec<[u32; 2]> = (0..plan.links.len())
             .map(|number| [0, 1].map(|end| indices[&near_name(number, end)]))
             .collect();
+        for index in near.iter().flatten() {
+            route.set_up(*index, true)?;
+        }
         let mut ports = Vec::new();
         for (link, near) in plan.links.iter().zip(&near) {
             let open = |end: usize| {
@@ -99,17 +103,19 @@ impl Network {
             };
             ports.push([open(0)?, open(1)?]);
         }
-        for index in near.iter().flatten() {
-            route.set_up(*index, true)?;
-        }
         Ok(Self { hosts, ports, core, near })
     }
 
-    /// Starts the links, with `zero` as the zero of their time, and their captures.
+    /// Starts the links on `thread`, with `zero` as the zero of their time, and their captures.
     ///
     /// # Errors
     /// When a link's parameters are refused or a capture's file cannot be made.
-    pub fn start(self, plan: &Plan, zero: Instant) -> io::Result<(Vec<Host>, Links)> {
+    pub fn start(
+        self,
+        plan: &Plan,
+        thread: ReservedThread,
+        zero: Instant,
+    ) -> io::Result<(Vec<Host>, Links)> {
         let mut captures = Vec::new();
         let mut tap = |far: InterfaceRef| {
             let Some(wanted) = &plan.capture else { return Ok(None) };
@@ -132,7 +138,7 @@ impl Network {
                 taps: [tap(link.ends[0])?, tap(link.ends[1])?],
             });
         }
-        let emulator = Emulator::start(links, zero)?;
+        let emulator = Emulator::start(thread, links, zero)?;
         Ok((self.hosts, Links { core: self.core, emulator, captures, near: self.near }))
     }
 }

@@ -154,6 +154,7 @@ impl Port {
             })
             .collect();
         let mut sent = 0;
+        let mut was_down = false;
         while sent < messages.len() {
             let rest = &mut messages[sent..];
             // SAFETY: `rest` and what it points to (`parts`, `headers`, `frames`) outlive the call.
@@ -168,8 +169,12 @@ impl Port {
             match result {
                 ..0 => {
                     let error = io::Error::last_os_error();
-                    if error.kind() != io::ErrorKind::Interrupted {
-                        return Err(error);
+                    match error.kind() {
+                        io::ErrorKind::Interrupted => {}
+                        // The socket keeps this error from a time when the interface was down
+                        // and tells it once; a second one is of now.
+                        io::ErrorKind::NetworkDown if !was_down => was_down = true,
+                        _ => return Err(error),
                     }
                 }
                 count => sent += count as usize,

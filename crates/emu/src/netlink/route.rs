@@ -188,6 +188,21 @@ impl Route {
         self.0.request(RouteNetlinkMessage::NewRoute(message), NLM_F_CREATE | NLM_F_REPLACE)
     }
 
+    /// Refuses, in `table`, every destination of the family of `address` that no other route of the
+    /// table reaches, instead of asking the next table.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn add_unreachable(&mut self, table: u32, address: IpAddr) -> io::Result<()> {
+        let mut message = RouteMessage::default();
+        message.header.address_family = family(address);
+        message.header.protocol = RouteProtocol::Static;
+        message.header.kind = RouteType::Unreachable;
+        message.attributes.push(RouteAttribute::Table(table));
+        message.attributes.push(RouteAttribute::Priority(u32::MAX));
+        self.0.request(RouteNetlinkMessage::NewRoute(message), NLM_F_CREATE | NLM_F_REPLACE)
+    }
+
     /// Sends what comes from `source` to `table`; a rule that is there already is no error.
     ///
     /// # Errors

@@ -1,0 +1,42 @@
+# The two commands: `make demo` and `make test`. Each sets up all that it needs.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -not -path '*/target/*') $(wildcard crates/*/Cargo.toml)
+
+.PHONY: demo test lint bench docs setup lock clean
+
+demo: setup
+	$(BIN)/mptcplab run lisbon/A1 --duration 5s --repeat 2 --out out/demo
+
+test: setup
+	cargo test --workspace --release --locked
+	$(BIN)/pytest
+
+lint: setup
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --release --locked -- -D warnings
+	$(BIN)/ruff format --check python tests benches
+	$(BIN)/ruff check python tests benches
+	$(BIN)/mypy python tests
+
+setup: $(VENV)/extension.stamp
+
+$(VENV)/packages.stamp: requirements.lock
+	@$(PYTHON) -c 'import sys; sys.exit("mptcplab needs Python 3.11 or newer; set PYTHON=python3.11, say" if sys.version_info < (3, 11) else 0)'
+	@command -v cargo >/dev/null || { echo "mptcplab needs a Rust toolchain (cargo)"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --require-hashes -r requirements.lock
+	@touch $@
+
+$(VENV)/extension.stamp: $(VENV)/packages.stamp pyproject.toml $(SOURCES)
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked --quiet
+	@touch $@
+
+# Pins every package anew, for every platform.
+lock:
+	uv pip compile pyproject.toml --extra dev --universal --generate-hashes --no-emit-index-url --output-file requirements.lock
+
+clean:
+	rm -rf target $(VENV) out

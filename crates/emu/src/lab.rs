@@ -1,0 +1,165 @@
+//! The lab process: one run, from the plan on standard input to the rows on standard output.
+
+use std::collections::BTreeMap;
+use std::io::{self, BufRead, Write};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+use crate::emulator::Summary;
+use crate::host::Host;
+use crate::network::{self, Links, Network};
+use crate::plan::Plan;
+use crate::record::Recorder;
+use crate::telemetry::{self, NodeContext};
+use crate::traffic::{self, Context, Ended, Stop};
+use crate::{isolate, timeline};
+
+/// The reason of a transfer that Ctrl-C ended.
+const INTERRUPTED: &str = "interrupted";
+
+/// Runs the plan that stands on the first line of standard input, inside walls of its own
+/// ([`isolate`]), and ends the process. A further line `stop` ends the traffic and keeps what was
+/// measured; the end of standard input ends everything at once. The caller must be single-threaded.
+pub fn main() -> ! {
+    let status = match run() {
+        Ok(()) => 0,
+        Err(error) => {
+            #[derive(Serialize)]
+            struct Failed {
+                record: &'static str,
+                text: String,
+            }
+            let failed = Failed { record: "failed", text: error.to_string() };
+            if let Ok(line) = serde_json::to_string(&failed) {
+                // Without a reader there is nobody to tell.
+                writeln!(io::stdout(), "{line}").ok();
+            }
+            1
+        }
+    };
+    // SAFETY: ends the process at once; every row has been written.
+    unsafe { libc::_exit(status) }
+}
+
+fn run() -> io::Result<()> {
+    let mut line = String::new();
+    io::stdin().lock().read_line(&mut line)?;
+    let plan: Plan = serde_json::from_str(&line)
+        .map_err(|error| io::Error::other(format!("the plan cannot be read: {error}")))?;
+    let reserved = isolate::enter()?;
+    let stop = Stop::new()?;
+    obey_stdin(stop.clone())?;
+
+    let begun = Instant::now();
+    let plan = Arc::new(plan);
+    let network = Network::build(&plan)?;
+    let zero = Instant::now();
+    let recorder = Recorder::new(Box::new(io::stdout()), zero);
+    let (hosts, links) = network.start(&plan, reserved, zero)?;
+    let hosts = Arc::new(hosts);
+    network::configure(&hosts, &plan, &recorder)?;
+    recorder.write("ready", Ready::new(&plan, &hosts, begun))?;
+
+    let ended = drive(&plan, &hosts, &links, &recorder, &stop)?;
+    if ended == Ended::Limit {
+        recorder.warn("the run was ended by its time limit before all traffic was done");
+    }
+    let ending = Instant::now();
+    let summary = links.stop(&recorder)?;
+    drop(hosts);
+    recorder.write("done", Done::new(&summary, ending, ended))
+}
+
+/// Traffic, telemetry and events, until the traffic has ended.
+fn drive(
+    plan: &Arc<Plan>,
+    hosts: &Arc<Vec<Host>>,
+    links: &Links,
+    recorder: &Recorder,
+    stop: &Stop,
+) -> io::Result<Ended> {
+    let nodes: Vec<NodeContext> = plan
+        .nodes
+        .iter()
+        .zip(hosts.iter())
+        .map(|(node, host)| NodeContext::new(node, host.netns.clone()))
+        .collect();
+    let context =
+        Context { recorder: recorder.clone(), nodes, stop: stop.clone(), seed: plan.seed };
+    let switchboard = links.switchboard();
+    let sample_links = {
+        let (switchboard, plan) = (switchboard.clone(), Arc::clone(plan));
+        move |recorder: &Recorder| switchboard.sample(&plan, recorder)
+    };
+    let interval = Duration::from_nanos(plan.sample_interval_ns);
+    let sampler =
+        telemetry::start(&context.nodes, sample_links, interval, recorder.clone())?;
+    let events = timeline::start(plan, switchboard, hosts, recorder.clone())?;
+    let traffic = traffic::start(&plan.traffic, &context).map_err(io::Error::other)?;
+    let ended = traffic.wait(plan.time_limit_ns);
+    drop(events);
+    sampler.stop()?;
+    Ok(ended)
+}
+
+/// Follows standard input: `stop` ends the traffic, its end ends the process and with it all that
+/// the run has made.
+fn obey_stdin(stop: Stop) -> io::Result<()> {
+    thread::Builder::new().name("stdin".into()).spawn(move || {
+        for line in io::stdin().lock().lines() {
+            match line {
+                Ok(line) if line == "stop" => stop.request(INTERRUPTED),
+                Ok(_) => {}
+                Err(_) => break,
+            }
+        }
+        // SAFETY: as PID 1 of its namespace, this process takes every other with it.
+        unsafe { libc::_exit(1) }
+    })?;
+    Ok(())
+}
+
+#[derive(Serialize)]
+struct Ready<'a> {
+    setup_ns: u64,
+    nodes: BTreeMap<&'a str, i32>,
+}
+
+impl<'a> Ready<'a> {
+    fn new(plan: &'a Plan, hosts: &[Host], begun: Instant) -> Self {
+        let names = plan.nodes.iter().map(|node| node.name.as_str());
+        Self {
+            setup_ns: begun.elapsed().as_nanos() as u64,
+            nodes: names.zip(hosts.iter().map(|host| host.thread_id)).collect(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Done {
+    interrupted: bool,
+    teardown_ns: u64,
+    realtime: bool,
+    packets: u64,
+    lateness_p50_ns: Option<u64>,
+    lateness_p99_ns: Option<u64>,
+    lateness_max_ns: u64,
+}
+
+impl Done {
+    fn new(summary: &Summary, ending: Instant, ended: Ended) -> Self {
+        let lateness = &summary.lateness;
+        Self {
+            interrupted: matches!(ended, Ended::Stopped(_)),
+            teardown_ns: ending.elapsed().as_nanos() as u64,
+            realtime: summary.realtime,
+            packets: lateness.count(),
+            lateness_p50_ns: lateness.quantile_ns(0.5),
+            lateness_p99_ns: lateness.quantile_ns(0.99),
+            lateness_max_ns: lateness.max_ns(),
+        }
+    }
+}

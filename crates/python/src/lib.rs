@@ -1,0 +1,17 @@
+//! The extension module `mptcplab._native`: a thin Python face of the crates.
+
+use pyo3::prelude::*;
+
+#[pymodule]
+mod _native {
+    use super::*;
+
+    /// Runs one plan, given as a line of JSON on standard input, and ends the process.
+    ///
+    /// Rows of the recording go to standard output. Call it in a process of its own that has
+    /// started no thread.
+    #[pyfunction]
+    fn lab_main() {
+        mptcplab_emu::lab::main()
+    }
+}
