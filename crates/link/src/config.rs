@@ -47,7 +47,7 @@ pub struct DirectionConfig {
     /// Packets that are held back, so that others overtake them.
     pub reordering: Option<Reordering>,
     /// Probability that a delivered packet is delivered twice. The copy is made after
-    /// serialisation and loss; its jitter and reordering are its own.
+    /// serialisation and loss and arrives with its original.
     pub duplication: f64,
     /// Where packets wait for the serialiser.
     pub queue: QueueConfig,

@@ -26,7 +26,7 @@ pub struct Counters {
     pub dropped_down: u64,
     /// Copies made.
     pub duplicated: u64,
-    /// Packets held back.
+    /// Packets held back; one with its copy counts once.
     pub reordered: u64,
 }
 

@@ -48,22 +48,24 @@ impl<T: Clone> Direction<T> {
     }
 
     /// Passes on a packet whose last bit has left the serialiser.
+    ///
+    /// Each purpose draws for each packet, lost or not, so that whether a packet is lost, copied or
+    /// delayed does not depend on what the other purposes are set to.
     pub(crate) fn depart(&mut self, at: Nanos, packet: Packet<T>) {
-        if self.loss.loses() {
+        let lost = self.loss.loses();
+        let duplicated = self.duplication.duplicates();
+        let hold = self.reordering.holds();
+        let arrives = at.saturating_add(self.propagation.draw_delay());
+        if lost {
             self.counters.dropped_loss += 1;
             return;
         }
-        if self.duplication.duplicates() {
-            self.counters.duplicated += 1;
-            self.propagate(at, packet.clone());
-        }
-        self.propagate(at, packet);
-    }
-
-    fn propagate(&mut self, at: Nanos, packet: Packet<T>) {
-        let hold = self.reordering.holds();
         self.counters.reordered += u64::from(hold.is_some());
-        self.propagation.send(at, packet, hold);
+        if duplicated {
+            self.counters.duplicated += 1;
+            self.propagation.send(arrives, hold, packet.clone());
+        }
+        self.propagation.send(arrives, hold, packet);
     }
 
     /// Applies what a checked change says about the stages other than the serialiser.

@@ -46,10 +46,27 @@ impl<T> Propagation<T> {
         }
     }
 
-    /// Sends a packet that has left the serialiser, held back by `hold` where that is given.
-    pub(crate) fn send(&mut self, departed: Nanos, packet: Packet<T>, hold: Option<Nanos>) {
-        let delay = self.delay();
-        self.latest = self.latest.max(departed.saturating_add(delay));
+    /// The delay of the next packet.
+    pub(crate) fn draw_delay(&mut self) -> Nanos {
+        match self.jitter {
+            Jitter::None => self.delay_ns,
+            Jitter::Uniform { range_ns } => {
+                let above_lowest = self.random.up_to(range_ns.saturating_mul(2));
+                self.delay_ns
+                    .saturating_add(above_lowest)
+                    .saturating_sub(range_ns)
+            }
+            Jitter::Normal { sd_ns } => {
+                let deviation = (self.random.normal() * sd_ns as f64).round() as i64;
+                self.delay_ns.saturating_add_signed(deviation)
+            }
+        }
+    }
+
+    /// Sends a packet that arrives at a time, or with its predecessor if that is later, or later by
+    /// `hold` where it is held back.
+    pub(crate) fn send(&mut self, arrives: Nanos, hold: Option<Nanos>, packet: Packet<T>) {
+        self.latest = self.latest.max(arrives);
         match hold {
             None => self.in_order.push_back(Arrival {
                 at: self.latest,
@@ -64,22 +81,6 @@ impl<T> Propagation<T> {
                     .held
                     .partition_point(|other| other.key() <= arrival.key());
                 self.held.insert(index, arrival);
-            }
-        }
-    }
-
-    fn delay(&mut self) -> Nanos {
-        match self.jitter {
-            Jitter::None => self.delay_ns,
-            Jitter::Uniform { range_ns } => {
-                let above_lowest = self.random.up_to(range_ns.saturating_mul(2));
-                self.delay_ns
-                    .saturating_add(above_lowest)
-                    .saturating_sub(range_ns)
-            }
-            Jitter::Normal { sd_ns } => {
-                let deviation = (self.random.normal() * sd_ns as f64).round() as i64;
-                self.delay_ns.saturating_add_signed(deviation)
             }
         }
     }

@@ -212,46 +212,58 @@ fn duplication_is_within_the_binomial_bounds() {
 }
 
 #[test]
-fn what_one_purpose_draws_moves_no_other() {
-    let survivors = |config: DirectionConfig| {
+fn what_happens_to_a_packet_for_one_purpose_does_not_depend_on_another() {
+    // Packets so far apart that none waits for another; the delay tells jitter from hold.
+    let apart = 100_000;
+    let fates = |config: DirectionConfig| {
         let mut link = full(DirectionConfig {
-            loss: Loss::Random { probability: 0.3 },
             delay_ns: 1000,
             ..config
         });
-        offer(&mut link, 0, 0, &[100; 2000]);
-        let mut packets: Vec<u32> = arrivals(&mut link).into_iter().map(|(_, p)| p).collect();
-        packets.sort_unstable();
-        packets.dedup();
-        packets
+        for number in 0..2000 {
+            link.offer(0, u64::from(number) * apart, 100, number)
+                .unwrap();
+        }
+        let mut fates = vec![Vec::new(); 2000];
+        for (at, number) in arrivals(&mut link) {
+            fates[number as usize].push(at - u64::from(number) * apart);
+        }
+        fates
     };
-    let plain = survivors(DirectionConfig::default());
-    let jitter = Jitter::Normal { sd_ns: 500 };
+    let loss = Loss::Random { probability: 0.3 };
+    let jitter = Jitter::Normal { sd_ns: 200 };
     let reordering = Some(Reordering {
-        probability: 0.5,
-        extra_ns: 100,
+        probability: 0.2,
+        extra_ns: 10_000,
     });
-    assert_eq!(
-        plain,
-        survivors(DirectionConfig {
-            jitter,
-            ..Default::default()
-        })
-    );
-    assert_eq!(
-        plain,
-        survivors(DirectionConfig {
-            duplication: 0.5,
-            ..Default::default()
-        })
-    );
-    assert_eq!(
-        plain,
-        survivors(DirectionConfig {
-            reordering,
-            ..Default::default()
-        })
-    );
+    let only_loss = fates(DirectionConfig {
+        loss: loss.clone(),
+        ..DirectionConfig::default()
+    });
+    let only_jitter = fates(DirectionConfig {
+        jitter: jitter.clone(),
+        ..DirectionConfig::default()
+    });
+    let only_hold = fates(DirectionConfig {
+        reordering: reordering.clone(),
+        ..DirectionConfig::default()
+    });
+    let only_copies = fates(DirectionConfig {
+        duplication: 0.2,
+        ..DirectionConfig::default()
+    });
+    let all = fates(DirectionConfig {
+        loss,
+        jitter,
+        reordering,
+        duplication: 0.2,
+        ..DirectionConfig::default()
+    });
+    for number in 0..2000 {
+        let delay = only_jitter[number][0] + only_hold[number][0] - 1000;
+        let copies = only_loss[number].len() * only_copies[number].len();
+        assert_eq!(all[number], vec![delay; copies]);
+    }
 }
 
 #[test]
