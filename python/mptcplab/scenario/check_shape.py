@@ -6,10 +6,11 @@ import typing
 from collections.abc import Iterator
 from typing import Any
 
+from pydantic import BaseModel, ValidationError
+
 from mptcplab.scenario.problem import Problem, did_you_mean, quoted
 from mptcplab.scenario.source import Source
 from mptcplab.scenario.units import format_size, format_time
-from pydantic import BaseModel, ValidationError
 
 _EXAMPLES = {
     "hosts": "hosts: {client: {interfaces: {eth: {}}}, server: …}",

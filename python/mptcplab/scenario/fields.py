@@ -6,10 +6,11 @@ import ipaddress
 import re
 from typing import Annotated, Any
 
-from mptcplab.scenario.problem import quoted
-from mptcplab.scenario.units import parse_probability, parse_rate, parse_size, parse_time
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictStr, WithJsonSchema
 from pydantic_core import PydanticCustomError
+
+from mptcplab.scenario.problem import quoted
+from mptcplab.scenario.units import parse_probability, parse_rate, parse_size, parse_time
 
 LONGEST_INTERFACE_NAME_BYTES = 15
 """IFNAMSIZ of Linux without the terminating zero."""

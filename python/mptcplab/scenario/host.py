@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Annotated, Literal
 
+from pydantic import BeforeValidator, Field, StrictBool, StrictStr, WithJsonSchema, model_validator
+
 from mptcplab.scenario.fields import (
     InterfaceAddress,
     InterfaceName,
@@ -15,7 +17,6 @@ from mptcplab.scenario.fields import (
     empty_mapping,
 )
 from mptcplab.scenario.problem import did_you_mean
-from pydantic import BeforeValidator, Field, StrictBool, StrictStr, WithJsonSchema, model_validator
 
 PATH_MANAGERS = ("default", "fullmesh", "signal")
 """Those without a number; `ndiffports` has one."""

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Any, Literal
 
+from pydantic import BeforeValidator, Field, StrictBool, StrictStr, WithJsonSchema, model_validator
+
 from mptcplab.scenario.fields import (
     RATE_SCHEMA,
     Model,
@@ -17,7 +19,6 @@ from mptcplab.scenario.fields import (
     TimeNs,
 )
 from mptcplab.scenario.units import UnitError, parse_rate, parse_size
-from pydantic import BeforeValidator, Field, StrictBool, StrictStr, WithJsonSchema, model_validator
 
 Unlimited = Literal["unlimited"]
 _MOST_PACKETS = 2**32 - 1

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from mptcplab.scenario import check_shape, overrides
 from mptcplab.scenario.check import check
 from mptcplab.scenario.model import Scenario
 from mptcplab.scenario.problem import Problem, ScenarioError, did_you_mean, quoted
 from mptcplab.scenario.source import Source
 from mptcplab.scenario.tree import LARGEST_FILE_BYTES, parse_tree
-from pydantic import ValidationError
 
 SUFFIXES = (".yaml", ".yml")
 _NAMELESS = "scenario"
@@ -151,25 +152,27 @@ def _in_variant(problem: Problem, variant: str) -> Problem:
 def with_duration(scenario: Scenario, duration_ns: int) -> Scenario:
     """The scenario with another duration of every bulk transfer, in place of a size.
 
-    Times of events are scaled by the ratio of the new end of the bulk transfers to the old one, so
-    that what happened in mid-flow still does; where all had a size there is no old end, and events
-    keep their times. Nothing else changes.
+    Times of events and starts of traffic are scaled by the ratio of the new duration to the longest
+    old one, so that what happened in mid-flow still does and what came one after the other does not
+    overlap. Where every transfer had a size there is no ratio: times stay. Nothing else changes.
     """
-    bulks = [(index, item.bulk) for index, item in enumerate(scenario.traffic) if item.bulk]
+    tree = scenario.lines.tree
+    bulks = [item.bulk for item in scenario.traffic if item.bulk is not None]
     if not bulks:
         return scenario
+    longest = max(
+        (bulk.duration for bulk in bulks if bulk.duration is not None), default=duration_ns
+    )
     values: dict[str, Any] = {}
-    tree = scenario.lines.tree
-    for index, _ in bulks:
-        body = {
-            key: value for key, value in tree["traffic"][index]["bulk"].items() if key != "size"
-        }
-        values[f"traffic.{index}.bulk"] = body | {"duration": f"{duration_ns} ns"}
-    old_end = max((bulk.start + bulk.duration for _, bulk in bulks if bulk.duration), default=0)
-    new_end = max(bulk.start + duration_ns for _, bulk in bulks)
-    if old_end:
-        for index, event in enumerate(scenario.events):
-            values[f"events.{index}.at"] = f"{event.at * new_end // old_end} ns"
+    for index, item in enumerate(scenario.traffic):
+        if item.bulk is not None:
+            others = {k: v for k, v in tree["traffic"][index]["bulk"].items() if k != "size"}
+            values[f"traffic.{index}.bulk"] = others | {"duration": f"{duration_ns} ns"}
+        if item.body.start:
+            start = item.body.start * duration_ns // longest
+            values[f"traffic.{index}.{item.kind}.start"] = f"{start} ns"
+    for index, event in enumerate(scenario.events):
+        values[f"events.{index}.at"] = f"{event.at * duration_ns // longest} ns"
     return with_overrides(scenario, values)
 
 

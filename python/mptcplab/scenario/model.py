@@ -7,6 +7,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
+from pydantic import (
+    BeforeValidator,
+    Field,
+    PrivateAttr,
+    StrictBool,
+    StrictStr,
+    WithJsonSchema,
+    field_validator,
+    model_validator,
+)
+
 from mptcplab.scenario.expectation import ExpectationError, Quantity, parse, parse_quantity
 from mptcplab.scenario.fields import (
     Count,
@@ -22,16 +33,6 @@ from mptcplab.scenario.link import Link, LinkChange
 from mptcplab.scenario.problem import quoted
 from mptcplab.scenario.source import Source
 from mptcplab.scenario.traffic import Protocol, TrafficItem
-from pydantic import (
-    BeforeValidator,
-    Field,
-    PrivateAttr,
-    StrictBool,
-    StrictStr,
-    WithJsonSchema,
-    field_validator,
-    model_validator,
-)
 
 _METRIC = re.compile(r"[a-z][a-z0-9_]*(\.[A-Za-z0-9_-]+)*")
 

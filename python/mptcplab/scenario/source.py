@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ruamel.yaml import YAML
+
 from mptcplab.scenario.problem import Problem
 from mptcplab.scenario.tree import Path as KeyPath
 from mptcplab.scenario.tree import dotted
-from ruamel.yaml import YAML
 
 _ABSENT = object()
 

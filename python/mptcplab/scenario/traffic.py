@@ -5,6 +5,8 @@ from __future__ import annotations
 import shlex
 from typing import Annotated, Literal
 
+from pydantic import BeforeValidator, Field, StrictStr, WithJsonSchema, model_validator
+
 from mptcplab.scenario.fields import (
     Count,
     Model,
@@ -16,7 +18,6 @@ from mptcplab.scenario.fields import (
     SizeBytes,
     TimeNs,
 )
-from pydantic import BeforeValidator, Field, StrictStr, WithJsonSchema, model_validator
 
 Protocol = Literal["tcp", "mptcp"]
 Way = Literal["up", "down", "both"]

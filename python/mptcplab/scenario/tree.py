@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from mptcplab.scenario.problem import Problem, ScenarioError, quoted
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.events import (
@@ -26,6 +25,8 @@ from ruamel.yaml.events import (
     SequenceEndEvent,
     SequenceStartEvent,
 )
+
+from mptcplab.scenario.problem import Problem, ScenarioError, quoted
 
 LARGEST_FILE_BYTES = 128 * 1024
 DEEPEST_NESTING = 20

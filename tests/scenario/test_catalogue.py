@@ -1,0 +1,104 @@
+import pytest
+from mptcplab.engine.kernel.compile import compile_plan
+from mptcplab.scenario import catalogue, load
+from mptcplab.scenario.profiles import profiles
+
+WANTED = {
+    *(
+        f"lisbon/{name}"
+        for name in [
+            "A1",
+            "A2",
+            "A4",
+            "A6",
+            "A7",
+            "A8",
+            "B1",
+            "B4",
+            "B5",
+            "C1",
+            "C5",
+            "D1",
+            "D5",
+            "E1",
+            "E2",
+        ]
+    ),
+    "birzeit/long-equal",
+    "birzeit/short-equal",
+    "torino/B",
+    "carfi/netcat-topology",
+}
+ENTRIES = catalogue()
+
+
+def test_the_documents_experiments_are_there():
+    assert {entry.name for entry in ENTRIES} >= WANTED
+
+
+def test_entries_are_found_by_pattern_and_by_part_of_their_name():
+    assert [entry.name for entry in catalogue("lisbon/B*")] == [
+        "lisbon/B1",
+        "lisbon/B4",
+        "lisbon/B5",
+    ]
+    assert [entry.name for entry in catalogue("netcat")] == ["carfi/netcat-topology"]
+    assert catalogue("nowhere") == []
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
+def test_each_entry_says_what_it_is_and_compiles(entry):
+    scenario = load(entry.name)
+    assert scenario.name == entry.name
+    assert scenario.title == entry.title
+    assert scenario.source
+    assert scenario.description
+    assert scenario.expect
+    for variant in scenario.variants:
+        assert compile_plan(scenario, variant, seed=1)["traffic"]
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
+def test_mptcp_variants_expect_more_than_one_path(entry):
+    scenario = load(entry.name)
+    for name, variant in scenario.variants.items():
+        plan = compile_plan(scenario, name, seed=1)
+        joins = max(item["expected_joins"] for item in plan["traffic"])
+        assert (joins > 0) == (variant.protocol == "mptcp")
+
+
+def test_profiles_say_where_their_figures_come_from():
+    assert {"ethernet-100", "wifi-g", "wifi-campus", "lte", "4g", "dsl"} <= set(profiles())
+    for profile in profiles().values():
+        assert profile.title
+        assert len(profile.source) > 40
+
+
+def half_duplex_payload_mbps(name: str) -> float:
+    """TCP payload with an acknowledgement for every two segments on the shared channel."""
+    profile = profiles()[name]
+    framing = profile.framing or 0
+    assert isinstance(profile.rate, int)
+    share = 2 * 1448 / (2 * (1500 + framing) + 52 + framing)
+    return profile.rate / 1e6 * share
+
+
+def full_duplex_payload_mbps(name: str) -> float:
+    profile = profiles()[name]
+    assert isinstance(profile.rate, int)
+    return profile.rate / 1e6 * 1448 / (1500 + (profile.framing or 0))
+
+
+@pytest.mark.parametrize(
+    ("name", "payload_mbps"), [("wifi-g", 43.8), ("wifi-n", 88.0), ("wifi-campus", 7.8)]
+)
+def test_wifi_carries_what_the_document_measured(name, payload_mbps):
+    assert profiles()[name].duplex == "half"
+    assert round(half_duplex_payload_mbps(name), 1) == payload_mbps
+
+
+@pytest.mark.parametrize(
+    ("name", "payload_mbps"), [("ethernet-100", 94.1), ("ethernet-1000", 941.5), ("4g", 8.6)]
+)
+def test_links_carry_what_the_document_measured(name, payload_mbps):
+    assert round(full_duplex_payload_mbps(name), 1) == payload_mbps
