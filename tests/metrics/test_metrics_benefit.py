@@ -1,5 +1,4 @@
 import pytest
-
 from mptcplab.metrics.benefit import aggregation_benefit, delay_benefit
 
 

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
-
 from mptcplab.metrics import DEFINITIONS, compare, definition_of, judge
 from mptcplab.recording import Result, Status
 from mptcplab.recording.manifest import Json
+
 from tests.metrics.plans import two_paths
 from tests.recording.handmade import (
     SECOND,

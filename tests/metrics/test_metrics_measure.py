@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-
 from mptcplab.metrics import measure
 from mptcplab.recording import Status
+
 from tests.metrics.plans import two_paths
 from tests.recording.handmade import MILLISECOND, SECOND, manifest, record, transfer
 

@@ -1,7 +1,6 @@
 import math
 
 import pytest
-
 from mptcplab.metrics.statistics import estimate, jain_index, percentile, student_t
 
 

@@ -6,7 +6,6 @@ import signal
 from pathlib import Path
 
 import pytest
-
 from mptcplab.recording import files
 from mptcplab.recording.errors import RecordingError
 from mptcplab.recording.files import publish
@@ -14,6 +13,7 @@ from mptcplab.recording.manifest import Lab, Status
 from mptcplab.recording.reader import Recording
 from mptcplab.recording.tables import TABLES
 from mptcplab.recording.writer import Writer
+
 from tests.recording.handmade import manifest
 
 

@@ -54,6 +54,7 @@ def compare(result: Result) -> list[VariantMetrics]:
 
     Raises:
         RecordingError: a recording is damaged.
+
     """
     runs = {}
     warnings: dict[str, list[str]] = {}

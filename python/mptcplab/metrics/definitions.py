@@ -91,8 +91,8 @@ DEFINITIONS: dict[str, Definition] = {
             "return to its sustained use. The worst of all failures; null if one never recovered",
             "first delivery after the failure that begins a second without a pause above 200 ms "
             "and with at least 5 % of the mean rate of the 5 s before; of a path: first moment "
-            "after the return that begins a second with at least half of the interface's mean "
-            "rate over the 5 s before it failed",
+            "after the return that begins a sample interval and a second with at least half of "
+            "the interface's mean rate over the 5 s before it failed",
             "a client's interface; a link",
         ),
         Definition(

@@ -45,6 +45,7 @@ def measure(recording: Recording) -> Measurement:
 
     Raises:
         RecordingError: a table is missing or damaged.
+
     """
     plan = Plan(recording)
     transfers = timed_transfers(recording, plan)

@@ -6,6 +6,7 @@ the counters of the client's interfaces.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -111,9 +112,10 @@ def path_recovery_s(
 ) -> float | None:
     """Time from a link's return to the moment from which on the path is in use again.
 
-    In use: over the second that begins then, the interface carries at least half of its mean rate
-    over the 5 s before its failure (since ``since_ns`` at the earliest). To one sample interval.
-    Null where this never comes, or where the path carried nothing before its failure.
+    In use: the interface carries at least half of its mean rate over the 5 s before its failure
+    (since ``since_ns`` at the earliest), both in the sample interval and in the second that begin
+    then. To one sample interval. Null where this never comes, or where the path carried nothing
+    before its failure.
 
     ``counter`` holds the bytes that the interface had carried at ``times_ns``.
     """
@@ -123,10 +125,13 @@ def path_recovery_s(
     before = _between(times_ns, counter, failure_ns - before_ns, failure_ns) / before_ns
     if before <= 0:
         return None
-    for time in [return_ns, *times_ns[times_ns > return_ns].tolist()]:
+    after = times_ns[times_ns > return_ns].tolist()
+    for time, following in pairwise([return_ns, *after]):
         if time + WINDOW_NS > times_ns[-1]:
             return None
-        if _between(times_ns, counter, time, time + WINDOW_NS) / WINDOW_NS >= PATH_USE * before:
+        at_once = _between(times_ns, counter, time, following) / (following - time)
+        sustained = _between(times_ns, counter, time, time + WINDOW_NS) / WINDOW_NS
+        if min(at_once, sustained) >= PATH_USE * before:
             return float(time - return_ns) / 1e9
     return None
 

@@ -19,6 +19,7 @@ def publish(path: Path, content: bytes) -> None:
 
     Raises:
         RecordingError: the file exists already, or cannot be written.
+
     """
     try:
         folder = os.open(path.parent, os.O_PATH | os.O_DIRECTORY)

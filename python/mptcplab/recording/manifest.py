@@ -60,6 +60,8 @@ class Manifest(Model):
     host: Json = {}
     settings: Json = {}
     plan: Json = {}
+    emulator: Json = {}
+    """How the engine did: set-up and tear-down time, lateness of packets, real-time priority."""
     warnings: tuple[str, ...] = ()
     lab: Lab | None = None
 
@@ -77,6 +79,7 @@ def load(kind: type[M], path: Path) -> M:
 
     Raises:
         RecordingError: the file cannot be read or does not fit; names the key.
+
     """
     try:
         return kind.model_validate_json(path.read_bytes())

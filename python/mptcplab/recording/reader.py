@@ -28,6 +28,7 @@ class Recording:
 
         Raises:
             RecordingError: the folder is not a recording, or its manifest is damaged.
+
         """
         if (folder / MANIFEST).is_file():
             return cls(folder, load(Manifest, folder / MANIFEST))
@@ -53,6 +54,7 @@ class Recording:
         Raises:
             RecordingError: the table's file is missing, damaged or has other columns.
             KeyError: there is no table of that name in the format.
+
         """
         schema = TABLES[table].schema
         path = self.folder / f"{table}.parquet"
@@ -77,6 +79,7 @@ class Recording:
 
         Raises:
             RecordingError: as :meth:`scan`, and when the data cannot be read.
+
         """
         if table not in self._frames:
             try:

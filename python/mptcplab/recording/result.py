@@ -27,6 +27,7 @@ class Reference(Model):
     metric: str
     value: float
     unit: str
+    note: str = ""
 
 
 class ScenarioEntry(Model):
@@ -68,6 +69,7 @@ class Result:
 
         Raises:
             RecordingError: the folder cannot be made, or is a result already.
+
         """
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -82,6 +84,7 @@ class Result:
 
         Raises:
             RecordingError: the folder is not a result, or its ``result.json`` is damaged.
+
         """
         if not folder.is_dir():
             raise RecordingError(f"{folder}: no such folder; give the folder of a result")
@@ -106,6 +109,7 @@ class Result:
 
         Raises:
             RecordingError: one of them is damaged.
+
         """
         folders = [
             self.recording_folder(variant, repetition)
@@ -123,5 +127,6 @@ def open_results(folders: Iterable[Path]) -> Sequence[Result]:
 
     Raises:
         RecordingError: one of them is not a result.
+
     """
     return [Result.open(folder) for folder in folders]

@@ -28,6 +28,7 @@ class Writer:
 
         Raises:
             RecordingError: the folder cannot be made, or holds something.
+
         """
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -40,6 +41,7 @@ class Writer:
         self._manifest = manifest
         self._buffers = {name: _Buffer(table) for name, table in TABLES.items()}
         self._warnings: list[str] = list(manifest.warnings)
+        self._emulator: dict[str, object] = {}
 
     @property
     def folder(self) -> Path:
@@ -57,6 +59,7 @@ class Writer:
         Raises:
             ValueError: the line is not a row of a known table with known columns. This is an
                 error in the engine, not of a user.
+
         """
         record = json.loads(line)
         table = record.pop("record")
@@ -67,6 +70,7 @@ class Writer:
 
         Raises:
             ValueError: unknown table, unknown column, or a value of another type.
+
         """
         if table not in self._buffers:
             raise ValueError(f"unknown table {table!r}; known are {', '.join(TABLES)}")
@@ -77,11 +81,16 @@ class Writer:
         if sentence not in self._warnings:
             self._warnings.append(sentence)
 
+    def emulator(self, **figures: object) -> None:
+        """Adds figures about how the engine itself did."""
+        self._emulator.update(figures)
+
     def finish(self, status: Status, duration_s: float) -> Manifest:
         """Writes every table, then the manifest, and so ends the recording.
 
         Raises:
             RecordingError: a file cannot be written.
+
         """
         for name, buffer in self._buffers.items():
             publish(self._folder / f"{name}.parquet", buffer.parquet())
@@ -90,6 +99,7 @@ class Writer:
                 "status": status,
                 "duration_s": duration_s,
                 "warnings": tuple(self._warnings),
+                "emulator": self._emulator,
                 "lab": None,
             }
         )

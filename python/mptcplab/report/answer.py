@@ -1,0 +1,142 @@
+"""The result in plain words, from the metrics alone."""
+
+from collections.abc import Sequence
+
+from mptcplab.metrics import Estimate, VariantMetrics, Verdict
+from mptcplab.report.numbers import estimate_with_unit, number, shown, shown_with_unit
+
+
+def answer(variants: Sequence[VariantMetrics], verdicts: Sequence[Verdict]) -> tuple[str, ...]:
+    """A few sentences: what each MPTCP variant reached beside TCP, and which findings hold."""
+    plain = [variant for variant in variants if variant.protocol == "tcp"]
+    sentences = []
+    for variant in variants:
+        if variant.protocol == "mptcp" or not any(v.protocol == "mptcp" for v in variants):
+            beside = plain if variant.protocol == "mptcp" else []
+            sentences += _about(variant, beside)
+    if verdicts:
+        sentences.append(_findings(verdicts))
+    return tuple(sentence for sentence in sentences if sentence)
+
+
+def _about(variant: VariantMetrics, plain: Sequence[VariantMetrics]) -> list[str]:
+    return [
+        _honesty(variant),
+        _completion(variant, plain) or _goodput(variant, plain),
+        _shares(variant),
+        _recovery(variant),
+    ]
+
+
+def _honesty(variant: VariantMetrics) -> str:
+    multipath = variant.metrics.get("multipath")
+    if multipath is None or multipath.mean is None or multipath.mean == 1:
+        return ""
+    affected = round((1 - multipath.mean) * multipath.known)
+    return (
+        f"Attention: {variant.name} was not really multipath in {affected} of "
+        f"{multipath.known} repetitions."
+    )
+
+
+def _goodput(variant: VariantMetrics, plain: Sequence[VariantMetrics]) -> str:
+    goodput = variant.metrics.get("goodput")
+    if goodput is None or goodput.mean is None:
+        return ""
+    sentence = f"{variant.name} carried {estimate_with_unit('goodput', goodput)}"
+    alone = _known(_one_an_interface(plain), "goodput")
+    parts = ", ".join(f"{name} {shown('goodput', value)}" for name, value in alone)
+    if "aggregation_benefit" in variant.metrics and len(alone) > 1:
+        percent = number(100 * goodput.mean / sum(value for _, value in alone))
+        return f"{sentence}, {percent} % of the sum of the single paths ({parts})."
+    singles = _known(plain, "goodput")
+    if len(singles) == 1 and singles[0][1] > 0:
+        name, value = singles[0]
+        words = shown_with_unit("goodput", value)
+        return f"{sentence}, {number(goodput.mean / value)} times the {words} of {name}."
+    return sentence + "."
+
+
+def _completion(variant: VariantMetrics, plain: Sequence[VariantMetrics]) -> str:
+    time = variant.metrics.get("completion_s")
+    if time is None or time.mean is None:
+        return ""
+    sentence = f"A transfer over {variant.name} took {estimate_with_unit('completion_s', time)}"
+    singles = _known(plain, "completion_s")
+    if not singles:
+        return sentence + "."
+    name, best = min(singles, key=lambda single: single[1])
+    return (
+        f"{sentence}, {number(time.mean / best)} times the {shown_with_unit('completion_s', best)} "
+        f"of {name}."
+    )
+
+
+def _shares(variant: VariantMetrics) -> str:
+    shares = _parts(variant, "share")
+    if len(shares) < 2:
+        return ""
+    words = ", ".join(
+        f"{shown_with_unit('share', share.mean)} over {interface}"
+        for interface, share in shares.items()
+        if interface.count(".") == 0
+    )
+    return f"Its payload went {words}."
+
+
+def _recovery(variant: VariantMetrics) -> str:
+    recovery = variant.metrics.get("recovery_s")
+    if recovery is None:
+        return ""
+    if recovery.mean is None:
+        return f"{variant.name} did not recover from the failure before its end."
+    gap = variant.metrics.get("handover_gap_s")
+    silence = ""
+    if gap is not None and gap.mean:
+        silence = (
+            f"; the longest silence around a change was {estimate_with_unit('handover_gap_s', gap)}"
+        )
+    if recovery.mean == 0:
+        return f"Delivery over {variant.name} went on through the failure{silence}."
+    return (
+        f"Delivery over {variant.name} was sustained again "
+        f"{estimate_with_unit('recovery_s', recovery)} after the failure{silence}."
+    )
+
+
+def _findings(verdicts: Sequence[Verdict]) -> str:
+    held = sum(verdict.held is True for verdict in verdicts)
+    failed = sum(verdict.held is False for verdict in verdicts)
+    undecided = len(verdicts) - held - failed
+    if held == len(verdicts):
+        return "The finding holds." if held == 1 else f"All {held} findings hold."
+    words = f"{held} of {len(verdicts)} findings hold"
+    if failed:
+        words += f", {failed} {'does' if failed == 1 else 'do'} not"
+    if undecided:
+        words += f", {undecided} {'is' if undecided == 1 else 'are'} undecided"
+    return words + "."
+
+
+def _one_an_interface(plain: Sequence[VariantMetrics]) -> list[VariantMetrics]:
+    """Of the variants that use one path, the first for each, as the aggregation benefit does."""
+    first: dict[tuple[str, str], VariantMetrics] = {}
+    for variant in plain:
+        if len(variant.paths) == 1:
+            path = variant.paths[0]
+            first.setdefault((path.client, path.interface), variant)
+    return list(first.values())
+
+
+def _known(variants: Sequence[VariantMetrics], metric: str) -> list[tuple[str, float]]:
+    means = [(variant.name, variant.metrics.get(metric)) for variant in variants]
+    return [(name, f.mean) for name, f in means if f is not None and f.mean is not None]
+
+
+def _parts(variant: VariantMetrics, metric: str) -> dict[str, Estimate]:
+    """The figures of a metric's parts that are one word: interfaces, not CLIENT.INTERFACE."""
+    return {
+        name.partition(".")[2]: figure
+        for name, figure in variant.metrics.items()
+        if name.startswith(f"{metric}.") and name.count(".") == 1
+    }

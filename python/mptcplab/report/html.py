@@ -1,0 +1,107 @@
+"""The report as one page that needs nothing else: no script, no font, no picture from elsewhere."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from mptcplab.metrics import VariantMetrics
+from mptcplab.report import numbers
+from mptcplab.report.model import Report
+from mptcplab.report.palette import Style, styles
+from mptcplab.report.plots import courses_over_time, distribution, path_utilisation
+from mptcplab.report.series import Course, completion_times_s, course, latencies_ms
+from mptcplab.report.terminal import verdict_numbers
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A plot and what to say about it."""
+
+    title: str
+    note: str
+    svg: Markup
+
+
+def to_html(reports: Sequence[Report]) -> str:
+    """One self-contained page of HTML with a section for each report.
+
+    Raises:
+        RecordingError: a recording that a plot needs is damaged.
+
+    """
+    environment = Environment(
+        loader=PackageLoader("mptcplab.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals |= {
+        "estimate": numbers.estimate_shown,
+        "estimate_with_unit": numbers.estimate_with_unit,
+        "heading": numbers.heading,
+        "number": numbers.number,
+        "verdict_numbers": verdict_numbers,
+    }
+    sections = [{"report": report, "plots": plots(report)} for report in reports]
+    return environment.get_template("page.html.j2").render(sections=sections)
+
+
+def plots(report: Report) -> list[Plot]:
+    """The plots that the report has data for, the most telling first."""
+    courses = [found for found in map(course, report.variants) if found is not None]
+    colours = _colours(report.variants, courses)
+    which = _which(report, courses)
+    drawn = [
+        (
+            "Throughput over time",
+            "By the counters of the clients' interfaces, headers included. " + which,
+            courses_over_time(courses, lambda c: c.throughput_mbps, "Mbit/s", colours),
+        ),
+        (
+            "Use of the paths",
+            "Payload by the client's interface, mean of the repetitions.",
+            path_utilisation(report.variants, colours),
+        ),
+        (
+            "Completion times",
+            "Part of the transfers that were complete within a time; all repetitions together.",
+            distribution(
+                {v.name: completion_times_s(v) for v in report.variants}, "completion time in s"
+            ),
+        ),
+        (
+            "Latency",
+            "Part of the echoes and requests answered within a time; all repetitions together.",
+            distribution({v.name: latencies_ms(v) for v in report.variants}, "latency in ms"),
+        ),
+        (
+            "Round-trip time",
+            "Smoothed, of each subflow, as its sender's kernel sees it. " + which,
+            courses_over_time(courses, lambda c: c.rtt_ms, "RTT in ms", colours),
+        ),
+        (
+            "Queues",
+            "Packets that wait in the links, each direction in which any do. " + which,
+            courses_over_time(courses, lambda c: c.queue_packets, "packets", colours),
+        ),
+    ]
+    return [Plot(title, note, Markup(svg)) for title, note, svg in drawn if svg is not None]
+
+
+def _colours(variants: Sequence[VariantMetrics], courses: Sequence[Course]) -> dict[str, Style]:
+    """A style for each interface, the same in all plots."""
+    names = [path.interface for variant in variants for path in variant.paths]
+    for one in courses:
+        for lines in (one.throughput_mbps, one.rtt_ms, one.queue_packets):
+            names += [line.interface for line in lines]
+    return styles(names)
+
+
+def _which(report: Report, courses: Sequence[Course]) -> str:
+    if all(len(variant.runs) <= 1 for variant in report.variants):
+        return ""
+    chosen = ", ".join(f"{one.variant} {one.repetition}" for one in courses)
+    return f"Of each variant the repetition with the median result is shown ({chosen})."

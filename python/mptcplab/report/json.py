@@ -1,0 +1,84 @@
+"""The report for programs; every key is described in ``docs/json.md``."""
+
+import math
+from typing import Any
+
+from mptcplab.metrics import Estimate, VariantMetrics, Verdict
+from mptcplab.report.model import ReferenceRow, Report
+
+
+def to_json(report: Report) -> dict[str, Any]:
+    """The report as an object of JSON: what is not known is null, NaN never appears."""
+    description = report.description
+    return {
+        "scenario": description.scenario.name,
+        "engine": description.engine,
+        "title": description.scenario.title,
+        "created": description.created,
+        "command": list(description.command),
+        "seed": description.seed,
+        "repetitions": description.repetitions,
+        "answer": list(report.answer),
+        "variants": [_variant(variant) for variant in report.variants],
+        "expectations": [_verdict(verdict) for verdict in report.verdicts],
+        "reference": [_reference(row) for row in report.references],
+        "made_with": dict(report.making),
+    }
+
+
+def _variant(variant: VariantMetrics) -> dict[str, Any]:
+    return {
+        "name": variant.name,
+        "protocol": variant.protocol,
+        "repetitions": [run.repetition for run in variant.runs],
+        "goodput_mbps": _estimate(variant.metrics.get("goodput")),
+        "paths": [
+            {
+                "client": path.client,
+                "interface": path.interface,
+                "goodput_mbps": _number(path.goodput_mbps.mean),
+                "share": _number(path.share.mean),
+            }
+            for path in variant.paths
+        ],
+        "completion_s": _estimate(variant.metrics.get("completion_s")),
+        "metrics": {name: _estimate(figure) for name, figure in variant.metrics.items()},
+        "warnings": list(variant.warnings),
+    }
+
+
+def _estimate(figure: Estimate | None) -> dict[str, Any] | None:
+    if figure is None:
+        return None
+    return {
+        "mean": _number(figure.mean),
+        "ci95": None if figure.ci95 is None else [_number(end) for end in figure.ci95],
+        "samples": [_number(sample) for sample in figure.samples],
+    }
+
+
+def _verdict(verdict: Verdict) -> dict[str, Any]:
+    return {
+        "text": verdict.text,
+        "held": verdict.held,
+        "sides": [
+            {"left": _number(side.left), "sign": side.sign, "right": _number(side.right)}
+            for side in verdict.sides
+        ],
+        "reason": verdict.reason,
+    }
+
+
+def _reference(row: ReferenceRow) -> dict[str, Any]:
+    return {
+        "variant": row.variant,
+        "metric": row.metric,
+        "unit": row.unit,
+        "theirs": _number(row.theirs),
+        "ours": _estimate(row.ours),
+        "note": row.note,
+    }
+
+
+def _number(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None

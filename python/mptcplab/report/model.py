@@ -1,0 +1,152 @@
+"""The report as data: everything that the renderers show, computed once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mptcplab.metrics import Estimate, VariantMetrics, Verdict, compare, judge
+from mptcplab.recording import Result
+from mptcplab.recording.result import Description
+from mptcplab.report.answer import answer
+
+
+@dataclass(frozen=True)
+class ReferenceRow:
+    """A figure of the document beside ours."""
+
+    variant: str
+    metric: str
+    unit: str
+    theirs: float
+    ours: Estimate | None
+    """Null where the metric has no value."""
+    note: str
+
+
+@dataclass(frozen=True)
+class Warned:
+    """A warning and the variant that it is about."""
+
+    variant: str
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a result says."""
+
+    description: Description
+    answer: tuple[str, ...]
+    """The result in plain words."""
+    variants: tuple[VariantMetrics, ...]
+    columns: tuple[str, ...]
+    """The metrics of the table of variants: full names, the most telling first."""
+    verdicts: tuple[Verdict, ...]
+    references: tuple[ReferenceRow, ...]
+    warnings: tuple[Warned, ...]
+    making: tuple[tuple[str, str], ...]
+    """How it was made: what, and its value."""
+
+
+def report(result: Result) -> Report:
+    """Computes the report of a result.
+
+    Raises:
+        RecordingError: a recording is damaged.
+
+    """
+    description = result.description
+    variants = tuple(compare(result))
+    verdicts = tuple(judge(description.scenario.expect, variants))
+    return Report(
+        description=description,
+        answer=answer(variants, verdicts),
+        variants=variants,
+        columns=columns(variants),
+        verdicts=verdicts,
+        references=_references(description, variants),
+        warnings=tuple(
+            Warned(variant.name, sentence) for variant in variants for sentence in variant.warnings
+        ),
+        making=_making(description, variants),
+    )
+
+
+def columns(variants: Sequence[VariantMetrics]) -> tuple[str, ...]:
+    """The metrics that are worth a column: those that are known and not the same by nature."""
+    known = {
+        name: figure
+        for variant in variants
+        for name, figure in variant.metrics.items()
+        if figure.mean is not None or name.startswith(("recovery_s", "completion_s"))
+    }
+    both_ways = {"goodput.up", "goodput.down"} <= known.keys()
+    failed = any(_below_one(variant, "completed") for variant in variants)
+    lost = any(_above_zero(variant, "latency_loss") for variant in variants)
+    wanted = [
+        "goodput",
+        *(["goodput.up", "goodput.down"] if both_ways else []),
+        "aggregation_benefit",
+        "completion_s",
+        "completion_s.p90",
+        "delay_benefit",
+        *(["completed"] if failed else []),
+        "recovery_s",
+        *(name for name in known if name.startswith("recovery_s.")),
+        "handover_gap_s",
+        "jain",
+        "latency_s.p50",
+        "latency_s.p99",
+        *(["latency_loss"] if lost else []),
+    ]
+    return tuple(name for name in wanted if name in known)
+
+
+def _below_one(variant: VariantMetrics, metric: str) -> bool:
+    figure = variant.metrics.get(metric)
+    return figure is not None and figure.mean is not None and figure.mean < 1
+
+
+def _above_zero(variant: VariantMetrics, metric: str) -> bool:
+    figure = variant.metrics.get(metric)
+    return figure is not None and figure.mean is not None and figure.mean > 0
+
+
+def _references(
+    description: Description, variants: Sequence[VariantMetrics]
+) -> tuple[ReferenceRow, ...]:
+    by_name = {variant.name: variant for variant in variants}
+    return tuple(
+        ReferenceRow(
+            entry.variant,
+            entry.metric,
+            entry.unit,
+            entry.value,
+            by_name[entry.variant].metrics.get(entry.metric) if entry.variant in by_name else None,
+            entry.note,
+        )
+        for entry in description.scenario.reference
+    )
+
+
+def _making(
+    description: Description, variants: Sequence[VariantMetrics]
+) -> tuple[tuple[str, str], ...]:
+    rows = [
+        ("command", " ".join(description.command)),
+        ("made", description.created),
+        ("engine", description.engine),
+        ("repetitions", str(description.repetitions)),
+        ("seed", str(description.seed)),
+    ]
+    manifest = next((run.recording.manifest for v in variants for run in v.runs), None)
+    if manifest is not None:
+        rows += [
+            ("mptcplab", manifest.mptcplab),
+            ("kernel", manifest.kernel or ""),
+            ("host", ", ".join(f"{key} {value}" for key, value in manifest.host.items())),
+        ]
+    for variant in variants:
+        for run in variant.runs[:1]:
+            settings = run.recording.manifest.settings.items()
+            rows.append((f"settings of {variant.name}", ", ".join(f"{k} {v}" for k, v in settings)))
+    return tuple((name, value) for name, value in rows if value)

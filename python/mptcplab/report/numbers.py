@@ -1,0 +1,95 @@
+"""Figures as words: rounding, units, intervals."""
+
+import math
+
+from mptcplab.metrics import Estimate, definition_of
+
+UNKNOWN = "–"
+DIGITS = 3
+"""Significant digits; numbers below a thousand have at least one decimal."""
+
+
+def number(value: float | None, decimals: int | None = None) -> str:
+    """The value, rounded by :func:`decimals_of` or to so many decimals."""
+    if value is None or not math.isfinite(value):
+        return UNKNOWN
+    places = decimals_of(value) if decimals is None else decimals
+    return f"{value:.{places}f}".replace("-", "−")
+
+
+def decimals_of(value: float) -> int:
+    """How many decimals show three significant digits of the value, or one decimal below 1000."""
+    if value == 0:
+        return 0
+    least = 1 if abs(value) < 1000 else 0
+    return max(least, DIGITS - 1 - math.floor(math.log10(abs(value))))
+
+
+def shown(metric: str, value: float | None) -> str:
+    """The value of a metric without its unit; shares in percent, bytes with a prefix."""
+    if value is None:
+        return UNKNOWN
+    scale, _ = _display(metric, value)
+    return number(value * scale)
+
+
+def shown_with_unit(metric: str, value: float | None) -> str:
+    """The value of a metric with its unit."""
+    if value is None:
+        return UNKNOWN
+    scale, unit = _display(metric, value)
+    return f"{number(value * scale)} {unit}".rstrip()
+
+
+def estimate_shown(metric: str, figure: Estimate | None) -> str:
+    """Mean ± half the 95 % interval, without the unit; how many samples if some are unknown."""
+    if figure is None or figure.mean is None:
+        return UNKNOWN
+    scale, _ = _display(metric, figure.mean)
+    mean, half = figure.mean * scale, figure.half_width
+    text = number(mean)
+    if half is not None:
+        decimals = decimals_of(mean)
+        text += f" ± {number(half * scale, decimals)}"
+    if figure.known < len(figure.samples):
+        text += f" ({figure.known} of {len(figure.samples)})"
+    return text
+
+
+def estimate_with_unit(metric: str, figure: Estimate | None) -> str:
+    """As :func:`estimate_shown`, with the unit."""
+    text = estimate_shown(metric, figure)
+    if figure is None or figure.mean is None:
+        return text
+    return f"{text} {_display(metric, figure.mean)[1]}".rstrip()
+
+
+def heading(metric: str, typical: float | None = None) -> tuple[str, str]:
+    """Title and unit of a metric for the head of a table."""
+    definition = definition_of(metric)
+    if definition is None:
+        return metric, ""
+    _, _, part = metric.partition(".")
+    title = f"{definition.title} {part}".strip()
+    return title, _display(metric, 0.0 if typical is None else typical)[1]
+
+
+_PERCENT = {"share", "completed", "latency_loss"}
+_PREFIXES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
+
+
+def _display(metric: str, value: float) -> tuple[float, str]:
+    """What to multiply a value with to show it, and the unit that it has then."""
+    name = metric.partition(".")[0]
+    definition = definition_of(metric)
+    if name in _PERCENT:
+        return 100.0, "%"
+    if definition is None:
+        return 1.0, ""
+    if definition.unit == "s" and name == "latency_s":
+        return 1e3, "ms"
+    if definition.unit == "B":
+        for size, prefix in _PREFIXES:
+            if abs(value) >= size:
+                return 1 / size, prefix
+    return 1.0, definition.unit

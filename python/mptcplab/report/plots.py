@@ -1,0 +1,202 @@
+"""Plots as SVG, made to stand inside a page."""
+
+import io
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from mptcplab.metrics import VariantMetrics
+from mptcplab.report.palette import Style, styles
+from mptcplab.report.series import Course, Line, Mark
+
+WIDTH_INCHES = 8.2
+PANEL_INCHES = 2.0
+_LOOK: dict[Any, Any] = {
+    "text.parse_math": False,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "mptcplab",
+    "font.family": "sans-serif",
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.grid.axis": "y",
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.6,
+    "legend.frameon": False,
+    "legend.fontsize": 8,
+    "lines.linewidth": 1.4,
+    "path.simplify": True,
+    "path.simplify_threshold": 0.3,
+}
+
+
+def courses_over_time(
+    courses: Sequence[Course],
+    lines: Callable[[Course], Sequence[Line]],
+    ylabel: str,
+    colours: Mapping[str, Style],
+) -> str | None:
+    """One panel a variant over the same time, events marked; null if there is nothing to draw."""
+    drawn = [course for course in courses if lines(course)]
+    if not drawn:
+        return None
+    with mpl.rc_context(_LOOK):
+        figure = Figure(
+            figsize=(WIDTH_INCHES, 0.5 + PANEL_INCHES * len(drawn)), layout="constrained"
+        )
+        panels = figure.subplots(len(drawn), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
+        for panel, course in zip(panels, drawn, strict=True):
+            _panel(panel, lines(course), colours)
+            _mark(panel, course.marks)
+            panel.set_title(course.variant, loc="left", fontsize=9, fontweight="bold")
+            panel.set_ylabel(ylabel)
+        panels[-1].set_xlabel("time in s")
+        panels[-1].set_xlim(left=0)
+        highest = max(line.values.max() for course in drawn for line in lines(course))
+        panels[-1].set_ylim(0, 1.08 * highest)
+        return _svg(figure)
+
+
+def _panel(panel: Axes, lines: Sequence[Line], colours: Mapping[str, Style]) -> None:
+    seen: dict[str, int] = {}
+    for line in lines:
+        style = colours[line.interface]
+        repeat = seen.get(line.interface, 0)
+        seen[line.interface] = repeat + 1
+        dashes = style.dashes if not repeat else ("-", "--", "-.", ":")[repeat % 4]
+        panel.plot(
+            line.times_s,
+            line.values,
+            color=style.colour,
+            linestyle=dashes,
+            marker=style.marker,
+            markevery=(0.05 + 0.03 * len(seen), 0.12),
+            markersize=3.5,
+            label=line.label,
+            alpha=1.0 if repeat == 0 else 0.75,
+        )
+    panel.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+
+
+def _mark(panel: Axes, marks: Sequence[Mark]) -> None:
+    for mark in marks:
+        panel.axvline(mark.time_s, color="#555555", linewidth=0.9, linestyle=(0, (2, 2)))
+        panel.annotate(
+            mark.label,
+            (mark.time_s, 1.0),
+            xycoords=("data", "axes fraction"),
+            xytext=(2, -2),
+            textcoords="offset points",
+            rotation=90,
+            va="top",
+            ha="left",
+            fontsize=7,
+            color="#333333",
+        )
+
+
+def path_utilisation(
+    variants: Sequence[VariantMetrics], colours: Mapping[str, Style]
+) -> str | None:
+    """Share of the payload by path, a bar a variant and client; null if there are no paths."""
+    bars: dict[str, dict[str, float]] = {}
+    for variant in variants:
+        several = len({path.client for path in variant.paths}) > 1
+        for path in variant.paths:
+            name = f"{variant.name}: {path.client}" if several else variant.name
+            bars.setdefault(name, {})[path.interface] = path.share.mean or 0.0
+    if not bars:
+        return None
+    with mpl.rc_context(_LOOK | {"axes.grid.axis": "x"}):
+        figure = Figure(figsize=(WIDTH_INCHES, 0.9 + 0.34 * len(bars)), layout="constrained")
+        axes = figure.subplots()
+        places = list(range(len(bars)))[::-1]
+        left = [0.0] * len(bars)
+        hatches = ("", "///", "...", "\\\\\\", "xxx", "++", "oo")
+        interfaces = dict.fromkeys(name for bar in bars.values() for name in bar)
+        for number, interface in enumerate(interfaces):
+            widths = [100 * bar.get(interface, 0.0) for bar in bars.values()]
+            drawn = axes.barh(
+                places,
+                widths,
+                left=left,
+                height=0.62,
+                label=interface,
+                color=colours[interface].colour,
+                edgecolor="white",
+                hatch=hatches[number % len(hatches)],
+            )
+            labels = [f"{width:.0f} %" if width >= 6 else "" for width in widths]
+            axes.bar_label(
+                drawn,
+                labels,
+                label_type="center",
+                fontsize=8,
+                bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.0, "alpha": 0.85},
+            )
+            left = [start + width for start, width in zip(left, widths, strict=True)]
+        axes.set_yticks(places, list(bars))
+        axes.set_xlim(0, 100)
+        axes.set_xlabel("share of the payload in %")
+        axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+        return _svg(figure)
+
+
+def distribution(samples: Mapping[str, Sequence[float]], xlabel: str) -> str | None:
+    """Empirical cumulative distribution, a line a variant; null if there are no samples."""
+    known = {name: sorted(values) for name, values in samples.items() if values}
+    if not known:
+        return None
+    looks = styles(samples)
+    with mpl.rc_context(_LOOK):
+        figure = Figure(figsize=(WIDTH_INCHES, 2.6), layout="constrained")
+        axes = figure.subplots()
+        for name, values in known.items():
+            steps = _thin(
+                [(value, (place + 1) / len(values)) for place, value in enumerate(values)]
+            )
+            axes.step(
+                [values[0], *(value for value, _ in steps)],
+                [0.0, *(part for _, part in steps)],
+                where="post",
+                color=looks[name].colour,
+                linestyle=looks[name].dashes,
+                marker=looks[name].marker,
+                markevery=max(1, len(steps) // 8),
+                markersize=3.5,
+                label=f"{name} (n = {len(values)})",
+            )
+        axes.set_ylim(0, 1.02)
+        axes.set_ylabel("part of the samples")
+        axes.set_xlabel(xlabel)
+        if known and min(values[0] for values in known.values()) > 0:
+            spread = max(v[-1] for v in known.values()) / min(v[0] for v in known.values())
+            if spread > 30:
+                axes.set_xscale("log")
+            else:
+                axes.set_xlim(left=0)
+        axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+        return _svg(figure)
+
+
+def _thin(points: list[tuple[float, float]], most: int = 300) -> list[tuple[float, float]]:
+    step = max(1, len(points) // most)
+    return points if step == 1 else [*points[::step], points[-1]]
+
+
+def _svg(figure: Figure) -> str:
+    """The figure as an ``svg`` element without ids of its own, so that many fit into a page."""
+    file = io.StringIO()
+    nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+    figure.savefig(file, format="svg", metadata=nothing)
+    text = file.getvalue()
+    element = text[text.index("<svg") :]
+    element = re.sub(r"<g id=\"[^\"]*\"", "<g", element)
+    return re.sub(
+        r"(<svg[^>]*?) width=\"[^\"]*\"", r"\1", re.sub(r" height=\"[\d.]+pt\"", "", element)
+    )

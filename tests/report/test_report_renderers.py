@@ -1,0 +1,129 @@
+"""Terminal and page say what the model says."""
+
+import re
+from html.parser import HTMLParser
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from mptcplab.report import Report, report, to_html, to_terminal
+from mptcplab.report.series import course, representative
+from rich.console import Console
+
+from tests.report.sample import sample
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Report:
+    return report(sample(tmp_path_factory.mktemp("report") / "out"))
+
+
+@pytest.fixture(scope="module")
+def page(model: Report) -> str:
+    return to_html([model])
+
+
+def printed(model: Report) -> list[str]:
+    console = Console(file=StringIO(), width=120, color_system=None)
+    to_terminal([model], console)
+    text = console.file.getvalue()  # type: ignore[attr-defined]
+    return [" ".join(line.split()) for line in text.splitlines()]
+
+
+def test_the_answer_is_computed_from_the_metrics(model: Report) -> None:
+    assert model.answer == (
+        "mptcp carried 109.5 ± 2.5 Mbit/s, 100.0 % of the sum of the single paths "
+        "(tcp-wifi 42.0, tcp-eth 67.5).",
+        "Its payload went 38.4 % over wifi, 61.6 % over eth.",
+        "Delivery over mptcp went on through the failure.",
+        "1 of 3 findings hold, 1 does not, 1 is undecided.",
+    )
+
+
+def test_the_terminal_shows_variants_paths_references_findings_and_warnings(model: Report) -> None:
+    lines = printed(model)
+    assert "Warning: tcp-eth: eth: the interface lost its carrier" in lines
+    assert "tcp-wifi 42.0 ± 2.5 – 0 ± 0 – 0 ± 0 3" in lines
+    assert "tcp-eth 67.5 ± 0.0 – 5.00 ± 0.00 1.00 ± 0.00 5.00 ± 0.00 3" in lines
+    assert "mptcp client eth 67.5 ± 0.0 61.6 ± 1.4" in lines
+    assert "mptcp goodput 146.0 Mbit/s 109.5 ± 2.5 Mbit/s" in lines
+    assert "mptcp recovery_s.eth 15.0 s 1.00 ± 0.00 s table 6.4" in lines
+    assert "not held mptcp.recovery_s > 1 s (0 > 1.00)" in lines
+    assert "undecided mptcp.completion_s < 1 s (mptcp.completion_s has no value)" in lines
+
+
+def test_one_repetition_has_no_interval(tmp_path: Path) -> None:
+    lines = printed(report(sample(tmp_path / "out", repetitions=1)))
+    assert "one run each" in lines
+    assert "tcp-wifi 41.0 – 0 – 0 1" in lines
+
+
+class Elements(HTMLParser):
+    """Elements and attributes of a page, and whether its elements are closed in order."""
+
+    VOID = frozenset({"meta", "br", "link", "img", "hr"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: list[tuple[str, dict[str, str | None]]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.append((tag, dict(attrs)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_the_page_is_well_formed_and_needs_nothing_from_elsewhere(page: str) -> None:
+    elements = Elements()
+    elements.feed(page)
+    assert elements.open == []
+    assert {tag for tag, _ in elements.seen}.isdisjoint({"script", "link", "img", "iframe"})
+    for tag, attributes in elements.seen:
+        for name in ("src", "href", "xlink:href"):
+            assert (attributes.get(name) or "#").startswith("#"), tag
+    assert not re.search(r"url\((?!#)|@import", page)
+
+
+def test_the_page_holds_the_answer_the_tables_and_the_plots(page: str, model: Report) -> None:
+    for sentence in model.answer:
+        assert sentence in page
+    for title in ("Throughput over time", "Use of the paths", "Round-trip time", "Queues"):
+        assert f"<h2>{title}</h2>" in page
+    assert "<h2>Completion times</h2>" not in page
+    assert "<h2>Latency</h2>" not in page
+    assert page.count("<svg") == 4
+    assert page.count(">eth is back<") == 3 * 3
+    assert "(tcp-wifi 2, tcp-eth 1, mptcp 2)" in page
+    assert "mptcplab run test/hand" in page
+
+
+def test_text_from_files_is_escaped(tmp_path: Path) -> None:
+    made = sample(tmp_path / "out", repetitions=1)
+    path = tmp_path / "out" / "result.json"
+    path.write_text(path.read_text().replace("Made by hand", "<script>alert(1)</script>[bold]x"))
+    model = report(type(made).open(made.folder))
+    assert "<script>" not in to_html([model])
+    assert "test/hand — <script>alert(1)</script>[bold]x" in printed(model)
+
+
+def test_the_representative_repetition_is_the_median_one(model: Report) -> None:
+    chosen = representative(model.variants[2])
+    assert chosen is not None
+    assert chosen.repetition == 2
+
+
+def test_courses_are_rates_between_samples(model: Report) -> None:
+    found = course(model.variants[0])
+    assert found is not None
+    [wifi] = found.throughput_mbps
+    assert wifi.label == "wifi"
+    assert wifi.times_s[0] == pytest.approx(0.2)
+    assert wifi.values.mean() == pytest.approx(42 * 1500 / 1448, rel=1e-4)
+    assert [mark.time_s for mark in found.marks] == [8.0, 12.0]
