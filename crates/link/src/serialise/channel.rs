@@ -76,9 +76,8 @@ impl<T: Clone> Channel<T> {
 
     fn start_of_head(&self, direction: &Direction<T>) -> Option<Nanos> {
         let arrived = direction.queue.head_arrived()?;
-        let free = self.fixed.start(arrived);
         match &direction.pace {
-            Pace::Unlimited | Pace::Fixed { .. } => Some(free),
+            Pace::Unlimited | Pace::Fixed { .. } => Some(self.fixed.start(arrived)),
             Pace::Trace(replay) => Some(replay.start(arrived)),
         }
     }

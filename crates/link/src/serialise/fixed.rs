@@ -35,11 +35,12 @@ impl FixedSerialiser {
         bps: u64,
     ) -> (Nanobits, Nanos) {
         let waited = arrived < self.free_at;
-        let spare = match waited {
-            false => 0,
-            true if bps == self.spare_bps => self.spare,
-            true if self.spare == 0 => 0,
-            true => self.spare * Nanobits::from(bps) / Nanobits::from(self.spare_bps),
+        let spare = if !waited || self.spare == 0 {
+            0
+        } else if bps == self.spare_bps {
+            self.spare
+        } else {
+            self.spare * Nanobits::from(bps) / Nanobits::from(self.spare_bps)
         };
         let left = work.saturating_sub(spare);
         let span = left.div_ceil(Nanobits::from(bps));

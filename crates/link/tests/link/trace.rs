@@ -47,8 +47,8 @@ fn an_entry_at_zero_falls_together_with_the_last_entry_of_the_cycle_before() {
 #[test]
 fn opportunities_that_find_no_packet_are_lost() {
     let mut link = trace(&[5, 5, 10]);
-    offer(&mut link, 0, 6 * MS, &[1504]);
     offer(&mut link, 1, 5 * MS, &[1504, 1504]);
+    offer(&mut link, 0, 6 * MS, &[1504]);
     assert_eq!(in_ms(times(&mut link)), [10, 10, 15]);
 }
 
@@ -128,7 +128,9 @@ fn a_trace_that_comes_with_a_change_begins_with_it_and_carries_what_is_left() {
         ..LinkChange::default()
     };
     link.change(MS, &change).unwrap();
-    assert_eq!(in_ms(times(&mut link)), [5, 10]);
+    link.offer(0, 91 * MS, 1504, 2).unwrap();
+    // At 1 + 0 and 1 + 4 ms; at 1 + 9 ms; at 1 + 10 × 9 + 4 ms.
+    assert_eq!(in_ms(times(&mut link)), [5, 10, 95]);
 }
 
 #[test]
@@ -138,15 +140,16 @@ fn a_packet_that_has_used_an_opportunity_sends_the_rest_at_the_new_rate() {
     let fixed = Rate::Fixed {
         bits_per_second: 8_000_000,
     };
+    // The opportunity at the moment of the change is used before.
     link.change(
-        6 * MS,
+        5 * MS,
         &LinkChange {
             rate: Some(fixed),
             ..LinkChange::default()
         },
     )
     .unwrap();
-    assert_eq!(in_ms(times(&mut link)), [7, 8]);
+    assert_eq!(in_ms(times(&mut link)), [6, 7]);
 }
 
 #[test]
@@ -180,4 +183,11 @@ fn opportunities_while_down_are_lost_and_those_after_are_not() {
     link.change(7 * MS, &up(true)).unwrap();
     link.offer(0, 7 * MS, 1504, 1).unwrap();
     assert_eq!(arrivals(&mut link), [(10 * MS, 1)]);
+}
+
+#[test]
+fn a_packet_without_bytes_leaves_with_an_opportunity_and_uses_none_of_it() {
+    let mut link = trace(&[5, 10]);
+    offer(&mut link, 0, 0, &[0, 1504, 1]);
+    assert_eq!(in_ms(times(&mut link)), [5, 5, 10]);
 }
