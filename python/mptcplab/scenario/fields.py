@@ -4,10 +4,21 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictStr, WithJsonSchema
-from pydantic_core import PydanticCustomError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    StrictStr,
+    WithJsonSchema,
+)
+from pydantic_core import PydanticCustomError, core_schema
 
 from mptcplab.scenario.problem import quoted
 from mptcplab.scenario.units import parse_probability, parse_rate, parse_size, parse_time
@@ -46,7 +57,7 @@ def _parsed(parse: Any, schema: dict[str, Any], *, positive: bool = False) -> An
     return BeforeValidator(validate), WithJsonSchema(schema)
 
 
-_TIME_SCHEMA = {
+TIME_SCHEMA = {
     "type": "string",
     "pattern": "^\\s*[+]?[0-9.eE+-]+\\s*(ns|us|\u00b5s|\u03bcs|ms|s|min)\\s*$",
     "description": "a time, such as 10 ms",
@@ -61,7 +72,7 @@ RATE_SCHEMA = {
     "pattern": r"^\s*[+]?[0-9.eE+-]+\s*[kMG]?bit/s\s*$",
     "description": "a rate, such as 48 Mbit/s",
 }
-_PROBABILITY_SCHEMA = {
+PROBABILITY_SCHEMA = {
     "anyOf": [
         {"type": "string", "pattern": r"^\s*[+]?[0-9.eE+-]+\s*%\s*$"},
         {"type": "number", "minimum": 0, "maximum": 1},
@@ -69,12 +80,12 @@ _PROBABILITY_SCHEMA = {
     "description": "a percentage, such as 0.1 %, or a fraction of 1",
 }
 
-TimeNs = Annotated[int, *_parsed(parse_time, _TIME_SCHEMA)]
-PositiveTimeNs = Annotated[int, *_parsed(parse_time, _TIME_SCHEMA, positive=True)]
+TimeNs = Annotated[int, *_parsed(parse_time, TIME_SCHEMA)]
+PositiveTimeNs = Annotated[int, *_parsed(parse_time, TIME_SCHEMA, positive=True)]
 RateBps = Annotated[int, *_parsed(parse_rate, RATE_SCHEMA, positive=True)]
 SizeBytes = Annotated[int, *_parsed(parse_size, _SIZE_SCHEMA)]
 PositiveSizeBytes = Annotated[int, *_parsed(parse_size, _SIZE_SCHEMA, positive=True)]
-Probability = Annotated[float, *_parsed(parse_probability, _PROBABILITY_SCHEMA)]
+Probability = Annotated[float, *_parsed(parse_probability, PROBABILITY_SCHEMA)]
 Count = Annotated[int, Field(ge=1, le=1_000_000)]
 
 
@@ -167,6 +178,46 @@ OneOrMore = Annotated[
 ]
 
 
-def empty_mapping(value: object) -> object:
-    """`ap:` with nothing after it means `ap: {}`."""
-    return {} if value is None else value
+@dataclass(frozen=True, eq=False)
+class Short:
+    """A mapping that may be written as the value of its one key: `jitter: 1 ms`."""
+
+    key: str
+    scalar_schema: Mapping[str, Any]
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        """Wrap what is no mapping before the model sees it."""
+
+        def validate(value: object) -> object:
+            return value if isinstance(value, dict) else {self.key: value}
+
+        return core_schema.no_info_before_validator_function(validate, handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        """Allow both forms."""
+        return {"anyOf": [dict(self.scalar_schema), handler(schema)]}
+
+
+@dataclass(frozen=True)
+class Empty:
+    """A mapping that may be left out after its key: `ap:` means `ap: {}`."""
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        """Replace null by an empty mapping."""
+
+        def validate(value: object) -> object:
+            return {} if value is None else value
+
+        return core_schema.no_info_before_validator_function(validate, handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        """Allow null."""
+        return {"anyOf": [handler(schema), {"type": "null"}]}

@@ -8,13 +8,13 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field, StrictBool, StrictStr, WithJsonSchema, model_validator
 
 from mptcplab.scenario.fields import (
+    Empty,
     InterfaceAddress,
     InterfaceName,
     Model,
     RefusalError,
     SizeBytes,
     TimeNs,
-    empty_mapping,
 )
 from mptcplab.scenario.problem import did_you_mean
 
@@ -179,9 +179,7 @@ Sysctls = Annotated[dict[str, StrictStr], BeforeValidator(_parse_sysctls)]
 class Host(Model):
     """A machine with applications."""
 
-    interfaces: dict[InterfaceName, Annotated[Interface, BeforeValidator(empty_mapping)]] = Field(
-        min_length=1
-    )
+    interfaces: dict[InterfaceName, Annotated[Interface, Empty()]] = Field(min_length=1)
     mptcp: Mptcp = Mptcp()
     congestion_control: Literal[CONGESTION_CONTROLS] = "cubic"  # type: ignore[valid-type]
     sysctls: Sysctls = Field({}, description="Other settings of its network namespace")
@@ -190,7 +188,7 @@ class Host(Model):
 class Router(Model):
     """A machine that forwards packets."""
 
-    interfaces: dict[InterfaceName, Annotated[Interface, BeforeValidator(empty_mapping)]] = Field(
+    interfaces: dict[InterfaceName, Annotated[Interface, Empty()]] = Field(
         {}, description="Those with settings; others come from the links that name them"
     )
     sysctls: Sysctls = Field({}, description="Settings of its network namespace")

@@ -10,11 +10,14 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, StrictBool, StrictStr, WithJsonSchema, model_validator
 
 from mptcplab.scenario.fields import (
+    PROBABILITY_SCHEMA,
     RATE_SCHEMA,
+    TIME_SCHEMA,
     Model,
     PositiveTimeNs,
     Probability,
     RefusalError,
+    Short,
     SizeBytes,
     TimeNs,
 )
@@ -87,22 +90,13 @@ def _not_zero(amount: int) -> int:
     return amount
 
 
+_QUEUE_LIMIT_SCHEMA = {
+    "type": "string",
+    "description": "such as 100 packets, 64 kB, 2 BDP or unlimited",
+}
 QueueSize = Annotated[
-    QueueLimit,
-    BeforeValidator(parse_queue_limit),
-    WithJsonSchema(
-        {"type": "string", "description": "such as 100 packets, 64 kB, 2 BDP or unlimited"}
-    ),
+    QueueLimit, BeforeValidator(parse_queue_limit), WithJsonSchema(_QUEUE_LIMIT_SCHEMA)
 ]
-
-
-def _short(key: str) -> Any:
-    """A scalar stands for the mapping with only `key`."""
-
-    def validate(value: object) -> object:
-        return value if isinstance(value, dict) else {key: value}
-
-    return BeforeValidator(validate)
 
 
 class Jitter(Model):
@@ -150,7 +144,9 @@ class Reordering(Model):
 class Queue(Model):
     """Where packets wait for the link."""
 
-    limit: QueueSize = Field(QueueLimit("bdp", Decimal(1)), validate_default=False)
+    limit: QueueSize = Field(
+        default_factory=lambda: QueueLimit("bdp", Decimal(1)), description="1 BDP unless given"
+    )
     discipline: Literal["drop-tail", "codel"] = Field("drop-tail", description="CoDel: RFC 8289")
     target: PositiveTimeNs | None = Field(None, description="CoDel's target, 5 ms unless given")
     interval: PositiveTimeNs | None = Field(
@@ -178,11 +174,11 @@ class LinkSettings(Model):
         None, description="Added to each IP packet for what the layer below costs", le=10_000
     )
     delay: TimeNs | None = Field(None, description="One way")
-    jitter: Annotated[Jitter, _short("uniform")] | None = None
-    loss: Annotated[Loss, _short("random")] | None = None
+    jitter: Annotated[Jitter, Short("uniform", TIME_SCHEMA)] | None = None
+    loss: Annotated[Loss, Short("random", PROBABILITY_SCHEMA)] | None = None
     reordering: Reordering | None = None
     duplication: Probability | None = None
-    queue: Annotated[Queue, _short("limit")] | None = None
+    queue: Annotated[Queue, Short("limit", _QUEUE_LIMIT_SCHEMA)] | None = None
 
     @model_validator(mode="after")
     def _rate_or_trace(self) -> LinkSettings:

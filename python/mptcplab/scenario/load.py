@@ -14,12 +14,14 @@ from pydantic import ValidationError
 
 from mptcplab.scenario import check_shape, overrides
 from mptcplab.scenario.check import check
-from mptcplab.scenario.model import Scenario
+from mptcplab.scenario.model import DEFAULT_VARIANT, Scenario
 from mptcplab.scenario.problem import Problem, ScenarioError, did_you_mean, quoted
 from mptcplab.scenario.source import Source
 from mptcplab.scenario.tree import LARGEST_FILE_BYTES, parse_tree
 
 SUFFIXES = (".yaml", ".yml")
+"""What makes an argument a path rather than a name of the catalogue."""
+_CATALOGUE_SUFFIX = ".yaml"
 _NAMELESS = "scenario"
 
 
@@ -50,12 +52,12 @@ def catalogue_folder() -> Path:
 def names() -> list[str]:
     """Names in the catalogue, sorted."""
     folder = catalogue_folder()
-    files = (path for suffix in SUFFIXES for path in folder.rglob(f"*{suffix}"))
+    files = folder.rglob(f"*{_CATALOGUE_SUFFIX}")
     return sorted(path.relative_to(folder).with_suffix("").as_posix() for path in files)
 
 
 def catalogue(pattern: str = "*") -> list[Entry]:
-    """Entries whose name matches a shell pattern or contains it, sorted by name."""
+    """Read the entries whose name matches a shell pattern or contains it, sorted by name."""
     matching = [name for name in names() if fnmatch.fnmatchcase(name, pattern) or pattern in name]
     return [_entry(name) for name in matching]
 
@@ -81,11 +83,7 @@ def load(path_or_name: str | os.PathLike[str]) -> Scenario:
                     )
                 ]
             )
-        path = next(
-            found
-            for suffix in SUFFIXES
-            if (found := catalogue_folder() / f"{text}{suffix}").is_file()
-        )
+        path = catalogue_folder() / f"{text}{_CATALOGUE_SUFFIX}"
     return loads(_read(path), _shown(path), path.parent, default_name=path.stem)
 
 
@@ -242,6 +240,8 @@ def _read(path: Path) -> str:
 
 
 def _entry(name: str) -> Entry:
-    scenario = load(name)
-    path = catalogue_folder() / name
-    return Entry(name, scenario.title, scenario.source, tuple(scenario.variants), path)
+    """What the list shows of an entry; its file is read but not checked, which takes long."""
+    path = catalogue_folder() / f"{name}{_CATALOGUE_SUFFIX}"
+    tree = parse_tree(_read(path), _shown(path)).value
+    variants = tuple(tree.get("variants", (DEFAULT_VARIANT,)))
+    return Entry(name, tree.get("title", ""), tree.get("source", ""), variants, path)

@@ -21,12 +21,12 @@ from pydantic import (
 from mptcplab.scenario.expectation import ExpectationError, Quantity, parse, parse_quantity
 from mptcplab.scenario.fields import (
     Count,
+    Empty,
     Model,
     Name,
     PositiveTimeNs,
     RefusalError,
     TimeNs,
-    empty_mapping,
 )
 from mptcplab.scenario.host import Host, Router
 from mptcplab.scenario.link import Link, LinkChange
@@ -34,6 +34,8 @@ from mptcplab.scenario.problem import quoted
 from mptcplab.scenario.source import Source
 from mptcplab.scenario.traffic import Protocol, TrafficItem
 
+DEFAULT_VARIANT = "mptcp"
+"""The one variant of a scenario that names none."""
 _METRIC = re.compile(r"[a-z][a-z0-9_]*(\.[A-Za-z0-9_-]+)*")
 
 
@@ -111,12 +113,12 @@ class Scenario(Model):
     source: StrictStr = Field("", description="Where the experiment comes from")
     description: StrictStr = ""
     hosts: dict[Name, Host] = Field(min_length=1)
-    routers: dict[Name, Annotated[Router, BeforeValidator(empty_mapping)]] = Field({})
+    routers: dict[Name, Annotated[Router, Empty()]] = Field({})
     links: dict[Name, Link] = Field(min_length=1)
     traffic: list[TrafficItem] = Field(min_length=1)
     events: list[Event] = Field([])
-    variants: dict[Name, Annotated[Variant, BeforeValidator(empty_mapping)]] = Field(
-        {"mptcp": Variant()}, min_length=1
+    variants: dict[Name, Annotated[Variant, Empty()]] = Field(
+        {DEFAULT_VARIANT: Variant()}, min_length=1
     )
     repetitions: Annotated[Count, Field(le=1000)] = 3
     sample_interval: PositiveTimeNs = Field(100_000_000, ge=1_000_000)

@@ -1,0 +1,63 @@
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+from bad_files import GOOD
+from mptcplab.scenario import catalogue
+from mptcplab.scenario.schema import schema, schema_text
+from mptcplab.scenario.tree import parse_tree
+
+PUBLISHED = Path(__file__).parents[2] / "docs" / "scenario.schema.json"
+
+
+def accepts(text: str) -> bool:
+    return jsonschema.Draft202012Validator(schema()).is_valid(parse_tree(text, "x.yaml").value)
+
+
+def test_the_published_schema_is_current():
+    assert PUBLISHED.read_text(encoding="utf-8") == schema_text(), (
+        "run: python -m mptcplab.scenario.schema > docs/scenario.schema.json"
+    )
+
+
+def test_it_is_a_schema():
+    jsonschema.Draft202012Validator.check_schema(json.loads(schema_text()))
+
+
+@pytest.mark.parametrize("entry", catalogue(), ids=lambda entry: entry.name)
+def test_the_catalogue_conforms(entry):
+    assert accepts(entry.path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("ap: {}", "ap:"),
+        ("delay: 1 ms", "jitter: 1 ms"),
+        ("delay: 1 ms", "jitter: {normal: 1 ms}"),
+        ("delay: 1 ms", "loss: 0.01"),
+        ("delay: 1 ms", "queue: 2 BDP"),
+        ("path_manager: fullmesh", "path_manager: {ndiffports: 3}"),
+        ("from: client", "from: [client]"),
+    ],
+)
+def test_each_way_to_write_a_value_conforms(old, new):
+    assert accepts(GOOD.replace(old, new, 1))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("48 Mbit/s", "48 Mb"),
+        ("delay: 1 ms", "dealy: 1 ms"),
+        ("delay: 1 ms", "loss: 2"),
+        ("path_manager: fullmesh", "path_manager: {ndiffports: 9}"),
+        ("path_manager: fullmesh", "path_manager: mesh"),
+        ("protocol: tcp", "protocol: udp"),
+        ("from: client, ", ""),
+    ],
+)
+def test_mistakes_do_not_conform(old, new):
+    assert accepts(GOOD)
+    assert not accepts(GOOD.replace(old, new, 1))
