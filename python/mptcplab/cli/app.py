@@ -1,0 +1,173 @@
+"""The commands, their options and their help. What they do is loaded when they are called."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    name="mptcplab",
+    help="A laboratory for Multipath TCP: describe an experiment, run it, see the answer.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+ScenarioName = Annotated[
+    str, typer.Argument(metavar="SCENARIO", help="A name of the catalogue, or a YAML file.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+
+
+class EngineName(StrEnum):
+    """Where a scenario runs."""
+
+    KERNEL = "kernel"
+
+
+@app.command("list")
+def list_command(
+    pattern: Annotated[str, typer.Argument(help="Part of a name, or a pattern with *.")] = "*",
+    json: Json = False,
+) -> None:
+    """List the catalogue of scenarios."""
+    from mptcplab.cli.scenarios import list_scenarios
+
+    list_scenarios(pattern, as_json=json)
+
+
+@app.command()
+def show(
+    scenario: ScenarioName,
+    svg: Annotated[
+        Path | None, typer.Option("--svg", help="Write the drawing to this SVG file.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Draw a scenario's network and tell what it runs."""
+    from mptcplab.cli.scenarios import show_scenario
+
+    show_scenario(scenario, svg, as_json=json)
+
+
+@app.command()
+def check(
+    files: Annotated[list[str], typer.Argument(metavar="SCENARIO...")], json: Json = False
+) -> None:
+    """Check scenarios and name every mistake with its line and its mend."""
+    from mptcplab.cli.scenarios import check_scenarios
+
+    check_scenarios(files, as_json=json)
+
+
+@app.command()
+def run(
+    scenarios: Annotated[list[str], typer.Argument(metavar="SCENARIO...")],
+    engine: Annotated[EngineName, typer.Option(help="Where to run.")] = EngineName.KERNEL,
+    variant: Annotated[
+        list[str] | None,
+        typer.Option("--variant", metavar="NAME", help="Run this variant only; repeat for more."),
+    ] = None,
+    repeat: Annotated[
+        int | None, typer.Option(min=1, max=1000, help="Repetitions of each variant.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of all that is random.")] = 1,
+    duration: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Duration of every bulk transfer: 10s.")
+    ] = None,
+    overrides: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="PATH=VALUE", help="links.wifi.rate='20 Mbit/s', say."),
+    ] = None,
+    capture: Annotated[
+        bool, typer.Option("--capture", help="Write a pcapng file of each host's interface.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder of the result; must be new.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Run scenarios, every variant and repetition, and report."""
+    from mptcplab.cli.run import RunOptions, run_scenarios
+
+    run_scenarios(
+        RunOptions(
+            scenarios=tuple(scenarios),
+            engine=engine.value,
+            variants=tuple(variant or ()),
+            repetitions=repeat,
+            seed=seed,
+            duration=duration,
+            overrides=tuple(overrides or ()),
+            capture=capture,
+            out=out,
+            as_json=json,
+        )
+    )
+
+
+@app.command()
+def report(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of results.")],
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Write one page to this file.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Report on results again."""
+    from mptcplab.cli.report import report_results
+
+    report_results(runs, html, as_json=json)
+
+
+@app.command()
+def doctor(json: Json = False) -> None:
+    """Tell what this machine and kernel can do, and what to do about the rest."""
+    from mptcplab.cli.doctor import examine
+
+    examine(as_json=json)
+
+
+@app.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+def enter(
+    result: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a running result.")],
+    node: Annotated[str, typer.Argument(metavar="NODE", help="A host or router of it.")],
+    command: Annotated[
+        list[str] | None, typer.Argument(metavar="[CMD]...", help="A shell unless given.")
+    ] = None,
+) -> None:
+    """Open a shell, or run a command, inside a node of a run that goes on."""
+    from mptcplab.cli.enter import enter_node
+
+    enter_node(result, node, command or [])
+
+
+@app.callback(invoke_without_command=True)
+def _options(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    if version:
+        from mptcplab import __version__
+
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+def main() -> None:
+    """Run the command line; a user's mistake ends in one clear message and exit status 1."""
+    from mptcplab.cli.errors import UserError
+
+    try:
+        app()
+    except UserError as error:
+        typer.echo(str(error), err=True)
+        sys.exit(1)
+    except BrokenPipeError:
+        # The reader of the output has gone (`mptcplab list | head`): nobody is left to tell.
+        sys.stderr.close()
+        sys.exit(1)

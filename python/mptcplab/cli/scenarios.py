@@ -1,0 +1,75 @@
+"""`list`, `show` and `check`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import typer
+from mptcplab.cli.errors import UserError
+from mptcplab.scenario import Scenario, ScenarioError, catalogue, load
+
+
+def load_scenario(name: str) -> Scenario:
+    """Loads a scenario for a command; its problems become one message."""
+    try:
+        return load(name)
+    except ScenarioError as error:
+        raise UserError(str(error)) from error
+
+
+def list_scenarios(pattern: str, *, as_json: bool) -> None:
+    """Prints the catalogue's entries that match."""
+    entries = catalogue(pattern)
+    if as_json:
+        rows = [
+            {"name": e.name, "title": e.title, "source": e.source, "variants": list(e.variants)}
+            for e in entries
+        ]
+        typer.echo(json.dumps(rows, indent=1))
+        return
+    if not entries:
+        raise UserError(f"no scenario matches '{pattern}'; `mptcplab list` shows all")
+    width = max(len(entry.name) for entry in entries)
+    for entry in entries:
+        typer.echo(f"{entry.name:{width}}  {entry.title}  [{', '.join(entry.variants)}]")
+
+
+def show_scenario(name: str, svg: Path | None, *, as_json: bool) -> None:
+    """Prints, or writes as SVG, what a scenario describes."""
+    from mptcplab.scenario.draw import to_svg, to_text
+
+    scenario = load_scenario(name)
+    if svg is not None:
+        try:
+            svg.write_text(to_svg(scenario))
+        except OSError as error:
+            raise UserError(f"{svg}: cannot be written: {error.strerror}") from error
+    if as_json:
+        typer.echo(scenario.model_dump_json(indent=1, exclude_none=True))
+    else:
+        typer.echo(to_text(scenario))
+
+
+def check_scenarios(names: Sequence[str], *, as_json: bool) -> None:
+    """Prints every problem of every file; exit status 1 when there is any."""
+    problems = []
+    for name in names:
+        try:
+            load(name)
+        except ScenarioError as error:
+            problems.extend(error.problems)
+        else:
+            if not as_json:
+                typer.echo(f"{name}: good")
+    if as_json:
+        rows = [
+            {"file": p.origin, "line": p.line, "key": p.key, "message": p.text} for p in problems
+        ]
+        typer.echo(json.dumps({"problems": rows}, indent=1))
+    else:
+        for problem in problems:
+            typer.echo(str(problem), err=True)
+    if problems:
+        raise typer.Exit(1)

@@ -1,0 +1,109 @@
+"""The lab process: started, fed with a plan, read row by row.
+
+It is an interpreter that loads nothing but the extension module, and so has one thread when it
+enters its namespaces. It ends with this process, in whatever way this one ends.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+Row = dict[str, Any]
+
+_CODE = "import sys; sys.path.append(sys.argv[1]); import _native; _native.lab_main()"
+
+
+class LabError(Exception):
+    """The lab could not run its plan; the message says why and what to do."""
+
+
+class Lab:
+    """A running lab process."""
+
+    def __init__(self, plan: dict[str, Any]) -> None:
+        """Starts a lab that builds `plan` and runs it at once."""
+        environment = os.environ | {"MPTCPLAB_PYTHON": sys.executable}
+        self._process = subprocess.Popen(
+            [sys.executable, "-I", "-S", "-c", _CODE, str(_native_folder())],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=environment,
+            # Ctrl-C in the terminal is for this process alone, which then asks the lab to stop.
+            start_new_session=True,
+        )
+        self._write(json.dumps(plan, separators=(",", ":")))
+
+    @property
+    def pid(self) -> int:
+        """The outermost process of the lab."""
+        return self._process.pid
+
+    def rows(self) -> Iterator[Row]:
+        """The lab's rows until its last one, `done`, inclusive.
+
+        Raises:
+            LabError: the lab gave up, or ended without a word.
+
+        """
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            row: Row = json.loads(line)
+            if row["record"] == "failed":
+                raise LabError(row["text"])
+            is_last = row["record"] == "done"
+            yield row
+            if is_last:
+                return
+        raise LabError(self._last_words())
+
+    def stop(self) -> None:
+        """Asks the lab to end its traffic and keep what it measured."""
+        self._write("stop")
+
+    def kill(self) -> None:
+        """Ends the lab at once, with all that it made; no error when it has ended."""
+        self._process.kill()
+        for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
+            if stream is not None:
+                # What it had not read yet is for nobody.
+                _close_quietly(stream)
+        self._process.wait()
+
+    def _write(self, line: str) -> None:
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(line.encode() + b"\n")
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            # It has ended; `rows` says how.
+            return
+
+    def _last_words(self) -> str:
+        assert self._process.stderr is not None
+        status = self._process.wait()
+        words = self._process.stderr.read().decode(errors="replace").strip()
+        how = f"signal {-status}" if status < 0 else f"status {status}"
+        return f"the lab process ended unexpectedly ({how})" + (f": {words}" if words else "")
+
+
+def _native_folder() -> Path:
+    found = importlib.util.find_spec("mptcplab._native")
+    if found is None or found.origin is None:
+        raise LabError("the extension module is not built: run `make setup`")
+    origin = Path(found.origin)
+    return origin.parent
+
+
+def _close_quietly(stream: Any) -> None:
+    try:
+        stream.close()
+    except BrokenPipeError:
+        return
