@@ -1,10 +1,11 @@
 """Variants side by side, and findings judged."""
 
+import os
 from pathlib import Path
 
 import pytest
 from mptcplab.metrics import DEFINITIONS, compare, definition_of, judge
-from mptcplab.recording import Result, Status
+from mptcplab.recording import Lab, Result, Status, Writer
 from mptcplab.recording.manifest import Json
 
 from tests.metrics.plans import two_paths
@@ -102,7 +103,27 @@ def test_incomplete_repetitions_do_not_count_where_there_are_complete_ones(tmp_p
     [mptcp] = compare(made)
     assert mptcp.metrics["goodput"].samples == (90.0,)
     assert mptcp.metrics["goodput"].ci95 is None
-    assert mptcp.warnings == ("1 of 3 repetitions complete",)
+    assert mptcp.warnings == ("1 of 3 repetitions complete", "repetition 2 interrupted")
+
+
+def test_a_failed_repetition_does_not_count_and_its_reason_is_shown(tmp_path: Path) -> None:
+    made = result(tmp_path / "out", description([("mptcp", "mptcp")]))
+    warnings = ("no such congestion control: vegas",)
+    add(made, "mptcp", "mptcp", 1, {"eth": 90}, status=Status.FAILED, warnings=warnings)
+    [mptcp] = compare(made)
+    assert dict(mptcp.metrics) == {}
+    assert mptcp.warnings == (
+        "0 of 1 repetitions complete",
+        "repetition 1 failed: no such congestion control: vegas",
+    )
+
+
+def test_a_repetition_that_still_runs_is_named(tmp_path: Path) -> None:
+    made = result(tmp_path / "out", description([("mptcp", "mptcp")]))
+    writer = Writer(made.recording_folder("mptcp", 1), manifest())
+    writer.ready(Lab(pid=os.getpid(), nodes={}))
+    [mptcp] = compare(made)
+    assert mptcp.warnings == ("0 of 1 repetitions complete", "repetition 1 is still running")
 
 
 def test_interrupted_repetitions_count_where_there_is_nothing_else_and_it_is_said(

@@ -81,16 +81,25 @@ def compare(result: Result) -> list[VariantMetrics]:
 
 
 def _usable(found: Sequence[Recording], planned: int) -> tuple[list[Recording], list[str]]:
-    complete = [r for r in found if r.manifest.status is Status.COMPLETE]
+    """The recordings that figures rest on, and what to say of the others."""
+    usable = [r for r in found if r.manifest.status is Status.COMPLETE]
     notes = []
-    if len(complete) < planned:
-        notes.append(f"{len(complete)} of {planned} repetitions complete")
-    if complete:
-        return complete, notes
-    partial = [r for r in found if r.manifest.status is Status.INTERRUPTED and r.has_tables]
-    if partial:
-        notes.append("the figures rest on interrupted runs")
-    return partial, notes
+    if len(usable) < planned:
+        notes.append(f"{len(usable)} of {planned} repetitions complete")
+    if not usable:
+        usable = [r for r in found if r.manifest.status is Status.INTERRUPTED and r.has_tables]
+        if usable:
+            notes.append("the figures rest on interrupted runs")
+    notes += [_excuse(recording) for recording in found if recording not in usable]
+    return usable, notes
+
+
+def _excuse(recording: Recording) -> str:
+    manifest = recording.manifest
+    if manifest.status is Status.RUNNING:
+        return f"repetition {manifest.repetition} is still running"
+    why = "; ".join(manifest.warnings)
+    return f"repetition {manifest.repetition} {manifest.status}" + (f": {why}" if why else "")
 
 
 def _run_warnings(runs: Sequence[Run]) -> list[str]:
