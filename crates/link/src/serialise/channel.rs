@@ -179,18 +179,15 @@ impl<T: Clone> Channel<T> {
     /// No packet before the propagation stage arrives before what this returns; `None` where there
     /// is none.
     pub(crate) fn earliest_arrival(&self, served: &[Direction<T>]) -> Option<Nanos> {
-        let sending = self.sending.as_ref();
-        let of_sent = sending.map(|sending| {
-            served[sending.direction]
-                .propagation
-                .earliest_arrival(sending.end)
+        let of_sent = self.sending.iter().map(|sending| {
+            let propagation = &served[sending.direction].propagation;
+            propagation.earliest_arrival(sending.end)
         });
-        let free_at = sending.map_or(0, |sending| sending.end);
         let of_heads = served.iter().filter_map(|direction| {
-            let start = self.start_of_head(direction)?.max(free_at);
+            let start = self.start_of_head(direction)?;
             Some(direction.propagation.earliest_arrival(start))
         });
-        of_sent.into_iter().chain(of_heads).min()
+        of_sent.chain(of_heads).min()
     }
 }
 

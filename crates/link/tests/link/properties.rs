@@ -248,8 +248,6 @@ fn by_deadline(link: &mut Link<u32>, span: Range<Nanos>, due: &mut Vec<Delivery<
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(600))]
-
     #[test]
     fn how_often_the_link_is_polled_changes_nothing(
         (config, script) in link_and_script(),
