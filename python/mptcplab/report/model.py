@@ -121,10 +121,11 @@ def _references(
             entry.metric,
             entry.unit,
             entry.value,
-            by_name[entry.variant].metrics.get(entry.metric) if entry.variant in by_name else None,
+            by_name[entry.variant].metrics.get(entry.metric),
             entry.note,
         )
         for entry in description.scenario.reference
+        if entry.variant in by_name
     )
 
 

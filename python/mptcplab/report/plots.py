@@ -46,9 +46,7 @@ def courses_over_time(
     if not drawn:
         return None
     with mpl.rc_context(_LOOK):
-        figure = Figure(
-            figsize=(WIDTH_INCHES, 0.5 + PANEL_INCHES * len(drawn)), layout="constrained"
-        )
+        figure = _figure(0.7 + PANEL_INCHES * len(drawn))
         panels = figure.subplots(len(drawn), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
         for panel, course in zip(panels, drawn, strict=True):
             _panel(panel, lines(course), colours)
@@ -60,6 +58,19 @@ def courses_over_time(
         highest = max(line.values.max() for course in drawn for line in lines(course))
         panels[-1].set_ylim(0, 1.08 * highest)
         return _svg(figure)
+
+
+def _figure(height_inches: float) -> Figure:
+    """A figure with fixed margins: room for labels on the left, for the legend on the right."""
+    figure = Figure(figsize=(WIDTH_INCHES, height_inches))
+    figure.subplots_adjust(
+        left=0.6 / WIDTH_INCHES,
+        right=1 - 1.6 / WIDTH_INCHES,
+        bottom=0.45 / height_inches,
+        top=1 - 0.25 / height_inches,
+        hspace=0.22,
+    )
+    return figure
 
 
 def _panel(panel: Axes, lines: Sequence[Line], colours: Mapping[str, Style]) -> None:
@@ -154,7 +165,7 @@ def distribution(samples: Mapping[str, Sequence[float]], xlabel: str) -> str | N
         return None
     looks = styles(samples)
     with mpl.rc_context(_LOOK):
-        figure = Figure(figsize=(WIDTH_INCHES, 2.6), layout="constrained")
+        figure = _figure(2.6)
         axes = figure.subplots()
         for name, values in known.items():
             steps = _thin(
