@@ -1,6 +1,8 @@
 //! The queue and its limits.
 
-use mptcplab_link::{Backlog, DirectionConfig, Dropped, LinkChange, QueueConfig, QueueLimits};
+use mptcplab_link::{
+    Backlog, DirectionConfig, Dropped, LinkChange, QueueConfig, QueueLimits, Rate,
+};
 
 use crate::support::{BYTES, MS, RATE, TIME, arrivals, due, full, offer};
 
@@ -99,4 +101,18 @@ fn a_lower_limit_keeps_what_waits() {
     assert_eq!(link.offer(0, 2 * TIME, BYTES, 4), Err(Dropped::QueueFull));
     assert_eq!(link.offer(0, 3 * TIME, BYTES, 5), Ok(()));
     assert_eq!(arrivals(&mut link).len(), 5);
+}
+
+#[test]
+fn packets_that_wait_for_an_opportunity_of_a_trace_count_against_the_limit() {
+    for (limit, taken) in [(0, 1), (1, 1), (3, 3)] {
+        let opportunities_ms = vec![5];
+        let mut link = full(DirectionConfig {
+            rate: Rate::Trace { opportunities_ms },
+            ..limited(Some(limit), None)
+        });
+        offer(&mut link, 0, 0, &vec![1504; taken]);
+        assert_eq!(link.offer(0, 0, 1504, 9), Err(Dropped::QueueFull));
+        assert_eq!(link.backlog(0).queued_packets, taken as u64);
+    }
 }
