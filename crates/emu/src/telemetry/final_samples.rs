@@ -5,6 +5,7 @@ use std::io;
 use socket2::Socket;
 
 use super::NodeContext;
+use super::mptcp_info::MptcpInfo;
 use super::rows::{ConnectionSample, SubflowSample};
 use super::sock_diag::SubflowIdentity;
 use super::sockopt::{connection, tcp_info};
@@ -17,6 +18,24 @@ pub(crate) struct FinalState {
     pub(crate) token: Option<u32>,
     /// It speaks MPTCP.
     pub(crate) multipath: bool,
+}
+
+impl FinalState {
+    const TCP: Self = Self { token: None, multipath: false };
+}
+
+/// Writes the `final` row of a connection of which `MPTCP_INFO` was read (`None`: it is TCP).
+pub(crate) fn write_final_connection(
+    recorder: &Recorder,
+    node: &NodeContext,
+    info: Option<&[u8]>,
+) -> io::Result<FinalState> {
+    let info = info.map(MptcpInfo::parse).filter(|info| info.fallback != Some(true));
+    let Some(info) = info else { return Ok(FinalState::TCP) };
+    let (t_ns, node) = (recorder.now(), &node.name);
+    recorder
+        .write("connection_samples", ConnectionSample { t_ns, node, last: true, info: &info })?;
+    Ok(FinalState { token: info.token, multipath: true })
 }
 
 /// Writes the `final` rows of a socket of `node` that is about to be closed.
@@ -51,5 +70,5 @@ pub(crate) fn write_final_samples(
     {
         write(SubflowIdentity::default(), (local, remote), &info)?;
     }
-    Ok(FinalState { token: None, multipath: false })
+    Ok(FinalState::TCP)
 }

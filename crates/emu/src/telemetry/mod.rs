@@ -17,7 +17,7 @@ mod sockopt;
 mod subflow_events;
 mod tcp_info;
 
-pub(crate) use final_samples::write_final_samples;
+pub(crate) use final_samples::{FinalState, write_final_connection, write_final_samples};
 pub use mptcp_info::MptcpInfo;
 pub use node::NodeContext;
 pub use sampler::{Cost, Sampler, start};

@@ -1,11 +1,9 @@
 //! One connection of which both ends are ours: the client's end on the calling thread, the
 //! server's on one of its own.
 
-use std::collections::HashMap;
 use std::io::{self, Read};
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
-use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -14,67 +12,10 @@ use socket2::{Domain, Socket};
 
 use super::failure::{Failure, describe};
 use super::item::Item;
+use super::rendezvous::Rendezvous;
 use super::rows::Transfer;
 use super::socket;
 use super::stop::{Stop, Wake, wait};
-
-/// How long a thread sleeps at most before it looks whether it should end, where nothing wakes it.
-const LOOK: Duration = Duration::from_millis(20);
-
-/// Where the server's ends of connections wait for whoever has the client's ends.
-#[derive(Default)]
-pub(super) struct Rendezvous {
-    arrived: Mutex<HashMap<SocketAddr, Socket>>,
-    arrival: Condvar,
-}
-
-impl Rendezvous {
-    /// Accepts connections until `ended` is requested.
-    pub(super) fn accept(&self, listener: &Socket, ended: &Stop) -> io::Result<()> {
-        let readable = Some((listener.as_fd(), PollFlags::POLLIN));
-        while wait(readable, &[ended], None)? == Wake::Ready {
-            match listener.accept() {
-                Ok((socket, peer)) => {
-                    socket.set_nonblocking(true)?;
-                    if let Some(peer) = peer.as_socket() {
-                        let mut arrived =
-                            self.arrived.lock().unwrap_or_else(PoisonError::into_inner);
-                        arrived.insert(peer, socket);
-                        self.arrival.notify_all();
-                    }
-                }
-                // A connection that was reset before it was accepted is its client's to tell.
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
-    }
-
-    /// The server's end of the connection whose client has the address `peer`.
-    fn take(
-        &self,
-        peer: SocketAddr,
-        deadline: Option<Instant>,
-        given_up: impl Fn() -> Option<Failure>,
-    ) -> Result<Socket, Failure> {
-        let mut arrived = self.arrived.lock().unwrap_or_else(PoisonError::into_inner);
-        loop {
-            if let Some(socket) = arrived.remove(&peer) {
-                return Ok(socket);
-            }
-            if let Some(failure) = given_up() {
-                return Err(failure);
-            }
-            if deadline.is_some_and(|time| time <= Instant::now()) {
-                return Err(Failure::Deadline);
-            }
-            (arrived, _) =
-                self.arrival.wait_timeout(arrived, LOOK).unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-}
 
 /// One end of a connection, while it is spoken on.
 pub(super) struct End<'a> {
@@ -103,6 +44,13 @@ impl End<'_> {
             bytes = &bytes[self.write(bytes)?..];
         }
         Ok(())
+    }
+
+    /// Waits until `time`, unless the conversation ends before.
+    pub(super) fn sleep_until(&self, time: Instant) -> Result<(), Failure> {
+        let until = self.deadline.map_or(time, |deadline| deadline.min(time));
+        wait(None, &[&self.item.stop, self.cancel], Some(until)).map_err(Failure::of("wait"))?;
+        self.ended().map_or(Ok(()), Err)
     }
 
     /// Nothing more will be written.

@@ -38,7 +38,7 @@ impl Deliveries {
     /// Accounts for `bytes` that came at `now`; returns the bin that is over, if any.
     pub(super) fn record(&mut self, now: Nanos, bytes: u64) -> Option<Bin> {
         if let Some(last) = self.last_ns {
-            let silence = Silence { length_ns: now - last, at_ns: last };
+            let silence = Silence { length_ns: now.saturating_sub(last), at_ns: last };
             if self.silence.is_none_or(|longest| silence.length_ns > longest.length_ns) {
                 self.silence = Some(silence);
             }

@@ -10,12 +10,15 @@ use serde::Serialize;
 use socket2::Socket;
 
 use super::Context;
-use super::deliveries::{Bin, Deliveries};
-use super::rows::{Delivery, Transfer};
+use super::deliveries::Bin;
+use super::failure::Failure;
+use super::rows::{Delivery, Latency, Transfer};
 use super::stop::{Stop, Wake, wait};
 use crate::plan::{Protocol, Traffic, Way};
 use crate::record::Recorder;
-use crate::telemetry::{NodeContext, SubflowEvents, write_final_samples};
+use crate::telemetry::{
+    FinalState, NodeContext, SubflowEvents, write_final_connection, write_final_samples,
+};
 
 /// One item of the traffic in its run.
 pub(super) struct Item {
@@ -59,10 +62,18 @@ impl Item {
         self.recorder.zero() + Duration::from_nanos(t_ns)
     }
 
-    /// Waits until `t_ns`; false if the run ends before.
-    pub(super) fn sleep_until(&self, t_ns: Nanos) -> io::Result<bool> {
-        let deadline = Some(self.instant(t_ns));
-        Ok(wait(None, &[&self.stop], deadline)? == Wake::Deadline)
+    /// Waits until the item's time and notes its start; false if the run ends before.
+    pub(super) fn begin(&self) -> bool {
+        let start = Some(self.instant(self.traffic.start_ns));
+        match wait(None, &[&self.stop], start) {
+            Ok(Wake::Deadline) => {
+                self.event("started");
+                return true;
+            }
+            Ok(_) => self.warn("the run ended before it started"),
+            Err(error) => self.warn(&format!("it could not wait for its start: {error}")),
+        }
+        false
     }
 
     /// Writes a row. Without a reader of the rows the run is of no use, and ends.
@@ -108,6 +119,37 @@ impl Item {
         }
     }
 
+    /// Moves the calling thread into the client's namespace.
+    pub(super) fn enter_client(&self) -> Result<(), Failure> {
+        let what = format!("enter the namespace of {}", self.client.name);
+        self.client.netns.enter().map_err(Failure::of(what))
+    }
+
+    /// Runs `work` inside the client's namespace.
+    pub(super) fn on_client(&self, work: impl FnOnce() + Send) {
+        if let Err(error) = self.client.netns.run(work) {
+            self.warn(&format!("the namespace of {} cannot be entered: {error}", self.client.name));
+        }
+    }
+
+    /// Writes the row of a transfer that has ended.
+    pub(super) fn write_transfer(&self, mut transfer: Transfer<'_>, result: Result<(), Failure>) {
+        transfer.error = result.err().map(|failure| failure.to_string());
+        self.write("transfers", transfer);
+    }
+
+    /// Writes a row of `latencies`.
+    pub(super) fn write_latency(
+        &self,
+        kind: &'static str,
+        sequence: u32,
+        t_ns: Nanos,
+        rtt_ns: Option<Nanos>,
+    ) {
+        let traffic = &self.traffic.name;
+        self.write("latencies", Latency { traffic, kind, sequence, t_ns, rtt_ns });
+    }
+
     /// Writes a row of `deliveries`, if there is a bin.
     pub(super) fn write_bin(&self, index: u32, way: Way, bin: Option<Bin>) {
         if let Some(Bin { t_ns, bytes }) = bin {
@@ -128,32 +170,32 @@ impl Item {
             // An error shows with the row of the transfer.
             let _ = write_final_samples(&self.recorder, &self.server, server);
         }
-        let (Ok(state), Protocol::Mptcp) = (written, self.traffic.protocol) else {
-            return;
-        };
-        transfer.fallback = Some(!state.multipath);
-        transfer.token = state.token;
-        transfer.joins = match state.token {
-            Some(token) => self.joins(token),
-            None => Some(0),
-        };
+        if let Ok(state) = written {
+            self.note(transfer, state);
+        }
+    }
+
+    /// Writes the last state of the client's connection, of which only `MPTCP_INFO` is known (none
+    /// for TCP), and notes in `transfer` what it was.
+    pub(super) fn write_final_connection(&self, transfer: &mut Transfer<'_>, info: Option<&[u8]>) {
+        let written = write_final_connection(&self.recorder, &self.client, info);
+        if let Ok(state) = written {
+            self.note(transfer, state);
+        }
+    }
+
+    fn note(&self, transfer: &mut Transfer<'_>, state: FinalState) {
+        if self.traffic.protocol == Protocol::Mptcp {
+            transfer.fallback = Some(!state.multipath);
+            transfer.token = state.token;
+            transfer.joins = state.token.map_or(Some(0), |token| self.joins(token));
+        }
     }
 
     /// Additional subflows that the client's connection with this token has had; `None` where they
     /// were not counted.
-    pub(super) fn joins(&self, token: u32) -> Option<u32> {
+    fn joins(&self, token: u32) -> Option<u32> {
         let mut events = self.events.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner);
         events.joins(token).ok()
-    }
-}
-
-impl Transfer<'_> {
-    /// Takes over what the receiver counted.
-    pub(super) fn deliver(&mut self, deliveries: &Deliveries) {
-        self.bytes = deliveries.bytes;
-        self.first_byte_ns = deliveries.first_ns;
-        self.end_ns = deliveries.last_ns;
-        self.longest_silence_ns = deliveries.silence.map(|silence| silence.length_ns);
-        self.longest_silence_at_ns = deliveries.silence.map(|silence| silence.at_ns);
     }
 }

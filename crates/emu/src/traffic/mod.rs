@@ -1,15 +1,27 @@
 //! Traffic over real sockets, between the namespaces of the nodes.
 
 mod bulk;
+mod command;
 mod content;
 mod conversation;
 mod deliveries;
 mod failure;
+mod ftp;
+mod http;
 mod item;
+mod lines;
+mod listening;
+mod payload;
+mod ping;
+mod process;
+mod rendezvous;
+mod request_response;
 mod rows;
+mod shim;
 mod socket;
 mod stop;
 
+use std::env;
 use std::io;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::{self, JoinHandle};
@@ -21,9 +33,11 @@ use thiserror::Error;
 
 use self::bulk::Until;
 use self::content::splitmix64;
+use self::ftp::PYTHON;
 use self::item::Item;
+use self::request_response::Pattern;
 pub use self::stop::Stop;
-use crate::plan::{Traffic, Way, Workload};
+use crate::plan::{Traffic, Workload};
 use crate::record::Recorder;
 use crate::telemetry::NodeContext;
 
@@ -55,6 +69,14 @@ pub enum StartError {
         name: String,
         /// The names that are known.
         available: String,
+    },
+    /// Nobody said which Python runs the FTP server and client.
+    #[error(
+        "traffic {traffic}: FTP needs the environment variable {PYTHON}, the path of the Python interpreter that mptcplab is installed in"
+    )]
+    NoPython {
+        /// The item of the traffic.
+        traffic: String,
     },
     /// The server's socket or the telemetry of an item could not be opened.
     #[error("traffic {traffic}: {what}: {source}")]
@@ -162,38 +184,55 @@ fn prepare(
             available: available.join(", "),
         });
     }
+    if matches!(traffic.workload, Workload::Ftp { .. }) && env::var_os(PYTHON).is_none() {
+        return Err(StartError::NoPython { traffic: name() });
+    }
     let item = Item::new(traffic, context, seed).map_err(io("listen to the path manager"))?;
-    let listens = matches!(traffic.workload, Workload::Bulk { .. });
+    let listens = matches!(
+        traffic.workload,
+        Workload::Bulk { .. } | Workload::Http { .. } | Workload::RequestResponse { .. }
+    );
     let listen = || socket::listen(item.target(), traffic.protocol, &traffic.congestion_control);
     let listener = listens
-        .then(|| item.server.netns.run(listen).flatten())
+        .then(|| item.server.netns.run(listen).and_then(|socket| socket))
         .transpose()
         .map_err(io("listen"))?;
     Ok((item, listener))
 }
 
-/// Waits for the item's time and runs its workload.
+/// Runs the workload of an item, each at the item's time.
 fn run(item: &Item, listener: Option<Socket>) {
-    match item.sleep_until(item.traffic.start_ns) {
-        Ok(true) => {}
-        Ok(false) => return item.warn("the run ended before it started"),
-        Err(error) => return item.warn(&format!("it could not wait for its start: {error}")),
-    }
-    item.event("started");
     match (&item.traffic.workload, listener) {
-        (&Workload::Bulk { way, streams, duration_ns, bytes }, Some(listener)) => {
+        (Workload::Command { argv, server_argv, duration_ns }, _) => {
+            command::run(item, argv, server_argv.as_deref(), *duration_ns);
+        }
+        (&Workload::Ftp { way, bytes, count }, _) => {
+            ftp::run(item, ftp::Files { way, bytes, count })
+        }
+        (&Workload::Ping { interval_ns, count, payload_bytes }, _) if item.begin() => {
+            ping::run(item, ping::Pattern { interval_ns, count, payload_bytes });
+        }
+        (_, Some(listener)) if item.begin() => serve_and_connect(item, &listener),
+        _ => {}
+    }
+    item.event("ended");
+}
+
+/// The workloads of which both ends are ours.
+fn serve_and_connect(item: &Item, listener: &Socket) {
+    match item.traffic.workload {
+        Workload::Bulk { way, streams, duration_ns, bytes } => {
             let until = match (duration_ns, bytes) {
                 (_, Some(bytes)) => Until::Bytes(bytes),
                 (duration, None) => Until::Duration(duration.unwrap_or(0)),
             };
-            let ways: &[Way] = match way {
-                Way::Both => &[Way::Up, Way::Down],
-                Way::Up => &[Way::Up],
-                Way::Down => &[Way::Down],
-            };
-            bulk::run(item, &listener, ways, streams, until);
+            bulk::run(item, listener, way, streams, until);
         }
-        _ => {}
+        Workload::Http { bytes, count } => http::run(item, listener, bytes, count),
+        Workload::RequestResponse { request_bytes, response_bytes, interval_ns, count } => {
+            let pattern = Pattern { request_bytes, response_bytes, interval_ns, count };
+            request_response::run(item, listener, pattern);
+        }
+        Workload::Ftp { .. } | Workload::Ping { .. } | Workload::Command { .. } => {}
     }
-    item.event("ended");
 }

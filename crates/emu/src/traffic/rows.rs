@@ -41,3 +41,23 @@ pub(super) struct Delivery<'a> {
     pub(super) t_ns: Nanos,
     pub(super) bytes: u64,
 }
+
+/// A row of `latencies`.
+#[derive(Serialize)]
+pub(super) struct Latency<'a> {
+    pub(super) traffic: &'a str,
+    pub(super) kind: &'static str,
+    pub(super) sequence: u32,
+    pub(super) t_ns: Nanos,
+    pub(super) rtt_ns: Option<Nanos>,
+}
+
+/// A row of `outputs`.
+#[derive(Serialize)]
+pub(super) struct Output<'a> {
+    pub(super) traffic: &'a str,
+    pub(super) node: &'a str,
+    pub(super) stream: &'static str,
+    pub(super) t_ns: Nanos,
+    pub(super) text: &'a str,
+}

@@ -1,6 +1,9 @@
 //! A small world for tests: a client and a server in namespaces of their own, joined by two pairs
 //! of interfaces, inside a user namespace that needs no privilege.
 
+// Each file of tests uses a part of it.
+#![allow(dead_code)]
+
 use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::process::CommandExt;

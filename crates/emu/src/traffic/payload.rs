@@ -1,0 +1,99 @@
+//! The payload of transfers, out of one end and into the other.
+
+use mptcplab_link::Nanos;
+
+use super::content::Content;
+use super::conversation::End;
+use super::deliveries::Deliveries;
+use super::failure::Failure;
+use super::item::Item;
+use super::rows::Transfer;
+use crate::plan::Way;
+
+/// Read at most at once.
+const READ_LENGTH: usize = 256 * 1024;
+
+/// Sends the content: `amount` of it, or until the other end cancels.
+pub(super) fn send(end: &End<'_>, content: &Content, amount: Option<u64>) -> Result<(), Failure> {
+    let mut sent = 0;
+    while amount.is_none_or(|amount| sent < amount) {
+        let left = amount.map_or(u64::MAX, |amount| amount - sent);
+        sent += end.write(content.from(sent, left))? as u64;
+    }
+    end.finish()
+}
+
+/// The receiving application: accounts for what comes, and looks whether it is what was sent.
+pub(super) struct Receiver<'a> {
+    item: &'a Item,
+    index: u32,
+    way: Way,
+    /// What must come, where it is compared.
+    expected: Option<&'a Content>,
+    deliveries: Deliveries,
+}
+
+impl<'a> Receiver<'a> {
+    pub(super) fn new(
+        transfer: &Transfer<'_>,
+        item: &'a Item,
+        expected: Option<&'a Content>,
+    ) -> Self {
+        let (index, way) = (transfer.index, transfer.way);
+        Self { item, index, way, expected, deliveries: Deliveries::default() }
+    }
+
+    /// Payload received so far.
+    pub(super) fn bytes(&self) -> u64 {
+        self.deliveries.bytes
+    }
+
+    /// Accounts for `bytes` that were received at `now_ns`.
+    pub(super) fn account(&mut self, now_ns: Nanos, bytes: u64) {
+        let bin = self.deliveries.record(now_ns, bytes);
+        self.item.write_bin(self.index, self.way, bin);
+    }
+
+    /// Takes payload that has just been received.
+    pub(super) fn take(&mut self, payload: &[u8]) -> Result<(), Failure> {
+        let offset = self.deliveries.bytes;
+        self.account(self.item.recorder.now(), payload.len() as u64);
+        let wrong = self.expected.and_then(|content| content.first_difference(offset, payload));
+        match wrong {
+            Some(place) => {
+                Err(Failure::Other(format!("byte {place} is not the one that was sent")))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Receives to the end of the stream.
+    pub(super) fn take_all(&mut self, end: &End<'_>) -> Result<(), Failure> {
+        let mut buffer = vec![0; READ_LENGTH];
+        loop {
+            match end.read(&mut buffer)? {
+                0 => return Ok(()),
+                length => self.take(&buffer[..length])?,
+            }
+        }
+    }
+
+    /// Writes what is left to write, and notes the account in the row of the transfer.
+    pub(super) fn finish(self, transfer: &mut Transfer<'_>) {
+        let Self { mut deliveries, .. } = self;
+        transfer.bytes = deliveries.bytes;
+        transfer.first_byte_ns = deliveries.first_ns;
+        transfer.end_ns = deliveries.last_ns;
+        transfer.longest_silence_ns = deliveries.silence.map(|silence| silence.length_ns);
+        transfer.longest_silence_at_ns = deliveries.silence.map(|silence| silence.at_ns);
+        self.item.write_bin(self.index, self.way, deliveries.finish());
+    }
+}
+
+/// That all of a given amount came, or a sentence.
+pub(super) fn complete(bytes: u64, amount: u64) -> Result<(), Failure> {
+    if bytes == amount {
+        return Ok(());
+    }
+    Err(Failure::Other(format!("the connection ended after {bytes} of {amount} bytes")))
+}
