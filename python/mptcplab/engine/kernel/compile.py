@@ -15,11 +15,11 @@ from typing import Any
 from mptcplab.engine.kernel.compile_links import compile_change, compile_link
 from mptcplab.engine.kernel.compile_network import compile_nodes
 from mptcplab.engine.kernel.compile_traffic import compile_flow, time_limit_ns
+from mptcplab.scenario.draw_words import event_words
 from mptcplab.scenario.flows import flows
 from mptcplab.scenario.load import for_variant
 from mptcplab.scenario.model import Event, Scenario
 from mptcplab.scenario.network import End, Network, build
-from mptcplab.scenario.units import format_rate, format_time
 
 Plan = dict[str, Any]
 """The plan as JSON's types."""
@@ -83,48 +83,26 @@ def _capture(network: Network, capture: Capture) -> Plan:
 
 def _events(scenario: Scenario, network: Network) -> Iterable[Plan]:
     for event in sorted(scenario.events, key=lambda event: event.at):
-        for action, label in _actions(scenario, network, event):
+        label = event_words(event)
+        for action in _actions(scenario, network, event):
             yield {"at_ns": event.at, "action": action, "label": label}
 
 
-def _actions(scenario: Scenario, network: Network, event: Event) -> Iterable[tuple[Plan, str]]:
+def _actions(scenario: Scenario, network: Network, event: Event) -> Iterable[Plan]:
     name = event.link or event.carrier
     if name is not None:
-        index = list(scenario.links).index(name)
-        link = scenario.links[name]
         carrier = event.up if event.carrier is not None else None
         changes = (
-            compile_change(event.change, link, scenario.folder)
+            compile_change(event.change, scenario.links[name], scenario.folder)
             if event.change is not None
             else [{"up": event.up}]
         )
+        index = list(scenario.links).index(name)
         for change in changes:
-            action = {"kind": "link", "link": index, "change": change, "carrier": carrier}
-            yield action, _link_label(event, name)
+            yield {"kind": "link", "link": index, "change": change, "carrier": carrier}
     elif event.interface is not None:
         reference = _index(network, End.parse(event.interface))
         if event.backup is not None:
-            action = {"kind": "backup", "interface": reference, "backup": event.backup}
-            yield (
-                action,
-                f"{event.interface} {'becomes' if event.backup else 'is no longer'} backup",
-            )
+            yield {"kind": "backup", "interface": reference, "backup": event.backup}
         else:
-            action = {"kind": "interface", "interface": reference, "up": event.up}
-            yield action, f"{event.interface} {'up' if event.up else 'down'}"
-
-
-def _link_label(event: Event, name: str) -> str:
-    if event.carrier is not None:
-        return f"{name} {'plugged in' if event.up else 'unplugged'}"
-    change = event.change
-    if change is None:
-        return f"{name} {'works again' if event.up else 'fails silently'}"
-    parts = []
-    if change.rate is not None:
-        rate = change.rate
-        parts.append(f"rate {rate if isinstance(rate, str) else format_rate(rate)}")
-    if change.delay is not None:
-        parts.append(f"delay {format_time(change.delay)}")
-    others = sorted(change.model_fields_set - {"rate", "delay"})
-    return f"{name}: {', '.join([*parts, *(f'new {key}' for key in others)])}"
+            yield {"kind": "interface", "interface": reference, "up": event.up}
