@@ -8,7 +8,7 @@ from mptcplab.metrics import DEFINITIONS, compare, definition_of, judge
 from mptcplab.recording import Lab, Result, Status, Writer
 from mptcplab.recording.manifest import Json
 
-from tests.metrics.plans import two_paths
+from tests.metrics.plans import carrier, two_paths
 from tests.recording.handmade import (
     SECOND,
     Protocol,
@@ -176,6 +176,24 @@ def test_findings_are_judged_by_the_means(
     assert (verdict.text, verdict.held, verdict.reason) == (text, held, reason)
     [side] = verdict.sides
     assert (side.left, side.right) == pytest.approx(sides)
+
+
+def test_a_recovery_that_the_end_cut_off_is_undecided(tmp_path: Path) -> None:
+    made = result(tmp_path / "out", description([("mptcp", "mptcp")]))
+    failure = carrier(8 * SECOND, "eth fails", 1, up=False)
+    bins = [
+        {"traffic": "bulk", "index": 0, "way": "down", "t_ns": t, "bytes": 1}
+        for t in range(0, 8 * SECOND, 10_000_000)
+    ]
+    tables: dict[str, list[dict[str, object]]] = {
+        "transfers": [transfer()],
+        "deliveries": bins,
+        "events": [{"t_ns": 8 * SECOND, "kind": "link", "subject": "eth", "label": "eth fails"}],
+    }
+    record(made.recording_folder("mptcp", 1), tables, manifest(plan=two_paths(failure)))
+    [verdict] = judge(["mptcp.recovery_s <= 1 s"], compare(made))
+    assert verdict.held is None
+    assert verdict.reason == "mptcp.recovery_s: not recovered before the end of the run"
 
 
 def test_a_finding_that_cannot_be_read_is_undecided(made: Result) -> None:

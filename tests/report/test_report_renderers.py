@@ -1,15 +1,19 @@
 """Terminal and page say what the model says."""
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from io import StringIO
 from pathlib import Path
 
 import pytest
 from mptcplab.report import Report, report, to_html, to_terminal
-from mptcplab.report.series import course, representative
+from mptcplab.report.html import topology
+from mptcplab.report.series import Mark, course, representative
 from rich.console import Console
 
+from tests.metrics.plans import carrier, two_paths
+from tests.recording.handmade import SECOND, description, manifest, record, result, transfer
 from tests.report.sample import sample
 
 
@@ -102,6 +106,46 @@ def test_the_page_holds_the_answer_the_tables_and_the_plots(page: str, model: Re
     assert page.count(">eth is back<") == 3 * 3
     assert "(tcp-wifi 2, tcp-eth 1, mptcp 2)" in page
     assert "mptcplab run test/hand" in page
+
+
+def test_the_topology_is_drawn_from_the_scenario_in_the_result(model: Report) -> None:
+    text = """
+        hosts: {client: {interfaces: {wifi: {}}}, server: {interfaces: {wifi: {}}}}
+        links: {air: {between: [client.wifi, server.wifi], rate: 40 Mbit/s, delay: 5 ms}}
+        traffic: [{bulk: {from: client, to: server, way: down, duration: 5 s}}]
+    """
+    scenario = model.description.scenario.model_copy(update={"text": text})
+    described = model.description.model_copy(update={"scenario": scenario})
+    drawing = topology(replace(model, description=described))
+    assert drawing is not None
+    assert drawing.startswith("<svg")
+    assert "40 Mbit/s" in drawing
+
+
+def test_a_scenario_that_cannot_be_read_any_more_has_no_topology(model: Report, page: str) -> None:
+    assert topology(model) is None
+    assert "<h2>Topology</h2>" not in page
+
+
+def test_changes_at_almost_the_same_time_are_one_mark(tmp_path: Path) -> None:
+    events = (
+        carrier(8 * SECOND, "air fails", 0, up=False),
+        carrier(8 * SECOND + 50_000, "eth fails", 1, up=False),
+        carrier(9 * SECOND, "eth is back", 1, up=True),
+    )
+    made = result(tmp_path / "out", description([("mptcp", "mptcp")]))
+    rows: list[dict[str, object]] = [
+        {"t_ns": event["at_ns"], "kind": "link", "subject": "x", "label": event["label"]}
+        for event in events
+    ]
+    record(
+        made.recording_folder("mptcp", 1),
+        {"transfers": [transfer()], "events": rows},
+        manifest(plan=two_paths(*events)),
+    )
+    found = course(report(made).variants[0])
+    assert found is not None
+    assert found.marks == (Mark(8.0, "air fails, eth fails"), Mark(9.0, "eth is back"))
 
 
 def test_text_from_files_is_escaped(tmp_path: Path) -> None:

@@ -15,6 +15,8 @@ from mptcplab.scenario.expectation import (
     value_of,
 )
 
+RECOVERY = "recovery_s"
+
 
 @dataclass(frozen=True)
 class Sides:
@@ -82,5 +84,7 @@ def _reason(finding: Finding, variants: Mapping[str, VariantMetrics]) -> str:
         if not variants[name.variant].runs:
             return f"{name.variant} was not run"
         if values(name.variant, name.metric) is None:
+            if name.metric in variants[name.variant].metrics and name.metric.startswith(RECOVERY):
+                return f"{full}: not recovered before the end of the run"
             return f"{full} has no value"
     return "a division by zero"

@@ -13,6 +13,8 @@ from mptcplab.report.palette import Style, styles
 from mptcplab.report.plots import courses_over_time, distribution, path_utilisation
 from mptcplab.report.series import Course, completion_times_s, course, latencies_ms
 from mptcplab.report.terminal import verdict_numbers
+from mptcplab.scenario import ScenarioError, loads
+from mptcplab.scenario.draw import draw_svg
 
 
 @dataclass(frozen=True)
@@ -45,8 +47,19 @@ def to_html(reports: Sequence[Report]) -> str:
         "number": numbers.number,
         "verdict_numbers": verdict_numbers,
     }
-    sections = [{"report": report, "plots": plots(report)} for report in reports]
+    sections = [
+        {"report": report, "topology": topology(report), "plots": plots(report)}
+        for report in reports
+    ]
     return environment.get_template("page.html.j2").render(sections=sections)
+
+
+def topology(report: Report) -> Markup | None:
+    """The drawing of the scenario; null if this version cannot read the scenario's text."""
+    try:
+        return Markup(draw_svg(loads(report.description.scenario.text)))
+    except ScenarioError:
+        return None
 
 
 def plots(report: Report) -> list[Plot]:

@@ -5,6 +5,8 @@ import math
 from mptcplab.metrics import Estimate, definition_of
 
 UNKNOWN = "–"
+NEVER = "not recovered"
+"""Shown for a recovery time that the end of the run cut off."""
 DIGITS = 3
 """Significant digits; numbers below a thousand have at least one decimal."""
 
@@ -43,8 +45,10 @@ def shown_with_unit(metric: str, value: float | None) -> str:
 
 def estimate_shown(metric: str, figure: Estimate | None) -> str:
     """Mean ± half the 95 % interval, without the unit; how many samples if some are unknown."""
-    if figure is None or figure.mean is None:
+    if figure is None:
         return UNKNOWN
+    if figure.mean is None:
+        return NEVER if metric.startswith("recovery_s") else UNKNOWN
     scale, _ = _display(metric, figure.mean)
     mean, half = figure.mean * scale, figure.half_width
     text = number(mean)

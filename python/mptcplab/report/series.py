@@ -15,7 +15,8 @@ from mptcplab.recording import Recording
 
 MOST_POINTS = 240
 """Points of a line; more cannot be told apart in print and make the page large."""
-MARKED_EVENTS = ("link", "interface", "backup", "address")
+MARKS_APART = 0.02
+"""Least part of the whole time between two marks."""
 
 Numbers = npt.NDArray[np.float64]
 
@@ -79,7 +80,7 @@ def course(variant: VariantMetrics) -> Course | None:
         throughput_mbps=_throughput(recording),
         rtt_ms=_round_trips(recording, plan),
         queue_packets=_queues(recording),
-        marks=_marks(recording),
+        marks=_marks(plan, recording.manifest.duration_s or 0.0),
     )
 
 
@@ -179,13 +180,16 @@ def _queues(recording: Recording) -> tuple[Line, ...]:
     return tuple(lines)
 
 
-def _marks(recording: Recording) -> tuple[Mark, ...]:
-    events = recording.frame("events").sort("t_ns")
-    return tuple(
-        Mark(row["t_ns"] / 1e9, row["label"] or row["kind"])
-        for row in events.to_dicts()
-        if row["kind"] in MARKED_EVENTS and row["t_ns"] > 0
-    )
+def _marks(plan: Plan, duration_s: float) -> tuple[Mark, ...]:
+    """The changes of the network; those that would be printed over each other are one mark."""
+    marks: list[Mark] = []
+    for change in plan.changes:
+        time_s = change.at_ns / 1e9
+        if marks and time_s - marks[-1].time_s < MARKS_APART * duration_s:
+            marks[-1] = Mark(marks[-1].time_s, f"{marks[-1].label}, {change.label}")
+        else:
+            marks.append(Mark(time_s, change.label))
+    return tuple(marks)
 
 
 def completion_times_s(variant: VariantMetrics) -> list[float]:

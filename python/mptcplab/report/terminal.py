@@ -45,8 +45,8 @@ def _table(title: str) -> Table:
 
 def _variants(report: Report) -> Table:
     repetitions = max((len(variant.runs) for variant in report.variants), default=0)
-    means = "means ± half the 95 % confidence interval" if repetitions > 1 else "one run each"
-    table = _table(means)
+    words = {0: "nothing was measured", 1: "one run each"}
+    table = _table(words.get(repetitions, "means ± half the 95 % confidence interval"))
     for metric in report.columns:
         title, unit = heading(metric)
         table.add_column(f"{title}\n{unit}" if unit else title, justify="right")
