@@ -140,6 +140,14 @@ def test_a_path_that_is_never_used_again_has_no_recovery_time(tmp_path: Path) ->
     assert metrics["recovery_s.eth"] is None
 
 
+def test_a_path_that_was_not_in_use_has_nothing_to_recover(tmp_path: Path) -> None:
+    idle = counters((0, 20, 1_000))
+    busy = [row | {"interface": "wifi"} for row in counters((0, 20, 1_000_000))]
+    bins = deliveries((0, 20, 1000))
+    metrics = measure(run(tmp_path / "r", bins, FAILURE, RETURN, samples=idle + busy)).metrics
+    assert "recovery_s.eth" not in metrics
+
+
 def test_the_gap_is_exact_where_it_is_the_longest_silence_of_the_transfer(tmp_path: Path) -> None:
     row = transfer(
         end_ns=20 * SECOND,

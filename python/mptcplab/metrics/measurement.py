@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from mptcplab.metrics.latency import PERCENTILES, latency_figures
+from mptcplab.metrics.path_recovery import path_recovery_figures
 from mptcplab.metrics.paths import (
     PathFigures,
     path_figures,
@@ -58,6 +59,7 @@ def measure(recording: Recording) -> Measurement:
         _shares(paths),
         _completion(transfers),
         recovery_figures(payload, recording, plan),
+        path_recovery_figures(payload, recording, plan),
         {
             "longest_silence_s": longest_silence_s(payload),
             "jain": fairness(payload),

@@ -1,18 +1,17 @@
 """How a transfer comes through failures: recovery time and handover gap.
 
-All of it is seen at the receiver, from the 10 ms bins of the table ``deliveries``; for paths, from
-the counters of the client's interfaces.
+All of it is seen at the receiver, from the 10 ms bins of the table ``deliveries``.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from mptcplab.metrics.plan import Change, Plan
+from mptcplab.metrics.statistics import worst
 from mptcplab.recording import Recording
 
 BIN_NS = 10_000_000
@@ -27,8 +26,6 @@ TOGETHER_NS = 1_000_000_000
 """Changes that are no further apart than this count as one when the time before them is taken."""
 TRICKLE = 0.05
 """Sustained delivery has at least this part of the mean rate before the failure."""
-PATH_USE = 0.5
-"""A path is in use again at this part of its mean rate before its failure."""
 
 Times = npt.NDArray[np.int64]
 
@@ -107,39 +104,10 @@ def handover_gap_s(flow: Flow, change: Change, until_ns: int) -> float | None:
     return length / 1e9
 
 
-def path_recovery_s(
-    times_ns: Times, counter: Times, failure_ns: int, return_ns: int, since_ns: int
-) -> float | None:
-    """Time from a link's return to the moment from which on the path is in use again.
-
-    In use: the interface carries at least half of its mean rate over the 5 s before its failure
-    (since ``since_ns`` at the earliest), both in the sample interval and in the second that begin
-    then. To one sample interval. Null where this never comes, or where the path carried nothing
-    before its failure.
-
-    ``counter`` holds the bytes that the interface had carried at ``times_ns``.
-    """
-    before_ns = min(BEFORE_NS, failure_ns - since_ns)
-    if before_ns <= 0:
-        return None
-    before = _between(times_ns, counter, failure_ns - before_ns, failure_ns) / before_ns
-    if before <= 0:
-        return None
-    after = times_ns[times_ns > return_ns].tolist()
-    for time, following in pairwise([return_ns, *after]):
-        if time + WINDOW_NS > times_ns[-1]:
-            return None
-        at_once = _between(times_ns, counter, time, following) / (following - time)
-        sustained = _between(times_ns, counter, time, time + WINDOW_NS) / WINDOW_NS
-        if min(at_once, sustained) >= PATH_USE * before:
-            return float(time - return_ns) / 1e9
-    return None
-
-
 def recovery_figures(
     transfers: pl.DataFrame, recording: Recording, plan: Plan
 ) -> dict[str, float | None]:
-    """``recovery_s``, ``recovery_s.<path>`` and ``handover_gap_s`` of a recording.
+    """``recovery_s`` and ``handover_gap_s`` of a recording.
 
     Each is the worst over all changes, items and ways; null if one of them is. A figure is missing
     where there was no such change while something was carried.
@@ -156,7 +124,7 @@ def recovery_figures(
         if interrupts(flow, failure, changes)
     ]
     if recoveries:
-        figures["recovery_s"] = _worst(recoveries)
+        figures["recovery_s"] = worst(recoveries)
     gaps = []
     for flow in flows(transfers, recording, ["traffic", "way", "index"]):
         for change, following in zip(changes, [*changes[1:], None], strict=True):
@@ -166,7 +134,7 @@ def recovery_figures(
                 gaps.append(gap)
     if gaps:
         figures["handover_gap_s"] = max(gaps)
-    return figures | _path_recoveries(transfers, recording, changes)
+    return figures
 
 
 def flows(transfers: pl.DataFrame, recording: Recording, keys: list[str]) -> list[Flow]:
@@ -199,53 +167,6 @@ def flows(transfers: pl.DataFrame, recording: Recording, keys: list[str]) -> lis
     return found
 
 
-def _path_recoveries(
-    transfers: pl.DataFrame, recording: Recording, changes: Sequence[Change]
-) -> dict[str, float | None]:
-    clients = set(transfers["client"])
-    start_ns = transfers["start_ns"].min()
-    by_path: dict[str, list[float | None]] = {}
-    if not isinstance(start_ns, int):
-        return {}
-    samples = recording.frame("interface_samples").sort("t_ns")
-    for back in (change for change in changes if change.up):
-        failure = _failure_before(back, changes)
-        if failure is None:
-            continue
-        since_ns = max(
-            [start_ns]
-            + [
-                change.at_ns
-                for change in changes
-                if change.at_ns < failure.at_ns
-                and not change.interfaces.isdisjoint(back.interfaces)
-            ]
-        )
-        for node, interface in sorted(back.interfaces):
-            own = samples.filter(node=node, interface=interface)
-            if node not in clients or own.height < 2:
-                continue
-            counter = own["rx_bytes"].to_numpy() + own["tx_bytes"].to_numpy()
-            recovery = path_recovery_s(
-                own["t_ns"].to_numpy(), counter, failure.at_ns, back.at_ns, since_ns
-            )
-            for name in {interface, back.link or interface}:
-                by_path.setdefault(f"recovery_s.{name}", []).append(recovery)
-    return {name: _worst(values) for name, values in by_path.items()}
-
-
-def _failure_before(back: Change, changes: Sequence[Change]) -> Change | None:
-    """The last failure of what is back."""
-    earlier = [
-        change
-        for change in changes
-        if change.up is False
-        and change.at_ns < back.at_ns
-        and not change.interfaces.isdisjoint(back.interfaces)
-    ]
-    return earlier[-1] if earlier else None
-
-
 def _before(flow: Flow, failure: Change, changes: Sequence[Change]) -> tuple[int, int]:
     """(length of time, payload) of what was before a failure."""
     earlier = [c.at_ns for c in changes if c.at_ns < failure.at_ns - TOGETHER_NS]
@@ -253,15 +174,5 @@ def _before(flow: Flow, failure: Change, changes: Sequence[Change]) -> tuple[int
     return failure.at_ns - since_ns, flow.delivered(since_ns, failure.at_ns)
 
 
-def _between(times_ns: Times, counter: Times, start_ns: int, end_ns: int) -> float:
-    at_end, at_start = np.interp([end_ns, start_ns], times_ns, counter)
-    return float(at_end - at_start)
-
-
 def _bin(time_ns: int) -> int:
     return time_ns // BIN_NS * BIN_NS
-
-
-def _worst(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return max(known) if known and len(known) == len(values) else None

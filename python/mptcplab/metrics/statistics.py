@@ -99,3 +99,9 @@ def jain_index(values: Sequence[float]) -> float | None:
     if len(values) < 2 or squares == 0:
         return None
     return sum(values) ** 2 / (len(values) * squares)
+
+
+def worst(values: Sequence[float | None]) -> float | None:
+    """Largest of the values; null if one is unknown, or if there are none."""
+    known = [value for value in values if value is not None]
+    return max(known) if known and len(known) == len(values) else None

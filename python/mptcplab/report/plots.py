@@ -108,6 +108,7 @@ def _mark(panel: Axes, marks: Sequence[Mark]) -> None:
             ha="left",
             fontsize=7,
             color="#333333",
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8, "alpha": 0.7},
         )
 
 
