@@ -171,6 +171,24 @@ fn a_direction_that_goes_down_frees_the_medium_for_the_other() {
 }
 
 #[test]
+fn what_went_down_leaves_no_fraction_of_a_nanosecond_to_the_other() {
+    let rate = Rate::Fixed {
+        bits_per_second: 7_000_000_000,
+    };
+    let mut link = half([at(rate.clone()), at(rate)]);
+    offer(&mut link, 0, 0, &[1500]);
+    offer(&mut link, 1, 0, &[1500]);
+    let down = LinkChange {
+        direction: Some(0),
+        up: Some(false),
+        ..LinkChange::default()
+    };
+    link.change(1000, &down).unwrap();
+    // 12000/7 = 1714.3
+    assert_eq!(order(&mut link), [(1000 + 1715, 1, 0)]);
+}
+
+#[test]
 fn a_new_rate_of_one_direction_leaves_the_packet_of_the_other_alone() {
     let mut link = half([at(RATE), at(RATE)]);
     offer(&mut link, 0, 0, &[BYTES]);
