@@ -15,6 +15,7 @@ mod sampler;
 mod sock_diag;
 mod sockopt;
 mod subflow_events;
+pub(crate) mod subflows;
 mod tcp_info;
 
 pub(crate) use final_samples::{FinalState, write_final_connection, write_final_samples};

@@ -14,6 +14,7 @@ use super::deliveries::Bin;
 use super::failure::Failure;
 use super::rows::{Delivery, Latency, Transfer};
 use super::stop::{Stop, Wake, wait};
+use super::verdict::Tally;
 use crate::plan::{Protocol, Traffic, Way};
 use crate::record::Recorder;
 use crate::telemetry::{
@@ -30,25 +31,32 @@ pub(super) struct Item {
     pub(super) stop: Stop,
     /// Seed of this item's content.
     pub(super) seed: u64,
-    /// Joins at the client; `None` where they cannot be counted, and for TCP.
-    events: Option<Mutex<SubflowEvents>>,
+    /// Joins at either end; `None` where they cannot be counted, and for TCP.
+    client_events: Option<Mutex<SubflowEvents>>,
+    server_events: Option<Mutex<SubflowEvents>>,
+    tally: Mutex<Tally>,
 }
 
 impl Item {
     pub(super) fn new(traffic: &Traffic, context: &Context, seed: u64) -> io::Result<Self> {
         let client = context.nodes[traffic.client].clone();
-        let events = match traffic.protocol {
-            Protocol::Tcp => None,
-            Protocol::Mptcp => client.netns.run(SubflowEvents::open)?.ok().map(Mutex::new),
+        let server = context.nodes[traffic.server].clone();
+        let events = |node: &NodeContext| match traffic.protocol {
+            Protocol::Tcp => Ok(None),
+            Protocol::Mptcp => {
+                io::Result::Ok(node.netns.run(SubflowEvents::open)?.ok().map(Mutex::new))
+            }
         };
         Ok(Self {
             traffic: traffic.clone(),
             recorder: context.recorder.clone(),
-            server: context.nodes[traffic.server].clone(),
+            client_events: events(&client)?,
+            server_events: events(&server)?,
             client,
+            server,
             stop: context.stop.clone(),
             seed,
-            events,
+            tally: Mutex::default(),
         })
     }
 
@@ -135,7 +143,16 @@ impl Item {
     /// Writes the row of a transfer that has ended.
     pub(super) fn write_transfer(&self, mut transfer: Transfer<'_>, result: Result<(), Failure>) {
         transfer.error = result.err().map(|failure| failure.to_string());
+        if let Some(joins) = transfer.joins {
+            let mut tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
+            tally.count(joins, self.traffic.expected_joins, transfer.fallback == Some(true));
+        }
         self.write("transfers", transfer);
+    }
+
+    /// What the connections so far had.
+    pub(super) fn tally(&self) -> Tally {
+        *self.tally.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Writes a row of `latencies`.
@@ -165,37 +182,39 @@ impl Item {
         client: &Socket,
         server: Option<&Socket>,
     ) {
-        let written = write_final_samples(&self.recorder, &self.client, client);
-        if let Some(server) = server {
-            // An error shows with the row of the transfer.
-            let _ = write_final_samples(&self.recorder, &self.server, server);
-        }
-        if let Ok(state) = written {
-            self.note(transfer, state);
-        }
+        let client = write_final_samples(&self.recorder, &self.client, client).ok();
+        let server = server.map(|server| write_final_samples(&self.recorder, &self.server, server));
+        self.note(transfer, client, server.and_then(Result::ok));
     }
 
     /// Writes the last state of the client's connection, of which only `MPTCP_INFO` is known (none
     /// for TCP), and notes in `transfer` what it was.
     pub(super) fn write_final_connection(&self, transfer: &mut Transfer<'_>, info: Option<&[u8]>) {
-        let written = write_final_connection(&self.recorder, &self.client, info);
-        if let Ok(state) = written {
-            self.note(transfer, state);
-        }
+        let state = write_final_connection(&self.recorder, &self.client, info);
+        self.note(transfer, state.ok(), None);
     }
 
-    fn note(&self, transfer: &mut Transfer<'_>, state: FinalState) {
-        if self.traffic.protocol == Protocol::Mptcp {
-            transfer.fallback = Some(!state.multipath);
-            transfer.token = state.token;
-            transfer.joins = state.token.map_or(Some(0), |token| self.joins(token));
-        }
+    /// A join counts when both ends have it: of one that the server rejects, the client first
+    /// believes that it succeeded.
+    fn note(
+        &self,
+        transfer: &mut Transfer<'_>,
+        client: Option<FinalState>,
+        server: Option<FinalState>,
+    ) {
+        let (Some(client), Protocol::Mptcp) = (client, self.traffic.protocol) else { return };
+        transfer.fallback = Some(!client.multipath);
+        transfer.token = client.token;
+        let joins = [
+            joins(self.client_events.as_ref(), client.token),
+            joins(self.server_events.as_ref(), server.and_then(|server| server.token)),
+        ];
+        transfer.joins = if client.multipath { joins.into_iter().flatten().min() } else { Some(0) };
     }
+}
 
-    /// Additional subflows that the client's connection with this token has had; `None` where they
-    /// were not counted.
-    fn joins(&self, token: u32) -> Option<u32> {
-        let mut events = self.events.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner);
-        events.joins(token).ok()
-    }
+/// Additional subflows that the connection with this token has had; `None` where they were not
+/// counted.
+fn joins(events: Option<&Mutex<SubflowEvents>>, token: Option<u32>) -> Option<u32> {
+    events?.lock().unwrap_or_else(PoisonError::into_inner).joins(token?).ok()
 }

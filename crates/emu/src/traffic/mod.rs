@@ -20,6 +20,7 @@ mod rows;
 mod shim;
 mod socket;
 mod stop;
+mod verdict;
 
 use std::env;
 use std::io;
@@ -37,7 +38,8 @@ use self::ftp::PYTHON;
 use self::item::Item;
 use self::request_response::Pattern;
 pub use self::stop::Stop;
-use crate::plan::{Traffic, Workload};
+use self::verdict::Counters;
+use crate::plan::{Protocol, Traffic, Workload};
 use crate::record::Recorder;
 use crate::telemetry::NodeContext;
 
@@ -202,6 +204,8 @@ fn prepare(
 
 /// Runs the workload of an item, each at the item's time.
 fn run(item: &Item, listener: Option<Socket>) {
+    let expects = item.traffic.protocol == Protocol::Mptcp && item.traffic.expected_joins > 0;
+    let before = expects.then(|| Counters::read(&item.client, &item.server));
     match (&item.traffic.workload, listener) {
         (Workload::Command { argv, server_argv, duration_ns }, _) => {
             command::run(item, argv, server_argv.as_deref(), *duration_ns);
@@ -216,6 +220,11 @@ fn run(item: &Item, listener: Option<Socket>) {
         _ => {}
     }
     item.event("ended");
+    match before {
+        Some(Ok(before)) => verdict::check(item, &before, item.tally()),
+        Some(Err(error)) => item.warn(&format!("whether subflows joined is unknown: {error}")),
+        None => {}
+    }
 }
 
 /// The workloads of which both ends are ours.
