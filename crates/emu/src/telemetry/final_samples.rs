@@ -31,7 +31,9 @@ pub(crate) fn write_final_connection(
     info: Option<&[u8]>,
 ) -> io::Result<FinalState> {
     let info = info.map(MptcpInfo::parse).filter(|info| info.fallback != Some(true));
-    let Some(info) = info else { return Ok(FinalState::TCP) };
+    let Some(info) = info else {
+        return Ok(FinalState::TCP);
+    };
     let (t_ns, node) = (recorder.now(), &node.name);
     recorder
         .write("connection_samples", ConnectionSample { t_ns, node, last: true, info: &info })?;

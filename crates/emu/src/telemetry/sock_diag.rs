@@ -132,3 +132,67 @@ fn parse_ulp(value: &[u8]) -> Option<SubflowIdentity> {
     }
     Some(identity)
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// From Linux 6.18: a subflow from 127.0.0.2, joined as a backup, after an exchange of a few
+    /// bytes on the initial one.
+    const SUBFLOW: &[u8] = include_bytes!("testdata/subflow.bin");
+    /// The connection that it belongs to, with 1000 bytes sent and one received.
+    const CONNECTION: &[u8] = include_bytes!("testdata/connection.bin");
+    const TOKEN: u32 = 2_846_571_824;
+
+    fn connection(message: &[u8]) -> Option<MptcpInfo> {
+        let info = attributes_of(message).find(|&(kind, _)| kind == INET_DIAG_INFO);
+        info.map(|(_, value)| MptcpInfo::parse(value))
+    }
+
+    #[test]
+    fn a_subflow_has_addresses_state_and_identity() {
+        let socket = parse_tcp(SUBFLOW).unwrap();
+        assert_eq!(socket.local, "127.0.0.2:51399".parse().unwrap());
+        assert_eq!(socket.remote, "127.0.0.1:5001".parse().unwrap());
+        assert_eq!(socket.info.state, Some("ESTABLISHED"));
+        assert_eq!(socket.info.bytes_sent, Some(0));
+        assert_eq!(socket.info.cwnd, Some(10));
+        let identity = SubflowIdentity {
+            token: Some(TOKEN),
+            local_id: Some(1),
+            remote_id: Some(0),
+            backup: Some(true),
+        };
+        assert_eq!(socket.mptcp, Some(identity));
+    }
+
+    #[test]
+    fn a_connection_has_its_counters() {
+        let info = connection(CONNECTION).unwrap();
+        assert_eq!(info.token, Some(TOKEN));
+        assert_eq!(info.subflows, Some(1));
+        assert_eq!(info.subflows_total, Some(2));
+        assert_eq!(info.fallback, Some(false));
+        assert_eq!((info.bytes_sent, info.bytes_acked), (Some(1000), Some(1000)));
+        assert_eq!(info.bytes_received, Some(1));
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_without_panic(bytes: Vec<u8>) {
+            parse_tcp(&bytes);
+            parse_ulp(&bytes);
+            connection(&bytes);
+        }
+
+        #[test]
+        fn a_damaged_message_is_read_without_panic(place in 0..504usize, value: u8, end in 0..504usize) {
+            let mut message = SUBFLOW.to_vec();
+            message[place] = value;
+            parse_tcp(&message);
+            parse_tcp(&message[..end]);
+        }
+    }
+}

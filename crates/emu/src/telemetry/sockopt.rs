@@ -142,3 +142,79 @@ fn read_option(socket: &impl AsFd, level: i32, name: i32, bytes: &mut [u8]) -> i
         Err(io::Error::last_os_error())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::net::{TcpListener, TcpStream};
+
+    use proptest::prelude::*;
+    use socket2::{Domain, Protocol, Socket, Type};
+
+    use super::*;
+
+    /// Both ends of an MPTCP connection on the loopback, over which `payload` went.
+    fn pair(payload: &[u8]) -> io::Result<(TcpStream, TcpStream)> {
+        let open = || Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::MPTCP));
+        let listener = open()?;
+        listener.bind(&"127.0.0.1:0".parse::<SocketAddr>().expect("an address").into())?;
+        listener.listen(1)?;
+        let client = open()?;
+        client.connect(&listener.local_addr()?)?;
+        let (mut client, (mut server, _)) =
+            (TcpStream::from(client), TcpListener::from(listener).accept()?);
+        client.write_all(payload)?;
+        server.read_exact(&mut vec![0; payload.len()])?;
+        Ok((client, server))
+    }
+
+    #[test]
+    fn one_call_and_three_calls_tell_the_same() {
+        let (client, _server) = match pair(&[0; 1000]) {
+            Ok(pair) => pair,
+            Err(error) => return println!("skipped: no MPTCP here: {error}"),
+        };
+        let parts = parts(&client).unwrap();
+        assert_eq!(parts.info.fallback, Some(false));
+        let [subflow] = &parts.subflows[..] else { panic!("one subflow") };
+        assert_eq!(subflow.local, client.local_addr().unwrap());
+        assert_eq!(subflow.remote, client.peer_addr().unwrap());
+        assert_eq!(subflow.info.bytes_sent, Some(1000));
+        match full_info(&client) {
+            Ok(full) => {
+                assert_eq!(full.info.token, parts.info.token);
+                let [whole] = &full.subflows[..] else { panic!("one subflow") };
+                assert_eq!((whole.local, whole.remote), (subflow.local, subflow.remote));
+                assert_eq!(whole.info.bytes_sent, Some(1000));
+            }
+            Err(error) => println!("skipped: no MPTCP_FULL_INFO here: {error}"),
+        }
+    }
+
+    #[test]
+    fn a_tcp_socket_has_no_connection_but_tcp_info() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        assert_eq!(connection(&client), None);
+        assert_eq!(tcp_info(&client).unwrap().state, Some("ESTABLISHED"));
+    }
+
+    #[test]
+    fn addresses_of_both_families_are_read() {
+        let mut v4 = [0; 128];
+        v4[..8].copy_from_slice(&[libc::AF_INET as u8, 0, 0x13, 0x89, 10, 0, 1, 2]);
+        assert_eq!(socket_address(&v4), Some("10.0.1.2:5001".parse().unwrap()));
+        let mut v6 = [0; 128];
+        v6[..4].copy_from_slice(&[libc::AF_INET6 as u8, 0, 0x13, 0x89]);
+        (v6[8], v6[23]) = (0xfd, 2);
+        assert_eq!(socket_address(&v6), Some("[fd00::2]:5001".parse().unwrap()));
+        assert_eq!(socket_address(&[0; 128]), None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_without_panic(addresses: Vec<u8>, info: Vec<u8>) {
+            subflow(&addresses, &info);
+        }
+    }
+}

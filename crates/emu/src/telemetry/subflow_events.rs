@@ -101,3 +101,39 @@ fn joined(message: &[u8]) -> Option<u32> {
         .find(|&(kind, _)| kind == MPTCP_ATTR_TOKEN)?;
     u32_at(token, 0)
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// From Linux 6.18: the description of the family `mptcp_pm`, and an event.
+    const FAMILY: &[u8] = include_bytes!("testdata/family.bin");
+    const SUB_ESTABLISHED: &[u8] = include_bytes!("testdata/sub_established.bin");
+
+    #[test]
+    fn the_group_of_events_is_found_by_name() {
+        assert_eq!(event_group(FAMILY), Some(9));
+    }
+
+    #[test]
+    fn a_join_names_its_connection() {
+        assert_eq!(joined(SUB_ESTABLISHED), Some(0x0062_9ce3));
+    }
+
+    #[test]
+    fn other_events_are_no_joins() {
+        let mut closed = SUB_ESTABLISHED.to_vec();
+        closed[16] = 11;
+        assert_eq!(joined(&closed), None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_without_panic(bytes: Vec<u8>) {
+            event_group(&bytes);
+            joined(&bytes);
+        }
+    }
+}
