@@ -19,13 +19,14 @@ def two_paths(
             },
         ],
         "links": [
-            {"name": "air", "ends": [end(0, 0), end(1, 0)]},
-            {"name": "eth", "ends": [end(0, 1), end(1, 1)]},
+            {"name": "air", "ends": [end(0, 0), end(1, 0)], "config": {}},
+            {"name": "eth", "ends": [end(0, 1), end(1, 1)], "config": {}},
         ],
         "traffic": [
             {
                 "name": traffic,
                 "client": 0,
+                "start_ns": 0,
                 "server": 1,
                 "expected_joins": expected_joins,
                 "workload": workload

@@ -161,7 +161,7 @@ def test_warnings_say_which_repetitions_they_concern(tmp_path: Path) -> None:
         ("mptcp.share.eth > 50 %", True, ((90 / 130 + 85 / 115) / 2, 0.5), None),
         ("mptcp.recovery_s <= 1 s", None, (None, 1), "mptcp.recovery_s has no value"),
         ("mptcp.speed > 1", None, (None, 1), "mptcp.speed: there is no such metric"),
-        ("udp.goodput > 1", None, (None, 1), "there is no variant udp"),
+        ("udp.goodput > 1", None, (None, 1), "udp is not in this result"),
         ("mptcp.goodput / 0 > 1", None, (None, 1), "a division by zero"),
     ],
 )
@@ -213,3 +213,20 @@ def test_names_with_a_part_are_defined_only_where_parts_mean_something() -> None
     assert definition_of("goodput.wifi") is DEFINITIONS["goodput"]
     assert definition_of("jain.wifi") is None
     assert definition_of("speed") is None
+
+
+def test_an_mptcp_variant_is_compared_with_tcp_that_does_the_same(tmp_path: Path) -> None:
+    names: list[tuple[str, Protocol]] = [
+        ("tcp-1m", "tcp"),
+        ("tcp-5m", "tcp"),
+        ("mptcp-1m", "mptcp"),
+        ("mptcp-5m", "mptcp"),
+    ]
+    made = result(tmp_path / "out", description(names))
+    for name, protocol in names:
+        size = 1_000_000 if name.endswith("1m") else 5_000_000
+        plan = two_paths(workload={"kind": "http", "bytes": size, "count": 1})
+        row = transfer(protocol=protocol, kind="http", bytes=size)
+        header = manifest(name, protocol, plan=plan)
+        record(made.recording_folder(name, 1), {"transfers": [row]}, header)
+    assert [variant.plain for variant in compare(made)] == [(), (), ("tcp-1m",), ("tcp-5m",)]

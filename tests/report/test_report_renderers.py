@@ -49,7 +49,7 @@ def test_the_terminal_shows_variants_paths_references_findings_and_warnings(mode
     assert "Warning: tcp-eth: eth: the interface lost its carrier" in lines
     assert "tcp-wifi 42.0 ± 2.5 – 0 ± 0 – 0 ± 0 3" in lines
     assert "tcp-eth 67.5 ± 0.0 – 5.00 ± 0.00 1.00 ± 0.00 5.00 ± 0.00 3" in lines
-    assert "mptcp client eth 67.5 ± 0.0 61.6 ± 1.4" in lines
+    assert "mptcp eth 67.5 ± 0.0 61.6 ± 1.4" in lines
     assert "mptcp goodput 146.0 Mbit/s 109.5 ± 2.5 Mbit/s" in lines
     assert "mptcp recovery_s.eth 15.0 s 1.00 ± 0.00 s table 6.4" in lines
     assert "not held mptcp.recovery_s > 1 s (0 > 1.00)" in lines

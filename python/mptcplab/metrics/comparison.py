@@ -1,10 +1,11 @@
 """Metrics of a whole result: variants side by side, with intervals over repetitions."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mptcplab.metrics.benefit import aggregation_benefit, delay_benefit
 from mptcplab.metrics.measurement import Measurement, measure
+from mptcplab.metrics.plan import Plan
 from mptcplab.metrics.statistics import Estimate, estimate
 from mptcplab.recording import Recording, Result, Status
 
@@ -43,7 +44,15 @@ class VariantMetrics:
     metrics: Mapping[str, Estimate]
     """By full metric name; each has a sample for every run."""
     paths: tuple[PathEstimates, ...]
+    plain: tuple[str, ...]
+    """Of an MPTCP variant: the TCP variants that do the same over the same links."""
     warnings: tuple[str, ...]
+
+    @property
+    def single_path(self) -> str | None:
+        """The interface by which everything went; null if there were several, or none."""
+        interfaces = {path.interface for path in self.paths}
+        return interfaces.pop() if len(interfaces) == 1 else None
 
 
 def compare(result: Result) -> list[VariantMetrics]:
@@ -56,28 +65,45 @@ def compare(result: Result) -> list[VariantMetrics]:
         RecordingError: a recording is damaged.
 
     """
-    runs = {}
-    warnings: dict[str, list[str]] = {}
-    for variant in result.variants:
-        found = result.recordings(variant.name)
-        usable, notes = _usable(found, result.description.repetitions)
-        runs[variant.name] = [Run(recording, measure(recording)) for recording in usable]
-        warnings[variant.name] = notes + _run_warnings(runs[variant.name])
-    singles = _single_paths(
-        [runs[variant.name] for variant in result.variants if variant.protocol == "tcp"]
-    )
-    return [
-        VariantMetrics(
-            variant.name,
-            variant.protocol,
-            tuple(runs[variant.name]),
-            _estimates(runs[variant.name])
-            | (_benefits(runs[variant.name], singles) if variant.protocol == "mptcp" else {}),
-            _paths(runs[variant.name]),
-            tuple(warnings[variant.name]),
+    variants: list[VariantMetrics] = []
+    for entry in result.variants:
+        usable, notes = _usable(result.recordings(entry.name), result.description.repetitions)
+        runs = tuple(Run(recording, measure(recording)) for recording in usable)
+        warnings = (*notes, *_run_warnings(runs))
+        paths = _paths(runs)
+        variants.append(
+            VariantMetrics(entry.name, entry.protocol, runs, _estimates(runs), paths, (), warnings)
         )
-        for variant in result.variants
+    return [_beside_tcp(variant, variants) for variant in variants]
+
+
+def one_an_interface(variants: Sequence[VariantMetrics]) -> list[VariantMetrics]:
+    """Of the variants that use one interface alone, the first for each interface."""
+    first: dict[str, VariantMetrics] = {}
+    for variant in variants:
+        if variant.single_path is not None:
+            first.setdefault(variant.single_path, variant)
+    return list(first.values())
+
+
+def _beside_tcp(variant: VariantMetrics, variants: Sequence[VariantMetrics]) -> VariantMetrics:
+    """An MPTCP variant with the TCP variants to compare it with, and what it gains over them."""
+    if variant.protocol != "mptcp" or not variant.runs:
+        return variant
+    plain = [
+        other
+        for other in variants
+        if other.protocol == "tcp" and other.runs and _task(other) == _task(variant)
     ]
+    metrics = dict(variant.metrics) | _benefits(variant.runs, one_an_interface(plain))
+    return replace(variant, metrics=metrics, plain=tuple(other.name for other in plain))
+
+
+def _task(variant: VariantMetrics) -> tuple[object, ...]:
+    """What a variant does over which links, whatever its protocol and path."""
+    plan = Plan(variant.runs[0].recording)
+    workloads = [(i["client"], i["start_ns"], i["workload"]) for i in plan.traffic.values()]
+    return workloads, [link["config"] for link in plan.links]
 
 
 def _usable(found: Sequence[Recording], planned: int) -> tuple[list[Recording], list[str]]:
@@ -143,25 +169,12 @@ def _paths(runs: Sequence[Run]) -> tuple[PathEstimates, ...]:
     )
 
 
-def _single_paths(variants: Sequence[Sequence[Run]]) -> list[dict[int, Mapping[str, float | None]]]:
-    """For each interface that a TCP variant uses alone: its metrics, by repetition.
+def _benefits(runs: Sequence[Run], singles: Sequence[VariantMetrics]) -> dict[str, Estimate]:
+    by_repetition = [{run.repetition: run for run in single.runs} for single in singles]
 
-    The first variant in the scenario's order stands for an interface.
-    """
-    by_interface: dict[tuple[str, str], dict[int, Mapping[str, float | None]]] = {}
-    for runs in variants:
-        used = {(p.client, p.interface) for run in runs for p in run.measurement.paths}
-        if len(used) == 1:
-            metrics = {run.repetition: run.measurement.metrics for run in runs}
-            by_interface.setdefault(used.pop(), metrics)
-    return list(by_interface.values())
-
-
-def _benefits(
-    runs: Sequence[Run], singles: Sequence[Mapping[int, Mapping[str, float | None]]]
-) -> dict[str, Estimate]:
     def of_singles(run: Run, metric: str) -> list[float | None]:
-        return [single.get(run.repetition, {}).get(metric) for single in singles]
+        same = [single.get(run.repetition) for single in by_repetition]
+        return [None if one is None else one.measurement.metrics.get(metric) for one in same]
 
     aggregation = [
         aggregation_benefit(run.measurement.metrics.get("goodput"), of_singles(run, "goodput"))

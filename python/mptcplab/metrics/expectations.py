@@ -78,7 +78,7 @@ def _reason(finding: Finding, variants: Mapping[str, VariantMetrics]) -> str:
     for name in finding.names():
         full = f"{name.variant}.{name.metric}"
         if name.variant not in variants:
-            return f"there is no variant {name.variant}"
+            return f"{name.variant} is not in this result"
         if definition_of(name.metric) is None:
             return f"{full}: there is no such metric"
         if not variants[name.variant].runs:

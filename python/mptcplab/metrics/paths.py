@@ -51,7 +51,7 @@ def subflow_totals(recording: Recording, plan: Plan) -> pl.DataFrame:
 def path_figures(
     transfers: pl.DataFrame, recording: Recording, plan: Plan
 ) -> tuple[PathFigures, ...]:
-    """The paths of every client, clients and their interfaces in order of first use."""
+    """The paths of every client, in the order of the plan."""
     totals = subflow_totals(recording, plan)
     figures = []
     for (client,), own in transfers.group_by(["client"], maintain_order=True):
@@ -80,7 +80,7 @@ def path_figures(
             )
             for interface, payload_bytes in by_interface.iter_rows()
         ]
-    return tuple(figures)
+    return tuple(sorted(figures, key=lambda path: plan.place(path.client, path.interface)))
 
 
 def retransmitted_bytes(recording: Recording, plan: Plan) -> int | None:

@@ -42,6 +42,11 @@ class Plan:
         """Traffic items by name."""
         return {item["name"]: item for item in self._list("traffic")}
 
+    @property
+    def links(self) -> Sequence[Mapping[str, Any]]:
+        """The links."""
+        return self._list("links")
+
     def expected_joins(self, traffic: str) -> int:
         """Additional subflows that a connection of the item should get."""
         return int(self.traffic.get(traffic, {}).get("expected_joins", 0))
@@ -66,6 +71,11 @@ class Plan:
             for prefix in interface["addresses"]
         }
 
+    def place(self, node: str, interface: str) -> int:
+        """Place of an interface in the order of the plan; the last where it is not in it."""
+        order = list(dict.fromkeys(self.interface_of_address.values()))
+        return order.index((node, interface)) if (node, interface) in order else len(order)
+
     @cached_property
     def changes(self) -> Sequence[Change]:
         """The planned changes of the network that took place, with the times they took place at."""
@@ -83,7 +93,7 @@ class Plan:
 
     def _change(self, at_ns: int, label: str, action: Mapping[str, Any]) -> Change:
         if action["kind"] == "link":
-            link = self._list("links")[action["link"]]
+            link = self.links[action["link"]]
             up = action.get("carrier")
             if up is None:
                 up = action["change"].get("up")
@@ -91,7 +101,7 @@ class Plan:
             return Change(at_ns, label, up, link["name"], ends)
         changed = action["interface"]
         up = action["up"] if action["kind"] == "interface" else None
-        name = next((link["name"] for link in self._list("links") if changed in link["ends"]), None)
+        name = next((link["name"] for link in self.links if changed in link["ends"]), None)
         return Change(at_ns, label, up, name, frozenset({self._interface(changed)}))
 
     def _interface(self, reference: Mapping[str, int]) -> tuple[str, str]:

@@ -3,29 +3,26 @@
 from collections.abc import Sequence
 
 from mptcplab.metrics import Estimate, VariantMetrics, Verdict
+from mptcplab.metrics.comparison import one_an_interface
 from mptcplab.report.numbers import estimate_with_unit, number, shown, shown_with_unit
+
+MOST_AT_LENGTH = 3
+"""With more variants than this, each gets one sentence."""
 
 
 def answer(variants: Sequence[VariantMetrics], verdicts: Sequence[Verdict]) -> tuple[str, ...]:
     """A few sentences: what each MPTCP variant reached beside TCP, and which findings hold."""
-    plain = [variant for variant in variants if variant.protocol == "tcp"]
+    told = [variant for variant in variants if variant.protocol == "mptcp"] or variants
+    by_name = {variant.name: variant for variant in variants}
     sentences = []
-    for variant in variants:
-        if variant.protocol == "mptcp" or not any(v.protocol == "mptcp" for v in variants):
-            beside = plain if variant.protocol == "mptcp" else []
-            sentences += _about(variant, beside)
+    for variant in told:
+        plain = [by_name[name] for name in variant.plain]
+        sentences += [_honesty(variant), _completion(variant, plain) or _goodput(variant, plain)]
+        if len(told) <= MOST_AT_LENGTH:
+            sentences += [_shares(variant), _recovery(variant)]
     if verdicts:
         sentences.append(_findings(verdicts))
     return tuple(sentence for sentence in sentences if sentence)
-
-
-def _about(variant: VariantMetrics, plain: Sequence[VariantMetrics]) -> list[str]:
-    return [
-        _honesty(variant),
-        _completion(variant, plain) or _goodput(variant, plain),
-        _shares(variant),
-        _recovery(variant),
-    ]
 
 
 def _honesty(variant: VariantMetrics) -> str:
@@ -44,7 +41,7 @@ def _goodput(variant: VariantMetrics, plain: Sequence[VariantMetrics]) -> str:
     if goodput is None or goodput.mean is None:
         return ""
     sentence = f"{variant.name} carried {estimate_with_unit('goodput', goodput)}"
-    alone = _known(_one_an_interface(plain), "goodput")
+    alone = _known(one_an_interface(plain), "goodput")
     parts = ", ".join(f"{name} {shown('goodput', value)}" for name, value in alone)
     if "aggregation_benefit" in variant.metrics and len(alone) > 1:
         percent = number(100 * goodput.mean / sum(value for _, value in alone))
@@ -116,16 +113,6 @@ def _findings(verdicts: Sequence[Verdict]) -> str:
     if undecided:
         words += f", {undecided} {'is' if undecided == 1 else 'are'} undecided"
     return words + "."
-
-
-def _one_an_interface(plain: Sequence[VariantMetrics]) -> list[VariantMetrics]:
-    """Of the variants that use one path, the first for each, as the aggregation benefit does."""
-    first: dict[tuple[str, str], VariantMetrics] = {}
-    for variant in plain:
-        if len(variant.paths) == 1:
-            path = variant.paths[0]
-            first.setdefault((path.client, path.interface), variant)
-    return list(first.values())
 
 
 def _known(variants: Sequence[VariantMetrics], metric: str) -> list[tuple[str, float]]:

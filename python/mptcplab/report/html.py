@@ -16,6 +16,9 @@ from mptcplab.report.terminal import verdict_numbers
 from mptcplab.scenario import ScenarioError, loads
 from mptcplab.scenario.draw import draw_svg
 
+MOST_PANELS = 6
+"""Variants that are shown over time; a page has to stay readable."""
+
 
 @dataclass(frozen=True)
 class Plot:
@@ -64,7 +67,8 @@ def topology(report: Report) -> Markup | None:
 
 def plots(report: Report) -> list[Plot]:
     """The plots that the report has data for, the most telling first."""
-    courses = [found for found in map(course, report.variants) if found is not None]
+    chosen = report.variants[:MOST_PANELS]
+    courses = [found for found in map(course, chosen) if found is not None]
     colours = _colours(report.variants, courses)
     which = _which(report, courses)
     drawn = [
@@ -114,7 +118,10 @@ def _colours(variants: Sequence[VariantMetrics], courses: Sequence[Course]) -> d
 
 
 def _which(report: Report, courses: Sequence[Course]) -> str:
-    if all(len(variant.runs) <= 1 for variant in report.variants):
-        return ""
-    chosen = ", ".join(f"{one.variant} {one.repetition}" for one in courses)
-    return f"Of each variant the repetition with the median result is shown ({chosen})."
+    words = []
+    if len(report.variants) > MOST_PANELS:
+        words.append(f"The first {MOST_PANELS} of {len(report.variants)} variants are shown.")
+    if any(len(variant.runs) > 1 for variant in report.variants):
+        chosen = ", ".join(f"{one.variant} {one.repetition}" for one in courses)
+        words.append(f"Of each variant the repetition with the median result is shown ({chosen}).")
+    return " ".join(words)

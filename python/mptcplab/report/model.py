@@ -40,6 +40,8 @@ class Report:
     variants: tuple[VariantMetrics, ...]
     columns: tuple[str, ...]
     """The metrics of the table of variants: full names, the most telling first."""
+    clients: tuple[str, ...]
+    """The clients that carried payload."""
     verdicts: tuple[Verdict, ...]
     references: tuple[ReferenceRow, ...]
     warnings: tuple[Warned, ...]
@@ -62,6 +64,7 @@ def report(result: Result) -> Report:
         answer=answer(variants, verdicts),
         variants=variants,
         columns=columns(variants),
+        clients=tuple(dict.fromkeys(path.client for v in variants for path in v.paths)),
         verdicts=verdicts,
         references=_references(description, variants),
         warnings=tuple(

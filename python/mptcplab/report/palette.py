@@ -14,19 +14,22 @@ class Style:
     marker: str
 
 
-_STYLES = (
-    Style("#0072B2", "-", "o"),
-    Style("#E69F00", "--", "s"),
-    Style("#009E73", "-.", "^"),
-    Style("#D55E00", ":", "D"),
-    Style("#CC79A7", "-", "v"),
-    Style("#56B4E9", "--", "P"),
-    Style("#000000", "-.", "X"),
-)
+_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#000000")
 """Okabe and Ito, Color Universal Design, 2008, without the yellow that is lost on white."""
+_DASHES = ("-", "--", "-.", ":")
+_MARKERS = ("o", "s", "^", "D", "v")
 
 
 def styles(names: Iterable[str]) -> dict[str, Style]:
-    """A style for each name, the same for the same names in the same order."""
-    distinct = dict.fromkeys(names)
-    return {name: _STYLES[place % len(_STYLES)] for place, name in enumerate(distinct)}
+    """A style for each name, the same for the same names in the same order.
+
+    Colours, dashes and markers repeat at different lengths, so that 140 names stay apart.
+    """
+    return {
+        name: Style(
+            _COLOURS[place % len(_COLOURS)],
+            _DASHES[place % len(_DASHES)],
+            _MARKERS[place % len(_MARKERS)],
+        )
+        for place, name in enumerate(dict.fromkeys(names))
+    }

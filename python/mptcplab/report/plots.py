@@ -166,7 +166,7 @@ def distribution(samples: Mapping[str, Sequence[float]], xlabel: str) -> str | N
         return None
     looks = styles(samples)
     with mpl.rc_context(_LOOK):
-        figure = _figure(2.6)
+        figure = _figure(max(2.6, 0.6 + 0.17 * len(known)))
         axes = figure.subplots()
         for name, values in known.items():
             steps = _thin(

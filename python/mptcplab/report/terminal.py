@@ -31,10 +31,12 @@ def _parts(report: Report) -> Iterable[RenderableType]:
     yield _variants(report)
     if any(len(variant.paths) > 1 for variant in report.variants):
         yield _paths(report)
+    if len(report.clients) > 1:
+        yield _clients(report)
     if report.references:
         yield _references(report)
-    for verdict in report.verdicts:
-        yield _verdict(verdict)
+    if report.verdicts:
+        yield _verdicts(report.verdicts)
 
 
 def _table(title: str) -> Table:
@@ -59,19 +61,33 @@ def _variants(report: Report) -> Table:
 
 def _paths(report: Report) -> Table:
     table = _table("by path")
-    table.add_column("client")
     table.add_column("interface")
     table.add_column("goodput\nMbit/s", justify="right")
     table.add_column("share\n%", justify="right")
     for variant in report.variants:
-        for path in variant.paths:
+        for interface in dict.fromkeys(path.interface for path in variant.paths):
+            goodput, share = f"goodput.{interface}", f"share.{interface}"
             table.add_row(
                 escape(variant.name),
-                escape(path.client),
-                escape(path.interface),
-                estimate_shown("goodput", path.goodput_mbps),
-                estimate_shown("share", path.share),
+                escape(interface),
+                estimate_shown(goodput, variant.metrics.get(goodput)),
+                estimate_shown(share, variant.metrics.get(share)),
             )
+    return table
+
+
+def _clients(report: Report) -> Table:
+    table = Table(title="goodput by client, Mbit/s", title_justify="left", title_style="")
+    table.box = box.SIMPLE_HEAD
+    table.add_column("client", no_wrap=True)
+    for variant in report.variants:
+        table.add_column(escape(variant.name), justify="right")
+    for client in report.clients:
+        metric = f"goodput.{client}"
+        figures = [
+            estimate_shown(metric, variant.metrics.get(metric)) for variant in report.variants
+        ]
+        table.add_row(escape(client), *figures)
     return table
 
 
@@ -93,15 +109,19 @@ def _references(report: Report) -> Table:
     return table
 
 
-def _verdict(verdict: Verdict) -> Text:
-    word, style = {
-        True: ("held", "green"),
-        False: ("not held", "bold red"),
-        None: ("undecided", "yellow"),
-    }[verdict.held]
-    return Text.assemble(
-        (f"{word:>9}", style), "  ", verdict.text, (f"  {verdict_numbers(verdict)}", "dim")
-    )
+def _verdicts(verdicts: Iterable[Verdict]) -> Table:
+    words = {
+        True: Text("held", "green"),
+        False: Text("not held", "bold red"),
+        None: Text("undecided", "yellow"),
+    }
+    table = Table.grid(padding=(0, 2))
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column()
+    table.add_column(style="dim")
+    for verdict in verdicts:
+        table.add_row(words[verdict.held], Text(verdict.text), Text(verdict_numbers(verdict)))
+    return table
 
 
 def verdict_numbers(verdict: Verdict) -> str:
