@@ -43,6 +43,8 @@ pub struct EmulatedLink {
 /// What one direction of a link has done and holds.
 #[derive(Clone, Copy, Debug)]
 pub struct DirectionState {
+    /// Rate now, bits a second; `None` where it is unlimited or a trace.
+    pub rate_bps: Option<u64>,
     /// Since the start.
     pub counters: Counters,
     /// Now.
@@ -75,8 +77,14 @@ pub struct Control {
 }
 
 enum Command {
-    Change { link: usize, change: LinkChange, answer: Sender<io::Result<()>> },
-    State { answer: Sender<Vec<[DirectionState; 2]>> },
+    Change {
+        link: usize,
+        change: LinkChange,
+        answer: Sender<io::Result<()>>,
+    },
+    State {
+        answer: Sender<Vec<[DirectionState; 2]>>,
+    },
     Stop,
 }
 
@@ -85,9 +93,15 @@ impl Emulator {
     ///
     /// # Errors
     /// When a link's configuration is refused by the model.
-    pub fn start(thread: ReservedThread, links: Vec<EmulatedLink>, zero: Instant) -> io::Result<Self> {
+    pub fn start(
+        thread: ReservedThread,
+        links: Vec<EmulatedLink>,
+        zero: Instant,
+    ) -> io::Result<Self> {
         let (commands, inbox) = channel();
-        let wake = Arc::new(EventFd::from_flags(EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC)?);
+        let wake = Arc::new(EventFd::from_flags(
+            EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC,
+        )?);
         let (started, start) = channel();
         let (end, summary) = channel();
         thread.start({
@@ -102,7 +116,10 @@ impl Emulator {
             }
         });
         start.recv().map_err(io::Error::other)??;
-        Ok(Self { control: Control { commands, wake }, summary })
+        Ok(Self {
+            control: Control { commands, wake },
+            summary,
+        })
     }
 
     /// A handle for another thread.
@@ -127,7 +144,11 @@ impl Control {
     /// When the model refuses the values, or the emulator has ended.
     pub fn change(&self, link: usize, change: LinkChange) -> io::Result<()> {
         let (answer, result) = channel();
-        self.send(Command::Change { link, change, answer })?;
+        self.send(Command::Change {
+            link,
+            change,
+            answer,
+        })?;
         result.recv().map_err(io::Error::other)?
     }
 
@@ -142,7 +163,9 @@ impl Control {
     }
 
     fn send(&self, command: Command) -> io::Result<()> {
-        self.commands.send(command).map_err(|_| io::Error::other("the emulator has ended"))?;
+        self.commands
+            .send(command)
+            .map_err(|_| io::Error::other("the emulator has ended"))?;
         self.wake.write(1)?;
         Ok(())
     }
@@ -191,7 +214,12 @@ impl Driver {
                     readable.add(port, event)?;
                 }
                 let model = Link::new(&link.config, link.seed).map_err(io::Error::other)?;
-                Ok(Driven { model, ports: link.ports, taps: link.taps, overruns: [0; 2] })
+                Ok(Driven {
+                    model,
+                    ports: link.ports,
+                    taps: link.taps,
+                    overruns: [0; 2],
+                })
             })
             .collect::<io::Result<_>>()?;
         Ok(Self {
@@ -220,7 +248,10 @@ impl Driver {
                 wake.read().ok();
             }
         }
-        Ok(Summary { lateness: self.lateness, realtime: self.realtime })
+        Ok(Summary {
+            lateness: self.lateness,
+            realtime: self.realtime,
+        })
     }
 
     fn now(&self) -> Nanos {
@@ -255,7 +286,11 @@ impl Driver {
     fn deliver(&mut self) -> io::Result<()> {
         let now = self.now();
         for link in &mut self.links {
-            if link.model.next_deadline().is_some_and(|deadline| deadline <= now) {
+            if link
+                .model
+                .next_deadline()
+                .is_some_and(|deadline| deadline <= now)
+            {
                 link.deliver(now, &mut self.due, &mut self.lateness)?;
             }
         }
@@ -266,7 +301,11 @@ impl Driver {
     fn obey(&mut self) -> io::Result<bool> {
         while let Ok(command) = self.commands.try_recv() {
             match command {
-                Command::Change { link, change, answer } => {
+                Command::Change {
+                    link,
+                    change,
+                    answer,
+                } => {
                     let now = self.now();
                     let result = self.links[link].model.change(now, &change);
                     answer.send(result.map_err(io::Error::other)).ok();
@@ -288,7 +327,11 @@ impl Driver {
 
     /// Waits for a frame, a command or the next delivery.
     fn sleep(&self) -> io::Result<()> {
-        let deadline = self.links.iter().filter_map(|link| link.model.next_deadline()).min();
+        let deadline = self
+            .links
+            .iter()
+            .filter_map(|link| link.model.next_deadline())
+            .min();
         let timeout = match deadline.map(|deadline| deadline.saturating_sub(self.now())) {
             Some(0) => return Ok(()),
             Some(span) => Some(TimeSpec::nanoseconds(span.min(i64::MAX as u64) as i64)),
@@ -310,9 +353,14 @@ impl Driven {
             if let Some(tap) = &mut self.taps[direction] {
                 tap.sent(at, &frame, index);
             }
-            let packet = Packet { frame: Rc::clone(&frame), index };
+            let packet = Packet {
+                frame: Rc::clone(&frame),
+                index,
+            };
             // A packet that the link refuses is counted by the model.
-            let _ = self.model.offer(direction, at, frame.ip_bytes(index), packet);
+            let _ = self
+                .model
+                .offer(direction, at, frame.ip_bytes(index), packet);
         }
     }
 
@@ -337,7 +385,10 @@ impl Driven {
             let far = 1 - direction;
             let mut batch: Vec<Outgoing> = Vec::new();
             let mut run: Option<(&Packet, usize)> = None;
-            for delivery in due.iter().filter(|delivery| delivery.direction == direction) {
+            for delivery in due
+                .iter()
+                .filter(|delivery| delivery.direction == direction)
+            {
                 let packet = &delivery.packet;
                 if let Some(tap) = &mut self.taps[far] {
                     tap.received(delivery.at, &packet.frame, packet.index);
@@ -373,6 +424,7 @@ impl Driven {
             *total += port.overruns()?;
         }
         Ok([0, 1].map(|direction| DirectionState {
+            rate_bps: self.model.rate_bps(direction),
             counters: self.model.counters(direction),
             backlog: self.model.backlog(direction),
             overruns: self.overruns[direction],
@@ -381,6 +433,8 @@ impl Driven {
 }
 
 fn realtime_ns() -> io::Result<u64> {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).map_err(io::Error::other)?;
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_err(io::Error::other)?;
     Ok(since.as_nanos() as u64)
 }

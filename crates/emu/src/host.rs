@@ -22,9 +22,10 @@ use nix::sys::eventfd::{EfdFlags, EventFd};
 use crate::netlink::mptcp::PathManager;
 use crate::netlink::route::{Events, Route, TABLE_MAIN, default_prefix, network};
 use crate::netns::NetNs;
-use crate::plan::{Interface, Node, Prefix};
+use crate::plan::{EndpointFlags, Interface, Node, Prefix};
 use crate::record::Recorder;
 use crate::sysctl;
+use crate::telemetry::subflows;
 
 /// Routing tables of the interfaces, by their place in the node.
 const FIRST_TABLE: u32 = 1000;
@@ -32,6 +33,9 @@ const FIRST_TABLE: u32 = 1000;
 const FIRST_METRIC: u32 = 100;
 /// Address id of the additional subflows of one address pair: any but that of another address.
 const PAIR_ADDRESS_ID: u8 = 1;
+
+/// How long a returned address may stay without a subflow before its endpoint is changed.
+const REJOIN_GRACE: Duration = Duration::from_millis(500);
 
 /// A running node.
 pub struct Host {
@@ -44,9 +48,20 @@ pub struct Host {
 }
 
 enum Command {
-    Configure { recorder: Recorder, answer: Sender<io::Result<()>> },
-    SetUp { interface: usize, up: bool, answer: Sender<io::Result<()>> },
-    SetBackup { interface: usize, backup: bool, answer: Sender<io::Result<()>> },
+    Configure {
+        recorder: Recorder,
+        answer: Sender<io::Result<()>>,
+    },
+    SetUp {
+        interface: usize,
+        up: bool,
+        answer: Sender<io::Result<()>>,
+    },
+    SetBackup {
+        interface: usize,
+        backup: bool,
+        answer: Sender<io::Result<()>>,
+    },
 }
 
 impl Host {
@@ -57,21 +72,30 @@ impl Host {
     /// When the kernel refuses the namespace or one of the node's settings.
     pub fn start(node: &Node) -> io::Result<Self> {
         let (commands, inbox) = channel();
-        let wake = Arc::new(EventFd::from_flags(EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC)?);
+        let wake = Arc::new(EventFd::from_flags(
+            EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC,
+        )?);
         let (started, start) = channel();
         thread::Builder::new().name(node.name.clone()).spawn({
             let wake = Arc::clone(&wake);
             let node = node.clone();
             move || match prepare(&node) {
                 Ok(netns) => {
-                    started.send(Ok((netns, nix::unistd::gettid().as_raw()))).ok();
+                    started
+                        .send(Ok((netns, nix::unistd::gettid().as_raw())))
+                        .ok();
                     serve(&node, &inbox, &wake);
                 }
                 Err(error) => drop(started.send(Err(error))),
             }
         })?;
         let (netns, thread_id) = start.recv().map_err(io::Error::other)??;
-        Ok(Self { netns, thread_id, commands, wake })
+        Ok(Self {
+            netns,
+            thread_id,
+            commands,
+            wake,
+        })
     }
 
     /// Brings the node's interfaces up and gives them all that belongs to them, at once.
@@ -79,7 +103,10 @@ impl Host {
     /// # Errors
     /// When the kernel refuses an address, a route or an endpoint.
     pub fn configure(&self, recorder: &Recorder) -> io::Result<()> {
-        self.ask(|answer| Command::Configure { recorder: recorder.clone(), answer })
+        self.ask(|answer| Command::Configure {
+            recorder: recorder.clone(),
+            answer,
+        })
     }
 
     /// `ip link set … up|down` on interface number `interface`.
@@ -87,7 +114,11 @@ impl Host {
     /// # Errors
     /// The kernel's.
     pub fn set_up(&self, interface: usize, up: bool) -> io::Result<()> {
-        self.ask(|answer| Command::SetUp { interface, up, answer })
+        self.ask(|answer| Command::SetUp {
+            interface,
+            up,
+            answer,
+        })
     }
 
     /// Changes the backup flag of the endpoints of interface number `interface`.
@@ -95,12 +126,18 @@ impl Host {
     /// # Errors
     /// The kernel's.
     pub fn set_backup(&self, interface: usize, backup: bool) -> io::Result<()> {
-        self.ask(|answer| Command::SetBackup { interface, backup, answer })
+        self.ask(|answer| Command::SetBackup {
+            interface,
+            backup,
+            answer,
+        })
     }
 
     fn ask(&self, command: impl FnOnce(Sender<io::Result<()>>) -> Command) -> io::Result<()> {
         let (answer, result) = channel();
-        self.commands.send(command(answer)).map_err(io::Error::other)?;
+        self.commands
+            .send(command(answer))
+            .map_err(io::Error::other)?;
         self.wake.write(1)?;
         result.recv().map_err(io::Error::other)?
     }
@@ -110,7 +147,11 @@ impl Host {
 fn prepare(node: &Node) -> io::Result<NetNs> {
     unshare(CloneFlags::CLONE_NEWNET)?;
     let netns = NetNs::current()?;
-    let ipv6 = node.interfaces.iter().flat_map(|i| &i.addresses).any(|a| a.address.is_ipv6());
+    let ipv6 = node
+        .interfaces
+        .iter()
+        .flat_map(|i| &i.addresses)
+        .any(|a| a.address.is_ipv6());
     let flag = |on: bool| if on { "1" } else { "0" };
     for scope in ["all", "default"] {
         sysctl::set(&format!("net.ipv4.conf.{scope}.rp_filter"), "0")?;
@@ -150,7 +191,10 @@ fn set_mptcp(node: &Node, flag: impl Fn(bool) -> &'static str) -> io::Result<()>
     sysctl::set("net.mptcp.enabled", flag(mptcp.enabled))?;
     sysctl::set("net.mptcp.checksum_enabled", flag(mptcp.checksum))?;
     if let Some(retries) = mptcp.syn_retries {
-        sysctl::set("net.mptcp.syn_retrans_before_tcp_fallback", &retries.to_string())?;
+        sysctl::set(
+            "net.mptcp.syn_retrans_before_tcp_fallback",
+            &retries.to_string(),
+        )?;
     }
     if let Some(scheduler) = &mptcp.scheduler {
         let available = sysctl::get("net.mptcp.available_schedulers").unwrap_or_default();
@@ -173,7 +217,9 @@ fn set_mptcp(node: &Node, flag: impl Fn(bool) -> &'static str) -> io::Result<()>
 
 /// Obeys commands and follows the kernel's events until the [`Host`] is gone.
 fn serve(node: &Node, inbox: &Receiver<Command>, wake: &EventFd) {
-    let Ok(Command::Configure { recorder, answer }) = inbox.recv() else { return };
+    let Ok(Command::Configure { recorder, answer }) = inbox.recv() else {
+        return;
+    };
     let mut manager = match Manager::new(node, recorder) {
         Ok(manager) => manager,
         Err(error) => return drop(answer.send(Err(error))),
@@ -204,6 +250,8 @@ struct Managed {
     due: Option<Instant>,
     /// Addresses whose rules, routes and endpoints stand.
     served: Vec<Prefix>,
+    /// When its returned addresses must have a subflow.
+    rejoin: Option<Instant>,
 }
 
 struct Manager<'a> {
@@ -221,8 +269,11 @@ impl<'a> Manager<'a> {
     /// Takes over the node's interfaces and brings them up.
     fn new(node: &'a Node, recorder: Recorder) -> io::Result<Self> {
         let mut route = Route::open()?;
-        let indices: BTreeMap<String, u32> =
-            route.interfaces()?.into_iter().map(|i| (i.name, i.index)).collect();
+        let indices: BTreeMap<String, u32> = route
+            .interfaces()?
+            .into_iter()
+            .map(|i| (i.name, i.index))
+            .collect();
         let managed = node
             .interfaces
             .iter()
@@ -230,7 +281,13 @@ impl<'a> Manager<'a> {
                 let index = *indices.get(&interface.name).ok_or_else(|| {
                     io::Error::other(format!("{}.{} is missing", node.name, interface.name))
                 })?;
-                Ok(Managed { index, running: false, due: None, served: Vec::new() })
+                Ok(Managed {
+                    index,
+                    running: false,
+                    due: None,
+                    served: Vec::new(),
+                    rejoin: None,
+                })
             })
             .collect::<io::Result<_>>()?;
         let events = Events::open()?;
@@ -244,8 +301,10 @@ impl<'a> Manager<'a> {
             }
         };
         if let Some(path_manager) = &mut path_manager {
-            path_manager
-                .set_limits(node.mptcp.limit_subflows, node.mptcp.limit_add_addr_accepted)?;
+            path_manager.set_limits(
+                node.mptcp.limit_subflows,
+                node.mptcp.limit_add_addr_accepted,
+            )?;
         }
         let connections = if node.mptcp.subflows_per_pair > 1 && path_manager.is_some() {
             let mut connections = PathManager::open()?;
@@ -254,10 +313,19 @@ impl<'a> Manager<'a> {
         } else {
             None
         };
-        let mut manager =
-            Self { node, recorder, route, events, path_manager, connections, managed };
+        let mut manager = Self {
+            node,
+            recorder,
+            route,
+            events,
+            path_manager,
+            connections,
+            managed,
+        };
         for interface in 0..manager.managed.len() {
-            manager.route.set_up(manager.managed[interface].index, true)?;
+            manager
+                .route
+                .set_up(manager.managed[interface].index, true)?;
             manager.managed[interface].running = true;
             manager.add_addresses(interface)?;
         }
@@ -267,15 +335,16 @@ impl<'a> Manager<'a> {
 
     /// Sleeps until there is something to do, and does what the kernel's events and the clock ask.
     fn wait(&mut self, wake: &EventFd) -> io::Result<()> {
-        let timeout = self.managed.iter().filter_map(|managed| managed.due).min().map_or(
-            PollTimeout::NONE,
-            |due| {
-                let span = due.saturating_duration_since(Instant::now());
-                // Rounded up: waking early would only spin.
-                let milliseconds = span.as_micros().div_ceil(1000);
-                PollTimeout::try_from(milliseconds).unwrap_or(PollTimeout::MAX)
-            },
-        );
+        let deadlines = self
+            .managed
+            .iter()
+            .flat_map(|managed| [managed.due, managed.rejoin]);
+        let timeout = deadlines.flatten().min().map_or(PollTimeout::NONE, |due| {
+            let span = due.saturating_duration_since(Instant::now());
+            // Rounded up: waking early would only spin.
+            let milliseconds = span.as_micros().div_ceil(1000);
+            PollTimeout::try_from(milliseconds).unwrap_or(PollTimeout::MAX)
+        });
         let (mut links_changed, mut connected) = (false, false);
         {
             let mut ready = vec![
@@ -307,6 +376,43 @@ impl<'a> Manager<'a> {
                 self.managed[interface].due = None;
                 self.add_addresses(interface)?;
                 self.follow()?;
+                self.managed[interface].rejoin = Some(now + REJOIN_GRACE);
+            }
+            if self.managed[interface].rejoin.is_some_and(|due| due <= now) {
+                self.managed[interface].rejoin = None;
+                self.rejoin(interface)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the connections use an address that has come back.
+    ///
+    /// For a returned `fullmesh` endpoint the kernel opens subflows to those addresses only that
+    /// other subflows are using just then, which may all be out of reach from here. Where nothing
+    /// has joined, the endpoint is made a plain one: that is joined to the address to which the
+    /// connection was opened. (To delete it and add another would let the peer close the new
+    /// subflow: the REMOVE_ADDR may arrive after the join.)
+    fn rejoin(&mut self, interface: usize) -> io::Result<()> {
+        let flags = self.interface(interface).endpoint;
+        let (Some(path_manager), Some(flags)) = (&mut self.path_manager, flags) else {
+            return Ok(());
+        };
+        let used = subflows::local_addresses()?;
+        if !flags.fullmesh || used.is_empty() {
+            return Ok(());
+        }
+        let served = &self.managed[interface].served;
+        for endpoint in path_manager.endpoints()? {
+            let is_here = served
+                .iter()
+                .any(|prefix| prefix.address == endpoint.address);
+            if is_here && !used.contains(&endpoint.address) {
+                let plain = EndpointFlags {
+                    fullmesh: false,
+                    ..endpoint.flags
+                };
+                path_manager.set_flags(&endpoint, plain)?;
             }
         }
         Ok(())
@@ -314,12 +420,16 @@ impl<'a> Manager<'a> {
 
     fn obey(&mut self, command: Command) {
         let (result, answer) = match command {
-            Command::SetUp { interface, up, answer } => {
-                (self.route.set_up(self.managed[interface].index, up), answer)
-            }
-            Command::SetBackup { interface, backup, answer } => {
-                (self.set_backup(interface, backup), answer)
-            }
+            Command::SetUp {
+                interface,
+                up,
+                answer,
+            } => (self.route.set_up(self.managed[interface].index, up), answer),
+            Command::SetBackup {
+                interface,
+                backup,
+                answer,
+            } => (self.set_backup(interface, backup), answer),
             Command::Configure { answer, .. } => (Ok(()), answer),
         };
         answer.send(result).ok();
@@ -354,11 +464,21 @@ impl<'a> Manager<'a> {
                 if present && !served {
                     self.serve_address(interface, *prefix)?;
                     self.managed[interface].served.push(*prefix);
-                    self.event("address", interface, &format!("{} is usable", prefix.address));
+                    self.event(
+                        "address",
+                        interface,
+                        &format!("{} is usable", prefix.address),
+                    );
                 } else if served && !present {
-                    self.managed[interface].served.retain(|other| other != prefix);
+                    self.managed[interface]
+                        .served
+                        .retain(|other| other != prefix);
                     self.forget_address(interface, *prefix)?;
-                    self.event("address", interface, &format!("{} has gone", prefix.address));
+                    self.event(
+                        "address",
+                        interface,
+                        &format!("{} has gone", prefix.address),
+                    );
                 }
             }
         }
@@ -367,12 +487,18 @@ impl<'a> Manager<'a> {
 
     fn add_addresses(&mut self, interface: usize) -> io::Result<()> {
         for prefix in &self.interface(interface).addresses {
-            self.route.add_address(self.managed[interface].index, *prefix).map_err(|error| {
-                io::Error::new(
-                    error.kind(),
-                    format!("{}: address {}: {error}", self.subject(interface), prefix.address),
-                )
-            })?;
+            self.route
+                .add_address(self.managed[interface].index, *prefix)
+                .map_err(|error| {
+                    io::Error::new(
+                        error.kind(),
+                        format!(
+                            "{}: address {}: {error}",
+                            self.subject(interface),
+                            prefix.address
+                        ),
+                    )
+                })?;
         }
         Ok(())
     }
@@ -381,19 +507,28 @@ impl<'a> Manager<'a> {
     fn serve_address(&mut self, interface: usize, prefix: Prefix) -> io::Result<()> {
         let index = self.managed[interface].index;
         let same_family = |address: &IpAddr| address.is_ipv4() == prefix.address.is_ipv4();
-        let gateway = self.interface(interface).gateways.iter().copied().find(same_family);
+        let gateway = self
+            .interface(interface)
+            .gateways
+            .iter()
+            .copied()
+            .find(same_family);
         let table = FIRST_TABLE + interface as u32;
         let metric = FIRST_METRIC + interface as u32;
-        self.route.add_route(table, network(prefix), None, Some(index), 0)?;
+        self.route
+            .add_route(table, network(prefix), None, Some(index), 0)?;
         if let Some(gateway) = gateway {
             let everything = default_prefix(prefix.address);
-            self.route.add_route(table, everything, Some(gateway), Some(index), 0)?;
-            self.route.add_route(TABLE_MAIN, everything, Some(gateway), Some(index), metric)?;
+            self.route
+                .add_route(table, everything, Some(gateway), Some(index), 0)?;
+            self.route
+                .add_route(TABLE_MAIN, everything, Some(gateway), Some(index), metric)?;
         }
         for route in &self.node.routes {
             if same_family(&route.via) && contains(prefix, route.via) {
                 let (to, via) = (route.to, Some(route.via));
-                self.route.add_route(TABLE_MAIN, to, via, Some(index), metric)?;
+                self.route
+                    .add_route(TABLE_MAIN, to, via, Some(index), metric)?;
                 if !self.node.router {
                     self.route.add_route(table, to, via, Some(index), 0)?;
                 }
@@ -407,19 +542,22 @@ impl<'a> Manager<'a> {
         }
         let flags = self.interface(interface).endpoint;
         if let (Some(path_manager), Some(flags)) = (&mut self.path_manager, flags) {
-            path_manager.add_endpoint(prefix.address, flags, index).map_err(|error| {
-                io::Error::new(
-                    error.kind(),
-                    format!("MPTCP endpoint {} ({flags:?}): {error}", prefix.address),
-                )
-            })?;
+            path_manager
+                .add_endpoint(prefix.address, flags, index)
+                .map_err(|error| {
+                    io::Error::new(
+                        error.kind(),
+                        format!("MPTCP endpoint {} ({flags:?}): {error}", prefix.address),
+                    )
+                })?;
         }
         Ok(())
     }
 
     /// Takes away what an address that has gone leaves behind; the kernel removes its routes.
     fn forget_address(&mut self, interface: usize, prefix: Prefix) -> io::Result<()> {
-        self.route.delete_source_rule(prefix.address, FIRST_TABLE + interface as u32)?;
+        self.route
+            .delete_source_rule(prefix.address, FIRST_TABLE + interface as u32)?;
         if let Some(path_manager) = &mut self.path_manager {
             for endpoint in path_manager.endpoints()? {
                 if endpoint.address == prefix.address {
@@ -432,19 +570,34 @@ impl<'a> Manager<'a> {
 
     fn set_backup(&mut self, interface: usize, backup: bool) -> io::Result<()> {
         let none = || {
-            io::Error::other(format!("{}.{} has no MPTCP endpoint", self.node.name, interface))
+            io::Error::other(format!(
+                "{}.{} has no MPTCP endpoint",
+                self.node.name, interface
+            ))
         };
         let addresses = &self.node.interfaces[interface].addresses;
         let path_manager = self.path_manager.as_mut().ok_or_else(none)?;
         let endpoints: Vec<_> = path_manager
             .endpoints()?
             .into_iter()
-            .filter(|endpoint| addresses.iter().any(|prefix| prefix.address == endpoint.address))
+            .filter(|endpoint| {
+                addresses
+                    .iter()
+                    .any(|prefix| prefix.address == endpoint.address)
+            })
             .collect();
         if endpoints.is_empty() {
             return Err(none());
         }
-        endpoints.iter().try_for_each(|endpoint| path_manager.set_backup(endpoint, backup))
+        endpoints.iter().try_for_each(|endpoint| {
+            path_manager.set_flags(
+                endpoint,
+                EndpointFlags {
+                    backup,
+                    ..endpoint.flags
+                },
+            )
+        })
     }
 
     /// Opens the additional subflows of each connection that has just become established
@@ -492,5 +645,8 @@ impl<'a> Manager<'a> {
 
 /// True when `address` lies in the network of `prefix`.
 fn contains(prefix: Prefix, address: IpAddr) -> bool {
-    network(Prefix { address, length: prefix.length }) == network(prefix)
+    network(Prefix {
+        address,
+        length: prefix.length,
+    }) == network(prefix)
 }

@@ -86,8 +86,11 @@ impl Network {
                     .map_err(|error| within(&subject(plan, *far), error))?;
             }
         }
-        let indices: BTreeMap<String, u32> =
-            route.interfaces()?.into_iter().map(|i| (i.name, i.index)).collect();
+        let indices: BTreeMap<String, u32> = route
+            .interfaces()?
+            .into_iter()
+            .map(|i| (i.name, i.index))
+            .collect();
         let near: Vec<[u32; 2]> = (0..plan.links.len())
             .map(|number| [0, 1].map(|end| indices[&near_name(number, end)]))
             .collect();
@@ -103,7 +106,12 @@ impl Network {
             };
             ports.push([open(0)?, open(1)?]);
         }
-        Ok(Self { hosts, ports, core, near })
+        Ok(Self {
+            hosts,
+            ports,
+            core,
+            near,
+        })
     }
 
     /// Starts the links on `thread`, with `zero` as the zero of their time, and their captures.
@@ -118,12 +126,16 @@ impl Network {
     ) -> io::Result<(Vec<Host>, Links)> {
         let mut captures = Vec::new();
         let mut tap = |far: InterfaceRef| {
-            let Some(wanted) = &plan.capture else { return Ok(None) };
+            let Some(wanted) = &plan.capture else {
+                return Ok(None);
+            };
             if !wanted.interfaces.contains(&far) {
                 return Ok(None);
             }
             let name = subject(plan, far);
-            let path = wanted.folder.join(format!("{}.pcapng", name.replace('.', "-")));
+            let path = wanted
+                .folder
+                .join(format!("{}.pcapng", name.replace('.', "-")));
             let (tap, writer) = capture::start(&path, &name, wanted.snap_length, epoch_ns(zero)?)
                 .map_err(|error| within(&path.display().to_string(), error))?;
             captures.push((name, writer, tap.lost()));
@@ -139,7 +151,15 @@ impl Network {
             });
         }
         let emulator = Emulator::start(thread, links, zero)?;
-        Ok((self.hosts, Links { core: self.core, emulator, captures, near: self.near }))
+        Ok((
+            self.hosts,
+            Links {
+                core: self.core,
+                emulator,
+                captures,
+                near: self.near,
+            },
+        ))
     }
 }
 
@@ -160,7 +180,9 @@ impl Links {
     pub fn stop(self, recorder: &Recorder) -> io::Result<Summary> {
         let summary = self.emulator.stop()?;
         for (name, writer, lost) in self.captures {
-            writer.finish().map_err(|error| within(&format!("capture of {name}"), error))?;
+            writer
+                .finish()
+                .map_err(|error| within(&format!("capture of {name}"), error))?;
             let lost = lost.load(Ordering::Relaxed);
             if lost > 0 {
                 recorder.warn(&format!(
@@ -180,7 +202,11 @@ impl Switchboard {
     /// What the model or the kernel refuses.
     pub fn act(&self, action: &Action, hosts: &[Host]) -> io::Result<()> {
         match action {
-            Action::Link { link, change, carrier } => {
+            Action::Link {
+                link,
+                change,
+                carrier,
+            } => {
                 // First the link: what a host sends the moment its carrier is back finds it up.
                 self.links.change(*link, change.clone())?;
                 if let Some(up) = carrier {
@@ -214,6 +240,7 @@ impl Switchboard {
                     link: &link.name,
                     from: &from,
                     to: &to,
+                    rate_bps: state.rate_bps,
                     counters: state.counters,
                     backlog: state.backlog,
                     overruns: state.overruns,
@@ -231,14 +258,18 @@ impl Switchboard {
 /// What the kernel refuses, with the name of the node.
 pub fn configure(hosts: &[Host], plan: &Plan, recorder: &Recorder) -> io::Result<()> {
     hosts.iter().zip(&plan.nodes).try_for_each(|(host, node)| {
-        host.configure(recorder).map_err(|error| within(&node.name, error))
+        host.configure(recorder)
+            .map_err(|error| within(&node.name, error))
     })
 }
 
 /// `node.interface` of an end of a link.
 pub fn subject(plan: &Plan, interface: InterfaceRef) -> String {
     let node = &plan.nodes[interface.node];
-    format!("{}.{}", node.name, node.interfaces[interface.interface].name)
+    format!(
+        "{}.{}",
+        node.name, node.interfaces[interface.interface].name
+    )
 }
 
 /// A row of the table of link samples.
@@ -248,6 +279,7 @@ struct Sample<'a> {
     link: &'a str,
     from: &'a str,
     to: &'a str,
+    rate_bps: Option<u64>,
     #[serde(flatten)]
     counters: Counters,
     #[serde(flatten)]
@@ -278,7 +310,9 @@ fn mac(link: usize, end: usize, near: bool) -> [u8; 6] {
 
 /// The run's zero in nanoseconds after the Unix epoch.
 fn epoch_ns(zero: Instant) -> io::Result<u64> {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_err(io::Error::other)?;
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_err(io::Error::other)?;
     Ok((now - zero.elapsed()).as_nanos() as u64)
 }
 

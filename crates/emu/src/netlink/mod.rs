@@ -7,8 +7,8 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
 use netlink_packet_core::{
-    NLM_F_ACK, NLM_F_DUMP, NLM_F_REQUEST, NetlinkDeserializable, NetlinkHeader,
-    NetlinkMessage, NetlinkPayload, NetlinkSerializable,
+    NLM_F_ACK, NLM_F_DUMP, NLM_F_REQUEST, NetlinkDeserializable, NetlinkHeader, NetlinkMessage,
+    NetlinkPayload, NetlinkSerializable,
 };
 use netlink_sys::{Socket, SocketAddr};
 
@@ -28,7 +28,10 @@ impl Netlink {
         let mut socket = Socket::new(protocol)?;
         socket.bind_auto()?;
         socket.connect(&SocketAddr::new(0, 0))?;
-        Ok(Self { socket, sequence: 0 })
+        Ok(Self {
+            socket,
+            sequence: 0,
+        })
     }
 
     /// The socket itself, for subscriptions and for polling.
@@ -115,8 +118,12 @@ pub fn messages<T: NetlinkDeserializable>(
         }
         let message = NetlinkMessage::<T>::deserialize(rest).map_err(io::Error::other);
         // A message is padded to four bytes; one that cannot be read ends the datagram.
-        let length = message.as_ref().map_or(rest.len(), |message| message.header.length as usize);
-        rest = rest.get(length.next_multiple_of(4).max(4)..).unwrap_or_default();
+        let length = message
+            .as_ref()
+            .map_or(rest.len(), |message| message.header.length as usize);
+        rest = rest
+            .get(length.next_multiple_of(4).max(4)..)
+            .unwrap_or_default();
         Some(message)
     })
 }

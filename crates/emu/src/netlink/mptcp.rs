@@ -124,10 +124,13 @@ impl PathManager {
     /// # Errors
     /// The kernel's: limits above 8 are refused.
     pub fn set_limits(&mut self, subflows: u32, add_addr_accepted: u32) -> io::Result<()> {
-        self.request(CMD_SET_LIMITS, &[
-            nla(ATTR_RCV_ADD_ADDRS, &add_addr_accepted.to_ne_bytes()),
-            nla(ATTR_SUBFLOWS, &subflows.to_ne_bytes()),
-        ])
+        self.request(
+            CMD_SET_LIMITS,
+            &[
+                nla(ATTR_RCV_ADD_ADDRS, &add_addr_accepted.to_ne_bytes()),
+                nla(ATTR_SUBFLOWS, &subflows.to_ne_bytes()),
+            ],
+        )
     }
 
     /// Adds an endpoint on interface `interface`; one that is there already is no error.
@@ -175,16 +178,22 @@ impl PathManager {
         Ok(endpoints)
     }
 
-    /// Changes the backup flag of an endpoint and tells the peers of its connections (MP_PRIO).
+    /// Changes the `backup` and `fullmesh` flags of an endpoint. The peers of its connections are
+    /// told of a change of `backup` (MP_PRIO); one of `fullmesh` opens its subflows anew.
     ///
     /// # Errors
     /// The kernel's.
-    pub fn set_backup(&mut self, endpoint: &Endpoint, backup: bool) -> io::Result<()> {
-        let flags = EndpointFlags { backup, ..endpoint.flags };
-        self.request(CMD_SET_FLAGS, &[nested(ATTR_ADDR, &[
-            nla(ADDR_ATTR_ID, &[endpoint.id]),
-            nla(ADDR_ATTR_FLAGS, &flag_bits(flags).to_ne_bytes()),
-        ])])
+    pub fn set_flags(&mut self, endpoint: &Endpoint, flags: EndpointFlags) -> io::Result<()> {
+        self.request(
+            CMD_SET_FLAGS,
+            &[nested(
+                ATTR_ADDR,
+                &[
+                    nla(ADDR_ATTR_ID, &[endpoint.id]),
+                    nla(ADDR_ATTR_FLAGS, &flag_bits(flags).to_ne_bytes()),
+                ],
+            )],
+        )
     }
 
     /// Opens one more subflow of `connection` on the address pair of its initial one. Needs
@@ -197,11 +206,14 @@ impl PathManager {
         local.push(nla(ADDR_ATTR_ID, &[local_id]));
         let mut remote = address_attributes(connection.remote);
         remote.push(nla(ADDR_ATTR_PORT, &connection.remote_port.to_ne_bytes()));
-        self.request(CMD_SUBFLOW_CREATE, &[
-            nla(ATTR_TOKEN, &connection.token.to_ne_bytes()),
-            nested(ATTR_ADDR, &local),
-            nested(ATTR_ADDR_REMOTE, &remote),
-        ])
+        self.request(
+            CMD_SUBFLOW_CREATE,
+            &[
+                nla(ATTR_TOKEN, &connection.token.to_ne_bytes()),
+                nested(ATTR_ADDR, &local),
+                nested(ATTR_ADDR_REMOTE, &remote),
+            ],
+        )
     }
 
     /// Subscribes to the events of the namespace's connections.
@@ -228,7 +240,8 @@ impl PathManager {
     }
 
     fn request(&mut self, command: u8, attributes: &[DefaultNla]) -> io::Result<()> {
-        self.netlink.request(GenericMessage::new(self.family, command, attributes), 0)
+        self.netlink
+            .request(GenericMessage::new(self.family, command, attributes), 0)
     }
 }
 
@@ -250,7 +263,11 @@ impl GenericMessage {
     const HEADER_BYTES: usize = 4;
 
     fn new(family: u16, command: u8, attributes: &[DefaultNla]) -> Self {
-        Self { family, command, attributes: emit(attributes) }
+        Self {
+            family,
+            command,
+            attributes: emit(attributes),
+        }
     }
 }
 
@@ -274,8 +291,15 @@ impl NetlinkDeserializable for GenericMessage {
 
     fn deserialize(header: &NetlinkHeader, payload: &[u8]) -> Result<Self, DecodeError> {
         let command = payload.first().copied().unwrap_or_default();
-        let attributes = payload.get(Self::HEADER_BYTES..).unwrap_or_default().to_vec();
-        Ok(Self { family: header.message_type, command, attributes })
+        let attributes = payload
+            .get(Self::HEADER_BYTES..)
+            .unwrap_or_default()
+            .to_vec();
+        Ok(Self {
+            family: header.message_type,
+            command,
+            attributes,
+        })
     }
 }
 
@@ -314,7 +338,11 @@ fn number<const N: usize>(value: &[u8]) -> Option<[u8; N]> {
 
 fn group_id(groups: &[u8], name: &[u8]) -> Option<u32> {
     attributes(groups).find_map(|(_, group)| {
-        let of = |wanted| attributes(group).find(|(kind, _)| *kind == wanted).map(|(_, v)| v);
+        let of = |wanted| {
+            attributes(group)
+                .find(|(kind, _)| *kind == wanted)
+                .map(|(_, v)| v)
+        };
         (of(CTRL_ATTR_MCAST_GRP_NAME)? == name)
             .then(|| number(of(CTRL_ATTR_MCAST_GRP_ID)?).map(u32::from_ne_bytes))
             .flatten()
@@ -363,7 +391,11 @@ fn parse_endpoint(bytes: &[u8]) -> Option<Endpoint> {
         backup: bits & FLAG_BACKUP != 0,
         fullmesh: bits & FLAG_FULLMESH != 0,
     };
-    Some(Endpoint { id: id?, address: address?, flags })
+    Some(Endpoint {
+        id: id?,
+        address: address?,
+        flags,
+    })
 }
 
 fn parse_established(message: &GenericMessage) -> Option<Established> {
@@ -383,7 +415,12 @@ fn parse_established(message: &GenericMessage) -> Option<Established> {
             _ => {}
         }
     }
-    Some(Established { token: token?, local: local?, remote: remote?, remote_port: remote_port? })
+    Some(Established {
+        token: token?,
+        local: local?,
+        remote: remote?,
+        remote_port: remote_port?,
+    })
 }
 
 fn ipv4(value: &[u8]) -> Option<IpAddr> {

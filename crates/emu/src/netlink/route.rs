@@ -73,7 +73,10 @@ impl Route {
             LinkInfo::Kind(InfoKind::Veth),
             LinkInfo::Data(InfoData::Veth(InfoVeth::Peer(peer))),
         ]));
-        self.0.request(RouteNetlinkMessage::NewLink(message), NLM_F_CREATE | NLM_F_EXCL)
+        self.0.request(
+            RouteNetlinkMessage::NewLink(message),
+            NLM_F_CREATE | NLM_F_EXCL,
+        )
     }
 
     /// Sets an interface up or down.
@@ -96,11 +99,14 @@ impl Route {
     /// The kernel's.
     pub fn interfaces(&mut self) -> io::Result<Vec<Interface>> {
         let mut interfaces = Vec::new();
-        self.0.dump(RouteNetlinkMessage::GetLink(LinkMessage::default()), |row| {
-            if let RouteNetlinkMessage::NewLink(link) = row {
-                interfaces.extend(interface(&link));
-            }
-        })?;
+        self.0.dump(
+            RouteNetlinkMessage::GetLink(LinkMessage::default()),
+            |row| {
+                if let RouteNetlinkMessage::NewLink(link) = row {
+                    interfaces.extend(interface(&link));
+                }
+            },
+        )?;
         Ok(interfaces)
     }
 
@@ -110,22 +116,31 @@ impl Route {
     /// The kernel's.
     pub fn addresses(&mut self) -> io::Result<Vec<(u32, IpAddr)>> {
         let mut addresses = Vec::new();
-        self.0.dump(RouteNetlinkMessage::GetAddress(AddressMessage::default()), |row| {
-            if let RouteNetlinkMessage::NewAddress(message) = row {
-                let local = message.attributes.iter().find_map(|attribute| match attribute {
-                    AddressAttribute::Local(address) => Some(*address),
-                    _ => None,
-                });
-                // IPv6 tells a plain address only as the prefix's.
-                let address = local.or_else(|| {
-                    message.attributes.iter().find_map(|attribute| match attribute {
-                        AddressAttribute::Address(address) => Some(*address),
-                        _ => None,
-                    })
-                });
-                addresses.extend(address.map(|address| (message.header.index, address)));
-            }
-        })?;
+        self.0.dump(
+            RouteNetlinkMessage::GetAddress(AddressMessage::default()),
+            |row| {
+                if let RouteNetlinkMessage::NewAddress(message) = row {
+                    let local = message
+                        .attributes
+                        .iter()
+                        .find_map(|attribute| match attribute {
+                            AddressAttribute::Local(address) => Some(*address),
+                            _ => None,
+                        });
+                    // IPv6 tells a plain address only as the prefix's.
+                    let address = local.or_else(|| {
+                        message
+                            .attributes
+                            .iter()
+                            .find_map(|attribute| match attribute {
+                                AddressAttribute::Address(address) => Some(*address),
+                                _ => None,
+                            })
+                    });
+                    addresses.extend(address.map(|address| (message.header.index, address)));
+                }
+            },
+        )?;
         Ok(addresses)
     }
 
@@ -137,9 +152,14 @@ impl Route {
     pub fn add_address(&mut self, index: u32, prefix: Prefix) -> io::Result<()> {
         let mut message = address_message(index, prefix);
         if prefix.address.is_ipv6() {
-            message.attributes.push(AddressAttribute::Flags(AddressFlags::Nodad));
+            message
+                .attributes
+                .push(AddressAttribute::Flags(AddressFlags::Nodad));
         }
-        self.0.request(RouteNetlinkMessage::NewAddress(message), NLM_F_CREATE | NLM_F_REPLACE)
+        self.0.request(
+            RouteNetlinkMessage::NewAddress(message),
+            NLM_F_CREATE | NLM_F_REPLACE,
+        )
     }
 
     /// Takes an address from an interface; none there is no error.
@@ -172,20 +192,30 @@ impl Route {
         message.header.destination_prefix_length = to.length;
         message.header.protocol = RouteProtocol::Static;
         message.header.kind = RouteType::Unicast;
-        message.header.scope =
-            if via.is_some() { RouteScope::Universe } else { RouteScope::Link };
+        message.header.scope = if via.is_some() {
+            RouteScope::Universe
+        } else {
+            RouteScope::Link
+        };
         message.attributes.push(RouteAttribute::Table(table));
         if to.length > 0 {
-            message.attributes.push(RouteAttribute::Destination(route_address(to.address)));
+            message
+                .attributes
+                .push(RouteAttribute::Destination(route_address(to.address)));
         }
         if let Some(via) = via {
-            message.attributes.push(RouteAttribute::Gateway(route_address(via)));
+            message
+                .attributes
+                .push(RouteAttribute::Gateway(route_address(via)));
         }
         if let Some(index) = interface {
             message.attributes.push(RouteAttribute::Oif(index));
         }
         message.attributes.push(RouteAttribute::Priority(metric));
-        self.0.request(RouteNetlinkMessage::NewRoute(message), NLM_F_CREATE | NLM_F_REPLACE)
+        self.0.request(
+            RouteNetlinkMessage::NewRoute(message),
+            NLM_F_CREATE | NLM_F_REPLACE,
+        )
     }
 
     /// Refuses, in `table`, every destination of the family of `address` that no other route of the
@@ -200,7 +230,10 @@ impl Route {
         message.header.kind = RouteType::Unreachable;
         message.attributes.push(RouteAttribute::Table(table));
         message.attributes.push(RouteAttribute::Priority(u32::MAX));
-        self.0.request(RouteNetlinkMessage::NewRoute(message), NLM_F_CREATE | NLM_F_REPLACE)
+        self.0.request(
+            RouteNetlinkMessage::NewRoute(message),
+            NLM_F_CREATE | NLM_F_REPLACE,
+        )
     }
 
     /// Sends what comes from `source` to `table`; a rule that is there already is no error.
@@ -209,7 +242,10 @@ impl Route {
     /// The kernel's.
     pub fn add_source_rule(&mut self, source: IpAddr, table: u32) -> io::Result<()> {
         let message = rule_message(source, table);
-        match self.0.request(RouteNetlinkMessage::NewRule(message), NLM_F_CREATE | NLM_F_EXCL) {
+        match self.0.request(
+            RouteNetlinkMessage::NewRule(message),
+            NLM_F_CREATE | NLM_F_EXCL,
+        ) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
             other => other,
         }
@@ -220,7 +256,10 @@ impl Route {
     /// # Errors
     /// The kernel's.
     pub fn delete_source_rule(&mut self, source: IpAddr, table: u32) -> io::Result<()> {
-        match self.0.request(RouteNetlinkMessage::DelRule(rule_message(source, table)), 0) {
+        match self
+            .0
+            .request(RouteNetlinkMessage::DelRule(rule_message(source, table)), 0)
+        {
             Err(error) if is_absent(&error) => Ok(()),
             other => other,
         }
@@ -237,7 +276,11 @@ impl Events {
     /// What socket(2) and bind(2) give.
     pub fn open() -> io::Result<Self> {
         let mut netlink = Netlink::open(NETLINK_ROUTE)?;
-        for group in [libc::RTNLGRP_LINK, libc::RTNLGRP_IPV4_IFADDR, libc::RTNLGRP_IPV6_IFADDR] {
+        for group in [
+            libc::RTNLGRP_LINK,
+            libc::RTNLGRP_IPV4_IFADDR,
+            libc::RTNLGRP_IPV6_IFADDR,
+        ] {
             netlink.socket().add_membership(group)?;
         }
         netlink.socket().set_non_blocking(true)?;
@@ -269,12 +312,22 @@ impl AsFd for Events {
 
 /// What a link message says of an interface; `None` without a name.
 pub fn interface(link: &LinkMessage) -> Option<Interface> {
-    let name = link.attributes.iter().find_map(|attribute| match attribute {
-        LinkAttribute::IfName(name) => Some(name.clone()),
-        _ => None,
-    })?;
-    let running = link.header.flags.contains(LinkFlags::Up | LinkFlags::LowerUp);
-    Some(Interface { index: link.header.index, name, running })
+    let name = link
+        .attributes
+        .iter()
+        .find_map(|attribute| match attribute {
+            LinkAttribute::IfName(name) => Some(name.clone()),
+            _ => None,
+        })?;
+    let running = link
+        .header
+        .flags
+        .contains(LinkFlags::Up | LinkFlags::LowerUp);
+    Some(Interface {
+        index: link.header.index,
+        name,
+        running,
+    })
 }
 
 /// The prefix of the default route of the same family as `address`.
@@ -283,22 +336,32 @@ pub fn default_prefix(address: IpAddr) -> Prefix {
         IpAddr::V4(_) => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
         IpAddr::V6(_) => IpAddr::V6(Ipv6Addr::UNSPECIFIED),
     };
-    Prefix { address: any, length: 0 }
+    Prefix {
+        address: any,
+        length: 0,
+    }
 }
 
 /// The network of an address: the bits beyond the prefix are zero.
 pub fn network(prefix: Prefix) -> Prefix {
     let address = match prefix.address {
         IpAddr::V4(address) => {
-            let mask = u32::MAX.checked_shl(32 - u32::from(prefix.length)).unwrap_or(0);
+            let mask = u32::MAX
+                .checked_shl(32 - u32::from(prefix.length))
+                .unwrap_or(0);
             IpAddr::V4(Ipv4Addr::from_bits(address.to_bits() & mask))
         }
         IpAddr::V6(address) => {
-            let mask = u128::MAX.checked_shl(128 - u32::from(prefix.length)).unwrap_or(0);
+            let mask = u128::MAX
+                .checked_shl(128 - u32::from(prefix.length))
+                .unwrap_or(0);
             IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & mask))
         }
     };
-    Prefix { address, length: prefix.length }
+    Prefix {
+        address,
+        length: prefix.length,
+    }
 }
 
 fn veth_attributes(end: &VethEnd<'_>) -> Vec<LinkAttribute> {
@@ -320,8 +383,12 @@ fn address_message(index: u32, prefix: Prefix) -> AddressMessage {
     message.header.prefix_len = prefix.length;
     message.header.scope = AddressScope::Universe;
     message.header.index = index;
-    message.attributes.push(AddressAttribute::Local(prefix.address));
-    message.attributes.push(AddressAttribute::Address(prefix.address));
+    message
+        .attributes
+        .push(AddressAttribute::Local(prefix.address));
+    message
+        .attributes
+        .push(AddressAttribute::Address(prefix.address));
     message
 }
 
@@ -338,7 +405,11 @@ fn rule_message(source: IpAddr, table: u32) -> RuleMessage {
 }
 
 fn family(address: IpAddr) -> AddressFamily {
-    if address.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 }
+    if address.is_ipv4() {
+        AddressFamily::Inet
+    } else {
+        AddressFamily::Inet6
+    }
 }
 
 fn route_address(address: IpAddr) -> RouteAddress {
@@ -362,7 +433,10 @@ mod tests {
 
     #[test]
     fn the_network_of_an_address_has_no_bits_beyond_its_prefix() {
-        let prefix = |text: &str, length| Prefix { address: text.parse().unwrap(), length };
+        let prefix = |text: &str, length| Prefix {
+            address: text.parse().unwrap(),
+            length,
+        };
         assert_eq!(network(prefix("10.1.2.3", 24)), prefix("10.1.2.0", 24));
         assert_eq!(network(prefix("10.1.2.3", 32)), prefix("10.1.2.3", 32));
         assert_eq!(network(prefix("10.1.2.3", 0)), prefix("0.0.0.0", 0));
