@@ -49,15 +49,18 @@ def event_words(event: Event) -> str:
         return f"{event.interface} {'up' if event.up else 'down'}"
     if event.change is None:
         return f"{event.link} {'works again' if event.up else 'fails silently'}"
-    settings = event.change
-    words = [_rate(settings) if settings.rate or settings.trace else "", _delay(settings)]
-    words += _impairments(settings)
-    words += [
-        f"{way} {', '.join([_rate(part), _delay(part), *_impairments(part)]).strip(', ')}"
-        for way, part in (("up", settings.up), ("down", settings.down))
-        if part is not None
-    ]
+    parts = [("", event.change), ("up", event.change.up), ("down", event.change.down)]
+    words = [f"{way} {_change(part)}".strip() for way, part in parts if part is not None]
     return f"{event.link}: {', '.join(word for word in words if word)}"
+
+
+def _change(settings: LinkSettings) -> str:
+    """Say only what is given."""
+    words = [_rate(settings) if settings.rate or settings.trace else ""]
+    words += [_delay(settings), *_impairments(settings)]
+    if settings.queue is not None:
+        words.append("new queue")
+    return ", ".join(word for word in words if word)
 
 
 def _both(up: str, down: str) -> str:

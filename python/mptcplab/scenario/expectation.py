@@ -41,7 +41,7 @@ _TOKEN = re.compile(
 )
 _UNIT = re.compile(r"\s*(%|[kMG]?bit/s|ns|us|µs|μs|ms|s\b|min\b|[kMG]i?B\b|B\b|[A-Za-zµ]+(?:/s)?)")
 _WORDS = ("and", "abs")
-_MOST_TOKENS = 300
+_MOST_TOKENS = 150
 _MISTAKES = {"=>": ">=", "=<": "<=", "≥": ">=", "≤": "<=", "=": "==", "&&": "and", ",": "and"}
 _COMPARISONS: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,

@@ -20,7 +20,7 @@ Address = ipaddress.IPv4Interface | ipaddress.IPv6Interface
 IpAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 Subnet = ipaddress.IPv4Network | ipaddress.IPv6Network
 FAMILIES = (4, 6)
-_MOST_ASSIGNED_NETWORKS = 250
+_SHIFTS = 256
 
 
 @dataclass(frozen=True, order=True)
@@ -146,20 +146,19 @@ def outline(scenario: Scenario) -> Network:
 
 
 def _addresses(network: Network) -> Iterator[tuple[End, tuple[Address, ...]]]:
-    given = _check_given(network)
-    assigned = {family: _free_networks(family, given) for family in FAMILIES}
-    for name, ends in network.links.items():
+    used = _check_given(network)
+    for number, ends in enumerate(network.links.values(), start=1):
         families = _link_families(network, ends)
         subnets: dict[int, Subnet] = {}
-        number = list(network.links).index(name) + 1
-        for family in sorted(set(families[0]) | set(families[1])):
-            subnets[family] = _link_network(network, name, family, number, assigned[family])
+        for family in sorted({*families[0], *families[1]}):
+            subnets[family] = _link_network(network, ends, family, number, used)
+            used.append(subnets[family])
         taken = {address.ip for end in ends for address in network.interfaces[end].addresses}
         for index, end in enumerate(ends):
             addresses: list[Address] = list(network.interfaces[end].addresses)
             for family in families[index]:
                 if not any(address.version == family for address in addresses):
-                    ip = _free_address(subnets[family], index + 1, taken)
+                    ip = _free_address(subnets[family], index + 1, taken, _path(network, end))
                     taken.add(ip)
                     addresses.append(ipaddress.ip_interface(f"{ip}/{subnets[family].prefixlen}"))
             yield end, tuple(addresses)
@@ -214,30 +213,33 @@ def _path(network: Network, end: End) -> tuple[str, ...]:
     return (kind, end.node, "interfaces", end.interface)
 
 
-def _free_networks(family: int, given: list[Subnet]) -> dict[int, Subnet]:
-    """Network number → network to assign, without those that overlap given ones."""
-    pattern = "10.0.{}.0/24" if family == 4 else "fd00:{}::/64"
-    every = {
-        number: ipaddress.ip_network(pattern.format(number))
-        for number in range(1, _MOST_ASSIGNED_NETWORKS + 1)
-    }
-    return {n: net for n, net in every.items() if not any(net.overlaps(g) for g in given)}
-
-
 def _link_network(
-    network: Network, name: str, family: int, number: int, free: dict[int, Subnet]
+    network: Network, ends: tuple[End, End], family: int, number: int, used: list[Subnet]
 ) -> Subnet:
-    for end in network.links[name]:
+    for end in ends:
         for address in network.interfaces[end].addresses:
             if address.version == family:
                 return address.network
-    if not free:
-        raise AddressError(("links", name), "no network is left to assign: give its addresses")
-    return free.pop(number) if number in free else free.pop(max(free))
+    candidates = (_candidate(family, number, shift) for shift in range(_SHIFTS))
+    for subnet in candidates:
+        if not any(subnet.overlaps(other) for other in used):
+            return subnet
+    text = f"no IPv{family} network is left to assign: give {ends[0]} an address"
+    raise AddressError(("links", network.link_of[ends[0]]), text)
 
 
-def _free_address(subnet: Subnet, preferred: int, taken: set[IpAddress]) -> IpAddress:
+def _candidate(family: int, number: int, shift: int) -> Subnet:
+    """Network of the link of that number; the next where `shift` says that others are taken."""
+    if family == 4:
+        block, third = divmod(number, 256)
+        return ipaddress.ip_network(f"10.{(block + shift) % 256}.{third}.0/24")
+    return ipaddress.ip_network(f"fd{shift:02x}:{number}::/64")
+
+
+def _free_address(
+    subnet: Subnet, preferred: int, taken: set[IpAddress], path: tuple[str | int, ...]
+) -> IpAddress:
     for offset in (preferred, *range(1, 10)):
         if offset < subnet.num_addresses and subnet[offset] not in taken:
             return subnet[offset]
-    raise AddressError((), f"no address is left in {subnet}")
+    raise AddressError(path, f"no address is left in {subnet}: give one, or a shorter prefix")

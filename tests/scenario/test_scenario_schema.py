@@ -3,11 +3,11 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from bad_files import GOOD
-from mptcplab.scenario import catalogue
+from mptcplab.scenario import Entry, catalogue
 from mptcplab.scenario.schema import schema, schema_text
 from mptcplab.scenario.tree import parse_tree
 
+GOOD = Path(__file__).with_name("good.yaml").read_text(encoding="utf-8")
 PUBLISHED = Path(__file__).parents[2] / "docs" / "scenario.schema.json"
 
 
@@ -15,18 +15,18 @@ def accepts(text: str) -> bool:
     return jsonschema.Draft202012Validator(schema()).is_valid(parse_tree(text, "x.yaml").value)
 
 
-def test_the_published_schema_is_current():
+def test_the_published_schema_is_current() -> None:
     assert PUBLISHED.read_text(encoding="utf-8") == schema_text(), (
         "run: python -m mptcplab.scenario.schema > docs/scenario.schema.json"
     )
 
 
-def test_it_is_a_schema():
+def test_it_is_a_schema() -> None:
     jsonschema.Draft202012Validator.check_schema(json.loads(schema_text()))
 
 
 @pytest.mark.parametrize("entry", catalogue(), ids=lambda entry: entry.name)
-def test_the_catalogue_conforms(entry):
+def test_the_catalogue_conforms(entry: Entry) -> None:
     assert accepts(entry.path.read_text(encoding="utf-8"))
 
 
@@ -42,7 +42,7 @@ def test_the_catalogue_conforms(entry):
         ("from: client", "from: [client]"),
     ],
 )
-def test_each_way_to_write_a_value_conforms(old, new):
+def test_each_way_to_write_a_value_conforms(old: str, new: str) -> None:
     assert accepts(GOOD.replace(old, new, 1))
 
 
@@ -58,6 +58,6 @@ def test_each_way_to_write_a_value_conforms(old, new):
         ("from: client, ", ""),
     ],
 )
-def test_mistakes_do_not_conform(old, new):
+def test_mistakes_do_not_conform(old: str, new: str) -> None:
     assert accepts(GOOD)
     assert not accepts(GOOD.replace(old, new, 1))

@@ -1,6 +1,6 @@
 import pytest
 from mptcplab.engine.kernel.compile import compile_plan
-from mptcplab.scenario import catalogue, load
+from mptcplab.scenario import Entry, catalogue, load
 from mptcplab.scenario.profiles import profiles
 
 WANTED = {
@@ -32,11 +32,11 @@ WANTED = {
 ENTRIES = catalogue()
 
 
-def test_the_documents_experiments_are_there():
+def test_the_documents_experiments_are_there() -> None:
     assert {entry.name for entry in ENTRIES} >= WANTED
 
 
-def test_entries_are_found_by_pattern_and_by_part_of_their_name():
+def test_entries_are_found_by_pattern_and_by_part_of_their_name() -> None:
     assert [entry.name for entry in catalogue("lisbon/B*")] == [
         "lisbon/B1",
         "lisbon/B4",
@@ -47,7 +47,7 @@ def test_entries_are_found_by_pattern_and_by_part_of_their_name():
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
-def test_each_entry_says_what_it_is_and_compiles(entry):
+def test_each_entry_says_what_it_is_and_compiles(entry: Entry) -> None:
     scenario = load(entry.name)
     assert scenario.name == entry.name
     assert scenario.title == entry.title
@@ -59,7 +59,7 @@ def test_each_entry_says_what_it_is_and_compiles(entry):
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
-def test_mptcp_variants_expect_more_than_one_path(entry):
+def test_mptcp_variants_expect_more_than_one_path(entry: Entry) -> None:
     scenario = load(entry.name)
     for name, variant in scenario.variants.items():
         plan = compile_plan(scenario, name, seed=1)
@@ -67,7 +67,7 @@ def test_mptcp_variants_expect_more_than_one_path(entry):
         assert (joins > 0) == (variant.protocol == "mptcp")
 
 
-def test_profiles_say_where_their_figures_come_from():
+def test_profiles_say_where_their_figures_come_from() -> None:
     assert {"ethernet-100", "wifi-g", "wifi-campus", "lte", "4g", "dsl"} <= set(profiles())
     for profile in profiles().values():
         assert profile.title
@@ -92,7 +92,7 @@ def full_duplex_payload_mbps(name: str) -> float:
 @pytest.mark.parametrize(
     ("name", "payload_mbps"), [("wifi-g", 43.8), ("wifi-n", 88.0), ("wifi-campus", 7.8)]
 )
-def test_wifi_carries_what_the_document_measured(name, payload_mbps):
+def test_wifi_carries_what_the_document_measured(name: str, payload_mbps: float) -> None:
     assert profiles()[name].duplex == "half"
     assert round(half_duplex_payload_mbps(name), 1) == payload_mbps
 
@@ -100,5 +100,5 @@ def test_wifi_carries_what_the_document_measured(name, payload_mbps):
 @pytest.mark.parametrize(
     ("name", "payload_mbps"), [("ethernet-100", 94.1), ("ethernet-1000", 941.5), ("4g", 8.6)]
 )
-def test_links_carry_what_the_document_measured(name, payload_mbps):
+def test_links_carry_what_the_document_measured(name: str, payload_mbps: float) -> None:
     assert round(full_duplex_payload_mbps(name), 1) == payload_mbps

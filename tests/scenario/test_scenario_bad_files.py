@@ -1,34 +1,13 @@
+"""Mistakes in a scenario: what is replaced in `good.yaml` by what, and the messages."""
 # A message stands on one line.
 # ruff: noqa: E501
 
-GOOD = """\
-title: Two paths
-hosts:
-  client:
-    interfaces:
-      wifi: {}
-      eth: {}
-    mptcp: {path_manager: fullmesh}
-  server:
-    interfaces:
-      lan: {}
-      eth: {}
-routers:
-  ap: {}
-links:
-  wifi: {between: [client.wifi, ap.wlan], rate: 48 Mbit/s, delay: 1 ms}
-  lan: {between: [ap.lan, server.lan], profile: ethernet-1000}
-  eth: {between: [client.eth, server.eth], profile: ethernet-100}
-traffic:
-  - bulk: {from: client, to: server, duration: 10 s}
-events:
-  - {at: 5 s, carrier: eth, up: false}
-variants:
-  tcp-wifi: {protocol: tcp, via: wifi}
-  mptcp: {}
-expect:
-  - mptcp.goodput > tcp-wifi.goodput
-"""
+from pathlib import Path
+
+import pytest
+from mptcplab.scenario import ScenarioError, loads
+
+GOOD = Path(__file__).with_name("good.yaml").read_text(encoding="utf-8")
 
 BAD: list[tuple[str, str, list[str]]] = [
     ("rate: 48 Mbit/s", "rate: 48 Mb", ['15: links.wifi.rate: "48 Mb": did you mean "48 Mbit/s"?']),
@@ -652,3 +631,19 @@ BAD: list[tuple[str, str, list[str]]] = [
         ['2: sample_interval: "1 us": must be at least 1 ms'],
     ),
 ]
+
+
+def test_the_good_file_is_good() -> None:
+    assert loads(GOOD).title == "Two paths"
+
+
+@pytest.mark.parametrize(("old", "new", "expected"), BAD, ids=[case[1][:60] for case in BAD])
+def test_a_mistake_is_named_with_line_key_and_mend(old: str, new: str, expected: list[str]) -> None:
+    assert old in GOOD
+    with pytest.raises(ScenarioError) as caught:
+        loads(GOOD.replace(old, new, 1), "x.yaml")
+    assert [str(problem) for problem in caught.value.problems] == [f"x.yaml:{m}" for m in expected]
+
+
+def test_there_are_forty_and_more() -> None:
+    assert len({new for _, new, _ in BAD}) > 40

@@ -2,7 +2,7 @@ from itertools import combinations
 from xml.etree import ElementTree
 
 import pytest
-from mptcplab.scenario import catalogue, load, loads, with_overrides
+from mptcplab.scenario import Entry, catalogue, load, loads, with_overrides
 from mptcplab.scenario.draw import draw_svg, draw_text
 from mptcplab.scenario.draw_layout import lay_out
 from mptcplab.scenario.network import build
@@ -30,18 +30,18 @@ def words(svg: str) -> list[str]:
     return [element.text or "" for element in ElementTree.fromstring(svg).iter(TEXT)]
 
 
-def test_the_text_shows_each_path_with_its_links():
+def test_the_text_shows_each_path_with_its_links() -> None:
     assert draw_text(load("lisbon/A1")).startswith(A1)
 
 
-def test_the_text_shows_links_off_the_paths_and_events():
+def test_the_text_shows_links_off_the_paths_and_events() -> None:
     text = draw_text(load("carfi/netcat-topology"))
     assert "  r1.r2 ── [r1-r2: 100 Mbit/s, 250 µs] ── r2.r1\n" in text
     assert "       8 s  eth unplugged\n      14 s  eth plugged in\n" in draw_text(load("lisbon/A2"))
 
 
 @pytest.mark.parametrize("entry", catalogue(), ids=lambda entry: entry.name)
-def test_the_picture_names_every_node_link_and_interface(entry):
+def test_the_picture_names_every_node_link_and_interface(entry: Entry) -> None:
     scenario = load(entry.name)
     shown = words(draw_svg(scenario))
     for name in (*scenario.hosts, *scenario.routers, *scenario.links):
@@ -50,14 +50,14 @@ def test_the_picture_names_every_node_link_and_interface(entry):
         assert set(host.interfaces) <= set(shown)
 
 
-def test_the_picture_says_what_differs_between_directions():
+def test_the_picture_says_what_differs_between_directions() -> None:
     base = load("lisbon/B1")
     scenario = with_overrides(base, {"links.eth1.up": {"rate": "5 Mbit/s", "loss": "1 %"}})
     assert "↑ 5 Mbit/s ↓ 100 Mbit/s" in words(draw_svg(scenario))
     assert "250 µs · ↑ loss 1 % ↓ –" in words(draw_svg(scenario))
 
 
-def test_the_picture_is_safe_to_put_into_a_page():
+def test_the_picture_is_safe_to_put_into_a_page() -> None:
     text = """\
 title: <script>alert(1)</script> & more
 hosts: {a: {interfaces: {x: {}}}, b: {interfaces: {x: {}}}}
@@ -72,7 +72,7 @@ traffic: [{ping: {from: a, to: b}}]
 
 
 @pytest.mark.parametrize("entry", catalogue(), ids=lambda entry: entry.name)
-def test_nothing_is_drawn_over_anything_else(entry):
+def test_nothing_is_drawn_over_anything_else(entry: Entry) -> None:
     scenario = load(entry.name)
     layout = lay_out(scenario, build(scenario))
     for a, b in combinations(layout.boxes, 2):
@@ -85,7 +85,7 @@ def test_nothing_is_drawn_over_anything_else(entry):
 
 
 @pytest.mark.parametrize("entry", catalogue(), ids=lambda entry: entry.name)
-def test_servers_stand_right_of_routers_and_routers_right_of_clients(entry):
+def test_servers_stand_right_of_routers_and_routers_right_of_clients(entry: Entry) -> None:
     scenario = load(entry.name)
     column = {b.node: b.column for b in lay_out(scenario, build(scenario)).boxes if b.node}
     last = max(column.values())
