@@ -15,7 +15,11 @@ pub struct Lateness {
 
 impl Default for Lateness {
     fn default() -> Self {
-        Self { bins: vec![0; BINS], count: 0, max_ns: 0 }
+        Self {
+            bins: vec![0; BINS],
+            count: 0,
+            max_ns: 0,
+        }
     }
 }
 

@@ -29,7 +29,9 @@ impl NetNs {
     /// # Errors
     /// When `/proc` is not mounted.
     pub fn current() -> io::Result<Self> {
-        Ok(Self(Arc::new(File::open("/proc/thread-self/ns/net")?.into())))
+        Ok(Self(Arc::new(
+            File::open("/proc/thread-self/ns/net")?.into(),
+        )))
     }
 
     /// Moves the calling thread into the namespace, for good.
@@ -65,6 +67,8 @@ impl AsFd for NetNs {
 fn on_thread<T: Send>(work: impl FnOnce() -> T + Send) -> io::Result<T> {
     thread::scope(|scope| {
         let worker = thread::Builder::new().spawn_scoped(scope, work)?;
-        Ok(worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        Ok(worker
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     })
 }

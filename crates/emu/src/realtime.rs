@@ -59,7 +59,9 @@ pub fn sharpen_timers() {
 }
 
 fn set_policy(policy: libc::c_int, priority: libc::c_int) -> bool {
-    let parameters = libc::sched_param { sched_priority: priority };
+    let parameters = libc::sched_param {
+        sched_priority: priority,
+    };
     // SAFETY: plain system call on the calling thread; the parameters outlive it.
     unsafe { libc::sched_setscheduler(0, policy, &parameters) == 0 }
 }

@@ -25,7 +25,10 @@ struct Line<'a, R> {
 impl Recorder {
     /// Rows go to `out`; time zero is `zero`.
     pub fn new(out: Box<dyn Write + Send>, zero: Instant) -> Self {
-        Self { out: Arc::new(Mutex::new(out)), zero }
+        Self {
+            out: Arc::new(Mutex::new(out)),
+            zero,
+        }
     }
 
     /// Nanoseconds since the run's zero.
@@ -48,7 +51,16 @@ impl Recorder {
             label: &'a str,
         }
         // Without a reader the run is about to end by its closed standard input.
-        self.write("events", Event { t_ns: self.now(), kind, subject, label }).ok();
+        self.write(
+            "events",
+            Event {
+                t_ns: self.now(),
+                kind,
+                subject,
+                label,
+            },
+        )
+        .ok();
     }
 
     /// What a reader of the results must know.
@@ -67,7 +79,10 @@ impl Recorder {
     pub fn write(&self, table: &str, row: impl Serialize) -> io::Result<()> {
         let mut line = serde_json::to_vec(&Line { record: table, row })?;
         line.push(b'\n');
-        let mut out = self.out.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut out = self
+            .out
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner());
         out.write_all(&line)
     }
 }

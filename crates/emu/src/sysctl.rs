@@ -8,9 +8,8 @@ use std::io;
 /// # Errors
 /// Names the sysctl and the value that the kernel refused.
 pub fn set(name: &str, value: &str) -> io::Result<()> {
-    fs::write(path(name), value).map_err(|error| {
-        io::Error::new(error.kind(), format!("sysctl {name} = {value}: {error}"))
-    })
+    fs::write(path(name), value)
+        .map_err(|error| io::Error::new(error.kind(), format!("sysctl {name} = {value}: {error}")))
 }
 
 /// Reads a sysctl by its dotted name.

@@ -29,20 +29,25 @@ pub fn start(
 ) -> io::Result<Timeline> {
     let (cancel, cancelled) = channel();
     let (plan, hosts) = (Arc::clone(plan), Arc::clone(hosts));
-    let thread = thread::Builder::new().name("timeline".into()).spawn(move || {
-        for event in &plan.events {
-            let wait = Duration::from_nanos(event.at_ns.saturating_sub(recorder.now()));
-            if cancelled.recv_timeout(wait) != Err(RecvTimeoutError::Timeout) {
-                return;
+    let thread = thread::Builder::new()
+        .name("timeline".into())
+        .spawn(move || {
+            for event in &plan.events {
+                let wait = Duration::from_nanos(event.at_ns.saturating_sub(recorder.now()));
+                if cancelled.recv_timeout(wait) != Err(RecvTimeoutError::Timeout) {
+                    return;
+                }
+                let (kind, what) = describe(&plan, &event.action);
+                recorder.event(kind, &what, &event.label);
+                if let Err(error) = switchboard.act(&event.action, &hosts) {
+                    recorder.warn(&format!("event '{}' failed: {error}", event.label));
+                }
             }
-            let (kind, what) = describe(&plan, &event.action);
-            recorder.event(kind, &what, &event.label);
-            if let Err(error) = switchboard.act(&event.action, &hosts) {
-                recorder.warn(&format!("event '{}' failed: {error}", event.label));
-            }
-        }
-    })?;
-    Ok(Timeline { cancel: Some(cancel), thread: Some(thread) })
+        })?;
+    Ok(Timeline {
+        cancel: Some(cancel),
+        thread: Some(thread),
+    })
 }
 
 impl Drop for Timeline {
