@@ -15,6 +15,7 @@ from typing import Any
 from mptcplab import __version__
 from mptcplab.engine.kernel.compile import Capture, compile_plan
 from mptcplab.engine.kernel.lab import Lab, LabError, Row
+from mptcplab.engine.kernel.sysctl import read_sysctl
 from mptcplab.recording import Lab as LabEntry
 from mptcplab.recording import Manifest, Status, Writer
 from mptcplab.scenario import Scenario, for_variant
@@ -142,14 +143,7 @@ def _manifest(task: Task, plan: dict[str, Any]) -> Manifest:
         host={"machine": platform.machine(), "cores": os.cpu_count()},
         settings={
             "congestion_control": sorted({item["congestion_control"] for item in plan["traffic"]}),
-            **{name: _sysctl(name) for name in ("net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem")},
+            **{name: read_sysctl(name) for name in ("net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem")},
         },
         plan=plan,
     )
-
-
-def _sysctl(name: str) -> str | None:
-    try:
-        return " ".join(Path("/proc/sys", *name.split(".")).read_text().split())
-    except OSError:
-        return None

@@ -1,0 +1,25 @@
+"""`doctor`: what this machine can do, and what to do about the rest."""
+
+from __future__ import annotations
+
+import json
+
+import typer
+from mptcplab.engine.kernel.examine import Verdict
+from mptcplab.engine.kernel.examine import examine as examine_kernel
+
+_SIGNS = {Verdict.GOOD: "good   ", Verdict.LIMITED: "limited", Verdict.BAD: "BAD    "}
+
+
+def examine(*, as_json: bool) -> None:
+    """Prints the findings; exit status 1 when the kernel engine cannot run."""
+    findings = examine_kernel()
+    if as_json:
+        typer.echo(json.dumps([finding.as_dict() for finding in findings], indent=1))
+    else:
+        for finding in findings:
+            typer.echo(f"{_SIGNS[finding.verdict]}  {finding.name}: {finding.detail}")
+            if finding.mend:
+                typer.echo(f"         → {finding.mend}")
+    if any(finding.verdict is Verdict.BAD for finding in findings):
+        raise typer.Exit(1)

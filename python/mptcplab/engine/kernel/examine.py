@@ -1,0 +1,176 @@
+"""What this machine can do for the kernel engine, found by trying it out.
+
+Nothing here looks at version numbers: a small experiment runs for real, and the kernel's own lists
+are read.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from mptcplab.engine.kernel.compile import compile_plan
+from mptcplab.engine.kernel.lab import Lab, LabError, Row
+from mptcplab.engine.kernel.sysctl import read_sysctl
+from mptcplab.scenario import loads
+
+_SELF_TEST = Path(__file__).with_name("self_test.yaml")
+_SOCKET_PROTOCOL = 38
+"""SO_PROTOCOL."""
+_IPPROTO_MPTCP = "262"
+_ASK_PROTOCOL = f"import socket; print(socket.socket().getsockopt(1, {_SOCKET_PROTOCOL}))"
+
+
+class Verdict(StrEnum):
+    """How a finding stands."""
+
+    GOOD = "good"
+    LIMITED = "limited"
+    """Something is missing; what needs it says so."""
+    BAD = "bad"
+    """The kernel engine cannot run."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at."""
+
+    name: str
+    verdict: Verdict
+    detail: str
+    mend: str = ""
+    """What to do about it; empty where nothing is to be done."""
+
+    def as_dict(self) -> dict[str, str]:
+        """The finding as JSON's types."""
+        return asdict(self)
+
+
+def examine() -> list[Finding]:
+    """Tries out everything; takes about a second."""
+    findings = [_machine(), *_kernel_lists()]
+    try:
+        rows = _trial("two-paths")
+    except LabError as error:
+        return [*findings, Finding("namespaces and links", Verdict.BAD, str(error))]
+    findings += [_network(rows), _priority(rows), _multipath(rows), _commands(rows)]
+    try:
+        findings.append(_ndiffports(_trial("one-path")))
+    except LabError as error:
+        findings.append(Finding("path manager ndiffports", Verdict.LIMITED, str(error)))
+    return findings
+
+
+def _trial(variant: str) -> list[Row]:
+    plan = compile_plan(loads(_SELF_TEST.read_text(), "self-test"), variant, seed=1)
+    if variant == "two-paths":
+        plan["traffic"].append(_command(plan["traffic"][0]))
+    lab = Lab(plan)
+    try:
+        return list(lab.rows())
+    finally:
+        lab.kill()
+
+
+def _command(item: dict[str, Any]) -> dict[str, Any]:
+    """A program that asks for TCP and tells what it got."""
+    argv = [sys.executable, "-c", _ASK_PROTOCOL]
+    workload = {"kind": "command", "argv": argv, "server_argv": None, "duration_ns": None}
+    return item | {
+        "name": "command",
+        "port": item["port"] + 1,
+        "expected_joins": 0,
+        "workload": workload,
+    }
+
+
+def _machine() -> Finding:
+    cores = os.cpu_count() or 1
+    detail = f"Linux {platform.release()}, {platform.machine()}, {cores} cores"
+    if cores < 2:
+        return Finding(
+            "machine",
+            Verdict.LIMITED,
+            detail,
+            "with one core the links and the hosts compete for it: keep the rates low",
+        )
+    return Finding("machine", Verdict.GOOD, detail)
+
+
+def _kernel_lists() -> list[Finding]:
+    schedulers = read_sysctl("net.mptcp.available_schedulers") or read_sysctl("net.mptcp.scheduler")
+    if read_sysctl("net.mptcp.enabled") is None:
+        mptcp = Finding(
+            "MPTCP",
+            Verdict.LIMITED,
+            "this kernel has none",
+            "run a kernel with CONFIG_MPTCP; TCP variants run here",
+        )
+    else:
+        mptcp = Finding("MPTCP", Verdict.GOOD, f"schedulers: {schedulers or 'default'}")
+    controls = read_sysctl("net.ipv4.tcp_available_congestion_control") or ""
+    return [mptcp, Finding("congestion controls", Verdict.GOOD, controls)]
+
+
+def _network(rows: list[Row]) -> Finding:
+    setup_ms = _one(rows, "ready")["setup_ns"] / 1e6
+    who = "root" if os.geteuid() == 0 else "an ordinary user"
+    detail = f"work for {who}; two hosts and two links stood after {setup_ms:.0f} ms"
+    return Finding("namespaces and links", Verdict.GOOD, detail)
+
+
+def _priority(rows: list[Row]) -> Finding:
+    done = _one(rows, "done")
+    late = f"99 % of packets left within {done['lateness_p99_ns'] / 1000:.0f} µs of their time"
+    if done["realtime"]:
+        return Finding("real-time priority of the links", Verdict.GOOD, late)
+    return Finding(
+        "real-time priority of the links",
+        Verdict.LIMITED,
+        f"not granted; {late}",
+        "run as root, or allow `rtprio 1` in /etc/security/limits.conf, for exact delays on a "
+        "busy machine",
+    )
+
+
+def _multipath(rows: list[Row]) -> Finding:
+    transfer = _one(rows, "transfers")
+    if transfer["error"]:
+        return Finding("MPTCP over two paths", Verdict.LIMITED, transfer["error"])
+    if not transfer["joins"]:
+        reasons = [row["text"] for row in rows if row["record"] == "warning"]
+        return Finding("MPTCP over two paths", Verdict.LIMITED, "; ".join(reasons) or "no join")
+    return Finding("MPTCP over two paths", Verdict.GOOD, "a second subflow joined")
+
+
+def _commands(rows: list[Row]) -> Finding:
+    said = [row["text"] for row in rows if row["record"] == "outputs"]
+    if said[:1] == [_IPPROTO_MPTCP]:
+        return Finding("programs over MPTCP", Verdict.GOOD, "their sockets are made MPTCP sockets")
+    return Finding(
+        "programs over MPTCP",
+        Verdict.LIMITED,
+        "; ".join(said) or "a program got no MPTCP socket",
+        "a kernel with seccomp user notification (CONFIG_SECCOMP_FILTER, Linux 5.14) is needed",
+    )
+
+
+def _ndiffports(rows: list[Row]) -> Finding:
+    joins = _one(rows, "transfers")["joins"]
+    if joins == 2:
+        return Finding("path manager ndiffports", Verdict.GOOD, "3 subflows on one address pair")
+    return Finding(
+        "path manager ndiffports",
+        Verdict.LIMITED,
+        f"{joins or 'none'} of 2 additional subflows joined",
+        "needs the userspace path manager (Linux 5.19)",
+    )
+
+
+def _one(rows: list[Row], record: str) -> Row:
+    return next(row for row in rows if row["record"] == record)
