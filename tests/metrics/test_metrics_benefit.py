@@ -1,4 +1,5 @@
 import pytest
+
 from mptcplab.metrics.benefit import aggregation_benefit, delay_benefit
 
 

@@ -4,10 +4,6 @@ import os
 from pathlib import Path
 
 import pytest
-from mptcplab.metrics import DEFINITIONS, compare, definition_of, judge
-from mptcplab.recording import Lab, Result, Status, Writer
-from mptcplab.recording.manifest import Json
-
 from tests.metrics.plans import carrier, two_paths
 from tests.recording.handmade import (
     SECOND,
@@ -18,6 +14,10 @@ from tests.recording.handmade import (
     result,
     transfer,
 )
+
+from mptcplab.metrics import DEFINITIONS, compare, definition_of, judge
+from mptcplab.recording import Lab, Result, Status, Writer
+from mptcplab.recording.manifest import Json
 
 VARIANTS: list[tuple[str, Protocol]] = [("tcp-wifi", "tcp"), ("tcp-eth", "tcp"), ("mptcp", "mptcp")]
 

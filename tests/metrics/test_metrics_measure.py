@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
-from mptcplab.metrics import measure
-from mptcplab.recording import Status
-
 from tests.metrics.plans import two_paths
 from tests.recording.handmade import MILLISECOND, SECOND, manifest, record, transfer
+
+from mptcplab.metrics import measure
+from mptcplab.recording import Status
 
 
 def subflow(node: str, pair: str, **values: object) -> dict[str, object]:

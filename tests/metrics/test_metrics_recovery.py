@@ -4,12 +4,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+from tests.metrics.plans import carrier, rate_change, two_paths
+from tests.recording.handmade import MILLISECOND, SECOND, manifest, record, transfer
+
 from mptcplab.metrics import measure
 from mptcplab.recording import Recording
 from mptcplab.recording.manifest import Json
-
-from tests.metrics.plans import carrier, rate_change, two_paths
-from tests.recording.handmade import MILLISECOND, SECOND, manifest, record, transfer
 
 BIN = 10 * MILLISECOND
 FAILURE = carrier(8 * SECOND, "eth fails", 1, up=False)

@@ -1,6 +1,7 @@
 import math
 
 import pytest
+
 from mptcplab.metrics.statistics import estimate, jain_index, percentile, student_t
 
 

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.recording.handmade import description, manifest, record, result, transfer
+
 from mptcplab.recording.errors import RecordingError
 from mptcplab.recording.manifest import Lab, Status
 from mptcplab.recording.reader import Recording
 from mptcplab.recording.result import Result, open_results
 from mptcplab.recording.writer import Writer
-
-from tests.recording.handmade import description, manifest, record, result, transfer
 
 
 def dead_pid() -> int:

@@ -6,6 +6,8 @@ import signal
 from pathlib import Path
 
 import pytest
+from tests.recording.handmade import manifest
+
 from mptcplab.recording import files
 from mptcplab.recording.errors import RecordingError
 from mptcplab.recording.files import publish
@@ -13,8 +15,6 @@ from mptcplab.recording.manifest import Lab, Status
 from mptcplab.recording.reader import Recording
 from mptcplab.recording.tables import TABLES
 from mptcplab.recording.writer import Writer
-
-from tests.recording.handmade import manifest
 
 
 def names(folder: Path) -> list[str]:

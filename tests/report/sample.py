@@ -2,9 +2,6 @@
 
 from pathlib import Path
 
-from mptcplab.recording import Result
-from mptcplab.recording.result import Reference
-
 from tests.metrics.plans import carrier, two_paths
 from tests.recording.handmade import (
     MILLISECOND,
@@ -16,6 +13,9 @@ from tests.recording.handmade import (
     result,
     transfer,
 )
+
+from mptcplab.recording import Result
+from mptcplab.recording.result import Reference
 
 FAILURE = carrier(8 * SECOND, "eth fails", 1, up=False)
 RETURN = carrier(12 * SECOND, "eth is back", 1, up=True)

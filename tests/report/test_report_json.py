@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.report.sample import sample
+
 from mptcplab.metrics.statistics import Estimate
 from mptcplab.report import report, to_json
 from mptcplab.report.json import _estimate
-
-from tests.report.sample import sample
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "json.md"
 OPEN_OBJECTS = {"variants[].metrics", "made_with"}

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import nbformat
 from nbclient import NotebookClient
-
 from tests.report.sample import sample
 
 NOTEBOOK = Path(__file__).parents[2] / "notebooks" / "tutorial.ipynb"

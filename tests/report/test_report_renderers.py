@@ -7,14 +7,14 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from mptcplab.report import Report, report, to_html, to_terminal
-from mptcplab.report.html import topology
-from mptcplab.report.series import Mark, course, representative
 from rich.console import Console
-
 from tests.metrics.plans import carrier, two_paths
 from tests.recording.handmade import SECOND, description, manifest, record, result, transfer
 from tests.report.sample import sample
+
+from mptcplab.report import Report, report, to_html, to_terminal
+from mptcplab.report.html import topology
+from mptcplab.report.series import Mark, course, representative
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@
 from pathlib import Path
 
 import pytest
+
 from mptcplab.scenario import ScenarioError, loads
 
 GOOD = Path(__file__).with_name("good.yaml").read_text(encoding="utf-8")

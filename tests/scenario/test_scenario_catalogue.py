@@ -1,4 +1,5 @@
 import pytest
+
 from mptcplab.engine.kernel.compile import compile_plan
 from mptcplab.scenario import Entry, catalogue, load
 from mptcplab.scenario.profiles import profiles

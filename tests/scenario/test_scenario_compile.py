@@ -2,6 +2,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from mptcplab.engine.kernel.compile import Capture, compile_plan
 from mptcplab.scenario import ScenarioError, load, loads
 

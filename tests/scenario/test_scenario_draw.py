@@ -2,6 +2,7 @@ from itertools import combinations
 from xml.etree import ElementTree
 
 import pytest
+
 from mptcplab.scenario import Entry, catalogue, load, loads, with_overrides
 from mptcplab.scenario.draw import draw_svg, draw_text
 from mptcplab.scenario.draw_layout import lay_out

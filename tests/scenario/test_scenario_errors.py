@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
 from mptcplab.scenario import ScenarioError, load, loads, with_overrides
 
 GOOD = Path(__file__).with_name("good.yaml").read_text(encoding="utf-8")

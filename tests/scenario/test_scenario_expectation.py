@@ -1,6 +1,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from mptcplab.scenario.expectation import ExpectationError, evaluate, parse, parse_quantity
 from mptcplab.scenario.units import UnitError
 

@@ -7,6 +7,7 @@ import networkx as nx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from mptcplab.engine.kernel.compile import compile_plan
 from mptcplab.scenario import ScenarioError, load, loads
 from mptcplab.scenario.network import build

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+
 from mptcplab.scenario import Entry, catalogue
 from mptcplab.scenario.schema import schema, schema_text
 from mptcplab.scenario.tree import parse_tree

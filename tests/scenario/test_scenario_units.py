@@ -1,6 +1,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from mptcplab.scenario.link import QueueLimit, parse_queue_limit
 from mptcplab.scenario.units import (
     UnitError,

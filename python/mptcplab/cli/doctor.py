@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import typer
+
 from mptcplab.engine.kernel.examine import Verdict
 from mptcplab.engine.kernel.examine import examine as examine_kernel
 

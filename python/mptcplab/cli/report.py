@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
+
 from mptcplab.cli.errors import UserError
 from mptcplab.recording import RecordingError, open_results
 from mptcplab.report import report, to_html, to_json, to_terminal

@@ -12,6 +12,9 @@ from pathlib import Path
 from types import FrameType
 
 import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
 from mptcplab.cli.errors import UserError
 from mptcplab.cli.report import print_reports, write_page
 from mptcplab.cli.scenarios import load_scenario
@@ -31,8 +34,6 @@ from mptcplab.scenario import (
 )
 from mptcplab.scenario.problem import did_you_mean
 from mptcplab.scenario.units import UnitError, parse_time
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 INTERRUPTED_STATUS = 130
 """Exit status after Ctrl-C, as shells have it."""

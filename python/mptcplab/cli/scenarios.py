@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import typer
+
 from mptcplab.cli.errors import UserError
-from mptcplab.scenario import Scenario, ScenarioError, catalogue, load
+from mptcplab.scenario import Problem, Scenario, ScenarioError, catalogue, load
 
 
 def load_scenario(name: str) -> Scenario:
@@ -54,7 +55,7 @@ def show_scenario(name: str, svg: Path | None, *, as_json: bool) -> None:
 
 def check_scenarios(names: Sequence[str], *, as_json: bool) -> None:
     """Prints every problem of every file; exit status 1 when there is any."""
-    problems = []
+    problems: list[Problem] = []
     for name in names:
         try:
             load(name)

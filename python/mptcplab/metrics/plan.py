@@ -4,7 +4,7 @@ The plan is the compiled scenario, stored in the manifest (``crates/emu/src/plan
 without one is measured all the same; what depends on it is then unknown.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -70,6 +70,12 @@ class Plan:
             for interface in node["interfaces"]
             for prefix in interface["addresses"]
         }
+
+    def in_order(self, nodes: Iterable[str]) -> list[str]:
+        """The nodes, each once, in the order of the plan; unknown ones last."""
+        order = [node["name"] for node in self._list("nodes")]
+        place = {name: number for number, name in enumerate(order)}
+        return sorted(dict.fromkeys(nodes), key=lambda name: place.get(name, len(order)))
 
     def place(self, node: str, interface: str) -> int:
         """Place of an interface in the order of the plan; the last where it is not in it."""

@@ -101,7 +101,7 @@ def plots(report: Report) -> list[Plot]:
         ),
         (
             "Queues",
-            "Packets that wait in the links, each direction in which any do. " + which,
+            "Packets that wait in the links; directions with hardly any are left out. " + which,
             courses_over_time(courses, lambda c: c.queue_packets, "packets", colours),
         ),
     ]
@@ -109,11 +109,11 @@ def plots(report: Report) -> list[Plot]:
 
 
 def _colours(variants: Sequence[VariantMetrics], courses: Sequence[Course]) -> dict[str, Style]:
-    """A style for each interface, the same in all plots."""
+    """A style for each interface and client, the same in all plots."""
     names = [path.interface for variant in variants for path in variant.paths]
     for one in courses:
         for lines in (one.throughput_mbps, one.rtt_ms, one.queue_packets):
-            names += [line.interface for line in lines]
+            names += [line.subject for line in lines]
     return styles(names)
 
 

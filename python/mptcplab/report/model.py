@@ -1,6 +1,6 @@
 """The report as data: everything that the renderers show, computed once."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from mptcplab.metrics import Estimate, VariantMetrics, Verdict, compare, judge
@@ -147,10 +147,18 @@ def _making(
         rows += [
             ("mptcplab", manifest.mptcplab),
             ("kernel", manifest.kernel or ""),
-            ("host", ", ".join(f"{key} {value}" for key, value in manifest.host.items())),
+            ("host", _words(manifest.host)),
         ]
-    for variant in variants:
-        for run in variant.runs[:1]:
-            settings = run.recording.manifest.settings.items()
-            rows.append((f"settings of {variant.name}", ", ".join(f"{k} {v}" for k, v in settings)))
+    settings = {v.name: _words(v.runs[0].recording.manifest.settings) for v in variants if v.runs}
+    if len(set(settings.values())) == 1:
+        rows.append(("settings", next(iter(settings.values()))))
+    else:
+        rows += [(f"settings of {name}", words) for name, words in settings.items()]
     return tuple((name, value) for name, value in rows if value)
+
+
+def _words(values: Mapping[str, object]) -> str:
+    return "; ".join(
+        f"{key} {' '.join(map(str, value)) if isinstance(value, list) else value}"
+        for key, value in values.items()
+    )

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import matplotlib as mpl
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -55,7 +56,7 @@ def courses_over_time(
             panel.set_ylabel(ylabel)
         panels[-1].set_xlabel("time in s")
         panels[-1].set_xlim(left=0)
-        highest = max(line.values.max() for course in drawn for line in lines(course))
+        highest = max(np.nanmax(line.values) for course in drawn for line in lines(course))
         panels[-1].set_ylim(0, 1.08 * highest)
         return _svg(figure)
 
@@ -76,9 +77,9 @@ def _figure(height_inches: float) -> Figure:
 def _panel(panel: Axes, lines: Sequence[Line], colours: Mapping[str, Style]) -> None:
     seen: dict[str, int] = {}
     for line in lines:
-        style = colours[line.interface]
-        repeat = seen.get(line.interface, 0)
-        seen[line.interface] = repeat + 1
+        style = colours[line.subject]
+        repeat = seen.get(line.subject, 0)
+        seen[line.subject] = repeat + 1
         dashes = style.dashes if not repeat else ("-", "--", "-.", ":")[repeat % 4]
         panel.plot(
             line.times_s,
@@ -115,13 +116,8 @@ def _mark(panel: Axes, marks: Sequence[Mark]) -> None:
 def path_utilisation(
     variants: Sequence[VariantMetrics], colours: Mapping[str, Style]
 ) -> str | None:
-    """Share of the payload by path, a bar a variant and client; null if there are no paths."""
-    bars: dict[str, dict[str, float]] = {}
-    for variant in variants:
-        several = len({path.client for path in variant.paths}) > 1
-        for path in variant.paths:
-            name = f"{variant.name}: {path.client}" if several else variant.name
-            bars.setdefault(name, {})[path.interface] = path.share.mean or 0.0
+    """Share of the payload by path, a bar a variant; null if there are no paths."""
+    bars = {variant.name: _shares(variant) for variant in variants if variant.paths}
     if not bars:
         return None
     with mpl.rc_context(_LOOK | {"axes.grid.axis": "x"}):
@@ -159,6 +155,13 @@ def path_utilisation(
         return _svg(figure)
 
 
+def _shares(variant: VariantMetrics) -> dict[str, float]:
+    """Interface to mean share, all clients together."""
+    interfaces = dict.fromkeys(path.interface for path in variant.paths)
+    shares = {interface: variant.metrics[f"share.{interface}"].mean for interface in interfaces}
+    return {interface: share or 0.0 for interface, share in shares.items()}
+
+
 def distribution(samples: Mapping[str, Sequence[float]], xlabel: str) -> str | None:
     """Empirical cumulative distribution, a line a variant; null if there are no samples."""
     known = {name: sorted(values) for name, values in samples.items() if values}
@@ -190,6 +193,7 @@ def distribution(samples: Mapping[str, Sequence[float]], xlabel: str) -> str | N
             spread = max(v[-1] for v in known.values()) / min(v[0] for v in known.values())
             if spread > 30:
                 axes.set_xscale("log")
+                axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
             else:
                 axes.set_xlim(left=0)
         axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))

@@ -1,5 +1,6 @@
 """Courses over time for the plots, from the one recording that represents a variant."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median_low
@@ -15,6 +16,8 @@ from mptcplab.recording import Recording
 
 MOST_POINTS = 240
 """Points of a line; more cannot be told apart in print and make the page large."""
+MOST_SUBFLOWS = 4
+"""With more subflows over one interface, they are one line with gaps."""
 MARKS_APART = 0.02
 """Least part of the whole time between two marks."""
 
@@ -26,8 +29,8 @@ class Line:
     """A figure over time."""
 
     label: str
-    interface: str
-    """The client's interface that it is about; colours follow it."""
+    subject: str
+    """What it is about, a client's interface or a client; colours follow it."""
     times_s: Numbers
     values: Numbers
 
@@ -77,32 +80,39 @@ def course(variant: VariantMetrics) -> Course | None:
     return Course(
         variant=variant.name,
         repetition=run.repetition,
-        throughput_mbps=_throughput(recording),
+        throughput_mbps=_throughput(recording, plan),
         rtt_ms=_round_trips(recording, plan),
         queue_packets=_queues(recording),
         marks=_marks(plan, recording.manifest.duration_s or 0.0),
     )
 
 
-def _throughput(recording: Recording) -> tuple[Line, ...]:
-    """Rates by the counters of the clients' interfaces, each way that payload takes."""
+def _throughput(recording: Recording, plan: Plan) -> tuple[Line, ...]:
+    """Rates by the counters of the clients' interfaces, each way that payload takes.
+
+    One line an interface, or, where there are several clients, one a client.
+    """
     transfers = recording.frame("transfers")
-    samples = recording.frame("interface_samples").sort("t_ns")
+    samples = recording.frame("interface_samples")
     ways = [way for way in ("down", "up") if way in set(transfers["way"])]
-    clients = transfers["client"].unique(maintain_order=True).to_list()
+    clients = plan.in_order(transfers["client"])
+    subject = "interface" if len(clients) == 1 else "node"
+    carried = (
+        samples.filter(pl.col("node").is_in(clients))
+        .group_by(pl.col(subject).alias("subject"), "t_ns", maintain_order=True)
+        .agg(pl.col("rx_bytes", "tx_bytes").sum())
+        .sort("t_ns")
+    )
     lines = []
-    for client in clients:
-        own = samples.filter(node=client)
-        for interface in own["interface"].unique(maintain_order=True):
-            counters = own.filter(interface=interface)
-            for way in ways:
-                bytes_ = counters["rx_bytes" if way == "down" else "tx_bytes"]
-                times_s, rates = _rates(counters["t_ns"].to_numpy(), bytes_.to_numpy())
-                label = interface if len(clients) == 1 else f"{client}.{interface}"
-                if len(ways) > 1:
-                    label += f" {way}"
-                if rates.size and rates.max() > 0:
-                    lines.append(Line(label, interface, times_s, rates))
+    names = clients if subject == "node" else carried["subject"].unique(maintain_order=True)
+    for name in names:
+        own = carried.filter(subject=name)
+        for way in ways:
+            counter = own["rx_bytes" if way == "down" else "tx_bytes"]
+            times_s, rates = _rates(own["t_ns"].to_numpy(), counter.to_numpy())
+            label = name if len(ways) == 1 else f"{name} {way}"
+            if rates.size:
+                lines.append(Line(label, name, times_s, rates))
     return _without_the_idle(lines)
 
 
@@ -140,14 +150,26 @@ def _round_trips(recording: Recording, plan: Plan) -> tuple[Line, ...]:
     for (subflow,), rows in samples.group_by(["subflow"], maintain_order=True):
         interface = _client_interface(str(subflow), set(transfers["client"]), plan)
         lines.setdefault(interface or str(subflow), []).append(rows)
-    found = []
+    found: list[Line] = []
     for interface, groups in lines.items():
-        for number, rows in enumerate(groups[:4], start=1):
-            thin = rows.gather_every(max(1, rows.height // MOST_POINTS))
+        if len(groups) > MOST_SUBFLOWS:
+            found.append(_joined(interface, groups))
+            continue
+        for number, rows in enumerate(groups, start=1):
             label = interface if len(groups) == 1 else f"{interface} {number}"
-            values = thin["rtt_us"].to_numpy() / 1e3
-            found.append(Line(label, interface, thin["t_ns"].to_numpy() / 1e9, values))
+            found.append(_joined(interface, [rows], label))
     return tuple(line for line in found if line.times_s.size > 1)
+
+
+def _joined(interface: str, groups: Sequence[pl.DataFrame], label: str | None = None) -> Line:
+    """The round-trip times of several subflows as one line with gaps."""
+    step = max(1, sum(rows.height for rows in groups) // MOST_POINTS)
+    times, values = [], []
+    for rows in groups:
+        thin = rows.gather_every(step)
+        times += [*thin["t_ns"] / 1e9, np.nan]
+        values += [*thin["rtt_us"] / 1e3, np.nan]
+    return Line(label or interface, interface, np.array(times[:-1]), np.array(values[:-1]))
 
 
 def _client_interface(subflow: str, clients: set[str], plan: Plan) -> str | None:
@@ -160,9 +182,11 @@ def _client_interface(subflow: str, clients: set[str], plan: Plan) -> str | None
 
 
 def _queues(recording: Recording) -> tuple[Line, ...]:
-    """The queues of the links, each direction in which packets ever waited."""
+    """The queues of the links, each direction that fills to a tenth of the fullest one."""
     samples = recording.frame("link_samples").sort("t_ns")
     clients = set(recording.frame("transfers")["client"])
+    fullest = samples["queued_packets"].max()
+    least = max(2.0, fullest / 10) if isinstance(fullest, int) else 2.0
     lines = []
     for (link, source, target), rows in samples.group_by(
         ["link", "from", "to"], maintain_order=True
@@ -172,12 +196,16 @@ def _queues(recording: Recording) -> tuple[Line, ...]:
             pl.col("t_ns").first(), pl.col("queued_packets").max()
         )
         values = thin["queued_packets"].fill_null(0).to_numpy().astype(np.float64)
+        if values.size < 2 or values.max() < least:
+            continue
         ends = [str(end).partition(".") for end in (source, target)]
-        interface = next((name for node, _, name in ends if node in clients), str(link))
-        if values.size > 1 and values.max() >= 2:
-            label = f"{link} from {source}"
-            lines.append(Line(label, interface, thin["t_ns"].to_numpy() / 1e9, values))
-    return tuple(lines)
+        subject = next((name for node, _, name in ends if node in clients), str(link))
+        lines.append((str(link), ends[0][0], subject, thin["t_ns"].to_numpy() / 1e9, values))
+    both_ways = Counter(link for link, *_ in lines)
+    return tuple(
+        Line(link if both_ways[link] == 1 else f"{link} from {node}", subject, times_s, values)
+        for link, node, subject, times_s, values in lines
+    )
 
 
 def _marks(plan: Plan, duration_s: float) -> tuple[Mark, ...]:
