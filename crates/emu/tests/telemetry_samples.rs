@@ -19,7 +19,12 @@ use traffic_world::{World, inside, traffic};
 const LONG: u64 = 60_000_000_000;
 
 fn bulk(duration_ns: u64) -> Workload {
-    Workload::Bulk { way: Way::Up, streams: 1, duration_ns: Some(duration_ns), bytes: None }
+    Workload::Bulk {
+        way: Way::Up,
+        streams: 1,
+        duration_ns: Some(duration_ns),
+        bytes: None,
+    }
 }
 
 #[test]
@@ -41,11 +46,15 @@ fn every_subflow_and_interface_is_sampled() {
     let subflows = world.rows("subflow_samples");
     let sampled = |node: &str, interface: &str| -> Vec<&Value> {
         let rows = subflows.iter().filter(|row| row["final"] == false);
-        rows.filter(|row| row["node"] == node && row["interface"] == interface).collect()
+        rows.filter(|row| row["node"] == node && row["interface"] == interface)
+            .collect()
     };
     for interface in ["wifi", "eth"] {
         let rows = sampled("client", interface);
-        assert!(!rows.is_empty(), "no sample of the subflow over {interface}");
+        assert!(
+            !rows.is_empty(),
+            "no sample of the subflow over {interface}"
+        );
         for row in rows {
             assert_eq!(row["token"], transfer["token"]);
             assert_eq!(row["backup"], false);
@@ -56,28 +65,41 @@ fn every_subflow_and_interface_is_sampled() {
     }
     // The server has both on the address that the client was told.
     let at_server = sampled("server", "wifi");
-    let pairs: BTreeSet<_> = at_server.iter().map(|row| row["subflow"].as_str()).collect();
+    let pairs: BTreeSet<_> = at_server
+        .iter()
+        .map(|row| row["subflow"].as_str())
+        .collect();
     assert_eq!(pairs.len(), 2, "{pairs:?}");
     let connections = world.rows("connection_samples");
     let ours = |row: &&Value| row["node"] == "client" && row["token"] == transfer["token"];
-    let joined = connections.iter().filter(ours).filter(|row| row["subflows"] == 1).count();
+    let joined = connections
+        .iter()
+        .filter(ours)
+        .filter(|row| row["subflows"] == 1)
+        .count();
     assert!(joined > 1, "{connections:?}");
 
     let interfaces = world.rows("interface_samples");
     let last = |node: &str, interface: &str| {
         let mut rows = interfaces.iter().rev();
-        rows.find(|row| row["node"] == node && row["interface"] == interface).unwrap().clone()
+        rows.find(|row| row["node"] == node && row["interface"] == interface)
+            .unwrap()
+            .clone()
     };
     let sent = |interface| last("client", interface)["tx_bytes"].as_u64().unwrap();
     assert!(sent("wifi") + sent("eth") > transfer["bytes"].as_u64().unwrap());
-    assert_eq!(last("client", "wifi")["tx_packets"], last("server", "wifi")["rx_packets"]);
+    assert_eq!(
+        last("client", "wifi")["tx_packets"],
+        last("server", "wifi")["rx_packets"]
+    );
     assert_eq!(last("client", "wifi")["up"], true);
     assert_eq!(world.rows("warning"), Vec::<Value>::new());
 
     let counters = world.rows("counters");
     let counter = |node: &str, name: &str| {
         let mut rows = counters.iter();
-        rows.find(|row| row["node"] == node && row["name"] == name).map(|row| row["value"].clone())
+        rows.find(|row| row["node"] == node && row["name"] == name)
+            .map(|row| row["value"].clone())
     };
     assert_eq!(counter("client", "MPTcpExtMPJoinSynAckRx"), Some(1.into()));
     assert_eq!(counter("server", "MPTcpExtMPJoinAckRx"), Some(1.into()));
@@ -110,8 +132,14 @@ fn sockets_of_any_program_are_seen_but_listeners_are_not() {
     // The server's socket is an IPv6 one with a mapped address.
     assert_eq!(first("server")["subflow"], format!("10.0.1.1:7000-{local}"));
     assert_eq!(first("server")["interface"], "wifi");
-    assert!(rows.iter().all(|row| row["token"].is_null() && row["state"] == "ESTABLISHED"));
-    assert!(rows.iter().all(|row| row["backup"].is_null() && row["local_id"].is_null()));
+    assert!(
+        rows.iter()
+            .all(|row| row["token"].is_null() && row["state"] == "ESTABLISHED")
+    );
+    assert!(
+        rows.iter()
+            .all(|row| row["backup"].is_null() && row["local_id"].is_null())
+    );
 }
 
 #[test]

@@ -11,7 +11,12 @@ const LONG: u64 = 60_000_000_000;
 const MILLISECOND: u64 = 1_000_000;
 
 fn sized(way: Way, streams: u32, bytes: u64) -> Workload {
-    Workload::Bulk { way, streams, duration_ns: None, bytes: Some(bytes) }
+    Workload::Bulk {
+        way,
+        streams,
+        duration_ns: None,
+        bytes: Some(bytes),
+    }
 }
 
 fn delivered(rows: &[Value]) -> u64 {
@@ -43,9 +48,21 @@ fn a_size_is_delivered_both_ways_over_both_protocols() {
         }
         assert_eq!(delivered(&world.rows("deliveries")), 12_000_000);
         let finals = world.rows("subflow_samples");
-        assert_eq!(finals.len(), 8, "one subflow at either end of each transfer");
-        assert!(finals.iter().all(|row| row["final"] == true && row["interface"] == "wifi"));
-        assert!(finals.iter().all(|row| row["congestion_control"] == "cubic"));
+        assert_eq!(
+            finals.len(),
+            8,
+            "one subflow at either end of each transfer"
+        );
+        assert!(
+            finals
+                .iter()
+                .all(|row| row["final"] == true && row["interface"] == "wifi")
+        );
+        assert!(
+            finals
+                .iter()
+                .all(|row| row["congestion_control"] == "cubic")
+        );
         let connections = world.rows("connection_samples").len();
         assert_eq!(connections, if protocol == Protocol::Mptcp { 8 } else { 0 });
     }
@@ -60,11 +77,21 @@ fn a_duration_ends_the_transfer_exactly_then() {
         let world = World::new();
         world.add_endpoint();
         let duration_ns = Some(300 * MILLISECOND);
-        let workload = Workload::Bulk { way, streams: 1, duration_ns, bytes: None };
+        let workload = Workload::Bulk {
+            way,
+            streams: 1,
+            duration_ns,
+            bytes: None,
+        };
         let mut item = traffic(Protocol::Mptcp, workload);
         item.expected_joins = 1;
-        assert_eq!(traffic::start(&[item], &world.context).unwrap().wait(LONG), Ended::All);
-        let [transfer] = &world.rows("transfers")[..] else { panic!("one transfer") };
+        assert_eq!(
+            traffic::start(&[item], &world.context).unwrap().wait(LONG),
+            Ended::All
+        );
+        let [transfer] = &world.rows("transfers")[..] else {
+            panic!("one transfer")
+        };
         println!("{transfer}");
         let (start, end) = (transfer["start_ns"].as_u64().unwrap(), &transfer["end_ns"]);
         assert_eq!(end.as_u64(), Some(start + 300 * MILLISECOND));
@@ -72,7 +99,11 @@ fn a_duration_ends_the_transfer_exactly_then() {
         assert_eq!(transfer["joins"], 1);
         let deliveries = world.rows("deliveries");
         assert_eq!(Some(delivered(&deliveries)), transfer["bytes"].as_u64());
-        assert!(deliveries.iter().all(|row| row["t_ns"].as_u64() < end.as_u64()));
+        assert!(
+            deliveries
+                .iter()
+                .all(|row| row["t_ns"].as_u64() < end.as_u64())
+        );
         let finals = world.rows("subflow_samples");
         let of = |node| finals.iter().filter(move |row| row["node"] == node);
         assert_eq!(of("client").count(), 2, "{finals:?}");

@@ -13,21 +13,36 @@ const LONG: u64 = 60_000_000_000;
 fn command(protocol: Protocol, argv: &[&str], server_argv: Option<&[&str]>) -> Traffic {
     let owned = |argv: &[&str]| argv.iter().map(|&part| part.to_owned()).collect();
     let (argv, server_argv) = (owned(argv), server_argv.map(owned));
-    traffic(protocol, Workload::Command { argv, server_argv, duration_ns: None })
+    traffic(
+        protocol,
+        Workload::Command {
+            argv,
+            server_argv,
+            duration_ns: None,
+        },
+    )
 }
 
 fn run(world: &World, item: Traffic) {
-    assert_eq!(traffic::start(&[item], &world.context).unwrap().wait(LONG), Ended::All);
+    assert_eq!(
+        traffic::start(&[item], &world.context).unwrap().wait(LONG),
+        Ended::All
+    );
 }
 
 fn texts(world: &World, stream: &str) -> Vec<String> {
     let rows = world.rows("outputs");
     let rows = rows.iter().filter(|row| row["stream"] == stream);
-    rows.map(|row| row["text"].as_str().unwrap().to_owned()).collect()
+    rows.map(|row| row["text"].as_str().unwrap().to_owned())
+        .collect()
 }
 
 fn labels(world: &World) -> Vec<String> {
-    world.rows("events").iter().map(|row| row["label"].as_str().unwrap().to_owned()).collect()
+    world
+        .rows("events")
+        .iter()
+        .map(|row| row["label"].as_str().unwrap().to_owned())
+        .collect()
 }
 
 #[test]
@@ -43,12 +58,20 @@ fn a_command_runs_in_its_host_and_its_lines_are_kept() {
     assert_eq!(texts(&world, "stderr"), ["wrong"]);
     let warnings = world.rows("warning");
     assert_eq!(warnings.len(), 1);
-    assert!(warnings[0]["text"].as_str().unwrap().ends_with("failed: exit status: 3"));
+    assert!(
+        warnings[0]["text"]
+            .as_str()
+            .unwrap()
+            .ends_with("failed: exit status: 3")
+    );
     let item = command(Protocol::Tcp, &["ip", "-brief", "address"], None);
     let world = World::new();
     run(&world, item);
     let out = texts(&world, "stdout").join("\n");
-    assert!(out.contains("10.0.1.2/24") && out.contains("10.0.2.2/24"), "{out}");
+    assert!(
+        out.contains("10.0.1.2/24") && out.contains("10.0.2.2/24"),
+        "{out}"
+    );
 }
 
 #[test]
@@ -87,8 +110,15 @@ fn sockets_are_of_the_asked_protocol_also_in_children() {
         let mut item = command(protocol, &["python3", "-c", INSPECT], None);
         item.congestion_control = "reno".to_owned();
         run(&world, item);
-        let expected = [format!("{number} reno"), "True False".to_owned(), "17".to_owned()];
-        assert_eq!(texts(&world, "stdout"), [expected.clone(), expected].concat());
+        let expected = [
+            format!("{number} reno"),
+            "True False".to_owned(),
+            "17".to_owned(),
+        ];
+        assert_eq!(
+            texts(&world, "stdout"),
+            [expected.clone(), expected].concat()
+        );
     }
 }
 
@@ -99,7 +129,10 @@ fn a_program_gets_tcp_where_mptcp_is_off() {
     }
     let world = World::new();
     world.sysctl(0, "mptcp/enabled", "0");
-    run(&world, command(Protocol::Mptcp, &["python3", "-c", INSPECT, "once"], None));
+    run(
+        &world,
+        command(Protocol::Mptcp, &["python3", "-c", INSPECT, "once"], None),
+    );
     assert_eq!(texts(&world, "stdout")[0], "6 cubic");
 }
 
@@ -113,7 +146,9 @@ fn iperf3_is_mptcp_without_knowing_it() {
     }
     let world = World::new();
     world.add_endpoint();
-    let client = ["iperf3", "-c", "{server}", "-p", "{port}", "-B", "{source}", "-n", "20M", "-J"];
+    let client = [
+        "iperf3", "-c", "{server}", "-p", "{port}", "-B", "{source}", "-n", "20M", "-J",
+    ];
     let server: &[&str] = &["iperf3", "-s", "-p", "{port}"];
     let joins = |world: &World| {
         let read = || std::fs::read_to_string("/proc/thread-self/net/netstat").unwrap();
@@ -121,12 +156,28 @@ fn iperf3_is_mptcp_without_knowing_it() {
         let mut lines = text.lines().filter(|line| line.starts_with("MPTcpExt"));
         let (names, values) = (lines.next().unwrap(), lines.next().unwrap());
         let mut pairs = names.split(' ').zip(values.split(' '));
-        pairs.find(|(name, _)| *name == "MPJoinSynAckRx").unwrap().1.to_owned()
+        pairs
+            .find(|(name, _)| *name == "MPJoinSynAckRx")
+            .unwrap()
+            .1
+            .to_owned()
     };
     run(&world, command(Protocol::Mptcp, &client, Some(server)));
-    assert!(texts(&world, "stdout").iter().any(|line| line.contains("sum_received")));
-    assert!(labels(&world).iter().any(|label| label.ends_with("on client: exit status: 0")));
-    assert!(labels(&world).iter().any(|label| label.ends_with("on server: ended")));
+    assert!(
+        texts(&world, "stdout")
+            .iter()
+            .any(|line| line.contains("sum_received"))
+    );
+    assert!(
+        labels(&world)
+            .iter()
+            .any(|label| label.ends_with("on client: exit status: 0"))
+    );
+    assert!(
+        labels(&world)
+            .iter()
+            .any(|label| label.ends_with("on server: ended"))
+    );
     assert_ne!(joins(&world), "0");
 }
 
@@ -136,12 +187,21 @@ fn its_time_ends_a_command_without_error_and_takes_its_children() {
         return;
     }
     let world = World::new();
-    let argv = ["sh", "-c", "sleep 1000 & echo $!; wait"].map(str::to_owned).to_vec();
+    let argv = ["sh", "-c", "sleep 1000 & echo $!; wait"]
+        .map(str::to_owned)
+        .to_vec();
     let duration_ns = Some(200_000_000);
-    let workload = Workload::Command { argv, server_argv: None, duration_ns };
+    let workload = Workload::Command {
+        argv,
+        server_argv: None,
+        duration_ns,
+    };
     run(&world, traffic(Protocol::Tcp, workload));
     assert!(world.rows("warning").is_empty());
     let child: i32 = texts(&world, "stdout")[0].parse().unwrap();
     let state = std::fs::read_to_string(format!("/proc/{child}/stat")).unwrap_or_default();
-    assert!(state.is_empty() || state.contains(") Z "), "the child lives: {state}");
+    assert!(
+        state.is_empty() || state.contains(") Z "),
+        "the child lives: {state}"
+    );
 }

@@ -11,12 +11,26 @@ const LONG: u64 = 60_000_000_000;
 const MILLISECOND: u64 = 1_000_000;
 
 fn bulk(protocol: Protocol, duration_ns: Option<u64>) -> Traffic {
-    let bytes = if duration_ns.is_none() { Some(u64::MAX) } else { None };
-    traffic(protocol, Workload::Bulk { way: Way::Up, streams: 1, duration_ns, bytes })
+    let bytes = if duration_ns.is_none() {
+        Some(u64::MAX)
+    } else {
+        None
+    };
+    traffic(
+        protocol,
+        Workload::Bulk {
+            way: Way::Up,
+            streams: 1,
+            duration_ns,
+            bytes,
+        },
+    )
 }
 
 fn only_transfer(world: &World) -> Value {
-    let [transfer] = &world.rows("transfers")[..] else { panic!("one transfer") };
+    let [transfer] = &world.rows("transfers")[..] else {
+        panic!("one transfer")
+    };
     transfer.clone()
 }
 
@@ -35,9 +49,15 @@ fn an_unknown_congestion_control_is_refused_by_name() {
     let world = World::new();
     let mut item = bulk(Protocol::Tcp, Some(MILLISECOND));
     item.congestion_control = "olia".to_owned();
-    let error = traffic::start(&[item], &world.context).err().unwrap().to_string();
+    let error = traffic::start(&[item], &world.context)
+        .err()
+        .unwrap()
+        .to_string();
     let expected = "traffic item: this kernel has no congestion control \"olia\"; it has ";
-    assert!(error.starts_with(expected) && error.contains("reno"), "{error}");
+    assert!(
+        error.starts_with(expected) && error.contains("reno"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -48,7 +68,10 @@ fn a_connection_without_an_answer_says_so() {
     let world = World::new();
     world.ip(1, "route add blackhole 10.0.1.2/32");
     let item = bulk(Protocol::Tcp, Some(200 * MILLISECOND));
-    assert_eq!(traffic::start(&[item], &world.context).unwrap().wait(LONG), Ended::All);
+    assert_eq!(
+        traffic::start(&[item], &world.context).unwrap().wait(LONG),
+        Ended::All
+    );
     let transfer = only_transfer(&world);
     let error = "connect to 10.0.1.1:5001 from 10.0.1.2: no answer after 0.2 s";
     assert_eq!(transfer["error"], error);
@@ -65,7 +88,10 @@ fn a_source_that_is_not_there_says_so() {
     let world = World::new();
     let mut item = bulk(Protocol::Tcp, Some(MILLISECOND));
     item.source = Some("10.0.3.2".parse().unwrap());
-    assert_eq!(traffic::start(&[item], &world.context).unwrap().wait(LONG), Ended::All);
+    assert_eq!(
+        traffic::start(&[item], &world.context).unwrap().wait(LONG),
+        Ended::All
+    );
     let error = "connect to 10.0.1.1:5001 from 10.0.3.2: cannot assign requested address";
     assert_eq!(only_transfer(&world)["error"], error);
 }
@@ -86,10 +112,17 @@ fn a_stop_keeps_what_was_delivered() {
         let transfer = only_transfer(&world);
         assert_eq!(transfer["error"], "interrupted");
         let delivered = world.rows("deliveries");
-        let bytes: u64 = delivered.iter().map(|row| row["bytes"].as_u64().unwrap()).sum();
+        let bytes: u64 = delivered
+            .iter()
+            .map(|row| row["bytes"].as_u64().unwrap())
+            .sum();
         assert_eq!(transfer["bytes"], bytes);
         assert!(transfer["end_ns"].as_u64() >= delivered.last().unwrap()["t_ns"].as_u64());
-        assert_eq!(world.rows("subflow_samples").len(), 2, "the final states of both ends");
+        assert_eq!(
+            world.rows("subflow_samples").len(),
+            2,
+            "the final states of both ends"
+        );
     }
 }
 
@@ -101,7 +134,10 @@ fn the_limit_of_the_run_ends_its_traffic() {
     let world = World::new();
     let running = traffic::start(&[bulk(Protocol::Tcp, None)], &world.context).unwrap();
     assert_eq!(running.wait(300 * MILLISECOND), Ended::Limit);
-    assert_eq!(only_transfer(&world)["error"], "the time limit of the run was reached");
+    assert_eq!(
+        only_transfer(&world)["error"],
+        "the time limit of the run was reached"
+    );
 }
 
 #[test]
@@ -122,7 +158,10 @@ fn an_item_after_the_end_of_the_run_is_reported() {
 fn expect_join(world: &World) -> (Value, String) {
     let mut item = bulk(Protocol::Mptcp, Some(200 * MILLISECOND));
     item.expected_joins = 1;
-    assert_eq!(traffic::start(&[item], &world.context).unwrap().wait(LONG), Ended::All);
+    assert_eq!(
+        traffic::start(&[item], &world.context).unwrap().wait(LONG),
+        Ended::All
+    );
     let warning = warning(world);
     assert!(warning.starts_with("item: NOT MULTIPATH: 1 of 1 connections had fewer joins"));
     (only_transfer(world), warning)
@@ -137,24 +176,37 @@ fn a_missing_join_is_a_loud_warning_with_the_reason() {
     let (transfer, warning) = expect_join(&world);
     assert_eq!(transfer["fallback"], false);
     assert_eq!(transfer["joins"], 0);
-    assert!(warning.contains("it has no endpoint that opens subflows"), "{warning}");
+    assert!(
+        warning.contains("it has no endpoint that opens subflows"),
+        "{warning}"
+    );
 
     let world = World::new();
     world.add_endpoint();
     world.ip(0, "mptcp limits set subflows 0");
-    assert!(expect_join(&world).1.contains("its limit of subflows is zero"));
+    assert!(
+        expect_join(&world)
+            .1
+            .contains("its limit of subflows is zero")
+    );
 
     let world = World::new();
     world.add_endpoint();
     world.ip(1, "mptcp limits set subflows 0");
     let warning = expect_join(&world).1;
-    assert!(warning.contains("MPJoinSynRx") && warning.contains("limit"), "{warning}");
+    assert!(
+        warning.contains("MPJoinSynRx") && warning.contains("limit"),
+        "{warning}"
+    );
 
     let world = World::new();
     world.add_endpoint();
     world.ip(1, "link set eth arp off");
     let warning = expect_join(&world).1;
-    assert!(warning.contains("join did not reach the server"), "{warning}");
+    assert!(
+        warning.contains("join did not reach the server"),
+        "{warning}"
+    );
 }
 
 #[test]
@@ -162,7 +214,10 @@ fn a_fallback_to_tcp_is_recorded_and_reported() {
     if !inside("a_fallback_to_tcp_is_recorded_and_reported") {
         return;
     }
-    for (node, part) in [(0, "switched off at the client"), (1, "switched off at the server")] {
+    for (node, part) in [
+        (0, "switched off at the client"),
+        (1, "switched off at the server"),
+    ] {
         let world = World::new();
         world.add_endpoint();
         world.sysctl(node, "mptcp/enabled", "0");
@@ -174,8 +229,14 @@ fn a_fallback_to_tcp_is_recorded_and_reported() {
         assert!(warning.contains(part), "{warning}");
         let finals = world.rows("subflow_samples");
         assert_eq!(finals.len(), 2, "a TCP connection has two ends");
-        assert!(finals.iter().all(|row| row["token"].is_null()), "{finals:?}");
-        assert!(finals.iter().all(|row| row["bytes_sent"].is_u64()), "{finals:?}");
+        assert!(
+            finals.iter().all(|row| row["token"].is_null()),
+            "{finals:?}"
+        );
+        assert!(
+            finals.iter().all(|row| row["bytes_sent"].is_u64()),
+            "{finals:?}"
+        );
     }
 }
 
@@ -189,8 +250,17 @@ fn a_join_counts_also_after_its_subflow_has_gone() {
     let running = traffic::start(&[bulk(Protocol::Mptcp, None)], &world.context).unwrap();
     let subflows = || {
         let netns = &world.context.nodes[0].netns;
-        let list = || std::process::Command::new("ss").args(["-Htn"]).output().unwrap().stdout;
-        String::from_utf8(netns.run(list).unwrap()).unwrap().lines().count()
+        let list = || {
+            std::process::Command::new("ss")
+                .args(["-Htn"])
+                .output()
+                .unwrap()
+                .stdout
+        };
+        String::from_utf8(netns.run(list).unwrap())
+            .unwrap()
+            .lines()
+            .count()
     };
     while subflows() < 2 {
         std::thread::yield_now();

@@ -14,7 +14,10 @@ const BOTH: [Protocol; 2] = [Protocol::Tcp, Protocol::Mptcp];
 
 fn run(world: &World, item: &Traffic) {
     let items = std::slice::from_ref(item);
-    assert_eq!(traffic::start(items, &world.context).unwrap().wait(LONG), Ended::All);
+    assert_eq!(
+        traffic::start(items, &world.context).unwrap().wait(LONG),
+        Ended::All
+    );
     assert_eq!(world.rows("warning"), Vec::<Value>::new());
 }
 
@@ -32,7 +35,10 @@ fn http_downloads_one_after_the_other_each_on_its_connection() {
     for protocol in BOTH {
         for addresses in [|item| item, ipv6] {
             let world = World::new();
-            let workload = Workload::Http { bytes: 200_000, count: 3 };
+            let workload = Workload::Http {
+                bytes: 200_000,
+                count: 3,
+            };
             run(&world, &addresses(traffic(protocol, workload)));
             let transfers = world.rows("transfers");
             assert_eq!(transfers.len(), 3);
@@ -60,17 +66,30 @@ fn requests_are_answered_in_turn() {
     for protocol in BOTH {
         let world = World::new();
         let (request_bytes, response_bytes) = (100, 5_000);
-        let workload =
-            Workload::RequestResponse { request_bytes, response_bytes, interval_ns: 0, count: 20 };
+        let workload = Workload::RequestResponse {
+            request_bytes,
+            response_bytes,
+            interval_ns: 0,
+            count: 20,
+        };
         run(&world, &traffic(protocol, workload));
-        let [transfer] = &world.rows("transfers")[..] else { panic!("one transfer") };
+        let [transfer] = &world.rows("transfers")[..] else {
+            panic!("one transfer")
+        };
         assert_eq!(transfer["error"], Value::Null);
         assert_eq!(transfer["bytes"], 20 * 5_000);
         let latencies = world.rows("latencies");
-        let sequences: Vec<_> = latencies.iter().map(|row| row["sequence"].as_u64()).collect();
+        let sequences: Vec<_> = latencies
+            .iter()
+            .map(|row| row["sequence"].as_u64())
+            .collect();
         assert_eq!(sequences, (0..20).map(Some).collect::<Vec<_>>());
         assert!(latencies.iter().all(|row| row["rtt_ns"].as_u64() > Some(0)));
-        assert!(latencies.iter().all(|row| row["kind"] == "request_response"));
+        assert!(
+            latencies
+                .iter()
+                .all(|row| row["kind"] == "request_response")
+        );
     }
 }
 
@@ -81,11 +100,19 @@ fn echoes_come_back_over_ipv4_and_ipv6() {
     }
     for addresses in [|item| item, ipv6] {
         let world = World::new();
-        let workload = Workload::Ping { interval_ns: 1_000_000, count: 10, payload_bytes: 56 };
+        let workload = Workload::Ping {
+            interval_ns: 1_000_000,
+            count: 10,
+            payload_bytes: 56,
+        };
         run(&world, &addresses(traffic(Protocol::Tcp, workload)));
         let latencies = world.rows("latencies");
         assert_eq!(latencies.len(), 10);
-        assert!(latencies.iter().all(|row| row["kind"] == "ping" && !row["rtt_ns"].is_null()));
+        assert!(
+            latencies
+                .iter()
+                .all(|row| row["kind"] == "ping" && !row["rtt_ns"].is_null())
+        );
     }
 }
 
@@ -96,7 +123,11 @@ fn an_echo_without_an_answer_is_lost() {
     }
     let world = World::new();
     world.sysctl(1, "ipv4/icmp_echo_ignore_all", "1");
-    let workload = Workload::Ping { interval_ns: 1_000_000, count: 3, payload_bytes: 0 };
+    let workload = Workload::Ping {
+        interval_ns: 1_000_000,
+        count: 3,
+        payload_bytes: 0,
+    };
     run(&world, &traffic(Protocol::Tcp, workload));
     let latencies = world.rows("latencies");
     assert_eq!(latencies.len(), 3);
@@ -122,7 +153,11 @@ fn files_go_both_ways_over_ftp() {
     for protocol in BOTH {
         for way in [Way::Up, Way::Down] {
             let world = World::new();
-            let workload = Workload::Ftp { way, bytes: 1_000_000, count: 2 };
+            let workload = Workload::Ftp {
+                way,
+                bytes: 1_000_000,
+                count: 2,
+            };
             run(&world, &traffic(protocol, workload));
             let transfers = world.rows("transfers");
             assert_eq!(transfers.len(), 2, "{transfers:?}");
@@ -136,10 +171,17 @@ fn files_go_both_ways_over_ftp() {
                 );
                 assert_eq!(transfer["token"].is_u64(), protocol == Protocol::Mptcp);
                 let times = ["start_ns", "connected_ns", "first_byte_ns", "end_ns"];
-                assert!(times.map(|name| transfer[name].as_u64().unwrap()).is_sorted());
+                assert!(
+                    times
+                        .map(|name| transfer[name].as_u64().unwrap())
+                        .is_sorted()
+                );
             }
             let delivered = world.rows("deliveries");
-            let bytes: u64 = delivered.iter().map(|row| row["bytes"].as_u64().unwrap()).sum();
+            let bytes: u64 = delivered
+                .iter()
+                .map(|row| row["bytes"].as_u64().unwrap())
+                .sum();
             assert_eq!(bytes, 2_000_000);
         }
     }

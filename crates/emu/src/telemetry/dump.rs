@@ -26,7 +26,11 @@ impl Dumper {
         let mut socket = Socket::new(family as isize)?;
         socket.bind_auto()?;
         socket.connect(&SocketAddr::new(0, 0))?;
-        Ok(Self { socket, buffer: vec![0; READ_LENGTH], sequence: 0 })
+        Ok(Self {
+            socket,
+            buffer: vec![0; READ_LENGTH],
+            sequence: 0,
+        })
     }
 
     /// Asks for a dump and gives each message's type and payload to `each`.
@@ -91,13 +95,15 @@ fn status(payload: &[u8]) -> io::Result<()> {
 
 /// The attributes in `bytes`: type (without its flag bits) and value; ends at the first broken one.
 pub(super) fn attributes(bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
-    NlasIterator::new(bytes).map_while(Result::ok).filter_map(|attribute: NlaBuffer<&[u8]>| {
-        let kind = attribute.kind();
-        let length = attribute.value_length();
-        let bytes: &[u8] = attribute.into_inner();
-        // The value keeps the lifetime of the message that it is part of.
-        Some((kind, bytes.get(4..4 + length)?))
-    })
+    NlasIterator::new(bytes)
+        .map_while(Result::ok)
+        .filter_map(|attribute: NlaBuffer<&[u8]>| {
+            let kind = attribute.kind();
+            let length = attribute.value_length();
+            let bytes: &[u8] = attribute.into_inner();
+            // The value keeps the lifetime of the message that it is part of.
+            Some((kind, bytes.get(4..4 + length)?))
+        })
 }
 
 #[cfg(test)]

@@ -43,7 +43,10 @@ fn parse(message: &[u8]) -> Option<Counters> {
         return None;
     }
     let running = (libc::IFF_UP | libc::IFF_RUNNING) as u32;
-    let mut counters = Counters { up: flags & running == running, ..Counters::default() };
+    let mut counters = Counters {
+        up: flags & running == running,
+        ..Counters::default()
+    };
     for (kind, value) in attributes(message.get(IFINFOMSG_LENGTH..)?) {
         match kind {
             IFLA_IFNAME => {
@@ -91,7 +94,10 @@ mod tests {
             rx_dropped: Some(7),
             tx_dropped: Some(8),
         };
-        assert_eq!(parse(&link(libc::IFF_UP | libc::IFF_RUNNING)), Some(expected));
+        assert_eq!(
+            parse(&link(libc::IFF_UP | libc::IFF_RUNNING)),
+            Some(expected)
+        );
     }
 
     #[test]

@@ -9,7 +9,10 @@ pub(crate) type Mib = BTreeMap<String, i64>;
 /// Reads the counters of the calling thread's namespace.
 pub(crate) fn read() -> io::Result<Mib> {
     let mut mib = Mib::new();
-    for file in ["/proc/thread-self/net/snmp", "/proc/thread-self/net/netstat"] {
+    for file in [
+        "/proc/thread-self/net/snmp",
+        "/proc/thread-self/net/netstat",
+    ] {
         mib.extend(parse(&fs::read_to_string(file)?));
     }
     Ok(mib)
@@ -20,7 +23,10 @@ pub(crate) fn differences(before: &Mib, after: &Mib) -> Mib {
     after
         .iter()
         .map(|(name, value)| {
-            (name.clone(), value.saturating_sub(before.get(name).copied().unwrap_or(0)))
+            (
+                name.clone(),
+                value.saturating_sub(before.get(name).copied().unwrap_or(0)),
+            )
         })
         .filter(|&(_, difference)| difference != 0)
         .collect()
@@ -50,7 +56,10 @@ mod tests {
 
     #[test]
     fn only_what_changed_is_told() {
-        let expected = Mib::from([("TcpActiveOpens".into(), 2), ("MPTcpExtMPJoinSynRx".into(), 1)]);
+        let expected = Mib::from([
+            ("TcpActiveOpens".into(), 2),
+            ("MPTcpExtMPJoinSynRx".into(), 1),
+        ]);
         assert_eq!(differences(&parse(BEFORE), &parse(AFTER)), expected);
     }
 }

@@ -90,7 +90,10 @@ mod tests {
         assert_eq!(info.fallback, Some(false));
         assert_eq!(info.token, Some(u32::from_ne_bytes([12, 13, 14, 15])));
         assert_eq!(info.checksum, Some(true));
-        assert_eq!(info.bytes_retrans, Some(u64::from_ne_bytes([48, 49, 50, 51, 52, 53, 54, 55])));
+        assert_eq!(
+            info.bytes_retrans,
+            Some(u64::from_ne_bytes([48, 49, 50, 51, 52, 53, 54, 55]))
+        );
         assert_eq!(info.subflows_total, Some(80));
     }
 

@@ -19,9 +19,16 @@ impl NodeContext {
     /// The node of the plan that lives in `netns`.
     pub fn new(node: &Node, netns: NetNs) -> Self {
         let addresses = node.interfaces.iter().flat_map(|interface| {
-            interface.addresses.iter().map(|prefix| (prefix.address, interface.name.clone()))
+            interface
+                .addresses
+                .iter()
+                .map(|prefix| (prefix.address, interface.name.clone()))
         });
-        Self { name: node.name.clone(), netns, addresses: addresses.collect() }
+        Self {
+            name: node.name.clone(),
+            netns,
+            addresses: addresses.collect(),
+        }
     }
 
     /// The interface that the plan gives an address to.

@@ -40,35 +40,40 @@ pub fn start(
     interval: Duration,
     recorder: Recorder,
 ) -> io::Result<Sampler> {
-    let mut probes = nodes.iter().map(Probe::open).collect::<io::Result<Vec<_>>>()?;
+    let mut probes = nodes
+        .iter()
+        .map(Probe::open)
+        .collect::<io::Result<Vec<_>>>()?;
     let (stop, stopped) = channel();
-    let thread = thread::Builder::new().name("sampler".into()).spawn(move || {
-        let mut cost = Cost::default();
-        let mut due = Instant::now();
-        loop {
-            let end = ended_before(&stopped, due);
-            let begin = Instant::now();
-            for probe in &mut probes {
-                probe.sample(&recorder)?;
+    let thread = thread::Builder::new()
+        .name("sampler".into())
+        .spawn(move || {
+            let mut cost = Cost::default();
+            let mut due = Instant::now();
+            loop {
+                let end = ended_before(&stopped, due);
+                let begin = Instant::now();
+                for probe in &mut probes {
+                    probe.sample(&recorder)?;
+                }
+                links(&recorder)?;
+                let taken = begin.elapsed();
+                cost.rounds += 1;
+                cost.total += taken;
+                cost.longest = cost.longest.max(taken);
+                if end {
+                    break;
+                }
+                // A round that is late is left out, so that the others stay on the grid.
+                while due <= Instant::now() {
+                    due += interval;
+                }
             }
-            links(&recorder)?;
-            let taken = begin.elapsed();
-            cost.rounds += 1;
-            cost.total += taken;
-            cost.longest = cost.longest.max(taken);
-            if end {
-                break;
+            for probe in &probes {
+                probe.write_counters(&recorder)?;
             }
-            // A round that is late is left out, so that the others stay on the grid.
-            while due <= Instant::now() {
-                due += interval;
-            }
-        }
-        for probe in &probes {
-            probe.write_counters(&recorder)?;
-        }
-        Ok(cost)
-    })?;
+            Ok(cost)
+        })?;
     Ok(Sampler { stop, thread })
 }
 
@@ -80,7 +85,9 @@ impl Sampler {
     pub fn stop(self) -> io::Result<Cost> {
         // The thread has gone already where it failed to write; its result tells.
         let _ = self.stop.send(());
-        self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        self.thread
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 }
 
@@ -109,14 +116,24 @@ impl Probe {
             let route = Dumper::open(libc::NETLINK_ROUTE)?;
             io::Result::Ok((sockets, route, mib::read()?))
         })??;
-        Ok(Self { node: node.clone(), sockets, route, refused: BTreeSet::new(), before })
+        Ok(Self {
+            node: node.clone(),
+            sockets,
+            route,
+            refused: BTreeSet::new(),
+            before,
+        })
     }
 
     fn sample(&mut self, recorder: &Recorder) -> io::Result<()> {
         self.list("interfaces", recorder, |probe, write| {
             let t_ns = recorder.now();
             interfaces::interfaces(&mut probe.route, |counters| {
-                let row = InterfaceSample { t_ns, node: &probe.node.name, counters: &counters };
+                let row = InterfaceSample {
+                    t_ns,
+                    node: &probe.node.name,
+                    counters: &counters,
+                };
                 write(recorder.write("interface_samples", row));
             })
         })?;
@@ -137,8 +154,12 @@ impl Probe {
         self.list("MPTCP sockets", recorder, |probe, write| {
             let t_ns = recorder.now();
             sock_diag::mptcp_sockets(&mut probe.sockets, |info| {
-                let row =
-                    ConnectionSample { t_ns, node: &probe.node.name, last: false, info: &info };
+                let row = ConnectionSample {
+                    t_ns,
+                    node: &probe.node.name,
+                    last: false,
+                    info: &info,
+                };
                 write(recorder.write("connection_samples", row));
             })
         })
@@ -171,7 +192,14 @@ impl Probe {
     fn write_counters(&self, recorder: &Recorder) -> io::Result<()> {
         let after = self.node.netns.run(mib::read)??;
         for (name, &value) in &mib::differences(&self.before, &after) {
-            recorder.write("counters", Counter { node: &self.node.name, name, value })?;
+            recorder.write(
+                "counters",
+                Counter {
+                    node: &self.node.name,
+                    name,
+                    value,
+                },
+            )?;
         }
         Ok(())
     }

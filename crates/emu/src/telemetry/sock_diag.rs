@@ -93,7 +93,10 @@ fn attributes_of(message: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
 fn parse_tcp(message: &[u8]) -> Option<TcpSocket> {
     let family = u16::from(u8_at(message, 0)?);
     let address = |port, address| {
-        Some(SocketAddr::new(address_at(message, address, family)?, port_at(message, port)?))
+        Some(SocketAddr::new(
+            address_at(message, address, family)?,
+            port_at(message, port)?,
+        ))
     };
     let mut socket = TcpSocket {
         local: address(4, 8)?,
@@ -175,7 +178,10 @@ mod tests {
         assert_eq!(info.subflows, Some(1));
         assert_eq!(info.subflows_total, Some(2));
         assert_eq!(info.fallback, Some(false));
-        assert_eq!((info.bytes_sent, info.bytes_acked), (Some(1000), Some(1000)));
+        assert_eq!(
+            (info.bytes_sent, info.bytes_acked),
+            (Some(1000), Some(1000))
+        );
         assert_eq!(info.bytes_received, Some(1));
     }
 

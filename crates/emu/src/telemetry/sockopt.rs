@@ -79,8 +79,13 @@ fn full_info(socket: &impl AsFd) -> io::Result<Connection> {
         .take(count)
         .filter_map(|(addresses, info)| subflow(&addresses[8..], &info[..tcp_info_length]))
         .collect();
-    let info = bytes[..length].get(FULL_INFO_HEADER_LENGTH..).unwrap_or_default();
-    Ok(Connection { info: MptcpInfo::parse(info), subflows })
+    let info = bytes[..length]
+        .get(FULL_INFO_HEADER_LENGTH..)
+        .unwrap_or_default();
+    Ok(Connection {
+        info: MptcpInfo::parse(info),
+        subflows,
+    })
 }
 
 /// The same in three calls, between which a subflow may come or go (then they are not matched).
@@ -90,26 +95,38 @@ fn parts(socket: &impl AsFd) -> io::Result<Connection> {
     let info = MptcpInfo::parse(&bytes[..length]);
     let addresses = elements(socket, MPTCP_SUBFLOW_ADDRS, ADDRESSES_LENGTH)?;
     let infos = elements(socket, MPTCP_TCPINFO, TCP_INFO_LENGTH)?;
-    let pairs = addresses.iter().zip(&infos).take(if addresses.len() == infos.len() {
-        infos.len()
-    } else {
-        0
-    });
-    let subflows = pairs.filter_map(|(addresses, info)| subflow(addresses, info)).collect();
+    let pairs = addresses
+        .iter()
+        .zip(&infos)
+        .take(if addresses.len() == infos.len() {
+            infos.len()
+        } else {
+            0
+        });
+    let subflows = pairs
+        .filter_map(|(addresses, info)| subflow(addresses, info))
+        .collect();
     Ok(Connection { info, subflows })
 }
 
 /// An option that returns `struct mptcp_subflow_data` and an element a subflow.
 fn elements(socket: &impl AsFd, name: i32, length: usize) -> io::Result<Vec<Vec<u8>>> {
     let mut bytes = vec![0u8; SUBFLOW_DATA_LENGTH + SUBFLOWS * length];
-    for (place, word) in bytes.chunks_exact_mut(4).zip([SUBFLOW_DATA_LENGTH, 0, 0, length]) {
+    for (place, word) in bytes
+        .chunks_exact_mut(4)
+        .zip([SUBFLOW_DATA_LENGTH, 0, 0, length])
+    {
         place.copy_from_slice(&(word as u32).to_ne_bytes());
     }
     read_option(socket, SOL_MPTCP, name, &mut bytes)?;
     let count = u32_at(&bytes, 4).unwrap_or(0) as usize;
     let known = u32_at(&bytes, 8).unwrap_or(0) as usize;
-    let elements = bytes[SUBFLOW_DATA_LENGTH..].chunks_exact(length).take(count);
-    Ok(elements.map(|element| element[..known.min(length)].to_vec()).collect())
+    let elements = bytes[SUBFLOW_DATA_LENGTH..]
+        .chunks_exact(length)
+        .take(count);
+    Ok(elements
+        .map(|element| element[..known.min(length)].to_vec())
+        .collect())
 }
 
 fn subflow(addresses: &[u8], info: &[u8]) -> Option<Subflow> {
@@ -123,8 +140,15 @@ fn subflow(addresses: &[u8], info: &[u8]) -> Option<Subflow> {
 /// `struct sockaddr_in` or `sockaddr_in6`.
 fn socket_address(bytes: &[u8]) -> Option<SocketAddr> {
     let family = u16_at(bytes, 0)?;
-    let offset = if i32::from(family) == libc::AF_INET { 4 } else { 8 };
-    Some(SocketAddr::new(address_at(bytes, offset, family)?, port_at(bytes, 2)?))
+    let offset = if i32::from(family) == libc::AF_INET {
+        4
+    } else {
+        8
+    };
+    Some(SocketAddr::new(
+        address_at(bytes, offset, family)?,
+        port_at(bytes, 2)?,
+    ))
 }
 
 /// `getsockopt` into `bytes`; returns how many the kernel wrote.
@@ -157,12 +181,19 @@ mod tests {
     fn pair(payload: &[u8]) -> io::Result<(TcpStream, TcpStream)> {
         let open = || Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::MPTCP));
         let listener = open()?;
-        listener.bind(&"127.0.0.1:0".parse::<SocketAddr>().expect("an address").into())?;
+        listener.bind(
+            &"127.0.0.1:0"
+                .parse::<SocketAddr>()
+                .expect("an address")
+                .into(),
+        )?;
         listener.listen(1)?;
         let client = open()?;
         client.connect(&listener.local_addr()?)?;
-        let (mut client, (mut server, _)) =
-            (TcpStream::from(client), TcpListener::from(listener).accept()?);
+        let (mut client, (mut server, _)) = (
+            TcpStream::from(client),
+            TcpListener::from(listener).accept()?,
+        );
         client.write_all(payload)?;
         server.read_exact(&mut vec![0; payload.len()])?;
         Ok((client, server))
@@ -176,14 +207,18 @@ mod tests {
         };
         let parts = parts(&client).unwrap();
         assert_eq!(parts.info.fallback, Some(false));
-        let [subflow] = &parts.subflows[..] else { panic!("one subflow") };
+        let [subflow] = &parts.subflows[..] else {
+            panic!("one subflow")
+        };
         assert_eq!(subflow.local, client.local_addr().unwrap());
         assert_eq!(subflow.remote, client.peer_addr().unwrap());
         assert_eq!(subflow.info.bytes_sent, Some(1000));
         match full_info(&client) {
             Ok(full) => {
                 assert_eq!(full.info.token, parts.info.token);
-                let [whole] = &full.subflows[..] else { panic!("one subflow") };
+                let [whole] = &full.subflows[..] else {
+                    panic!("one subflow")
+                };
                 assert_eq!((whole.local, whole.remote), (subflow.local, subflow.remote));
                 assert_eq!(whole.info.bytes_sent, Some(1000));
             }

@@ -42,14 +42,20 @@ impl SubflowEvents {
             group = group.or_else(|| event_group(family));
         })?;
         let group = group.ok_or_else(|| {
-            io::Error::new(io::ErrorKind::Unsupported, "the kernel has no MPTCP path manager")
+            io::Error::new(
+                io::ErrorKind::Unsupported,
+                "the kernel has no MPTCP path manager",
+            )
         })?;
         let mut socket = Socket::new(libc::NETLINK_GENERIC as isize)?;
         socket.bind_auto()?;
         socket.set_non_blocking(true)?;
         socket.set_rx_buf_sz(QUEUE_BYTES as libc::c_int)?;
         socket.add_membership(group)?;
-        Ok(Self { socket, joins: HashMap::new() })
+        Ok(Self {
+            socket,
+            joins: HashMap::new(),
+        })
     }
 
     /// Additional subflows established so far on the connection with this local token.

@@ -75,7 +75,9 @@ impl TcpInfo {
             rcv_space: u32_at(96),
             retrans: u32_at(100),
             // An unlimited rate is all ones, in 32 or 64 bits by the kernel's age.
-            pacing_rate_bps: u64_at(104).filter(|&rate| rate != u64::from(u32::MAX)).and_then(bits),
+            pacing_rate_bps: u64_at(104)
+                .filter(|&rate| rate != u64::from(u32::MAX))
+                .and_then(bits),
             bytes_acked: u64_at(120),
             bytes_received: u64_at(128),
             segs_out: u32_at(136),
@@ -119,7 +121,9 @@ mod tests {
 
     /// A structure in which each 32-bit word holds its own offset.
     fn numbered() -> Vec<u8> {
-        (0..64u32).flat_map(|word| (word * 4).to_ne_bytes()).collect()
+        (0..64u32)
+            .flat_map(|word| (word * 4).to_ne_bytes())
+            .collect()
     }
 
     fn two_words(offset: u64) -> u64 {

@@ -57,7 +57,16 @@ fn run_one(
             Stream::Stderr => "stderr",
         };
         let (traffic, node, t_ns) = (&item.traffic.name, &node.name, item.recorder.now());
-        item.write("outputs", Output { traffic, node, stream, t_ns, text });
+        item.write(
+            "outputs",
+            Output {
+                traffic,
+                node,
+                stream,
+                t_ns,
+                text,
+            },
+        );
     });
     let name = format!("{} on {}", argv.join(" "), node.name);
     match exit {
@@ -75,7 +84,9 @@ fn run_one(
 
 /// The arguments with `{server}`, `{source}` and `{port}` replaced.
 fn with_addresses(argv: &[String], traffic: &Traffic) -> Vec<String> {
-    let source = traffic.source.map_or_else(String::new, |source: IpAddr| source.to_string());
+    let source = traffic
+        .source
+        .map_or_else(String::new, |source: IpAddr| source.to_string());
     let replace = |argument: &String| {
         argument
             .replace("{server}", &traffic.target.to_string())

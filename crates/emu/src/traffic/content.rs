@@ -30,7 +30,10 @@ impl Content {
             let expected = self.from(offset, received.len() as u64);
             let (part, rest) = received.split_at(expected.len());
             if part != expected {
-                let place = part.iter().zip(expected).position(|(got, sent)| got != sent)?;
+                let place = part
+                    .iter()
+                    .zip(expected)
+                    .position(|(got, sent)| got != sent)?;
                 return Some(offset + place as u64);
             }
             offset += part.len() as u64;
@@ -83,7 +86,15 @@ mod tests {
     #[test]
     fn another_seed_or_another_place_is_another_content() {
         let content = Content::new(1);
-        assert!(Content::new(2).first_difference(0, content.from(0, 100)).is_some());
-        assert!(content.first_difference(65_536, content.from(0, 100)).is_some());
+        assert!(
+            Content::new(2)
+                .first_difference(0, content.from(0, 100))
+                .is_some()
+        );
+        assert!(
+            content
+                .first_difference(65_536, content.from(0, 100))
+                .is_some()
+        );
     }
 }

@@ -28,7 +28,9 @@ pub(super) struct End<'a> {
 impl End<'_> {
     /// Reads what there is, waiting for at least one byte; 0 at the end of the stream.
     pub(super) fn read(&self, buffer: &mut [u8]) -> Result<usize, Failure> {
-        self.retry("receive", PollFlags::POLLIN, |mut socket| socket.read(buffer))
+        self.retry("receive", PollFlags::POLLIN, |mut socket| {
+            socket.read(buffer)
+        })
     }
 
     /// Writes some of `bytes`, waiting until at least one can be.
@@ -55,7 +57,9 @@ impl End<'_> {
 
     /// Nothing more will be written.
     pub(super) fn finish(&self) -> Result<(), Failure> {
-        self.socket.shutdown(std::net::Shutdown::Write).map_err(Failure::of("shut down"))
+        self.socket
+            .shutdown(std::net::Shutdown::Write)
+            .map_err(Failure::of("shut down"))
     }
 
     /// Ends the other end too: there is nothing more to wait for.
@@ -116,27 +120,41 @@ pub(super) fn converse(
     let cancel = Stop::new().map_err(Failure::of("open a pipe"))?;
     let target = item.target();
     let traffic = &item.traffic;
-    let own =
-        socket::open(traffic.protocol, Domain::for_address(target), &traffic.congestion_control)
-            .map_err(Failure::of("open a socket"))?;
+    let own = socket::open(
+        traffic.protocol,
+        Domain::for_address(target),
+        &traffic.congestion_control,
+    )
+    .map_err(Failure::of("open a socket"))?;
     let local = connect(item, &own, deadline)?;
     transfer.connected_ns = Some(item.recorder.now());
     transfer.source = Some(local);
-    let ends = Ends { item, cancel: &cancel, deadline };
+    let ends = Ends {
+        item,
+        cancel: &cancel,
+        deadline,
+    };
     let (own_result, (accepted, other_result)) = thread::scope(|scope| {
         let other =
-            scope.spawn(|| match rendezvous.take(local, deadline, || given_up(item, &cancel)) {
-                Ok(socket) => {
-                    let result = ends.speak(&socket, server);
-                    (Some(socket), result)
-                }
-                Err(failure) => {
-                    cancel.request("the connection was not accepted");
-                    (None, Err(failure))
-                }
-            });
+            scope.spawn(
+                || match rendezvous.take(local, deadline, || given_up(item, &cancel)) {
+                    Ok(socket) => {
+                        let result = ends.speak(&socket, server);
+                        (Some(socket), result)
+                    }
+                    Err(failure) => {
+                        cancel.request("the connection was not accepted");
+                        (None, Err(failure))
+                    }
+                },
+            );
         let own_result = ends.speak(&own, client);
-        (own_result, other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        (
+            own_result,
+            other
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+        )
     });
     item.write_final_states(transfer, &own, accepted.as_ref());
     let result = first_cause(own_result, other_result);
@@ -164,9 +182,18 @@ impl Ends<'_> {
         socket: &Socket,
         role: impl FnOnce(&End<'_>) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let &Self { item, cancel, deadline } = self;
-        role(&End { socket, item, cancel, deadline })
-            .inspect_err(|_| cancel.request("the other end has failed"))
+        let &Self {
+            item,
+            cancel,
+            deadline,
+        } = self;
+        role(&End {
+            socket,
+            item,
+            cancel,
+            deadline,
+        })
+        .inspect_err(|_| cancel.request("the other end has failed"))
     }
 }
 
@@ -193,17 +220,24 @@ fn connect(item: &Item, socket: &Socket, deadline: Option<Instant>) -> Result<So
         _ => Failure::Io(what.clone(), error),
     };
     if let Some(source) = source {
-        socket.bind(&SocketAddr::new(source, 0).into()).map_err(failed)?;
+        socket
+            .bind(&SocketAddr::new(source, 0).into())
+            .map_err(failed)?;
     }
     socket.set_nonblocking(true).map_err(failed)?;
     match socket.connect(&target.into()) {
         Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => {
             let writable = Some((socket.as_fd(), PollFlags::POLLOUT));
             match wait(writable, &[&item.stop], deadline).map_err(failed)? {
-                Wake::Ready => socket.take_error().and_then(|error| error.map_or(Ok(()), Err)),
+                Wake::Ready => socket
+                    .take_error()
+                    .and_then(|error| error.map_or(Ok(()), Err)),
                 Wake::Stopped(reason) => return Err(Failure::Stopped(reason)),
                 Wake::Deadline => {
-                    return Err(Failure::Other(format!("{what}: no answer after {}", elapsed())));
+                    return Err(Failure::Other(format!(
+                        "{what}: no answer after {}",
+                        elapsed()
+                    )));
                 }
             }
         }
@@ -211,5 +245,7 @@ fn connect(item: &Item, socket: &Socket, deadline: Option<Instant>) -> Result<So
     }
     .map_err(failed)?;
     let local = socket.local_addr().map_err(failed)?;
-    local.as_socket().ok_or_else(|| Failure::Other(format!("{what}: no local address")))
+    local
+        .as_socket()
+        .ok_or_else(|| Failure::Other(format!("{what}: no local address")))
 }

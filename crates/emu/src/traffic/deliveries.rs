@@ -38,8 +38,14 @@ impl Deliveries {
     /// Accounts for `bytes` that came at `now`; returns the bin that is over, if any.
     pub(super) fn record(&mut self, now: Nanos, bytes: u64) -> Option<Bin> {
         if let Some(last) = self.last_ns {
-            let silence = Silence { length_ns: now.saturating_sub(last), at_ns: last };
-            if self.silence.is_none_or(|longest| silence.length_ns > longest.length_ns) {
+            let silence = Silence {
+                length_ns: now.saturating_sub(last),
+                at_ns: last,
+            };
+            if self
+                .silence
+                .is_none_or(|longest| silence.length_ns > longest.length_ns)
+            {
                 self.silence = Some(silence);
             }
         }
@@ -71,8 +77,20 @@ mod tests {
         let mut deliveries = Deliveries::default();
         assert_eq!(deliveries.record(12_000_000, 5), None);
         assert_eq!(deliveries.record(19_999_999, 6), None);
-        assert_eq!(deliveries.record(40_000_000, 7), Some(Bin { t_ns: 10_000_000, bytes: 11 }));
-        assert_eq!(deliveries.finish(), Some(Bin { t_ns: 40_000_000, bytes: 7 }));
+        assert_eq!(
+            deliveries.record(40_000_000, 7),
+            Some(Bin {
+                t_ns: 10_000_000,
+                bytes: 11
+            })
+        );
+        assert_eq!(
+            deliveries.finish(),
+            Some(Bin {
+                t_ns: 40_000_000,
+                bytes: 7
+            })
+        );
         assert_eq!(deliveries.finish(), None);
         assert_eq!(deliveries.bytes, 18);
         assert_eq!(deliveries.first_ns, Some(12_000_000));
@@ -85,7 +103,10 @@ mod tests {
         for now in [5, 17, 1_000_017, 1_000_020] {
             deliveries.record(now, 1);
         }
-        let longest = Silence { length_ns: 1_000_000, at_ns: 17 };
+        let longest = Silence {
+            length_ns: 1_000_000,
+            at_ns: 17,
+        };
         assert_eq!(deliveries.silence, Some(longest));
     }
 

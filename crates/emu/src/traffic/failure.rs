@@ -42,9 +42,10 @@ impl fmt::Display for Failure {
 
 /// The kernel's words without the number that Rust adds.
 pub(super) fn describe(error: &io::Error) -> String {
-    error
-        .raw_os_error()
-        .map_or_else(|| error.to_string(), |number| Errno::from_raw(number).desc().to_lowercase())
+    error.raw_os_error().map_or_else(
+        || error.to_string(),
+        |number| Errno::from_raw(number).desc().to_lowercase(),
+    )
 }
 
 #[cfg(test)]
@@ -55,6 +56,9 @@ mod tests {
     fn an_error_of_the_kernel_reads_as_a_sentence() {
         let error = io::Error::from_raw_os_error(libc::ETIMEDOUT);
         let failure = Failure::of("connect to 10.0.9.2:5001")(error);
-        assert_eq!(failure.to_string(), "connect to 10.0.9.2:5001: connection timed out");
+        assert_eq!(
+            failure.to_string(),
+            "connect to 10.0.9.2:5001: connection timed out"
+        );
     }
 }

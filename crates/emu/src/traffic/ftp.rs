@@ -59,13 +59,25 @@ enum Message {
     /// The client is about to open a data connection.
     Start { index: u32, t_ns: u64 },
     /// The data connection stands.
-    Connected { index: u32, t_ns: u64, source: SocketAddr, target: SocketAddr },
+    Connected {
+        index: u32,
+        t_ns: u64,
+        source: SocketAddr,
+        target: SocketAddr,
+    },
     /// The receiver got payload: times and sizes.
-    Delivered { index: u32, deliveries: Vec<(u64, u64)> },
+    Delivered {
+        index: u32,
+        deliveries: Vec<(u64, u64)>,
+    },
     /// The receiver got the end of the file; `wrong` is the place of a wrong byte.
     Received { index: u32, wrong: Option<u64> },
     /// The client has closed the data connection, having read its MPTCP_INFO (in hexadecimal).
-    End { index: u32, mptcp_info: Option<String>, error: Option<String> },
+    End {
+        index: u32,
+        mptcp_info: Option<String>,
+        error: Option<String>,
+    },
 }
 
 /// Runs the server, and at the item's time the client.
@@ -74,7 +86,11 @@ pub(super) fn run(item: &Item, files: Files) {
         return item.warn("no file descriptors are left: nothing was sent");
     };
     let (ipv6, port) = (item.traffic.target.is_ipv6(), item.traffic.port);
-    let server = ServerArguments { ipv6, port, seed: item.seed };
+    let server = ServerArguments {
+        ipv6,
+        port,
+        seed: item.seed,
+    };
     let client = ClientArguments {
         host: item.traffic.target.to_string(),
         port,
@@ -117,10 +133,16 @@ struct Open<'a> {
 
 impl<'a> Session<'a> {
     fn new(item: &'a Item, files: Files) -> Self {
-        let monotonic_ns = clock_gettime(ClockId::CLOCK_MONOTONIC)
-            .map_or(0, |time| time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64);
+        let monotonic_ns = clock_gettime(ClockId::CLOCK_MONOTONIC).map_or(0, |time| {
+            time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64
+        });
         let zero_ns = monotonic_ns.saturating_sub(item.recorder.now());
-        Self { item, files, zero_ns, open: Mutex::default() }
+        Self {
+            item,
+            files,
+            zero_ns,
+            open: Mutex::default(),
+        }
     }
 
     fn run(&self, node: &NodeContext, module: &str, arguments: &impl Serialize, stops: &[&Stop]) {
@@ -135,16 +157,22 @@ impl<'a> Session<'a> {
             congestion_control: &self.item.traffic.congestion_control,
         };
         let complaint = Mutex::new(String::new());
-        let exit =
-            program.run(stops, None, |stream, line| match (stream, serde_json::from_str(line)) {
+        let exit = program.run(stops, None, |stream, line| {
+            match (stream, serde_json::from_str(line)) {
                 (Stream::Stdout, Ok(message)) => self.take(message),
                 // A traceback's last line says what is wrong.
                 _ => line.clone_into(&mut complaint.lock().unwrap_or_else(PoisonError::into_inner)),
-            });
-        let complaint = complaint.into_inner().unwrap_or_else(PoisonError::into_inner);
+            }
+        });
+        let complaint = complaint
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
         match exit {
             Ok(Exit::Itself(status)) if !status.success() => {
-                self.item.warn(&format!("FTP on {} failed: {status}: {complaint}", node.name));
+                self.item.warn(&format!(
+                    "FTP on {} failed: {status}: {complaint}",
+                    node.name
+                ));
             }
             Ok(_) => {}
             Err(error) => {
@@ -167,10 +195,17 @@ impl<'a> Session<'a> {
             | Message::Received { index, .. }
             | Message::End { index, .. } => *index,
         };
-        let this = open.entry(index).or_insert_with(|| Open::new(self.item, self.files.way, index));
+        let this = open
+            .entry(index)
+            .or_insert_with(|| Open::new(self.item, self.files.way, index));
         match message {
             Message::Start { t_ns, .. } => this.transfer.start_ns = since_zero(t_ns),
-            Message::Connected { t_ns, source, target, .. } => {
+            Message::Connected {
+                t_ns,
+                source,
+                target,
+                ..
+            } => {
                 this.transfer.connected_ns = Some(since_zero(t_ns));
                 this.transfer.source = Some(source);
                 this.transfer.target = target;
@@ -187,11 +222,14 @@ impl<'a> Session<'a> {
                     this.error.get_or_insert(Failure::Other(sentence));
                 }
             }
-            Message::End { mptcp_info, error, .. } => {
+            Message::End {
+                mptcp_info, error, ..
+            } => {
                 this.ended = true;
                 this.error = error.map(Failure::Other).or(this.error.take());
                 let info = mptcp_info.as_deref().and_then(from_hexadecimal);
-                self.item.write_final_connection(&mut this.transfer, info.as_deref());
+                self.item
+                    .write_final_connection(&mut this.transfer, info.as_deref());
             }
         }
         let done = this.ended && (this.received || this.error.is_some());
@@ -204,14 +242,23 @@ impl<'a> Session<'a> {
     fn finish(&self) {
         let open = std::mem::take(&mut *self.open.lock().unwrap_or_else(PoisonError::into_inner));
         for mut this in open.into_values() {
-            let reason = self.item.stop.reason().unwrap_or("the FTP client or server ended early");
+            let reason = self
+                .item
+                .stop
+                .reason()
+                .unwrap_or("the FTP client or server ended early");
             this.error.get_or_insert(Failure::Stopped(reason));
             self.write(this);
         }
     }
 
     fn write(&self, this: Open<'_>) {
-        let Open { mut transfer, receiver, error, .. } = this;
+        let Open {
+            mut transfer,
+            receiver,
+            error,
+            ..
+        } = this;
         let bytes = receiver.bytes();
         receiver.finish(&mut transfer);
         let result = error.map_or_else(|| complete(bytes, self.files.bytes), Err);
@@ -223,13 +270,24 @@ impl<'a> Open<'a> {
     fn new(item: &'a Item, way: Way, index: u32) -> Self {
         let transfer = item.transfer("ftp", index, way);
         let receiver = Receiver::new(&transfer, item, None);
-        Self { transfer, receiver, received: false, ended: false, error: None }
+        Self {
+            transfer,
+            receiver,
+            received: false,
+            ended: false,
+            error: None,
+        }
     }
 }
 
 fn from_hexadecimal(text: &str) -> Option<Vec<u8>> {
     let digits: Option<Vec<_>> = text.chars().map(|digit| digit.to_digit(16)).collect();
-    Some(digits?.chunks_exact(2).map(|pair| (pair[0] << 4 | pair[1]) as u8).collect())
+    Some(
+        digits?
+            .chunks_exact(2)
+            .map(|pair| (pair[0] << 4 | pair[1]) as u8)
+            .collect(),
+    )
 }
 
 #[cfg(test)]

@@ -65,7 +65,9 @@ fn read_head(end: &End<'_>, parse: fn(&[u8]) -> Head) -> Result<(u64, Vec<u8>), 
     while head.len() < HEAD_LENGTH {
         let length = end.read(&mut buffer)?;
         if length == 0 {
-            return Err(malformed("the connection ended within the head of a message"));
+            return Err(malformed(
+                "the connection ended within the head of a message",
+            ));
         }
         head.extend_from_slice(&buffer[..length]);
         if let Some((length, meaning)) = parse(&head)? {
@@ -79,23 +81,33 @@ fn read_head(end: &End<'_>, parse: fn(&[u8]) -> Head) -> Result<(u64, Vec<u8>), 
 fn requested_length(bytes: &[u8]) -> Head {
     let mut fields = [httparse::EMPTY_HEADER; FIELDS];
     let mut request = httparse::Request::new(&mut fields);
-    let status = request.parse(bytes).map_err(|error| malformed(&error.to_string()))?;
-    let httparse::Status::Complete(length) = status else { return Ok(None) };
+    let status = request
+        .parse(bytes)
+        .map_err(|error| malformed(&error.to_string()))?;
+    let httparse::Status::Complete(length) = status else {
+        return Ok(None);
+    };
     let path = request.path.and_then(|path| path.strip_prefix('/'));
     let size = path.and_then(|size| size.parse().ok());
-    size.map(|size| Some((length, size))).ok_or_else(|| malformed("the path is not a size"))
+    size.map(|size| Some((length, size)))
+        .ok_or_else(|| malformed("the path is not a size"))
 }
 
 /// The `Content-Length` of a response.
 fn announced_length(bytes: &[u8]) -> Head {
     let mut fields = [httparse::EMPTY_HEADER; FIELDS];
     let mut response = httparse::Response::new(&mut fields);
-    let status = response.parse(bytes).map_err(|error| malformed(&error.to_string()))?;
-    let httparse::Status::Complete(length) = status else { return Ok(None) };
+    let status = response
+        .parse(bytes)
+        .map_err(|error| malformed(&error.to_string()))?;
+    let httparse::Status::Complete(length) = status else {
+        return Ok(None);
+    };
     let mut fields = response.headers.iter();
     let field = fields.find(|field| field.name.eq_ignore_ascii_case("content-length"));
     let size = field.and_then(|field| std::str::from_utf8(field.value).ok()?.parse().ok());
-    size.map(|size| Some((length, size))).ok_or_else(|| malformed("no Content-Length"))
+    size.map(|size| Some((length, size)))
+        .ok_or_else(|| malformed("no Content-Length"))
 }
 
 fn malformed(what: &str) -> Failure {
@@ -111,8 +123,14 @@ mod tests {
     #[test]
     fn a_request_names_its_size_once_it_is_complete() {
         let request = b"GET /1234 HTTP/1.1\r\nHost: x\r\n\r\n";
-        assert_eq!(requested_length(request).unwrap(), Some((request.len(), 1234)));
-        assert_eq!(requested_length(&request[..request.len() - 1]).unwrap(), None);
+        assert_eq!(
+            requested_length(request).unwrap(),
+            Some((request.len(), 1234))
+        );
+        assert_eq!(
+            requested_length(&request[..request.len() - 1]).unwrap(),
+            None
+        );
         let error = requested_length(b"GET /index.html HTTP/1.1\r\n\r\n").unwrap_err();
         assert_eq!(error.to_string(), "HTTP: the path is not a size");
     }
@@ -120,7 +138,10 @@ mod tests {
     #[test]
     fn a_response_announces_its_length() {
         let response = b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello";
-        assert_eq!(announced_length(response).unwrap(), Some((response.len() - 5, 5)));
+        assert_eq!(
+            announced_length(response).unwrap(),
+            Some((response.len() - 5, 5))
+        );
         let error = announced_length(b"HTTP/1.1 200 OK\r\n\r\n").unwrap_err();
         assert_eq!(error.to_string(), "HTTP: no Content-Length");
     }

@@ -93,7 +93,8 @@ impl Item {
 
     /// Writes what a reader of the results must know about this item.
     pub(super) fn warn(&self, text: &str) {
-        self.recorder.warn(&format!("{}: {text}", self.traffic.name));
+        self.recorder
+            .warn(&format!("{}: {text}", self.traffic.name));
     }
 
     /// Writes an event of this item.
@@ -136,7 +137,10 @@ impl Item {
     /// Runs `work` inside the client's namespace.
     pub(super) fn on_client(&self, work: impl FnOnce() + Send) {
         if let Err(error) = self.client.netns.run(work) {
-            self.warn(&format!("the namespace of {} cannot be entered: {error}", self.client.name));
+            self.warn(&format!(
+                "the namespace of {} cannot be entered: {error}",
+                self.client.name
+            ));
         }
     }
 
@@ -145,7 +149,11 @@ impl Item {
         transfer.error = result.err().map(|failure| failure.to_string());
         if let Some(joins) = transfer.joins {
             let mut tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
-            tally.count(joins, self.traffic.expected_joins, transfer.fallback == Some(true));
+            tally.count(
+                joins,
+                self.traffic.expected_joins,
+                transfer.fallback == Some(true),
+            );
         }
         self.write("transfers", transfer);
     }
@@ -164,14 +172,32 @@ impl Item {
         rtt_ns: Option<Nanos>,
     ) {
         let traffic = &self.traffic.name;
-        self.write("latencies", Latency { traffic, kind, sequence, t_ns, rtt_ns });
+        self.write(
+            "latencies",
+            Latency {
+                traffic,
+                kind,
+                sequence,
+                t_ns,
+                rtt_ns,
+            },
+        );
     }
 
     /// Writes a row of `deliveries`, if there is a bin.
     pub(super) fn write_bin(&self, index: u32, way: Way, bin: Option<Bin>) {
         if let Some(Bin { t_ns, bytes }) = bin {
             let traffic = &self.traffic.name;
-            self.write("deliveries", Delivery { traffic, index, way, t_ns, bytes });
+            self.write(
+                "deliveries",
+                Delivery {
+                    traffic,
+                    index,
+                    way,
+                    t_ns,
+                    bytes,
+                },
+            );
         }
     }
 
@@ -202,19 +228,32 @@ impl Item {
         client: Option<FinalState>,
         server: Option<FinalState>,
     ) {
-        let (Some(client), Protocol::Mptcp) = (client, self.traffic.protocol) else { return };
+        let (Some(client), Protocol::Mptcp) = (client, self.traffic.protocol) else {
+            return;
+        };
         transfer.fallback = Some(!client.multipath);
         transfer.token = client.token;
         let joins = [
             joins(self.client_events.as_ref(), client.token),
-            joins(self.server_events.as_ref(), server.and_then(|server| server.token)),
+            joins(
+                self.server_events.as_ref(),
+                server.and_then(|server| server.token),
+            ),
         ];
-        transfer.joins = if client.multipath { joins.into_iter().flatten().min() } else { Some(0) };
+        transfer.joins = if client.multipath {
+            joins.into_iter().flatten().min()
+        } else {
+            Some(0)
+        };
     }
 }
 
 /// Additional subflows that the connection with this token has had; `None` where they were not
 /// counted.
 fn joins(events: Option<&Mutex<SubflowEvents>>, token: Option<u32>) -> Option<u32> {
-    events?.lock().unwrap_or_else(PoisonError::into_inner).joins(token?).ok()
+    events?
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .joins(token?)
+        .ok()
 }

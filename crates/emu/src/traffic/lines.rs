@@ -63,14 +63,20 @@ mod tests {
 
     #[test]
     fn lines_are_put_together_from_parts() {
-        assert_eq!(lines(&[b"on", b"e\n\ntwo\nth", b"ree"]), ["one", "", "two", "three"]);
+        assert_eq!(
+            lines(&[b"on", b"e\n\ntwo\nth", b"ree"]),
+            ["one", "", "two", "three"]
+        );
     }
 
     #[test]
     fn a_long_line_is_cut_and_says_so() {
         let cut = lines(&[&[b'x'; 4096], b"\n", &[b'y'; 4097], b"\nz"]);
         assert_eq!(cut[0].len(), 4096);
-        assert_eq!(cut[1], "y".repeat(4096) + " … (cut: the line is longer than 4 KiB)");
+        assert_eq!(
+            cut[1],
+            "y".repeat(4096) + " … (cut: the line is longer than 4 KiB)"
+        );
         assert_eq!(cut[2], "z");
     }
 

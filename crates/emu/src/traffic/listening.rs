@@ -31,7 +31,10 @@ pub(super) fn await_listener(item: &Item) {
 fn listens(port: u16) -> io::Result<bool> {
     let tables =
         ["tcp", "tcp6"].map(|name| fs::read_to_string(format!("/proc/thread-self/net/{name}")));
-    Ok(tables.iter().flatten().any(|table| has_listener(table, port)))
+    Ok(tables
+        .iter()
+        .flatten()
+        .any(|table| has_listener(table, port)))
 }
 
 /// Whether a table as of `/proc/net/tcp` has a listener on `port`.

@@ -132,11 +132,23 @@ pub fn start(items: &[Traffic], context: &Context) -> Result<Running, StartError
                 // Nobody waits any more where the receiver has gone.
                 let _ = end.send(());
             })
-            .map_err(|source| StartError::Io { traffic: name, what: "start a thread", source })
+            .map_err(|source| StartError::Io {
+                traffic: name,
+                what: "start a thread",
+                source,
+            })
     };
-    let items = prepared.into_iter().map(spawn).collect::<Result<Vec<_>, _>>()?;
+    let items = prepared
+        .into_iter()
+        .map(spawn)
+        .collect::<Result<Vec<_>, _>>()?;
     let (recorder, stop) = (context.recorder.clone(), context.stop.clone());
-    Ok(Running { items, ended, recorder, stop })
+    Ok(Running {
+        items,
+        ended,
+        recorder,
+        stop,
+    })
 }
 
 impl Running {
@@ -177,7 +189,13 @@ fn prepare(
     seed: u64,
 ) -> Result<(Item, Option<Socket>), StartError> {
     let name = || traffic.name.clone();
-    let io = |what| move |source| StartError::Io { traffic: name(), what, source };
+    let io = |what| {
+        move |source| StartError::Io {
+            traffic: name(),
+            what,
+            source,
+        }
+    };
     let available = socket::congestion_controls().map_err(io("list the congestion controls"))?;
     if !available.contains(&traffic.congestion_control) {
         return Err(StartError::CongestionControl {
@@ -207,14 +225,35 @@ fn run(item: &Item, listener: Option<Socket>) {
     let expects = item.traffic.protocol == Protocol::Mptcp && item.traffic.expected_joins > 0;
     let before = expects.then(|| Counters::read(&item.client, &item.server));
     match (&item.traffic.workload, listener) {
-        (Workload::Command { argv, server_argv, duration_ns }, _) => {
+        (
+            Workload::Command {
+                argv,
+                server_argv,
+                duration_ns,
+            },
+            _,
+        ) => {
             command::run(item, argv, server_argv.as_deref(), *duration_ns);
         }
         (&Workload::Ftp { way, bytes, count }, _) => {
             ftp::run(item, ftp::Files { way, bytes, count })
         }
-        (&Workload::Ping { interval_ns, count, payload_bytes }, _) if item.begin() => {
-            ping::run(item, ping::Pattern { interval_ns, count, payload_bytes });
+        (
+            &Workload::Ping {
+                interval_ns,
+                count,
+                payload_bytes,
+            },
+            _,
+        ) if item.begin() => {
+            ping::run(
+                item,
+                ping::Pattern {
+                    interval_ns,
+                    count,
+                    payload_bytes,
+                },
+            );
         }
         (_, Some(listener)) if item.begin() => serve_and_connect(item, &listener),
         _ => {}
@@ -230,7 +269,12 @@ fn run(item: &Item, listener: Option<Socket>) {
 /// The workloads of which both ends are ours.
 fn serve_and_connect(item: &Item, listener: &Socket) {
     match item.traffic.workload {
-        Workload::Bulk { way, streams, duration_ns, bytes } => {
+        Workload::Bulk {
+            way,
+            streams,
+            duration_ns,
+            bytes,
+        } => {
             let until = match (duration_ns, bytes) {
                 (_, Some(bytes)) => Until::Bytes(bytes),
                 (duration, None) => Until::Duration(duration.unwrap_or(0)),
@@ -238,8 +282,18 @@ fn serve_and_connect(item: &Item, listener: &Socket) {
             bulk::run(item, listener, way, streams, until);
         }
         Workload::Http { bytes, count } => http::run(item, listener, bytes, count),
-        Workload::RequestResponse { request_bytes, response_bytes, interval_ns, count } => {
-            let pattern = Pattern { request_bytes, response_bytes, interval_ns, count };
+        Workload::RequestResponse {
+            request_bytes,
+            response_bytes,
+            interval_ns,
+            count,
+        } => {
+            let pattern = Pattern {
+                request_bytes,
+                response_bytes,
+                interval_ns,
+                count,
+            };
             request_response::run(item, listener, pattern);
         }
         Workload::Ftp { .. } | Workload::Ping { .. } | Workload::Command { .. } => {}

@@ -40,7 +40,13 @@ impl<'a> Receiver<'a> {
         expected: Option<&'a Content>,
     ) -> Self {
         let (index, way) = (transfer.index, transfer.way);
-        Self { item, index, way, expected, deliveries: Deliveries::default() }
+        Self {
+            item,
+            index,
+            way,
+            expected,
+            deliveries: Deliveries::default(),
+        }
     }
 
     /// Payload received so far.
@@ -58,11 +64,13 @@ impl<'a> Receiver<'a> {
     pub(super) fn take(&mut self, payload: &[u8]) -> Result<(), Failure> {
         let offset = self.deliveries.bytes;
         self.account(self.item.recorder.now(), payload.len() as u64);
-        let wrong = self.expected.and_then(|content| content.first_difference(offset, payload));
+        let wrong = self
+            .expected
+            .and_then(|content| content.first_difference(offset, payload));
         match wrong {
-            Some(place) => {
-                Err(Failure::Other(format!("byte {place} is not the one that was sent")))
-            }
+            Some(place) => Err(Failure::Other(format!(
+                "byte {place} is not the one that was sent"
+            ))),
             None => Ok(()),
         }
     }
@@ -86,7 +94,8 @@ impl<'a> Receiver<'a> {
         transfer.end_ns = deliveries.last_ns;
         transfer.longest_silence_ns = deliveries.silence.map(|silence| silence.length_ns);
         transfer.longest_silence_at_ns = deliveries.silence.map(|silence| silence.at_ns);
-        self.item.write_bin(self.index, self.way, deliveries.finish());
+        self.item
+            .write_bin(self.index, self.way, deliveries.finish());
     }
 }
 
@@ -95,5 +104,7 @@ pub(super) fn complete(bytes: u64, amount: u64) -> Result<(), Failure> {
     if bytes == amount {
         return Ok(());
     }
-    Err(Failure::Other(format!("the connection ended after {bytes} of {amount} bytes")))
+    Err(Failure::Other(format!(
+        "the connection ended after {bytes} of {amount} bytes"
+    )))
 }

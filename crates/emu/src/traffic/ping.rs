@@ -29,7 +29,11 @@ pub(super) struct Pattern {
 /// Sends every request; returns when all are answered or the last one is given up.
 pub(super) fn run(item: &Item, pattern: Pattern) {
     let mut outstanding = BTreeMap::new();
-    let result = item.client.netns.run(|| open(item)).and_then(|socket| socket);
+    let result = item
+        .client
+        .netns
+        .run(|| open(item))
+        .and_then(|socket| socket);
     if let Err(error) = result.and_then(|socket| exchange(item, &socket, pattern, &mut outstanding))
     {
         item.warn(&format!("ping ended: {error}"));
@@ -41,7 +45,11 @@ pub(super) fn run(item: &Item, pattern: Pattern) {
 
 fn open(item: &Item) -> io::Result<Socket> {
     let target = SocketAddr::new(item.traffic.target, 0);
-    let protocol = if target.is_ipv4() { Protocol::ICMPV4 } else { Protocol::ICMPV6 };
+    let protocol = if target.is_ipv4() {
+        Protocol::ICMPV4
+    } else {
+        Protocol::ICMPV6
+    };
     let socket = Socket::new(Domain::for_address(target), Type::RAW, Some(protocol))?;
     if let Some(source) = item.traffic.source {
         socket.bind(&SocketAddr::new(source, 0).into())?;
@@ -81,7 +89,11 @@ fn exchange(
                 // A request that cannot be sent, as without a route, is a lost one.
                 let _ = socket.send_to(&request, &target.into());
                 sequence += 1;
-                due_ns += if sequence == pattern.count { GRACE_NS } else { pattern.interval_ns };
+                due_ns += if sequence == pattern.count {
+                    GRACE_NS
+                } else {
+                    pattern.interval_ns
+                };
             }
         }
     }
@@ -116,7 +128,12 @@ fn answer(packet: &[u8], ipv4: bool, identifier: u16) -> Option<u16> {
     let header_words = if ipv4 { packet.first()? & 0x0f } else { 0 };
     let icmp = packet.get(usize::from(header_words) * 4..)?;
     let expected = if ipv4 { 0 } else { 129 };
-    let field = |offset| icmp.get(offset..)?.first_chunk().copied().map(u16::from_be_bytes);
+    let field = |offset| {
+        icmp.get(offset..)?
+            .first_chunk()
+            .copied()
+            .map(u16::from_be_bytes)
+    };
     (*icmp.first()? == expected && field(4)? == identifier).then(|| field(6))?
 }
 
@@ -156,7 +173,10 @@ mod tests {
         assert_eq!(answer(&reply, true, 0x1235), None);
         reply[20] = 8;
         assert_eq!(answer(&reply, true, 0x1234), None);
-        assert_eq!(answer(&[129, 0, 0, 0, 0x12, 0x34, 0, 7], false, 0x1234), Some(7));
+        assert_eq!(
+            answer(&[129, 0, 0, 0, 0x12, 0x34, 0, 7], false, 0x1234),
+            Some(7)
+        );
     }
 
     proptest! {

@@ -96,7 +96,10 @@ impl Program<'_> {
         let (program, arguments) = self.argv.split_first().ok_or(io::ErrorKind::InvalidInput)?;
         let mut command = Command::new(program);
         command.args(arguments).process_group(0);
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         let channel = theirs.as_raw_fd();
         // SAFETY: `install` only makes system calls, on memory that exists already.
         unsafe { command.pre_exec(move || shim::install(channel)) };
@@ -135,7 +138,11 @@ fn open_process(id: u32) -> io::Result<OwnedFd> {
     // SAFETY: the system call takes numbers; the descriptor that it returns is new and ours.
     unsafe {
         let fd = libc::syscall(libc::SYS_pidfd_open, id as libc::pid_t, 0);
-        if fd < 0 { Err(io::Error::last_os_error()) } else { Ok(OwnedFd::from_raw_fd(fd as i32)) }
+        if fd < 0 {
+            Err(io::Error::last_os_error())
+        } else {
+            Ok(OwnedFd::from_raw_fd(fd as i32))
+        }
     }
 }
 

@@ -35,7 +35,9 @@ impl Rendezvous {
         thread::scope(|scope| {
             scope.spawn(|| {
                 if let Err(error) = self.accept(listener, &ended) {
-                    item.warn(&format!("the server stopped accepting connections: {error}"));
+                    item.warn(&format!(
+                        "the server stopped accepting connections: {error}"
+                    ));
                 }
             });
             clients();
@@ -84,8 +86,10 @@ impl Rendezvous {
             if deadline.is_some_and(|time| time <= Instant::now()) {
                 return Err(Failure::Deadline);
             }
-            (arrived, _) =
-                self.arrival.wait_timeout(arrived, LOOK).unwrap_or_else(PoisonError::into_inner);
+            (arrived, _) = self
+                .arrival
+                .wait_timeout(arrived, LOOK)
+                .unwrap_or_else(PoisonError::into_inner);
         }
     }
 }

@@ -45,7 +45,9 @@ fn exchange(item: &Item, rendezvous: &Rendezvous, pattern: Pattern) {
 }
 
 fn no_delay(end: &End<'_>) -> Result<(), Failure> {
-    end.socket().set_tcp_nodelay(true).map_err(Failure::of("switch off Nagle's algorithm"))
+    end.socket()
+        .set_tcp_nodelay(true)
+        .map_err(Failure::of("switch off Nagle's algorithm"))
 }
 
 fn ask(
@@ -93,7 +95,9 @@ fn read_exact(
     while !buffer.is_empty() {
         let length = end.read(buffer)?;
         if length == 0 {
-            return Err(Failure::Other("the other end closed the connection".to_owned()));
+            return Err(Failure::Other(
+                "the other end closed the connection".to_owned(),
+            ));
         }
         taken(&buffer[..length])?;
         buffer = &mut buffer[length..];

@@ -34,17 +34,32 @@ const PROTOCOL: u32 = 32;
 const TYPE_MASK: u32 = 0xf;
 
 const fn statement(code: u32, k: u32) -> sock_filter {
-    sock_filter { code: code as u16, jt: 0, jf: 0, k }
+    sock_filter {
+        code: code as u16,
+        jt: 0,
+        jf: 0,
+        k,
+    }
 }
 
 /// Goes on if equal, or else `skip` instructions further.
 const fn unless_equal_skip(k: u32, skip: u8) -> sock_filter {
-    sock_filter { code: (BPF_JMP | BPF_JEQ | BPF_K) as u16, jt: 0, jf: skip, k }
+    sock_filter {
+        code: (BPF_JMP | BPF_JEQ | BPF_K) as u16,
+        jt: 0,
+        jf: skip,
+        k,
+    }
 }
 
 /// Skips `skip` instructions if equal, or else goes on.
 const fn if_equal_skip(k: u32, skip: u8) -> sock_filter {
-    sock_filter { code: (BPF_JMP | BPF_JEQ | BPF_K) as u16, jt: skip, jf: 0, k }
+    sock_filter {
+        code: (BPF_JMP | BPF_JEQ | BPF_K) as u16,
+        jt: skip,
+        jf: 0,
+        k,
+    }
 }
 
 const fn load(offset: u32) -> sock_filter {
@@ -76,8 +91,10 @@ static FILTER: [sock_filter; 16] = [
 /// `channel`, a Unix socket. Only makes system calls: it runs between fork and exec. As root of a
 /// user namespace the process need not renounce new privileges first.
 pub(super) fn install(channel: RawFd) -> io::Result<()> {
-    let program =
-        libc::sock_fprog { len: FILTER.len() as u16, filter: (&raw const FILTER) as *mut _ };
+    let program = libc::sock_fprog {
+        len: FILTER.len() as u16,
+        filter: (&raw const FILTER) as *mut _,
+    };
     // SAFETY: `program` points to a filter that lives for ever, and which the kernel only reads.
     let listener = unsafe {
         libc::syscall(
@@ -99,7 +116,10 @@ type Control = [u64; 4];
 fn send_descriptor(channel: RawFd, descriptor: RawFd) -> io::Result<()> {
     let mut control: Control = [0; 4];
     let mut byte = 0u8;
-    let mut part = libc::iovec { iov_base: (&raw mut byte).cast(), iov_len: 1 };
+    let mut part = libc::iovec {
+        iov_base: (&raw mut byte).cast(),
+        iov_len: 1,
+    };
     // SAFETY: the message points to locals that outlive the call; the control buffer is aligned
     // and large enough for one descriptor (24 bytes).
     let sent = unsafe {
@@ -112,10 +132,16 @@ fn send_descriptor(channel: RawFd, descriptor: RawFd) -> io::Result<()> {
         (*header).cmsg_level = libc::SOL_SOCKET;
         (*header).cmsg_type = libc::SCM_RIGHTS;
         (*header).cmsg_len = libc::CMSG_LEN(size_of::<RawFd>() as u32) as _;
-        libc::CMSG_DATA(header).cast::<RawFd>().write_unaligned(descriptor);
+        libc::CMSG_DATA(header)
+            .cast::<RawFd>()
+            .write_unaligned(descriptor);
         libc::sendmsg(channel, &raw const message, 0)
     };
-    if sent < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    if sent < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(())
+    }
 }
 
 /// Takes the supervisor's descriptor that a process sent with [`install`].
@@ -125,7 +151,12 @@ pub(super) fn receive_listener(channel: &impl AsFd) -> io::Result<OwnedFd> {
     let mut byte = [0];
     let mut parts = [io::IoSliceMut::new(&mut byte)];
     let fd = channel.as_fd().as_raw_fd();
-    let message = recvmsg::<()>(fd, &mut parts, Some(&mut control), MsgFlags::MSG_CMSG_CLOEXEC)?;
+    let message = recvmsg::<()>(
+        fd,
+        &mut parts,
+        Some(&mut control),
+        MsgFlags::MSG_CMSG_CLOEXEC,
+    )?;
     for control in message.cmsgs()? {
         if let ControlMessageOwned::ScmRights(descriptors) = control
             && let Some(&descriptor) = descriptors.first()
@@ -150,16 +181,27 @@ pub(super) fn supervise(
         if hung_up(listener)? {
             break;
         }
-        let Some(call) = receive_call(listener)? else { continue };
+        let Some(call) = receive_call(listener)? else {
+            continue;
+        };
         let [domain, kind, ..] = call.data.args;
         let opened = socket::open(protocol, Domain::from(domain as i32), congestion_control);
         let flags = kind as i32;
         let answered = opened.and_then(|socket| {
             socket.set_nonblocking(flags & libc::SOCK_NONBLOCK != 0)?;
-            hand_over(listener, call.id, socket.as_raw_fd(), flags & libc::SOCK_CLOEXEC != 0)
+            hand_over(
+                listener,
+                call.id,
+                socket.as_raw_fd(),
+                flags & libc::SOCK_CLOEXEC != 0,
+            )
         });
         if let Err(error) = answered {
-            refuse(listener, call.id, error.raw_os_error().unwrap_or(libc::EACCES));
+            refuse(
+                listener,
+                call.id,
+                error.raw_os_error().unwrap_or(libc::EACCES),
+            );
         }
     }
     Ok(())
@@ -171,7 +213,10 @@ fn receive_call(listener: &OwnedFd) -> io::Result<Option<libc::seccomp_notif>> {
     // SAFETY: the kernel wants the structure zeroed, and fills it; all zeros are valid too.
     let (result, call) = unsafe {
         let request = libc::SECCOMP_IOCTL_NOTIF_RECV;
-        (libc::ioctl(listener.as_raw_fd(), request, call.as_mut_ptr()), call.assume_init())
+        (
+            libc::ioctl(listener.as_raw_fd(), request, call.as_mut_ptr()),
+            call.assume_init(),
+        )
     };
     match io::Error::last_os_error() {
         _ if result >= 0 => Ok(Some(call)),
@@ -184,7 +229,9 @@ fn receive_call(listener: &OwnedFd) -> io::Result<Option<libc::seccomp_notif>> {
 fn hung_up(listener: &OwnedFd) -> io::Result<bool> {
     let mut fds = [nix::poll::PollFd::new(listener.as_fd(), PollFlags::POLLIN)];
     nix::poll::poll(&mut fds, nix::poll::PollTimeout::ZERO)?;
-    Ok(fds[0].revents().is_some_and(|events| events.contains(PollFlags::POLLHUP)))
+    Ok(fds[0]
+        .revents()
+        .is_some_and(|events| events.contains(PollFlags::POLLHUP)))
 }
 
 /// Puts a copy of `socket` into the caller and lets its call return it.
@@ -194,11 +241,19 @@ fn hand_over(listener: &OwnedFd, id: u64, socket: RawFd, close_on_exec: bool) ->
         flags: libc::SECCOMP_ADDFD_FLAG_SEND as u32,
         srcfd: socket as u32,
         newfd: 0,
-        newfd_flags: if close_on_exec { libc::O_CLOEXEC as u32 } else { 0 },
+        newfd_flags: if close_on_exec {
+            libc::O_CLOEXEC as u32
+        } else {
+            0
+        },
     };
     // SAFETY: the kernel only reads the structure.
     let result = unsafe {
-        libc::ioctl(listener.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_ADDFD, &raw const add)
+        libc::ioctl(
+            listener.as_raw_fd(),
+            libc::SECCOMP_IOCTL_NOTIF_ADDFD,
+            &raw const add,
+        )
     };
     match io::Error::last_os_error() {
         _ if result >= 0 => Ok(()),
@@ -210,7 +265,18 @@ fn hand_over(listener: &OwnedFd, id: u64, socket: RawFd, close_on_exec: bool) ->
 
 /// Lets the call fail as `socket(2)` would have failed.
 fn refuse(listener: &OwnedFd, id: u64, error: i32) {
-    let mut answer = libc::seccomp_notif_resp { id, val: 0, error: -error, flags: 0 };
+    let mut answer = libc::seccomp_notif_resp {
+        id,
+        val: 0,
+        error: -error,
+        flags: 0,
+    };
     // SAFETY: the kernel only reads the structure. It fails where the caller has gone.
-    unsafe { libc::ioctl(listener.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_SEND, &raw mut answer) };
+    unsafe {
+        libc::ioctl(
+            listener.as_raw_fd(),
+            libc::SECCOMP_IOCTL_NOTIF_SEND,
+            &raw mut answer,
+        )
+    };
 }

@@ -28,14 +28,22 @@ impl Stop {
     pub fn new() -> io::Result<Self> {
         let (reader, writer) = io::pipe()?;
         let writer = Mutex::new(Some(writer));
-        Ok(Self(Arc::new(Inner { reader, writer, reason: OnceLock::new() })))
+        Ok(Self(Arc::new(Inner {
+            reader,
+            writer,
+            reason: OnceLock::new(),
+        })))
     }
 
     /// Makes the request; of several, the first one's reason counts.
     pub fn request(&self, reason: &'static str) {
         // The error is the value itself, where there was one before.
         let _ = self.0.reason.set(reason);
-        self.0.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.0
+            .writer
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
     }
 
     /// Why, once it was requested.
@@ -70,8 +78,10 @@ pub(super) fn wait(
     stops: &[&Stop],
     deadline: Option<Instant>,
 ) -> io::Result<Wake> {
-    let mut fds: Vec<_> =
-        stops.iter().map(|stop| PollFd::new(stop.as_fd(), PollFlags::empty())).collect();
+    let mut fds: Vec<_> = stops
+        .iter()
+        .map(|stop| PollFd::new(stop.as_fd(), PollFlags::empty()))
+        .collect();
     fds.extend(fd.map(|(fd, events)| PollFd::new(fd, events)));
     loop {
         let left = deadline.map(|time| time.saturating_duration_since(Instant::now()));
@@ -111,6 +121,9 @@ mod tests {
         let stop = Stop::new().unwrap();
         let (reader, _writer) = io::pipe().unwrap();
         let fd = Some((reader.as_fd(), PollFlags::POLLIN));
-        assert_eq!(wait(fd, &[&stop], Some(Instant::now())).unwrap(), Wake::Deadline);
+        assert_eq!(
+            wait(fd, &[&stop], Some(Instant::now())).unwrap(),
+            Wake::Deadline
+        );
     }
 }

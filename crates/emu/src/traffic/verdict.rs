@@ -39,7 +39,10 @@ impl Counters {
     /// Reads them now.
     pub(super) fn read(client: &NodeContext, server: &NodeContext) -> io::Result<Self> {
         let read = |node: &NodeContext| node.netns.run(mib::read)?;
-        Ok(Self { client: read(client)?, server: read(server)? })
+        Ok(Self {
+            client: read(client)?,
+            server: read(server)?,
+        })
     }
 }
 
@@ -56,14 +59,19 @@ pub(super) fn check(item: &Item, before: &Counters, tally: Tally) {
     };
     let what = if let Workload::Command { .. } = item.traffic.workload {
         // The connections of a program are not ours to count: those of the hosts must do.
-        let ends = [evidence.client.grew("MPJoinSynAckRx"), evidence.server.grew("MPJoinAckRx")];
+        let ends = [
+            evidence.client.grew("MPJoinSynAckRx"),
+            evidence.server.grew("MPJoinAckRx"),
+        ];
         let joins = ends.into_iter().flatten().min().unwrap_or(0);
         if joins >= expected.into() {
             return;
         }
         format!("{joins} subflows joined where {expected} were expected")
     } else if tally.short > 0 {
-        let Tally { connections, short, .. } = tally;
+        let Tally {
+            connections, short, ..
+        } = tally;
         format!("{short} of {connections} connections had fewer joins than the {expected} expected")
     } else {
         return;
@@ -91,13 +99,24 @@ impl Side {
         let look = || {
             let enabled = fs::read_to_string("/proc/sys/net/mptcp/enabled").ok();
             let endpoints = PathManager::open().and_then(|mut manager| manager.endpoints());
-            (enabled.map(|text| text.trim() != "0"), endpoints.unwrap_or_default())
+            (
+                enabled.map(|text| text.trim() != "0"),
+                endpoints.unwrap_or_default(),
+            )
         };
         let (enabled, endpoints) = node.netns.run(look).unwrap_or_default();
-        let subflow =
-            endpoints.iter().filter(|endpoint| endpoint.flags.subflow || endpoint.flags.fullmesh);
-        let endpoints = subflow.map(|endpoint| endpoint.address.to_string()).collect();
-        Self { before: before.clone(), after, enabled, endpoints }
+        let subflow = endpoints
+            .iter()
+            .filter(|endpoint| endpoint.flags.subflow || endpoint.flags.fullmesh);
+        let endpoints = subflow
+            .map(|endpoint| endpoint.address.to_string())
+            .collect();
+        Self {
+            before: before.clone(),
+            after,
+            enabled,
+            endpoints,
+        }
     }
 
     /// By how much a counter of MPTCP grew; `None` where the kernel does not have it.
@@ -117,13 +136,23 @@ impl Side {
         };
         let counters = mib::differences(&self.before, &self.after);
         let counters = counters.iter().filter_map(|(name, value)| {
-            let name = name.strip_prefix("MPTcpExt").filter(|name| relevant(name))?;
+            let name = name
+                .strip_prefix("MPTcpExt")
+                .filter(|name| relevant(name))?;
             Some(format!("{name} {value}"))
         });
         let counters = counters.collect::<Vec<_>>().join(", ");
-        let counters = if counters.is_empty() { "no joins" } else { &counters };
+        let counters = if counters.is_empty() {
+            "no joins"
+        } else {
+            &counters
+        };
         let endpoints = self.endpoints.join(", ");
-        let endpoints = if endpoints.is_empty() { "none" } else { &endpoints };
+        let endpoints = if endpoints.is_empty() {
+            "none"
+        } else {
+            &endpoints
+        };
         format!("{role}: {counters}, endpoints for subflows: {endpoints}")
     }
 }
@@ -153,7 +182,14 @@ impl Evidence {
             }
             return "The connection fell back to TCP";
         }
-        if any(client, &["MPJoinSynTxBindErr", "MPJoinSynTxConnectErr", "MPJoinSynTxCreatSkErr"]) {
+        if any(
+            client,
+            &[
+                "MPJoinSynTxBindErr",
+                "MPJoinSynTxConnectErr",
+                "MPJoinSynTxCreatSkErr",
+            ],
+        ) {
             return "The client could not open the subflow: no route from that endpoint's address, or \
                     the address is not there";
         }
@@ -205,28 +241,74 @@ mod tests {
             KNOWN.iter().map(value).collect()
         };
         let (before, after) = (mib(|_| 5), mib(|grown| 5 + i64::from(grown)));
-        Side { before, after, enabled: Some(true), endpoints: vec!["10.0.2.2".to_owned()] }
+        Side {
+            before,
+            after,
+            enabled: Some(true),
+            endpoints: vec!["10.0.2.2".to_owned()],
+        }
     }
 
     fn reason(client: Side, server: Side, fallbacks: u32) -> &'static str {
-        Evidence { client, server, fallbacks }.likely_reason()
+        Evidence {
+            client,
+            server,
+            fallbacks,
+        }
+        .likely_reason()
     }
 
     #[test]
     fn the_first_obstacle_is_named() {
-        let off = |enabled| Side { enabled, ..side(&[]) };
-        let no_endpoint = Side { endpoints: vec![], ..side(&[]) };
+        let off = |enabled| Side {
+            enabled,
+            ..side(&[])
+        };
+        let no_endpoint = Side {
+            endpoints: vec![],
+            ..side(&[])
+        };
         for (client, server, fallbacks, part) in [
             (off(Some(false)), side(&[]), 1, "off at the client"),
             (side(&[]), off(None), 1, "off at the server"),
-            (side(&["MPCapableFallbackSYNACK"]), side(&[]), 1, "in its handshake"),
-            (side(&["MPJoinSynTxConnectErr"]), side(&[]), 0, "no route from that endpoint"),
+            (
+                side(&["MPCapableFallbackSYNACK"]),
+                side(&[]),
+                1,
+                "in its handshake",
+            ),
+            (
+                side(&["MPJoinSynTxConnectErr"]),
+                side(&[]),
+                0,
+                "no route from that endpoint",
+            ),
             (no_endpoint, side(&[]), 0, "no endpoint that opens subflows"),
             (side(&[]), side(&[]), 0, "limit of subflows is zero"),
-            (side(&["MPJoinSynTx"]), side(&[]), 0, "did not reach the server"),
-            (side(&["MPJoinSynTx"]), side(&["MPJoinSynRx", "MPJoinRejected"]), 0, "too low"),
-            (side(&["MPJoinSynTx"]), side(&["MPJoinSynRx"]), 0, "did not reach the client"),
-            (side(&["MPJoinSynTx", "MPJoinSynAckRx"]), side(&["MPJoinSynRx"]), 0, "too short"),
+            (
+                side(&["MPJoinSynTx"]),
+                side(&[]),
+                0,
+                "did not reach the server",
+            ),
+            (
+                side(&["MPJoinSynTx"]),
+                side(&["MPJoinSynRx", "MPJoinRejected"]),
+                0,
+                "too low",
+            ),
+            (
+                side(&["MPJoinSynTx"]),
+                side(&["MPJoinSynRx"]),
+                0,
+                "did not reach the client",
+            ),
+            (
+                side(&["MPJoinSynTx", "MPJoinSynAckRx"]),
+                side(&["MPJoinSynRx"]),
+                0,
+                "too short",
+            ),
         ] {
             let reason = reason(client, server, fallbacks);
             assert!(reason.contains(part), "{reason} instead of {part}");
@@ -243,6 +325,9 @@ mod tests {
     #[test]
     fn the_summary_tells_what_grew() {
         let text = side(&["MPJoinSynTx"]).summary("client");
-        assert_eq!(text, "client: MPJoinSynTx 1, endpoints for subflows: 10.0.2.2");
+        assert_eq!(
+            text,
+            "client: MPJoinSynTx 1, endpoints for subflows: 10.0.2.2"
+        );
     }
 }

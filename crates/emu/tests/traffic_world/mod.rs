@@ -40,10 +40,13 @@ pub(crate) fn inside(name: &str) -> bool {
         (c"/proc/self/gid_map", id(gid)),
     ];
     let mut command = Command::new(env::current_exe().expect("the test has a path"));
-    command.args([name, "--exact", "--nocapture"]).env(INSIDE, "1");
+    command
+        .args([name, "--exact", "--nocapture"])
+        .env(INSIDE, "1");
     let enter = move || {
         unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNET)?;
-        maps.iter().try_for_each(|(path, map)| write_file(path, map))
+        maps.iter()
+            .try_for_each(|(path, map)| write_file(path, map))
     };
     // SAFETY: between fork and exec only system calls are made, on memory made before.
     unsafe { command.pre_exec(enter) };
@@ -61,7 +64,11 @@ fn write_file(path: &std::ffi::CStr, bytes: &[u8]) -> io::Result<()> {
         let fd = libc::open(path.as_ptr(), libc::O_WRONLY);
         let written = libc::write(fd, bytes.as_ptr().cast(), bytes.len());
         libc::close(fd);
-        if written < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+        if written < 0 {
+            Err(io::Error::last_os_error())
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -91,11 +98,20 @@ impl World {
         let (client, server) = (NetNs::create().unwrap(), NetNs::create().unwrap());
         for (number, name) in [(1, "wifi"), (2, "eth")] {
             let fd = server.as_fd().as_raw_fd();
-            let peer = format!("peer name {name} netns /proc/{}/fd/{fd}", std::process::id());
+            let peer = format!(
+                "peer name {name} netns /proc/{}/fd/{fd}",
+                std::process::id()
+            );
             ip(&client, &format!("link add {name} type veth {peer}"));
             for (netns, host) in [(&server, 1), (&client, 2)] {
-                ip(netns, &format!("address add 10.0.{number}.{host}/24 dev {name}"));
-                ip(netns, &format!("address add fd0{number}::{host}/64 dev {name} nodad"));
+                ip(
+                    netns,
+                    &format!("address add 10.0.{number}.{host}/24 dev {name}"),
+                );
+                ip(
+                    netns,
+                    &format!("address add fd0{number}::{host}/64 dev {name} nodad"),
+                );
                 ip(netns, &format!("link set {name} up"));
                 ip(netns, "link set lo up");
             }
@@ -117,7 +133,15 @@ impl World {
         let rows = Rows::default();
         let recorder = Recorder::new(Box::new(rows.clone()), Instant::now());
         let stop = Stop::new().unwrap();
-        Self { context: Context { recorder, nodes, stop, seed: 1 }, rows }
+        Self {
+            context: Context {
+                recorder,
+                nodes,
+                stop,
+                seed: 1,
+            },
+            rows,
+        }
     }
 
     /// Makes the client open a second subflow from `eth`.
@@ -139,7 +163,9 @@ impl World {
     /// The rows of one table so far.
     pub(crate) fn rows(&self, table: &str) -> Vec<Value> {
         let bytes = self.rows.0.lock().unwrap();
-        let rows = bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
+        let rows = bytes
+            .split(|&byte| byte == b'\n')
+            .filter(|line| !line.is_empty());
         let rows = rows.map(|line| serde_json::from_slice(line).unwrap());
         rows.filter(|row: &Value| row["record"] == table).collect()
     }
@@ -166,8 +192,14 @@ fn node(name: &str, host: u8) -> Node {
     let interfaces = [(1, "wifi"), (2, "eth")].map(|(number, name)| Interface {
         name: name.to_owned(),
         addresses: vec![
-            Prefix { address: format!("10.0.{number}.{host}").parse().unwrap(), length: 24 },
-            Prefix { address: format!("fd0{number}::{host}").parse().unwrap(), length: 64 },
+            Prefix {
+                address: format!("10.0.{number}.{host}").parse().unwrap(),
+                length: 24,
+            },
+            Prefix {
+                address: format!("fd0{number}::{host}").parse().unwrap(),
+                length: 64,
+            },
         ],
         gateways: vec![],
         mtu: 1500,
@@ -194,8 +226,16 @@ fn node(name: &str, host: u8) -> Node {
 
 fn ip(netns: &NetNs, arguments: &str) {
     let output = netns
-        .run(|| Command::new("ip").args(arguments.split_whitespace()).output())
+        .run(|| {
+            Command::new("ip")
+                .args(arguments.split_whitespace())
+                .output()
+        })
         .unwrap()
         .expect("the tests need iproute2");
-    assert!(output.status.success(), "ip {arguments}: {}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "ip {arguments}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
 }
