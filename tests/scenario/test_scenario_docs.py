@@ -1,0 +1,82 @@
+"""The reference's examples are true."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mptcplab.scenario import load, loads, with_overrides
+from mptcplab.scenario.expectation import parse
+from mptcplab.scenario.host import Host, Interface
+from mptcplab.scenario.link import Link, Profile
+from mptcplab.scenario.model import Event, Scenario, Variant
+from mptcplab.scenario.profiles import profiles
+from mptcplab.scenario.traffic import Bulk, Command, Ftp, Http, Ping, RequestResponse
+from mptcplab.scenario.tree import parse_tree
+
+DOCUMENT = (Path(__file__).parents[2] / "docs" / "scenario.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"```yaml\n(.*?)```", DOCUMENT, re.DOTALL)
+COMPLETE = BLOCKS[0]
+
+
+def replaced(key: str, block: str) -> Any:
+    """The complete example with one of its parts taken from another block."""
+    tree = parse_tree(block, "docs/scenario.md").value
+    return with_overrides(loads(COMPLETE), {key: tree[key]})
+
+
+def test_the_complete_example_is_a_scenario() -> None:
+    assert list(loads(COMPLETE).variants) == ["tcp-wifi", "mptcp"]
+
+
+def test_the_kinds_of_traffic() -> None:
+    kinds = [item.kind for item in replaced("traffic", BLOCKS[1]).traffic]
+    assert kinds == ["bulk", "http", "ftp", "ping", "request-response", "command"]
+
+
+def test_the_kinds_of_events() -> None:
+    assert len(replaced("events", BLOCKS[2]).events) == 5
+
+
+def test_the_expectations() -> None:
+    tree = parse_tree(BLOCKS[3], "docs/scenario.md").value
+    assert [len(parse(text).comparisons) for text in tree["expect"]] == [1, 2, 1]
+
+
+def test_the_python_example(capsys: pytest.CaptureFixture[str]) -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", DOCUMENT, re.DOTALL)
+    exec(code, {"load": load, "with_overrides": with_overrides})
+    assert capsys.readouterr().out == "50000000 mptcp\n"
+
+
+def test_every_profile_is_listed() -> None:
+    for name in profiles():
+        assert f"`{name}`" in DOCUMENT
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        Scenario,
+        Host,
+        Interface,
+        Link,
+        Event,
+        Variant,
+        Bulk,
+        Http,
+        Ftp,
+        Ping,
+        RequestResponse,
+        Command,
+    ],
+)
+def test_every_key_is_described(model: type[Any]) -> None:
+    for name, field in model.model_fields.items():
+        key = field.alias or name
+        assert re.search(rf"[`.{{ ]{re.escape(key)}[`.:]", DOCUMENT), f"{model.__name__}.{key}"
+
+
+def test_profiles_are_made_of_the_keys_of_links() -> None:
+    assert set(Profile.model_fields) - set(Link.model_fields) == {"title", "source"}
