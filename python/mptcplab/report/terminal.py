@@ -11,7 +11,13 @@ from rich.text import Text
 
 from mptcplab.metrics import Verdict
 from mptcplab.report.model import Report
-from mptcplab.report.numbers import estimate_shown, estimate_with_unit, heading, number
+from mptcplab.report.numbers import (
+    UNKNOWN,
+    estimate_shown,
+    estimate_with_unit,
+    heading,
+    number,
+)
 
 
 def to_terminal(reports: Iterable[Report], console: Console) -> None:
@@ -39,16 +45,22 @@ def _parts(report: Report) -> Iterable[RenderableType]:
         yield _verdicts(report.verdicts)
 
 
-def _table(title: str) -> Table:
-    table = Table(title=title, title_justify="left", title_style="", box=box.SIMPLE_HEAD)
-    table.add_column("variant", no_wrap=True)
+def _table(first: str = "variant") -> Table:
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column(first, no_wrap=True)
     return table
 
 
-def _variants(report: Report) -> Table:
+def _titled(title: str, table: Table) -> Group:
+    """A table under its title; a title of the table's own would wrap at the table's width."""
+    return Group(Text(title), table)
+
+
+def _variants(report: Report) -> Group:
     repetitions = max((len(variant.runs) for variant in report.variants), default=0)
     words = {0: "nothing was measured", 1: "one run each"}
-    table = _table(words.get(repetitions, "means ± half the 95 % confidence interval"))
+    caption = words.get(repetitions, "means ± half the 95 % confidence interval")
+    table = _table()
     for metric in report.columns:
         title, unit = heading(metric)
         table.add_column(f"{title}\n{unit}" if unit else title, justify="right")
@@ -56,11 +68,11 @@ def _variants(report: Report) -> Table:
     for variant in report.variants:
         figures = [estimate_shown(metric, variant.metrics.get(metric)) for metric in report.columns]
         table.add_row(escape(variant.name), *figures, str(len(variant.runs)))
-    return table
+    return _titled(caption, table)
 
 
-def _paths(report: Report) -> Table:
-    table = _table("by path")
+def _paths(report: Report) -> Group:
+    table = _table()
     table.add_column("interface")
     table.add_column("goodput\nMbit/s", justify="right")
     table.add_column("share\n%", justify="right")
@@ -73,13 +85,11 @@ def _paths(report: Report) -> Table:
                 estimate_shown(goodput, variant.metrics.get(goodput)),
                 estimate_shown(share, variant.metrics.get(share)),
             )
-    return table
+    return _titled("by path", table)
 
 
-def _clients(report: Report) -> Table:
-    table = Table(title="goodput by client, Mbit/s", title_justify="left", title_style="")
-    table.box = box.SIMPLE_HEAD
-    table.add_column("client", no_wrap=True)
+def _clients(report: Report) -> Group:
+    table = _table("client")
     for variant in report.variants:
         table.add_column(escape(variant.name), justify="right")
     for client in report.clients:
@@ -88,11 +98,11 @@ def _clients(report: Report) -> Table:
             estimate_shown(metric, variant.metrics.get(metric)) for variant in report.variants
         ]
         table.add_row(escape(client), *figures)
-    return table
+    return _titled("goodput by client, Mbit/s", table)
 
 
-def _references(report: Report) -> Table:
-    table = _table("beside the document")
+def _references(report: Report) -> Group:
+    table = _table()
     table.add_column("metric")
     table.add_column("document", justify="right")
     table.add_column("here", justify="right")
@@ -106,7 +116,7 @@ def _references(report: Report) -> Table:
             estimate_with_unit(row.metric, row.ours),
             *([escape(row.note)] if any(r.note for r in report.references) else []),
         )
-    return table
+    return _titled("beside the document", table)
 
 
 def _verdicts(verdicts: Iterable[Verdict]) -> Table:
@@ -128,5 +138,10 @@ def verdict_numbers(verdict: Verdict) -> str:
     """Both sides of each comparison, or why there are none."""
     if verdict.reason is not None:
         return f"({verdict.reason})"
-    sides = [f"{number(side.left)} {side.sign} {number(side.right)}" for side in verdict.sides]
+    sides = [f"{_side(side.left)} {side.sign} {_side(side.right)}" for side in verdict.sides]
     return f"({' and '.join(sides)})"
+
+
+def _side(value: float | None) -> str:
+    """Four significant digits, so that a close call can be seen."""
+    return UNKNOWN if value is None else f"{value:.4g}".replace("-", "−")
