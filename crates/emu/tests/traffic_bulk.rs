@@ -2,6 +2,8 @@
 
 mod traffic_world;
 
+use std::process::Command;
+
 use mptcplab_emu::plan::{Protocol, Way, Workload};
 use mptcplab_emu::traffic::{self, Ended};
 use serde_json::Value;
@@ -36,7 +38,6 @@ fn a_size_is_delivered_both_ways_over_both_protocols() {
         let transfers = world.rows("transfers");
         assert_eq!(transfers.len(), 4);
         for transfer in &transfers {
-            println!("{transfer}");
             assert_eq!(transfer["error"], Value::Null);
             assert_eq!(transfer["bytes"], 3_000_000);
             assert_eq!(transfer["joins"].is_null(), protocol == Protocol::Tcp);
@@ -92,7 +93,6 @@ fn a_duration_ends_the_transfer_exactly_then() {
         let [transfer] = &world.rows("transfers")[..] else {
             panic!("one transfer")
         };
-        println!("{transfer}");
         let (start, end) = (transfer["start_ns"].as_u64().unwrap(), &transfer["end_ns"]);
         assert_eq!(end.as_u64(), Some(start + 300 * MILLISECOND));
         assert_eq!(transfer["error"], Value::Null);
@@ -109,5 +109,44 @@ fn a_duration_ends_the_transfer_exactly_then() {
         assert_eq!(of("client").count(), 2, "{finals:?}");
         assert!(of("client").any(|row| row["interface"] == "eth"));
         assert!(of("client").all(|row| row["token"] == transfer["token"]));
+    }
+}
+
+#[test]
+fn nothing_is_left_under_way_when_the_time_is_over() {
+    if !inside("nothing_is_left_under_way_when_the_time_is_over") {
+        return;
+    }
+    for (protocol, way) in [(Protocol::Tcp, Way::Up), (Protocol::Mptcp, Way::Down)] {
+        let world = World::new();
+        for node in &world.context.nodes {
+            let arguments = "qdisc add dev wifi root tbf rate 2mbit burst 10k latency 200ms";
+            let slow = || Command::new("tc").args(arguments.split(' ')).status();
+            if !node
+                .netns
+                .run(slow)
+                .unwrap()
+                .is_ok_and(|status| status.success())
+            {
+                return println!("skipped: this machine has no slow interfaces (tc, tbf)");
+            }
+        }
+        let duration_ns = Some(300 * MILLISECOND);
+        let workload = Workload::Bulk {
+            way,
+            streams: 1,
+            duration_ns,
+            bytes: None,
+        };
+        let running = traffic::start(&[traffic(protocol, workload)], &world.context).unwrap();
+        assert_eq!(running.wait(LONG), Ended::All);
+        for node in &world.context.nodes {
+            let list = || Command::new("ss").args(["-Htan"]).output().unwrap().stdout;
+            let sockets = String::from_utf8(node.netns.run(list).unwrap()).unwrap();
+            assert_eq!(sockets, "", "on {}", node.name);
+        }
+        // 75,000 bytes, headers included, and the burst.
+        let bytes = world.rows("transfers")[0]["bytes"].as_u64().unwrap();
+        assert!((30_000..=85_000).contains(&bytes), "{bytes}");
     }
 }

@@ -86,14 +86,16 @@ fn a_program_that_is_not_there_is_named() {
     assert_eq!(text, expected);
 }
 
-/// Prints the protocol of a socket that Python opened without asking for one, and of one for which
-/// it asked for non-blocking and inheritance, with its congestion control.
+/// Prints the protocol and congestion control of a socket that was opened without asking for them,
+/// whether flags of a socket hold, the protocol of a socket that asks for MPTCP, and of a datagram
+/// socket; then the same from a child.
 const INSPECT: &str = "
 import fcntl, os, socket, subprocess, sys
 s = socket.socket()
 print(s.getsockopt(socket.SOL_SOCKET, 38), s.getsockopt(6, 13, 16).strip(b'\\0').decode())
 s = socket.socket(type=socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
 print(bool(fcntl.fcntl(s, fcntl.F_GETFL) & os.O_NONBLOCK), os.get_inheritable(s.fileno()))
+print(socket.socket(socket.AF_INET6, socket.SOCK_STREAM, 262).getsockopt(socket.SOL_SOCKET, 38))
 print(socket.socket(type=socket.SOCK_DGRAM).getsockopt(socket.SOL_SOCKET, 38))
 sys.stdout.flush()
 if len(sys.argv) < 2:
@@ -110,15 +112,9 @@ fn sockets_are_of_the_asked_protocol_also_in_children() {
         let mut item = command(protocol, &["python3", "-c", INSPECT], None);
         item.congestion_control = "reno".to_owned();
         run(&world, item);
-        let expected = [
-            format!("{number} reno"),
-            "True False".to_owned(),
-            "17".to_owned(),
-        ];
-        assert_eq!(
-            texts(&world, "stdout"),
-            [expected.clone(), expected].concat()
-        );
+        let (first, own) = (format!("{number} reno"), number.to_string());
+        let expected = [&first, "True False", &own, "17"];
+        assert_eq!(texts(&world, "stdout"), [expected, expected].concat());
     }
 }
 
@@ -204,4 +200,36 @@ fn its_time_ends_a_command_without_error_and_takes_its_children() {
         state.is_empty() || state.contains(") Z "),
         "the child lives: {state}"
     );
+}
+
+/// Opens sockets in many processes, without end.
+const STORM: &str = "
+import os, socket
+for _ in range(4):
+    os.fork()
+while True:
+    socket.socket().close()
+";
+
+#[test]
+fn processes_that_die_within_a_socket_call_do_no_harm() {
+    if !inside("processes_that_die_within_a_socket_call_do_no_harm") {
+        return;
+    }
+    for milliseconds in [100, 150, 200] {
+        let world = World::new();
+        let argv = ["python3", "-c", STORM].map(str::to_owned).to_vec();
+        let duration_ns = Some(milliseconds * 1_000_000);
+        let workload = Workload::Command {
+            argv,
+            server_argv: None,
+            duration_ns,
+        };
+        run(&world, traffic(Protocol::Mptcp, workload));
+        assert!(
+            world.rows("warning").is_empty(),
+            "{:?}",
+            world.rows("warning")
+        );
+    }
 }

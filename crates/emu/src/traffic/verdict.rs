@@ -76,8 +76,13 @@ pub(super) fn check(item: &Item, before: &Counters, tally: Tally) {
     } else {
         return;
     };
+    let verdict = if tally.short < tally.connections {
+        "PARTLY MULTIPATH"
+    } else {
+        "NOT MULTIPATH"
+    };
     item.warn(&format!(
-        "NOT MULTIPATH: {what}. {}. ({}; {})",
+        "{verdict}: {what}. {}. ({}; {})",
         evidence.likely_reason(),
         evidence.client.summary("client"),
         evidence.server.summary("server"),
