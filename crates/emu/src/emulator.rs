@@ -89,7 +89,8 @@ enum Command {
 }
 
 impl Emulator {
-    /// Starts on `thread`. `zero` is the zero of the links' time.
+    /// Starts on `thread`. `zero` is the zero of the links' time; `failed` is called when the
+    /// thread ends by an error, which [`Emulator::stop`] gives.
     ///
     /// # Errors
     /// When a link's configuration is refused by the model.
@@ -97,6 +98,7 @@ impl Emulator {
         thread: ReservedThread,
         links: Vec<EmulatedLink>,
         zero: Instant,
+        failed: impl FnOnce() + Send + 'static,
     ) -> io::Result<Self> {
         let (commands, inbox) = channel();
         let wake = Arc::new(EventFd::from_flags(
@@ -110,7 +112,12 @@ impl Emulator {
             move || match Driver::new(links, zero, inbox, &wake) {
                 Ok(driver) => {
                     started.send(Ok(())).ok();
-                    end.send(driver.run(&wake)).ok();
+                    let summary = driver.run(&wake);
+                    let has_failed = summary.is_err();
+                    end.send(summary).ok();
+                    if has_failed {
+                        failed();
+                    }
                 }
                 Err(error) => drop(started.send(Err(error))),
             }

@@ -77,14 +77,18 @@ fn is_orphan() -> io::Result<bool> {
     let stdin = io::stdin();
     let mut ready = [PollFd::new(stdin.as_fd(), PollFlags::empty())];
     poll(&mut ready, PollTimeout::ZERO)?;
-    Ok(ready[0].revents().is_some_and(|events| events.contains(PollFlags::POLLHUP)))
+    Ok(ready[0]
+        .revents()
+        .is_some_and(|events| events.contains(PollFlags::POLLHUP)))
 }
 
 /// The kernel kills this process when its parent ends, also when it has ended already.
 fn die_with_parent() -> io::Result<()> {
     prctl::set_pdeathsig(Signal::SIGKILL)?;
     if is_orphan()? {
-        return Err(io::Error::other("the process that started the lab has ended"));
+        return Err(io::Error::other(
+            "the process that started the lab has ended",
+        ));
     }
     Ok(())
 }
@@ -101,8 +105,20 @@ fn private_files() -> io::Result<()> {
     let none = None::<&str>;
     mount(none, "/", none, MsFlags::MS_REC | MsFlags::MS_PRIVATE, none)?;
     let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
-    mount(Some("proc"), "/proc", Some("proc"), flags | MsFlags::MS_NOEXEC, none)?;
-    mount(Some("tmpfs"), SCRATCH, Some("tmpfs"), flags, Some("mode=1777"))?;
+    mount(
+        Some("proc"),
+        "/proc",
+        Some("proc"),
+        flags | MsFlags::MS_NOEXEC,
+        none,
+    )?;
+    mount(
+        Some("tmpfs"),
+        SCRATCH,
+        Some("tmpfs"),
+        flags,
+        Some("mode=1777"),
+    )?;
     Ok(())
 }
 

@@ -32,7 +32,10 @@ pub fn main() -> ! {
                 record: &'static str,
                 text: String,
             }
-            let failed = Failed { record: "failed", text: error.to_string() };
+            let failed = Failed {
+                record: "failed",
+                text: error.to_string(),
+            };
             if let Ok(line) = serde_json::to_string(&failed) {
                 // Without a reader there is nobody to tell.
                 writeln!(io::stdout(), "{line}").ok();
@@ -58,7 +61,10 @@ fn run() -> io::Result<()> {
     let network = Network::build(&plan)?;
     let zero = Instant::now();
     let recorder = Recorder::new(Box::new(io::stdout()), zero);
-    let (hosts, links) = network.start(&plan, reserved, zero)?;
+    let (hosts, links) = network.start(&plan, reserved, zero, {
+        let stop = stop.clone();
+        move || stop.request("the links failed")
+    })?;
     let hosts = Arc::new(hosts);
     network::configure(&hosts, &plan, &recorder)?;
     recorder.write("ready", Ready::new(&plan, &hosts, begun))?;
@@ -87,16 +93,19 @@ fn drive(
         .zip(hosts.iter())
         .map(|(node, host)| NodeContext::new(node, host.netns.clone()))
         .collect();
-    let context =
-        Context { recorder: recorder.clone(), nodes, stop: stop.clone(), seed: plan.seed };
+    let context = Context {
+        recorder: recorder.clone(),
+        nodes,
+        stop: stop.clone(),
+        seed: plan.seed,
+    };
     let switchboard = links.switchboard();
     let sample_links = {
         let (switchboard, plan) = (switchboard.clone(), Arc::clone(plan));
         move |recorder: &Recorder| switchboard.sample(&plan, recorder)
     };
     let interval = Duration::from_nanos(plan.sample_interval_ns);
-    let sampler =
-        telemetry::start(&context.nodes, sample_links, interval, recorder.clone())?;
+    let sampler = telemetry::start(&context.nodes, sample_links, interval, recorder.clone())?;
     let events = timeline::start(plan, switchboard, hosts, recorder.clone())?;
     let traffic = traffic::start(&plan.traffic, &context).map_err(io::Error::other)?;
     let ended = traffic.wait(plan.time_limit_ns);

@@ -114,7 +114,8 @@ impl Network {
         })
     }
 
-    /// Starts the links on `thread`, with `zero` as the zero of their time, and their captures.
+    /// Starts the links on `thread`, with `zero` as the zero of their time, and their captures;
+    /// `failed` is called when they cannot go on.
     ///
     /// # Errors
     /// When a link's parameters are refused or a capture's file cannot be made.
@@ -123,6 +124,7 @@ impl Network {
         plan: &Plan,
         thread: ReservedThread,
         zero: Instant,
+        failed: impl FnOnce() + Send + 'static,
     ) -> io::Result<(Vec<Host>, Links)> {
         let mut captures = Vec::new();
         let mut tap = |far: InterfaceRef| {
@@ -150,7 +152,7 @@ impl Network {
                 taps: [tap(link.ends[0])?, tap(link.ends[1])?],
             });
         }
-        let emulator = Emulator::start(thread, links, zero)?;
+        let emulator = Emulator::start(thread, links, zero, failed)?;
         Ok((
             self.hosts,
             Links {

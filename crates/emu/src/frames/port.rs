@@ -88,7 +88,11 @@ impl Port {
         set_option(&socket, PACKET_IGNORE_OUTGOING, &1)?;
         let ring = Ring::new(&socket, mtu, offload)?;
         bind(&socket, index)?;
-        Ok(Self { socket, ring, truncated: 0 })
+        Ok(Self {
+            socket,
+            ring,
+            truncated: 0,
+        })
     }
 
     /// The next frame that has arrived; `None` when there is none yet.
@@ -109,7 +113,9 @@ impl Port {
     /// What sendmmsg(2) gives, e.g. `NetworkDown` when the other side is down.
     pub fn send(&self, frames: &[Outgoing]) -> io::Result<()> {
         const BATCH: usize = 64;
-        frames.chunks(BATCH).try_for_each(|batch| self.send_batch(batch))
+        frames
+            .chunks(BATCH)
+            .try_for_each(|batch| self.send_batch(batch))
     }
 
     /// Frames that were lost on their way into the ring since the last call.
@@ -136,8 +142,10 @@ impl Port {
     }
 
     fn send_batch(&self, frames: &[Outgoing]) -> io::Result<()> {
-        let headers: Vec<[u8; OffloadHeader::BYTES]> =
-            frames.iter().map(|(offload, _)| offload.to_bytes()).collect();
+        let headers: Vec<[u8; OffloadHeader::BYTES]> = frames
+            .iter()
+            .map(|(offload, _)| offload.to_bytes())
+            .collect();
         let mut parts: Vec<[libc::iovec; 2]> = headers
             .iter()
             .zip(frames)
@@ -169,11 +177,13 @@ impl Port {
             match result {
                 ..0 => {
                     let error = io::Error::last_os_error();
-                    match error.kind() {
-                        io::ErrorKind::Interrupted => {}
+                    match error.raw_os_error() {
+                        Some(libc::EINTR) => {}
                         // The socket keeps this error from a time when the interface was down
                         // and tells it once; a second one is of now.
-                        io::ErrorKind::NetworkDown if !was_down => was_down = true,
+                        Some(libc::ENETDOWN) if !was_down => was_down = true,
+                        // The far end is down: this frame goes nowhere, as in life.
+                        Some(libc::ENOBUFS) => sent += 1,
                         _ => return Err(error),
                     }
                 }
@@ -213,14 +223,18 @@ impl Ring {
             (mtu as usize + ETHERNET_BYTES, SLOTS)
         };
         let slot_bytes = (frame_bytes + SLOT_HEADER_BYTES).next_multiple_of(128);
-        let block_bytes = (slot_bytes * 8).next_multiple_of(PAGE_BYTES).min(
-            slot_bytes.next_multiple_of(PAGE_BYTES).max(4 * PAGE_BYTES),
-        );
+        let block_bytes = (slot_bytes * 8)
+            .next_multiple_of(PAGE_BYTES)
+            .min(slot_bytes.next_multiple_of(PAGE_BYTES).max(4 * PAGE_BYTES));
         let slots_a_block = block_bytes / slot_bytes;
         let blocks = slots.div_ceil(slots_a_block);
         let slots = blocks * slots_a_block;
-        let request =
-            [block_bytes as u32, blocks as u32, slot_bytes as u32, slots as u32];
+        let request = [
+            block_bytes as u32,
+            blocks as u32,
+            slot_bytes as u32,
+            slots as u32,
+        ];
         set_option(socket, PACKET_RX_RING, &request)?;
         let bytes = NonZeroUsize::new(block_bytes * blocks).expect("a ring has blocks");
         // SAFETY: a new shared mapping of the ring that the kernel has just made for the socket.
@@ -238,7 +252,15 @@ impl Ring {
             return Err(io::Error::last_os_error());
         }
         let memory = ptr::NonNull::new(memory.cast()).expect("mmap gives no null");
-        Ok(Self { memory, bytes, slots, slot_bytes, slots_a_block, block_bytes, next: 0 })
+        Ok(Self {
+            memory,
+            bytes,
+            slots,
+            slot_bytes,
+            slots_a_block,
+            block_bytes,
+            next: 0,
+        })
     }
 
     /// Takes the next slot: `None` when the kernel has filled none, `Some(None)` when its frame
@@ -270,9 +292,12 @@ impl Ring {
             };
             let (offload, frame) = bytes.split_at(OffloadHeader::BYTES);
             let offload = OffloadHeader::from_bytes(offload.try_into().expect("split there"));
-            let realtime_ns = u64::from(header.seconds) * 1_000_000_000
-                + u64::from(header.nanoseconds);
-            Arrival { frame: Frame::new(offload, frame.to_vec()), realtime_ns }
+            let realtime_ns =
+                u64::from(header.seconds) * 1_000_000_000 + u64::from(header.nanoseconds);
+            Arrival {
+                frame: Frame::new(offload, frame.to_vec()),
+                realtime_ns,
+            }
         });
         header.status.store(TP_STATUS_KERNEL, Ordering::Release);
         Some(arrival)
@@ -297,7 +322,11 @@ fn set_option<T>(socket: &OwnedFd, option: libc::c_int, value: &T) -> io::Result
             size_of::<T>() as libc::socklen_t,
         )
     };
-    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    if result < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(())
+    }
 }
 
 fn bind(socket: &OwnedFd, index: u32) -> io::Result<()> {
@@ -314,9 +343,16 @@ fn bind(socket: &OwnedFd, index: u32) -> io::Result<()> {
             size_of::<libc::sockaddr_ll>() as libc::socklen_t,
         )
     };
-    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    if result < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(())
+    }
 }
 
 fn io_vector(bytes: &[u8]) -> libc::iovec {
-    libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() }
+    libc::iovec {
+        iov_base: bytes.as_ptr().cast_mut().cast(),
+        iov_len: bytes.len(),
+    }
 }
