@@ -49,7 +49,12 @@ struct Captured {
 ///
 /// # Errors
 /// When the file cannot be made.
-pub fn start(path: &Path, name: &str, snap_length: u32, epoch_ns: u64) -> io::Result<(Tap, Writer)> {
+pub fn start(
+    path: &Path,
+    name: &str,
+    snap_length: u32,
+    epoch_ns: u64,
+) -> io::Result<(Tap, Writer)> {
     let mut writer =
         PcapNgWriter::new(BufWriter::new(File::create_new(path)?)).map_err(io::Error::other)?;
     writer
@@ -64,21 +69,30 @@ pub fn start(path: &Path, name: &str, snap_length: u32, epoch_ns: u64) -> io::Re
         })
         .map_err(io::Error::other)?;
     let (packets, queue) = sync_channel::<Captured>(WAITING_PACKETS);
-    let thread = thread::Builder::new().name("capture".into()).spawn(move || {
-        for packet in queue {
-            writer
-                .write_pcapng_block(EnhancedPacketBlock {
-                    interface_id: 0,
-                    timestamp: Duration::from_nanos(epoch_ns + packet.at),
-                    original_len: packet.original_bytes,
-                    data: Cow::Owned(packet.bytes),
-                    options: vec![EnhancedPacketOption::Flags(packet.direction)],
-                })
-                .map_err(io::Error::other)?;
-        }
-        io::Write::flush(writer.get_mut())
-    })?;
-    Ok((Tap { packets, snap_length: snap_length as usize, lost: Arc::default() }, Writer(thread)))
+    let thread = thread::Builder::new()
+        .name("capture".into())
+        .spawn(move || {
+            for packet in queue {
+                writer
+                    .write_pcapng_block(EnhancedPacketBlock {
+                        interface_id: 0,
+                        timestamp: Duration::from_nanos(epoch_ns + packet.at),
+                        original_len: packet.original_bytes,
+                        data: Cow::Owned(packet.bytes),
+                        options: vec![EnhancedPacketOption::Flags(packet.direction)],
+                    })
+                    .map_err(io::Error::other)?;
+            }
+            io::Write::flush(writer.get_mut())
+        })?;
+    Ok((
+        Tap {
+            packets,
+            snap_length: snap_length as usize,
+            lost: Arc::default(),
+        },
+        Writer(thread),
+    ))
 }
 
 impl Tap {
@@ -102,7 +116,16 @@ impl Tap {
         let mut bytes = with_checksum(&offload, bytes);
         let original_bytes = bytes.len() as u32;
         bytes.truncate(self.snap_length);
-        if self.packets.try_send(Captured { at, direction, original_bytes, bytes }).is_err() {
+        if self
+            .packets
+            .try_send(Captured {
+                at,
+                direction,
+                original_bytes,
+                bytes,
+            })
+            .is_err()
+        {
             self.lost.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -117,6 +140,8 @@ impl Writer {
     /// # Panics
     /// When the thread did.
     pub fn finish(self) -> io::Result<()> {
-        self.0.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        self.0
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 }

@@ -60,8 +60,12 @@ impl OffloadHeader {
     /// The header as the kernel reads it.
     pub fn to_bytes(self) -> [u8; Self::BYTES] {
         let mut bytes = [self.flags, self.gso_type, 0, 0, 0, 0, 0, 0, 0, 0];
-        let numbers =
-            [self.header_bytes, self.gso_bytes, self.checksum_start, self.checksum_offset];
+        let numbers = [
+            self.header_bytes,
+            self.gso_bytes,
+            self.checksum_start,
+            self.checksum_offset,
+        ];
         for (chunk, number) in bytes[2..].chunks_exact_mut(2).zip(numbers) {
             chunk.copy_from_slice(&number.to_ne_bytes());
         }
@@ -93,13 +97,19 @@ impl Frame {
     /// A frame from its bytes, Ethernet header first.
     pub fn new(offload: OffloadHeader, bytes: Vec<u8>) -> Self {
         let layout = layout(&offload, &bytes);
-        Self { offload, bytes, layout }
+        Self {
+            offload,
+            bytes,
+            layout,
+        }
     }
 
     /// How many packets the frame stands for.
     pub fn packets(&self) -> usize {
         self.layout.map_or(1, |layout| {
-            (self.bytes.len() - layout.payload).div_ceil(layout.gso_bytes).max(1)
+            (self.bytes.len() - layout.payload)
+                .div_ceil(layout.gso_bytes)
+                .max(1)
         })
     }
 
@@ -120,7 +130,10 @@ impl Frame {
     /// When the range is empty or beyond [`Frame::packets`].
     pub fn carve(&self, range: Range<usize>) -> (OffloadHeader, Vec<u8>) {
         let packets = self.packets();
-        assert!(range.start < range.end && range.end <= packets, "{range:?} of {packets} packets");
+        assert!(
+            range.start < range.end && range.end <= packets,
+            "{range:?} of {packets} packets"
+        );
         let Some(layout) = self.layout.filter(|_| range.len() < packets) else {
             return (self.offload, self.bytes.clone());
         };
@@ -182,7 +195,8 @@ impl Layout {
         let checksum_at = if self.tcp {
             let skipped = (range.start * self.gso_bytes) as u32;
             let at = self.transport + 4;
-            let sequence = u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+            let sequence =
+                u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
             bytes[at..at + 4].copy_from_slice(&sequence.wrapping_add(skipped).to_be_bytes());
             if range.end < packets {
                 bytes[self.transport + TCP_FLAGS] &= !TCP_FIN_PSH;
@@ -201,8 +215,11 @@ impl Layout {
 
     /// The sum over the pseudo-header that a partial checksum starts from (RFC 9293 section 3.1).
     fn pseudo_header_sum(self, bytes: &[u8], transport_bytes: usize) -> u16 {
-        let addresses =
-            if self.ipv4 { self.ip + 12..self.ip + 20 } else { self.ip + 8..self.ip + 40 };
+        let addresses = if self.ipv4 {
+            self.ip + 12..self.ip + 20
+        } else {
+            self.ip + 8..self.ip + 40
+        };
         let protocol = if self.tcp { IPPROTO_TCP } else { IPPROTO_UDP };
         fold(sum(&bytes[addresses]) + u32::from(protocol) + transport_bytes as u32)
     }
@@ -236,8 +253,14 @@ fn layout(offload: &OffloadHeader, bytes: &[u8]) -> Option<Layout> {
         _ => return None,
     };
     let minimum = if tcp { 20 } else { 8 };
-    (header_bytes >= minimum && payload < bytes.len())
-        .then_some(Layout { ip, ipv4, transport, payload, tcp, gso_bytes })
+    (header_bytes >= minimum && payload < bytes.len()).then_some(Layout {
+        ip,
+        ipv4,
+        transport,
+        payload,
+        tcp,
+        gso_bytes,
+    })
 }
 
 fn get(bytes: &[u8], at: usize) -> u16 {
@@ -251,7 +274,10 @@ fn put(bytes: &mut [u8], at: usize, value: u16) {
 /// Sum of 16-bit words, the last byte padded with zero (RFC 1071).
 fn sum(bytes: &[u8]) -> u32 {
     let words = bytes.chunks_exact(2);
-    let last = words.remainder().first().map_or(0, |byte| u32::from(*byte) << 8);
+    let last = words
+        .remainder()
+        .first()
+        .map_or(0, |byte| u32::from(*byte) << 8);
     words.map(|word| u32::from(get(word, 0))).sum::<u32>() + last
 }
 
