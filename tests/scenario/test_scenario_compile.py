@@ -37,8 +37,8 @@ def direction(wifi: str, index: int = 0, folder: Path = Path()) -> Any:
     return plan(wifi, folder=folder)["links"][0]["config"]["directions"][index]
 
 
-def flow(traffic: str = BULK, more: str = "", variant: str = "mptcp") -> Any:
-    (made,) = plan(traffic=traffic, more=more, variant=variant)["traffic"]
+def flow(traffic: str = BULK) -> Any:
+    (made,) = plan(traffic=traffic)["traffic"]
     return made
 
 
@@ -168,16 +168,22 @@ def test_via_chooses_the_interface_and_the_server_address_on_its_side() -> None:
     assert (made["protocol"], made["expected_joins"]) == ("tcp", 0)
 
 
+FOREGROUND = "\n  - ping: {from: client, to: server}"
+
+
 def test_an_item_that_fixes_its_protocol_is_left_alone_by_the_variant() -> None:
     traffic = "bulk: {from: client, to: server, duration: 1 s, protocol: tcp}"
-    made = flow(traffic, more="variants: {x: {protocol: mptcp, via: eth}}", variant="x")
-    assert (made["protocol"], made["source"]) == ("tcp", "10.0.1.1")
+    more = "variants: {x: {protocol: mptcp, via: eth}}"
+    fixed, other = plan(traffic=traffic + FOREGROUND, more=more, variant="x")["traffic"]
+    assert (fixed["protocol"], fixed["source"]) == ("tcp", "10.0.1.1")
+    assert (other["protocol"], other["source"]) == ("mptcp", "10.0.3.1")
 
 
 def test_an_item_that_fixes_its_via_keeps_it() -> None:
     traffic = "bulk: {from: client, to: server, duration: 1 s, via: wifi}"
-    made = flow(traffic, more="variants: {x: {protocol: mptcp, via: eth}}", variant="x")
-    assert (made["protocol"], made["source"]) == ("mptcp", "10.0.1.1")
+    more = "variants: {x: {protocol: mptcp, via: eth}}"
+    fixed, _ = plan(traffic=traffic + FOREGROUND, more=more, variant="x")["traffic"]
+    assert (fixed["protocol"], fixed["source"]) == ("mptcp", "10.0.1.1")
 
 
 @pytest.mark.parametrize(

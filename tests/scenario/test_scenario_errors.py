@@ -74,6 +74,54 @@ def test_backups_need_a_path_manager_that_has_them() -> None:
 
 
 @pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (
+            "lan: {}\n      eth: {}",
+            "lan: {}\n      eth: {}\n    mptcp: {path_manager: {ndiffports: 2}}",
+            "x.yaml:12: hosts.server.mptcp.path_manager: "
+            "ndiffports opens subflows of clients, and no traffic starts here",
+        ),
+        (
+            "duration: 10 s",
+            "duration: 10 s, via: eth",
+            "x.yaml:23: variants.tcp-wifi.via: "
+            "applies to nothing: every item of traffic fixes its own `via` or `protocol`",
+        ),
+        (
+            "mptcp: {}\n",
+            "mptcp: {set: {repetitions: 5}}\n",
+            "x.yaml:24: variants.mptcp.set.repetitions: "
+            "a variant changes hosts, routers, links, traffic, events, sample_interval only",
+        ),
+        (
+            "- bulk: {from: client, to: server, duration: 10 s}",
+            "- ping: {from: client, to: server, interval: 10 min, count: 1000000}",
+            "x.yaml:19: traffic.0.ping.count: so many intervals last longer than a week",
+        ),
+        (
+            "duration: 10 s",
+            "duration: 20000 min",
+            'x.yaml:19: traffic.0.bulk.duration: "20000 min": '
+            "nothing lasts longer than a week (10080 min)",
+        ),
+    ],
+)
+def test_what_would_be_ignored_is_refused(old: str, new: str, message: str) -> None:
+    assert old in GOOD
+    assert messages(GOOD.replace(old, new, 1)) == [message]
+
+
+def test_a_variant_is_checked_with_its_own_values_only() -> None:
+    off = "{protocol: tcp, via: wifi, set: {hosts.client.mptcp.enabled: false}}"
+    assert loads(GOOD.replace("{protocol: tcp, via: wifi}", off))
+    assert messages(GOOD.replace("mptcp: {}\n", f"mptcp: {off.replace('tcp', 'mptcp', 1)}\n")) == [
+        "x.yaml:24: variants.mptcp.set.hosts.client.mptcp.enabled: "
+        "is false, but variant mptcp opens MPTCP connections from client"
+    ]
+
+
+@pytest.mark.parametrize(
     ("content", "message"),
     [
         ("5\nx\n", "t.mahi:2: 'x' is no time in milliseconds"),
@@ -243,7 +291,7 @@ def paths(tree: object, start: str = "") -> list[str]:
 @given(st.data())
 def test_no_value_anywhere_raises_anything_but_scenario_errors(data: st.DataObject) -> None:
     good = loads(GOOD)
-    path = data.draw(st.sampled_from(paths(good.lines.tree)))
+    path = data.draw(st.sampled_from(paths(good.provenance.tree)))
     try:
         with_overrides(good, {path: data.draw(VALUES)})
     except ScenarioError as error:

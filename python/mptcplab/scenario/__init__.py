@@ -8,18 +8,25 @@ Whatever is wrong with a scenario is raised as one `ScenarioError` that lists ev
 file, line, key and mend.
 """
 
-from mptcplab.scenario.load import (
-    Entry,
-    catalogue,
-    for_variant,
-    load,
-    loads,
-    with_duration,
-    with_overrides,
-)
-from mptcplab.scenario.model import Scenario
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from mptcplab.scenario.problem import Problem, ScenarioError
-from mptcplab.scenario.tree import parse_value
+
+if TYPE_CHECKING:
+    from mptcplab.scenario.loading import (
+        Entry,
+        catalogue,
+        for_variant,
+        load,
+        loads,
+        with_duration,
+        with_overrides,
+    )
+    from mptcplab.scenario.model import Scenario
+    from mptcplab.scenario.tree import parse_value
 
 __all__ = [
     "Entry",
@@ -34,3 +41,11 @@ __all__ = [
     "with_duration",
     "with_overrides",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import on first use what needs the models: it takes longer than a command line may."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = {"Scenario": "model", "parse_value": "tree"}.get(name, "loading")
+    return getattr(importlib.import_module(f"{__name__}.{module}"), name)

@@ -5,7 +5,7 @@ Each check yields problems; later ones run only where those that they rest on fo
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from mptcplab.scenario import check_run
 from mptcplab.scenario.check_names import bad_traces, unknown_end
@@ -17,8 +17,8 @@ from mptcplab.scenario.profiles import is_half_duplex, profiles, settings_of
 from mptcplab.scenario.tree import Path
 
 
-def check(scenario: Scenario) -> Iterator[Problem]:
-    """Every problem that the parts of the scenario have with each other."""
+def check(scenario: Scenario, variants: Collection[str]) -> Iterator[Problem]:
+    """Every problem that the parts of the scenario have with each other in these variants."""
     wiring = list(_wiring(scenario))
     yield from wiring
     yield from check_run.check_names(scenario)
@@ -29,11 +29,11 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     except AddressError as error:
         yield _at(scenario, error.path, str(error))
         return
-    yield from check_run.check_behaviour(scenario, network)
+    yield from check_run.check_behaviour(scenario, network, variants)
 
 
 def _at(scenario: Scenario, path: Path, text: str) -> Problem:
-    return scenario.lines.problem(path, text)
+    return scenario.provenance.problem(path, text)
 
 
 def _wiring(scenario: Scenario) -> Iterator[Problem]:

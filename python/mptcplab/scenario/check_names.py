@@ -50,9 +50,9 @@ def bad_traces(
     for trace in dict.fromkeys(d.trace for d in directions if d.trace is not None):
         if half:
             text = "a half-duplex link takes no trace, whose rate is one direction's"
-            yield scenario.lines.problem((*path, "trace"), text)
+            yield scenario.provenance.problem((*path, "trace"), text)
             continue
         try:
             read_trace(scenario.folder / trace, trace)
         except TraceError as error:
-            yield scenario.lines.problem((*path, "trace"), str(error))
+            yield scenario.provenance.problem((*path, "trace"), str(error))

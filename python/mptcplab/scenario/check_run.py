@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from mptcplab.scenario.check_names import bad_traces, unknown_end, unknown_host
 from mptcplab.scenario.expectation import parse
 from mptcplab.scenario.flows import Flow, end_ns, find_way, flows
 from mptcplab.scenario.model import Event, Scenario
 from mptcplab.scenario.network import Network
-from mptcplab.scenario.path_manager import path_manager
+from mptcplab.scenario.path_manager import clients, path_manager
 from mptcplab.scenario.problem import Problem, did_you_mean, quoted
 from mptcplab.scenario.profiles import changes_of, is_half_duplex
-from mptcplab.scenario.traffic import Command
+from mptcplab.scenario.traffic import Command, Ping
 from mptcplab.scenario.tree import Path
 from mptcplab.scenario.units import format_time
 
@@ -25,20 +25,26 @@ def check_names(scenario: Scenario) -> Iterator[Problem]:
     yield from _findings(scenario)
 
 
-def check_behaviour(scenario: Scenario, network: Network) -> Iterator[Problem]:
+def check_behaviour(
+    scenario: Scenario, network: Network, variants: Collection[str]
+) -> Iterator[Problem]:
     """What cannot happen although every name is known: no way to a server, a backup of nothing."""
     if any(True for _ in check_names(scenario)):
         return
     yield from _flow_names(scenario)
-    yield from _backups(scenario)
-    for name in scenario.variants:
-        for flow in flows(scenario, scenario.variants[name]):
+    yield from _path_managers(scenario)
+    for name in variants:
+        sent = flows(scenario, scenario.variants[name])
+        for flow in sent:
             yield from _flow(scenario, network, name, flow)
+        if scenario.variants[name].via and not any(flow.via_from_variant for flow in sent):
+            text = "applies to nothing: every item of traffic fixes its own `via` or `protocol`"
+            yield _problem(scenario, ("variants", name, "via"), text)
     yield from _late_events(scenario)
 
 
 def _problem(scenario: Scenario, path: Path, text: str) -> Problem:
-    return scenario.lines.problem(path, text)
+    return scenario.provenance.problem(path, text)
 
 
 def _traffic(scenario: Scenario) -> Iterator[Problem]:
@@ -108,9 +114,12 @@ def _flow_names(scenario: Scenario) -> Iterator[Problem]:
         first.setdefault(flow.name, flow.index)
 
 
-def _backups(scenario: Scenario) -> Iterator[Problem]:
+def _path_managers(scenario: Scenario) -> Iterator[Problem]:
     for name, host in scenario.hosts.items():
         manager = path_manager(scenario, name).kind
+        if manager == "ndiffports" and name not in clients(scenario):
+            text = "ndiffports opens subflows of clients, and no traffic starts here"
+            yield _problem(scenario, ("hosts", name, "mptcp", "path_manager"), text)
         if manager in ("fullmesh", "signal"):
             continue
         text = f"{name}'s path manager is {manager}, which has no backups: use fullmesh"
@@ -130,7 +139,8 @@ def _flow(scenario: Scenario, network: Network, variant: str, flow: Flow) -> Ite
         if wrong:
             yield from wrong
             return
-    if flow.protocol == "mptcp" and not scenario.hosts[flow.client].mptcp.enabled:
+    opens_mptcp = flow.protocol == "mptcp" and not isinstance(flow.body, Ping)
+    if opens_mptcp and not scenario.hosts[flow.client].mptcp.enabled:
         path: Path = ("hosts", flow.client, "mptcp", "enabled")
         text = f"is false, but variant {variant} opens MPTCP connections from {flow.client}"
         yield _problem(scenario, path, text)

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from mptcplab.scenario.problem import Problem, did_you_mean, quoted
-from mptcplab.scenario.source import Source
+from mptcplab.scenario.provenance import Provenance
 from mptcplab.scenario.units import format_size, format_time
 
 _EXAMPLES = {
@@ -44,7 +44,9 @@ _KINDS = {
 }
 
 
-def problems(error: ValidationError, root: type[BaseModel], source: Source) -> Iterator[Problem]:
+def problems(
+    error: ValidationError, root: type[BaseModel], source: Provenance
+) -> Iterator[Problem]:
     """One problem for each of pydantic's errors."""
     for entry in error.errors(include_url=False):
         path = tuple(part for part in entry["loc"] if part != "[key]")

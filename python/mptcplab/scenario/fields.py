@@ -25,6 +25,8 @@ from mptcplab.scenario.units import parse_probability, parse_rate, parse_size, p
 
 LONGEST_INTERFACE_NAME_BYTES = 15
 """IFNAMSIZ of Linux without the terminating zero."""
+LONGEST_NS = 7 * 24 * 3600 * 10**9
+"""No time of a scenario and no run is longer, so that sums stay far from 64 bits."""
 _LONGEST_NAME = 40
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
@@ -48,6 +50,13 @@ def _above_zero(value: int) -> int:
     if value == 0:
         raise ValueError("must be above 0")
     return value
+
+
+def _time(value: object) -> int:
+    time_ns = parse_time(value)
+    if time_ns > LONGEST_NS:
+        raise ValueError("nothing lasts longer than a week (10080 min)")
+    return time_ns
 
 
 def _parsed(parse: Any, schema: dict[str, Any], *, positive: bool = False) -> Any:
@@ -80,8 +89,8 @@ PROBABILITY_SCHEMA = {
     "description": "a percentage, such as 0.1 %, or a fraction of 1",
 }
 
-TimeNs = Annotated[int, *_parsed(parse_time, TIME_SCHEMA)]
-PositiveTimeNs = Annotated[int, *_parsed(parse_time, TIME_SCHEMA, positive=True)]
+TimeNs = Annotated[int, *_parsed(_time, TIME_SCHEMA)]
+PositiveTimeNs = Annotated[int, *_parsed(_time, TIME_SCHEMA, positive=True)]
 RateBps = Annotated[int, *_parsed(parse_rate, RATE_SCHEMA, positive=True)]
 SizeBytes = Annotated[int, *_parsed(parse_size, _SIZE_SCHEMA)]
 PositiveSizeBytes = Annotated[int, *_parsed(parse_size, _SIZE_SCHEMA, positive=True)]

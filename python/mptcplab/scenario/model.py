@@ -31,7 +31,7 @@ from mptcplab.scenario.fields import (
 from mptcplab.scenario.host import Host, Router
 from mptcplab.scenario.link import Link, LinkChange
 from mptcplab.scenario.problem import quoted
-from mptcplab.scenario.source import Source
+from mptcplab.scenario.provenance import Provenance
 from mptcplab.scenario.traffic import Protocol, TrafficItem
 
 DEFAULT_VARIANT = "mptcp"
@@ -125,7 +125,7 @@ class Scenario(Model):
     reference: list[Reference] = Field([])
     expect: list[StrictStr] = Field([], description="Findings to check, such as mptcp.jain >= 0.9")
 
-    _source: Source = PrivateAttr()
+    _provenance: Provenance = PrivateAttr()
 
     @field_validator("name")
     @classmethod
@@ -146,29 +146,29 @@ class Scenario(Model):
 
     def model_post_init(self, context: Any, /) -> None:
         """Keeps where the scenario came from."""
-        self._source = context["source"] if context else Source(origin="scenario")
+        self._provenance = context["provenance"] if context else Provenance(origin="scenario")
 
     @property
     def origin(self) -> str:
         """The file as the user named it."""
-        return self._source.origin
+        return self._provenance.origin
 
     @property
     def text(self) -> str:
         """The scenario in YAML: the file's text, or with overrides what it amounts to."""
-        return self._source.text()
+        return self._provenance.text()
 
     @property
     def folder(self) -> Path:
         """Where relative paths (traces) start."""
-        return self._source.folder
+        return self._provenance.folder
 
     @property
     def overrides(self) -> Mapping[str, Any]:
         """Dotted path → value of what was changed after reading, for the record."""
-        return self._source.overrides
+        return self._provenance.overrides
 
     @property
-    def lines(self) -> Source:
+    def provenance(self) -> Provenance:
         """Where each key stands, for messages."""
-        return self._source
+        return self._provenance

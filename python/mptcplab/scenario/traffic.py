@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field, StrictStr, WithJsonSchema, model_validator
 
 from mptcplab.scenario.fields import (
+    LONGEST_NS,
     Count,
     Model,
     Name,
@@ -73,21 +74,31 @@ class Ftp(Between):
     count: Count = 1
 
 
-class Ping(Between):
+class Repeated(Between):
+    """Something that is done again and again."""
+
+    interval: TimeNs = Field(100_000_000, description="Between starts")
+    count: Count = 10
+
+    @model_validator(mode="after")
+    def _within_a_week(self) -> Repeated:
+        if self.interval * self.count > LONGEST_NS:
+            raise RefusalError("count", "so many intervals last longer than a week")
+        return self
+
+
+class Ping(Repeated):
     """ICMP echo."""
 
-    interval: PositiveTimeNs = 100_000_000
-    count: Count = 10
+    interval: PositiveTimeNs = Field(100_000_000, description="Between starts")
     payload: SizeBytes = Field(56, le=65_000)
 
 
-class RequestResponse(Between):
+class RequestResponse(Repeated):
     """A request and its response over one connection, one outstanding."""
 
     request: PositiveSizeBytes = Field(64, le=2**31)
     response: PositiveSizeBytes = Field(64, le=2**31)
-    interval: TimeNs = Field(100_000_000, description="Between starts of requests; 0 s: at once")
-    count: Count = 10
 
 
 def _parse_run(value: object) -> object:

@@ -17,7 +17,7 @@ from mptcplab.engine.kernel.compile_network import compile_nodes
 from mptcplab.engine.kernel.compile_traffic import compile_flow, time_limit_ns
 from mptcplab.scenario.draw_words import event_words
 from mptcplab.scenario.flows import flows
-from mptcplab.scenario.load import for_variant
+from mptcplab.scenario.loading import for_variant
 from mptcplab.scenario.model import Event, Scenario
 from mptcplab.scenario.network import End, Network, build
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mptcplab.engine.kernel.compile_links import rate_bps
+from mptcplab.scenario.fields import LONGEST_NS
 from mptcplab.scenario.flows import Flow, Way, find_way, timed_length_ns
 from mptcplab.scenario.model import Scenario
 from mptcplab.scenario.network import FAMILIES, End, Network
@@ -47,7 +48,7 @@ def compile_flow(scenario: Scenario, network: Network, flow: Flow, index: int) -
 
 def time_limit_ns(scenario: Scenario, network: Network, flows: list[Flow]) -> int:
     """When a run of these flows has gone on for too long."""
-    return max(_flow_limit_ns(scenario, network, flow) for flow in flows)
+    return min(LONGEST_NS, max(_flow_limit_ns(scenario, network, flow) for flow in flows))
 
 
 def _way(network: Network, flow: Flow) -> Way | None:

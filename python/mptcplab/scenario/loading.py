@@ -16,12 +16,14 @@ from mptcplab.scenario import check_shape, overrides
 from mptcplab.scenario.check import check
 from mptcplab.scenario.model import DEFAULT_VARIANT, Scenario
 from mptcplab.scenario.problem import Problem, ScenarioError, did_you_mean, quoted
-from mptcplab.scenario.source import Source
+from mptcplab.scenario.provenance import Provenance
 from mptcplab.scenario.tree import LARGEST_FILE_BYTES, parse_tree
 
 SUFFIXES = (".yaml", ".yml")
 """What makes an argument a path rather than a name of the catalogue."""
 _CATALOGUE_SUFFIX = ".yaml"
+CHANGED_BY_VARIANTS = ("hosts", "routers", "links", "traffic", "events", "sample_interval")
+"""What a variant may set; the rest belongs to the scenario as a whole."""
 _NAMELESS = "scenario"
 
 
@@ -92,7 +94,7 @@ def loads(
 ) -> Scenario:
     """Reads a scenario from YAML text; `origin` names it in messages, `folder` holds its traces."""
     tree = parse_tree(text, origin)
-    source = Source(origin, folder, text, tree.value, tree.lines)
+    source = Provenance(origin, folder, text, tree.value, tree.lines)
     return _checked(source, default_name)
 
 
@@ -101,7 +103,7 @@ def with_overrides(scenario: Scenario, values: Mapping[str, Any]) -> Scenario:
 
     Raises `ScenarioError` naming the path.
     """
-    source = scenario.lines
+    source = scenario.provenance
     try:
         tree = overrides.applied(source.tree, values)
     except overrides.PathError:
@@ -118,8 +120,12 @@ def for_variant(scenario: Scenario, variant: str) -> Scenario:
     values = scenario.variants[variant].set
     if not values:
         return scenario
-    source = scenario.lines
+    source = scenario.provenance
     start = ("variants", variant, "set")
+    foreign = [path for path in values if path.split(".")[0] not in CHANGED_BY_VARIANTS]
+    if foreign:
+        text = f"a variant changes {', '.join(CHANGED_BY_VARIANTS)} only"
+        raise ScenarioError(source.problem((*start, path), text) for path in foreign)
     try:
         tree = overrides.applied(source.tree, values)
     except overrides.PathError:
@@ -132,7 +138,7 @@ def for_variant(scenario: Scenario, variant: str) -> Scenario:
     changed = dataclasses.replace(source, tree=tree, variant_of=start, variant_sets=dict(values))
     try:
         made = _validated(changed, scenario.name)
-        found = list(check(made))
+        found = list(check(made, [variant]))
     except ScenarioError as error:
         found = list(error.problems)
     if found:
@@ -154,7 +160,7 @@ def with_duration(scenario: Scenario, duration_ns: int) -> Scenario:
     old one, so that what happened in mid-flow still does and what came one after the other does not
     overlap. Where every transfer had a size there is no ratio: times stay. Nothing else changes.
     """
-    tree = scenario.lines.tree
+    tree = scenario.provenance.tree
     bulks = [item.bulk for item in scenario.traffic if item.bulk is not None]
     if not bulks:
         return scenario
@@ -174,9 +180,10 @@ def with_duration(scenario: Scenario, duration_ns: int) -> Scenario:
     return with_overrides(scenario, values)
 
 
-def _checked(source: Source, default_name: str) -> Scenario:
+def _checked(source: Provenance, default_name: str) -> Scenario:
     scenario = _validated(source, default_name)
-    found = list(check(scenario))
+    plain = [name for name, variant in scenario.variants.items() if not variant.set]
+    found = list(check(scenario, plain))
     if not found:
         for variant in scenario.variants:
             try:
@@ -188,13 +195,13 @@ def _checked(source: Source, default_name: str) -> Scenario:
     return scenario
 
 
-def _validated(source: Source, default_name: str) -> Scenario:
+def _validated(source: Provenance, default_name: str) -> Scenario:
     if not isinstance(source.tree, dict):
         text = "a scenario is a mapping with hosts, links and traffic"
         raise ScenarioError([Problem(source.origin, 1, "", text)])
     tree = source.tree if "name" in source.tree else {"name": default_name, **source.tree}
     try:
-        return Scenario.model_validate(tree, context={"source": source})
+        return Scenario.model_validate(tree, context={"provenance": source})
     except ValidationError as error:
         raise ScenarioError(check_shape.problems(error, Scenario, source)) from None
 

@@ -18,7 +18,7 @@ _ABSENT = object()
 
 
 @dataclass(frozen=True)
-class Source:
+class Provenance:
     """A scenario's file and what was changed on top of it."""
 
     origin: str
