@@ -168,6 +168,17 @@ def test_via_chooses_the_interface_and_the_server_address_on_its_side() -> None:
     assert (made["protocol"], made["expected_joins"]) == ("tcp", 0)
 
 
+@pytest.mark.parametrize(
+    ("size", "joins"), [("499 kB", 0), ("500 kB", 1), ("10 kB", 0), ("10 MB", 1)]
+)
+def test_short_transfers_are_not_expected_to_have_joins(size: str, joins: int) -> None:
+    # 8 Mbit/s carry 500 kB in half a second.
+    for kind in ("bulk", "http", "ftp"):
+        traffic = f"{kind}: {{from: client, to: server, size: {size}}}"
+        (made,) = plan("rate: 8 Mbit/s", traffic)["traffic"]
+        assert made["expected_joins"] == joins
+
+
 FOREGROUND = "\n  - ping: {from: client, to: server}"
 
 

@@ -20,6 +20,8 @@ UNTIMED_FACTOR, UNTIMED_MARGIN_NS = 10, 60_000_000_000
 """Traffic that ends by an amount may take this times its ideal time, and this more."""
 UNTIMED_COMMAND_NS = 3_600_000_000_000
 """A command without a duration may take an hour."""
+SHORT_NS = 500_000_000
+"""Below this ideal time of a connection no subflow is expected to join."""
 _FASTEST_BPS = 10_000_000_000
 _HANDSHAKE_ROUND_TRIPS = 10
 
@@ -68,12 +70,13 @@ def _expected_joins(scenario: Scenario, network: Network, flow: Flow, way: Way |
     """Additional subflows that the path managers must bring about.
 
     Counted conservatively: with fullmesh one for each of the client's other interfaces that reaches
-    the server at all, with ndiffports what was asked for, otherwise none.
+    the server at all, with ndiffports what was asked for, otherwise none. A transfer that takes less
+    than half a second may be over before a subflow has joined, and is expected to have none.
     """
     hosts = (scenario.hosts[flow.client], scenario.hosts[flow.server])
     if flow.protocol != "mptcp" or way is None or not all(h.mptcp.enabled for h in hosts):
         return 0
-    if isinstance(flow.body, Ping | Command):
+    if isinstance(flow.body, Ping | Command) or _is_short(scenario, network, flow.body, way):
         return 0
     manager = path_manager(scenario, flow.client)
     limit = min(host.mptcp.limits.subflows for host in hosts)
@@ -83,6 +86,18 @@ def _expected_joins(scenario: Scenario, network: Network, flow: Flow, way: Way |
         return 0
     others = [end for end in network.ends_of(flow.client) if end != way.source]
     return min(limit, sum(_reaches(network, end, flow.server) for end in others))
+
+
+def _is_short(scenario: Scenario, network: Network, body: Body, way: Way) -> bool:
+    """Whether a connection's payload takes the first path alone less than half a second."""
+    if not isinstance(body, Bulk | Http | Ftp) or body.size is None:
+        return False
+    return body.size * 8 * 10**9 < SHORT_NS * _way_rate_bps(scenario, network, way)
+
+
+def _way_rate_bps(scenario: Scenario, network: Network, way: Way) -> int:
+    links = dict.fromkeys(network.link_of[end] for end in way.crossed)
+    return min(_smallest_rate_bps(scenario, link) for link in links)
 
 
 def _reaches(network: Network, start: End, host: str) -> bool:
@@ -142,8 +157,8 @@ def _ideal_ns(scenario: Scenario, network: Network, flow: Flow) -> int:
     """Time that the first path alone needs at its smallest rate, with round trips to connect."""
     way = _way(network, flow)
     assert way is not None
+    rate = _way_rate_bps(scenario, network, way)
     links = dict.fromkeys(network.link_of[end] for end in way.crossed)
-    rate = min(_smallest_rate_bps(scenario, link) for link in links)
     delays = [s.delay or 0 for link in links for s in settings_of(scenario.links[link])]
     payload, exchanges = _amount(flow.body)
     return payload * 8 * 10**9 // rate + exchanges * _HANDSHAKE_ROUND_TRIPS * sum(delays)
