@@ -69,9 +69,10 @@ def _own_address(network: Network, flow: Flow) -> object:
 def _expected_joins(scenario: Scenario, network: Network, flow: Flow, way: Way | None) -> int:
     """Additional subflows that the path managers must bring about.
 
-    Counted conservatively: with fullmesh one for each of the client's other interfaces that reaches
-    the server at all, with ndiffports what was asked for, otherwise none. A transfer that takes less
-    than half a second may be over before a subflow has joined, and is expected to have none.
+    Counted conservatively: with fullmesh one for each of the client's other interfaces that
+    reaches the server at all, with ndiffports what was asked for, otherwise none. A transfer that
+    takes less than half a second may be over before a subflow has joined; it is expected to have
+    none.
     """
     hosts = (scenario.hosts[flow.client], scenario.hosts[flow.server])
     if flow.protocol != "mptcp" or way is None or not all(h.mptcp.enabled for h in hosts):
