@@ -37,7 +37,7 @@ fn every_subflow_and_interface_is_sampled() {
     let (context, every) = (&world.context, Duration::from_millis(20));
     let recorder = context.recorder.clone();
     let sampler = telemetry::start(&context.nodes, |_| Ok(()), every, recorder).unwrap();
-    let item = traffic(Protocol::Mptcp, bulk(300_000_000));
+    let item = traffic(Protocol::Mptcp, bulk(1_000_000_000));
     traffic::start(&[item], context).unwrap().wait(LONG);
     sampler.stop().unwrap();
     let transfer = &world.rows("transfers")[0];

@@ -149,6 +149,17 @@ impl World {
         self.ip(0, "mptcp endpoint add 10.0.2.2 dev eth subflow");
     }
 
+    /// Limits the rate of both ends of `wifi`; false where this machine cannot (it lacks `tc` or tbf).
+    pub(crate) fn slow_down(&self, rate: &str) -> bool {
+        let arguments = format!("qdisc add dev wifi root tbf rate {rate} burst 10k latency 200ms");
+        let slow = || Command::new("tc").args(arguments.split(' ')).status();
+        let mut nodes = self.context.nodes.iter();
+        nodes.all(|node| {
+            let result = node.netns.run(slow).unwrap();
+            result.is_ok_and(|status| status.success())
+        })
+    }
+
     /// Runs `ip` in a node.
     pub(crate) fn ip(&self, node: usize, arguments: &str) {
         ip(&self.context.nodes[node].netns, arguments);

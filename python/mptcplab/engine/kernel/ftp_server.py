@@ -76,11 +76,20 @@ def serve(ipv6: bool, port: int, seed: int) -> None:
         ac_out_buffer_size = BLOCK_BYTES
 
     class Passive(FTPHandler.passive_dtp):  # type: ignore[misc]
-        """A listener for data: on every address, or MPTCP would join on one only."""
+        """A listener for data, on every address and until the next one, or no subflow could join.
+
+        Linux takes a join only where a socket listens on the port, while pyftpdlib closes its
+        listener after the first connection.
+        """
 
         def bind(self, address: tuple[str, int]) -> None:
             """Listen on the port, whatever the address."""
             super().bind(("::" if ":" in address[0] else "0.0.0.0", address[1]))
+
+        def listen(self, backlog: int) -> None:
+            """Keep a second descriptor of the listener."""
+            super().listen(backlog)
+            self.cmd_channel.listener = self.socket.dup()
 
     class Handler(FTPHandler):  # type: ignore[misc]
         """A control connection."""
