@@ -100,10 +100,7 @@ def _beside_tcp(variant: VariantMetrics, variants: Sequence[VariantMetrics]) -> 
 
 
 def _task(variant: VariantMetrics) -> tuple[object, ...]:
-    """What a variant does over which links, whatever its protocol and path."""
-    plan = Plan(variant.runs[0].recording)
-    workloads = [(i["client"], i["start_ns"], i["workload"]) for i in plan.traffic.values()]
-    return workloads, [link["config"] for link in plan.links]
+    return Plan(variant.runs[0].recording).task
 
 
 def _usable(found: Sequence[Recording], planned: int) -> tuple[list[Recording], list[str]]:

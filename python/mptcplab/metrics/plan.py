@@ -4,15 +4,95 @@ The plan is the compiled scenario, stored in the manifest (``crates/emu/src/plan
 without one is measured all the same; what depends on it is then unknown.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from ipaddress import IPv4Address, IPv6Address
 
-from mptcplab.recording import Recording
+from pydantic import BaseModel, Field, ValidationError, model_validator
+
+from mptcplab.recording import Recording, RecordingError
+from mptcplab.recording.manifest import MANIFEST, Json
 
 SIZED_KINDS = frozenset({"http", "ftp"})
 """Kinds of transfer that always have a size, and so a completion time."""
+
+
+class _Prefix(BaseModel):
+    address: IPv4Address | IPv6Address
+
+
+class _Interface(BaseModel):
+    name: str
+    addresses: tuple[_Prefix, ...] = ()
+
+
+class _Node(BaseModel):
+    name: str
+    interfaces: tuple[_Interface, ...] = ()
+
+
+class _End(BaseModel):
+    node: int = Field(ge=0)
+    interface: int = Field(ge=0)
+
+
+class _Link(BaseModel):
+    name: str
+    ends: tuple[_End, _End]
+    config: Json = {}
+
+
+class _Workload(BaseModel, extra="allow"):
+    kind: str
+    duration_ns: int | None = None
+    bytes: int | None = None
+
+
+class _Traffic(BaseModel):
+    name: str
+    client: int
+    start_ns: int = 0
+    expected_joins: int = 0
+    workload: _Workload
+
+
+class _LinkChange(BaseModel):
+    up: bool | None = None
+
+
+class _Action(BaseModel):
+    kind: str
+    link: int | None = Field(None, ge=0)
+    change: _LinkChange = _LinkChange()
+    carrier: bool | None = None
+    interface: _End | None = None
+    up: bool | None = None
+
+
+class _Event(BaseModel):
+    at_ns: int
+    label: str
+    action: _Action
+
+
+class _Plan(BaseModel):
+    nodes: tuple[_Node, ...] = ()
+    links: tuple[_Link, ...] = ()
+    traffic: tuple[_Traffic, ...] = ()
+    events: tuple[_Event, ...] = ()
+
+    @model_validator(mode="after")
+    def _check_references(self) -> "_Plan":
+        ends = [end for link in self.links for end in link.ends]
+        ends += [event.action.interface for event in self.events if event.action.interface]
+        for end in ends:
+            if end.node >= len(self.nodes) or end.interface >= len(self.nodes[end.node].interfaces):
+                raise ValueError(f"no interface {end.interface} of node {end.node}")
+        for event in self.events:
+            if event.action.link is not None and event.action.link >= len(self.links):
+                raise ValueError(f"no link {event.action.link}")
+        return self
 
 
 @dataclass(frozen=True)
@@ -33,49 +113,57 @@ class Plan:
     """A view of the plan in a recording's manifest."""
 
     def __init__(self, recording: Recording) -> None:
-        """Looks at the plan of ``recording``."""
-        self._plan: Mapping[str, Any] = recording.manifest.plan
+        """Looks at the plan of ``recording``.
+
+        Raises:
+            RecordingError: the manifest's plan is damaged.
+
+        """
+        try:
+            self._plan = _Plan.model_validate(recording.manifest.plan)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            place = ".".join(str(part) for part in ("plan", *first["loc"]))
+            raise RecordingError(
+                f"{recording.folder / MANIFEST}: {place}: {first['msg']}; the file is damaged"
+            ) from error
         self._recording = recording
-
-    @cached_property
-    def traffic(self) -> dict[str, Mapping[str, Any]]:
-        """Traffic items by name."""
-        return {item["name"]: item for item in self._list("traffic")}
-
-    @property
-    def links(self) -> Sequence[Mapping[str, Any]]:
-        """The links."""
-        return self._list("links")
+        self._traffic = {item.name: item for item in self._plan.traffic}
 
     def expected_joins(self, traffic: str) -> int:
         """Additional subflows that a connection of the item should get."""
-        return int(self.traffic.get(traffic, {}).get("expected_joins", 0))
+        return self._traffic[traffic].expected_joins if traffic in self._traffic else 0
 
     def duration_ns(self, traffic: str) -> int | None:
         """How long the item's transfers last; null where it is bound by a size or unknown."""
-        duration = self.traffic.get(traffic, {}).get("workload", {}).get("duration_ns")
-        return None if duration is None else int(duration)
+        return self._traffic[traffic].workload.duration_ns if traffic in self._traffic else None
 
     def is_sized(self, traffic: str, kind: str) -> bool:
         """Whether the item's transfers end when a size has been carried."""
-        workload = self.traffic.get(traffic, {}).get("workload", {})
-        return kind in SIZED_KINDS or (kind == "bulk" and workload.get("bytes") is not None)
+        if kind != "bulk":
+            return kind in SIZED_KINDS
+        return traffic in self._traffic and self._traffic[traffic].workload.bytes is not None
+
+    @cached_property
+    def task(self) -> tuple[object, ...]:
+        """What is done over which links, whatever the protocol and the path."""
+        workloads = [(item.client, item.start_ns, item.workload) for item in self._plan.traffic]
+        return workloads, [link.config for link in self._plan.links]
 
     @cached_property
     def interface_of_address(self) -> dict[str, tuple[str, str]]:
-        """Address to (node, interface)."""
+        """Address to (node, interface), in the order of the plan."""
         return {
-            prefix["address"]: (node["name"], interface["name"])
-            for node in self._list("nodes")
-            for interface in node["interfaces"]
-            for prefix in interface["addresses"]
+            str(prefix.address): (node.name, interface.name)
+            for node in self._plan.nodes
+            for interface in node.interfaces
+            for prefix in interface.addresses
         }
 
     def in_order(self, nodes: Iterable[str]) -> list[str]:
         """The nodes, each once, in the order of the plan; unknown ones last."""
-        order = [node["name"] for node in self._list("nodes")]
-        place = {name: number for number, name in enumerate(order)}
-        return sorted(dict.fromkeys(nodes), key=lambda name: place.get(name, len(order)))
+        place = {node.name: number for number, node in enumerate(self._plan.nodes)}
+        return sorted(dict.fromkeys(nodes), key=lambda name: place.get(name, len(place)))
 
     def place(self, node: str, interface: str) -> int:
         """Place of an interface in the order of the plan; the last where it is not in it."""
@@ -87,33 +175,29 @@ class Plan:
         """The planned changes of the network that took place, with the times they took place at."""
         happened = self._recording.frame("events")
         changes = []
-        for event in self._list("events"):
-            action = event["action"]
-            rows = happened.filter(kind=action["kind"], label=event["label"])
-            times = rows["t_ns"].sort()
+        for event in self._plan.events:
+            rows = happened.filter(kind=event.action.kind, label=event.label)
+            times = rows["t_ns"].drop_nulls()
             if times.is_empty():
                 continue
-            at_ns = min(times, key=lambda time: abs(time - event["at_ns"]))
-            changes.append(self._change(at_ns, event["label"], action))
+            planned_ns = event.at_ns
+            at_ns = min(times, key=lambda time: abs(time - planned_ns))
+            changes.append(self._change(at_ns, event.label, event.action))
         return sorted(changes, key=lambda change: change.at_ns)
 
-    def _change(self, at_ns: int, label: str, action: Mapping[str, Any]) -> Change:
-        if action["kind"] == "link":
-            link = self.links[action["link"]]
-            up = action.get("carrier")
-            if up is None:
-                up = action["change"].get("up")
-            ends = frozenset(self._interface(end) for end in link["ends"])
-            return Change(at_ns, label, up, link["name"], ends)
-        changed = action["interface"]
-        up = action["up"] if action["kind"] == "interface" else None
-        name = next((link["name"] for link in self.links if changed in link["ends"]), None)
+    def _change(self, at_ns: int, label: str, action: _Action) -> Change:
+        if action.link is not None:
+            link = self._plan.links[action.link]
+            up = action.change.up if action.carrier is None else action.carrier
+            ends = frozenset(self._interface(end) for end in link.ends)
+            return Change(at_ns, label, up, link.name, ends)
+        if action.interface is None:
+            return Change(at_ns, label, None, None, frozenset())
+        changed = action.interface
+        up = action.up if action.kind == "interface" else None
+        name = next((link.name for link in self._plan.links if changed in link.ends), None)
         return Change(at_ns, label, up, name, frozenset({self._interface(changed)}))
 
-    def _interface(self, reference: Mapping[str, int]) -> tuple[str, str]:
-        node = self._list("nodes")[reference["node"]]
-        return node["name"], node["interfaces"][reference["interface"]]["name"]
-
-    def _list(self, key: str) -> Sequence[Mapping[str, Any]]:
-        entries: Sequence[Mapping[str, Any]] = self._plan.get(key, ())
-        return entries
+    def _interface(self, end: _End) -> tuple[str, str]:
+        node = self._plan.nodes[end.node]
+        return node.name, node.interfaces[end.interface].name

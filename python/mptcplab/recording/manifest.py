@@ -53,7 +53,7 @@ class Manifest(Model):
     engine: str
     started: str
     """ISO 8601, UTC."""
-    duration_s: float | None = None
+    duration_s: float | None = Field(None, ge=0, allow_inf_nan=False)
     mptcplab: str
     """Version of mptcplab."""
     kernel: str | None = None

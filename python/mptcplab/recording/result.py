@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from pydantic import Field
+
 from mptcplab.recording.errors import RecordingError
 from mptcplab.recording.files import publish
 from mptcplab.recording.manifest import MANIFEST, RUNNING, Model, dump, load
@@ -50,7 +52,7 @@ class Description(Model):
     scenario: ScenarioEntry
     engine: str
     seed: int
-    repetitions: int
+    repetitions: int = Field(ge=1)
     command: tuple[str, ...] = ()
     created: str
     """ISO 8601, UTC."""
@@ -111,10 +113,9 @@ class Result:
             RecordingError: one of them is damaged.
 
         """
-        folders = [
-            self.recording_folder(variant, repetition)
-            for repetition in range(1, self.description.repetitions + 1)
-        ]
+        parent = self.folder / variant
+        numbers = [int(path.name) for path in parent.glob("*") if path.name.isdecimal()]
+        folders = [parent / str(number) for number in sorted(numbers)]
         return [
             Recording.open(folder)
             for folder in folders
