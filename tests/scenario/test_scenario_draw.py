@@ -58,6 +58,29 @@ def test_the_picture_says_what_differs_between_directions() -> None:
     assert "250 µs · ↑ loss 1 % ↓ –" in words(draw_svg(scenario))
 
 
+def test_hosts_that_are_client_and_server_stand_apart() -> None:
+    back = {"bulk": {"from": "server", "to": "client", "duration": "1 s"}}
+    base = load("lisbon/B1")
+    there = {"bulk": {"from": "client", "to": "server", "duration": "1 s"}}
+    scenario = with_overrides(base, {"traffic": [there, back]})
+    column = {b.node: b.column for b in lay_out(scenario, build(scenario)).boxes}
+    assert column == {"client": 0, "server": 1}
+
+
+def test_links_within_a_column_run_beside_each_other() -> None:
+    text = """\
+hosts:
+  a: {interfaces: {x: {}, y: {}, z: {}}}
+  b: {interfaces: {x: {}, y: {}}}
+  c: {interfaces: {z: {}}}
+links: {l: {between: [a.x, b.x]}, m: {between: [a.y, b.y]}, n: {between: [a.z, c.z]}}
+traffic: [{ping: {from: [a], to: c}}, {command: {on: b, run: date}}]
+"""
+    scenario = loads(text)
+    layout = lay_out(scenario, build(scenario))
+    assert layout.beside("l") < layout.beside("m")
+
+
 def test_the_picture_is_safe_to_put_into_a_page() -> None:
     text = """\
 title: <script>alert(1)</script> & more

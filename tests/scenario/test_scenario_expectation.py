@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mptcplab.scenario.expectation import ExpectationError, evaluate, parse, parse_quantity
+from mptcplab.scenario.expectation import ExpectationError, evaluate, parse
+from mptcplab.scenario.quantity import parse_quantity
 from mptcplab.scenario.units import UnitError
 
 FIGURES = {

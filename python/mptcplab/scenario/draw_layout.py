@@ -66,6 +66,15 @@ class Layout:
     width: float
     height: float
 
+    def beside(self, link: str) -> float:
+        """Where a link within a column runs, beside others between the same two boxes."""
+        first, last = self.courses[link][0], self.courses[link][-1]
+        ends = {id(first), id(last)}
+        same = [
+            name for name, course in self.courses.items() if {id(course[0]), id(course[-1])} == ends
+        ]
+        return first.x + NODE_WIDTH * (same.index(link) + 1) / (len(same) + 1)
+
 
 def lay_out(scenario: Scenario, network: Network) -> Layout:
     """Place every node and link."""
@@ -92,8 +101,15 @@ def lay_out(scenario: Scenario, network: Network) -> Layout:
     return Layout(boxes, courses, width, max(box.y + box.height for box in boxes) + MARGIN)
 
 
+def _starts(scenario: Scenario) -> list[str]:
+    """Hosts of the first column: clients that serve nobody, or those of the first item."""
+    servers = {item.body.server for item in scenario.traffic}
+    pure = [node for node in scenario.hosts if node in clients(scenario) - servers]
+    return pure or list(scenario.traffic[0].body.clients)
+
+
 def _columns(scenario: Scenario, network: Network) -> dict[str, int]:
-    starts = [node for node in network.nodes if node in clients(scenario)]
+    starts = _starts(scenario)
     distance = dict.fromkeys(starts, 0)
     waiting = deque(starts)
     while waiting:

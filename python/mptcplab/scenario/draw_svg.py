@@ -59,16 +59,17 @@ def draw_svg(scenario: Scenario) -> str:
 
 
 def _links(scenario: Scenario, layout: Layout) -> Iterator[str]:
-    for name, course in layout.courses.items():
+    for name in layout.courses:
         css = "link shared" if is_half_duplex(scenario.links[name]) else "link"
-        yield f'<path class="{css}" d="{_path(name, course)}"/>'
+        yield f'<path class="{css}" d="{_path(layout, name)}"/>'
 
 
-def _path(link: str, course: list[Box]) -> str:
+def _path(layout: Layout, link: str) -> str:
+    course = layout.courses[link]
     first, last = course[0], course[-1]
     if first.column == last.column:
         upper, lower = sorted((first, last), key=lambda box: box.y)
-        x = first.x + NODE_WIDTH / 2
+        x = layout.beside(link)
         return f"M{x:.1f} {upper.y + upper.height:.1f}V{lower.y:.1f}"
     x, y = first.port(link, "right")
     steps = [f"M{x:.1f} {y:.1f}"]
@@ -109,7 +110,7 @@ def _address(network: Network, end: End) -> str:
 
 def _labels(scenario: Scenario, layout: Layout) -> Iterator[str]:
     for name, course in layout.courses.items():
-        x, y = _label_place(name, course)
+        x, y = _label_place(layout, name)
         lines = list(_label_lines(scenario.links[name]))
         if course[0].column == course[-1].column:
             # The line runs through the label: clear its ground.
@@ -122,11 +123,12 @@ def _labels(scenario: Scenario, layout: Layout) -> Iterator[str]:
             yield _text(x, y + 13 * (index + 1), line, "words label", "middle")
 
 
-def _label_place(link: str, course: list[Box]) -> tuple[float, float]:
+def _label_place(layout: Layout, link: str) -> tuple[float, float]:
+    course = layout.courses[link]
     first, last = course[0], course[-1]
     if first.column == last.column:
         upper, lower = sorted((first, last), key=lambda box: box.y)
-        return first.x + NODE_WIDTH / 2, (upper.y + upper.height + lower.y) / 2
+        return layout.beside(link), (upper.y + upper.height + lower.y) / 2
     if len(course) > 2:
         lane = course[len(course) // 2]
         return lane.x + NODE_WIDTH / 2, lane.y + lane.height / 2

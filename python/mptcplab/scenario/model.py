@@ -18,7 +18,7 @@ from pydantic import (
     model_validator,
 )
 
-from mptcplab.scenario.expectation import ExpectationError, Quantity, parse, parse_quantity
+from mptcplab.scenario.expectation import ExpectationError, parse
 from mptcplab.scenario.fields import (
     Count,
     Empty,
@@ -32,6 +32,7 @@ from mptcplab.scenario.host import Host, Router
 from mptcplab.scenario.link import Link, LinkChange
 from mptcplab.scenario.problem import quoted
 from mptcplab.scenario.provenance import Provenance
+from mptcplab.scenario.quantity import Quantity, parse_quantity
 from mptcplab.scenario.traffic import Protocol, TrafficItem
 
 DEFAULT_VARIANT = "mptcp"
