@@ -4,6 +4,7 @@ import pytest
 
 from mptcplab.scenario import (
     ScenarioError,
+    for_variant,
     load,
     loads,
     parse_value,
@@ -142,6 +143,38 @@ def test_a_new_duration_replaces_a_size() -> None:
     bulk = with_duration(load("carfi/netcat-topology"), SECOND).traffic[0].bulk
     assert bulk is not None
     assert (bulk.duration, bulk.size) == (SECOND, None)
+
+
+def test_a_new_duration_reaches_what_variants_set() -> None:
+    sets = {
+        "traffic.0.bulk.duration": "2 s",
+        "traffic.0.bulk.start": "1 s",
+        "events.0.at": "2 s",
+        "links.wifi.delay": "1 s",
+    }
+    scenario = with_overrides(loads(GOOD), {"variants.mptcp.set": sets})
+    # From 10 s to 20 s.
+    made = for_variant(with_duration(scenario, 20 * SECOND), "mptcp")
+    bulk = made.traffic[0].bulk
+    assert bulk is not None
+    assert (bulk.duration, bulk.start) == (20 * SECOND, 2 * SECOND)
+    assert made.events[0].at == 4 * SECOND
+    assert made.links["wifi"].delay == SECOND
+
+
+def test_a_new_duration_replaces_whole_transfers_of_variants() -> None:
+    shorter = with_duration(load("carfi/netcat-topology"), SECOND)
+    for variant in shorter.variants:
+        bulk = for_variant(shorter, variant).traffic[0].bulk
+        assert bulk is not None
+        assert (bulk.duration, bulk.size) == (SECOND, None)
+
+
+def test_a_new_duration_is_refused_where_it_cannot_be_worked_in() -> None:
+    item = {"bulk": {"from": "client", "to": "server", "size": "1 MB"}}
+    scenario = with_overrides(loads(GOOD), {"variants.mptcp.set": {"traffic.0": item}})
+    with pytest.raises(ScenarioError, match=r"variants\.mptcp\.set\.traffic\.0: a new duration"):
+        with_duration(scenario, SECOND)
 
 
 def test_a_new_duration_is_nothing_to_other_traffic() -> None:

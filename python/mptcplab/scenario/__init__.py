@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 from mptcplab.scenario.problem import Problem, ScenarioError
 
 if TYPE_CHECKING:
+    from mptcplab.scenario.duration import with_duration
     from mptcplab.scenario.loading import (
         Entry,
         catalogue,
         for_variant,
         load,
         loads,
-        with_duration,
         with_overrides,
     )
     from mptcplab.scenario.model import Scenario
@@ -47,5 +47,6 @@ def __getattr__(name: str) -> Any:
     """Import on first use what needs the models: it takes longer than a command line may."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = {"Scenario": "model", "parse_value": "tree"}.get(name, "loading")
+    special = {"Scenario": "model", "parse_value": "tree", "with_duration": "duration"}
+    module = special.get(name, "loading")
     return getattr(importlib.import_module(f"{__name__}.{module}"), name)

@@ -153,33 +153,6 @@ def _in_variant(problem: Problem, variant: str) -> Problem:
     return dataclasses.replace(problem, text=f"{problem.text} (in variant {variant})")
 
 
-def with_duration(scenario: Scenario, duration_ns: int) -> Scenario:
-    """The scenario with another duration of every bulk transfer, in place of a size.
-
-    Times of events and starts of traffic are scaled by the ratio of the new duration to the longest
-    old one, so that what happened in mid-flow still does and what came one after the other does not
-    overlap. Where every transfer had a size there is no ratio: times stay. Nothing else changes.
-    """
-    tree = scenario.provenance.tree
-    bulks = [item.bulk for item in scenario.traffic if item.bulk is not None]
-    if not bulks:
-        return scenario
-    longest = max(
-        (bulk.duration for bulk in bulks if bulk.duration is not None), default=duration_ns
-    )
-    values: dict[str, Any] = {}
-    for index, item in enumerate(scenario.traffic):
-        if item.bulk is not None:
-            others = {k: v for k, v in tree["traffic"][index]["bulk"].items() if k != "size"}
-            values[f"traffic.{index}.bulk"] = others | {"duration": f"{duration_ns} ns"}
-        if item.body.start:
-            start = item.body.start * duration_ns // longest
-            values[f"traffic.{index}.{item.kind}.start"] = f"{start} ns"
-    for index, event in enumerate(scenario.events):
-        values[f"events.{index}.at"] = f"{event.at * duration_ns // longest} ns"
-    return with_overrides(scenario, values)
-
-
 def _checked(source: Provenance, default_name: str) -> Scenario:
     scenario = _validated(source, default_name)
     plain = [name for name, variant in scenario.variants.items() if not variant.set]

@@ -1,0 +1,77 @@
+"""Another duration for a scenario: `--duration`."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from mptcplab.scenario.loading import with_overrides
+from mptcplab.scenario.model import Scenario
+from mptcplab.scenario.problem import ScenarioError
+from mptcplab.scenario.units import parse_time
+
+_LENGTH = re.compile(r"traffic\.\d+\.bulk\.(size|duration)")
+_BULK = re.compile(r"traffic\.\d+\.bulk")
+_MOMENT = re.compile(r"traffic\.\d+\.[a-z-]+\.start|events\.\d+\.at")
+_WHOLE = re.compile(r"(traffic|events)(\.\d+)?|traffic\.\d+\.(?!bulk)[a-z-]+")
+
+
+def with_duration(scenario: Scenario, duration_ns: int) -> Scenario:
+    """The scenario with another duration of every bulk transfer, in place of a size.
+
+    Times of events and starts of traffic are scaled by the ratio of the new duration to the longest
+    old one, so that what happened in mid-flow still does and what came one after the other does not
+    overlap. Where every transfer had a size there is no ratio: times stay. Nothing else changes.
+    What variants set is treated alike.
+
+    Raises `ScenarioError` where the scenario cannot be so changed.
+    """
+    _check(scenario)
+    bulks = [item.bulk for item in scenario.traffic if item.bulk is not None]
+    if not bulks:
+        return scenario
+    longest = max((bulk.duration for bulk in bulks if bulk.duration), default=duration_ns)
+    tree = scenario.provenance.tree
+    duration = f"{duration_ns} ns"
+    values: dict[str, Any] = {}
+    for index, item in enumerate(scenario.traffic):
+        if item.bulk is not None:
+            values[f"traffic.{index}.bulk"] = _lasting(tree["traffic"][index]["bulk"], duration)
+        if item.body.start:
+            start = item.body.start * duration_ns // longest
+            values[f"traffic.{index}.{item.kind}.start"] = f"{start} ns"
+    for index, event in enumerate(scenario.events):
+        values[f"events.{index}.at"] = f"{event.at * duration_ns // longest} ns"
+    for name, variant in scenario.variants.items():
+        if variant.set:
+            values[f"variants.{name}.set"] = {
+                path: _scaled(path, value, duration_ns, longest)
+                for path, value in variant.set.items()
+                if not _LENGTH.fullmatch(path)
+            }
+    return with_overrides(scenario, values)
+
+
+def _check(scenario: Scenario) -> None:
+    text = "a new duration cannot be worked into this: set its keys one by one"
+    places = [
+        ("variants", name, "set", path)
+        for name, variant in scenario.variants.items()
+        for path in variant.set
+        if _WHOLE.fullmatch(path)
+    ]
+    if places:
+        raise ScenarioError(scenario.provenance.problem(place, text) for place in places)
+
+
+def _scaled(path: str, value: Any, duration_ns: int, longest_ns: int) -> Any:
+    """What a variant sets, for the new duration."""
+    if _BULK.fullmatch(path):
+        return _lasting(value, f"{duration_ns} ns")
+    if _MOMENT.fullmatch(path):
+        return f"{parse_time(value) * duration_ns // longest_ns} ns"
+    return value
+
+
+def _lasting(bulk: dict[str, Any], duration: str) -> dict[str, Any]:
+    return {key: value for key, value in bulk.items() if key != "size"} | {"duration": duration}
