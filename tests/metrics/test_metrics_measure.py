@@ -173,6 +173,17 @@ def test_latency_counts_answers_and_loss(tmp_path: Path) -> None:
     assert metrics["latency_loss"] == 0.25
 
 
+def test_latency_is_also_told_by_traffic_item(tmp_path: Path) -> None:
+    rows = [
+        {"traffic": traffic, "kind": "ping", "sequence": 0, "t_ns": 0, "rtt_ns": rtt}
+        for traffic, rtt in [("near", 10 * MILLISECOND), ("far", 30 * MILLISECOND)]
+    ]
+    metrics = measure(record(tmp_path / "r", {"latencies": rows})).metrics
+    assert metrics["latency_s"] == pytest.approx(0.02)
+    assert metrics["latency_s.near"] == pytest.approx(0.01)
+    assert metrics["latency_s.far.p99"] == pytest.approx(0.03)
+
+
 @pytest.mark.parametrize(
     ("values", "finding"),
     [

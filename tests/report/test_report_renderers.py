@@ -148,6 +148,29 @@ def test_changes_at_almost_the_same_time_are_one_mark(tmp_path: Path) -> None:
     assert found.marks == (Mark(8.0, "air fails, eth fails"), Mark(9.0, "eth is back"))
 
 
+def test_a_run_of_commands_shows_their_output_and_the_throughput(tmp_path: Path) -> None:
+    made = result(tmp_path / "out", description([("mptcp", "mptcp")]))
+    counters: list[dict[str, object]] = [
+        {"t_ns": t * SECOND, "node": "client", "interface": "eth", "rx_bytes": t, "tx_bytes": t}
+        for t in range(3)
+    ]
+    lines: list[dict[str, object]] = [
+        {"traffic": "run", "node": "client", "stream": "stdout", "t_ns": t, "text": f"line {t} <b>"}
+        for t in (2, 1)
+    ]
+    record(
+        made.recording_folder("mptcp", 1),
+        {"interface_samples": counters, "outputs": lines},
+        manifest(plan=two_paths(workload={"kind": "command"}, traffic="run")),
+    )
+    model = report(made)
+    found = course(model.variants[0])
+    assert found is not None
+    assert [line.label for line in found.throughput_mbps] == ["eth down", "eth up"]
+    page = to_html([model])
+    assert "<summary>mptcp: run</summary><pre>line 1 &lt;b&gt;\nline 2 &lt;b&gt;</pre>" in page
+
+
 def test_text_from_files_is_escaped(tmp_path: Path) -> None:
     made = sample(tmp_path / "out", repetitions=1)
     path = tmp_path / "out" / "result.json"

@@ -125,7 +125,7 @@ DEFINITIONS: dict[str, Definition] = {
             "s",
             f"time to the answer, mean {_LATENCY}",
             "mean of rtt_ns; percentiles by linear interpolation (Hyndman and Fan, type 7)",
-            "`p50`, `p90`, `p99`",
+            "`p50`, `p90`, `p99`; a traffic item, and these of it: `latency_s.ping.p99`",
         ),
         Definition(
             "latency_loss",

@@ -51,7 +51,7 @@ class _Workload(BaseModel, extra="allow"):
 
 class _Traffic(BaseModel):
     name: str
-    client: int
+    client: int = Field(ge=0)
     start_ns: int = 0
     expected_joins: int = 0
     workload: _Workload
@@ -89,6 +89,9 @@ class _Plan(BaseModel):
         for end in ends:
             if end.node >= len(self.nodes) or end.interface >= len(self.nodes[end.node].interfaces):
                 raise ValueError(f"no interface {end.interface} of node {end.node}")
+        for item in self.traffic:
+            if item.client >= len(self.nodes):
+                raise ValueError(f"no node {item.client}")
         for event in self.events:
             if event.action.link is not None and event.action.link >= len(self.links):
                 raise ValueError(f"no link {event.action.link}")
@@ -159,6 +162,15 @@ class Plan:
             for interface in node.interfaces
             for prefix in interface.addresses
         }
+
+    @property
+    def command_clients(self) -> frozenset[str]:
+        """The nodes in which commands run; their connections are no transfers."""
+        return frozenset(
+            self._plan.nodes[item.client].name
+            for item in self._plan.traffic
+            if item.workload.kind == "command"
+        )
 
     def in_order(self, nodes: Iterable[str]) -> list[str]:
         """The nodes, each once, in the order of the plan; unknown ones last."""

@@ -11,7 +11,7 @@ from mptcplab.report import numbers
 from mptcplab.report.model import Report
 from mptcplab.report.palette import Style, styles
 from mptcplab.report.plots import courses_over_time, distribution, path_utilisation
-from mptcplab.report.series import Course, completion_times_s, course, latencies_ms
+from mptcplab.report.series import Course, completion_times_s, course, latencies_ms, outputs
 from mptcplab.report.terminal import verdict_numbers
 from mptcplab.scenario import ScenarioError, loads
 from mptcplab.scenario.draw import draw_svg
@@ -51,7 +51,12 @@ def to_html(reports: Sequence[Report]) -> str:
         "verdict_numbers": verdict_numbers,
     }
     sections = [
-        {"report": report, "topology": topology(report), "plots": plots(report)}
+        {
+            "report": report,
+            "topology": topology(report),
+            "plots": plots(report),
+            "outputs": {v.name: found for v in report.variants if (found := outputs(v))},
+        }
         for report in reports
     ]
     return environment.get_template("page.html.j2").render(sections=sections)

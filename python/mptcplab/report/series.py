@@ -87,6 +87,18 @@ def course(variant: VariantMetrics) -> Course | None:
     )
 
 
+def outputs(variant: VariantMetrics) -> dict[str, list[str]]:
+    """What the commands of a variant's representative run wrote, lines by traffic item."""
+    run = representative(variant)
+    if run is None:
+        return {}
+    rows = run.recording.frame("outputs").sort("t_ns", maintain_order=True)
+    return {
+        str(traffic): own["text"].fill_null("").to_list()
+        for (traffic,), own in rows.group_by(["traffic"], maintain_order=True)
+    }
+
+
 def _throughput(recording: Recording, plan: Plan) -> tuple[Line, ...]:
     """Rates by the counters of the clients' interfaces, each way that payload takes.
 
@@ -94,8 +106,9 @@ def _throughput(recording: Recording, plan: Plan) -> tuple[Line, ...]:
     """
     transfers = recording.frame("transfers")
     samples = recording.frame("interface_samples")
-    ways = [way for way in ("down", "up") if way in set(transfers["way"])]
-    clients = plan.in_order(transfers["client"])
+    taken = {"down", "up"} if plan.command_clients else set(transfers["way"])
+    ways = [way for way in ("down", "up") if way in taken]
+    clients = plan.in_order([*transfers["client"], *plan.command_clients])
     subject = "interface" if len(clients) == 1 else "node"
     carried = (
         samples.filter(pl.col("node").is_in(clients))
