@@ -13,6 +13,7 @@ use nix::poll::PollFlags;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
+use super::failure::describe;
 use super::lines::Lines;
 use super::shim;
 use super::stop::{Stop, Wake, wait};
@@ -103,13 +104,24 @@ impl Program<'_> {
         let channel = theirs.as_raw_fd();
         // SAFETY: `install` only makes system calls, on memory that exists already.
         unsafe { command.pre_exec(move || shim::install(channel)) };
-        let mut child = command.spawn()?;
+        let mut child = command.spawn().map_err(name_refusal)?;
         let listener = shim::receive_listener(&ours);
         if listener.is_err() {
             // Without a supervisor its first socket call would wait for ever.
             let _ = child.kill().and_then(|()| child.wait());
         }
         Ok((child, listener?))
+    }
+}
+
+/// Tells a refused filter from a program that cannot be executed: both come from the same call.
+fn name_refusal(error: io::Error) -> io::Error {
+    match error.raw_os_error() {
+        Some(libc::EBUSY | libc::EINVAL) => io::Error::other(format!(
+            "the kernel or container refuses a supervised seccomp filter ({})",
+            describe(&error)
+        )),
+        _ => error,
     }
 }
 
