@@ -16,6 +16,8 @@ from mptcplab.recording import Recording
 
 MOST_POINTS = 240
 """Points of a line; more cannot be told apart in print and make the page large."""
+LEAST_POINTS = 5
+"""Round-trip times of fewer samples than this show no course."""
 MOST_SUBFLOWS = 4
 """With more subflows over one interface, they are one line with gaps."""
 MARKS_APART = 0.02
@@ -171,7 +173,7 @@ def _round_trips(recording: Recording, plan: Plan) -> tuple[Line, ...]:
         for number, rows in enumerate(groups, start=1):
             label = interface if len(groups) == 1 else f"{interface} {number}"
             found.append(_joined(interface, [rows], label))
-    return tuple(line for line in found if line.times_s.size > 1)
+    return tuple(line for line in found if np.isfinite(line.values).sum() >= LEAST_POINTS)
 
 
 def _joined(interface: str, groups: Sequence[pl.DataFrame], label: str | None = None) -> Line:
