@@ -134,28 +134,21 @@ pub(super) fn converse(
         cancel: &cancel,
         deadline,
     };
-    let (own_result, (accepted, other_result)) = thread::scope(|scope| {
-        let other =
-            scope.spawn(
-                || match rendezvous.take(local, deadline, || given_up(item, &cancel)) {
-                    Ok(socket) => {
-                        let result = ends.speak(&socket, server);
-                        (Some(socket), result)
-                    }
-                    Err(failure) => {
-                        cancel.request("the connection was not accepted");
-                        (None, Err(failure))
-                    }
-                },
-            );
-        let own_result = ends.speak(&own, client);
-        (
-            own_result,
-            other
-                .join()
-                .unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-        )
+    let serve = || match rendezvous.take(local, deadline, || given_up(item, &cancel)) {
+        Ok(socket) => {
+            let result = ends.speak(&socket, server);
+            (Some(socket), result)
+        }
+        Err(failure) => {
+            cancel.request("the connection was not accepted");
+            (None, Err(failure))
+        }
+    };
+    let (own_result, served) = thread::scope(|scope| {
+        let served = scope.spawn(serve);
+        (ends.speak(&own, client), served.join())
     });
+    let (accepted, other_result) = served.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     item.write_final_states(transfer, &own, accepted.as_ref());
     let result = first_cause(own_result, other_result);
     if deadline.is_some() || result.is_err() {
