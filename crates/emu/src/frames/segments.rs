@@ -14,7 +14,12 @@ const ETHERTYPE_IPV4: u16 = 0x0800;
 const ETHERTYPE_IPV6: u16 = 0x86dd;
 const IPPROTO_TCP: u8 = 6;
 const IPPROTO_UDP: u8 = 17;
+/// The most that a length field of IP can say.
+const MOST_BYTES: usize = 65535;
+const IPV6_HEADER_BYTES: usize = 40;
 const TCP_FLAGS: usize = 13;
+const TCP_CHECKSUM: usize = 16;
+const UDP_CHECKSUM: usize = 6;
 const TCP_FIN_PSH: u8 = 0x09;
 const TCP_CWR: u8 = 0x80;
 
@@ -145,8 +150,12 @@ impl Frame {
             offload.gso_type = 0;
             offload.gso_bytes = 0;
             offload.header_bytes = 0;
-        } else if range.start > 0 {
-            offload.gso_type &= !OffloadHeader::GSO_ECN;
+        } else {
+            // The frame as it came may have had payload among its first bytes, more than it has now.
+            offload.header_bytes = layout.payload as u16;
+            if range.start > 0 {
+                offload.gso_type &= !OffloadHeader::GSO_ECN;
+            }
         }
         (offload, bytes)
     }
@@ -171,7 +180,8 @@ pub fn with_checksum(offload: &OffloadHeader, mut bytes: Vec<u8>) -> Vec<u8> {
     if offload.flags & OffloadHeader::NEEDS_CHECKSUM != 0 && at + 2 <= bytes.len() {
         let sum = !fold(sum(&bytes[start..]));
         // RFC 768: a UDP checksum that computes to zero is sent as all ones.
-        let sum = if sum == 0 { 0xffff } else { sum };
+        let is_udp = usize::from(offload.checksum_offset) == UDP_CHECKSUM;
+        let sum = if sum == 0 && is_udp { 0xffff } else { sum };
         bytes[at..at + 2].copy_from_slice(&sum.to_be_bytes());
     }
     bytes
@@ -181,16 +191,17 @@ impl Layout {
     /// Makes the headers of a whole frame those of the packets of `range`.
     fn mend_headers(self, bytes: &mut [u8], range: &Range<usize>, packets: usize) {
         let transport_bytes = bytes.len() - self.transport;
-        let length = (bytes.len() - self.ip) as u16;
+        let ip_bytes = bytes.len() - self.ip;
         if self.ipv4 {
-            put(bytes, self.ip + 2, length);
+            put(bytes, self.ip + 2, ip_bytes as u16);
             let id = get(bytes, self.ip + 4).wrapping_add(range.start as u16);
             put(bytes, self.ip + 4, id);
             put(bytes, self.ip + 10, 0);
             let checksum = !fold(sum(&bytes[self.ip..self.transport]));
             put(bytes, self.ip + 10, checksum);
         } else {
-            put(bytes, self.ip + 4, length - 40);
+            let length = ip_bytes - IPV6_HEADER_BYTES;
+            put(bytes, self.ip + 4, length as u16);
         }
         let checksum_at = if self.tcp {
             let skipped = (range.start * self.gso_bytes) as u32;
@@ -204,10 +215,10 @@ impl Layout {
             if range.start > 0 {
                 bytes[self.transport + TCP_FLAGS] &= !TCP_CWR;
             }
-            self.transport + 16
+            self.transport + TCP_CHECKSUM
         } else {
             put(bytes, self.transport + 4, transport_bytes as u16);
-            self.transport + 6
+            self.transport + UDP_CHECKSUM
         };
         let pseudo = self.pseudo_header_sum(bytes, transport_bytes);
         put(bytes, checksum_at, pseudo);
@@ -221,39 +232,47 @@ impl Layout {
             self.ip + 8..self.ip + 40
         };
         let protocol = if self.tcp { IPPROTO_TCP } else { IPPROTO_UDP };
-        fold(sum(&bytes[addresses]) + u32::from(protocol) + transport_bytes as u32)
+        fold(sum(&bytes[addresses]) + u64::from(protocol) + transport_bytes as u64)
     }
 }
 
 /// The layout of a frame that stands for several packets; `None` for any other, and for one whose
 /// headers are not what its offload header says.
 fn layout(offload: &OffloadHeader, bytes: &[u8]) -> Option<Layout> {
-    let gso_type = offload.gso_type & !OffloadHeader::GSO_ECN;
     let gso_bytes = usize::from(offload.gso_bytes);
-    if !matches!(
-        gso_type,
-        OffloadHeader::GSO_TCPV4 | OffloadHeader::GSO_TCPV6 | OffloadHeader::GSO_UDP_L4
-    ) || gso_bytes == 0
-        || offload.flags & OffloadHeader::NEEDS_CHECKSUM == 0
-    {
+    if gso_bytes == 0 || offload.flags & OffloadHeader::NEEDS_CHECKSUM == 0 {
         return None;
     }
     let ip = ETHERNET_BYTES;
     let transport = usize::from(offload.checksum_start);
-    let tcp = gso_type != OffloadHeader::GSO_UDP_L4;
-    let header_bytes = if tcp {
-        usize::from(bytes.get(transport + 12)? >> 4) * 4
-    } else {
-        8
-    };
-    let payload = transport + header_bytes;
     let ipv4 = match get(bytes.get(..ETHERNET_BYTES)?, 12) {
-        ETHERTYPE_IPV4 if transport >= ip + 20 => true,
-        ETHERTYPE_IPV6 if transport >= ip + 40 => false,
+        ETHERTYPE_IPV4 if transport == ip + usize::from(bytes.get(ip)? & 0x0f) * 4 => true,
+        ETHERTYPE_IPV6 => false,
         _ => return None,
     };
-    let minimum = if tcp { 20 } else { 8 };
-    (header_bytes >= minimum && payload < bytes.len()).then_some(Layout {
+    let (ip_header_bytes, largest_ip_bytes) = if ipv4 {
+        (20, MOST_BYTES)
+    } else {
+        (IPV6_HEADER_BYTES, IPV6_HEADER_BYTES + MOST_BYTES)
+    };
+    let tcp = match (offload.gso_type & !OffloadHeader::GSO_ECN, ipv4) {
+        (OffloadHeader::GSO_TCPV4, true) | (OffloadHeader::GSO_TCPV6, false) => true,
+        (OffloadHeader::GSO_UDP_L4, _) => false,
+        _ => return None,
+    };
+    let (minimum, checksum_offset, header_bytes) = if tcp {
+        let data_offset = usize::from(bytes.get(transport + 12)? >> 4);
+        (20, TCP_CHECKSUM, data_offset * 4)
+    } else {
+        (8, UDP_CHECKSUM, 8)
+    };
+    let payload = transport + header_bytes;
+    let is_sound = transport >= ip + ip_header_bytes
+        && header_bytes >= minimum
+        && usize::from(offload.checksum_offset) == checksum_offset
+        && payload < bytes.len().min(MOST_BYTES)
+        && bytes.len() - ip <= largest_ip_bytes;
+    is_sound.then_some(Layout {
         ip,
         ipv4,
         transport,
@@ -272,16 +291,16 @@ fn put(bytes: &mut [u8], at: usize, value: u16) {
 }
 
 /// Sum of 16-bit words, the last byte padded with zero (RFC 1071).
-fn sum(bytes: &[u8]) -> u32 {
+fn sum(bytes: &[u8]) -> u64 {
     let words = bytes.chunks_exact(2);
     let last = words
         .remainder()
         .first()
-        .map_or(0, |byte| u32::from(*byte) << 8);
-    words.map(|word| u32::from(get(word, 0))).sum::<u32>() + last
+        .map_or(0, |byte| u64::from(*byte) << 8);
+    words.map(|word| u64::from(get(word, 0))).sum::<u64>() + last
 }
 
-fn fold(mut sum: u32) -> u16 {
+fn fold(mut sum: u64) -> u16 {
     while sum > 0xffff {
         sum = (sum & 0xffff) + (sum >> 16);
     }
