@@ -8,6 +8,7 @@ from tests.recording.handmade import MILLISECOND, SECOND, manifest, record, tran
 
 from mptcplab.metrics import measure
 from mptcplab.recording import Status
+from mptcplab.recording.manifest import Json
 
 
 def subflow(node: str, pair: str, **values: object) -> dict[str, object]:
@@ -44,11 +45,18 @@ def test_goodput_splits_by_way_traffic_and_client(tmp_path: Path) -> None:
     assert metrics["jain"] == pytest.approx(70**2 / (2 * (20**2 + 50**2)))
 
 
-def test_a_transfer_that_failed_counts_to_its_planned_end(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("status", "goodput"), [(Status.COMPLETE, 10.0), (Status.INTERRUPTED, 20.0)]
+)
+def test_a_transfer_that_failed_counts_to_its_planned_end_or_the_interruption(
+    tmp_path: Path, status: Status, goodput: float
+) -> None:
+    workload: Json = {"kind": "bulk", "way": "down", "duration_ns": 40 * SECOND, "bytes": None}
     row = transfer(end_ns=5 * SECOND, bytes=50_000_000, error="reset by peer")
-    recording = record(tmp_path / "r", {"transfers": [row]}, manifest(plan=two_paths()))
+    header = manifest(plan=two_paths(workload=workload))
+    recording = record(tmp_path / "r", {"transfers": [row]}, header, status)
     metrics = measure(recording).metrics
-    assert metrics["goodput"] == 20.0
+    assert metrics["goodput"] == goodput
     assert metrics["completed"] == 0.0
 
 

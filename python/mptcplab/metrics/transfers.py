@@ -1,12 +1,13 @@
 """Figures of transfers: goodput, completion, joins."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import polars as pl
 
 from mptcplab.metrics.plan import Plan
 from mptcplab.metrics.statistics import jain_index
-from mptcplab.recording import Recording
+from mptcplab.recording import Recording, Status
 
 NS_PER_S = 1e9
 
@@ -16,21 +17,23 @@ def timed_transfers(recording: Recording, plan: Plan) -> pl.DataFrame:
 
     ``until_ns``: up to when the transfer counts. That is its last byte; but a transfer with a
     planned duration that failed counts to its planned end, lest a short life look like a fast
-    transfer. The end of the run bounds both.
+    transfer, or to the moment at which the run was interrupted. Where the end is unknown, it is
+    that of the run.
     ``is_sized``: whether it had a size to carry.
     """
     transfers = recording.frame("transfers")
-    run_end = recording.manifest.duration_s
-    run_end_ns = None if run_end is None else round(run_end * NS_PER_S)
+    manifest = recording.manifest
+    run_end_ns = None if manifest.duration_s is None else round(manifest.duration_s * NS_PER_S)
+    interrupted = manifest.status is Status.INTERRUPTED
 
-    def until(row: dict[str, object]) -> int | None:
-        end, start = row["end_ns"], row["start_ns"]
-        duration = plan.duration_ns(str(row["traffic"]))
-        if row["error"] is not None and duration is not None and isinstance(start, int):
-            end = start + duration
-        if end is None or (row["error"] is not None and run_end_ns is not None):
-            end = min(end, run_end_ns) if isinstance(end, int) and run_end_ns else run_end_ns
-        return end if isinstance(end, int) else None
+    def until(row: dict[str, Any]) -> int | None:
+        end: int | None = row["end_ns"]
+        duration_ns = plan.duration_ns(row["traffic"])
+        if row["error"] is not None and duration_ns is not None and row["start_ns"] is not None:
+            end = row["start_ns"] + duration_ns
+            if interrupted and run_end_ns is not None:
+                end = min(end, run_end_ns)
+        return run_end_ns if end is None else end
 
     rows = transfers.to_dicts()
     return transfers.with_columns(
