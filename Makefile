@@ -21,6 +21,11 @@ lint: setup
 	$(BIN)/ruff check python tests benches
 	$(BIN)/mypy python tests
 
+# The pages that are made from the program itself.
+docs: setup
+	$(BIN)/python -m tests.docs.reference
+	$(BIN)/python -m mptcplab.scenario.schema > docs/scenario.schema.json
+
 setup: $(VENV)/extension.stamp
 
 $(VENV)/packages.stamp: requirements.lock

@@ -1,0 +1,104 @@
+"""One page of the documentation, carried out from top to bottom in a folder of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.docs.pages import Block, Command, blocks, commands
+
+EXEMPT = {
+    "make demo": "sets up the checkout; continuous integration does so before its tests",
+    "make test": "runs this test",
+    ". .venv/bin/activate": "the commands of this environment are found already",
+}
+"""Commands that are not carried out, and why."""
+
+SHELL = ("console", "sh")
+"""Languages of the blocks that hold commands."""
+_MARK = "\x1e"
+_TIMEOUT_S = 600
+"""No page takes that long; one that hangs must end."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a command of the page did."""
+
+    line: int
+    command: Command
+    printed: str
+
+
+class FailedError(AssertionError):
+    """A step of a page did not succeed."""
+
+
+def steps(page: Path) -> list[Block]:
+    """The blocks of a page that are carried out: shell, Python, and files by their title."""
+    return [b for b in blocks(page) if b.language in (*SHELL, "python") or b.title is not None]
+
+
+def carry_out(page: Path, folder: Path) -> list[Outcome]:
+    """Does what the page says, in one shell, and gives what its commands printed.
+
+    Raises:
+        FailedError: a command, or a block of Python, ended with an error.
+
+    """
+    script = ["set -e"]
+    done: list[tuple[int, Command]] = []
+    for number, block in enumerate(steps(page)):
+        if block.title is not None:
+            source = folder / f".step-{number}"
+            source.write_text(block.body, encoding="utf-8")
+            script.append(f"cp {source.name} {shlex.quote(block.title)}")
+        elif block.language == "python":
+            source = folder / f".step-{number}.py"
+            source.write_text(block.body, encoding="utf-8")
+            script.append(f"{_say(len(done))}; {shlex.quote(sys.executable)} {source.name}")
+            done.append((block.line, Command("python", ())))
+        else:
+            for command in commands(block):
+                if command.text not in EXEMPT:
+                    script += [_say(len(done)), command.text]
+                    done.append((block.line, command))
+    ended = subprocess.run(
+        ["bash", "-c", "\n".join(script)],
+        cwd=folder,
+        env=os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        timeout=_TIMEOUT_S,
+        text=True,
+        check=False,
+    )
+    printed = re.split(f"{_MARK}[0-9]+\n", ended.stdout)[1:]
+    if ended.returncode != 0:
+        line, command = done[len(printed) - 1]
+        raise FailedError(f"{page}:{line}: {command.text}: {printed[-1]}")
+    return [Outcome(*step, text) for step, text in zip(done, printed, strict=True)]
+
+
+def _say(number: int) -> str:
+    return f"printf '{_MARK}{number}\\n'"
+
+
+def normal(line: str) -> str:
+    """A line with every figure replaced: what is measured differs from run to run."""
+    return " ".join(re.sub(r"[-−]?\d+(?:[.,:]\d+)*", "#", line).split())
+
+
+def missing(outcome: Outcome) -> str | None:
+    """The first line that the page shows and the command did not print, in this order."""
+    printed = iter([normal(line) for line in outcome.printed.splitlines()])
+    for line in outcome.command.output:
+        if line.strip() != "…" and normal(line) not in printed:
+            return line
+    return None

@@ -1,0 +1,64 @@
+"""What the documentation tells a reader to do works, and prints what it shows."""
+
+from pathlib import Path
+
+import pytest
+from tests.docs.pages import PAGES, blocks, commands, name
+from tests.docs.session import EXEMPT, SHELL, Outcome, carry_out, missing, normal, steps
+
+from mptcplab.engine.kernel.examine import Verdict, examine
+from mptcplab.scenario import loads
+
+TO_DO = [page for page in PAGES if steps(page)]
+KERNEL = ("namespaces and links", "MPTCP over two paths", "programs over MPTCP")
+
+
+@pytest.fixture(scope="session")
+def kernel() -> str | None:
+    """What this machine lacks to carry out the pages; `None` where it lacks nothing."""
+    found = {finding.name: finding for finding in examine()}
+    for needed in KERNEL:
+        finding = found.get(needed)
+        if finding is None or finding.verdict is not Verdict.GOOD:
+            return f"{needed}: {finding.detail if finding else 'not there'}"
+    return None
+
+
+@pytest.mark.parametrize("page", TO_DO, ids=name)
+def test_a_page_can_be_carried_out(page: Path, tmp_path: Path, kernel: str | None) -> None:
+    if kernel is not None:
+        pytest.skip(kernel)
+    for outcome in carry_out(page, tmp_path):
+        line = missing(outcome)
+        assert line is None, f"{outcome.command.text} did not print {line!r}:\n{outcome.printed}"
+
+
+def test_every_scenario_that_is_only_shown_is_good() -> None:
+    shown = [
+        (page, block)
+        for page in PAGES
+        for block in blocks(page)
+        if block.language == "yaml" and block.title is None and "\nlinks:" in block.body
+    ]
+    assert shown
+    for page, block in shown:
+        loads(block.body, f"{name(page)}:{block.line}")
+
+
+def test_an_exemption_is_used() -> None:
+    shell = (block for page in PAGES for block in blocks(page) if block.language in SHELL)
+    told = {command.text for block in shell for command in commands(block)}
+    assert told >= set(EXEMPT)
+
+
+def test_figures_and_spaces_do_not_count() -> None:
+    assert normal("  mptcp   134.3 ± 2.5") == normal("mptcp 99 ± 1")
+    assert normal("tcp 1") != normal("mptcp 1")
+
+
+def test_lines_must_come_in_the_order_shown(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("```console\n$ seq 2; echo three\n1\n…\nthree\n1\n```\n", encoding="utf-8")
+    (outcome,) = carry_out(page, tmp_path)
+    assert isinstance(outcome, Outcome)
+    assert missing(outcome) == "1"
