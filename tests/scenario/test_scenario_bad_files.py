@@ -310,7 +310,7 @@ BAD: list[tuple[str, str, list[str]]] = [
     (
         "      wifi: {}",
         "      wifi: {addresses: [10.9.0.2/24], family: ipv6}",
-        ["5: hosts.client.interfaces.wifi.family: is ipv6, but the addresses given are not"],
+        ["5: hosts.client.interfaces.wifi.family: is ipv6, but 10.9.0.2/24 is not: write both"],
     ),
     (
         "      wifi: {}",

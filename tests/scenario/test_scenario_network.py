@@ -77,6 +77,12 @@ def test_given_addresses_are_kept_and_their_network_is_the_links() -> None:
     assert addresses(made, "server") == ["192.168.7.2/28"]
 
 
+def test_a_family_without_a_given_address_is_assigned_one() -> None:
+    made = direct("{family: both, addresses: [192.168.7.9/28]}", "{family: both}")
+    assert addresses(made, "client") == ["192.168.7.9/28", "fd00:1::1/64"]
+    assert addresses(made, "server") == ["192.168.7.2/28", "fd00:1::2/64"]
+
+
 def test_assigned_addresses_keep_out_of_given_ones() -> None:
     made = direct("{addresses: [10.9.0.2/24]}")
     assert addresses(made, "server") == ["10.9.0.1/24"]

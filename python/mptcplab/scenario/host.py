@@ -30,6 +30,7 @@ CONGESTION_CONTROLS = (
 
 FEWEST_SUBFLOWS_PER_PAIR, MOST_SUBFLOWS_PER_PAIR = 2, 8
 _SMALLEST_MTU_BYTES = {4: 576, 6: 1280}
+_FAMILIES: dict[str, tuple[int, ...]] = {"ipv4": (4,), "ipv6": (6,), "both": (4, 6)}
 _SYSCTL = re.compile(r"net\.[a-z0-9_]+(\.[A-Za-z0-9_-]+)+")
 
 
@@ -50,11 +51,9 @@ class Interface(Model):
 
     @model_validator(mode="after")
     def _consistent(self) -> Interface:
-        given = {address.version for address in self.addresses}
-        if self.family is not None and given:
-            wanted = {"ipv4": {4}, "ipv6": {6}, "both": {4, 6}}[self.family]
-            if given != wanted:
-                raise RefusalError("family", f"is {self.family}, but the addresses given are not")
+        for address in self.addresses:
+            if address.version not in self.families:
+                raise RefusalError("family", f"is {self.family}, but {address} is not: write both")
         if 6 in self.families and self.mtu < _SMALLEST_MTU_BYTES[6]:
             raise RefusalError("mtu", "IPv6 needs at least 1280 B (RFC 8200, section 5)")
         return self
@@ -62,9 +61,9 @@ class Interface(Model):
     @property
     def families(self) -> tuple[int, ...]:
         """IP versions of its addresses, given or to be assigned."""
-        if self.addresses:
-            return tuple(sorted({address.version for address in self.addresses}))
-        return {"ipv6": (6,), "both": (4, 6)}.get(self.family or "ipv4", (4,))
+        if self.family is not None:
+            return _FAMILIES[self.family]
+        return tuple(sorted({address.version for address in self.addresses})) or _FAMILIES["ipv4"]
 
 
 class PathManager(Model):
