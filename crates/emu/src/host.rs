@@ -34,8 +34,10 @@ const FIRST_METRIC: u32 = 100;
 /// Address id of the additional subflows of one address pair: any but that of another address.
 const PAIR_ADDRESS_ID: u8 = 1;
 
-/// How long a returned address may stay without a subflow before its endpoint is changed.
-const REJOIN_GRACE: Duration = Duration::from_millis(500);
+/// How long a returned address may stay without a subflow before one is tried for again.
+const FIRST_REJOIN_PAUSE: Duration = Duration::from_millis(250);
+/// Between tries at the most.
+const LONGEST_REJOIN_PAUSE: Duration = Duration::from_secs(8);
 
 /// A running node.
 pub struct Host {
@@ -250,8 +252,8 @@ struct Managed {
     due: Option<Instant>,
     /// Addresses whose rules, routes and endpoints stand.
     served: Vec<Prefix>,
-    /// When its returned addresses must have a subflow.
-    rejoin: Option<Instant>,
+    /// When its returned addresses must have a subflow, and how long they had for it.
+    rejoin: Option<(Instant, Duration)>,
 }
 
 struct Manager<'a> {
@@ -338,7 +340,7 @@ impl<'a> Manager<'a> {
         let deadlines = self
             .managed
             .iter()
-            .flat_map(|managed| [managed.due, managed.rejoin]);
+            .flat_map(|managed| [managed.due, managed.rejoin.map(|(due, _)| due)]);
         let timeout = deadlines.flatten().min().map_or(PollTimeout::NONE, |due| {
             let span = due.saturating_duration_since(Instant::now());
             // Rounded up: waking early would only spin.
@@ -376,43 +378,53 @@ impl<'a> Manager<'a> {
                 self.managed[interface].due = None;
                 self.add_addresses(interface)?;
                 self.follow()?;
-                self.managed[interface].rejoin = Some(now + REJOIN_GRACE);
+                self.managed[interface].rejoin =
+                    Some((now + FIRST_REJOIN_PAUSE, FIRST_REJOIN_PAUSE));
             }
-            if self.managed[interface].rejoin.is_some_and(|due| due <= now) {
+            if let Some((due, pause)) = self.managed[interface].rejoin
+                && due <= now
+            {
                 self.managed[interface].rejoin = None;
-                self.rejoin(interface)?;
+                self.rejoin(interface, pause)?;
             }
         }
         Ok(())
     }
 
-    /// Makes the connections use an address that has come back.
+    /// Makes the connections use an address that has come back, until each has.
     ///
-    /// For a returned `fullmesh` endpoint the kernel opens subflows to those addresses only that
-    /// other subflows are using just then, which may all be out of reach from here. Where nothing
-    /// has joined, the endpoint is made a plain one: that is joined to the address to which the
-    /// connection was opened. (To delete it and add another would let the peer close the new
-    /// subflow: the REMOVE_ADDR may arrive after the join.)
-    fn rejoin(&mut self, interface: usize) -> io::Result<()> {
-        let flags = self.interface(interface).endpoint;
-        let (Some(path_manager), Some(flags)) = (&mut self.path_manager, flags) else {
+    /// For a `fullmesh` endpoint the kernel opens subflows, once, to those addresses that other
+    /// subflows are using just then, which may all be out of reach from here; for a plain one to
+    /// the address to which the connection was opened. What fails is not tried again. So the
+    /// endpoint changes between the two, ever more rarely, until something has joined. (To delete
+    /// it and add another would let the peer close the new subflow: the REMOVE_ADDR may arrive
+    /// after the join.)
+    fn rejoin(&mut self, interface: usize, pause: Duration) -> io::Result<()> {
+        let wanted = self.interface(interface).endpoint;
+        let Some(path_manager) = self.path_manager.as_mut() else {
             return Ok(());
         };
-        let used = subflows::local_addresses()?;
-        if !flags.fullmesh || used.is_empty() {
+        let in_use = subflows::in_use()?;
+        if !wanted.is_some_and(|flags| flags.fullmesh) || in_use.connections == 0 {
             return Ok(());
         }
-        let served = &self.managed[interface].served;
+        let managed = &mut self.managed[interface];
         for endpoint in path_manager.endpoints()? {
-            let is_here = served
+            let is_here = managed
+                .served
                 .iter()
                 .any(|prefix| prefix.address == endpoint.address);
-            if is_here && !used.contains(&endpoint.address) {
-                let plain = EndpointFlags {
-                    fullmesh: false,
-                    ..endpoint.flags
-                };
-                path_manager.set_flags(&endpoint, plain)?;
+            if is_here && !in_use.local_addresses.contains(&endpoint.address) {
+                let fullmesh = !endpoint.flags.fullmesh;
+                path_manager.set_flags(
+                    &endpoint,
+                    EndpointFlags {
+                        fullmesh,
+                        ..endpoint.flags
+                    },
+                )?;
+                let next = (pause * 2).min(LONGEST_REJOIN_PAUSE);
+                managed.rejoin = Some((Instant::now() + next, next));
             }
         }
         Ok(())
@@ -449,6 +461,7 @@ impl<'a> Manager<'a> {
                     self.managed[interface].due = Some(Instant::now() + delay);
                 } else {
                     self.managed[interface].due = None;
+                    self.managed[interface].rejoin = None;
                     for prefix in &self.interface(interface).addresses {
                         self.route.delete_address(index, *prefix)?;
                     }
@@ -543,7 +556,7 @@ impl<'a> Manager<'a> {
         let flags = self.interface(interface).endpoint;
         if let (Some(path_manager), Some(flags)) = (&mut self.path_manager, flags) {
             path_manager
-                .add_endpoint(prefix.address, flags, index)
+                .add_endpoint(prefix.address, flags)
                 .map_err(|error| {
                     io::Error::new(
                         error.kind(),

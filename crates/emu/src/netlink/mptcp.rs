@@ -43,7 +43,6 @@ const ADDR_ATTR_ADDR4: u16 = 3;
 const ADDR_ATTR_ADDR6: u16 = 4;
 const ADDR_ATTR_PORT: u16 = 5;
 const ADDR_ATTR_FLAGS: u16 = 6;
-const ADDR_ATTR_IF_IDX: u16 = 7;
 
 const FLAG_SIGNAL: u32 = 1;
 const FLAG_SUBFLOW: u32 = 2;
@@ -133,19 +132,15 @@ impl PathManager {
         )
     }
 
-    /// Adds an endpoint on interface `interface`; one that is there already is no error.
+    /// Adds an endpoint; one that is there already is no error. It is not bound to an interface:
+    /// for a socket that is, the kernel takes every destination that it has no route to as one on
+    /// the link.
     ///
     /// # Errors
     /// The kernel's: e.g. `signal` together with `fullmesh`, or more than 8 endpoints.
-    pub fn add_endpoint(
-        &mut self,
-        address: IpAddr,
-        flags: EndpointFlags,
-        interface: u32,
-    ) -> io::Result<()> {
+    pub fn add_endpoint(&mut self, address: IpAddr, flags: EndpointFlags) -> io::Result<()> {
         let mut address = address_attributes(address);
         address.push(nla(ADDR_ATTR_FLAGS, &flag_bits(flags).to_ne_bytes()));
-        address.push(nla(ADDR_ATTR_IF_IDX, &interface.to_ne_bytes()));
         match self.request(CMD_ADD_ADDR, &[nested(ATTR_ADDR, &address)]) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
             other => other,

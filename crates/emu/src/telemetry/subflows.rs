@@ -1,4 +1,4 @@
-//! Which local addresses the subflows of a namespace use.
+//! What the MPTCP connections of a namespace use, in short.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -7,14 +7,24 @@ use std::net::IpAddr;
 use super::dump::Dumper;
 use super::sock_diag;
 
-/// Local addresses of the connected MPTCP subflows of the calling thread's namespace.
-pub(crate) fn local_addresses() -> io::Result<BTreeSet<IpAddr>> {
-    let mut addresses = BTreeSet::new();
+/// The MPTCP connections of a namespace.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct InUse {
+    /// How many there are.
+    pub(crate) connections: usize,
+    /// Local addresses of their subflows, those that are closing left out.
+    pub(crate) local_addresses: BTreeSet<IpAddr>,
+}
+
+/// Looks at the connections of the calling thread's namespace.
+pub(crate) fn in_use() -> io::Result<InUse> {
     let mut sockets = Dumper::open(libc::NETLINK_SOCK_DIAG)?;
+    let mut found = InUse::default();
+    sock_diag::mptcp_sockets(&mut sockets, |_| found.connections += 1)?;
     sock_diag::tcp_sockets(&mut sockets, |socket| {
-        if socket.mptcp.is_some() {
-            addresses.insert(socket.local.ip());
+        if socket.mptcp.is_some() && socket.info.state == Some("ESTABLISHED") {
+            found.local_addresses.insert(socket.local.ip());
         }
     })?;
-    Ok(addresses)
+    Ok(found)
 }
