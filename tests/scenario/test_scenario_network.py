@@ -205,6 +205,19 @@ def test_joins_are_expected_of_interfaces_that_reach_the_server_only() -> None:
     assert compile_plan(loads(text), "mptcp", seed=1)["traffic"][0]["expected_joins"] == 1
 
 
+def test_no_join_is_expected_of_an_interface_of_another_family() -> None:
+    text = """\
+hosts:
+  client: {interfaces: {a: {family: both}, b: {family: FAMILY}}}
+  server: {interfaces: {a: {family: both}, b: {family: both}}}
+links: {a: {between: [client.a, server.a]}, b: {between: [client.b, server.b]}}
+traffic: [{bulk: {from: client, to: server, duration: 1 s}}]
+"""
+    for family, joins in (("ipv6", 0), ("ipv4", 1), ("both", 1)):
+        made = plan(text.replace("FAMILY", family))
+        assert made["traffic"][0]["expected_joins"] == joins
+
+
 EDGES = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=9)
 
 

@@ -8,7 +8,7 @@ from mptcplab.engine.kernel.compile_links import rate_bps
 from mptcplab.scenario.fields import LONGEST_NS
 from mptcplab.scenario.flows import Flow, Way, find_way, timed_length_ns
 from mptcplab.scenario.model import Scenario
-from mptcplab.scenario.network import FAMILIES, End, Network
+from mptcplab.scenario.network import End, Network
 from mptcplab.scenario.path_manager import path_manager
 from mptcplab.scenario.profiles import changes_of, settings_of
 from mptcplab.scenario.traffic import Body, Bulk, Command, Ftp, Http, Ping, RequestResponse
@@ -70,9 +70,9 @@ def _expected_joins(scenario: Scenario, network: Network, flow: Flow, way: Way |
     """Additional subflows that the path managers must bring about.
 
     Counted conservatively: with fullmesh one for each of the client's other interfaces that
-    reaches the server at all, with ndiffports what was asked for, otherwise none. A transfer that
-    takes less than half a second may be over before a subflow has joined; it is expected to have
-    none.
+    reaches the server in the family of the connection (an IPv4 socket has no IPv6 subflows), with
+    ndiffports what was asked for, otherwise none. A transfer that takes less than half a second may
+    be over before a subflow has joined; it is expected to have none.
     """
     hosts = (scenario.hosts[flow.client], scenario.hosts[flow.server])
     if flow.protocol != "mptcp" or way is None or not all(h.mptcp.enabled for h in hosts):
@@ -86,7 +86,7 @@ def _expected_joins(scenario: Scenario, network: Network, flow: Flow, way: Way |
     if manager.kind != "fullmesh":
         return 0
     others = [end for end in network.ends_of(flow.client) if end != way.source]
-    return min(limit, sum(_reaches(network, end, flow.server) for end in others))
+    return min(limit, sum(_reaches(network, end, flow.server, way.family) for end in others))
 
 
 def _is_short(scenario: Scenario, network: Network, body: Body, way: Way) -> bool:
@@ -101,8 +101,8 @@ def _way_rate_bps(scenario: Scenario, network: Network, way: Way) -> int:
     return min(_smallest_rate_bps(scenario, link) for link in links)
 
 
-def _reaches(network: Network, start: End, host: str) -> bool:
-    return any(end.node == host for family in FAMILIES for end in network.forwarding(start, family))
+def _reaches(network: Network, start: End, host: str, family: int) -> bool:
+    return any(end.node == host for end in network.forwarding(start, family))
 
 
 def _workload(body: Body) -> Json:
