@@ -255,6 +255,7 @@ impl Driver {
                 wake.read().ok();
             }
         }
+        Port::close_all(self.links.into_iter().flat_map(|link| link.ports))?;
         Ok(Summary {
             lateness: self.lateness,
             realtime: self.realtime,

@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::capture;
 use crate::emulator::{Control, EmulatedLink, Emulator, Summary};
-use crate::frames::port::Port;
+use crate::frames::port::{Interface, Port};
 use crate::host::Host;
 use crate::netlink::route::{Route, VethEnd};
 use crate::netns::NetNs;
@@ -57,7 +57,7 @@ impl Network {
     /// # Errors
     /// What the kernel refuses, with the name of the node, interface or setting.
     pub fn build(plan: &Plan) -> io::Result<Self> {
-        quiet_core()?;
+        prepare_core()?;
         let hosts = plan
             .nodes
             .iter()
@@ -97,15 +97,23 @@ impl Network {
         for index in near.iter().flatten() {
             route.set_up(*index, true)?;
         }
-        let mut ports = Vec::new();
-        for (link, near) in plan.links.iter().zip(&near) {
-            let open = |end: usize| {
-                let far = link.ends[end];
-                let mtu = plan.nodes[far.node].interfaces[far.interface].mtu;
-                Port::open(near[end], mtu, link.offload)
-            };
-            ports.push([open(0)?, open(1)?]);
-        }
+        let interfaces: Vec<Interface> = plan
+            .links
+            .iter()
+            .zip(&near)
+            .flat_map(|(link, near)| {
+                [0, 1].map(|end| {
+                    let far = link.ends[end];
+                    Interface {
+                        index: near[end],
+                        mtu: plan.nodes[far.node].interfaces[far.interface].mtu,
+                        offload: link.offload,
+                    }
+                })
+            })
+            .collect();
+        let mut opened = Port::open_all(&interfaces)?.into_iter();
+        let ports = std::iter::from_fn(|| Some([opened.next()?, opened.next()?])).collect();
         Ok(Self {
             hosts,
             ports,
@@ -289,8 +297,14 @@ struct Sample<'a> {
     overruns: u64,
 }
 
-/// The emulator's side has no addresses and says nothing of its own.
-fn quiet_core() -> io::Result<()> {
+/// The lab's own namespace has no addresses and says nothing of its own. The namespaces made in it
+/// get small tables of connections: a list of all connections, which the telemetry asks for several
+/// times a second, costs time by the size of the table.
+fn prepare_core() -> io::Result<()> {
+    const CONNECTION_BUCKETS: &str = "net.ipv4.tcp_child_ehash_entries";
+    if sysctl::get(CONNECTION_BUCKETS).is_ok() {
+        sysctl::set(CONNECTION_BUCKETS, "4096")?;
+    }
     for scope in ["all", "default"] {
         let name = format!("net.ipv6.conf.{scope}.disable_ipv6");
         if sysctl::get(&name).is_ok() {

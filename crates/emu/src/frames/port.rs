@@ -10,6 +10,7 @@ use std::num::NonZeroUsize;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::ptr;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
 
 use super::segments::{ETHERNET_BYTES, Frame, OffloadHeader};
 
@@ -57,6 +58,17 @@ pub struct Arrival {
     pub realtime_ns: u64,
 }
 
+/// An interface to be taken over.
+#[derive(Clone, Copy, Debug)]
+pub struct Interface {
+    /// The kernel's index.
+    pub index: u32,
+    /// Largest IP packet, bytes.
+    pub mtu: u32,
+    /// Frames may be larger than the MTU.
+    pub offload: bool,
+}
+
 /// A frame to be sent: offload header and bytes.
 pub type Outgoing = (OffloadHeader, Vec<u8>);
 
@@ -68,12 +80,33 @@ pub struct Port {
 }
 
 impl Port {
-    /// Takes over interface `index` of the calling thread's namespace: everything that arrives
-    /// there goes to the ring.
+    /// Takes over interfaces of the calling thread's namespace, as [`Port::open`] does.
+    ///
+    /// For each ring the kernel waits until no processor looks at the socket any more (an RCU
+    /// grace period, many milliseconds). Many such waits at once take no longer than one.
+    ///
+    /// # Errors
+    /// The first of any.
+    pub fn open_all(interfaces: &[Interface]) -> io::Result<Vec<Self>> {
+        at_once(interfaces, |interface| Self::open(*interface))?
+            .into_iter()
+            .collect()
+    }
+
+    /// Closes ports: like their opening, in the time of one.
+    ///
+    /// # Errors
+    /// When the system gives no thread; the ports are closed all the same.
+    pub fn close_all(ports: impl IntoIterator<Item = Self>) -> io::Result<()> {
+        at_once(ports, drop).map(drop)
+    }
+
+    /// Takes over an interface of the calling thread's namespace: everything that arrives there
+    /// goes to the ring.
     ///
     /// # Errors
     /// Without CAP_NET_RAW in the namespace, or without memory for the ring.
-    pub fn open(index: u32, mtu: u32, offload: bool) -> io::Result<Self> {
+    pub fn open(interface: Interface) -> io::Result<Self> {
         // SAFETY: plain system call; a non-negative result is a descriptor that nobody else owns.
         let socket = unsafe {
             let fd = libc::socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0);
@@ -86,8 +119,8 @@ impl Port {
         set_option(&socket, PACKET_VNET_HDR, &1)?;
         set_option(&socket, PACKET_QDISC_BYPASS, &1)?;
         set_option(&socket, PACKET_IGNORE_OUTGOING, &1)?;
-        let ring = Ring::new(&socket, mtu, offload)?;
-        bind(&socket, index)?;
+        let ring = Ring::new(&socket, interface.mtu, interface.offload)?;
+        bind(&socket, interface.index)?;
         Ok(Self {
             socket,
             ring,
@@ -309,6 +342,28 @@ impl Drop for Ring {
         // SAFETY: the mapping was made with this address and length and is not used any more.
         unsafe { libc::munmap(self.memory.as_ptr().cast(), self.bytes.get()) };
     }
+}
+
+/// Does `work` for each item, each on a thread of its own, and gives the results in order.
+fn at_once<I: Send, T: Send>(
+    items: impl IntoIterator<Item = I>,
+    work: impl Fn(I) -> T + Sync,
+) -> io::Result<Vec<T>> {
+    thread::scope(|scope| {
+        let work = &work;
+        let threads = items
+            .into_iter()
+            .map(|item| thread::Builder::new().spawn_scoped(scope, move || work(item)))
+            .collect::<io::Result<Vec<_>>>()?;
+        Ok(threads
+            .into_iter()
+            .map(|thread| {
+                thread
+                    .join()
+                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            })
+            .collect())
+    })
 }
 
 fn set_option<T>(socket: &OwnedFd, option: libc::c_int, value: &T) -> io::Result<()> {
