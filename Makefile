@@ -26,6 +26,10 @@ docs: setup
 	$(BIN)/python -m tests.docs.reference
 	$(BIN)/python -m mptcplab.scenario.schema > docs/scenario.schema.json
 
+# How exact and how fast the links are, and how long a network takes to come and go.
+bench: setup
+	$(BIN)/python -m benches
+
 setup: $(VENV)/extension.stamp
 
 $(VENV)/packages.stamp: requirements.lock

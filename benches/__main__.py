@@ -1,0 +1,53 @@
+"""The command line of the benchmarks."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import sys
+
+from . import fidelity, figures, set_up, throughput, ways
+
+_BENCHES = {
+    "fidelity": fidelity.measure,
+    "throughput": throughput.measure,
+    "ways": ways.measure,
+    "set-up": set_up.measure,
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m benches", description=__doc__)
+    parser.add_argument("bench", nargs="*", help=f"{', '.join(_BENCHES)} (all)")
+    parser.add_argument("--repeat", type=int, default=5, help="runs of each (5)")
+    parser.add_argument("--seconds", type=float, default=4.0, help="length of a run (4)")
+    parser.add_argument("--json", action="store_true", help="one JSON object instead of tables")
+    options = parser.parse_args()
+    unknown = set(options.bench) - set(_BENCHES)
+    if unknown:
+        parser.error(f"no bench {', '.join(sorted(unknown))}: there are {', '.join(_BENCHES)}")
+    results = {}
+    for name in options.bench or _BENCHES:
+        before = os.getloadavg()[0]
+        measured = _BENCHES[name](options.repeat, options.seconds)
+        results[name] = measured
+        if not options.json:
+            print(f"\n## {name}\n")
+            print(_conditions(options.repeat, before), end="\n\n")
+            print(figures.table(measured), flush=True)
+    if options.json:
+        rows = {name: [each.as_dict() for each in measured] for name, measured in results.items()}
+        print(json.dumps(rows))
+    missed = any(each.met is False for measured in results.values() for each in measured)
+    return 1 if missed else 0
+
+
+def _conditions(repeat: int, load: float) -> str:
+    machine = f"{os.cpu_count()} processors, Linux {platform.release()}"
+    return f"{machine}; {repeat} runs; load average {load:.1f} before them"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

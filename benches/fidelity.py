@@ -1,0 +1,248 @@
+"""Does a link do what it was set to? Measured by packets that carry their number and time.
+
+100 Mbit/s, 10 ms, packets of 1500 bytes with Ethernet's framing. Four runs a repetition: half
+loaded (delay), overloaded (rate, queue), with loss, and with reordering and duplication.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import sys
+import tempfile
+from array import array
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from .figures import Figure, figure, quantile
+from .model import Wire, arrivals_ns, longest_busy_period
+from .one_link import PORT, Outcome, plan, run
+
+_RATE_BPS = 100_000_000
+_DELAY_NS = 10_000_000
+_IP_BYTES = 1500
+_FRAMING_BYTES = 38
+_HEADER_BYTES = 28
+_SERIALISATION_NS = (_IP_BYTES + _FRAMING_BYTES) * 8 * 1e9 / _RATE_BPS
+_LIMIT_PACKETS = 100
+_LOSS = 0.02
+_REORDERING = 0.01
+_DUPLICATION = 0.01
+_HELD_BACK_NS = 5_000_000
+_Z = 3.29
+"""Half-width of the binomial interval, standard deviations: one good link in 1000 is outside."""
+
+
+class Probed:
+    """The packets of one run."""
+
+    def __init__(self, seed: int, packets: int, load: float, **changes: Any) -> None:
+        settings: dict[str, Any] = {
+            "rate": {"kind": "fixed", "bits_per_second": _RATE_BPS},
+            "delay_ns": _DELAY_NS,
+            "queue": {
+                "limit_packets": _LIMIT_PACKETS,
+                "limit_bytes": None,
+                "discipline": {"kind": "drop_tail"},
+            },
+        } | changes
+        with tempfile.TemporaryDirectory() as folder:
+            sent, arrived = Path(folder, "sent"), Path(folder, "arrived")
+            probe = [sys.executable, str(Path(__file__).with_name("probe.py"))]
+            interval_ns = round(_SERIALISATION_NS / load)
+            sizes = [str(packets), str(interval_ns), str(_IP_BYTES - _HEADER_BYTES)]
+            workload = {
+                "kind": "command",
+                "argv": [*probe, "send", str(sent), "{server}", str(PORT), *sizes],
+                "server_argv": [*probe, "receive", str(arrived), str(PORT)],
+                "duration_ns": None,
+            }
+            self.outcome: Outcome = run(plan(workload, seed=seed, **settings))
+            self.sent_ns = [time for _, time in _pairs(sent)]
+            self.arrivals = _pairs(arrived)
+
+    def delays_ns(self) -> list[int]:
+        return [at - self.sent_ns[number] for number, at in self.arrivals]
+
+    def counters(self) -> dict[str, int]:
+        """What the model itself counted on the way to the server, at the end."""
+        ways = [row for row in self.outcome.of("link_samples") if row["from"] == "client.eth"]
+        last: dict[str, int] = ways[-1]
+        return last
+
+
+def measure(repeat: int, seconds: float) -> list[Figure]:
+    """All figures, over `repeat` runs of about `seconds` each."""
+    packets = round(seconds * 1e9 / _SERIALISATION_NS)
+    seeds = range(1, repeat + 1)
+    half = [Probed(seed, packets // 2, 0.5) for seed in seeds]
+    over = [Probed(seed, packets, 1.2) for seed in seeds]
+    lossy = [
+        Probed(seed, packets // 2, 0.5, loss={"kind": "random", "probability": _LOSS})
+        for seed in seeds
+    ]
+    mixed = [
+        Probed(
+            seed,
+            packets // 2,
+            0.5,
+            reordering={"probability": _REORDERING, "extra_ns": _HELD_BACK_NS},
+            duplication=_DUPLICATION,
+        )
+        for seed in seeds
+    ]
+    return [*_delay(half), *_overload(over), *_loss(lossy), *_mixed(mixed), *_emulator(half)]
+
+
+def _delay(runs: list[Probed]) -> list[Figure]:
+    """Delay beyond the serialisation and the set 10 ms.
+
+    The sender is a program of this machine: kept from running for a moment it sends a burst, whose
+    packets rightly wait for each other. The model says how long; what is beyond is the emulator's.
+    """
+    added = [
+        [(delay - _SERIALISATION_NS - _DELAY_NS) / 1e6 for delay in probed.delays_ns()]
+        for probed in runs
+    ]
+    model = [_beyond_model_ms(probed) for probed in runs]
+    return [
+        figure(
+            "delay beyond the model's, median", "ms", [quantile(r, 0.5) for r in model], -0.2, 0.2
+        ),
+        figure(
+            "delay beyond the model's, 99th percentile",
+            "ms",
+            [quantile(r, 0.99) for r in model],
+            -1,
+            1,
+        ),
+        figure(
+            "the same and what the sender's own bursts wait, median",
+            "ms",
+            [quantile(r, 0.5) for r in added],
+        ),
+        figure(
+            "the same and what the sender's own bursts wait, 99th percentile",
+            "ms",
+            [quantile(r, 0.99) for r in added],
+        ),
+        figure("packets lost at half load", "", [float(_missing(probed)) for probed in runs], 0, 0),
+    ]
+
+
+def _overload(runs: list[Probed]) -> list[Figure]:
+    """Rate and queue of a link that is offered a fifth too much."""
+    carried, filled = [], []
+    for probed in runs:
+        arrived_ns = dict(probed.arrivals)
+        model = arrivals_ns(_wire(), probed.sent_ns)
+        busy = [arrived_ns[n] for n in longest_busy_period(_wire(), model) if n in arrived_ns]
+        bits = (len(busy) - 1) * (_IP_BYTES + _FRAMING_BYTES) * 8
+        carried.append(bits / (busy[-1] - busy[0]) * 1e9 / _RATE_BPS)
+        # A packet that just finds room waits for all before it and the one in serialisation.
+        longest_ns = quantile(probed.delays_ns(), 0.99) - _DELAY_NS
+        filled.append(longest_ns / ((_LIMIT_PACKETS + 1) * _SERIALISATION_NS))
+    beyond = [_beyond_model_ms(probed) for probed in runs]
+    drops = [
+        _missing(probed) - sum(at is None for at in arrivals_ns(_wire(), probed.sent_ns))
+        for probed in runs
+    ]
+    return [
+        figure("carried rate over set rate while busy", "", carried, 0.995, 1.005),
+        figure("overloaded 1.2 times: longest wait over the limit's", "", filled, 0.97, 1.01),
+        figure(
+            "overloaded: delay beyond the model's, median",
+            "ms",
+            [quantile(r, 0.5) for r in beyond],
+            -0.2,
+            0.2,
+        ),
+        figure(
+            "overloaded: delay beyond the model's, 99th percentile",
+            "ms",
+            [quantile(r, 0.99) for r in beyond],
+            -1,
+            1,
+        ),
+        figure("overloaded: drops beyond the model's", "packets", [float(d) for d in drops]),
+    ]
+
+
+def _loss(runs: list[Probed]) -> list[Figure]:
+    deviations = []
+    for probed in runs:
+        packets = len(probed.sent_ns)
+        deviations.append(_deviation(_missing(probed), packets, _LOSS))
+        _agree("lost packets", _missing(probed), probed.counters()["dropped_loss"])
+    return [
+        figure(f"loss of {_LOSS:.0%}: standard deviations from the mean", "", deviations, -_Z, _Z)
+    ]
+
+
+def _mixed(runs: list[Probed]) -> list[Figure]:
+    held, copied = [], []
+    for probed in runs:
+        packets = len(probed.sent_ns)
+        copies = Counter(number for number, _ in probed.arrivals)
+        duplicated = sum(count == 2 for count in copies.values())
+        first = list(dict.fromkeys(number for number, _ in probed.arrivals))
+        highest = itertools.accumulate(first, max)
+        overtaken = sum(number < top for number, top in zip(first, highest, strict=True))
+        counters = probed.counters()
+        _agree("duplicated packets", duplicated, counters["duplicated"])
+        copied.append(_deviation(duplicated, packets, _DUPLICATION))
+        held.append(_deviation(overtaken, packets, _REORDERING))
+    return [
+        figure("reordering of 1%: standard deviations from the mean", "", held, -_Z, _Z),
+        figure("duplication of 1%: standard deviations from the mean", "", copied, -_Z, _Z),
+    ]
+
+
+def _emulator(runs: list[Probed]) -> list[Figure]:
+    """How late frames left, by the emulator's own account."""
+    done = [probed.outcome.of("done")[0] for probed in runs]
+    return [
+        figure(
+            f"lateness by the emulator's own account, {name}",
+            "ms",
+            [row[key] / 1e6 for row in done],
+        )
+        for name, key in (
+            ("median", "lateness_p50_ns"),
+            ("99th percentile", "lateness_p99_ns"),
+        )
+    ]
+
+
+def _beyond_model_ms(probed: Probed) -> list[float]:
+    """Delay of each packet beyond the model's, for those that both delivered."""
+    model = arrivals_ns(_wire(), probed.sent_ns)
+    return [
+        (at - expected) / 1e6
+        for number, at in probed.arrivals
+        if (expected := model[number]) is not None
+    ]
+
+
+def _wire() -> Wire:
+    return Wire(_SERIALISATION_NS, _DELAY_NS, _LIMIT_PACKETS)
+
+
+def _missing(probed: Probed) -> int:
+    return len(probed.sent_ns) - len({number for number, _ in probed.arrivals})
+
+
+def _deviation(count: int, trials: int, probability: float) -> float:
+    return (count - trials * probability) / math.sqrt(trials * probability * (1 - probability))
+
+
+def _agree(what: str, seen: int, counted: int) -> None:
+    if seen != counted:
+        print(f"warning: the receiver saw {seen} {what}, the model counted {counted}")
+
+
+def _pairs(path: Path) -> list[tuple[int, int]]:
+    numbers = array("q")
+    numbers.frombytes(path.read_bytes())
+    return list(zip(numbers[::2], numbers[1::2], strict=True))
