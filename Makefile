@@ -8,7 +8,7 @@ SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -not -path '*/
 .PHONY: demo test lint bench docs setup lock clean
 
 demo: setup
-	$(BIN)/mptcplab run lisbon/A1 --duration 5s --repeat 2 --out out/demo
+	$(BIN)/mptcplab run lisbon/A1 --duration 5s --repeat 2
 
 test: setup
 	cargo test --workspace --release --locked
