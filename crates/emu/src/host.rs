@@ -36,7 +36,7 @@ const PAIR_ADDRESS_ID: u8 = 1;
 
 /// How long a returned address may stay without a subflow before one is tried for again.
 const FIRST_REJOIN_PAUSE: Duration = Duration::from_millis(250);
-/// Between tries at the most.
+/// Between the last two tries.
 const LONGEST_REJOIN_PAUSE: Duration = Duration::from_secs(8);
 
 /// A running node.
@@ -391,30 +391,35 @@ impl<'a> Manager<'a> {
         Ok(())
     }
 
-    /// Makes the connections use an address that has come back, until each has.
+    /// Makes the connections use an address that has come back, ever more rarely until they do.
     ///
     /// For a `fullmesh` endpoint the kernel opens subflows, once, to those addresses that other
     /// subflows are using just then, which may all be out of reach from here; for a plain one to
     /// the address to which the connection was opened. What fails is not tried again. So the
-    /// endpoint changes between the two, ever more rarely, until something has joined. (To delete
-    /// it and add another would let the peer close the new subflow: the REMOVE_ADDR may arrive
-    /// after the join.)
+    /// endpoint changes between the two until something has joined. (To delete it and add another
+    /// would let the peer close the new subflow: the REMOVE_ADDR may arrive after the join.)
+    ///
+    /// A `signal` endpoint is announced once, over a subflow that may just have died, and again
+    /// after two minutes. It is made anew until the peer has joined it.
     fn rejoin(&mut self, interface: usize, pause: Duration) -> io::Result<()> {
-        let wanted = self.interface(interface).endpoint;
         let Some(path_manager) = self.path_manager.as_mut() else {
             return Ok(());
         };
         let in_use = subflows::in_use()?;
-        if !wanted.is_some_and(|flags| flags.fullmesh) || in_use.connections == 0 {
+        if in_use.connections == 0 {
             return Ok(());
         }
+        let wanted = self.node.interfaces[interface].endpoint.unwrap_or_default();
         let managed = &mut self.managed[interface];
         for endpoint in path_manager.endpoints()? {
             let is_here = managed
                 .served
                 .iter()
                 .any(|prefix| prefix.address == endpoint.address);
-            if is_here && !in_use.local_addresses.contains(&endpoint.address) {
+            if !is_here || in_use.local_addresses.contains(&endpoint.address) {
+                continue;
+            }
+            if wanted.fullmesh {
                 let fullmesh = !endpoint.flags.fullmesh;
                 path_manager.set_flags(
                     &endpoint,
@@ -423,9 +428,12 @@ impl<'a> Manager<'a> {
                         ..endpoint.flags
                     },
                 )?;
-                let next = (pause * 2).min(LONGEST_REJOIN_PAUSE);
-                managed.rejoin = Some((Instant::now() + next, next));
+            } else if wanted.signal {
+                path_manager.delete_endpoint(&endpoint)?;
+                path_manager.add_endpoint(endpoint.address, endpoint.flags)?;
             }
+            let next = pause * 2;
+            managed.rejoin = (next <= LONGEST_REJOIN_PAUSE).then(|| (Instant::now() + next, next));
         }
         Ok(())
     }
