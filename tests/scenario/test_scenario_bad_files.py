@@ -456,6 +456,14 @@ BAD: list[tuple[str, str, list[str]]] = [
     ),
     (
         "- bulk: {from: client, to: server, duration: 10 s}",
+        "- command: {on: client, run: 'curl {server}'}",
+        [
+            "19: traffic.0.command.run: {server} stands for the address of a server: "
+            "add server: {on: HOST, run: …}"
+        ],
+    ),
+    (
+        "- bulk: {from: client, to: server, duration: 10 s}",
         "- command: {on: client, run: 'echo \"'}",
         [
             '19: traffic.0.command.run: "echo \\"": is no command line (no closing quotation): check its quotes'

@@ -149,6 +149,14 @@ class Command(Item):
     server_command: ServerCommand | None = Field(None, alias="server")
     duration: PositiveTimeNs | None = Field(None, description="Ends the command")
 
+    @model_validator(mode="after")
+    def _known_server(self) -> Command:
+        if self.server_command is None and any("{server}" in word for word in self.run):
+            raise RefusalError(
+                "run", "{server} stands for the address of a server: add server: {on: HOST, run: …}"
+            )
+        return self
+
     @property
     def server(self) -> str | None:
         """The host that the command talks to, where it is known."""
