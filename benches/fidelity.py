@@ -24,12 +24,15 @@ _DELAY_NS = 10_000_000
 _IP_BYTES = 1500
 _FRAMING_BYTES = 38
 _HEADER_BYTES = 28
-_SERIALISATION_NS = (_IP_BYTES + _FRAMING_BYTES) * 8 * 1e9 / _RATE_BPS
-_LIMIT_PACKETS = 100
+_SERIALISATION_NS = (_IP_BYTES + _FRAMING_BYTES) * 8 * 1_000_000_000 // _RATE_BPS
+_LIMIT_PACKETS = 1000
+"""Room enough that a sender that is kept from running for a moment leaves the link busy."""
 _LOSS = 0.02
 _REORDERING = 0.01
 _DUPLICATION = 0.01
 _HELD_BACK_NS = 5_000_000
+_INTERRUPTED_NS = 150_000
+"""A packet that took so long to send says nothing about delay: when it left is not known."""
 _Z = 3.29
 """Half-width of the binomial interval, standard deviations: one good link in 1000 is outside."""
 
@@ -59,11 +62,22 @@ class Probed:
                 "duration_ns": None,
             }
             self.outcome: Outcome = run(plan(workload, seed=seed, **settings))
-            self.sent_ns = [time for _, time in _pairs(sent)]
+            spans = _pairs(sent)
+            self.sent_ns = [before for before, _ in spans]
+            # The sender lost its processor between looking at the clock and sending, or after it.
+            self.interrupted = {
+                number
+                for number, (before, after) in enumerate(spans)
+                if after - before > _INTERRUPTED_NS
+            }
             self.arrivals = _pairs(arrived)
 
     def delays_ns(self) -> list[int]:
-        return [at - self.sent_ns[number] for number, at in self.arrivals]
+        return [
+            at - self.sent_ns[number]
+            for number, at in self.arrivals
+            if number not in self.interrupted
+        ]
 
     def counters(self) -> dict[str, int]:
         """What the model itself counted on the way to the server, at the end."""
@@ -135,9 +149,10 @@ def _overload(runs: list[Probed]) -> list[Figure]:
     """Rate and queue of a link that is offered a fifth too much."""
     carried, filled = [], []
     for probed in runs:
-        arrived_ns = dict(probed.arrivals)
         model = arrivals_ns(_wire(), probed.sent_ns)
-        busy = [arrived_ns[n] for n in longest_busy_period(_wire(), model) if n in arrived_ns]
+        period = longest_busy_period(_wire(), model)
+        # Which of two packets a full queue takes is a matter of nanoseconds; both are counted.
+        busy = [at for number, at in probed.arrivals if period[0] <= number <= period[-1]]
         bits = (len(busy) - 1) * (_IP_BYTES + _FRAMING_BYTES) * 8
         carried.append(bits / (busy[-1] - busy[0]) * 1e9 / _RATE_BPS)
         # A packet that just finds room waits for all before it and the one in serialisation.
@@ -221,7 +236,7 @@ def _beyond_model_ms(probed: Probed) -> list[float]:
     return [
         (at - expected) / 1e6
         for number, at in probed.arrivals
-        if (expected := model[number]) is not None
+        if (expected := model[number]) is not None and number not in probed.interrupted
     ]
 
 

@@ -16,24 +16,24 @@ from dataclasses import dataclass
 class Wire:
     """A direction of a link."""
 
-    serialisation_ns: float
-    """Time that a packet takes to send, framing included."""
+    serialisation_ns: int
+    """Time that a packet takes to send, framing included; a whole number at these rates."""
     delay_ns: int
     limit_packets: int
 
 
-def arrivals_ns(wire: Wire, sent_ns: Iterable[int]) -> list[float | None]:
+def arrivals_ns(wire: Wire, sent_ns: Iterable[int]) -> list[int | None]:
     """When each packet arrives; `None` where it is dropped."""
-    begins: deque[float] = deque()
-    free = 0.0
-    arrivals: list[float | None] = []
+    begins: deque[int] = deque()
+    free = 0
+    arrivals: list[int | None] = []
     for now in sent_ns:
         while begins and begins[0] <= now:
             begins.popleft()
         if len(begins) >= wire.limit_packets:
             arrivals.append(None)
             continue
-        begin = max(free, float(now))
+        begin = max(free, now)
         if begin > now:
             begins.append(begin)
         free = begin + wire.serialisation_ns
@@ -41,7 +41,7 @@ def arrivals_ns(wire: Wire, sent_ns: Iterable[int]) -> list[float | None]:
     return arrivals
 
 
-def longest_busy_period(wire: Wire, arrivals: list[float | None]) -> list[int]:
+def longest_busy_period(wire: Wire, arrivals: list[int | None]) -> list[int]:
     """Numbers of the packets of the longest time through which the serialiser never paused."""
     longest: list[int] = []
     period: list[int] = []
@@ -49,7 +49,7 @@ def longest_busy_period(wire: Wire, arrivals: list[float | None]) -> list[int]:
     for number, at in enumerate(arrivals):
         if at is None:
             continue
-        if last is None or at - last > wire.serialisation_ns + 0.5:
+        if last is None or at - last > wire.serialisation_ns:
             period = []
         period.append(number)
         if len(period) > len(longest):

@@ -6,9 +6,9 @@
 The packets go to several ports in turn, from PORT on: an ordinary user's socket has room for a few
 milliseconds of packets, all of them together for as long as a receiver may be kept from running.
 
-FILE gets a pair of 64-bit integers for each packet: its number, and the time in nanoseconds after
-the Unix epoch at which it was sent (the clock just before the system call) or at which it arrived
-(the kernel's time stamp, SO_TIMESTAMPNS).
+FILE gets a pair of 64-bit integers for each packet, in nanoseconds after the Unix epoch where they
+are times: the sender's, by number, the clock just before and just after the system call; the
+receiver's, by arrival, the packet's number and the kernel's time stamp (SO_TIMESTAMPNS).
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def send(file: str, address: str, port: str, packets: str, interval: str, payloa
         while (now := time.time_ns()) < due:
             pass
         probe.sendto(message, target)
-        sent.extend((number, now))
+        sent.extend((now, time.time_ns()))
         due += interval_ns
     Path(file).write_bytes(sent.tobytes())
     time.sleep(_LINGER_S)

@@ -17,6 +17,7 @@ use mptcplab_emu::frames::segments::Frame;
 use mptcplab_emu::netlink::route::{Route, VethEnd};
 use mptcplab_emu::netns::NetNs;
 use mptcplab_emu::plan::Prefix;
+use mptcplab_emu::realtime;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::resource::{UsageWho, getrusage};
@@ -67,11 +68,15 @@ fn main() -> io::Result<()> {
     let [repetitions, seconds] = arguments[..] else {
         return Err(io::Error::other("arguments: REPETITIONS SECONDS"));
     };
+    // As in the emulator, the thread that moves frames comes before those of the traffic.
+    realtime::acquire();
     enter()?;
     for _ in 0..repetitions as usize {
         for offload in [false, true] {
             for tap in [true, false] {
-                measure(tap, offload, Duration::from_secs_f64(seconds))?;
+                // The kernel takes its time to remove interfaces: each run has namespaces of its own.
+                let core = NetNs::create()?;
+                core.run(|| measure(tap, offload, Duration::from_secs_f64(seconds)))??;
             }
         }
     }
@@ -202,6 +207,7 @@ fn forward(ends: &mut [End; 2], is_over: &AtomicBool) -> io::Result<()> {
 }
 
 fn send(span: Duration) -> io::Result<()> {
+    realtime::release();
     let mut stream = TcpStream::connect(SocketAddr::from((address(1), TCP_PORT)))?;
     let (begun, buffer) = (Instant::now(), vec![0; 1 << 17]);
     while begun.elapsed() < span {
@@ -212,6 +218,7 @@ fn send(span: Duration) -> io::Result<()> {
 
 /// Reads one connection to its end and counts.
 fn receive(listener: &TcpListener) -> io::Result<u64> {
+    realtime::release();
     let (mut stream, _) = listener.accept()?;
     let mut buffer = vec![0; 1 << 17];
     let mut bytes = 0;
