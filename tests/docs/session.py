@@ -51,7 +51,8 @@ def carry_out(page: Path, folder: Path) -> list[Outcome]:
         FailedError: a command, or a block of Python, ended with an error.
 
     """
-    script = ["set -e"]
+    # Whatever a page has started in the background ends with it.
+    script = ["set -e", "trap 'kill $(jobs -p) 2> /dev/null || true' EXIT"]
     done: list[tuple[int, Command]] = []
     for number, block in enumerate(steps(page)):
         if block.title is not None:
