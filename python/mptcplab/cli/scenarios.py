@@ -39,18 +39,19 @@ def list_scenarios(pattern: str, *, as_json: bool) -> None:
 
 def show_scenario(name: str, svg: Path | None, *, as_json: bool) -> None:
     """Prints, or writes as SVG, what a scenario describes."""
-    from mptcplab.scenario.draw import to_svg, to_text
+    from mptcplab.scenario.draw_svg import draw_svg
+    from mptcplab.scenario.draw_text import draw_text
 
     scenario = load_scenario(name)
     if svg is not None:
         try:
-            svg.write_text(to_svg(scenario))
+            svg.write_text(draw_svg(scenario))
         except OSError as error:
             raise UserError(f"{svg}: cannot be written: {error.strerror}") from error
     if as_json:
         typer.echo(scenario.model_dump_json(indent=1, exclude_none=True))
     else:
-        typer.echo(to_text(scenario))
+        typer.echo(draw_text(scenario))
 
 
 def check_scenarios(names: Sequence[str], *, as_json: bool) -> None:
