@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -16,15 +16,14 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from mptcplab.cli.errors import UserError
-from mptcplab.cli.report import print_reports, write_page
 from mptcplab.cli.scenarios import load_scenario
 from mptcplab.engine.kernel.compile import Capture
 from mptcplab.engine.kernel.lab import LabError
 from mptcplab.engine.kernel.run import Run, Task
 from mptcplab.engine.session import Choice, tasks
 from mptcplab.recording import Description, RecordingError, Result
+from mptcplab.recording.files import publish
 from mptcplab.recording.result import Reference, ScenarioEntry, VariantEntry
-from mptcplab.report import report
 from mptcplab.scenario import (
     Scenario,
     ScenarioError,
@@ -85,12 +84,7 @@ def run_scenarios(options: RunOptions) -> None:
                 break
             folder = _folder(scenario, options, alone=len(prepared) == 1)
             results.append(_run(scenario, choice, folder, options, interruption, failures))
-        reports = [report(result) for result in results]
-        for result, one in zip(results, reports, strict=True):
-            write_page([one], result.folder / "report.html")
-    print_reports(reports, as_json=options.as_json)
-    for result in results:
-        typer.echo(f"report: {result.folder / 'report.html'}", err=True)
+        _report(results, as_json=options.as_json)
     if failures:
         raise UserError("\n".join(failures))
     if interruption.requested:
@@ -161,6 +155,8 @@ def _run(
             try:
                 with Run(task, folder, capture) as run:
                     interruption.current = run
+                    if interruption.requested:
+                        run.stop()
                     run.execute(progress.reached(run.expected_s))
             except LabError as error:
                 failures.append(f"{scenario.name}, variant {task.variant}: {error}")
@@ -170,6 +166,23 @@ def _run(
             finally:
                 interruption.current = None
     return result
+
+
+def _report(results: Sequence[Result], *, as_json: bool) -> None:
+    """Writes a page into each result and prints all of them."""
+    # Plotting is slow to load: nobody waits for it before the first run, or when there is none.
+    from mptcplab.cli.report import print_reports
+    from mptcplab.report import report, to_html
+
+    try:
+        reports = [report(result) for result in results]
+        for result, one in zip(results, reports, strict=True):
+            publish(result.folder / "report.html", to_html([one]).encode())
+    except RecordingError as error:
+        raise UserError(str(error)) from error
+    print_reports(reports, as_json=as_json)
+    for result in results:
+        typer.echo(f"report: {result.folder / 'report.html'}", err=True)
 
 
 def _description(scenario: Scenario, choice: Choice, engine: str) -> Description:

@@ -19,6 +19,9 @@ Row = dict[str, Any]
 
 _CODE = "import sys; sys.path.append(sys.argv[1]); import _native; _native.lab_main()"
 
+_ENDING_S = 5.0
+"""Time that the lab has to end by itself; it lets go of open connections then."""
+
 
 class LabError(Exception):
     """The lab could not run its plan; the message says why and what to do."""
@@ -68,14 +71,17 @@ class Lab:
         """Asks the lab to end its traffic and keep what it measured."""
         self._write("stop")
 
-    def kill(self) -> None:
+    def end(self) -> None:
         """Ends the lab at once, with all that it made; no error when it has ended."""
-        self._process.kill()
         for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
             if stream is not None:
                 # What it had not read yet is for nobody.
                 _close_quietly(stream)
-        self._process.wait()
+        try:
+            self._process.wait(_ENDING_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
 
     def _write(self, line: str) -> None:
         assert self._process.stdin is not None

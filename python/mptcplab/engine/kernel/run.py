@@ -49,6 +49,7 @@ class Run(AbstractContextManager["Run"]):
         self._plan = compile_plan(task.scenario, task.variant, task.seed, capture)
         self._writer = Writer(folder, _manifest(task, self._plan))
         self._lab: Lab | None = None
+        self._is_stopped = False
 
     @property
     def expected_s(self) -> float | None:
@@ -67,6 +68,8 @@ class Run(AbstractContextManager["Run"]):
         interrupted = False
         try:
             self._lab = Lab(self._plan)
+            if self._is_stopped:
+                self._lab.stop()
             for row in self._lab.rows():
                 reached_ns = max(reached_ns, row.get("t_ns") or 0)
                 progress(reached_ns / NANOSECONDS)
@@ -79,7 +82,11 @@ class Run(AbstractContextManager["Run"]):
         return self._writer.finish(status, reached_ns / NANOSECONDS)
 
     def stop(self) -> None:
-        """Ends the traffic; the run then ends by itself, with what was measured."""
+        """Ends the traffic; the run then ends by itself, with what was measured.
+
+        Also before the run has begun: a signal comes when it likes.
+        """
+        self._is_stopped = True
         if self._lab is not None:
             self._lab.stop()
 
@@ -91,7 +98,7 @@ class Run(AbstractContextManager["Run"]):
     ) -> None:
         """Ends the lab if it has not ended."""
         if self._lab is not None:
-            self._lab.kill()
+            self._lab.end()
 
     def _take(self, row: Row) -> bool:
         """Records a row; true for the last row of a run that was interrupted."""
