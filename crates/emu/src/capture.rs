@@ -1,8 +1,9 @@
 //! Captures: what an interface sends and receives, as the packets that a wire would carry, in a
 //! pcapng file stamped with the emulator's time.
 
+mod whole_file;
+
 use std::borrow::Cow;
-use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::Path;
 use std::sync::Arc;
@@ -20,6 +21,7 @@ use pcap_file::pcapng::blocks::interface_description::{
 };
 
 use crate::frames::segments::{Frame, with_checksum};
+use whole_file::WholeFile;
 
 /// Packets that wait for the disk; the emulator itself never does.
 const WAITING_PACKETS: usize = 100_000;
@@ -55,8 +57,8 @@ pub fn start(
     snap_length: u32,
     epoch_ns: u64,
 ) -> io::Result<(Tap, Writer)> {
-    let mut writer =
-        PcapNgWriter::new(BufWriter::new(File::create_new(path)?)).map_err(io::Error::other)?;
+    let (whole, file) = WholeFile::create(path)?;
+    let mut writer = PcapNgWriter::new(BufWriter::new(file)).map_err(io::Error::other)?;
     writer
         .write_pcapng_block(InterfaceDescriptionBlock {
             linktype: DataLink::ETHERNET,
@@ -83,7 +85,7 @@ pub fn start(
                     })
                     .map_err(io::Error::other)?;
             }
-            io::Write::flush(writer.get_mut())
+            whole.publish(&writer.into_inner().into_inner()?)
         })?;
     Ok((
         Tap {

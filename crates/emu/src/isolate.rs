@@ -2,21 +2,22 @@
 //!
 //! The lab is PID 1 of a PID namespace of its own, inside a user namespace of its own: when it
 //! ends, in whatever way, the kernel kills everything that it started and drops every namespace
-//! that it held. It ends when its parent does: by the parent-death signal, and because its
-//! standard input, a pipe from the command line, closes.
+//! that it held. It ends when its parent does, which ends when standard input, a pipe from the
+//! command line, closes ([`Guard`]).
+
+mod guard;
 
 use std::fs;
 use std::io;
-use std::os::fd::AsFd;
 
 use nix::mount::{MsFlags, mount};
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::prctl;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::signal::Signal;
-use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{ForkResult, fork, getgid, getuid};
+
+pub use guard::Guard;
 
 use crate::realtime::{self, ReservedThread};
 
@@ -25,12 +26,12 @@ use crate::realtime::{self, ReservedThread};
 pub const SCRATCH: &str = "/dev/shm";
 
 /// Builds the walls. Returns in the process inside them, with a thread that has real-time priority
-/// where the system grants it; the process outside ends here, with the status of the one inside.
-/// The caller must be single-threaded.
+/// where the system grants it and the guard of what the run makes; the process outside ends here,
+/// with the status of the one inside. The caller must be single-threaded.
 ///
 /// # Errors
 /// Where the system allows no namespaces: the error says what to do about it.
-pub fn enter() -> io::Result<ReservedThread> {
+pub fn enter() -> io::Result<(ReservedThread, Guard)> {
     die_with_parent()?;
     raise_limits();
     realtime::acquire();
@@ -50,42 +51,32 @@ pub fn enter() -> io::Result<ReservedThread> {
         Err(_) if uid.is_root() => unshare(namespaces).map_err(|error| refused(error.into()))?,
         Err(error) => return Err(refused(error.into())),
     }
+    let (inside, outside) = Guard::pair()?;
     // SAFETY: the caller is single-threaded, as `unshare` of a user namespace has just proved or
     // as the contract says; the child may do anything.
     match unsafe { fork() }? {
         ForkResult::Parent { child } => {
+            drop(inside);
             realtime::release();
-            let status = match waitpid(child, None) {
-                Ok(WaitStatus::Exited(_, status)) => status,
-                _ => 1,
-            };
+            let status = outside.watch(child).unwrap_or(1);
             // SAFETY: ends the process at once; nothing here has anything to flush.
             unsafe { libc::_exit(status) }
         }
         ForkResult::Child => {
+            drop(outside);
             die_with_parent()?;
             private_files()?;
             let reserved = ReservedThread::spawn("links")?;
             realtime::release();
-            Ok(reserved)
+            Ok((reserved, inside))
         }
     }
-}
-
-/// True when the other end of standard input has gone.
-fn is_orphan() -> io::Result<bool> {
-    let stdin = io::stdin();
-    let mut ready = [PollFd::new(stdin.as_fd(), PollFlags::empty())];
-    poll(&mut ready, PollTimeout::ZERO)?;
-    Ok(ready[0]
-        .revents()
-        .is_some_and(|events| events.contains(PollFlags::POLLHUP)))
 }
 
 /// The kernel kills this process when its parent ends, also when it has ended already.
 fn die_with_parent() -> io::Result<()> {
     prctl::set_pdeathsig(Signal::SIGKILL)?;
-    if is_orphan()? {
+    if guard::is_orphan()? {
         return Err(io::Error::other(
             "the process that started the lab has ended",
         ));

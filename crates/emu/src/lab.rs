@@ -52,7 +52,7 @@ fn run() -> io::Result<()> {
     io::stdin().lock().read_line(&mut line)?;
     let plan: Plan = serde_json::from_str(&line)
         .map_err(|error| io::Error::other(format!("the plan cannot be read: {error}")))?;
-    let reserved = isolate::enter()?;
+    let (reserved, guard) = isolate::enter()?;
     let stop = Stop::new()?;
     obey_stdin(stop.clone())?;
 
@@ -66,6 +66,7 @@ fn run() -> io::Result<()> {
         move || stop.request("the links failed")
     })?;
     let hosts = Arc::new(hosts);
+    guard.entrust(hosts.iter().map(|host| host.netns.clone()).collect())?;
     network::configure(&hosts, &plan, &recorder)?;
     recorder.write("ready", Ready::new(&plan, &hosts, begun))?;
 
@@ -76,6 +77,7 @@ fn run() -> io::Result<()> {
     let ending = Instant::now();
     let summary = links.stop(&recorder)?;
     drop(hosts);
+    warn_of_the_emulator(&summary, &recorder);
     recorder.write("done", Done::new(&summary, ending, ended))
 }
 
@@ -112,6 +114,34 @@ fn drive(
     drop(events);
     sampler.stop()?;
     Ok(ended)
+}
+
+/// Says so where the links did not do what the plan asks, for want of processor time.
+fn warn_of_the_emulator(summary: &Summary, recorder: &Recorder) {
+    const TOLERABLE_NS: u64 = 1_000_000;
+    if summary.overruns > 0 {
+        recorder.warn(&format!(
+            "the emulator lost {} frames that no link dropped: this machine is too slow or too \
+             busy for these rates; lower them, or repeat when it is idle",
+            summary.overruns
+        ));
+    }
+    if let Some(late_ns) = summary
+        .lateness
+        .quantile_ns(0.99)
+        .filter(|ns| *ns > TOLERABLE_NS)
+    {
+        recorder.warn(&format!(
+            "1 % of the packets left the links {:.1} ms late or later: this machine is too busy \
+             for exact delays; repeat when it is idle{}",
+            late_ns as f64 / 1e6,
+            if summary.realtime {
+                ""
+            } else {
+                ", or with real-time priority (as root)"
+            },
+        ));
+    }
 }
 
 /// Follows standard input: `stop` ends the traffic, its end ends the process and with it all that
@@ -153,6 +183,7 @@ struct Done {
     teardown_ns: u64,
     realtime: bool,
     packets: u64,
+    overruns: u64,
     lateness_p50_ns: Option<u64>,
     lateness_p99_ns: Option<u64>,
     lateness_max_ns: u64,
@@ -166,6 +197,7 @@ impl Done {
             teardown_ns: ending.elapsed().as_nanos() as u64,
             realtime: summary.realtime,
             packets: lateness.count(),
+            overruns: summary.overruns,
             lateness_p50_ns: lateness.quantile_ns(0.5),
             lateness_p99_ns: lateness.quantile_ns(0.99),
             lateness_max_ns: lateness.max_ns(),

@@ -57,6 +57,13 @@ impl NetNs {
     }
 }
 
+impl From<OwnedFd> for NetNs {
+    /// The namespace that the descriptor stands for.
+    fn from(descriptor: OwnedFd) -> Self {
+        Self(Arc::new(descriptor))
+    }
+}
+
 impl AsFd for NetNs {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()

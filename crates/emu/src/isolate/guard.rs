@@ -1,0 +1,143 @@
+//! Two processes that watch over each other, so that one of them sees to the other's end.
+//!
+//! When a process is killed, the kernel closes its connections as if it had asked for that, and
+//! goes on sending what was not delivered: for two minutes and more, in which the network
+//! namespace cannot go, and its interfaces with it. Whichever process is left therefore shortens
+//! these times in every node's namespace. They stay as they are while the run lasts, because
+//! programs that close a connection early count on them.
+
+use std::io::{self, IoSlice, IoSliceMut, Read};
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::net::UnixStream;
+use std::thread;
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::prctl;
+use nix::sys::signal::{Signal, kill};
+use nix::sys::socket::{ControlMessage, ControlMessageOwned, MsgFlags, recvmsg, sendmsg};
+use nix::sys::wait::{WaitStatus, waitpid};
+use nix::unistd::Pid;
+
+use crate::netns::NetNs;
+use crate::sysctl;
+
+/// Descriptors in one message; the kernel takes up to 253 (`SCM_MAX_FD`).
+const LARGEST_MESSAGE: usize = 128;
+
+/// One end of the connection between the process outside of the walls and the one inside.
+pub struct Guard(UnixStream);
+
+impl Guard {
+    /// The two ends.
+    pub(super) fn pair() -> io::Result<(Self, Self)> {
+        let (one, other) = UnixStream::pair()?;
+        Ok((Self(one), Self(other)))
+    }
+
+    /// Inside: names the namespaces that hold connections. From now on the end of the process
+    /// outside no longer kills this one, which ends by itself once it has let go of them. Called
+    /// by the main thread, before there is any traffic.
+    ///
+    /// # Errors
+    /// When the process outside has ended, or the system gives no thread.
+    pub fn entrust(self, namespaces: Vec<NetNs>) -> io::Result<()> {
+        for part in namespaces.chunks(LARGEST_MESSAGE) {
+            let descriptors: Vec<RawFd> = part.iter().map(|n| n.as_fd().as_raw_fd()).collect();
+            let rights = [ControlMessage::ScmRights(&descriptors)];
+            let bytes = [IoSlice::new(&[0])];
+            sendmsg::<()>(self.0.as_raw_fd(), &bytes, &rights, MsgFlags::empty(), None)?;
+        }
+        thread::Builder::new().name("guard".into()).spawn(move || {
+            // Nothing is ever sent this way: the call returns when the process outside has ended.
+            (&self.0).read(&mut [0]).ok();
+            let_go(&namespaces);
+            // SAFETY: as PID 1 of its namespace, this process takes every other with it.
+            unsafe { libc::_exit(1) }
+        })?;
+        prctl::set_pdeathsig(None)?;
+        Ok(())
+    }
+
+    /// Outside: waits until the process inside has ended, and lets go of its namespaces. Gives its
+    /// exit status. It is killed when standard input closes.
+    ///
+    /// # Errors
+    /// When it cannot be watched.
+    pub(super) fn watch(self, inside: Pid) -> io::Result<i32> {
+        let process = open_process(inside)?;
+        prctl::set_pdeathsig(None)?;
+        let stdin = io::stdin();
+        let mut fds = [
+            PollFd::new(process.as_fd(), PollFlags::POLLIN),
+            PollFd::new(stdin.as_fd(), PollFlags::empty()),
+        ];
+        while poll(&mut fds, PollTimeout::NONE) == Err(Errno::EINTR) {}
+        if fds[0].any() != Some(true) {
+            kill(inside, Signal::SIGKILL)?;
+        }
+        let status = match waitpid(inside, None)? {
+            WaitStatus::Exited(_, status) => status,
+            _ => 1,
+        };
+        let_go(&self.entrusted()?);
+        Ok(status)
+    }
+
+    /// All namespaces that the process inside has named; it has ended.
+    fn entrusted(&self) -> io::Result<Vec<NetNs>> {
+        let mut namespaces = Vec::new();
+        loop {
+            let mut control = nix::cmsg_space!([RawFd; LARGEST_MESSAGE]);
+            let mut byte = [0];
+            let mut bytes = [IoSliceMut::new(&mut byte)];
+            let flags = MsgFlags::MSG_CMSG_CLOEXEC;
+            let fd = self.0.as_raw_fd();
+            let message = recvmsg::<()>(fd, &mut bytes, Some(&mut control), flags)?;
+            if message.bytes == 0 {
+                return Ok(namespaces);
+            }
+            for rights in message.cmsgs()? {
+                if let ControlMessageOwned::ScmRights(descriptors) = rights {
+                    // SAFETY: the kernel has just made the descriptors for us.
+                    let owned = |fd| NetNs::from(unsafe { OwnedFd::from_raw_fd(fd) });
+                    namespaces.extend(descriptors.into_iter().map(owned));
+                }
+            }
+        }
+    }
+}
+
+/// Whether the other end of standard input has gone.
+pub(super) fn is_orphan() -> io::Result<bool> {
+    let stdin = io::stdin();
+    let mut fds = [PollFd::new(stdin.as_fd(), PollFlags::empty())];
+    poll(&mut fds, PollTimeout::ZERO)?;
+    Ok(fds[0].any() == Some(true))
+}
+
+/// Lets connections without a process end with their next timeout instead of in minutes. The
+/// calling thread is left in one of the namespaces.
+fn let_go(namespaces: &[NetNs]) {
+    for namespace in namespaces {
+        if namespace.enter().is_ok() {
+            // A kernel without one of these settings has nothing to be shortened.
+            sysctl::set("net.ipv4.tcp_orphan_retries", "1").ok();
+            sysctl::set("net.mptcp.close_timeout", "1").ok();
+            // The subflows of a closed MPTCP connection count as ones that somebody still uses.
+            sysctl::set("net.ipv4.tcp_retries2", "1").ok();
+        }
+    }
+}
+
+/// A descriptor that becomes readable when the process ends.
+fn open_process(process: Pid) -> io::Result<OwnedFd> {
+    // SAFETY: the system call takes numbers; the descriptor that it returns is new and ours.
+    unsafe {
+        let fd = libc::syscall(libc::SYS_pidfd_open, process.as_raw(), 0);
+        if fd < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(OwnedFd::from_raw_fd(fd as RawFd))
+    }
+}
