@@ -60,6 +60,8 @@ pub struct Summary {
     pub lateness: Lateness,
     /// Its thread had real-time priority.
     pub realtime: bool,
+    /// Frames that it lost itself, because it did not come to take them in time.
+    pub overruns: u64,
 }
 
 /// A running emulator; it ends with [`Emulator::stop`], or when this and every [`Control`] has
@@ -255,10 +257,15 @@ impl Driver {
                 wake.read().ok();
             }
         }
+        let mut overruns = 0;
+        for link in &mut self.links {
+            overruns += link.count_overruns()?.iter().sum::<u64>();
+        }
         Port::close_all(self.links.into_iter().flat_map(|link| link.ports))?;
         Ok(Summary {
             lateness: self.lateness,
             realtime: self.realtime,
+            overruns,
         })
     }
 
@@ -391,7 +398,7 @@ impl Driven {
     fn send(&mut self, due: &[Delivery<Packet>]) -> io::Result<()> {
         for direction in 0..2 {
             let far = 1 - direction;
-            let mut batch: Vec<Outgoing> = Vec::new();
+            let mut batch: Vec<Outgoing<'_>> = Vec::new();
             let mut run: Option<(&Packet, usize)> = None;
             for delivery in due
                 .iter()
@@ -427,15 +434,21 @@ impl Driven {
         Ok(())
     }
 
-    fn state(&mut self) -> io::Result<[DirectionState; 2]> {
+    /// Frames lost on their way in, by direction, since the start.
+    fn count_overruns(&mut self) -> io::Result<[u64; 2]> {
         for (total, port) in self.overruns.iter_mut().zip(&mut self.ports) {
             *total += port.overruns()?;
         }
+        Ok(self.overruns)
+    }
+
+    fn state(&mut self) -> io::Result<[DirectionState; 2]> {
+        let overruns = self.count_overruns()?;
         Ok([0, 1].map(|direction| DirectionState {
             rate_bps: self.model.rate_bps(direction),
             counters: self.model.counters(direction),
             backlog: self.model.backlog(direction),
-            overruns: self.overruns[direction],
+            overruns: overruns[direction],
         }))
     }
 }

@@ -7,8 +7,8 @@ use mptcplab_emu::frames::segments::{Frame, OffloadHeader, with_checksum};
 use proptest::prelude::*;
 
 /// Every packet of a frame, cut out one by one.
-fn wire(offload: OffloadHeader, bytes: Vec<u8>) -> Vec<Vec<u8>> {
-    let frame = Frame::new(offload, bytes);
+fn wire(offload: OffloadHeader, bytes: impl Into<Vec<u8>>) -> Vec<Vec<u8>> {
+    let frame = Frame::new(offload, bytes.into());
     (0..frame.packets())
         .map(|index| {
             let (offload, bytes) = frame.carve(index..index + 1);
@@ -150,9 +150,9 @@ fn a_frame_shorter_than_its_ethernet_header_is_one_packet() {
             gso_bytes: 1,
             ..Default::default()
         };
-        let frame = Frame::new(offload, vec![8; length]);
+        let frame = Frame::new(offload, vec![8; length].into());
         assert_eq!((frame.packets(), frame.ip_bytes(0)), (1, 0));
-        assert_eq!(frame.carve(0..1), (offload, vec![8; length]));
+        assert_eq!(frame.carve(0..1), (offload, vec![8; length].into()));
     }
 }
 
@@ -194,7 +194,8 @@ fn a_frame_whose_first_bytes_held_payload_is_cut_to_one_that_the_kernel_takes() 
     };
     let (mut offload, bytes) = large.frame();
     offload.header_bytes = bytes.len() as u16;
-    let (offload, bytes) = Frame::new(offload, bytes).carve(1..3);
+    let frame = Frame::new(offload, bytes);
+    let (offload, bytes) = frame.carve(1..3);
     assert_eq!((offload.header_bytes, bytes.len()), (42, 242));
 }
 
@@ -241,6 +242,6 @@ fn headers_that_contradict_their_offloads_leave_the_frame_whole() {
     for offload in contradictions {
         let frame = Frame::new(offload, bytes.clone());
         assert_eq!(frame.packets(), 1, "{offload:?}");
-        assert_eq!(frame.carve(0..1), (offload, bytes.clone()));
+        assert_eq!(frame.carve(0..1), (offload, bytes.clone().into()));
     }
 }

@@ -44,7 +44,7 @@ impl End {
         }
     }
 
-    fn send(&mut self, frames: &[Outgoing]) -> io::Result<()> {
+    fn send(&mut self, frames: &[Outgoing<'_>]) -> io::Result<()> {
         match self {
             Self::Tap(tap) => tap.send(frames),
             Self::Packet(port) => port.send(frames),
@@ -189,8 +189,11 @@ fn forward(ends: &mut [End; 2], is_over: &AtomicBool) -> io::Result<()> {
     while !is_over.load(Ordering::Relaxed) {
         let mut moved = false;
         for from in 0..2 {
-            let batch: Vec<Outgoing> = std::iter::from_fn(|| ends[from].receive())
+            let frames: Vec<Frame> = std::iter::from_fn(|| ends[from].receive())
                 .take(TURN)
+                .collect();
+            let batch: Vec<Outgoing<'_>> = frames
+                .iter()
                 .map(|frame| frame.carve(0..frame.packets()))
                 .collect();
             moved |= !batch.is_empty();

@@ -72,7 +72,7 @@ impl Tap {
         Some(Frame::new(offload, frame.to_vec()))
     }
 
-    pub(crate) fn send(&mut self, frames: &[Outgoing]) -> io::Result<()> {
+    pub(crate) fn send(&mut self, frames: &[Outgoing<'_>]) -> io::Result<()> {
         for (offload, bytes) in frames {
             let header = offload.to_bytes();
             self.file

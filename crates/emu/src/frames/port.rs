@@ -5,6 +5,7 @@
 //! carries the time at which the frame arrived: a late wake-up does not delay a frame's entry into
 //! the link model.
 
+use std::borrow::Cow;
 use std::io;
 use std::num::NonZeroUsize;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
@@ -70,7 +71,7 @@ pub struct Interface {
 }
 
 /// A frame to be sent: offload header and bytes.
-pub type Outgoing = (OffloadHeader, Vec<u8>);
+pub type Outgoing<'a> = (OffloadHeader, Cow<'a, [u8]>);
 
 /// The emulator's side of one interface of a node.
 pub struct Port {
@@ -144,7 +145,7 @@ impl Port {
     ///
     /// # Errors
     /// What sendmmsg(2) gives, e.g. `NetworkDown` when the other side is down.
-    pub fn send(&self, frames: &[Outgoing]) -> io::Result<()> {
+    pub fn send(&self, frames: &[Outgoing<'_>]) -> io::Result<()> {
         const BATCH: usize = 64;
         frames
             .chunks(BATCH)
@@ -174,7 +175,7 @@ impl Port {
         Ok(u64::from(statistics[1]) + std::mem::take(&mut self.truncated))
     }
 
-    fn send_batch(&self, frames: &[Outgoing]) -> io::Result<()> {
+    fn send_batch(&self, frames: &[Outgoing<'_>]) -> io::Result<()> {
         let headers: Vec<[u8; OffloadHeader::BYTES]> = frames
             .iter()
             .map(|(offload, _)| offload.to_bytes())

@@ -5,6 +5,7 @@
 //! a link accounts, delays and loses them one by one; [`Frame::carve`] makes a frame of any run of
 //! them again, so that those that leave together travel together.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// Length of an Ethernet header without VLAN tag.
@@ -129,18 +130,19 @@ impl Frame {
         length as u32
     }
 
-    /// The packets of `range` as one frame: the offloads that it needs, and its bytes.
+    /// The packets of `range` as one frame: the offloads that it needs, and its bytes, which are
+    /// copied only where they differ from those that came.
     ///
     /// # Panics
     /// When the range is empty or beyond [`Frame::packets`].
-    pub fn carve(&self, range: Range<usize>) -> (OffloadHeader, Vec<u8>) {
+    pub fn carve(&self, range: Range<usize>) -> (OffloadHeader, Cow<'_, [u8]>) {
         let packets = self.packets();
         assert!(
             range.start < range.end && range.end <= packets,
             "{range:?} of {packets} packets"
         );
         let Some(layout) = self.layout.filter(|_| range.len() < packets) else {
-            return (self.offload, self.bytes.clone());
+            return (self.offload, Cow::Borrowed(&self.bytes));
         };
         let mut bytes = self.bytes[..layout.payload].to_vec();
         bytes.extend_from_slice(&self.bytes[self.payload(layout, range.clone())]);
@@ -157,7 +159,7 @@ impl Frame {
                 offload.gso_type &= !OffloadHeader::GSO_ECN;
             }
         }
-        (offload, bytes)
+        (offload, Cow::Owned(bytes))
     }
 
     /// The whole frame, as it came.
@@ -174,7 +176,8 @@ impl Frame {
 
 /// The bytes of a frame that is one packet, with the checksum that a network card would have put
 /// in: what a capture on the wire sees.
-pub fn with_checksum(offload: &OffloadHeader, mut bytes: Vec<u8>) -> Vec<u8> {
+pub fn with_checksum(offload: &OffloadHeader, bytes: impl Into<Vec<u8>>) -> Vec<u8> {
+    let mut bytes = bytes.into();
     let start = usize::from(offload.checksum_start);
     let at = start + usize::from(offload.checksum_offset);
     if offload.flags & OffloadHeader::NEEDS_CHECKSUM != 0 && at + 2 <= bytes.len() {
