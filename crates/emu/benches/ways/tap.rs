@@ -75,8 +75,11 @@ impl Tap {
     pub(crate) fn send(&mut self, frames: &[Outgoing<'_>]) -> io::Result<()> {
         for (offload, bytes) in frames {
             let header = offload.to_bytes();
-            self.file
-                .write_vectored(&[IoSlice::new(&header), IoSlice::new(bytes)])?;
+            let parts = [IoSlice::new(&header), IoSlice::new(bytes)];
+            // A device takes a frame whole.
+            if self.file.write_vectored(&parts)? != header.len() + bytes.len() {
+                return Err(io::ErrorKind::WriteZero.into());
+            }
         }
         Ok(())
     }
