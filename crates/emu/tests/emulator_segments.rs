@@ -150,7 +150,7 @@ fn a_frame_shorter_than_its_ethernet_header_is_one_packet() {
             gso_bytes: 1,
             ..Default::default()
         };
-        let frame = Frame::new(offload, vec![8; length].into());
+        let frame = Frame::new(offload, vec![8; length]);
         assert_eq!((frame.packets(), frame.ip_bytes(0)), (1, 0));
         assert_eq!(frame.carve(0..1), (offload, vec![8; length].into()));
     }
