@@ -74,7 +74,7 @@ def _trial(variant: str) -> list[Row]:
     try:
         return list(lab.rows())
     finally:
-        lab.kill()
+        lab.end()
 
 
 def _command(item: dict[str, Any]) -> dict[str, Any]:
