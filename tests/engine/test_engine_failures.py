@@ -1,0 +1,121 @@
+"""A run that cannot be ends with exit status 1 and a sentence, never with a traceback."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests.engine.cell import CELL, cell_refused, shell
+from tests.engine.launch import run
+from tests.engine.system import needs_mptcp
+from tests.engine.worlds import MPTCP, TCP, two_paths
+
+from mptcplab.recording import Recording, Status
+
+pytestmark = needs_mptcp
+needs_cell = pytest.mark.skipif(cell_refused() is not None, reason=str(cell_refused()))
+
+TRAFFIC = """\
+traffic:
+  - bulk: {from: client, to: server, way: up, duration: 1 s}
+"""
+
+
+def refusal(ended: subprocess.CompletedProcess[str]) -> str:
+    """What a command that failed said, as one line."""
+    assert ended.returncode == 1, ended.stderr
+    assert "Traceback" not in ended.stderr
+    return " ".join(ended.stderr.split())
+
+
+def test_a_result_is_never_overwritten(tmp_path: Path) -> None:
+    scenario = two_paths(tmp_path, "again", TRAFFIC + TCP)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/result.json").write_text("precious")
+    words = refusal(run(["run", scenario, "--out", "out"], tmp_path))
+    assert words == (
+        "out/result.json: exists already; recordings are never overwritten: choose another folder"
+    )
+    assert (tmp_path / "out/result.json").read_text() == "precious"
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    scenario = two_paths(tmp_path, "nowhere", TRAFFIC + TCP)
+    words = refusal(run(["run", scenario, "--out", f"{scenario}/out"], tmp_path))
+    assert words == f"{scenario}/out: cannot be made: Not a directory"
+
+
+@needs_cell
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    scenario = two_paths(tmp_path, "closed", TRAFFIC + TCP)
+    out = tmp_path / "out"
+    out.mkdir()
+    cell = [*CELL, *shell([f"mount -t tmpfs -o ro tmpfs {out}"], [])]
+    words = refusal(run(["run", scenario, "--out", out], tmp_path, prefix=cell))
+    assert words == f"{out}/result.json: cannot be written: Read-only file system"
+
+
+@needs_cell
+@pytest.mark.parametrize("more", [[], ["--capture"]])
+def test_a_full_disk_is_named(tmp_path: Path, more: list[str]) -> None:
+    scenario = two_paths(tmp_path, "full", TRAFFIC + TCP)
+    out = tmp_path / "out"
+    out.mkdir()
+    cell = [*CELL, *shell([f"mount -t tmpfs -o size=32k tmpfs {out}"], [])]
+    words = refusal(run(["run", scenario, "--out", out, *more], tmp_path, prefix=cell))
+    assert f"{out}/tcp/1" in words
+    assert "No space left on device" in words
+
+
+def test_a_congestion_control_that_the_kernel_lacks_is_named(tmp_path: Path) -> None:
+    scenario = two_paths(tmp_path, "control", TRAFFIC + TCP)
+    text = scenario.read_text().replace("client: {", "client: {congestion_control: olia, ")
+    scenario.write_text(text)
+    words = refusal(run(["run", scenario, "--out", "out"], tmp_path))
+    assert "olia" in words
+    for known in Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text().split():
+        assert known in words
+    assert Recording.open(tmp_path / "out/tcp/1").manifest.status is Status.FAILED
+
+
+def test_a_scheduler_that_the_kernel_lacks_is_named(tmp_path: Path) -> None:
+    scenario = two_paths(tmp_path, "scheduler", TRAFFIC + MPTCP)
+    text = scenario.read_text().replace("client: {", "client: {mptcp: {scheduler: roundrobin}, ")
+    scenario.write_text(text)
+    words = refusal(run(["run", scenario, "--out", "out"], tmp_path))
+    known = Path("/proc/sys/net/mptcp/available_schedulers").read_text().strip()
+    assert f"this kernel has no MPTCP scheduler 'roundrobin' (it has: {known})" in words
+
+
+@needs_cell
+def test_a_system_that_allows_no_namespaces_is_told_what_to_allow(tmp_path: Path) -> None:
+    scenario = two_paths(tmp_path, "walls", TRAFFIC + TCP)
+    none = "echo 0 > /proc/sys/user/max_user_namespaces"
+    powerless = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"]
+    cell = [*CELL, *shell([none], powerless)]
+    words = refusal(run(["run", scenario, "--out", "out"], tmp_path, prefix=cell))
+    assert "this system allows no namespaces here" in words
+    assert "user.max_user_namespaces" in words
+    assert "mptcplab doctor" in words
+
+
+def test_a_server_without_mptcp_is_reported_as_fallback(tmp_path: Path) -> None:
+    scenario = two_paths(tmp_path, "fallback", TRAFFIC + MPTCP)
+    text = scenario.read_text().replace("server: {", "server: {mptcp: {enabled: false}, ")
+    scenario.write_text(text)
+    ended = run(["run", scenario, "--out", "out"], tmp_path)
+    assert ended.returncode == 0, ended.stderr
+    shown = " ".join(ended.stdout.split())
+    assert "Attention: mptcp was not really multipath in 1 of 1 repetitions." in shown
+    assert "fell back to TCP" in shown
+    recording = Recording.open(tmp_path / "out/mptcp/1")
+    transfers = recording.scan("transfers").collect()
+    assert transfers["fallback"].to_list() == [True]
+    assert recording.manifest.warnings != ()
+
+
+def test_a_client_without_mptcp_is_refused_before_anything_runs(tmp_path: Path) -> None:
+    scenario = two_paths(tmp_path, "without", TRAFFIC + MPTCP)
+    text = scenario.read_text().replace("client: {", "client: {mptcp: {enabled: false}, ")
+    scenario.write_text(text)
+    words = refusal(run(["run", scenario, "--out", "out"], tmp_path))
+    assert "hosts.client.mptcp.enabled: is false, but variant mptcp opens MPTCP" in words
