@@ -218,3 +218,30 @@ def test_a_silent_single_path_is_found(
     if values.get("protocol") != "tcp":
         assert measurement.metrics["multipath"] == (1.0 if finding is None else 0.0)
         assert measurement.metrics["joins"] == values["joins"]
+
+
+UNCONNECTED: dict[str, object] = {"joins": None, "fallback": None, "error": "refused"}
+
+
+@pytest.mark.parametrize(
+    ("connections", "expected_joins", "multipath"),
+    [
+        ([UNCONNECTED], 1, None),
+        ([UNCONNECTED], 0, None),
+        ([{"joins": 1}, UNCONNECTED], 1, None),
+        ([{"joins": 1}, {"joins": None}], 1, None),
+        ([{"joins": 1}, {"joins": None}], 0, 1.0),
+        ([{"joins": 0}, UNCONNECTED], 1, 0.0),
+        ([{"joins": 0, "fallback": True}, UNCONNECTED], 0, 0.0),
+    ],
+)
+def test_multipath_is_undecided_where_a_connection_is_unknown_and_none_fell_short(
+    tmp_path: Path,
+    connections: list[dict[str, object]],
+    expected_joins: int,
+    multipath: float | None,
+) -> None:
+    rows = [transfer(index=index, **values) for index, values in enumerate(connections)]
+    header = manifest(plan=two_paths(expected_joins=expected_joins))
+    metrics = measure(record(tmp_path / "r", {"transfers": rows}, header)).metrics
+    assert metrics["multipath"] == multipath

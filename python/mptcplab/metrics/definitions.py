@@ -164,7 +164,8 @@ DEFINITIONS: dict[str, Definition] = {
             "really multipath",
             "",
             "1 if every MPTCP connection got the additional subflows that the topology gives "
-            "reason to expect and none fell back to TCP, else 0",
+            "reason to expect and none fell back to TCP, 0 if one is known to fall "
+            "short; null if none is, but one is not known",
             "joins ≥ expected joins, and no fallback",
         ),
     )

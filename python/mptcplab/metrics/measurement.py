@@ -22,6 +22,7 @@ from mptcplab.metrics.transfers import (
     fairness,
     goodput_by,
     goodput_mbps,
+    is_multipath,
     longest_silence_s,
     payload_transfers,
     single_path_findings,
@@ -52,7 +53,6 @@ def measure(recording: Recording) -> Measurement:
     transfers = timed_transfers(recording, plan)
     payload = payload_transfers(transfers)
     paths = path_figures(payload, recording, plan)
-    findings = single_path_findings(transfers, plan)
     metrics: dict[str, float | None] = {}
     for part in (
         _goodputs(payload, paths),
@@ -67,10 +67,10 @@ def measure(recording: Recording) -> Measurement:
             "reinjected_bytes": reinjected_bytes(recording),
         },
         latency_figures(recording),
-        _joins(transfers, findings),
+        _joins(transfers, plan),
     ):
         metrics |= {name: value for name, value in part.items() if name not in metrics}
-    return Measurement(metrics, paths, findings)
+    return Measurement(metrics, paths, single_path_findings(transfers, plan))
 
 
 def _goodputs(payload: pl.DataFrame, paths: Sequence[PathFigures]) -> dict[str, float | None]:
@@ -119,12 +119,12 @@ def _completion(transfers: pl.DataFrame) -> dict[str, float | None]:
     return figures
 
 
-def _joins(transfers: pl.DataFrame, findings: Sequence[str]) -> dict[str, float | None]:
+def _joins(transfers: pl.DataFrame, plan: Plan) -> dict[str, float | None]:
     mptcp = transfers.filter(pl.col("protocol") == "mptcp")
     if mptcp.is_empty():
         return {}
-    least = mptcp["joins"].min()
+    least, multipath = mptcp["joins"].min(), is_multipath(mptcp, plan)
     return {
         "joins": float(least) if isinstance(least, int) else None,
-        "multipath": 0.0 if findings else 1.0,
+        "multipath": None if multipath is None else float(multipath),
     }

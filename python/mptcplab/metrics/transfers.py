@@ -93,6 +93,29 @@ def longest_silence_s(transfers: pl.DataFrame) -> float | None:
     return longest / NS_PER_S if isinstance(longest, int) else None
 
 
+def is_multipath(transfers: pl.DataFrame, plan: Plan) -> bool | None:
+    """Whether each of these MPTCP connections is the multipath one that it claims to be.
+
+    Null where none is known to fall short, but one is not known: it never connected, or joins were
+    to be expected of it and were not counted.
+    """
+    verdicts = [
+        _has_fallen_short(row["fallback"], row["joins"], plan.expected_joins(row["traffic"]))
+        for row in transfers.iter_rows(named=True)
+    ]
+    if True in verdicts:
+        return False
+    return None if None in verdicts else True
+
+
+def _has_fallen_short(fallback: bool | None, joins: int | None, expected: int) -> bool | None:
+    if fallback is None or fallback:
+        return fallback
+    if expected == 0:
+        return False
+    return None if joins is None else joins < expected
+
+
 def single_path_findings(transfers: pl.DataFrame, plan: Plan) -> Sequence[str]:
     """Why this run is not the multipath run that it claims to be, a sentence for each traffic item.
 
