@@ -179,6 +179,12 @@ def test_short_transfers_are_not_expected_to_have_joins(size: str, joins: int) -
         assert made["expected_joins"] == joins
 
 
+def test_a_command_is_expected_to_have_joins_where_its_server_is_known() -> None:
+    known = flow("command: {on: client, run: a, server: {on: server, run: b}}")
+    assert known["expected_joins"] == 1
+    assert flow("command: {on: client, run: a}")["expected_joins"] == 0
+
+
 FOREGROUND = "\n  - ping: {from: client, to: server}"
 
 

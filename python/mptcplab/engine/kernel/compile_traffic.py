@@ -72,12 +72,13 @@ def _expected_joins(scenario: Scenario, network: Network, flow: Flow, way: Way |
     Counted conservatively: with fullmesh one for each of the client's other interfaces that
     reaches the server in the family of the connection (an IPv4 socket has no IPv6 subflows), with
     ndiffports what was asked for, otherwise none. A transfer that takes less than half a second may
-    be over before a subflow has joined; it is expected to have none.
+    be over before a subflow has joined; it is expected to have none. Of a command the server must
+    be known: without one it has no way.
     """
     hosts = (scenario.hosts[flow.client], scenario.hosts[flow.server])
     if flow.protocol != "mptcp" or way is None or not all(h.mptcp.enabled for h in hosts):
         return 0
-    if isinstance(flow.body, Ping | Command) or _is_short(scenario, network, flow.body, way):
+    if isinstance(flow.body, Ping) or _is_short(scenario, network, flow.body, way):
         return 0
     manager = path_manager(scenario, flow.client)
     limit = min(host.mptcp.limits.subflows for host in hosts)
