@@ -60,6 +60,24 @@ def test_a_transfer_that_failed_counts_to_its_planned_end_or_the_interruption(
     assert metrics["completed"] == 0.0
 
 
+@pytest.mark.parametrize(
+    ("kind", "workload"),
+    [
+        ("bulk", {"kind": "bulk", "way": "down", "duration_ns": None, "bytes": 100_000_000}),
+        ("http", {"kind": "http", "bytes": 100_000_000, "count": 1}),
+    ],
+)
+def test_a_transfer_with_a_size_that_failed_counts_to_the_end_of_the_run(
+    tmp_path: Path, kind: str, workload: Json
+) -> None:
+    row = transfer(kind=kind, end_ns=2 * SECOND, bytes=50_000_000)
+    header = manifest(plan=two_paths(workload=workload))
+    good = record(tmp_path / "good", {"transfers": [row]}, header)
+    assert measure(good).metrics["goodput"] == 200.0
+    failed = record(tmp_path / "failed", {"transfers": [row | {"error": "reset"}]}, header)
+    assert measure(failed).metrics["goodput"] == 20.0
+
+
 def test_an_unfinished_transfer_counts_to_the_end_of_the_run(tmp_path: Path) -> None:
     row = transfer(end_ns=None, bytes=50_000_000, error="interrupted")
     recording = record(tmp_path / "r", {"transfers": [row]}, status=Status.INTERRUPTED)

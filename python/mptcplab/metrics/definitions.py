@@ -33,7 +33,8 @@ DEFINITIONS: dict[str, Definition] = {
             "Mbit/s",
             "payload delivered to the receiving applications, over time",
             "8 · Σ bytes / (last byte − first start) / 10⁶, over all transfers but requests and "
-            "responses; a transfer with a planned duration that failed counts to its planned end",
+            "responses; a transfer that failed counts to its planned end, one with a size to the "
+            "end of the run",
             "`up` or `down`; a client's interface (its payload's share of the client's goodput); "
             "a traffic item; a client; CLIENT.INTERFACE",
             "RFC 2647, section 3.17",

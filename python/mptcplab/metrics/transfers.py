@@ -15,10 +15,10 @@ NS_PER_S = 1e9
 def timed_transfers(recording: Recording, plan: Plan) -> pl.DataFrame:
     """The table ``transfers`` with the columns that the figures need beside it.
 
-    ``until_ns``: up to when the transfer counts. That is its last byte; but a transfer with a
-    planned duration that failed counts to its planned end, lest a short life look like a fast
-    transfer, or to the moment at which the run was interrupted. Where the end is unknown, it is
-    that of the run.
+    ``until_ns``: up to when the transfer counts. That is its last byte; but a transfer that failed
+    counts longer, lest a short life look like a fast transfer: with a planned duration to its
+    planned end, or to the moment at which the run was interrupted; with a size to the end of the
+    run. Where the end is unknown, it is that of the run.
     ``is_sized``: whether it had a size to carry.
     """
     transfers = recording.frame("transfers")
@@ -29,7 +29,9 @@ def timed_transfers(recording: Recording, plan: Plan) -> pl.DataFrame:
     def until(row: dict[str, Any]) -> int | None:
         end: int | None = row["end_ns"]
         duration_ns = plan.duration_ns(row["traffic"])
-        if row["error"] is not None and duration_ns is not None and row["start_ns"] is not None:
+        if row["error"] is not None and plan.is_sized(row["traffic"], row["kind"]):
+            end = end if run_end_ns is None else run_end_ns
+        elif row["error"] is not None and duration_ns is not None and row["start_ns"] is not None:
             end = row["start_ns"] + duration_ns
             if interrupted and run_end_ns is not None:
                 end = min(end, run_end_ns)
