@@ -120,6 +120,25 @@ def test_the_payload_of_a_download_goes_to_paths_as_the_client_received_it(tmp_p
     ]
 
 
+def test_a_connection_that_fell_back_counts_once_though_its_final_row_has_no_token(
+    tmp_path: Path,
+) -> None:
+    rows = [
+        subflow("client", WIFI, bytes_received=30_000_000, bytes_retrans=1500),
+        subflow(
+            "client", WIFI, token=None, final=True, bytes_received=40_000_000, bytes_retrans=3000
+        ),
+    ]
+    recording = record(
+        tmp_path / "r",
+        {"transfers": [transfer(fallback=True, joins=0)], "subflow_samples": rows},
+        manifest(plan=two_paths()),
+    )
+    measurement = measure(recording)
+    assert measurement.metrics["retransmitted_bytes"] == 3000
+    assert [path.payload_bytes for path in measurement.paths] == [40_000_000]
+
+
 def test_the_payload_of_an_upload_goes_to_paths_as_it_was_acknowledged(tmp_path: Path) -> None:
     rows = [
         subflow(

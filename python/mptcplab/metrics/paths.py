@@ -30,8 +30,10 @@ class PathFigures:
 
 
 def subflow_totals(recording: Recording, plan: Plan) -> pl.DataFrame:
-    """Last counters of each subflow at each node: one row a (node, token, subflow).
+    """Last counters of each subflow at each node: one row a (node, subflow).
 
+    Not by token: that of a connection that fell back is known while it is sampled, but null in its
+    final row.
     Columns beside these: ``interface`` (by the plan's addresses, else as sampled last),
     ``bytes_sent``, ``bytes_acked``, ``bytes_received``, ``bytes_retrans``.
     """
@@ -39,7 +41,7 @@ def subflow_totals(recording: Recording, plan: Plan) -> pl.DataFrame:
     totals = (
         recording.frame("subflow_samples")
         .sort("t_ns")
-        .group_by(["node", "token", "subflow"], maintain_order=True)
+        .group_by(["node", "subflow"], maintain_order=True)
         .agg(pl.col(counters).max(), pl.col("interface").drop_nulls().last())
     )
     planned = [_interface(subflow, plan) for subflow in totals["subflow"]]
