@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 
 from mptcplab.engine.kernel.compile import Capture, compile_plan
+from mptcplab.engine.kernel.run import settings_of
 from mptcplab.scenario import ScenarioError, load, loads
 
 BASE = """\
@@ -183,6 +184,15 @@ def test_a_command_is_expected_to_have_joins_where_its_server_is_known() -> None
     known = flow("command: {on: client, run: a, server: {on: server, run: b}}")
     assert known["expected_joins"] == 1
     assert flow("command: {on: client, run: a}")["expected_joins"] == 0
+
+
+def test_each_end_has_its_hosts_congestion_control() -> None:
+    text = BASE.format(wifi="", traffic=BULK, more="")
+    text = text.replace("server: {", "server: {congestion_control: vegas, ", 1)
+    made = compile_plan(loads(text), "mptcp", seed=7)
+    (item,) = made["traffic"]
+    assert (item["congestion_control"], item["server_congestion_control"]) == ("cubic", "vegas")
+    assert settings_of(made)["congestion_control"] == ["cubic", "vegas"]
 
 
 FOREGROUND = "\n  - ping: {from: client, to: server}"

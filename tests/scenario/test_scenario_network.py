@@ -168,6 +168,7 @@ def test_path_managers(host: str, endpoint: object, per_pair: int, accepted: int
 def test_the_other_settings_of_a_host() -> None:
     made = direct(
         "{backup: true, mtu: 1400 B, address_delay: 3.5 s}",
+        "{mtu: 1400 B}",
         host=", congestion_control: reno, sysctls: {net.ipv4.tcp_sack: 0}, mptcp: {limits: "
         "{subflows: 2}, checksum: true, syn_retries: 3, scheduler: default}",
     )
@@ -185,7 +186,8 @@ def test_the_other_settings_of_a_host() -> None:
         "limit_subflows": 2,
         "limit_add_addr_accepted": 8,
     }
-    assert made["traffic"][0]["congestion_control"] == "reno"
+    (flow,) = made["traffic"]
+    assert (flow["congestion_control"], flow["server_congestion_control"]) == ("reno", "cubic")
 
 
 def joins(change: tuple[str, str], name: str = "lisbon/A1") -> int:

@@ -43,6 +43,7 @@ def compile_flow(scenario: Scenario, network: Network, flow: Flow, index: int) -
         "port": FIRST_PORT + index,
         "start_ns": flow.body.start,
         "congestion_control": scenario.hosts[flow.client].congestion_control,
+        "server_congestion_control": scenario.hosts[flow.server].congestion_control,
         "expected_joins": _expected_joins(scenario, network, flow, way),
         "workload": _workload(flow.body),
     }

@@ -22,6 +22,7 @@ from mptcplab.scenario import Scenario, for_variant
 
 ENGINE = "kernel"
 NANOSECONDS = 1_000_000_000
+_CONGESTION_CONTROLS = ("congestion_control", "server_congestion_control")
 
 
 @dataclass(frozen=True)
@@ -134,6 +135,15 @@ def _end_ns(item: dict[str, Any]) -> int | None:
     return None
 
 
+def settings_of(plan: dict[str, Any]) -> dict[str, Any]:
+    """What the manifest tells of how the kernel was set: by the plan, and as it is here."""
+    controls = {item[end] for item in plan["traffic"] for end in _CONGESTION_CONTROLS}
+    return {
+        "congestion_control": sorted(controls),
+        **{name: read_sysctl(name) for name in ("net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem")},
+    }
+
+
 def _manifest(task: Task, plan: dict[str, Any]) -> Manifest:
     scenario = for_variant(task.scenario, task.variant)
     return Manifest(
@@ -148,9 +158,6 @@ def _manifest(task: Task, plan: dict[str, Any]) -> Manifest:
         mptcplab=__version__,
         kernel=platform.release(),
         host={"machine": platform.machine(), "cores": os.cpu_count()},
-        settings={
-            "congestion_control": sorted({item["congestion_control"] for item in plan["traffic"]}),
-            **{name: read_sysctl(name) for name in ("net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem")},
-        },
+        settings=settings_of(plan),
         plan=plan,
     )
