@@ -323,6 +323,20 @@ BAD: list[tuple[str, str, list[str]]] = [
         ["5: hosts.client.interfaces.wifi.mtu: IPv6 needs at least 1280 B (RFC 8200, section 5)"],
     ),
     (
+        "      eth: {}",
+        "      eth: {mtu: 9000 B}",
+        [
+            "6: hosts.client.interfaces.eth.mtu: 9000 B, but server.eth at the other end of link eth has 1500 B: give both the same"
+        ],
+    ),
+    (
+        "  ap: {}",
+        "  ap: {interfaces: {wlan: {mtu: 1400 B}}}",
+        [
+            "13: routers.ap.interfaces.wlan.mtu: 1400 B, but client.wifi at the other end of link wifi has 1500 B: give both the same"
+        ],
+    ),
+    (
         "      wifi: {}\n      eth: {}\n    mptcp",
         "      wifi: {addresses: [10.9.0.2/24]}\n      eth: {addresses: [10.9.0.3/16]}\n    mptcp",
         [

@@ -11,7 +11,7 @@ from mptcplab.scenario import check_run
 from mptcplab.scenario.check_names import bad_traces, unknown_end
 from mptcplab.scenario.link import Link
 from mptcplab.scenario.model import Scenario
-from mptcplab.scenario.network import AddressError, End, build, outline
+from mptcplab.scenario.network import AddressError, End, Network, build, outline
 from mptcplab.scenario.problem import Problem, did_you_mean, quoted
 from mptcplab.scenario.profiles import is_half_duplex, profiles, settings_of
 from mptcplab.scenario.tree import Path
@@ -52,9 +52,24 @@ def _wiring(scenario: Scenario) -> Iterator[Problem]:
     network = outline(scenario)
     for end in network.interfaces:
         if end not in network.link_of:
-            kind = "routers" if end.node in network.routers else "hosts"
-            path = (kind, end.node, "interfaces", end.interface)
+            path = (_kind(network, end), end.node, "interfaces", end.interface)
             yield _at(scenario, path, f"no link names it: add one between {end} and another")
+    yield from _mtus(scenario, network)
+
+
+def _mtus(scenario: Scenario, network: Network) -> Iterator[Problem]:
+    """Links whose ends differ: packets of one that the other would not take."""
+    for name, ends in network.links.items():
+        end, other = sorted(ends, key=lambda e: "mtu" not in network.interfaces[e].model_fields_set)
+        size, others = network.interfaces[end].mtu, network.interfaces[other].mtu
+        if size != others:
+            path = (_kind(network, end), end.node, "interfaces", end.interface, "mtu")
+            text = f"{size} B, but {other} at the other end of link {name} has {others} B"
+            yield _at(scenario, path, f"{text}: give both the same")
+
+
+def _kind(network: Network, end: End) -> str:
+    return "routers" if end.node in network.routers else "hosts"
 
 
 def _link_ends(
