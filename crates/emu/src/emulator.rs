@@ -114,12 +114,12 @@ impl Emulator {
             move || match Driver::new(links, zero, inbox, &wake) {
                 Ok(driver) => {
                     started.send(Ok(())).ok();
+                    let alarm = Alarm(Some(failed));
                     let summary = driver.run(&wake);
-                    let has_failed = summary.is_err();
-                    end.send(summary).ok();
-                    if has_failed {
-                        failed();
+                    if summary.is_ok() {
+                        alarm.defuse();
                     }
+                    end.send(summary).ok();
                 }
                 Err(error) => drop(started.send(Err(error))),
             }
@@ -180,6 +180,23 @@ impl Control {
     }
 }
 
+/// Calls its function when it goes, also when that is by a panic.
+struct Alarm<F: FnOnce()>(Option<F>);
+
+impl<F: FnOnce()> Alarm<F> {
+    fn defuse(mut self) {
+        self.0 = None;
+    }
+}
+
+impl<F: FnOnce()> Drop for Alarm<F> {
+    fn drop(&mut self) {
+        if let Some(call) = self.0.take() {
+            call();
+        }
+    }
+}
+
 /// One packet in the model: the frame that it came in, and which of its packets it is.
 #[derive(Clone)]
 struct Packet {
@@ -193,6 +210,10 @@ struct Driven {
     ports: [Port; 2],
     taps: [Option<Tap>; 2],
     overruns: [u64; 2],
+    /// Frames that have arrived and are not offered yet, by their time.
+    arrivals: Vec<(Nanos, usize, Frame)>,
+    /// Everything that arrived until then has been offered.
+    horizon: Nanos,
 }
 
 struct Driver {
@@ -202,7 +223,6 @@ struct Driver {
     readable: Epoll,
     lateness: Lateness,
     realtime: bool,
-    arrivals: Vec<(Nanos, usize, Frame)>,
     due: Vec<Delivery<Packet>>,
 }
 
@@ -228,6 +248,8 @@ impl Driver {
                     ports: link.ports,
                     taps: link.taps,
                     overruns: [0; 2],
+                    arrivals: Vec::new(),
+                    horizon: 0,
                 })
             })
             .collect::<io::Result<_>>()?;
@@ -238,7 +260,6 @@ impl Driver {
             readable,
             lateness: Lateness::default(),
             realtime: false,
-            arrivals: Vec::new(),
             due: Vec::new(),
         })
     }
@@ -273,40 +294,26 @@ impl Driver {
         self.zero.elapsed().as_nanos() as Nanos
     }
 
-    /// Moves what has arrived into the models, in the order of arrival on each link. True when a
-    /// turn was not enough.
+    /// Moves what has arrived into the models. True when a turn was not enough.
     fn take_arrivals(&mut self) -> io::Result<bool> {
-        let realtime_zero_ns = realtime_ns()?.saturating_sub(self.now());
+        let clock = Clock::compare(self.zero)?;
         let mut more = false;
         for link in &mut self.links {
-            self.arrivals.clear();
-            for (direction, port) in link.ports.iter_mut().enumerate() {
-                let before = self.arrivals.len();
-                while self.arrivals.len() - before < ARRIVALS_A_TURN {
-                    let Some(arrival) = port.receive() else { break };
-                    let at = arrival.realtime_ns.saturating_sub(realtime_zero_ns);
-                    self.arrivals.push((at, direction, arrival.frame));
-                }
-                more |= self.arrivals.len() - before == ARRIVALS_A_TURN;
-            }
-            self.arrivals.sort_by_key(|(at, ..)| *at);
-            for (at, direction, frame) in self.arrivals.drain(..) {
-                link.offer(at, direction, frame);
-            }
+            more |= link.take_arrivals(&clock);
         }
         Ok(more)
     }
 
     /// Sends what is due.
     fn deliver(&mut self) -> io::Result<()> {
-        let now = self.now();
         for link in &mut self.links {
+            let horizon = link.horizon;
             if link
                 .model
                 .next_deadline()
-                .is_some_and(|deadline| deadline <= now)
+                .is_some_and(|deadline| deadline <= horizon)
             {
-                link.deliver(now, &mut self.due, &mut self.lateness)?;
+                link.deliver(self.zero, &mut self.due, &mut self.lateness)?;
             }
         }
         Ok(())
@@ -326,10 +333,9 @@ impl Driver {
                     answer.send(result.map_err(io::Error::other)).ok();
                 }
                 Command::State { answer } => {
-                    let now = self.now();
                     let mut states = Vec::with_capacity(self.links.len());
                     for link in &mut self.links {
-                        link.deliver(now, &mut self.due, &mut self.lateness)?;
+                        link.deliver(self.zero, &mut self.due, &mut self.lateness)?;
                         states.push(link.state()?);
                     }
                     answer.send(states).ok();
@@ -379,17 +385,51 @@ impl Driven {
         }
     }
 
-    /// Brings the model to `now` and sends what is due.
+    /// Offers the model what has arrived, in the order of arrival, as far as nothing earlier can
+    /// be left in a ring. True when a turn was not enough.
+    fn take_arrivals(&mut self, clock: &Clock) -> bool {
+        // The kernel stamps a frame before it stands in the ring: what is stamped up to here is
+        // found by the reading that follows.
+        let mut horizon = clock.now();
+        let mut more = false;
+        for (direction, port) in self.ports.iter_mut().enumerate() {
+            let mut last = None;
+            for _ in 0..ARRIVALS_A_TURN {
+                let Some(arrival) = port.receive() else {
+                    last = None;
+                    break;
+                };
+                let at = clock.since_zero(arrival.realtime_ns);
+                self.arrivals.push((at, direction, arrival.frame));
+                last = Some(at);
+            }
+            if let Some(last) = last {
+                horizon = horizon.min(last);
+                more = true;
+            }
+        }
+        self.arrivals.sort_by_key(|(at, ..)| *at);
+        let ready = self.arrivals.partition_point(|(at, ..)| *at <= horizon);
+        let later = self.arrivals.split_off(ready);
+        for (at, direction, frame) in std::mem::replace(&mut self.arrivals, later) {
+            self.offer(at, direction, frame);
+        }
+        self.horizon = self.horizon.max(horizon);
+        more || !self.arrivals.is_empty()
+    }
+
+    /// Brings the model to its horizon and sends what is due.
     fn deliver(
         &mut self,
-        now: Nanos,
+        zero: Instant,
         due: &mut Vec<Delivery<Packet>>,
         lateness: &mut Lateness,
     ) -> io::Result<()> {
         due.clear();
-        self.model.poll(now, due);
+        self.model.poll(self.horizon, due);
+        let now = zero.elapsed().as_nanos() as Nanos;
         for delivery in &*due {
-            lateness.add(now - delivery.at);
+            lateness.add(now.saturating_sub(delivery.at));
         }
         self.send(due)
     }
@@ -425,11 +465,7 @@ impl Driven {
             if let Some((first, count)) = run {
                 batch.push(first.frame.carve(first.index..first.index + count));
             }
-            match self.ports[far].send(&batch) {
-                // An interface that is down receives nothing, as in life.
-                Err(error) if error.kind() == io::ErrorKind::NetworkDown => {}
-                other => other?,
-            }
+            self.ports[far].send(&batch)?;
         }
         Ok(())
     }
@@ -453,9 +489,46 @@ impl Driven {
     }
 }
 
-fn realtime_ns() -> io::Result<u64> {
-    let since = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_err(io::Error::other)?;
-    Ok(since.as_nanos() as u64)
+/// The run's clock beside the one of the kernel's stamps.
+struct Clock {
+    zero: Instant,
+    /// The run's zero on CLOCK_REALTIME, nanoseconds since the Unix epoch.
+    realtime_zero_ns: u64,
+}
+
+impl Clock {
+    /// Compares the two clocks now. Of a few tries the one counts during which least time passed:
+    /// the thread may be held up between the two readings.
+    fn compare(zero: Instant) -> io::Result<Self> {
+        const TRIES: usize = 5;
+        const GOOD_NS: Nanos = 2_000;
+        let mut best = (Nanos::MAX, 0);
+        for _ in 0..TRIES {
+            let before = zero.elapsed().as_nanos() as Nanos;
+            let realtime = SystemTime::now().duration_since(UNIX_EPOCH);
+            let realtime_ns = realtime.map_err(io::Error::other)?.as_nanos() as u64;
+            let passed = zero.elapsed().as_nanos() as Nanos - before;
+            if passed < best.0 {
+                best = (passed, realtime_ns.saturating_sub(before + passed / 2));
+            }
+            if passed <= GOOD_NS {
+                break;
+            }
+        }
+        Ok(Self {
+            zero,
+            realtime_zero_ns: best.1,
+        })
+    }
+
+    fn now(&self) -> Nanos {
+        self.zero.elapsed().as_nanos() as Nanos
+    }
+
+    /// A stamp of the kernel on the run's clock, never later than now.
+    fn since_zero(&self, realtime_ns: u64) -> Nanos {
+        realtime_ns
+            .saturating_sub(self.realtime_zero_ns)
+            .min(self.now())
+    }
 }

@@ -205,7 +205,7 @@ fn set_mptcp(node: &Node, flag: impl Fn(bool) -> &'static str) -> io::Result<()>
                 io::ErrorKind::Unsupported,
                 format!(
                     "this kernel has no MPTCP scheduler '{scheduler}' (it has: {available}): use \
-                     one of these, or the sim engine"
+                     one of these"
                 ),
             )
         })?;
@@ -228,9 +228,15 @@ fn serve(node: &Node, inbox: &Receiver<Command>, wake: &EventFd) {
     };
     answer.send(Ok(())).ok();
     loop {
-        if let Err(error) = manager.wait(wake) {
-            manager.warn(&format!("the network manager stopped: {error}"));
-            return;
+        let woken = match manager.sleep(wake) {
+            Ok(woken) => woken,
+            Err(error) => {
+                return manager.warn(&format!("the network manager stopped: {error}"));
+            }
+        };
+        // What the kernel refuses once may go the next time.
+        if let Err(error) = manager.act(woken) {
+            manager.warn(&error.to_string());
         }
         wake.read().ok();
         loop {
@@ -252,8 +258,17 @@ struct Managed {
     due: Option<Instant>,
     /// Addresses whose rules, routes and endpoints stand.
     served: Vec<Prefix>,
+    /// The backup flag of its endpoints, where an event has set it.
+    backup: Option<bool>,
     /// When its returned addresses must have a subflow, and how long they had for it.
     rejoin: Option<(Instant, Duration)>,
+}
+
+/// What ended a manager's sleep, beside its clock and its commands.
+#[derive(Clone, Copy, Default)]
+struct Woken {
+    links_changed: bool,
+    connected: bool,
 }
 
 struct Manager<'a> {
@@ -288,6 +303,7 @@ impl<'a> Manager<'a> {
                     running: false,
                     due: None,
                     served: Vec::new(),
+                    backup: None,
                     rejoin: None,
                 })
             })
@@ -335,8 +351,8 @@ impl<'a> Manager<'a> {
         Ok(manager)
     }
 
-    /// Sleeps until there is something to do, and does what the kernel's events and the clock ask.
-    fn wait(&mut self, wake: &EventFd) -> io::Result<()> {
+    /// Sleeps until there is something to do.
+    fn sleep(&self, wake: &EventFd) -> io::Result<Woken> {
         let deadlines = self
             .managed
             .iter()
@@ -347,29 +363,30 @@ impl<'a> Manager<'a> {
             let milliseconds = span.as_micros().div_ceil(1000);
             PollTimeout::try_from(milliseconds).unwrap_or(PollTimeout::MAX)
         });
-        let (mut links_changed, mut connected) = (false, false);
-        {
-            let mut ready = vec![
-                PollFd::new(wake.as_fd(), PollFlags::POLLIN),
-                PollFd::new(self.events.as_fd(), PollFlags::POLLIN),
-            ];
-            if let Some(connections) = &self.connections {
-                ready.push(PollFd::new(connections.as_fd(), PollFlags::POLLIN));
-            }
-            match poll(&mut ready, timeout) {
-                Ok(_) => {
-                    links_changed = ready[1].any().unwrap_or(false);
-                    connected = ready.get(2).and_then(PollFd::any).unwrap_or(false);
-                }
-                Err(Errno::EINTR) => {}
-                Err(error) => return Err(error.into()),
-            }
+        let mut ready = vec![
+            PollFd::new(wake.as_fd(), PollFlags::POLLIN),
+            PollFd::new(self.events.as_fd(), PollFlags::POLLIN),
+        ];
+        if let Some(connections) = &self.connections {
+            ready.push(PollFd::new(connections.as_fd(), PollFlags::POLLIN));
         }
-        if links_changed {
+        match poll(&mut ready, timeout) {
+            Ok(_) => Ok(Woken {
+                links_changed: ready[1].any().unwrap_or(false),
+                connected: ready.get(2).and_then(PollFd::any).unwrap_or(false),
+            }),
+            Err(Errno::EINTR) => Ok(Woken::default()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Does what the kernel's events and the clock ask.
+    fn act(&mut self, woken: Woken) -> io::Result<()> {
+        if woken.links_changed {
             self.events.drain()?;
             self.follow()?;
         }
-        if connected {
+        if woken.connected {
             self.open_subflows();
         }
         let now = Instant::now();
@@ -391,7 +408,8 @@ impl<'a> Manager<'a> {
         Ok(())
     }
 
-    /// Makes the connections use an address that has come back, ever more rarely until they do.
+    /// Makes the connections use an address that has come back: tries a few times, ever more
+    /// rarely, for a quarter of a minute.
     ///
     /// For a `fullmesh` endpoint the kernel opens subflows, once, to those addresses that other
     /// subflows are using just then, which may all be out of reach from here; for a plain one to
@@ -401,6 +419,8 @@ impl<'a> Manager<'a> {
     ///
     /// A `signal` endpoint is announced once, over a subflow that may just have died, and again
     /// after two minutes. It is made anew until the peer has joined it.
+    ///
+    /// One connection that uses the address ends the tries: another would close its subflow.
     fn rejoin(&mut self, interface: usize, pause: Duration) -> io::Result<()> {
         let Some(path_manager) = self.path_manager.as_mut() else {
             return Ok(());
@@ -561,7 +581,7 @@ impl<'a> Manager<'a> {
             self.route.add_unreachable(table, prefix.address)?;
             self.route.add_source_rule(prefix.address, table)?;
         }
-        let flags = self.interface(interface).endpoint;
+        let flags = self.endpoint_flags(interface);
         if let (Some(path_manager), Some(flags)) = (&mut self.path_manager, flags) {
             path_manager
                 .add_endpoint(prefix.address, flags)
@@ -589,36 +609,36 @@ impl<'a> Manager<'a> {
         Ok(())
     }
 
+    /// Changes the backup flag of an interface's endpoints, also of those that are still to come.
     fn set_backup(&mut self, interface: usize, backup: bool) -> io::Result<()> {
-        let none = || {
-            io::Error::other(format!(
-                "{}.{} has no MPTCP endpoint",
-                self.node.name, interface
-            ))
-        };
+        self.managed[interface].backup = Some(backup);
+        let subject = self.subject(interface);
         let addresses = &self.node.interfaces[interface].addresses;
+        let none = || io::Error::other(format!("{subject} has no MPTCP endpoint"));
+        self.endpoint_flags(interface).ok_or_else(none)?;
         let path_manager = self.path_manager.as_mut().ok_or_else(none)?;
-        let endpoints: Vec<_> = path_manager
-            .endpoints()?
-            .into_iter()
-            .filter(|endpoint| {
-                addresses
-                    .iter()
-                    .any(|prefix| prefix.address == endpoint.address)
-            })
-            .collect();
-        if endpoints.is_empty() {
-            return Err(none());
+        for endpoint in path_manager.endpoints()? {
+            if addresses
+                .iter()
+                .any(|prefix| prefix.address == endpoint.address)
+            {
+                path_manager.set_flags(
+                    &endpoint,
+                    EndpointFlags {
+                        backup,
+                        ..endpoint.flags
+                    },
+                )?;
+            }
         }
-        endpoints.iter().try_for_each(|endpoint| {
-            path_manager.set_flags(
-                endpoint,
-                EndpointFlags {
-                    backup,
-                    ..endpoint.flags
-                },
-            )
-        })
+        Ok(())
+    }
+
+    /// The flags of an interface's endpoints as they are wanted now.
+    fn endpoint_flags(&self, interface: usize) -> Option<EndpointFlags> {
+        let planned = self.interface(interface).endpoint?;
+        let backup = self.managed[interface].backup.unwrap_or(planned.backup);
+        Some(EndpointFlags { backup, ..planned })
     }
 
     /// Opens the additional subflows of each connection that has just become established

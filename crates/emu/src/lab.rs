@@ -70,12 +70,14 @@ fn run() -> io::Result<()> {
     network::configure(&hosts, &plan, &recorder)?;
     recorder.write("ready", Ready::new(&plan, &hosts, begun))?;
 
-    let ended = drive(&plan, &hosts, &links, &recorder, &stop)?;
+    let ended = drive(&plan, &hosts, &links, &recorder, &stop);
+    let ending = Instant::now();
+    // Where the links have failed, that is the cause of whatever else went wrong.
+    let summary = links.stop(&recorder)?;
+    let ended = ended?;
     if ended == Ended::Limit {
         recorder.warn("the run was ended by its time limit before all traffic was done");
     }
-    let ending = Instant::now();
-    let summary = links.stop(&recorder)?;
     drop(hosts);
     warn_of_the_emulator(&summary, &recorder);
     recorder.write("done", Done::new(&summary, ending, ended))
@@ -144,19 +146,15 @@ fn warn_of_the_emulator(summary: &Summary, recorder: &Recorder) {
     }
 }
 
-/// Follows standard input: `stop` ends the traffic, its end ends the process and with it all that
-/// the run has made.
+/// Follows standard input: `stop` ends the traffic. Its end ends the process, which is for the
+/// guard to do ([`isolate::Guard`]).
 fn obey_stdin(stop: Stop) -> io::Result<()> {
     thread::Builder::new().name("stdin".into()).spawn(move || {
-        for line in io::stdin().lock().lines() {
-            match line {
-                Ok(line) if line == "stop" => stop.request(INTERRUPTED),
-                Ok(_) => {}
-                Err(_) => break,
+        for line in io::stdin().lock().lines().map_while(Result::ok) {
+            if line == "stop" {
+                stop.request(INTERRUPTED);
             }
         }
-        // SAFETY: as PID 1 of its namespace, this process takes every other with it.
-        unsafe { libc::_exit(1) }
     })?;
     Ok(())
 }

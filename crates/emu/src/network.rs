@@ -155,7 +155,8 @@ impl Network {
         for (number, (link, ports)) in plan.links.iter().zip(self.ports).enumerate() {
             links.push(EmulatedLink {
                 config: link.config.clone(),
-                seed: plan.seed.wrapping_add(number as u64),
+                // Far enough apart that the links of one repetition share no stream with another's.
+                seed: plan.seed.wrapping_mul(1 << 16).wrapping_add(number as u64),
                 ports,
                 taps: [tap(link.ends[0])?, tap(link.ends[1])?],
             });

@@ -13,6 +13,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 
+use super::carrier;
 use super::segments::{ETHERNET_BYTES, Frame, OffloadHeader};
 
 const PACKET_RX_RING: libc::c_int = 5;
@@ -77,7 +78,9 @@ pub type Outgoing<'a> = (OffloadHeader, Cow<'a, [u8]>);
 pub struct Port {
     socket: OwnedFd,
     ring: Ring,
-    truncated: u64,
+    index: u32,
+    /// Frames too large for a slot, and frames that the kernel would not send.
+    lost: u64,
 }
 
 impl Port {
@@ -125,7 +128,8 @@ impl Port {
         Ok(Self {
             socket,
             ring,
-            truncated: 0,
+            index: interface.index,
+            lost: 0,
         })
     }
 
@@ -134,25 +138,30 @@ impl Port {
         loop {
             let arrival = self.ring.take()?;
             if arrival.is_none() {
-                self.truncated += 1;
+                self.lost += 1;
             } else {
                 return arrival;
             }
         }
     }
 
-    /// Sends frames, in order.
+    /// Sends frames, in order. What meets an interface that is down goes nowhere, as in life; what
+    /// the kernel refuses otherwise is counted by [`Port::overruns`].
     ///
     /// # Errors
-    /// What sendmmsg(2) gives, e.g. `NetworkDown` when the other side is down.
-    pub fn send(&self, frames: &[Outgoing<'_>]) -> io::Result<()> {
+    /// What sendmmsg(2) gives beside that.
+    pub fn send(&mut self, frames: &[Outgoing<'_>]) -> io::Result<()> {
         const BATCH: usize = 64;
-        frames
-            .chunks(BATCH)
-            .try_for_each(|batch| self.send_batch(batch))
+        for batch in frames.chunks(BATCH) {
+            let refused = self.send_batch(batch)?;
+            if refused > 0 && carrier::is_up(&self.socket, self.index)? {
+                self.lost += refused;
+            }
+        }
+        Ok(())
     }
 
-    /// Frames that were lost on their way into the ring since the last call.
+    /// Frames that were lost on their way into the ring, or out, since the last call.
     ///
     /// # Errors
     /// What getsockopt(2) gives.
@@ -172,10 +181,11 @@ impl Port {
         if result < 0 {
             return Err(io::Error::last_os_error());
         }
-        Ok(u64::from(statistics[1]) + std::mem::take(&mut self.truncated))
+        Ok(u64::from(statistics[1]) + std::mem::take(&mut self.lost))
     }
 
-    fn send_batch(&self, frames: &[Outgoing<'_>]) -> io::Result<()> {
+    /// Sends frames and gives the number of those that the kernel refused.
+    fn send_batch(&self, frames: &[Outgoing<'_>]) -> io::Result<u64> {
         let headers: Vec<[u8; OffloadHeader::BYTES]> = frames
             .iter()
             .map(|(offload, _)| offload.to_bytes())
@@ -196,6 +206,7 @@ impl Port {
             })
             .collect();
         let mut sent = 0;
+        let mut refused = 0;
         let mut was_down = false;
         while sent < messages.len() {
             let rest = &mut messages[sent..];
@@ -216,15 +227,19 @@ impl Port {
                         // The socket keeps this error from a time when the interface was down
                         // and tells it once; a second one is of now.
                         Some(libc::ENETDOWN) if !was_down => was_down = true,
-                        // The far end is down: this frame goes nowhere, as in life.
-                        Some(libc::ENOBUFS) => sent += 1,
+                        Some(libc::ENETDOWN) => return Ok(refused),
+                        // The far end is down or has no room; or its MTU is smaller.
+                        Some(libc::ENOBUFS | libc::EMSGSIZE) => {
+                            sent += 1;
+                            refused += 1;
+                        }
                         _ => return Err(error),
                     }
                 }
                 count => sent += count as usize,
             }
         }
-        Ok(())
+        Ok(refused)
     }
 }
 
