@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mptcplab.engine.kernel.compile_links import compile_change, compile_link
+from mptcplab.engine.kernel.compile_links import LinkState, compile_change, compile_link
 from mptcplab.engine.kernel.compile_network import compile_nodes
 from mptcplab.engine.kernel.compile_traffic import compile_flow, time_limit_ns
 from mptcplab.scenario.draw_words import event_words
@@ -82,21 +82,28 @@ def _capture(network: Network, capture: Capture) -> Plan:
 
 
 def _events(scenario: Scenario, network: Network) -> Iterable[Plan]:
+    links = {
+        name: LinkState.initial(link, scenario.folder) for name, link in scenario.links.items()
+    }
     for event in sorted(scenario.events, key=lambda event: event.at):
+        if event.link is not None and event.change is not None:
+            links[event.link], changes = compile_change(
+                event.change, links[event.link], scenario.folder
+            )
+        else:
+            changes = [{"up": event.up}]
         label = event_words(event)
-        for action in _actions(scenario, network, event):
+        for action in _actions(scenario, network, event, changes):
             yield {"at_ns": event.at, "action": action, "label": label}
 
 
-def _actions(scenario: Scenario, network: Network, event: Event) -> Iterable[Plan]:
+def _actions(
+    scenario: Scenario, network: Network, event: Event, changes: list[Plan]
+) -> Iterable[Plan]:
+    """What an event does; `changes` are those of its link."""
     name = event.link or event.carrier
     if name is not None:
         carrier = event.up if event.carrier is not None else None
-        changes = (
-            compile_change(event.change, scenario.links[name], scenario.folder)
-            if event.change is not None
-            else [{"up": event.up}]
-        )
         index = list(scenario.links).index(name)
         for change in changes:
             yield {"kind": "link", "link": index, "change": change, "carrier": carrier}

@@ -8,10 +8,11 @@ unlimited rate has no queue, so its limit does not matter and none is set.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mptcplab.scenario.link import Jitter, Link, LinkChange, LinkSettings, Loss, Queue, QueueLimit
+from mptcplab.scenario.link import Jitter, Link, LinkChange, LinkSettings, Loss, Queue, merged
 from mptcplab.scenario.mahimahi import mean_rate_bps, read_trace
 from mptcplab.scenario.profiles import changes_of, is_half_duplex, settings_of
 
@@ -38,21 +39,42 @@ def compile_link(name: str, link: Link, folder: Path, ends: list[Json]) -> Json:
     }
 
 
-def compile_change(change: LinkChange, link: Link, folder: Path) -> list[Json]:
-    """Changes of the plan: one for each direction that is told something.
+@dataclass(frozen=True)
+class LinkState:
+    """What the events until now have made of a link: its settings up and down, and its queues'."""
+
+    settings: tuple[LinkSettings, LinkSettings]
+    limits: tuple[Json, Json]
+
+    @classmethod
+    def initial(cls, link: Link, folder: Path) -> LinkState:
+        """The link as the run begins."""
+        up, down = settings_of(link)
+        return cls((up, down), (_limits(up, down, folder), _limits(down, up, folder)))
+
+
+def compile_change(
+    change: LinkChange, before: LinkState, folder: Path
+) -> tuple[LinkState, list[Json]]:
+    """The link after an event, and the plan's changes: one, or one for each direction concerned.
 
     A queue keeps its limit when the rate changes, as a device's buffer does; a new limit in BDP is
-    of the new rate.
+    of the rate and the delays after the event. A link that had no rate yet had no queue either: its
+    limit in BDP is of the first rate.
     """
-    base = settings_of(link)
     told = changes_of(change)
-    if change.up is None and change.down is None:
-        return [_change(told[0], base[0], base[1], folder)]
-    return [
-        {"direction": index, **made}
-        for index in (0, 1)
-        if (made := _change(told[index], base[index], base[1 - index], folder))
-    ]
+    up, down = (merged(before.settings[index], told[index]) for index in (0, 1))
+    fresh = (_limits(up, down, folder), _limits(down, up, folder))
+    is_new = [told[index].queue is not None or _is_undecided(before, index) for index in (0, 1)]
+    limits = tuple(fresh[index] if is_new[index] else before.limits[index] for index in (0, 1))
+    made = [_told(settings, folder) for settings in told]
+    for index in (0, 1):
+        if told[index].queue is not None or limits[index] != before.limits[index]:
+            made[index]["limits"] = limits[index]
+    after = LinkState((up, down), (limits[0], limits[1]))
+    if made[0] == made[1]:
+        return after, [made[0]]
+    return after, [{"direction": index, **made[index]} for index in (0, 1) if made[index]]
 
 
 def rate_bps(settings: LinkSettings, folder: Path) -> int | None:
@@ -63,8 +85,6 @@ def rate_bps(settings: LinkSettings, folder: Path) -> int | None:
 
 
 def _direction(settings: LinkSettings, back: LinkSettings, folder: Path) -> Json:
-    queue = settings.queue or Queue()
-    limits = _limits(queue.limit, settings, back, folder)
     return {
         "rate": _rate(settings, folder),
         "framing_bytes": settings.framing or 0,
@@ -73,17 +93,16 @@ def _direction(settings: LinkSettings, back: LinkSettings, folder: Path) -> Json
         "loss": _loss(settings.loss),
         "reordering": _reordering(settings),
         "duplication": settings.duplication or 0.0,
-        "queue": {**limits, "discipline": _discipline(queue)},
+        "queue": {**_limits(settings, back, folder), "discipline": _discipline(_queue(settings))},
         "up": True,
     }
 
 
-def _change(told: LinkSettings, base: LinkSettings, back: LinkSettings, folder: Path) -> Json:
+def _told(told: LinkSettings, folder: Path) -> Json:
+    """What an event says of a direction, without its queue."""
     made: Json = {}
-    after = base.model_copy(update={k: getattr(told, k) for k in told.model_fields_set})
     if told.rate is not None or told.trace is not None:
         made["rate"] = _rate(told, folder)
-        after = after.model_copy(update={"rate": told.rate, "trace": told.trace})
     if told.delay is not None:
         made["delay_ns"] = told.delay
     if told.jitter is not None:
@@ -94,9 +113,13 @@ def _change(told: LinkSettings, base: LinkSettings, back: LinkSettings, folder: 
         made["reordering"] = _reordering(told)
     if told.duplication is not None:
         made["duplication"] = told.duplication
-    if told.queue is not None:
-        made["limits"] = _limits(told.queue.limit, after, back, folder)
     return made
+
+
+def _is_undecided(state: LinkState, index: int) -> bool:
+    """Whether the queue's limit is in BDP and there has been no rate to compute it from."""
+    in_bdp = _queue(state.settings[index]).limit.unit == "bdp"
+    return in_bdp and state.limits[index]["limit_bytes"] is None
 
 
 def _rate(settings: LinkSettings, folder: Path) -> Json:
@@ -148,9 +171,13 @@ def _discipline(queue: Queue) -> Json:
     }
 
 
-def _limits(
-    limit: QueueLimit, settings: LinkSettings, back: LinkSettings, folder: Path
-) -> dict[str, int | None]:
+def _queue(settings: LinkSettings) -> Queue:
+    return settings.queue or Queue()
+
+
+def _limits(settings: LinkSettings, back: LinkSettings, folder: Path) -> dict[str, int | None]:
+    """Limits of a direction's queue; `back` is the other direction."""
+    limit = _queue(settings).limit
     packets = size = None
     if limit.unit == "packets":
         packets = int(limit.amount)
