@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.metrics.plans import carrier, two_paths
+from tests.metrics.plans import carrier, end, two_paths
 from tests.recording.handmade import (
     SECOND,
     Protocol,
@@ -194,6 +194,36 @@ def test_a_recovery_that_the_end_cut_off_is_undecided(tmp_path: Path) -> None:
     [verdict] = judge(["mptcp.recovery_s <= 1 s"], compare(made))
     assert verdict.held is None
     assert verdict.reason == "mptcp.recovery_s: not recovered before the end of the run"
+
+
+def test_a_link_away_from_the_clients_has_no_recovery_and_the_reason_says_so(
+    tmp_path: Path,
+) -> None:
+    made = result(tmp_path / "out", description([("mptcp", "mptcp")]))
+    events = [
+        carrier(4 * SECOND, "core fails", 2, up=False),
+        carrier(6 * SECOND, "core is back", 2, up=True),
+    ]
+    plan = two_paths(*events)
+    plan["nodes"] += [{"name": name, "interfaces": [{"name": "core"}]} for name in ("r1", "r2")]  # type: ignore[operator]
+    plan["links"] += [{"name": "core", "ends": [end(2, 0), end(3, 0)]}]  # type: ignore[operator]
+    samples = [
+        {"t_ns": t * SECOND, "node": node, "interface": name, "rx_bytes": t * 1000, "tx_bytes": 0}
+        for t in range(20)
+        for node, name in [("client", "eth"), ("r1", "core")]
+    ]
+    happened = [
+        {"t_ns": event["at_ns"], "kind": "link", "subject": "core", "label": event["label"]}
+        for event in events
+    ]
+    tables = {"transfers": [transfer()], "events": happened, "interface_samples": samples}
+    record(made.recording_folder("mptcp", 1), tables, manifest(plan=plan))
+    [verdict] = judge(["mptcp.recovery_s.core <= 1 s"], compare(made))
+    assert verdict.held is None
+    assert verdict.reason == (
+        "mptcp.recovery_s.core has no value: only a client's interface, or a link at one, that was "
+        "in use, failed and came back has one"
+    )
 
 
 def test_a_finding_that_cannot_be_read_is_undecided(made: Result) -> None:

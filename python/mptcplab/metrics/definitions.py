@@ -94,7 +94,8 @@ DEFINITIONS: dict[str, Definition] = {
             "and with at least 5 % of the mean rate of the 5 s before; of a path: first moment "
             "after the return that begins a sample interval and a second with at least half of "
             "the interface's mean rate over the 5 s before it failed",
-            "a client's interface; a link",
+            "a client's interface; a link at a client's interface (what fails further away has no "
+            "figure of its own)",
         ),
         Definition(
             "handover_gap_s",

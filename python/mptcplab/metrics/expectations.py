@@ -86,5 +86,10 @@ def _reason(finding: Finding, variants: Mapping[str, VariantMetrics]) -> str:
         if values(name.variant, name.metric) is None:
             if name.metric in variants[name.variant].metrics and name.metric.startswith(RECOVERY):
                 return f"{full}: not recovered before the end of the run"
+            if name.metric.startswith(f"{RECOVERY}."):
+                return (
+                    f"{full} has no value: only a client's interface, or a link at one, that was "
+                    "in use, failed and came back has one"
+                )
             return f"{full} has no value"
     return "a division by zero"

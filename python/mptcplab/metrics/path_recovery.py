@@ -64,8 +64,9 @@ def path_recovery_s(path: Counter, rate_before: float, return_ns: int) -> float 
 def path_recovery_figures(
     transfers: pl.DataFrame, recording: Recording, plan: Plan
 ) -> dict[str, float | None]:
-    """``recovery_s.<path>`` of a recording, by interface and by link.
+    """``recovery_s.<path>`` of a recording, by the clients' interfaces and the links at them.
 
+    A link elsewhere has none: what a client's interface carries does not tell whether it is used.
     Each is the worst over all returns and clients; null if one of them is. A figure is missing
     where nothing came back, or where the path was not in use before its failure.
     """
