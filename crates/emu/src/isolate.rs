@@ -5,6 +5,7 @@
 //! that it held. It ends when its parent does, which ends when standard input, a pipe from the
 //! command line, closes ([`Guard`]).
 
+mod abort;
 mod guard;
 
 use std::fs;

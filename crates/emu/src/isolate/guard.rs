@@ -2,11 +2,10 @@
 //!
 //! When a process is killed, the kernel closes its connections as if it had asked for that, and
 //! goes on sending what was not delivered: for two minutes and more, in which the network
-//! namespace cannot go, and its interfaces with it. Whichever process is left therefore shortens
-//! these times in every node's namespace. They stay as they are while the run lasts, because
-//! programs that close a connection early count on them.
+//! namespace cannot go, and its interfaces with it. Whichever process is left therefore aborts
+//! them in every node's namespace.
 
-use std::io::{self, IoSlice, IoSliceMut, Read};
+use std::io::{self, IoSlice, IoSliceMut};
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::thread;
@@ -19,11 +18,14 @@ use nix::sys::socket::{ControlMessage, ControlMessageOwned, MsgFlags, recvmsg, s
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::Pid;
 
+use super::abort;
 use crate::netns::NetNs;
 use crate::sysctl;
 
 /// Descriptors in one message; the kernel takes up to 253 (`SCM_MAX_FD`).
 const LARGEST_MESSAGE: usize = 128;
+/// Time that the process inside has to end by itself, milliseconds.
+const GRACE_MS: u16 = 2000;
 
 /// One end of the connection between the process outside of the walls and the one inside.
 pub struct Guard(UnixStream);
@@ -36,8 +38,8 @@ impl Guard {
     }
 
     /// Inside: names the namespaces that hold connections. From now on the end of the process
-    /// outside no longer kills this one, which ends by itself once it has let go of them. Called
-    /// by the main thread, before there is any traffic.
+    /// outside no longer kills this one; then, and when standard input closes, it ends by itself
+    /// once it has let go of them. Called by the main thread, before there is any traffic.
     ///
     /// # Errors
     /// When the process outside has ended, or the system gives no thread.
@@ -49,8 +51,11 @@ impl Guard {
             sendmsg::<()>(self.0.as_raw_fd(), &bytes, &rights, MsgFlags::empty(), None)?;
         }
         thread::Builder::new().name("guard".into()).spawn(move || {
-            // Nothing is ever sent this way: the call returns when the process outside has ended.
-            (&self.0).read(&mut [0]).ok();
+            let stdin = io::stdin();
+            // Nothing is ever sent this way: both only hang up.
+            let mut fds =
+                [self.0.as_fd(), stdin.as_fd()].map(|end| PollFd::new(end, PollFlags::empty()));
+            while poll(&mut fds, PollTimeout::NONE) == Err(Errno::EINTR) {}
             let_go(&namespaces);
             // SAFETY: as PID 1 of its namespace, this process takes every other with it.
             unsafe { libc::_exit(1) }
@@ -60,7 +65,7 @@ impl Guard {
     }
 
     /// Outside: waits until the process inside has ended, and lets go of its namespaces. Gives its
-    /// exit status. It is killed when standard input closes.
+    /// exit status. It is killed when it does not end soon after standard input closes.
     ///
     /// # Errors
     /// When it cannot be watched.
@@ -73,7 +78,8 @@ impl Guard {
             PollFd::new(stdin.as_fd(), PollFlags::empty()),
         ];
         while poll(&mut fds, PollTimeout::NONE) == Err(Errno::EINTR) {}
-        if fds[0].any() != Some(true) {
+        let is_late = poll(&mut fds[..1], GRACE_MS).unwrap_or(0) == 0;
+        if is_late {
             kill(inside, Signal::SIGKILL)?;
         }
         let status = match waitpid(inside, None)? {
@@ -116,16 +122,14 @@ pub(super) fn is_orphan() -> io::Result<bool> {
     Ok(fds[0].any() == Some(true))
 }
 
-/// Lets connections without a process end with their next timeout instead of in minutes. The
-/// calling thread is left in one of the namespaces.
+/// Aborts all connections, and lets those that the kernel cannot abort end with their next timeout
+/// instead of in minutes. The calling thread is left in one of the namespaces.
 fn let_go(namespaces: &[NetNs]) {
     for namespace in namespaces {
         if namespace.enter().is_ok() {
-            // A kernel without one of these settings has nothing to be shortened.
+            // What fails is left to the kernel's own timeouts; there is nobody to tell.
             sysctl::set("net.ipv4.tcp_orphan_retries", "1").ok();
-            sysctl::set("net.mptcp.close_timeout", "1").ok();
-            // The subflows of a closed MPTCP connection count as ones that somebody still uses.
-            sysctl::set("net.ipv4.tcp_retries2", "1").ok();
+            abort::connections().ok();
         }
     }
 }
