@@ -180,6 +180,37 @@ def test_short_transfers_are_not_expected_to_have_joins(size: str, joins: int) -
         assert made["expected_joins"] == joins
 
 
+@pytest.mark.parametrize(
+    ("kind", "settings", "joins"),
+    [
+        ("bulk", "duration: 499 ms", 0),
+        ("bulk", "duration: 500 ms", 1),
+        # Over after the last answer, not an interval later.
+        ("request-response", "count: 1, interval: 10 s", 0),
+        ("request-response", "count: 2, interval: 479 ms, request: 1 B, response: 1 B", 0),
+        ("request-response", "count: 2, interval: 480 ms", 1),
+        # A round trip of 20 ms each.
+        ("request-response", "count: 24, interval: 0 s, request: 1 B, response: 1 B", 0),
+        ("request-response", "count: 25, interval: 0 s", 1),
+        # 8 Mbit/s carry 480 kB in the rest of half a second.
+        ("request-response", "count: 1, request: 200 kB, response: 279 kB", 0),
+        ("request-response", "count: 1, request: 200 kB, response: 280 kB", 1),
+    ],
+)
+def test_short_connections_are_not_expected_to_have_joins(
+    kind: str, settings: str, joins: int
+) -> None:
+    traffic = f"{kind}: {{from: client, to: server, {settings}}}"
+    (made,) = plan("rate: 8 Mbit/s, delay: 10 ms", traffic)["traffic"]
+    assert made["expected_joins"] == joins
+
+
+def test_a_short_command_is_not_expected_to_have_joins() -> None:
+    text = "command: {on: client, run: a, server: {on: server, run: b}, duration: "
+    assert flow(text + "499 ms}")["expected_joins"] == 0
+    assert flow(text + "500 ms}")["expected_joins"] == 1
+
+
 def test_a_command_is_expected_to_have_joins_where_its_server_is_known() -> None:
     known = flow("command: {on: client, run: a, server: {on: server, run: b}}")
     assert known["expected_joins"] == 1

@@ -72,8 +72,8 @@ def _expected_joins(scenario: Scenario, network: Network, flow: Flow, way: Way |
 
     Counted conservatively: with fullmesh one for each of the client's other interfaces that
     reaches the server in the family of the connection (an IPv4 socket has no IPv6 subflows), with
-    ndiffports what was asked for, otherwise none. A transfer that takes less than half a second may
-    be over before a subflow has joined; it is expected to have none. Of a command the server must
+    ndiffports what was asked for, otherwise none. A connection of less than half a second may be
+    over before a subflow has joined; it is expected to have none. Of a command the server must
     be known: without one it has no way.
     """
     hosts = (scenario.hosts[flow.client], scenario.hosts[flow.server])
@@ -92,10 +92,30 @@ def _expected_joins(scenario: Scenario, network: Network, flow: Flow, way: Way |
 
 
 def _is_short(scenario: Scenario, network: Network, body: Body, way: Way) -> bool:
-    """Whether a connection's payload takes the first path alone less than half a second."""
-    if not isinstance(body, Bulk | Http | Ftp) or body.size is None:
-        return False
-    return body.size * 8 * 10**9 < SHORT_NS * _way_rate_bps(scenario, network, way)
+    """Whether a connection is over within half a second, over the first path alone."""
+    rate = _way_rate_bps(scenario, network, way)
+    match body:
+        case Bulk(size=int(size)) | Http(size=size) | Ftp(size=size):
+            length_ns = _sending_ns(size, rate)
+        case RequestResponse():
+            payload = body.request + body.response
+            exchange_ns = _sending_ns(payload, rate) + _round_trip_ns(scenario, network, way)
+            # The connection closes after the last response.
+            length_ns = (body.count - 1) * max(body.interval, exchange_ns) + exchange_ns
+        case _:
+            timed_ns = timed_length_ns(body)
+            return timed_ns is not None and timed_ns < SHORT_NS
+    return length_ns < SHORT_NS
+
+
+def _sending_ns(payload_bytes: int, rate: int) -> float:
+    return payload_bytes * 8 * 10**9 / rate
+
+
+def _round_trip_ns(scenario: Scenario, network: Network, way: Way) -> int:
+    """The delays of the links on the way, there and back, as the run begins."""
+    links = dict.fromkeys(network.link_of[end] for end in way.crossed)
+    return sum(s.delay or 0 for link in links for s in settings_of(scenario.links[link]))
 
 
 def _way_rate_bps(scenario: Scenario, network: Network, way: Way) -> int:
@@ -161,10 +181,9 @@ def _ideal_ns(scenario: Scenario, network: Network, flow: Flow) -> int:
     way = _way(network, flow)
     assert way is not None
     rate = _way_rate_bps(scenario, network, way)
-    links = dict.fromkeys(network.link_of[end] for end in way.crossed)
-    delays = [s.delay or 0 for link in links for s in settings_of(scenario.links[link])]
+    round_trip = _round_trip_ns(scenario, network, way)
     payload, exchanges = _amount(flow.body)
-    return payload * 8 * 10**9 // rate + exchanges * _HANDSHAKE_ROUND_TRIPS * sum(delays)
+    return payload * 8 * 10**9 // rate + exchanges * _HANDSHAKE_ROUND_TRIPS * round_trip
 
 
 def _smallest_rate_bps(scenario: Scenario, link: str) -> int:
