@@ -194,8 +194,10 @@ pub struct Traffic {
     pub port: u16,
     /// When it starts.
     pub start_ns: u64,
-    /// Congestion control of both ends' sockets.
+    /// Congestion control of the client's sockets.
     pub congestion_control: String,
+    /// Congestion control of the server's sockets.
+    pub server_congestion_control: String,
     /// Additional subflows that must join, or the run is reported as not multipath; 0 expects none.
     pub expected_joins: u32,
     /// What is sent.

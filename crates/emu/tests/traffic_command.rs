@@ -119,6 +119,27 @@ fn sockets_are_of_the_asked_protocol_also_in_children() {
 }
 
 #[test]
+fn the_servers_program_has_its_own_congestion_control() {
+    if !inside("the_servers_program_has_its_own_congestion_control") {
+        return;
+    }
+    let world = World::new();
+    // It ends when the client's does, so it must listen before and print at once.
+    let script = "
+import socket, time
+s = socket.create_server(('', 5001))
+print(s.getsockopt(6, 13, 16).strip(b'\\0').decode(), flush=True)
+time.sleep(60)
+";
+    let client = ["sleep", "0.2"];
+    let server: &[&str] = &["python3", "-c", script];
+    let mut item = command(Protocol::Mptcp, &client, Some(server));
+    item.server_congestion_control = "reno".to_owned();
+    run(&world, item);
+    assert_eq!(texts(&world, "stdout"), ["reno"]);
+}
+
+#[test]
 fn a_program_gets_tcp_where_mptcp_is_off() {
     if !inside("a_program_gets_tcp_where_mptcp_is_off") {
         return;

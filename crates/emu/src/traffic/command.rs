@@ -7,11 +7,10 @@ use std::time::Instant;
 use super::failure::describe;
 use super::item::Item;
 use super::listening::await_listener;
-use super::process::{Exit, Program, Stream};
+use super::process::{Exit, Program, Site, Stream};
 use super::rows::Output;
 use super::stop::Stop;
 use crate::plan::Traffic;
-use crate::telemetry::NodeContext;
 
 /// Runs the server's command, if any, and at the item's time the client's.
 pub(super) fn run(
@@ -26,12 +25,12 @@ pub(super) fn run(
     thread::scope(|scope| {
         if let Some(argv) = server_argv {
             let stops = [&item.stop, &clients_ended];
-            scope.spawn(move || run_one(item, &item.server, argv, &stops, None));
+            scope.spawn(move || run_one(item, item.server_site(), argv, &stops, None));
             await_listener(item);
         }
         if item.begin() {
             let deadline = duration_ns.map(|duration| item.instant(item.recorder.now() + duration));
-            run_one(item, &item.client, argv, &[&item.stop], deadline);
+            run_one(item, item.client_site(), argv, &[&item.stop], deadline);
         }
         clients_ended.request("the client has ended");
     });
@@ -39,24 +38,23 @@ pub(super) fn run(
 
 fn run_one(
     item: &Item,
-    node: &NodeContext,
+    site: Site<'_>,
     argv: &[String],
     stops: &[&Stop],
     deadline: Option<Instant>,
 ) {
     let argv = with_addresses(argv, &item.traffic);
     let program = Program {
-        node,
+        site,
         argv: &argv,
         protocol: item.traffic.protocol,
-        congestion_control: &item.traffic.congestion_control,
     };
     let exit = program.run(stops, deadline, |stream, text| {
         let stream = match stream {
             Stream::Stdout => "stdout",
             Stream::Stderr => "stderr",
         };
-        let (traffic, node, t_ns) = (&item.traffic.name, &node.name, item.recorder.now());
+        let (traffic, node, t_ns) = (&item.traffic.name, &site.node.name, item.recorder.now());
         item.write(
             "outputs",
             Output {
@@ -68,7 +66,7 @@ fn run_one(
             },
         );
     });
-    let name = format!("{} on {}", argv.join(" "), node.name);
+    let name = format!("{} on {}", argv.join(" "), site.node.name);
     match exit {
         Ok(Exit::Itself(status)) => {
             item.event(&format!("{name}: {status}"));

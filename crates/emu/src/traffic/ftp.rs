@@ -15,11 +15,10 @@ use super::failure::{Failure, describe};
 use super::item::Item;
 use super::listening::await_listener;
 use super::payload::{Receiver, complete};
-use super::process::{Exit, Program, Stream};
+use super::process::{Exit, Program, Site, Stream};
 use super::rows::Transfer;
 use super::stop::Stop;
 use crate::plan::Way;
-use crate::telemetry::NodeContext;
 
 /// The environment variable with the path of the Python interpreter.
 pub(super) const PYTHON: &str = "MPTCPLAB_PYTHON";
@@ -103,10 +102,10 @@ pub(super) fn run(item: &Item, files: Files) {
     let session = &Session::new(item, files);
     thread::scope(|scope| {
         let stops = [&item.stop, &clients_ended];
-        scope.spawn(move || session.run(&item.server, "ftp_server", &server, &stops));
+        scope.spawn(move || session.run(item.server_site(), "ftp_server", &server, &stops));
         await_listener(item);
         if item.begin() {
-            session.run(&item.client, "ftp_client", &client, &[&item.stop]);
+            session.run(item.client_site(), "ftp_client", &client, &[&item.stop]);
         }
         clients_ended.request("the client has ended");
     });
@@ -145,16 +144,15 @@ impl<'a> Session<'a> {
         }
     }
 
-    fn run(&self, node: &NodeContext, module: &str, arguments: &impl Serialize, stops: &[&Stop]) {
+    fn run(&self, site: Site<'_>, module: &str, arguments: &impl Serialize, stops: &[&Stop]) {
         let python = env::var(PYTHON).unwrap_or_default();
         let module = format!("mptcplab.engine.kernel.{module}");
         let arguments = serde_json::to_string(arguments).unwrap_or_default();
         let argv = [python, "-m".to_owned(), module, arguments];
         let program = Program {
-            node,
+            site,
             argv: &argv,
             protocol: self.item.traffic.protocol,
-            congestion_control: &self.item.traffic.congestion_control,
         };
         let complaint = Mutex::new(String::new());
         let exit = program.run(stops, None, |stream, line| {
@@ -171,14 +169,14 @@ impl<'a> Session<'a> {
             Ok(Exit::Itself(status)) if !status.success() => {
                 self.item.warn(&format!(
                     "FTP on {} failed: {status}: {complaint}",
-                    node.name
+                    site.node.name
                 ));
             }
             Ok(_) => {}
             Err(error) => {
                 self.item.warn(&format!(
                     "FTP on {} could not be run: {}",
-                    node.name,
+                    site.node.name,
                     describe(&error)
                 ));
             }

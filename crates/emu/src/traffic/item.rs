@@ -12,6 +12,7 @@ use socket2::Socket;
 use super::Context;
 use super::deliveries::Bin;
 use super::failure::Failure;
+use super::process::Site;
 use super::rows::{Delivery, Latency, Transfer};
 use super::stop::{Stop, Wake, wait};
 use super::verdict::Tally;
@@ -58,6 +59,22 @@ impl Item {
             seed,
             tally: Mutex::default(),
         })
+    }
+
+    /// Where the client's program runs.
+    pub(super) fn client_site(&self) -> Site<'_> {
+        Site {
+            node: &self.client,
+            congestion_control: &self.traffic.congestion_control,
+        }
+    }
+
+    /// Where the server's program runs.
+    pub(super) fn server_site(&self) -> Site<'_> {
+        Site {
+            node: &self.server,
+            congestion_control: &self.traffic.server_congestion_control,
+        }
     }
 
     /// Where the client connects to.

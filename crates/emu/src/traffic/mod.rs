@@ -197,10 +197,14 @@ fn prepare(
         }
     };
     let available = socket::congestion_controls().map_err(io("list the congestion controls"))?;
-    if !available.contains(&traffic.congestion_control) {
+    let wanted = [
+        &traffic.congestion_control,
+        &traffic.server_congestion_control,
+    ];
+    if let Some(unknown) = wanted.into_iter().find(|name| !available.contains(name)) {
         return Err(StartError::CongestionControl {
             traffic: name(),
-            name: traffic.congestion_control.clone(),
+            name: unknown.clone(),
             available: available.join(", "),
         });
     }
@@ -212,7 +216,13 @@ fn prepare(
         traffic.workload,
         Workload::Bulk { .. } | Workload::Http { .. } | Workload::RequestResponse { .. }
     );
-    let listen = || socket::listen(item.target(), traffic.protocol, &traffic.congestion_control);
+    let listen = || {
+        socket::listen(
+            item.target(),
+            traffic.protocol,
+            &traffic.server_congestion_control,
+        )
+    };
     let listener = listens
         .then(|| item.server.netns.run(listen).and_then(|socket| socket))
         .transpose()

@@ -24,12 +24,18 @@ use crate::telemetry::NodeContext;
 const GRACE: Duration = Duration::from_secs(1);
 const READ_LENGTH: usize = 16 * 1024;
 
+/// Where a program of an item runs: at its client or at its server.
+#[derive(Clone, Copy)]
+pub(super) struct Site<'a> {
+    pub(super) node: &'a NodeContext,
+    pub(super) congestion_control: &'a str,
+}
+
 /// A program, and what its TCP sockets are.
 pub(super) struct Program<'a> {
-    pub(super) node: &'a NodeContext,
+    pub(super) site: Site<'a>,
     pub(super) argv: &'a [String],
     pub(super) protocol: Protocol,
-    pub(super) congestion_control: &'a str,
 }
 
 /// How a program ended.
@@ -65,13 +71,18 @@ impl Program<'_> {
         each: impl Fn(Stream, &str) + Sync,
     ) -> io::Result<Exit> {
         let ended = Stop::new()?;
-        let (mut child, listener) = self.node.netns.run(|| self.spawn())??;
+        let (mut child, listener) = self.site.node.netns.run(|| self.spawn())??;
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
         let supervision = Mutex::new(Ok(()));
         let exit = thread::scope(|scope| {
             scope.spawn(|| {
-                let result = self.node.netns.enter().and_then(|()| {
-                    shim::supervise(&listener, self.protocol, self.congestion_control, &ended)
+                let result = self.site.node.netns.enter().and_then(|()| {
+                    shim::supervise(
+                        &listener,
+                        self.protocol,
+                        self.site.congestion_control,
+                        &ended,
+                    )
                 });
                 if let Ok(mut supervision) = supervision.lock() {
                     *supervision = result;

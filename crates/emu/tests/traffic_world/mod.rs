@@ -194,6 +194,7 @@ pub(crate) fn traffic(protocol: Protocol, workload: Workload) -> Traffic {
         port: 5001,
         start_ns: 0,
         congestion_control: "cubic".to_owned(),
+        server_congestion_control: "cubic".to_owned(),
         expected_joins: 0,
         workload,
     }
