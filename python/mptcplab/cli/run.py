@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from mptcplab.cli.errors import UserError
-from mptcplab.cli.scenarios import load_scenario
+from mptcplab.cli.scenarios import load_scenario, with_known_metrics
 from mptcplab.engine.kernel.compile import Capture
 from mptcplab.engine.kernel.lab import LabError
 from mptcplab.engine.kernel.run import Run, Task
@@ -96,7 +96,8 @@ def _prepare(name: str, options: RunOptions) -> tuple[Scenario, Choice]:
     scenario = load_scenario(name)
     try:
         if options.overrides:
-            scenario = with_overrides(scenario, dict(_override(text) for text in options.overrides))
+            values = dict(_override(text) for text in options.overrides)
+            scenario = with_known_metrics(with_overrides(scenario, values))
         if options.duration is not None:
             scenario = with_duration(scenario, parse_time(options.duration))
     except ScenarioError as error:

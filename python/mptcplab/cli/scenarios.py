@@ -15,9 +15,24 @@ from mptcplab.scenario import Problem, Scenario, ScenarioError, catalogue, load
 def load_scenario(name: str) -> Scenario:
     """Loads a scenario for a command; its problems become one message."""
     try:
-        return load(name)
+        return with_known_metrics(load(name))
     except ScenarioError as error:
         raise UserError(str(error)) from error
+
+
+def with_known_metrics(scenario: Scenario) -> Scenario:
+    """The scenario, whose findings and references name metrics that there are.
+
+    Raises:
+        ScenarioError: some do not.
+
+    """
+    from mptcplab.metrics import unknown_metrics
+
+    problems = unknown_metrics(scenario)
+    if problems:
+        raise ScenarioError(problems)
+    return scenario
 
 
 def list_scenarios(pattern: str, *, as_json: bool) -> None:
@@ -59,7 +74,7 @@ def check_scenarios(names: Sequence[str], *, as_json: bool) -> None:
     problems: list[Problem] = []
     for name in names:
         try:
-            load(name)
+            with_known_metrics(load(name))
         except ScenarioError as error:
             problems.extend(error.problems)
         else:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from mptcplab.metrics.definitions import DEFINITIONS, Definition, definition_of
     from mptcplab.metrics.expectations import Verdict, judge
     from mptcplab.metrics.measurement import Measurement, measure
+    from mptcplab.metrics.naming import unknown_metrics
     from mptcplab.metrics.statistics import Estimate
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "definition_of",
     "judge",
     "measure",
+    "unknown_metrics",
 ]
 
 _HOMES = {
@@ -37,6 +39,7 @@ _HOMES = {
     "definition_of": "definitions",
     "judge": "expectations",
     "measure": "measurement",
+    "unknown_metrics": "naming",
 }
 
 

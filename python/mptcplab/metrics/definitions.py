@@ -6,6 +6,9 @@ A metric's full name is the name given here, or that name, a dot and a part: ``g
 
 from dataclasses import dataclass
 
+PERCENTILES = (50, 90, 99)
+"""Those that times are given by, as parts of a name: ``p50``."""
+
 
 @dataclass(frozen=True)
 class Definition:

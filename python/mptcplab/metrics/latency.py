@@ -2,10 +2,9 @@
 
 import polars as pl
 
+from mptcplab.metrics.definitions import PERCENTILES
 from mptcplab.metrics.statistics import percentile
 from mptcplab.recording import Recording
-
-PERCENTILES = (50, 90, 99)
 
 
 def latency_figures(recording: Recording) -> dict[str, float | None]:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from mptcplab.metrics.latency import PERCENTILES, latency_figures
+from mptcplab.metrics.definitions import PERCENTILES
+from mptcplab.metrics.latency import latency_figures
 from mptcplab.metrics.path_recovery import path_recovery_figures
 from mptcplab.metrics.paths import (
     PathFigures,

@@ -1,0 +1,64 @@
+"""Whether a scenario's findings and references name metrics that there are.
+
+A finding about a name that no recording can have (``mptcp.goodputt``, ``mptcp.goodput.nosuch``)
+could never be decided, and nobody would know before the run is over.
+"""
+
+from mptcplab.metrics.definitions import DEFINITIONS, PERCENTILES
+from mptcplab.scenario import Problem, Scenario, for_variant
+from mptcplab.scenario.expectation import parse
+from mptcplab.scenario.flows import flows
+from mptcplab.scenario.problem import did_you_mean, quoted
+
+
+def unknown_metrics(scenario: Scenario) -> list[Problem]:
+    """A problem for each name in ``expect`` and ``reference`` that means nothing."""
+    parts = {variant: _parts(scenario, variant) for variant in scenario.variants}
+    place = scenario.provenance.problem
+    found = []
+    for index, text in enumerate(scenario.expect):
+        for name in dict.fromkeys(parse(text).names()):
+            wrong = _wrong(name.metric, parts[name.variant])
+            if wrong is not None:
+                found.append(place(("expect", index), f"{quoted(text)}: {wrong}"))
+    for index, figure in enumerate(scenario.reference):
+        wrong = _wrong(figure.metric, parts[figure.variant])
+        if wrong is not None:
+            found.append(place(("reference", index, "metric"), wrong))
+    return found
+
+
+def _wrong(metric: str, parts: dict[str, list[str]]) -> str | None:
+    """What is wrong with a full metric name; null if nothing is."""
+    name, dot, part = metric.partition(".")
+    if name not in DEFINITIONS:
+        return f"there is no metric {quoted(name)}: {did_you_mean(name, DEFINITIONS)}"
+    known = parts.get(name, [])
+    if not dot or part in known:
+        return None
+    if not known:
+        return f"{name} is one figure, without parts: write {name}"
+    return f"{name} has no part {quoted(part)}: {did_you_mean(part, known)}"
+
+
+def _parts(scenario: Scenario, variant: str) -> dict[str, list[str]]:
+    """By metric: what may follow its name after a dot in this variant."""
+    made = for_variant(scenario, variant)
+    sent = flows(made, made.variants[variant])
+    clients = dict.fromkeys(flow.client for flow in sent)
+    ends = [
+        (client, interface) for client in clients for interface in made.hosts[client].interfaces
+    ]
+    interfaces = [interface for _, interface in ends]
+    both = [f"{client}.{interface}" for client, interface in ends]
+    items = [flow.name for flow in sent]
+    links = [name for name, link in made.links.items() if not set(both).isdisjoint(link.between)]
+    percentiles = [f"p{percent}" for percent in PERCENTILES]
+    of_items = [f"{item}.{percentile}" for item in items for percentile in percentiles]
+    return {
+        "goodput": ["up", "down", *interfaces, *items, *clients, *both],
+        "share": [*interfaces, *both],
+        "completion_s": percentiles,
+        "recovery_s": [*interfaces, *links],
+        "latency_s": [*percentiles, *items, *of_items],
+    }
