@@ -649,6 +649,38 @@ BAD: list[tuple[str, str, list[str]]] = [
         ['21: events.0.change.rate: 10: a rate needs a unit: did you mean "10 Mbit/s"?'],
     ),
     (
+        "    mptcp: {path_manager: fullmesh}",
+        "    mptcp: {path_manager: {ndiffports: 3}, limits: {subflows: 1, add_addr_accepted: 0}}",
+        [
+            f"7: hosts.client.mptcp.limits.{key}: ndiffports has no limits, it opens as many subflows as it says: remove it"
+            for key in ("add_addr_accepted", "subflows")
+        ],
+    ),
+    (
+        "  ap: {}",
+        "  ap: {interfaces: {lan: {backup: true}}}",
+        [
+            "13: routers.ap.interfaces.lan.backup: ap is a router, which has no subflows: set it at a host's interface"
+        ],
+    ),
+    (
+        "rate: 48 Mbit/s, delay",
+        "queue: {discipline: codel}, delay",
+        ["15: links.wifi.queue: no packet waits for wifi, whose rate is unlimited: give it a rate"],
+    ),
+    (
+        "rate: 48 Mbit/s, delay",
+        "rate: unlimited, queue: 100 packets, delay",
+        ["15: links.wifi.queue: no packet waits for wifi, whose rate is unlimited: give it a rate"],
+    ),
+    (
+        "rate: 48 Mbit/s, delay",
+        "up: {rate: 1 Mbit/s, queue: 9 kB}, down: {queue: 9 kB}, delay",
+        [
+            "15: links.wifi.down.queue: no packet waits for wifi, whose rate is unlimited: give it a rate"
+        ],
+    ),
+    (
         "title: Two paths",
         "title: Two paths\nsample_interval: 1 us",
         ['2: sample_interval: "1 us": must be at least 1 ms'],
@@ -666,6 +698,25 @@ def test_a_mistake_is_named_with_line_key_and_mend(old: str, new: str, expected:
     with pytest.raises(ScenarioError) as caught:
         loads(GOOD.replace(old, new, 1), "x.yaml")
     assert [str(problem) for problem in caught.value.problems] == [f"x.yaml:{m}" for m in expected]
+
+
+NO_RATE = GOOD.replace("rate: 48 Mbit/s, ", "")
+
+
+def test_an_event_sets_no_queue_of_a_link_without_a_rate() -> None:
+    event = "events:\n  - {at: 1 s, link: wifi, change: {up: {queue: 9 kB}}}\n"
+    with pytest.raises(ScenarioError) as caught:
+        loads(NO_RATE.replace("events:\n", event), "x.yaml")
+    assert [str(problem) for problem in caught.value.problems] == [
+        "x.yaml:21: events.0.change.up.queue: no packet waits for wifi, whose rate is unlimited: "
+        "give it a rate"
+    ]
+
+
+def test_a_queue_is_accepted_where_an_event_gives_the_link_its_rate() -> None:
+    event = "events:\n  - {at: 1 s, link: wifi, change: {rate: 5 Mbit/s}}\n"
+    queue = NO_RATE.replace("delay: 1 ms", "delay: 1 ms, queue: 9 kB")
+    assert loads(queue.replace("events:\n", event)).links["wifi"].queue is not None
 
 
 def test_there_are_forty_and_more() -> None:

@@ -113,12 +113,12 @@ def test_queues_hold_one_bdp_unless_said(
 
 
 def test_codel_has_the_parameters_of_its_rfc_unless_said() -> None:
-    assert direction("queue: {discipline: codel}")["queue"]["discipline"] == {
+    assert direction("rate: 1 Mbit/s, queue: {discipline: codel}")["queue"]["discipline"] == {
         "kind": "codel",
         "target_ns": 5_000_000,
         "interval_ns": 100_000_000,
     }
-    made = direction("queue: {discipline: codel, target: 1 ms, interval: 20 ms}")
+    made = direction("rate: 1 Mbit/s, queue: {discipline: codel, target: 1 ms, interval: 20 ms}")
     assert made["queue"]["discipline"]["target_ns"] == 1_000_000
     assert made["queue"]["discipline"]["interval_ns"] == 20_000_000
 

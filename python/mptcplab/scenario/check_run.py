@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
+from mptcplab.scenario.check_effect import check_effect
 from mptcplab.scenario.check_names import bad_traces, unknown_end, unknown_host
 from mptcplab.scenario.expectation import parse
 from mptcplab.scenario.flows import Flow, end_ns, find_way, flows
@@ -33,6 +34,7 @@ def check_behaviour(
         return
     yield from _flow_names(scenario)
     yield from _path_managers(scenario)
+    yield from check_effect(scenario)
     for name in variants:
         sent = flows(scenario, scenario.variants[name])
         for flow in sent:
