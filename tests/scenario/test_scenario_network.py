@@ -207,6 +207,12 @@ def test_joins_are_expected_of_interfaces_that_reach_the_server_only() -> None:
     assert compile_plan(loads(text), "mptcp", seed=1)["traffic"][0]["expected_joins"] == 1
 
 
+def test_no_more_joins_are_expected_than_the_server_takes() -> None:
+    text = DIRECT.format(client="{}", server="{}", host=", mptcp: {path_manager: {ndiffports: 4}}")
+    few = text.replace("eth: {}}}\nlinks", "eth: {}}, mptcp: {limits: {subflows: 2}}}\nlinks")
+    assert [plan(made)["traffic"][0]["expected_joins"] for made in (text, few)] == [3, 2]
+
+
 def test_no_join_is_expected_of_an_interface_of_another_family() -> None:
     text = """\
 hosts:

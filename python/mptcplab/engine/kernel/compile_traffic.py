@@ -84,7 +84,7 @@ def _expected_joins(scenario: Scenario, network: Network, flow: Flow, way: Way |
     manager = path_manager(scenario, flow.client)
     limit = min(host.mptcp.limits.subflows for host in hosts)
     if manager.kind == "ndiffports":
-        return manager.subflows_per_pair - 1
+        return min(limit, manager.subflows_per_pair - 1)
     if manager.kind != "fullmesh":
         return 0
     others = [end for end in network.ends_of(flow.client) if end != way.source]
