@@ -10,12 +10,14 @@ use serde::Serialize;
 
 use crate::emulator::Summary;
 use crate::host::Host;
+use crate::isolate::{self, Guard};
 use crate::network::{self, Links, Network};
 use crate::plan::Plan;
+use crate::realtime::ReservedThread;
 use crate::record::Recorder;
 use crate::telemetry::{self, NodeContext};
+use crate::timeline;
 use crate::traffic::{self, Context, Ended, Stop};
-use crate::{isolate, timeline};
 
 /// The reason of a transfer that Ctrl-C ended.
 const INTERRUPTED: &str = "interrupted";
@@ -59,27 +61,40 @@ fn run() -> io::Result<()> {
     let begun = Instant::now();
     let plan = Arc::new(plan);
     let network = Network::build(&plan)?;
-    let zero = Instant::now();
-    let recorder = Recorder::new(Box::new(io::stdout()), zero);
-    let (hosts, links) = network.start(&plan, reserved, zero, {
+    let recorder = Recorder::new(Box::new(io::stdout()), Instant::now())?;
+    let recorded = record(&plan, network, (reserved, guard), &recorder, stop, begun);
+    let written = recorder.finish();
+    recorded.and(written)
+}
+
+/// Runs the plan in its network; `begun` is when building that began.
+fn record(
+    plan: &Arc<Plan>,
+    network: Network,
+    (reserved, guard): (ReservedThread, Guard),
+    recorder: &Recorder,
+    stop: Stop,
+    begun: Instant,
+) -> io::Result<()> {
+    let (hosts, links) = network.start(plan, reserved, recorder.zero(), {
         let stop = stop.clone();
         move || stop.request("the links failed")
     })?;
     let hosts = Arc::new(hosts);
     guard.entrust(hosts.iter().map(|host| host.netns.clone()).collect())?;
-    network::configure(&hosts, &plan, &recorder)?;
-    recorder.write("ready", Ready::new(&plan, &hosts, begun))?;
+    network::configure(&hosts, plan, recorder)?;
+    recorder.write("ready", Ready::new(plan, &hosts, begun))?;
 
-    let ended = drive(&plan, &hosts, &links, &recorder, &stop);
+    let ended = drive(plan, &hosts, &links, recorder, &stop);
     let ending = Instant::now();
     // Where the links have failed, that is the cause of whatever else went wrong.
-    let summary = links.stop(&recorder)?;
+    let summary = links.stop(recorder)?;
     let ended = ended?;
     if ended == Ended::Limit {
         recorder.warn("the run was ended by its time limit before all traffic was done");
     }
     drop(hosts);
-    warn_of_the_emulator(&summary, &recorder);
+    warn_of_the_emulator(&summary, recorder);
     recorder.write("done", Done::new(&summary, ending, ended))
 }
 

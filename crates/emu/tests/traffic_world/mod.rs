@@ -131,7 +131,7 @@ impl World {
             .map(|(name, netns, host)| NodeContext::new(&node(name, host), netns))
             .to_vec();
         let rows = Rows::default();
-        let recorder = Recorder::new(Box::new(rows.clone()), Instant::now());
+        let recorder = Recorder::new(Box::new(rows.clone()), Instant::now()).unwrap();
         let stop = Stop::new().unwrap();
         Self {
             context: Context {
@@ -173,6 +173,7 @@ impl World {
 
     /// The rows of one table so far.
     pub(crate) fn rows(&self, table: &str) -> Vec<Value> {
+        self.context.recorder.finish().unwrap();
         let bytes = self.rows.0.lock().unwrap();
         let rows = bytes
             .split(|&byte| byte == b'\n')
