@@ -85,6 +85,22 @@ fn a_connection_without_an_answer_says_so() {
 }
 
 #[test]
+fn a_connection_that_never_stood_is_not_taken_for_multipath() {
+    if !inside("a_connection_that_never_stood_is_not_taken_for_multipath") {
+        return;
+    }
+    let world = World::new();
+    world.ip(1, "route add blackhole 10.0.1.2/32");
+    let mut item = bulk(Protocol::Mptcp, Some(200 * MILLISECOND));
+    item.expected_joins = 1;
+    traffic::start(&[item], &world.context).unwrap().wait(LONG);
+    assert_eq!(only_transfer(&world)["joins"], Value::Null);
+    let expected = "item: whether it was multipath is not known: the joins of 1 of 1 connections \
+                    are unknown: they never stood, or the kernel's events were lost";
+    assert_eq!(warning(&world), expected);
+}
+
+#[test]
 fn a_source_that_is_not_there_says_so() {
     if !inside("a_source_that_is_not_there_says_so") {
         return;

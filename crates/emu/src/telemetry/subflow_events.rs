@@ -6,6 +6,7 @@ use std::io;
 
 use netlink_packet_core::NetlinkBuffer;
 use netlink_sys::Socket;
+use nix::sys::socket::{setsockopt, sockopt};
 
 use super::bytes::{u8_at, u32_at};
 use super::dump::{Dumper, attributes};
@@ -24,13 +25,21 @@ const MPTCP_ATTR_TOKEN: u16 = 1;
 
 /// Room for one event.
 const READ_LENGTH: usize = 8 * 1024;
-/// Room for events between two reads; the kernel's limit may be lower.
+/// Room for events between two reads; without privilege the kernel's limit may be lower.
 const QUEUE_BYTES: usize = 4 * 1024 * 1024;
 
 /// Counts the joins of the connections of one namespace from when it is opened.
 pub(crate) struct SubflowEvents {
     socket: Socket,
+    count: Count,
+}
+
+/// What has been read of the events so far.
+#[derive(Default)]
+struct Count {
     joins: HashMap<u32, u32>,
+    /// Events are missing: no count is right from then on.
+    lost: bool,
 }
 
 impl SubflowEvents {
@@ -50,32 +59,49 @@ impl SubflowEvents {
         let mut socket = Socket::new(libc::NETLINK_GENERIC as isize)?;
         socket.bind_auto()?;
         socket.set_non_blocking(true)?;
-        socket.set_rx_buf_sz(QUEUE_BYTES as libc::c_int)?;
+        setsockopt(&socket, sockopt::RcvBufForce, &QUEUE_BYTES)
+            .or_else(|_| setsockopt(&socket, sockopt::RcvBuf, &QUEUE_BYTES))?;
         socket.add_membership(group)?;
         Ok(Self {
             socket,
-            joins: HashMap::new(),
+            count: Count::default(),
         })
     }
 
     /// Additional subflows established so far on the connection with this local token.
     ///
-    /// # Errors
-    /// When events were lost.
-    pub(crate) fn joins(&mut self, token: u32) -> io::Result<u32> {
+    /// `None` when events were lost, now or at any time before.
+    pub(crate) fn joins(&mut self, token: u32) -> Option<u32> {
+        let socket = &self.socket;
+        self.count
+            .drain(|mut buffer| socket.recv(&mut buffer, 0))
+            .of(token)
+    }
+}
+
+impl Count {
+    /// Takes the events that `receive` gives, up to its first error: `WouldBlock` where there are
+    /// no more, `ENOBUFS` where the kernel had no room for one.
+    fn drain(&mut self, mut receive: impl FnMut(&mut [u8]) -> io::Result<usize>) -> &Self {
         let mut buffer = [0; READ_LENGTH];
         loop {
-            match self.socket.recv(&mut &mut buffer[..], 0) {
+            match receive(&mut buffer) {
                 Ok(length) => {
                     if let Some(token) = joined(&buffer[..length]) {
                         *self.joins.entry(token).or_default() += 1;
                     }
                 }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                Err(error) => return Err(error),
+                Err(error) => {
+                    self.lost |= error.kind() != io::ErrorKind::WouldBlock;
+                    return self;
+                }
             }
         }
-        Ok(self.joins.get(&token).copied().unwrap_or(0))
+    }
+
+    fn of(&self, token: u32) -> Option<u32> {
+        let joins = self.joins.get(&token).copied().unwrap_or(0);
+        (!self.lost).then_some(joins)
     }
 }
 
@@ -126,6 +152,41 @@ mod tests {
     #[test]
     fn a_join_names_its_connection() {
         assert_eq!(joined(SUB_ESTABLISHED), Some(0x0062_9ce3));
+    }
+
+    /// Receives `SUB_ESTABLISHED` so many times, then fails with `error`.
+    fn receive(events: usize, error: i32) -> impl FnMut(&mut [u8]) -> io::Result<usize> {
+        let mut left = events;
+        move |buffer| {
+            if left == 0 {
+                return Err(io::Error::from_raw_os_error(error));
+            }
+            left -= 1;
+            buffer[..SUB_ESTABLISHED.len()].copy_from_slice(SUB_ESTABLISHED);
+            Ok(SUB_ESTABLISHED.len())
+        }
+    }
+
+    #[test]
+    fn joins_are_counted_by_connection() {
+        let mut count = Count::default();
+        assert_eq!(
+            count.drain(receive(2, libc::EAGAIN)).of(0x0062_9ce3),
+            Some(2)
+        );
+        assert_eq!(
+            count.drain(receive(1, libc::EAGAIN)).of(0x0062_9ce3),
+            Some(3)
+        );
+        assert_eq!(count.of(1), Some(0));
+    }
+
+    #[test]
+    fn once_events_are_lost_no_count_is_known() {
+        let mut count = Count::default();
+        assert_eq!(count.drain(receive(2, libc::ENOBUFS)).of(0x0062_9ce3), None);
+        assert_eq!(count.drain(receive(1, libc::EAGAIN)).of(0x0062_9ce3), None);
+        assert_eq!(count.of(1), None);
     }
 
     #[test]

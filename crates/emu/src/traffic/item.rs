@@ -164,14 +164,14 @@ impl Item {
     /// Writes the row of a transfer that has ended.
     pub(super) fn write_transfer(&self, mut transfer: Transfer<'_>, result: Result<(), Failure>) {
         transfer.error = result.err().map(|failure| failure.to_string());
-        if let Some(joins) = transfer.joins {
-            let mut tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
-            tally.count(
-                joins,
+        self.tally
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .count(
+                transfer.joins,
                 self.traffic.expected_joins,
                 transfer.fallback == Some(true),
             );
-        }
         self.write("transfers", transfer);
     }
 
@@ -272,5 +272,4 @@ fn joins(events: Option<&Mutex<SubflowEvents>>, token: Option<u32>) -> Option<u3
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
         .joins(token?)
-        .ok()
 }

@@ -13,19 +13,78 @@ use crate::telemetry::mib::{self, Mib};
 /// What the connections of an item had.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tally {
-    connections: u32,
+    /// Connections of which the joins are known.
+    known: u32,
     /// Connections with fewer joins than expected.
     short: u32,
+    /// Connections of which the joins are not known: they never stood, or events were lost.
+    unknown: u32,
     /// Connections that spoke plain TCP.
     fallbacks: u32,
 }
 
 impl Tally {
-    /// Counts a connection that stood.
-    pub(super) fn count(&mut self, joins: u32, expected: u32, fallback: bool) {
-        self.connections += 1;
-        self.short += u32::from(joins < expected);
+    /// Counts a connection, or the attempt to have one.
+    pub(super) fn count(&mut self, joins: Option<u32>, expected: u32, fallback: bool) {
+        self.known += u32::from(joins.is_some());
+        self.unknown += u32::from(joins.is_none());
+        self.short += u32::from(joins.is_some_and(|joins| joins < expected));
         self.fallbacks += u32::from(fallback);
+    }
+
+    /// What is to be said of connections that expected so many joins.
+    fn finding(&self, expected: u32) -> Finding {
+        let Self {
+            known,
+            short,
+            unknown,
+            ..
+        } = *self;
+        let unsure = format!(
+            "the joins of {unknown} of {} connections are unknown: they never stood, or the \
+             kernel's events were lost",
+            known + unknown
+        );
+        if short == 0 {
+            return if unknown == 0 {
+                Finding::AsExpected
+            } else {
+                Finding::Unknown(unsure)
+            };
+        }
+        let mut what =
+            format!("{short} of {known} connections had fewer joins than the {expected} expected");
+        if unknown > 0 {
+            what = format!("{what}; {unsure}");
+        }
+        Finding::Short {
+            partly: short < known,
+            what,
+        }
+    }
+}
+
+/// What is known of the joins of an item.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Finding {
+    /// All that were expected.
+    AsExpected,
+    /// Fewer; `partly` where some were.
+    Short { partly: bool, what: String },
+    /// Nothing against it, but not all is known.
+    Unknown(String),
+}
+
+/// What is to be said of a command. The connections of a program are not ours to count: those of
+/// the hosts must do. `joins` are those that either end has counted.
+fn finding_of_command(joins: Option<i64>, expected: u32) -> Finding {
+    match joins {
+        None => Finding::Unknown("this kernel does not count joins".to_owned()),
+        Some(joins) if joins >= expected.into() => Finding::AsExpected,
+        Some(joins) => Finding::Short {
+            partly: joins > 0,
+            what: format!("{joins} subflows joined where {expected} were expected"),
+        },
     }
 }
 
@@ -57,26 +116,23 @@ pub(super) fn check(item: &Item, before: &Counters, tally: Tally) {
         server: Side::new(&item.server, &before.server, after.server),
         fallbacks: tally.fallbacks,
     };
-    let what = if let Workload::Command { .. } = item.traffic.workload {
-        // The connections of a program are not ours to count: those of the hosts must do.
+    let finding = if let Workload::Command { .. } = item.traffic.workload {
         let ends = [
             evidence.client.grew("MPJoinSynAckRx"),
             evidence.server.grew("MPJoinAckRx"),
         ];
-        let joins = ends.into_iter().flatten().min().unwrap_or(0);
-        if joins >= expected.into() {
-            return;
-        }
-        format!("{joins} subflows joined where {expected} were expected")
-    } else if tally.short > 0 {
-        let Tally {
-            connections, short, ..
-        } = tally;
-        format!("{short} of {connections} connections had fewer joins than the {expected} expected")
+        finding_of_command(ends.into_iter().flatten().min(), expected)
     } else {
-        return;
+        tally.finding(expected)
     };
-    let verdict = if tally.short < tally.connections {
+    let (partly, what) = match finding {
+        Finding::AsExpected => return,
+        Finding::Unknown(why) => {
+            return item.warn(&format!("whether it was multipath is not known: {why}"));
+        }
+        Finding::Short { partly, what } => (partly, what),
+    };
+    let verdict = if partly {
         "PARTLY MULTIPATH"
     } else {
         "NOT MULTIPATH"
@@ -261,6 +317,49 @@ mod tests {
             fallbacks,
         }
         .likely_reason()
+    }
+
+    fn finding(joins: &[Option<u32>]) -> Finding {
+        let mut tally = Tally::default();
+        joins.iter().for_each(|&joins| tally.count(joins, 2, false));
+        tally.finding(2)
+    }
+
+    #[test]
+    fn connections_without_a_known_count_are_not_passed_over() {
+        let unsure = |text: &str| {
+            let why = "they never stood, or the kernel's events were lost";
+            format!("the joins of {text} connections are unknown: {why}")
+        };
+        let short = |partly, what: &str| Finding::Short {
+            partly,
+            what: what.to_owned(),
+        };
+        assert_eq!(finding(&[Some(2), Some(3)]), Finding::AsExpected);
+        assert_eq!(
+            finding(&[Some(2), None]),
+            Finding::Unknown(unsure("1 of 2"))
+        );
+        assert_eq!(finding(&[None]), Finding::Unknown(unsure("1 of 1")));
+        let half = "1 of 2 connections had fewer joins than the 2 expected";
+        assert_eq!(finding(&[Some(2), Some(1)]), short(true, half));
+        let none = "1 of 1 connections had fewer joins than the 2 expected";
+        assert_eq!(
+            finding(&[Some(0), None]),
+            short(false, &format!("{none}; {}", unsure("1 of 2")))
+        );
+    }
+
+    #[test]
+    fn a_command_is_judged_by_the_counters_of_its_hosts() {
+        let short = |partly, joins| Finding::Short {
+            partly,
+            what: format!("{joins} subflows joined where 2 were expected"),
+        };
+        assert_eq!(finding_of_command(Some(2), 2), Finding::AsExpected);
+        assert_eq!(finding_of_command(Some(1), 2), short(true, 1));
+        assert_eq!(finding_of_command(Some(0), 2), short(false, 0));
+        assert!(matches!(finding_of_command(None, 2), Finding::Unknown(_)));
     }
 
     #[test]
