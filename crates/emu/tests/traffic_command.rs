@@ -3,6 +3,7 @@
 mod traffic_world;
 
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use mptcplab_emu::plan::{Protocol, Traffic, Workload};
 use mptcplab_emu::traffic::{self, Ended};
@@ -218,11 +219,33 @@ fn its_time_ends_a_command_without_error_and_takes_its_children() {
     run(&world, traffic(Protocol::Tcp, workload));
     assert!(world.rows("warning").is_empty());
     let child: i32 = texts(&world, "stdout")[0].parse().unwrap();
-    let state = std::fs::read_to_string(format!("/proc/{child}/stat")).unwrap_or_default();
-    assert!(
-        state.is_empty() || state.contains(") Z "),
-        "the child lives: {state}"
-    );
+    // A process that was killed goes when it is next scheduled; this one would live 1000 s.
+    let lives = || {
+        let state = std::fs::read_to_string(format!("/proc/{child}/stat")).unwrap_or_default();
+        !state.is_empty() && !state.contains(") Z ")
+    };
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while lives() {
+        assert!(Instant::now() < deadline, "the child lives");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn a_server_that_does_not_listen_is_reported_with_its_port() {
+    if !inside("a_server_that_does_not_listen_is_reported_with_its_port") {
+        return;
+    }
+    let world = World::new();
+    let server: &[&str] = &["sleep", "60"];
+    run(&world, command(Protocol::Tcp, &["true"], Some(server)));
+    let [warning] = &world.rows("warning")[..] else {
+        panic!("one warning, not {:?}", world.rows("warning"))
+    };
+    let text = warning["text"].as_str().unwrap();
+    let expected = "item: nothing on server listened on TCP port 5001 after 5 s; ";
+    assert!(text.starts_with(expected), "{text}");
+    assert!(labels(&world).contains(&"true on client: exit status: 0".to_owned()));
 }
 
 /// Opens sockets in many processes, without end.

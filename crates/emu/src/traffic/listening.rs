@@ -13,12 +13,23 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_millis(10);
 
 /// Waits until something in the server's host listens on the item's port. Not every server does
-/// (one of datagrams does not): after some time the client starts all the same.
+/// (one of datagrams does not): after some time the client starts all the same, and the delay is
+/// reported.
 pub(super) fn await_listener(item: &Item) {
     let deadline = Instant::now() + PATIENCE;
     // The namespace may be entered and the files read whenever the server could be started.
     let listens = || item.server.netns.run(|| listens(item.traffic.port));
-    while !matches!(listens(), Ok(Ok(true))) && Instant::now() < deadline {
+    while !matches!(listens(), Ok(Ok(true))) {
+        if Instant::now() >= deadline {
+            return item.warn(&format!(
+                "nothing on {} listened on TCP port {} after {} s; the client was started all the \
+                 same, by so much later at most (a server of datagrams has no such port; one of \
+                 TCP must listen on {{port}})",
+                item.server.name,
+                item.traffic.port,
+                PATIENCE.as_secs(),
+            ));
+        }
         if item.stop.reason().is_some()
             || wait(None, &[&item.stop], Some(Instant::now() + LOOK)).is_err()
         {
