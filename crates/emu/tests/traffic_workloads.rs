@@ -134,6 +134,30 @@ fn an_echo_without_an_answer_is_lost() {
     assert!(latencies.iter().all(|row| row["rtt_ns"].is_null()));
 }
 
+#[test]
+fn every_echo_is_kept_also_where_their_numbers_wrap() {
+    if !inside("every_echo_is_kept_also_where_their_numbers_wrap") {
+        return;
+    }
+    let world = World::new();
+    world.sysctl(1, "ipv4/icmp_echo_ignore_all", "1");
+    const COUNT: u32 = 65_540;
+    let workload = Workload::Ping {
+        interval_ns: 0,
+        count: COUNT,
+        payload_bytes: 0,
+    };
+    run(&world, &traffic(Protocol::Tcp, workload));
+    let latencies = world.rows("latencies");
+    assert!(latencies.iter().all(|row| row["rtt_ns"].is_null()));
+    let sequences = latencies
+        .iter()
+        .map(|row| row["sequence"].as_u64().unwrap());
+    let mut sequences: Vec<_> = sequences.collect();
+    sequences.sort_unstable();
+    assert!(sequences.into_iter().eq(0..u64::from(COUNT)));
+}
+
 /// An interpreter that has mptcplab and its dependencies.
 fn python() -> Option<String> {
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.venv/bin/python");

@@ -85,7 +85,11 @@ fn exchange(
             Wake::Deadline => {
                 let number = sequence as u16;
                 let request = request(target.is_ipv4(), identifier, number, pattern.payload_bytes);
-                outstanding.insert(number, (sequence, item.recorder.now()));
+                let lost = outstanding.insert(number, (sequence, item.recorder.now()));
+                // The number is used again after 65,536 requests: its earlier one is given up.
+                if let Some((sequence, t_ns)) = lost {
+                    item.write_latency("ping", sequence, t_ns, None);
+                }
                 // A request that cannot be sent, as without a route, is a lost one.
                 let _ = socket.send_to(&request, &target.into());
                 sequence += 1;
