@@ -117,6 +117,7 @@ def plan(
                 "port": PORT,
                 "start_ns": 0,
                 "congestion_control": "cubic",
+                "server_congestion_control": "cubic",
                 "expected_joins": 0,
                 "workload": workload,
             }

@@ -250,7 +250,7 @@ EVENTS = Table(
         _time("t_ns", "when"),
         _text(
             "kind",
-            "`link`, `interface`, `backup`, `address`, `endpoint`, `traffic` or `warning`",
+            "`link`, `interface`, `backup`, `address` or `traffic`",
         ),
         _text("subject", "what it happened to"),
         _text("label", "the event in words"),
