@@ -110,7 +110,6 @@ def test_a_server_without_mptcp_is_reported_as_fallback(tmp_path: Path) -> None:
     recording = Recording.open(tmp_path / "out/mptcp/1")
     transfers = recording.scan("transfers").collect()
     assert transfers["fallback"].to_list() == [True]
-    assert recording.manifest.warnings != ()
 
 
 def test_a_client_without_mptcp_is_refused_before_anything_runs(tmp_path: Path) -> None:
