@@ -209,3 +209,10 @@ def test_aliases_stand_for_what_they_name() -> None:
         "c": {"b": 1},
         "d": [{"b": 1}],
     }
+
+
+def test_the_text_of_a_changed_scenario_keeps_the_order_that_addresses_follow() -> None:
+    changed = with_duration(load("lisbon/A1"), 2_000_000_000)
+    again = loads(changed.text)
+    assert list(again.links) == list(changed.links) == ["wifi", "lan", "eth"]
+    assert list(again.variants) == list(changed.variants)

@@ -37,7 +37,10 @@ class Provenance:
         if not self.overrides and not self.variant_sets:
             return self.original
         out = io.StringIO()
-        YAML(typ="safe", pure=True).dump(self.tree, out)
+        yaml = YAML(typ="safe", pure=True)
+        # Addresses are assigned in the order of the links: it must survive.
+        yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
+        yaml.dump(self.tree, out)
         return out.getvalue()
 
     def problem(self, path: Iterable[str | int], text: str, *, missing: bool = False) -> Problem:
