@@ -15,7 +15,7 @@ use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::prctl;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
-use nix::sys::signal::Signal;
+use nix::sys::signal::{SigHandler, SigSet, Signal, signal};
 use nix::unistd::{ForkResult, fork, getgid, getuid};
 
 pub use guard::Guard;
@@ -72,6 +72,23 @@ pub fn enter() -> io::Result<(ReservedThread, Guard)> {
             Ok((reserved, inside))
         }
     }
+}
+
+/// Forgets signals of the terminal that came while this process was being started and had them
+/// blocked: they were for the process that starts it. From now on they reach this one.
+///
+/// # Errors
+/// None that a system call with valid arguments has.
+pub fn forget_early_signals() -> io::Result<()> {
+    let mut early = SigSet::empty();
+    for number in [Signal::SIGINT, Signal::SIGTERM] {
+        // SAFETY: no handler is installed: one is put back where it was.
+        let before = unsafe { signal(number, SigHandler::SigIgn) }?;
+        // SAFETY: as above.
+        unsafe { signal(number, before) }?;
+        early.add(number);
+    }
+    Ok(early.thread_unblock()?)
 }
 
 /// The kernel kills this process when its parent ends, also when it has ended already.

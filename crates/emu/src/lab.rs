@@ -50,6 +50,7 @@ pub fn main() -> ! {
 }
 
 fn run() -> io::Result<()> {
+    isolate::forget_early_signals()?;
     let mut line = String::new();
     io::stdin().lock().read_line(&mut line)?;
     let plan: Plan = serde_json::from_str(&line)

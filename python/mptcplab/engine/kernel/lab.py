@@ -9,9 +9,11 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -33,15 +35,16 @@ class Lab:
     def __init__(self, plan: dict[str, Any]) -> None:
         """Starts a lab that builds `plan` and runs it at once."""
         environment = os.environ | {"MPTCPLAB_PYTHON": sys.executable}
-        self._process = subprocess.Popen(
-            [sys.executable, "-I", "-S", "-c", _CODE, str(_native_folder())],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=environment,
-            # Ctrl-C in the terminal is for this process alone, which then asks the lab to stop.
-            start_new_session=True,
-        )
+        with _ctrl_c_held():
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-S", "-c", _CODE, str(_native_folder())],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=environment,
+                # Ctrl-C in the terminal is for this process alone, which then asks the lab to stop.
+                start_new_session=True,
+            )
         self._write(json.dumps(plan, separators=(",", ":")))
 
     @property
@@ -98,6 +101,20 @@ class Lab:
         words = self._process.stderr.read().decode(errors="replace").strip()
         how = f"signal {-status}" if status < 0 else f"status {status}"
         return f"the lab process ended unexpectedly ({how})" + (f": {words}" if words else "")
+
+
+@contextmanager
+def _ctrl_c_held() -> Iterator[None]:
+    """Holds the signals of the terminal back from this thread, and from a process that it starts.
+
+    Until its new session stands, that process belongs to the terminal like this one. The lab
+    forgets what reached it by then, and takes signals again.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _native_folder() -> Path:
