@@ -26,7 +26,7 @@ def test_the_lab_outlives_a_signal_that_comes_while_it_starts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
 ) -> None:
     hit = functools.partial(subprocess.Popen, preexec_fn=lambda: os.kill(os.getpid(), number))
-    monkeypatch.setattr(lab.subprocess, "Popen", hit)
+    monkeypatch.setattr(subprocess, "Popen", hit)
     scenario = load(two_paths(tmp_path, "early", TRAFFIC + MPTCP))
     started = lab.Lab(compile_plan(scenario, "mptcp", 1, None))
     try:

@@ -1,6 +1,6 @@
 //! The kernel engine: one process that owns every namespace, interface and child of a run.
 //!
-//! [`plan::Plan`] says what to build and do; the lab process builds it, runs it and writes what
+//! A [`Plan`](plan::Plan) says what to build and do; the lab process builds it, runs it and writes what
 //! happened as lines of [`record`].
 
 pub mod capture;
@@ -13,10 +13,11 @@ pub mod lateness;
 pub mod netlink;
 pub mod netns;
 pub mod network;
-pub mod plan;
 pub mod realtime;
 pub mod record;
 pub mod sysctl;
 pub mod telemetry;
 pub mod timeline;
 pub mod traffic;
+
+pub use mptcplab_plan as plan;

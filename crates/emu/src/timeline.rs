@@ -66,5 +66,6 @@ fn describe(plan: &Plan, action: &Action) -> (&'static str, String) {
         Action::Link { link, .. } => ("link", plan.links[*link].name.clone()),
         Action::Interface { interface, .. } => ("interface", subject(plan, *interface)),
         Action::Backup { interface, .. } => ("backup", subject(plan, *interface)),
+        Action::Subflow { traffic, .. } => ("subflow", plan.traffic[*traffic].name.clone()),
     }
 }

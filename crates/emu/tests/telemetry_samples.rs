@@ -24,6 +24,7 @@ fn bulk(duration_ns: u64) -> Workload {
         streams: 1,
         duration_ns: Some(duration_ns),
         bytes: None,
+        rate_bps: None,
     }
 }
 

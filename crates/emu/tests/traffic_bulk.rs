@@ -18,6 +18,7 @@ fn sized(way: Way, streams: u32, bytes: u64) -> Workload {
         streams,
         duration_ns: None,
         bytes: Some(bytes),
+        rate_bps: None,
     }
 }
 
@@ -87,6 +88,7 @@ fn a_duration_ends_the_transfer_exactly_then() {
             streams: 1,
             duration_ns,
             bytes: None,
+            rate_bps: None,
         };
         let mut item = traffic(Protocol::Mptcp, workload);
         item.expected_joins = 1;
@@ -132,6 +134,7 @@ fn nothing_is_left_under_way_when_the_time_is_over() {
             streams: 1,
             duration_ns,
             bytes: None,
+            rate_bps: None,
         };
         let running = traffic::start(&[traffic(protocol, workload)], &world.context).unwrap();
         assert_eq!(running.wait(LONG), Ended::All);

@@ -23,6 +23,7 @@ fn bulk(protocol: Protocol, duration_ns: Option<u64>) -> Traffic {
             streams: 1,
             duration_ns,
             bytes,
+            rate_bps: None,
         },
     )
 }

@@ -1,6 +1,6 @@
 """What metrics need to know of the plan that a recording was made from.
 
-The plan is the compiled scenario, stored in the manifest (``crates/emu/src/plan.rs``). A recording
+The plan is the compiled scenario, stored in the manifest (``crates/plan/src/lib.rs``). A recording
 without one is measured all the same; what depends on it is then unknown.
 """
 

@@ -80,6 +80,12 @@ pub enum StartError {
         /// The item of the traffic.
         traffic: String,
     },
+    /// Only the other engine has this workload.
+    #[error("traffic {traffic}: datagrams and rate-limited senders need the sim engine")]
+    OnlySimulated {
+        /// The item of the traffic.
+        traffic: String,
+    },
     /// The server's socket or the telemetry of an item could not be opened.
     #[error("traffic {traffic}: {what}: {source}")]
     Io {
@@ -208,6 +214,16 @@ fn prepare(
             available: available.join(", "),
         });
     }
+    if matches!(
+        traffic.workload,
+        Workload::Datagrams { .. }
+            | Workload::Bulk {
+                rate_bps: Some(_),
+                ..
+            }
+    ) {
+        return Err(StartError::OnlySimulated { traffic: name() });
+    }
     if matches!(traffic.workload, Workload::Ftp { .. }) && env::var_os(PYTHON).is_none() {
         return Err(StartError::NoPython { traffic: name() });
     }
@@ -284,6 +300,7 @@ fn serve_and_connect(item: &Item, listener: &Socket) {
             streams,
             duration_ns,
             bytes,
+            rate_bps: _,
         } => {
             let until = match (duration_ns, bytes) {
                 (_, Some(bytes)) => Until::Bytes(bytes),
@@ -306,6 +323,9 @@ fn serve_and_connect(item: &Item, listener: &Socket) {
             };
             request_response::run(item, listener, pattern);
         }
-        Workload::Ftp { .. } | Workload::Ping { .. } | Workload::Command { .. } => {}
+        Workload::Ftp { .. }
+        | Workload::Ping { .. }
+        | Workload::Datagrams { .. }
+        | Workload::Command { .. } => {}
     }
 }

@@ -229,6 +229,7 @@ fn node(name: &str, host: u8) -> Node {
             checksum: false,
             syn_retries: None,
             scheduler: None,
+            scheduler_options: Default::default(),
             subflows_per_pair: 1,
             limit_subflows: 2,
             limit_add_addr_accepted: 0,

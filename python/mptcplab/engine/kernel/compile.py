@@ -1,6 +1,6 @@
 """From a scenario and a variant to the plan that the lab process reads.
 
-The plan is the JSON form of `Plan` in `crates/emu/src/plan.rs`: every name resolved to an index or
+The plan is the JSON form of `Plan` in `crates/plan/src/lib.rs`: every name resolved to an index or
 an address, every unit in its field's name. Compiling is pure; what the machine can do is checked
 elsewhere.
 """

@@ -1,7 +1,8 @@
 //! What a run builds and does, with every name resolved and every unit in the field's name.
 //!
-//! A plan is made from a scenario and one of its variants (`mptcplab.engine.kernel.compile`) and
-//! reaches the lab process as one line of JSON.
+//! A plan is made from a scenario and one of its variants (`mptcplab.engine`) and reaches an engine
+//! as one line of JSON. Both engines read the same plan; what only one of them can do is refused
+//! for the other before a plan is made.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -117,8 +118,12 @@ pub struct Mptcp {
     pub checksum: bool,
     /// `net.mptcp.syn_retrans_before_tcp_fallback`.
     pub syn_retries: Option<u32>,
-    /// `net.mptcp.scheduler`.
+    /// `net.mptcp.scheduler` on the kernel engine; on the simulator `default`, `lowest-rtt`,
+    /// `round-robin`, `redundant`, `blest` or `ecf`.
     pub scheduler: Option<String>,
+    /// What the schedulers of the simulator can be told beside their name.
+    #[serde(default)]
+    pub scheduler_options: SchedulerOptions,
     /// Subflows on the address pair of the initial one (`ndiffports`), itself included; 1 is none more.
     /// Done through the userspace path manager interface where above 1.
     pub subflows_per_pair: u32,
@@ -126,6 +131,32 @@ pub struct Mptcp {
     pub limit_subflows: u32,
     /// Limit of accepted ADD_ADDR of a connection.
     pub limit_add_addr_accepted: u32,
+}
+
+/// Options of the simulator's schedulers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SchedulerOptions {
+    /// Round robin: segments in turn on each subflow.
+    pub num_segments: u32,
+    /// Round robin: skip subflows whose congestion window is full instead of waiting for them.
+    pub cwnd_limited: bool,
+    /// When the connection's window is full, send its first unacknowledged segment again on a
+    /// subflow that has room and has not carried it.
+    pub opportunistic_retransmission: bool,
+    /// After such a retransmission, halve the window of the subflow that held the segment up.
+    pub penalisation: bool,
+}
+
+impl Default for SchedulerOptions {
+    fn default() -> Self {
+        Self {
+            num_segments: 1,
+            cwnd_limited: true,
+            opportunistic_retransmission: false,
+            penalisation: false,
+        }
+    }
 }
 
 /// A link between two interfaces.
@@ -140,6 +171,97 @@ pub struct Link {
     pub config: LinkConfig,
     /// Let the hosts hand over large segments (TSO): for fast links.
     pub offload: bool,
+    /// What stands in the link and interferes, in the order in which a packet of direction 0
+    /// meets it. Packets meet it after their propagation. Only the simulator has middleboxes.
+    #[serde(default)]
+    pub middleboxes: Vec<Middlebox>,
+}
+
+/// A box in a link that does more to packets than a link may.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Middlebox {
+    /// Translates addresses and ports (RFC 4787: endpoint-independent mapping, address- and
+    /// port-dependent filtering).
+    Nat {
+        /// The end of the link (0 or 1) whose node is behind it.
+        inside: usize,
+        /// Its outer address; nodes outside reach it over this link.
+        address: IpAddr,
+    },
+    /// Replaces TCP options by padding.
+    StripOptions {
+        /// Option kinds; 30 is MPTCP.
+        kinds: Vec<u8>,
+        /// MPTCP subtypes to strip where 30 is among the kinds; all where empty.
+        #[serde(default)]
+        mptcp_subtypes: Vec<u8>,
+        /// From which segments.
+        on: SegmentKind,
+        /// In which direction; both where `None`.
+        direction: Option<usize>,
+    },
+    /// Cuts segments with more payload into several, and copies the options to each.
+    Split {
+        /// Largest payload that passes, bytes.
+        payload_bytes: u32,
+        /// In which direction; both where `None`.
+        direction: Option<usize>,
+    },
+    /// Joins consecutive segments of a connection, keeping the options of the first.
+    Coalesce {
+        /// Largest payload of a joined segment, bytes.
+        payload_bytes: u32,
+        /// Longest wait for a next segment.
+        hold_ns: u64,
+        /// In which direction; both where `None`.
+        direction: Option<usize>,
+    },
+    /// Acknowledges data in the receiver's name, and sends it again itself when it is lost
+    /// behind the box.
+    ProxyAck {
+        /// The end of the link (0 or 1) towards the sender whose data it acknowledges.
+        sender: usize,
+    },
+    /// Drops segments that carry a TCP option that a firewall of 1999 does not know: any but end,
+    /// padding, MSS, window scale, SACK and timestamps.
+    DropUnknownOptions {
+        /// Of which segments.
+        on: SegmentKind,
+        /// In which direction; both where `None`.
+        direction: Option<usize>,
+    },
+    /// Changes a byte of the payload and mends the TCP checksum, as an application-level gateway
+    /// does.
+    ChangePayload {
+        /// Probability for each segment with payload.
+        probability: f64,
+        /// In which direction; both where `None`.
+        direction: Option<usize>,
+    },
+    /// Flips a bit of a packet and mends nothing.
+    Corrupt {
+        /// Probability for each packet.
+        probability: f64,
+        /// In which direction; both where `None`.
+        direction: Option<usize>,
+    },
+}
+
+/// Which segments of a TCP connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SegmentKind {
+    /// SYN without ACK.
+    Syn,
+    /// SYN with ACK.
+    SynAck,
+    /// Neither SYN nor payload.
+    Ack,
+    /// With payload.
+    Data,
+    /// Any.
+    All,
 }
 
 /// An interface of a node, by indices into the plan.
@@ -218,6 +340,10 @@ pub enum Workload {
         duration_ns: Option<u64>,
         /// Ends after this payload a stream.
         bytes: Option<u64>,
+        /// The application offers no more than this; as fast as it can where `None`. Only the
+        /// simulator has rate-limited senders.
+        #[serde(default)]
+        rate_bps: Option<u64>,
     },
     /// Downloads over HTTP/1.1, a connection each, one after the other.
     Http {
@@ -243,6 +369,20 @@ pub enum Workload {
         count: u32,
         /// ICMP payload.
         payload_bytes: u32,
+    },
+    /// UDP datagrams at a constant rate, with exponentially distributed pauses where asked for:
+    /// cross traffic. Only the simulator has it.
+    Datagrams {
+        /// Which way; `both` sends the rate each way.
+        way: Way,
+        /// Rate of IP packets while it sends.
+        rate_bps: u64,
+        /// Size of each IP packet.
+        packet_bytes: u32,
+        /// Ends after this time from its start.
+        duration_ns: u64,
+        /// Mean length of the bursts and of the pauses between them; none where `None`.
+        on_off_ns: Option<[u64; 2]>,
     },
     /// Request and response over one connection, one outstanding.
     RequestResponse {
@@ -305,6 +445,18 @@ pub enum Action {
         interface: InterfaceRef,
         /// The new flag.
         backup: bool,
+    },
+    /// Opens or closes a subflow of every connection of an item of traffic, on the client's side,
+    /// as an application would. Only the simulator has it.
+    Subflow {
+        /// Index into [`Plan::traffic`].
+        traffic: usize,
+        /// Local address of the client.
+        source: IpAddr,
+        /// Address of the server; its port is the traffic's.
+        target: IpAddr,
+        /// Open, or close.
+        open: bool,
     },
 }
 

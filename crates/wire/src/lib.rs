@@ -1,0 +1,21 @@
+//! What stands in a packet: IP and TCP headers and the options of Multipath TCP, as bytes and as
+//! fields.
+//!
+//! [`Packet`] is what travels: the headers are bytes as on the wire, the payload is shared and
+//! never copied on its way. [`Segment`] is what an endpoint reads and writes: the fields of one
+//! TCP segment with its addresses. [`option`] has the options of MPTCP, version 1 (RFC 8684) read
+//! and written, version 0 (RFC 6824) read.
+//!
+//! The crate is `no_std`: it has no clock, no thread and no socket to ask.
+
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+pub mod option;
+mod packet;
+mod segment;
+
+pub use packet::{MAX_HEADER_BYTES, Packet};
+pub use segment::{Ecn, Flags, MAX_MPTCP_OPTIONS, Options, SackBlock, Segment, Timestamps};

@@ -1,0 +1,182 @@
+//! Options of Multipath TCP: kind 30, told apart by subtype (RFC 8684, section 3).
+
+use core::net::IpAddr;
+
+/// An option of MPTCP. Fields that the peer may leave out are `None`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MptcpOption {
+    /// MP_CAPABLE (section 3.1).
+    Capable(Capable),
+    /// MP_JOIN (section 3.2).
+    Join(Join),
+    /// DSS: acknowledgement and mapping of data (section 3.3).
+    Dss(Dss),
+    /// ADD_ADDR (section 3.4.1).
+    AddAddress(AddAddress),
+    /// REMOVE_ADDR (section 3.4.2).
+    RemoveAddress(AddressIds),
+    /// MP_PRIO (section 3.3.8).
+    Priority {
+        /// B: use the subflow as a backup.
+        backup: bool,
+        /// Address id that it is about; version 0 only.
+        address_id: Option<u8>,
+    },
+    /// MP_FAIL (section 3.7): data sequence number of the first byte with a wrong checksum.
+    Fail {
+        /// Data sequence number.
+        data_sequence: u64,
+    },
+    /// MP_FASTCLOSE (section 3.5): the receiver's key.
+    FastClose {
+        /// Key of the receiver of the option.
+        receiver_key: u64,
+    },
+    /// MP_TCPRST (section 3.6).
+    Reset(Reset),
+}
+
+/// MP_CAPABLE.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Capable {
+    /// 0 or 1; others are read too, for the receiver to answer.
+    pub version: u8,
+    /// A: checksums required.
+    pub checksum: bool,
+    /// B: an extension that nobody has defined; ignored by its receiver where set.
+    pub extension: bool,
+    /// C: the sender takes no further subflows to the source address and port of this packet.
+    pub no_initial_address: bool,
+    /// H: HMAC-SHA256 (version 1), HMAC-SHA1 (version 0).
+    pub hmac: bool,
+    /// Key of the sender: not in version 1's SYN.
+    pub sender_key: Option<u64>,
+    /// Key of the receiver: third ACK and first data.
+    pub receiver_key: Option<u64>,
+    /// Length of the data in this segment, with data in version 1 only; the mapping begins at the
+    /// initial data sequence number + 1 and subflow sequence number 1.
+    pub data_bytes: Option<u16>,
+    /// Checksum of the data, where checksums are used.
+    pub data_checksum: Option<u16>,
+}
+
+/// MP_JOIN, by the segment it stands in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Join {
+    /// In the SYN.
+    Syn {
+        /// B: a backup subflow.
+        backup: bool,
+        /// Id of the source address.
+        address_id: u8,
+        /// Token of the receiver.
+        token: u32,
+        /// Random number of the sender.
+        nonce: u32,
+    },
+    /// In the SYN/ACK.
+    SynAck {
+        /// B: a backup subflow.
+        backup: bool,
+        /// Id of the source address.
+        address_id: u8,
+        /// Leftmost 64 bits of the HMAC.
+        hmac: u64,
+        /// Random number of the sender.
+        nonce: u32,
+    },
+    /// In the third ACK: leftmost 160 bits of the HMAC.
+    Ack {
+        /// HMAC.
+        hmac: [u8; 20],
+    },
+}
+
+/// DSS.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Dss {
+    /// F: the mapping ends the data in this direction; its last byte is the DATA_FIN.
+    pub data_fin: bool,
+    /// DATA_ACK.
+    pub acknowledgement: Option<DataNumber>,
+    /// The mapping.
+    pub mapping: Option<Mapping>,
+}
+
+/// A data sequence number as it stands in an option: all of it, or its low half.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DataNumber {
+    /// 8 bytes.
+    Long(u64),
+    /// 4 bytes.
+    Short(u32),
+}
+
+/// A mapping of subflow bytes to data bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mapping {
+    /// Data sequence number of the first byte.
+    pub data_sequence: DataNumber,
+    /// Its subflow sequence number, relative to the initial one: 1 is the first byte of data.
+    pub subflow_sequence: u32,
+    /// Bytes mapped, DATA_FIN included; 0 is the infinite mapping (section 3.7).
+    pub bytes: u16,
+    /// Checksum over the data and the pseudo-header, where checksums are used.
+    pub checksum: Option<u16>,
+}
+
+/// ADD_ADDR.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AddAddress {
+    /// E: this is the echo of an option; without HMAC. Version 1.
+    pub echo: bool,
+    /// Id of the address.
+    pub address_id: u8,
+    /// The address.
+    pub address: IpAddr,
+    /// Its port, where it is not that of the connection.
+    pub port: Option<u16>,
+    /// Rightmost 64 bits of the HMAC. Version 1, without `echo`.
+    pub hmac: Option<u64>,
+}
+
+/// Ids of addresses that are withdrawn.
+///
+/// The list is as short as an option allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AddressIds {
+    ids: [u8; AddressIds::MAX],
+    len: u8,
+}
+
+impl AddressIds {
+    /// Most ids of one option: 40 bytes of options without the 3 of kind, length and subtype.
+    pub const MAX: usize = 37;
+
+    /// A list of ids; `None` where it is empty or longer than [`AddressIds::MAX`].
+    pub fn new(list: &[u8]) -> Option<Self> {
+        if list.is_empty() || list.len() > Self::MAX {
+            return None;
+        }
+        let mut ids = [0; Self::MAX];
+        ids[..list.len()].copy_from_slice(list);
+        Some(Self {
+            ids,
+            len: list.len() as u8,
+        })
+    }
+
+    /// The ids.
+    pub fn as_slice(&self) -> &[u8] {
+        &self.ids[..usize::from(self.len)]
+    }
+}
+
+/// MP_TCPRST.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reset {
+    /// T: the reason may pass; another try may succeed.
+    pub transient: bool,
+    /// Why; the codes of section 3.6.
+    pub reason: u8,
+}
