@@ -9,5 +9,7 @@
 
 extern crate alloc;
 
+pub mod congestion;
+
 /// A moment or a span in nanoseconds; the caller says what zero is.
 pub type Nanos = u64;
