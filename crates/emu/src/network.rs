@@ -72,13 +72,13 @@ impl Network {
                     name: &near_name(number, end),
                     netns: &core,
                     mtu: interface.mtu,
-                    mac: mac(number, end, true),
+                    mac: mac(number, true),
                     offload: link.offload,
                 };
                 let far_end = VethEnd {
                     name: &interface.name,
                     netns: &hosts[far.node].netns,
-                    mac: mac(number, end, false),
+                    mac: mac(number, false),
                     ..near_end
                 };
                 route
@@ -322,10 +322,13 @@ fn near_name(link: usize, end: usize) -> String {
     format!("l{link}e{end}")
 }
 
-/// A locally administered hardware address that tells its place.
-fn mac(link: usize, end: usize, near: bool) -> [u8; 6] {
+/// A locally administered hardware address that tells its link.
+///
+/// Both nodes of a link have the same: without neighbour resolution ([`Route::add_veth`]) the
+/// kernel sends to the interface's own address.
+fn mac(link: usize, near: bool) -> [u8; 6] {
     let [high, low] = (link as u16).to_be_bytes();
-    [0x02, u8::from(near), 0, high, low, end as u8]
+    [0x02, u8::from(near), 0, 0, high, low]
 }
 
 /// The run's zero in nanoseconds after the Unix epoch.

@@ -62,13 +62,15 @@ impl Route {
 
     /// Makes a pair of interfaces, each in its namespace, both down.
     ///
+    /// They carry packets between two nodes only, so neither asks for its neighbour's hardware
+    /// address (IFF_NOARP): a question could be lost on its way, and the kernel repeats it only
+    /// after a second.
+    ///
     /// # Errors
     /// The kernel's, e.g. when a name is taken.
     pub fn add_veth(&mut self, near: &VethEnd<'_>, far: &VethEnd<'_>) -> io::Result<()> {
-        let mut peer = LinkMessage::default();
-        peer.attributes = veth_attributes(far);
-        let mut message = LinkMessage::default();
-        message.attributes = veth_attributes(near);
+        let peer = veth_message(far);
+        let mut message = veth_message(near);
         message.attributes.push(LinkAttribute::LinkInfo(vec![
             LinkInfo::Kind(InfoKind::Veth),
             LinkInfo::Data(InfoData::Veth(InfoVeth::Peer(peer))),
@@ -364,17 +366,20 @@ pub fn network(prefix: Prefix) -> Prefix {
     }
 }
 
-fn veth_attributes(end: &VethEnd<'_>) -> Vec<LinkAttribute> {
-    let mut attributes = vec![
+fn veth_message(end: &VethEnd<'_>) -> LinkMessage {
+    let mut message = LinkMessage::default();
+    message.header.flags = LinkFlags::Noarp;
+    message.header.change_mask = LinkFlags::Noarp;
+    message.attributes = vec![
         LinkAttribute::IfName(end.name.to_owned()),
         LinkAttribute::NetNsFd(end.netns.as_fd().as_raw_fd()),
         LinkAttribute::Mtu(end.mtu),
         LinkAttribute::Address(end.mac.to_vec()),
     ];
     if !end.offload {
-        attributes.push(LinkAttribute::GsoMaxSegs(1));
+        message.attributes.push(LinkAttribute::GsoMaxSegs(1));
     }
-    attributes
+    message
 }
 
 fn address_message(index: u32, prefix: Prefix) -> AddressMessage {
