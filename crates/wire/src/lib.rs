@@ -13,9 +13,14 @@
 
 extern crate alloc;
 
+pub mod checksum;
+mod layout;
 pub mod option;
 mod packet;
 mod segment;
 
-pub use packet::{MAX_HEADER_BYTES, Packet};
-pub use segment::{Ecn, Flags, MAX_MPTCP_OPTIONS, Options, SackBlock, Segment, Timestamps};
+pub use packet::{Echo, EchoKind, MAX_HEADER_BYTES, Packet, ReadError};
+pub use segment::{
+    Ecn, Flags, MAX_MPTCP_OPTIONS, MAX_OPTION_BYTES, Options, ParseError, SackBlock, Segment,
+    Timestamps,
+};

@@ -1,6 +1,58 @@
 //! Options of Multipath TCP: kind 30, told apart by subtype (RFC 8684, section 3).
 
+mod read;
+#[cfg(test)]
+mod tests;
+mod write;
+
 use core::net::IpAddr;
+
+pub(crate) use read::read;
+pub(crate) use write::write;
+
+/// Kind of every option of MPTCP (RFC 8684, section 3).
+pub(crate) const KIND: u8 = 30;
+
+/// Subtypes (RFC 8684, section 7.2).
+mod subtype {
+    pub(super) const CAPABLE: u8 = 0;
+    pub(super) const JOIN: u8 = 1;
+    pub(super) const DSS: u8 = 2;
+    pub(super) const ADD_ADDRESS: u8 = 3;
+    pub(super) const REMOVE_ADDRESS: u8 = 4;
+    pub(super) const PRIORITY: u8 = 5;
+    pub(super) const FAIL: u8 = 6;
+    pub(super) const FAST_CLOSE: u8 = 7;
+    pub(super) const RESET: u8 = 8;
+}
+
+/// Flags, each in the byte in which its option has them.
+mod bits {
+    /// A of MP_CAPABLE.
+    pub(super) const CHECKSUM: u8 = 0x80;
+    /// B of MP_CAPABLE.
+    pub(super) const EXTENSION: u8 = 0x40;
+    /// C of MP_CAPABLE.
+    pub(super) const NO_INITIAL_ADDRESS: u8 = 0x20;
+    /// H of MP_CAPABLE.
+    pub(super) const HMAC: u8 = 0x01;
+    /// B of MP_JOIN and MP_PRIO.
+    pub(super) const BACKUP: u8 = 0x01;
+    /// F of DSS.
+    pub(super) const DATA_FIN: u8 = 0x10;
+    /// m of DSS.
+    pub(super) const LONG_DATA_SEQUENCE: u8 = 0x08;
+    /// M of DSS.
+    pub(super) const MAPPING: u8 = 0x04;
+    /// a of DSS.
+    pub(super) const LONG_DATA_ACK: u8 = 0x02;
+    /// A of DSS.
+    pub(super) const DATA_ACK: u8 = 0x01;
+    /// E of ADD_ADDR.
+    pub(super) const ECHO: u8 = 0x01;
+    /// T of MP_TCPRST.
+    pub(super) const TRANSIENT: u8 = 0x01;
+}
 
 /// An option of MPTCP. Fields that the peer may leave out are `None`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +88,41 @@ pub enum MptcpOption {
     Reset(Reset),
 }
 
-/// MP_CAPABLE.
+impl MptcpOption {
+    /// Length of the option as written, kind and length included, without padding.
+    pub fn encoded_bytes(&self) -> usize {
+        match self {
+            Self::Capable(capable) => {
+                let keys = [capable.sender_key, capable.receiver_key];
+                let fields = [capable.data_bytes, capable.data_checksum];
+                4 + 8 * keys.iter().flatten().count() + 2 * fields.iter().flatten().count()
+            }
+            Self::Join(Join::Syn { .. }) => 12,
+            Self::Join(Join::SynAck { .. }) => 16,
+            Self::Join(Join::Ack { .. }) => 24,
+            Self::Dss(dss) => {
+                let mapping = dss.mapping.map_or(0, |mapping| {
+                    let checksum = if mapping.checksum.is_some() { 2 } else { 0 };
+                    mapping.data_sequence.bytes() + 6 + checksum
+                });
+                4 + dss.acknowledgement.map_or(0, DataNumber::bytes) + mapping
+            }
+            Self::AddAddress(add) => {
+                let address = if add.address.is_ipv4() { 4 } else { 16 };
+                let port = if add.port.is_some() { 2 } else { 0 };
+                let hmac = if add.hmac.is_some() { 8 } else { 0 };
+                4 + address + port + hmac
+            }
+            Self::RemoveAddress(ids) => 3 + ids.as_slice().len(),
+            Self::Priority { address_id, .. } => 3 + usize::from(address_id.is_some()),
+            Self::Fail { .. } | Self::FastClose { .. } => 12,
+            Self::Reset(_) => 4,
+        }
+    }
+}
+
+/// MP_CAPABLE. Its fields of variable presence stand in the order of this structure: one that is
+/// there needs those before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capable {
     /// 0 or 1; others are read too, for the receiver to answer.
@@ -112,6 +198,16 @@ pub enum DataNumber {
     Short(u32),
 }
 
+impl DataNumber {
+    /// Bytes that it takes in an option.
+    fn bytes(self) -> usize {
+        match self {
+            Self::Long(_) => 8,
+            Self::Short(_) => 4,
+        }
+    }
+}
+
 /// A mapping of subflow bytes to data bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mapping {
@@ -125,7 +221,7 @@ pub struct Mapping {
     pub checksum: Option<u16>,
 }
 
-/// ADD_ADDR.
+/// ADD_ADDR. With neither `echo` nor `hmac` it is that of version 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AddAddress {
     /// E: this is the echo of an option; without HMAC. Version 1.

@@ -1,9 +1,18 @@
 //! The fields of a TCP segment.
 
+mod build;
+mod options;
+mod parse;
+#[cfg(test)]
+mod tests;
+
 use core::net::SocketAddr;
 
 use arrayvec::ArrayVec;
 use bytes::Bytes;
+
+pub use options::MAX_OPTION_BYTES;
+pub use parse::ParseError;
 
 use crate::option::MptcpOption;
 
@@ -75,6 +84,28 @@ pub enum Ecn {
     Capable0,
     /// Congestion experienced.
     CongestionExperienced,
+}
+
+impl Ecn {
+    /// The two bits of the field.
+    pub(crate) fn bits(self) -> u8 {
+        match self {
+            Self::NotCapable => 0b00,
+            Self::Capable1 => 0b01,
+            Self::Capable0 => 0b10,
+            Self::CongestionExperienced => 0b11,
+        }
+    }
+
+    /// From the low two bits of a byte.
+    pub(crate) fn from_bits(bits: u8) -> Self {
+        match bits & 0b11 {
+            0b00 => Self::NotCapable,
+            0b01 => Self::Capable1,
+            0b10 => Self::Capable0,
+            _ => Self::CongestionExperienced,
+        }
+    }
 }
 
 /// Options of a segment, each at most once but for MPTCP's.

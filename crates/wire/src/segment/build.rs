@@ -1,0 +1,74 @@
+//! Segments as packets.
+
+use super::{Flags, Segment};
+use crate::layout::protocol;
+use crate::packet::{Packet, ip_header, put};
+
+/// Bytes of a TCP header without options.
+pub(super) const TCP_BYTES: usize = 20;
+
+impl Segment {
+    /// The packet of this segment.
+    ///
+    /// # Panics
+    /// Where the options exceed 40 bytes ([`Options::encoded_bytes`](super::Options)), the packet
+    /// would be longer than 65,535 bytes, or the addresses are of two families. A segment that was
+    /// parsed has none of these faults, whatever bytes it was parsed from.
+    pub fn to_packet(&self, hop_limit: u8) -> Packet {
+        let header_bytes = TCP_BYTES + self.options.encoded_bytes();
+        let mut header = ip_header(
+            self.source.ip(),
+            self.destination.ip(),
+            protocol::TCP,
+            hop_limit,
+            self.ecn,
+            header_bytes + self.payload.len(),
+        );
+        let [source, destination] =
+            [self.source, self.destination].map(|end| end.port().to_be_bytes());
+        let mut tcp = [0; TCP_BYTES];
+        tcp[0..2].copy_from_slice(&source);
+        tcp[2..4].copy_from_slice(&destination);
+        tcp[4..8].copy_from_slice(&self.sequence.to_be_bytes());
+        tcp[8..12].copy_from_slice(&self.acknowledgement.to_be_bytes());
+        tcp[12] = (header_bytes as u8 / 4) << 4;
+        tcp[13] = self.flags.bits();
+        tcp[14..16].copy_from_slice(&self.window.to_be_bytes());
+        tcp[18..20].copy_from_slice(&self.urgent.to_be_bytes());
+        put(&mut header, &tcp);
+        self.options.write(&mut header);
+        Packet {
+            header,
+            payload: self.payload.clone(),
+        }
+    }
+}
+
+impl Flags {
+    /// The byte of the header.
+    fn bits(self) -> u8 {
+        u8::from(self.cwr) << 7
+            | u8::from(self.ece) << 6
+            | u8::from(self.urg) << 5
+            | u8::from(self.ack) << 4
+            | u8::from(self.psh) << 3
+            | u8::from(self.rst) << 2
+            | u8::from(self.syn) << 1
+            | u8::from(self.fin)
+    }
+
+    /// From the byte of the header.
+    pub(super) fn from_bits(bits: u8) -> Self {
+        let has = |bit: u8| bits & bit != 0;
+        Self {
+            cwr: has(0x80),
+            ece: has(0x40),
+            urg: has(0x20),
+            ack: has(0x10),
+            psh: has(0x08),
+            rst: has(0x04),
+            syn: has(0x02),
+            fin: has(0x01),
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Segments from packets.
+
+use core::fmt;
+use core::net::SocketAddr;
+
+use super::build::TCP_BYTES;
+use super::{Flags, Options, Segment};
+use crate::layout::{self, protocol};
+use crate::packet::Packet;
+
+/// Why a packet is not taken as a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParseError {
+    /// The protocol is not TCP, or the header is none of IP.
+    NotTcp,
+    /// The TCP header has another length than it says.
+    Length,
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NotTcp => "not TCP",
+            Self::Length => "a TCP header of another length than it says",
+        })
+    }
+}
+
+impl core::error::Error for ParseError {}
+
+impl Segment {
+    /// The fields of a packet of TCP; its checksum is not looked at (see [`Packet`]).
+    ///
+    /// # Errors
+    /// See [`ParseError`].
+    pub fn parse(packet: &Packet) -> Result<Self, ParseError> {
+        if packet.protocol() != protocol::TCP {
+            return Err(ParseError::NotTcp);
+        }
+        let at = layout::ip_header_bytes(&packet.header).ok_or(ParseError::NotTcp)?;
+        let (tcp, options) = packet.header[at..]
+            .split_first_chunk::<TCP_BYTES>()
+            .ok_or(ParseError::Length)?;
+        if usize::from(tcp[12] >> 4) * 4 != TCP_BYTES + options.len() {
+            return Err(ParseError::Length);
+        }
+        let u16_at = |at: usize| u16::from_be_bytes([tcp[at], tcp[at + 1]]);
+        let u32_at =
+            |at: usize| u32::from_be_bytes([tcp[at], tcp[at + 1], tcp[at + 2], tcp[at + 3]]);
+        let (source, destination) = layout::addresses(&packet.header);
+        Ok(Self {
+            source: SocketAddr::new(source, u16_at(0)),
+            destination: SocketAddr::new(destination, u16_at(2)),
+            sequence: u32_at(4),
+            acknowledgement: u32_at(8),
+            flags: Flags::from_bits(tcp[13]),
+            window: u16_at(14),
+            urgent: u16_at(18),
+            options: Options::parse(options),
+            ecn: packet.ecn(),
+            payload: packet.payload.clone(),
+        })
+    }
+}
