@@ -10,6 +10,8 @@
 extern crate alloc;
 
 pub mod congestion;
+pub mod endpoint;
+pub mod tcp;
 
 /// A moment or a span in nanoseconds; the caller says what zero is.
 pub type Nanos = u64;
