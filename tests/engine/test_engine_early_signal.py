@@ -10,8 +10,8 @@ import pytest
 from tests.engine.system import needs_mptcp
 from tests.engine.worlds import MPTCP, two_paths
 
+from mptcplab.engine.compile import compile_plan
 from mptcplab.engine.kernel import lab
-from mptcplab.engine.kernel.compile import compile_plan
 from mptcplab.scenario import load
 
 TRAFFIC = """\

@@ -255,7 +255,7 @@ BAD: list[tuple[str, str, list[str]]] = [
     (
         "path_manager: fullmesh",
         "scheduler: rounrobin",
-        ['7: hosts.client.mptcp.scheduler: "rounrobin": did you mean "roundrobin"?'],
+        ['7: hosts.client.mptcp.scheduler: "rounrobin": did you mean "round-robin"?'],
     ),
     (
         "path_manager: fullmesh",
@@ -465,7 +465,7 @@ BAD: list[tuple[str, str, list[str]]] = [
         "- bulk: {from: client, to: server, duration: 10 s}",
         "- bulk: {from: client, to: server, duration: 10 s}\n    ping: {from: client, to: server}",
         [
-            "19: traffic.0: an item of traffic has exactly one of: bulk, http, ftp, ping, request-response, command"
+            "19: traffic.0: an item of traffic has exactly one of: bulk, http, ftp, ping, request-response, datagrams, command"
         ],
     ),
     (
@@ -512,7 +512,7 @@ BAD: list[tuple[str, str, list[str]]] = [
     (
         "carrier: eth, up: false",
         "link: eth, carrier: eth, up: false",
-        ["21: events.0: an event has exactly one of link, carrier and interface"],
+        ["21: events.0: an event has exactly one of link, carrier, interface and subflow"],
     ),
     (
         "carrier: eth, up: false",
@@ -550,7 +550,7 @@ BAD: list[tuple[str, str, list[str]]] = [
         "mptcp: {}",
         "mptcp: {set: {links.eth.speed: 5 Mbit/s}}",
         [
-            "24: variants.mptcp.set.links.eth.speed: unknown key: known: rate, trace, framing, delay, jitter, loss, reordering, duplication, queue, up, down, between, profile, duplex, offload"
+            "24: variants.mptcp.set.links.eth.speed: unknown key: known: rate, trace, framing, delay, jitter, loss, reordering, duplication, queue, up, down, between, profile, duplex, offload, middleboxes"
         ],
     ),
     (
@@ -678,6 +678,162 @@ BAD: list[tuple[str, str, list[str]]] = [
         "up: {rate: 1 Mbit/s, queue: 9 kB}, down: {queue: 9 kB}, delay",
         [
             "15: links.wifi.down.queue: no packet waits for wifi, whose rate is unlimited: give it a rate"
+        ],
+    ),
+    (
+        "path_manager: fullmesh",
+        "scheduler: {name: blest, num_segments: 2}",
+        ["7: hosts.client.mptcp.scheduler.num_segments: is an option of `name: round-robin`"],
+    ),
+    (
+        "path_manager: fullmesh",
+        "scheduler: {name: round-robin, num_segments: 0}",
+        ["7: hosts.client.mptcp.scheduler.num_segments: 0: must be at least 1"],
+    ),
+    (
+        "path_manager: fullmesh",
+        "scheduler: {num_segments: 2}",
+        ["7: hosts.client.mptcp.scheduler.name: missing: add `name: round-robin`"],
+    ),
+    (
+        "path_manager: fullmesh",
+        "scheduler: {name: redundant, opportunistic_retransmission: true}",
+        [
+            "7: hosts.client.mptcp.scheduler.opportunistic_retransmission: redundant sends everything on every subflow already: remove it"
+        ],
+    ),
+    (
+        "path_manager: fullmesh",
+        "scheduler: {name: ecf, penalisation: true}",
+        [
+            "7: hosts.client.mptcp.scheduler.penalisation: comes after an opportunistic retransmission: add it, or remove this"
+        ],
+    ),
+    (
+        "delay: 1 ms",
+        "middleboxes: [{nat: {inside: server.lan}}]",
+        [
+            '15: links.wifi.middleboxes.0.nat.inside: "server.lan": is no end of link wifi: write client.wifi or ap.wlan'
+        ],
+    ),
+    (
+        "delay: 1 ms",
+        "middleboxes: [{nat: {}}]",
+        ["15: links.wifi.middleboxes.0.nat.inside: missing: add `inside: client.wifi`"],
+    ),
+    (
+        "delay: 1 ms",
+        "middleboxes: [{nat: {inside: client.wifi, address: 10.9.9.9}}]",
+        [
+            '15: links.wifi.middleboxes.0.nat.address: "10.9.9.9": is not of link wifi: choose one of 10.0.1.0/24'
+        ],
+    ),
+    (
+        "delay: 1 ms",
+        "middleboxes: [{nat: {inside: client.wifi, address: 10.0.1.2}}]",
+        ['15: links.wifi.middleboxes.0.nat.address: "10.0.1.2": is in use already: choose another'],
+    ),
+    (
+        "delay: 1 ms",
+        "middleboxes: [{nat: {inside: client.wifi, address: outside}}]",
+        [
+            '15: links.wifi.middleboxes.0.nat.address: "outside": is no address: write it like 10.0.1.9'
+        ],
+    ),
+    (
+        "delay: 1 ms",
+        "middleboxes: [{split: {payload: 700 B}, corrupt: {probability: 1 %}}]",
+        [
+            "15: links.wifi.middleboxes.0: a middlebox is exactly one of: nat, strip-options, split, coalesce, proxy-ack, drop-unknown-options, change-payload, corrupt"
+        ],
+    ),
+    (
+        "delay: 1 ms",
+        "middleboxes: [{strip-options: {options: [mptpc]}}]",
+        [
+            '15: links.wifi.middleboxes.0.strip-options.options.0: "mptpc": unknown TCP option: did you mean "mptcp"?'
+        ],
+    ),
+    (
+        "delay: 1 ms",
+        "middleboxes: [{strip-options: {options: [1]}}]",
+        [
+            "15: links.wifi.middleboxes.0.strip-options.options.0: 1: a TCP option is a name, such as mptcp or dss, or its kind from 2 to 255"
+        ],
+    ),
+    (
+        "delay: 1 ms",
+        "middleboxes: [{strip-options: {options: [mptcp, dss]}}]",
+        [
+            "15: links.wifi.middleboxes.0.strip-options.options: mptcp is all of its options: remove the others of it"
+        ],
+    ),
+    (
+        "delay: 1 ms",
+        "middleboxes: [{strip-options: {options: [mptcp], on: fin}}]",
+        [
+            '15: links.wifi.middleboxes.0.strip-options.on: "fin": known: syn, syn-ack, ack, data, all'
+        ],
+    ),
+    (
+        "delay: 1 ms",
+        "middleboxes: [{strip-option: {options: [mptcp]}}]",
+        ['15: links.wifi.middleboxes.0.strip-option: unknown key: did you mean "strip-options"?'],
+    ),
+    (
+        "delay: 1 ms",
+        "middleboxes: [{split: {payload: 10 B}}]",
+        ['15: links.wifi.middleboxes.0.split.payload: "10 B": must be at least 64 B'],
+    ),
+    (
+        "delay: 1 ms",
+        "middleboxes: [{corrupt: {probability: 0 %}}]",
+        [
+            "15: links.wifi.middleboxes.0.corrupt.probability: is 0: the box would do nothing: remove it"
+        ],
+    ),
+    (
+        "delay: 1 ms",
+        "middleboxes: [{proxy-ack: {sender: client.eth}}]",
+        [
+            '15: links.wifi.middleboxes.0.proxy-ack.sender: "client.eth": is no end of link wifi: write client.wifi or ap.wlan'
+        ],
+    ),
+    (
+        "  - bulk: {from: client, to: server, duration: 10 s}",
+        "  - bulk: {from: client, to: server, duration: 10 s}\n  - datagrams: {from: client, to: server, duration: 1 s}",
+        ["20: traffic.1.datagrams.rate: missing: add `rate: 5 Mbit/s`"],
+    ),
+    (
+        "  - bulk: {from: client, to: server, duration: 10 s}",
+        "  - bulk: {from: client, to: server, duration: 10 s}\n  - datagrams: {from: client, to: server, rate: 1 Mbit/s, duration: 1 s, on_off: {burst: 1 s}}",
+        ["20: traffic.1.datagrams.on_off.pause: missing: add `pause: 500 ms`"],
+    ),
+    (
+        "duration: 10 s}",
+        "duration: 10 s, rate: 0 Mbit/s}",
+        ['19: traffic.0.bulk.rate: "0 Mbit/s": must be above 0'],
+    ),
+    (
+        "carrier: eth, up: false",
+        "subflow: {of: bulk, from: client.wifi, to: server.lan}",
+        ["21: events.0: an event of subflow needs exactly one of up"],
+    ),
+    (
+        "carrier: eth, up: false",
+        "subflow: {of: bluk, from: client.wifi, to: server.lan}, up: true",
+        ['21: events.0.subflow.of: there is no traffic "bluk": did you mean "bulk"?'],
+    ),
+    (
+        "carrier: eth, up: false",
+        "subflow: {of: bulk, from: server.lan, to: server.lan}, up: true",
+        ['21: events.0.subflow.from: "server.lan": is no interface of client, the client of bulk'],
+    ),
+    (
+        "carrier: eth, up: false",
+        "subflow: {of: bulk, from: client.wifi, to: server.lna}, up: true",
+        [
+            '21: events.0.subflow.to: "server.lna": server has no interface "lna": did you mean "lan"?'
         ],
     ),
     (

@@ -1,6 +1,6 @@
 import pytest
 
-from mptcplab.engine.kernel.compile import compile_plan
+from mptcplab.engine.compile import compile_plan
 from mptcplab.scenario import Entry, catalogue, load
 from mptcplab.scenario.profiles import profiles
 

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from mptcplab.engine.kernel.compile import Capture, compile_plan
+from mptcplab.engine.compile import Capture, compile_plan
 from mptcplab.engine.kernel.run import settings_of
 from mptcplab.scenario import ScenarioError, load, loads
 
@@ -249,7 +249,37 @@ def test_an_item_that_fixes_its_via_keeps_it() -> None:
     [
         (
             "bulk: {from: client, to: server, way: both, size: 1 MB, streams: 2}",
-            {"kind": "bulk", "way": "both", "streams": 2, "duration_ns": None, "bytes": 1_000_000},
+            {
+                "kind": "bulk",
+                "way": "both",
+                "streams": 2,
+                "duration_ns": None,
+                "bytes": 1_000_000,
+                "rate_bps": None,
+            },
+        ),
+        (
+            "bulk: {from: client, to: server, duration: 1 s, rate: 3 Mbit/s}",
+            {
+                "kind": "bulk",
+                "way": "down",
+                "streams": 1,
+                "duration_ns": 1_000_000_000,
+                "bytes": None,
+                "rate_bps": 3_000_000,
+            },
+        ),
+        (
+            "datagrams: {from: client, to: server, way: up, rate: 2 Mbit/s, packet: 1 kB, "
+            "duration: 1 s, on_off: {burst: 20 ms, pause: 30 ms}}",
+            {
+                "kind": "datagrams",
+                "way": "up",
+                "rate_bps": 2_000_000,
+                "packet_bytes": 1000,
+                "duration_ns": 1_000_000_000,
+                "on_off_ns": [20_000_000, 30_000_000],
+            },
         ),
         (
             "http: {from: client, to: server, size: 10 kB, count: 5}",

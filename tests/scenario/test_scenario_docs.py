@@ -10,9 +10,29 @@ from mptcplab.scenario import load, loads, with_overrides
 from mptcplab.scenario.expectation import parse
 from mptcplab.scenario.host import Host, Interface
 from mptcplab.scenario.link import Link, Profile
-from mptcplab.scenario.model import Event, Scenario, Variant
+from mptcplab.scenario.middlebox import (
+    Chance,
+    Coalesce,
+    DropUnknownOptions,
+    Middlebox,
+    Nat,
+    ProxyAck,
+    Split,
+    StripOptions,
+)
+from mptcplab.scenario.model import Event, Scenario, SubflowEnds, Variant
 from mptcplab.scenario.profiles import profiles
-from mptcplab.scenario.traffic import Bulk, Command, Ftp, Http, Ping, RequestResponse
+from mptcplab.scenario.scheduler import Scheduler
+from mptcplab.scenario.traffic import (
+    Bulk,
+    Command,
+    Datagrams,
+    Ftp,
+    Http,
+    OnOff,
+    Ping,
+    RequestResponse,
+)
 from mptcplab.scenario.tree import parse_tree
 
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "scenario.md").read_text(encoding="utf-8")
@@ -31,16 +51,21 @@ def test_the_complete_example_is_a_scenario() -> None:
 
 
 def test_the_kinds_of_traffic() -> None:
-    kinds = [item.kind for item in replaced("traffic", BLOCKS[1]).traffic]
-    assert kinds == ["bulk", "http", "ftp", "ping", "request-response", "command"]
+    kinds = [item.kind for item in replaced("traffic", BLOCKS[2]).traffic]
+    assert kinds == ["bulk", "http", "ftp", "ping", "request-response", "datagrams", "command"]
+
+
+def test_the_kinds_of_middleboxes() -> None:
+    link = replaced("links", BLOCKS[1]).links["wifi"]
+    assert [box.field for box in link.middleboxes] == list(Middlebox.model_fields)
 
 
 def test_the_kinds_of_events() -> None:
-    assert len(replaced("events", BLOCKS[2]).events) == 5
+    assert len(replaced("events", BLOCKS[3]).events) == 6
 
 
 def test_the_expectations() -> None:
-    tree = parse_tree(BLOCKS[3], "docs/scenario.md").value
+    tree = parse_tree(BLOCKS[4], "docs/scenario.md").value
     assert [len(parse(text).comparisons) for text in tree["expect"]] == [1, 2, 1]
 
 
@@ -69,7 +94,18 @@ def test_every_profile_is_listed() -> None:
         Ftp,
         Ping,
         RequestResponse,
+        Datagrams,
+        OnOff,
         Command,
+        Scheduler,
+        SubflowEnds,
+        Nat,
+        StripOptions,
+        Split,
+        Coalesce,
+        ProxyAck,
+        DropUnknownOptions,
+        Chance,
     ],
 )
 def test_every_key_is_described(model: type[Any]) -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mptcplab.engine.kernel.compile import compile_plan
+from mptcplab.engine.compile import compile_plan
 from mptcplab.scenario import ScenarioError, load, loads
 from mptcplab.scenario.network import build
 
@@ -182,6 +182,12 @@ def test_the_other_settings_of_a_host() -> None:
         "checksum": True,
         "syn_retries": 3,
         "scheduler": "default",
+        "scheduler_options": {
+            "num_segments": 1,
+            "cwnd_limited": True,
+            "opportunistic_retransmission": False,
+            "penalisation": False,
+        },
         "subflows_per_pair": 1,
         "limit_subflows": 2,
         "limit_add_addr_accepted": 8,

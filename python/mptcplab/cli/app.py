@@ -25,10 +25,13 @@ ScenarioName = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
 
-class EngineName(StrEnum):
+class EngineOption(StrEnum):
     """Where a scenario runs."""
 
+    AUTO = "auto"
     KERNEL = "kernel"
+    SIM = "sim"
+    BOTH = "both"
 
 
 @app.command("list")
@@ -69,7 +72,12 @@ def check(
 @app.command()
 def run(
     scenarios: Annotated[list[str], typer.Argument(metavar="SCENARIO...")],
-    engine: Annotated[EngineName, typer.Option(help="Where to run.")] = EngineName.KERNEL,
+    engine: Annotated[
+        EngineOption,
+        typer.Option(
+            help="The real stack, virtual time, both side by side; auto: the real one if it can."
+        ),
+    ] = EngineOption.AUTO,
     variant: Annotated[
         list[str] | None,
         typer.Option("--variant", metavar="NAME", help="Run this variant only; repeat for more."),
@@ -85,6 +93,10 @@ def run(
         list[str] | None,
         typer.Option("--set", metavar="PATH=VALUE", help="links.wifi.rate='20 Mbit/s', say."),
     ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(min=1, max=1024, help="Simulated runs at once; one a core unless given."),
+    ] = None,
     capture: Annotated[
         bool, typer.Option("--capture", help="Write a pcapng file of each host's interface.")
     ] = False,
@@ -95,11 +107,13 @@ def run(
 ) -> None:
     """Run scenarios, every variant and repetition, and report."""
     from mptcplab.cli.run import RunOptions, run_scenarios
+    from mptcplab.engine.choice import EngineName
 
     run_scenarios(
         RunOptions(
             scenarios=tuple(scenarios),
-            engine=engine.value,
+            engine=EngineName(engine.value),
+            workers=workers,
             variants=tuple(variant or ()),
             repetitions=repeat,
             seed=seed,

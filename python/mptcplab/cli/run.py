@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -12,15 +12,15 @@ from pathlib import Path
 from types import FrameType
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from mptcplab.cli.errors import UserError
+from mptcplab.cli.progress import RunProgress
 from mptcplab.cli.scenarios import load_scenario, with_known_metrics
-from mptcplab.engine.kernel.compile import Capture
-from mptcplab.engine.kernel.lab import LabError
-from mptcplab.engine.kernel.run import Run, Task
-from mptcplab.engine.session import Choice, tasks
+from mptcplab.engine.choice import EngineName, choose
+from mptcplab.engine.kernel.engine import KernelEngine
+from mptcplab.engine.session import Choice, jobs
+from mptcplab.engine.sim.engine import SimEngine
+from mptcplab.engine.task import Engine
 from mptcplab.recording import Description, RecordingError, Result
 from mptcplab.recording.files import publish
 from mptcplab.recording.result import Reference, ScenarioEntry, VariantEntry
@@ -36,8 +36,6 @@ from mptcplab.scenario.units import UnitError, parse_time
 
 INTERRUPTED_STATUS = 130
 """Exit status after Ctrl-C, as shells have it."""
-UNKNOWN_RUN_S = 10.0
-"""Length of a run, for the progress bar, until one of its kind has ended."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +43,8 @@ class RunOptions:
     """The command's options."""
 
     scenarios: tuple[str, ...]
-    engine: str
+    engine: EngineName
+    workers: int | None
     variants: tuple[str, ...]
     repetitions: int | None
     seed: int
@@ -61,7 +60,7 @@ class Interruption:
     """Whether Ctrl-C was pressed, and what it has to stop."""
 
     requested: bool = False
-    current: Run | None = field(default=None)
+    current: Engine | None = field(default=None)
 
     def request(self, _signal: int, _frame: FrameType | None) -> None:
         """The signal's handler: the second one ends everything at once."""
@@ -72,19 +71,33 @@ class Interruption:
             self.current.stop()
 
 
+@dataclass(frozen=True)
+class Prepared:
+    """A scenario that an engine can run as chosen."""
+
+    scenario: Scenario
+    choice: Choice
+    engines: tuple[str, ...]
+
+
 def run_scenarios(options: RunOptions) -> None:
     """Runs what the options say and reports on it."""
     prepared = [_prepare(name, options) for name in options.scenarios]
     interruption = Interruption()
-    results = []
+    reported: list[tuple[Path, list[Result]]] = []
     failures: list[str] = []
     with _signals(interruption):
-        for scenario, choice in prepared:
+        for one in prepared:
             if interruption.requested:
                 break
-            folder = _folder(scenario, options, alone=len(prepared) == 1)
-            results.append(_run(scenario, choice, folder, options, interruption, failures))
-        _report(results, as_json=options.as_json)
+            folder = _folder(one.scenario, options, alone=len(prepared) == 1)
+            results: list[Result] = []
+            for engine in one.engines:
+                if not interruption.requested:
+                    own = folder if len(one.engines) == 1 else folder / engine
+                    results.append(_run(one, engine, own, options, interruption, failures))
+            reported.append((folder, results))
+        _report(reported, as_json=options.as_json)
     if failures:
         raise UserError("\n".join(failures))
     if interruption.requested:
@@ -92,7 +105,7 @@ def run_scenarios(options: RunOptions) -> None:
         raise typer.Exit(INTERRUPTED_STATUS)
 
 
-def _prepare(name: str, options: RunOptions) -> tuple[Scenario, Choice]:
+def _prepare(name: str, options: RunOptions) -> Prepared:
     scenario = load_scenario(name)
     try:
         if options.overrides:
@@ -110,7 +123,13 @@ def _prepare(name: str, options: RunOptions) -> tuple[Scenario, Choice]:
             raise UserError(f"--variant: {scenario.name} has no variant '{variant}': {hint}")
     variants = [v for v in scenario.variants if not options.variants or v in options.variants]
     repetitions = options.repetitions or scenario.repetitions
-    return scenario, Choice(variants, repetitions, options.seed)
+    try:
+        chosen = choose(options.engine, scenario, variants)
+    except ScenarioError as error:
+        raise UserError(str(error)) from error
+    if chosen.why is not None:
+        typer.echo(chosen.why, err=True)
+    return Prepared(scenario, Choice(variants, repetitions, options.seed), chosen.engines)
 
 
 def _override(text: str) -> tuple[str, object]:
@@ -134,56 +153,49 @@ def _folder(scenario: Scenario, options: RunOptions, *, alone: bool) -> Path:
 
 
 def _run(
-    scenario: Scenario,
-    choice: Choice,
+    prepared: Prepared,
+    engine: str,
     folder: Path,
     options: RunOptions,
     interruption: Interruption,
     failures: list[str],
 ) -> Result:
+    scenario = prepared.scenario
     try:
-        result = Result.create(folder, _description(scenario, choice, options.engine))
-    except RecordingError as error:
+        result = Result.create(folder, _description(scenario, prepared.choice, engine))
+        planned = jobs(scenario, prepared.choice, result, captures=options.capture)
+        with RunProgress(planned, scenario.name, shown=not options.as_json) as progress:
+            interruption.current = _engine(engine, options)
+            if not interruption.requested:
+                failures += interruption.current.execute(planned, progress)
+    except (RecordingError, ScenarioError) as error:
         raise UserError(str(error)) from error
-    planned = list(tasks(scenario, choice))
-    with RunProgress(len(planned), scenario.name, shown=not options.as_json) as progress:
-        for number, task in enumerate(planned):
-            if interruption.requested:
-                break
-            progress.begin(number, task)
-            folder = result.recording_folder(task.variant, task.repetition)
-            capture = Capture(folder.resolve()) if options.capture else None
-            try:
-                with Run(task, folder, capture) as run:
-                    interruption.current = run
-                    if interruption.requested:
-                        run.stop()
-                    run.execute(progress.reached(run.expected_s))
-            except LabError as error:
-                failures.append(f"{scenario.name}, variant {task.variant}: {error}")
-                break
-            except (RecordingError, ScenarioError) as error:
-                raise UserError(str(error)) from error
-            finally:
-                interruption.current = None
+    finally:
+        interruption.current = None
     return result
 
 
-def _report(results: Sequence[Result], *, as_json: bool) -> None:
-    """Writes a page into each result and prints all of them."""
+def _engine(name: str, options: RunOptions) -> Engine:
+    return SimEngine(options.workers) if name == EngineName.SIM else KernelEngine()
+
+
+def _report(reported: Sequence[tuple[Path, Sequence[Result]]], *, as_json: bool) -> None:
+    """Writes a page into the folder of each scenario and prints all of them."""
     # Plotting is slow to load: nobody waits for it before the first run, or when there is none.
     from mptcplab.cli.report import print_reports
     from mptcplab.report import report, to_html
 
+    every = []
     try:
-        reports = [report(result) for result in results]
-        for result, one in zip(results, reports, strict=True):
-            publish(result.folder / "report.html", to_html([one]).encode())
+        for folder, results in reported:
+            reports = [report(result) for result in results]
+            publish(folder / "report.html", to_html(reports).encode())
+            every += reports
     except RecordingError as error:
         raise UserError(str(error)) from error
-    print_reports(reports, as_json=as_json)
-    for result in results:
-        typer.echo(f"report: {result.folder / 'report.html'}", err=True)
+    print_reports(every, as_json=as_json)
+    for folder, _ in reported:
+        typer.echo(f"report: {folder / 'report.html'}", err=True)
 
 
 def _description(scenario: Scenario, choice: Choice, engine: str) -> Description:
@@ -229,53 +241,3 @@ def _signals(interruption: Interruption) -> Iterator[None]:
     finally:
         for number, handler in previous.items():
             signal.signal(number, handler)
-
-
-class RunProgress:
-    """A progress bar over all runs of a session, in seconds of their expected length."""
-
-    def __init__(self, runs: int, name: str, *, shown: bool) -> None:
-        self._runs = runs
-        self._name = name
-        self._number = 0
-        self._expected_s = UNKNOWN_RUN_S
-        self._bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TextColumn("{task.percentage:>3.0f} %"),
-            TimeElapsedColumn(),
-            TextColumn("left"),
-            TimeRemainingColumn(),
-            console=Console(stderr=True),
-            disable=not shown,
-            transient=True,
-        )
-        self._task = self._bar.add_task(name, total=float(runs))
-
-    def __enter__(self) -> RunProgress:
-        self._bar.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bar.stop()
-
-    def begin(self, number: int, task: Task) -> None:
-        """Run `number` (from 0) begins."""
-        self._number = number
-        words = f"{self._name} {task.variant} {task.repetition} ({number + 1}/{self._runs})"
-        self._bar.update(self._task, description=words, completed=float(number))
-
-    def reached(self, expected_s: float | None) -> Callable[[float], None]:
-        """What the run calls with the second that it has reached."""
-        if expected_s is not None:
-            self._expected_s = expected_s
-        longest = self._expected_s
-
-        def update(seconds: float) -> None:
-            # A run that takes longer than expected stays just short of its end.
-            share = min(seconds / longest, 0.99) if longest else 0.0
-            self._bar.update(self._task, completed=self._number + share)
-            if expected_s is None and seconds > self._expected_s:
-                self._expected_s = seconds
-
-        return update

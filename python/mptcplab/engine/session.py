@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mptcplab.engine.kernel.run import Task
+from mptcplab.engine.task import Job, Task
+from mptcplab.recording import Result
 from mptcplab.scenario import Scenario
 
 
@@ -18,13 +19,19 @@ class Choice:
     seed: int
 
 
-def tasks(scenario: Scenario, choice: Choice) -> Iterator[Task]:
+def jobs(scenario: Scenario, choice: Choice, result: Result, *, captures: bool) -> list[Job]:
     """The runs, in order.
 
     Repetitions are the outer loop, so that a machine that grows slower in the course of a session
     does not favour the variant that comes first. The variants of one repetition share its seed:
     they see the same random losses as far as their packets allow.
     """
-    for repetition in range(1, choice.repetitions + 1):
-        for variant in choice.variants:
-            yield Task(scenario, variant, repetition, choice.seed + repetition - 1)
+    return [
+        Job(
+            Task(scenario, variant, repetition, choice.seed + repetition - 1),
+            result.recording_folder(variant, repetition),
+            captures,
+        )
+        for repetition in range(1, choice.repetitions + 1)
+        for variant in choice.variants
+    ]

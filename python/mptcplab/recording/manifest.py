@@ -51,8 +51,8 @@ class Manifest(Model):
     repetition: int = Field(ge=1)
     seed: int
     engine: str
-    started: str
-    """ISO 8601, UTC."""
+    started: str | None = None
+    """ISO 8601, UTC; null in virtual time, which has no date."""
     duration_s: float | None = Field(None, ge=0, allow_inf_nan=False)
     mptcplab: str
     """Version of mptcplab."""

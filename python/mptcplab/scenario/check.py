@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from mptcplab.scenario import check_run
+from mptcplab.scenario import check_middlebox, check_run
 from mptcplab.scenario.check_names import bad_traces, unknown_end
 from mptcplab.scenario.link import Link
 from mptcplab.scenario.model import Scenario
@@ -29,6 +29,7 @@ def check(scenario: Scenario, variants: Collection[str]) -> Iterator[Problem]:
     except AddressError as error:
         yield _at(scenario, error.path, str(error))
         return
+    yield from check_middlebox.check_addresses(scenario, network)
     yield from check_run.check_behaviour(scenario, network, variants)
 
 
@@ -47,6 +48,7 @@ def _wiring(scenario: Scenario) -> Iterator[Problem]:
             misspelt = True
             yield problem
         yield from _link_settings(scenario, name, link)
+    yield from check_middlebox.check_ends(scenario)
     if misspelt:
         return  # An interface that no link names may be the one that was meant.
     network = outline(scenario)

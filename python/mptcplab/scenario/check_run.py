@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator
 
 from mptcplab.scenario.check_effect import check_effect
 from mptcplab.scenario.check_names import bad_traces, unknown_end, unknown_host
+from mptcplab.scenario.check_subflow import check_subflows
 from mptcplab.scenario.expectation import parse
 from mptcplab.scenario.flows import Flow, end_ns, find_way, flows
 from mptcplab.scenario.model import Event, Scenario
@@ -13,7 +14,7 @@ from mptcplab.scenario.network import Network
 from mptcplab.scenario.path_manager import clients, path_manager
 from mptcplab.scenario.problem import Problem, did_you_mean, quoted
 from mptcplab.scenario.profiles import changes_of, is_half_duplex
-from mptcplab.scenario.traffic import Command, Ping
+from mptcplab.scenario.traffic import Command, Datagrams, Ping
 from mptcplab.scenario.tree import Path
 from mptcplab.scenario.units import format_time
 
@@ -42,6 +43,7 @@ def check_behaviour(
         if scenario.variants[name].via and not any(flow.via_from_variant for flow in sent):
             text = "applies to nothing: every item of traffic fixes its own `via` or `protocol`"
             yield _problem(scenario, ("variants", name, "via"), text)
+    yield from check_subflows(scenario, network, variants)
     yield from _late_events(scenario)
 
 
@@ -141,7 +143,7 @@ def _flow(scenario: Scenario, network: Network, variant: str, flow: Flow) -> Ite
         if wrong:
             yield from wrong
             return
-    opens_mptcp = flow.protocol == "mptcp" and not isinstance(flow.body, Ping)
+    opens_mptcp = flow.protocol == "mptcp" and not isinstance(flow.body, Ping | Datagrams)
     if opens_mptcp and not scenario.hosts[flow.client].mptcp.enabled:
         path: Path = ("hosts", flow.client, "mptcp", "enabled")
         text = f"is false, but variant {variant} opens MPTCP connections from {flow.client}"

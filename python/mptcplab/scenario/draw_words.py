@@ -7,7 +7,16 @@ from collections.abc import Iterator
 from mptcplab.scenario.link import Link, LinkSettings
 from mptcplab.scenario.model import Event, Scenario
 from mptcplab.scenario.profiles import is_half_duplex, settings_of
-from mptcplab.scenario.traffic import Body, Bulk, Command, Ftp, Http, Ping, RequestResponse
+from mptcplab.scenario.traffic import (
+    Body,
+    Bulk,
+    Command,
+    Datagrams,
+    Ftp,
+    Http,
+    Ping,
+    RequestResponse,
+)
 from mptcplab.scenario.units import format_rate, format_size, format_time
 
 
@@ -18,6 +27,7 @@ def link_words(link: Link) -> list[str]:
     if is_half_duplex(link):
         words.append("half duplex")
     words += [_both(a, b) for a, b in zip(_impairments(up), _impairments(down), strict=True)]
+    words += [box.kind for box in link.middleboxes]
     return [word for word in words if word]
 
 
@@ -43,6 +53,9 @@ def event_words(event: Event) -> str:
     """Say an event."""
     if event.carrier is not None:
         return f"{event.carrier} {'plugged in' if event.up else 'unplugged'}"
+    if event.subflow is not None:
+        ends = f"{event.subflow.source} → {event.subflow.target}"
+        return f"subflow {ends} of {event.subflow.of} {'opened' if event.up else 'closed'}"
     if event.interface is not None and event.backup is not None:
         return f"{event.interface} {'becomes' if event.backup else 'is no longer'} backup"
     if event.interface is not None:
@@ -100,12 +113,21 @@ def _what(body: Body) -> str:
     match body:
         case Bulk():
             amount = format_time(body.duration) if body.duration else format_size(body.size or 0)
-            return amount if body.streams == 1 else f"{amount}, {body.streams} streams"
+            words = [amount]
+            words += [f"{body.streams} streams"] if body.streams > 1 else []
+            words += [f"at most {format_rate(body.rate)}"] if body.rate else []
+            return ", ".join(words)
         case Http() | Ftp():
             return f"{body.count} × {format_size(body.size)}"
         case Ping():
             return f"{body.count} × every {format_time(body.interval)}"
         case RequestResponse():
             return f"{body.count} × {format_size(body.request)} / {format_size(body.response)}"
+        case Datagrams():
+            words = [format_time(body.duration), f"{format_rate(body.rate)} of datagrams"]
+            if body.on_off is not None:
+                burst, pause = body.on_off.burst, body.on_off.pause
+                words.append(f"bursts of {format_time(burst)}, pauses of {format_time(pause)}")
+            return ", ".join(words)
         case Command():
             return " ".join(body.run)

@@ -12,16 +12,19 @@ from mptcplab.scenario.units import parse_time
 
 _LENGTH = re.compile(r"traffic\.\d+\.bulk\.(size|duration)")
 _BULK = re.compile(r"traffic\.\d+\.bulk")
-_MOMENT = re.compile(r"traffic\.\d+\.[a-z-]+\.start|events\.\d+\.at")
+_MOMENT = re.compile(
+    r"traffic\.\d+\.[a-z-]+\.start|traffic\.\d+\.datagrams\.duration|events\.\d+\.at"
+)
 _WHOLE = re.compile(r"(traffic|events)(\.\d+)?|traffic\.\d+\.(?!bulk)[a-z-]+")
 
 
 def with_duration(scenario: Scenario, duration_ns: int) -> Scenario:
     """The scenario with another duration of every bulk transfer, in place of a size.
 
-    Times of events and starts of traffic are scaled by the ratio of the new duration to the longest
-    old one, so that what happened in mid-flow still does and what came one after the other does not
-    overlap. Where every transfer had a size there is no ratio: times stay. Nothing else changes.
+    Times of events, starts of traffic and the duration of datagrams are scaled by the ratio of the
+    new duration to the longest old one, so that what happened in mid-flow still does and what came
+    one after the other does not overlap. Where every transfer had a size there is no ratio: times
+    stay. Nothing else changes.
     What variants set is treated alike.
 
     Raises `ScenarioError` where the scenario cannot be so changed.
@@ -37,6 +40,9 @@ def with_duration(scenario: Scenario, duration_ns: int) -> Scenario:
     for index, item in enumerate(scenario.traffic):
         if item.bulk is not None:
             values[f"traffic.{index}.bulk"] = _lasting(tree["traffic"][index]["bulk"], duration)
+        if item.datagrams is not None:
+            length = item.datagrams.duration * duration_ns // longest
+            values[f"traffic.{index}.datagrams.duration"] = f"{length} ns"
         if item.body.start:
             start = item.body.start * duration_ns // longest
             values[f"traffic.{index}.{item.kind}.start"] = f"{start} ns"

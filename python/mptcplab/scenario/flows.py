@@ -8,7 +8,15 @@ from dataclasses import dataclass
 
 from mptcplab.scenario.model import Scenario, Variant
 from mptcplab.scenario.network import FAMILIES, End, Network
-from mptcplab.scenario.traffic import Body, Bulk, Command, Ping, Protocol, RequestResponse
+from mptcplab.scenario.traffic import (
+    Body,
+    Bulk,
+    Command,
+    Datagrams,
+    Ping,
+    Protocol,
+    RequestResponse,
+)
 
 
 @dataclass(frozen=True)
@@ -117,7 +125,7 @@ def end_ns(scenario: Scenario) -> int | None:
 def timed_length_ns(body: Body) -> int | None:
     """How long an item lasts, where that does not depend on the network."""
     match body:
-        case Bulk() | Command():
+        case Bulk() | Command() | Datagrams():
             return body.duration
         case Ping():
             return body.interval * body.count

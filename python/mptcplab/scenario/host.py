@@ -17,11 +17,10 @@ from mptcplab.scenario.fields import (
     TimeNs,
 )
 from mptcplab.scenario.problem import did_you_mean
+from mptcplab.scenario.scheduler import SchedulerField
 
-PATH_MANAGERS = ("default", "fullmesh", "signal")
+PATH_MANAGERS = ("default", "fullmesh", "signal", "application")
 """Those without a number; `ndiffports` has one."""
-SCHEDULERS = ("default", "roundrobin", "redundant", "blest", "ecf")
-"""Names that the format knows; an engine refuses those that it does not have."""
 CONGESTION_CONTROLS = (
     "cubic", "reno", "bbr", "vegas", "westwood", "illinois", "htcp", "bic", "veno", "yeah", "dctcp",
     "hybla", "scalable", "highspeed", "nv", "cdg", "lp", "lia", "olia", "balia", "wvegas",
@@ -69,7 +68,7 @@ class Interface(Model):
 class PathManager(Model):
     """Who opens subflows, and from where."""
 
-    kind: Literal["default", "fullmesh", "signal", "ndiffports"]
+    kind: Literal["default", "fullmesh", "signal", "application", "ndiffports"]
     subflows_per_pair: int = 1
 
 
@@ -123,7 +122,10 @@ class Limits(Model):
 
     subflows: int = Field(8, ge=0, le=8, description="Additional subflows")
     add_addr_accepted: int | None = Field(
-        None, ge=0, le=8, description="Announced addresses to use; 8, or 0 with `default`"
+        None,
+        ge=0,
+        le=8,
+        description="Announced addresses to use; 8, or 0 with `default` and `application`",
     )
 
 
@@ -139,7 +141,7 @@ class Mptcp(Model):
     syn_retries: int | None = Field(
         None, ge=0, le=128, description="SYNs with MP_CAPABLE before falling back to TCP"
     )
-    scheduler: Literal[SCHEDULERS] | None = Field(  # type: ignore[valid-type]
+    scheduler: SchedulerField | None = Field(
         None, description="The engine refuses one that it does not have"
     )
 
@@ -189,5 +191,8 @@ class Router(Model):
 
     interfaces: dict[InterfaceName, Annotated[Interface, Empty()]] = Field(
         {}, description="Those with settings; others come from the links that name them"
+    )
+    ecmp: StrictBool = Field(
+        False, description="Use all equally short ways, a connection each by its flow hash"
     )
     sysctls: Sysctls = Field({}, description="Settings of its network namespace")

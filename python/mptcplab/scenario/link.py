@@ -21,6 +21,7 @@ from mptcplab.scenario.fields import (
     SizeBytes,
     TimeNs,
 )
+from mptcplab.scenario.middlebox import Middlebox
 from mptcplab.scenario.units import UnitError, parse_rate, parse_size
 
 Unlimited = Literal["unlimited"]
@@ -218,6 +219,9 @@ class Link(LinkShape):
     offload: StrictBool | None = Field(
         None,
         description="Let hosts hand over large segments; not given: from 500 Mbit/s",
+    )
+    middleboxes: list[Middlebox] = Field(
+        [], description="What stands in it, in the order from the first end to the second"
     )
 
 

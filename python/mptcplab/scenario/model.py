@@ -40,8 +40,16 @@ DEFAULT_VARIANT = "mptcp"
 _METRIC = re.compile(r"[a-z][a-z0-9_]*(\.[A-Za-z0-9_-]+)*")
 
 
+class SubflowEnds(Model):
+    """A subflow of the connections of an item of traffic."""
+
+    of: StrictStr = Field(description="Name of the item of traffic")
+    source: StrictStr = Field(alias="from", description="Interface of its client")
+    target: StrictStr = Field(alias="to", description="Interface of its server")
+
+
 class Event(Model):
-    """A change at a time: of a link, of its carrier, or of a host's interface."""
+    """A change at a time: of a link, its carrier, a host's interface, or a subflow."""
 
     at: TimeNs = Field(description="Since the start of the run")
     link: StrictStr | None = Field(None, description="Changes a link; the hosts see nothing of it")
@@ -50,6 +58,9 @@ class Event(Model):
         None, description="Pulls a link's cable or puts it back: both interfaces see it"
     )
     interface: StrictStr | None = Field(None, description="node.interface of a host")
+    subflow: SubflowEnds | None = Field(
+        None, description="Opens (up: true) or closes a subflow, as the application would"
+    )
     up: StrictBool | None = None
     backup: StrictBool | None = Field(None, description="Makes the interface's subflows backups")
 
@@ -59,10 +70,11 @@ class Event(Model):
             "link": ("change", "up"),
             "carrier": ("up",),
             "interface": ("up", "backup"),
+            "subflow": ("up",),
         }
         given = [subject for subject in subjects if getattr(self, subject) is not None]
         if len(given) != 1:
-            raise ValueError("an event has exactly one of link, carrier and interface")
+            raise ValueError("an event has exactly one of link, carrier, interface and subflow")
         possible = subjects[given[0]]
         changes = [key for key in ("change", "up", "backup") if getattr(self, key) is not None]
         for key in changes:

@@ -126,6 +126,16 @@ def build(scenario: Scenario) -> Network:
     )
 
 
+def free_addresses(network: Network, link: str) -> Iterator[IpAddress]:
+    """Addresses of a link's networks that no interface has, IPv4 before IPv6, the highest first."""
+    taken = {address.ip for every in network.addresses.values() for address in every}
+    nets = {address.network for end in network.links[link] for address in network.addresses[end]}
+    for net in sorted(nets, key=lambda net: (net.version, str(net))):
+        for offset in range(2, min(net.num_addresses, _SHIFTS)):
+            if net[-offset] not in taken:
+                yield net[-offset]
+
+
 def outline(scenario: Scenario) -> Network:
     """The network without addresses."""
     links = {

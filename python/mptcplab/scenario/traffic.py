@@ -1,4 +1,4 @@
-"""What is sent: bulk transfers, downloads, latency probes, commands."""
+"""What is sent: bulk transfers, downloads, latency probes, cross traffic, commands."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from mptcplab.scenario.fields import (
     OneOrMore,
     PositiveSizeBytes,
     PositiveTimeNs,
+    RateBps,
     RefusalError,
     SizeBytes,
     TimeNs,
@@ -49,6 +50,9 @@ class Bulk(Between):
     duration: PositiveTimeNs | None = None
     size: PositiveSizeBytes | None = Field(None, description="Payload of each stream")
     streams: int = Field(1, ge=1, le=256, description="Parallel connections, each way")
+    rate: RateBps | None = Field(
+        None, description="The application offers no more payload than this, on each stream"
+    )
 
     @model_validator(mode="after")
     def _end(self) -> Bulk:
@@ -99,6 +103,23 @@ class RequestResponse(Repeated):
 
     request: PositiveSizeBytes = Field(64, le=2**31)
     response: PositiveSizeBytes = Field(64, le=2**31)
+
+
+class OnOff(Model):
+    """Bursts and pauses of exponentially distributed length."""
+
+    burst: PositiveTimeNs = Field(description="Mean length of a burst")
+    pause: PositiveTimeNs = Field(description="Mean length of the pause after it")
+
+
+class Datagrams(Between):
+    """UDP datagrams at a constant rate: cross traffic."""
+
+    way: Way = Field("down", description="up is from the client to the server")
+    rate: RateBps = Field(description="Of IP packets, while it sends")
+    packet: SizeBytes = Field(1500, ge=64, le=65_535, description="Size of each IP packet")
+    duration: PositiveTimeNs
+    on_off: OnOff | None = Field(None, description="Bursts and pauses; without, no pauses")
 
 
 def _parse_run(value: object) -> object:
@@ -171,18 +192,19 @@ class TrafficItem(Model):
     ftp: Ftp | None = None
     ping: Ping | None = None
     request_response: RequestResponse | None = Field(None, alias="request-response")
+    datagrams: Datagrams | None = None
     command: Command | None = None
 
     @model_validator(mode="after")
     def _one(self) -> TrafficItem:
         if len(self.model_fields_set) != 1 or self._bodies == []:
-            kinds = "bulk, http, ftp, ping, request-response, command"
+            kinds = "bulk, http, ftp, ping, request-response, datagrams, command"
             raise ValueError(f"an item of traffic has exactly one of: {kinds}")
         return self
 
     @property
     def _bodies(self) -> list[Body]:
-        every = (self.bulk, self.http, self.ftp, self.ping, self.request_response, self.command)
+        every = (getattr(self, field) for field in type(self).model_fields)
         return [body for body in every if body is not None]
 
     @property
@@ -197,4 +219,4 @@ class TrafficItem(Model):
         return self._bodies[0]
 
 
-Body = Bulk | Http | Ftp | Ping | RequestResponse | Command
+Body = Bulk | Http | Ftp | Ping | RequestResponse | Datagrams | Command

@@ -11,15 +11,15 @@ import platform
 import sys
 from dataclasses import asdict, dataclass
 from enum import StrEnum
-from pathlib import Path
 from typing import Any
 
-from mptcplab.engine.kernel.compile import compile_plan
-from mptcplab.engine.kernel.lab import Lab, LabError, Row
+from mptcplab.engine.compile import compile_plan
+from mptcplab.engine.kernel.lab import Lab
+from mptcplab.engine.kernel.machine import SELF_TEST, has_mptcp, schedulers
 from mptcplab.engine.kernel.sysctl import read_sysctl
+from mptcplab.engine.task import EngineError, Row
 from mptcplab.scenario import loads
 
-_SELF_TEST = Path(__file__).with_name("self_test.yaml")
 _SOCKET_PROTOCOL = 38
 """SO_PROTOCOL."""
 _IPPROTO_MPTCP = "262"
@@ -56,18 +56,18 @@ def examine() -> list[Finding]:
     findings = [_machine(), *_kernel_lists()]
     try:
         rows = _trial("two-paths")
-    except LabError as error:
+    except EngineError as error:
         return [*findings, Finding("namespaces and links", Verdict.BAD, str(error))]
     findings += [_network(rows), _priority(rows), _multipath(rows), _commands(rows)]
     try:
         findings.append(_ndiffports(_trial("one-path")))
-    except LabError as error:
+    except EngineError as error:
         findings.append(Finding("path manager ndiffports", Verdict.LIMITED, str(error)))
     return findings
 
 
 def _trial(variant: str) -> list[Row]:
-    plan = compile_plan(loads(_SELF_TEST.read_text(), "self-test"), variant, seed=1)
+    plan = compile_plan(loads(SELF_TEST.read_text(), "self-test"), variant, seed=1)
     if variant == "two-paths":
         plan["traffic"].append(_command(plan["traffic"][0]))
     lab = Lab(plan)
@@ -103,8 +103,7 @@ def _machine() -> Finding:
 
 
 def _kernel_lists() -> list[Finding]:
-    schedulers = read_sysctl("net.mptcp.available_schedulers") or read_sysctl("net.mptcp.scheduler")
-    if read_sysctl("net.mptcp.enabled") is None:
+    if not has_mptcp():
         mptcp = Finding(
             "MPTCP",
             Verdict.LIMITED,
@@ -112,7 +111,7 @@ def _kernel_lists() -> list[Finding]:
             "run a kernel with CONFIG_MPTCP; TCP variants run here",
         )
     else:
-        mptcp = Finding("MPTCP", Verdict.GOOD, f"schedulers: {schedulers or 'default'}")
+        mptcp = Finding("MPTCP", Verdict.GOOD, f"schedulers: {' '.join(schedulers())}")
     controls = read_sysctl("net.ipv4.tcp_available_congestion_control") or ""
     return [mptcp, Finding("congestion controls", Verdict.GOOD, controls)]
 

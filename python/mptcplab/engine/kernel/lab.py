@@ -17,16 +17,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-Row = dict[str, Any]
+from mptcplab.engine.task import EngineError, Row
 
 _CODE = "import sys; sys.path.append(sys.argv[1]); import _native; _native.lab_main()"
 
 _ENDING_S = 5.0
 """Time that the lab has to end by itself; it lets go of open connections then."""
-
-
-class LabError(Exception):
-    """The lab could not run its plan; the message says why and what to do."""
 
 
 class Lab:
@@ -56,19 +52,19 @@ class Lab:
         """The lab's rows until its last one, `done`, inclusive.
 
         Raises:
-            LabError: the lab gave up, or ended without a word.
+            EngineError: the lab gave up, or ended without a word.
 
         """
         assert self._process.stdout is not None
         for line in self._process.stdout:
             row: Row = json.loads(line)
             if row["record"] == "failed":
-                raise LabError(row["text"])
+                raise EngineError(row["text"])
             is_last = row["record"] == "done"
             yield row
             if is_last:
                 return
-        raise LabError(self._last_words())
+        raise EngineError(self._last_words())
 
     def stop(self) -> None:
         """Asks the lab to end its traffic and keep what it measured."""
@@ -120,7 +116,7 @@ def _ctrl_c_held() -> Iterator[None]:
 def _native_folder() -> Path:
     found = importlib.util.find_spec("mptcplab._native")
     if found is None or found.origin is None:
-        raise LabError("the extension module is not built: run `make setup`")
+        raise EngineError("the extension module is not built: run `make setup`")
     origin = Path(found.origin)
     return origin.parent
 

@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from mptcplab.engine.compile_middleboxes import compile_middleboxes
 from mptcplab.scenario.link import Jitter, Link, LinkChange, LinkSettings, Loss, Queue, merged
 from mptcplab.scenario.mahimahi import mean_rate_bps, read_trace
+from mptcplab.scenario.network import End, Network
 from mptcplab.scenario.profiles import changes_of, is_half_duplex, settings_of
 
 SMALLEST_QUEUE_BYTES = 16 * 1500
@@ -23,19 +25,28 @@ _CODEL_TARGET_NS, _CODEL_INTERVAL_NS = 5_000_000, 100_000_000  # RFC 8289, secti
 Json = dict[str, Any]
 
 
-def compile_link(name: str, link: Link, folder: Path, ends: list[Json]) -> Json:
+def compile_link(name: str, link: Link, folder: Path, network: Network) -> Json:
     """A link of the plan."""
     up, down = settings_of(link)
     rates = [rate_bps(settings, folder) for settings in (up, down)]
     fast = any(rate is None or rate >= OFFLOAD_FROM_BPS for rate in rates)
     return {
         "name": name,
-        "ends": ends,
+        "ends": [reference(network, end) for end in network.links[name]],
         "config": {
             "duplex": "half" if is_half_duplex(link) else "full",
             "directions": [_direction(up, down, folder), _direction(down, up, folder)],
         },
         "offload": fast if link.offload is None else link.offload,
+        "middleboxes": compile_middleboxes(name, link, network),
+    }
+
+
+def reference(network: Network, end: End) -> dict[str, int]:
+    """An interface as the plan refers to it."""
+    return {
+        "node": network.nodes.index(end.node),
+        "interface": network.ends_of(end.node).index(end),
     }
 
 

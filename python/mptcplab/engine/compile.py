@@ -1,4 +1,4 @@
-"""From a scenario and a variant to the plan that the lab process reads.
+"""From a scenario and a variant to the plan that an engine reads.
 
 The plan is the JSON form of `Plan` in `crates/plan/src/lib.rs`: every name resolved to an index or
 an address, every unit in its field's name. Compiling is pure; what the machine can do is checked
@@ -7,16 +7,16 @@ elsewhere.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mptcplab.engine.kernel.compile_links import LinkState, compile_change, compile_link
-from mptcplab.engine.kernel.compile_network import compile_nodes
-from mptcplab.engine.kernel.compile_traffic import compile_flow, time_limit_ns
+from mptcplab.engine.compile_links import LinkState, compile_change, compile_link, reference
+from mptcplab.engine.compile_network import compile_nodes
+from mptcplab.engine.compile_traffic import compile_flow, compile_subflow, time_limit_ns
 from mptcplab.scenario.draw_words import event_words
-from mptcplab.scenario.flows import flows
+from mptcplab.scenario.flows import Flow, flows
 from mptcplab.scenario.loading import for_variant
 from mptcplab.scenario.model import Event, Scenario
 from mptcplab.scenario.network import End, Network, build
@@ -50,23 +50,13 @@ def compile_plan(
         "seed": seed,
         "nodes": compile_nodes(made, network),
         "links": [
-            compile_link(
-                name, link, made.folder, [_index(network, end) for end in network.links[name]]
-            )
-            for name, link in made.links.items()
+            compile_link(name, link, made.folder, network) for name, link in made.links.items()
         ],
         "traffic": [compile_flow(made, network, flow, index) for index, flow in enumerate(sent)],
-        "events": list(_events(made, network)),
+        "events": list(_events(made, network, sent)),
         "sample_interval_ns": made.sample_interval,
         "capture": None if capture is None else _capture(network, capture),
         "time_limit_ns": time_limit_ns(made, network, sent),
-    }
-
-
-def _index(network: Network, end: End) -> dict[str, int]:
-    return {
-        "node": network.nodes.index(end.node),
-        "interface": network.ends_of(end.node).index(end),
     }
 
 
@@ -76,12 +66,12 @@ def _capture(network: Network, capture: Capture) -> Plan:
     ]
     return {
         "folder": str(capture.folder),
-        "interfaces": [_index(network, end) for end in wanted],
+        "interfaces": [reference(network, end) for end in wanted],
         "snap_length": capture.snap_length_bytes,
     }
 
 
-def _events(scenario: Scenario, network: Network) -> Iterable[Plan]:
+def _events(scenario: Scenario, network: Network, sent: Sequence[Flow]) -> Iterable[Plan]:
     links = {
         name: LinkState.initial(link, scenario.folder) for name, link in scenario.links.items()
     }
@@ -93,12 +83,16 @@ def _events(scenario: Scenario, network: Network) -> Iterable[Plan]:
         else:
             changes = [{"up": event.up}]
         label = event_words(event)
-        for action in _actions(scenario, network, event, changes):
+        for action in _actions(scenario, network, event, changes, sent):
             yield {"at_ns": event.at, "action": action, "label": label}
 
 
 def _actions(
-    scenario: Scenario, network: Network, event: Event, changes: list[Plan]
+    scenario: Scenario,
+    network: Network,
+    event: Event,
+    changes: list[Plan],
+    sent: Sequence[Flow],
 ) -> Iterable[Plan]:
     """What an event does; `changes` are those of its link."""
     name = event.link or event.carrier
@@ -108,8 +102,10 @@ def _actions(
         for change in changes:
             yield {"kind": "link", "link": index, "change": change, "carrier": carrier}
     elif event.interface is not None:
-        reference = _index(network, End.parse(event.interface))
+        interface = reference(network, End.parse(event.interface))
         if event.backup is not None:
-            yield {"kind": "backup", "interface": reference, "backup": event.backup}
+            yield {"kind": "backup", "interface": interface, "backup": event.backup}
         else:
-            yield {"kind": "interface", "interface": reference, "up": event.up}
+            yield {"kind": "interface", "interface": interface, "up": event.up}
+    elif event.subflow is not None:
+        yield from compile_subflow(network, event.subflow, event.up is True, sent)

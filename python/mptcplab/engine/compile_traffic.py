@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from mptcplab.engine.kernel.compile_links import rate_bps
+from mptcplab.engine.compile_links import rate_bps
 from mptcplab.scenario.fields import LONGEST_NS
 from mptcplab.scenario.flows import Flow, Way, find_way, timed_length_ns
-from mptcplab.scenario.model import Scenario
+from mptcplab.scenario.model import Scenario, SubflowEnds
 from mptcplab.scenario.network import End, Network
 from mptcplab.scenario.path_manager import path_manager
 from mptcplab.scenario.profiles import changes_of, settings_of
-from mptcplab.scenario.traffic import Body, Bulk, Command, Ftp, Http, Ping, RequestResponse
+from mptcplab.scenario.traffic import (
+    Body,
+    Bulk,
+    Command,
+    Datagrams,
+    Ftp,
+    Http,
+    Ping,
+    RequestResponse,
+)
 
 FIRST_PORT = 5001
 MARGIN_NS = 30_000_000_000
@@ -49,6 +59,23 @@ def compile_flow(scenario: Scenario, network: Network, flow: Flow, index: int) -
     }
 
 
+def compile_subflow(
+    network: Network, subflow: SubflowEnds, is_open: bool, sent: Sequence[Flow]
+) -> Iterator[Json]:
+    """What an event of a subflow does in a variant: nothing where the traffic speaks TCP."""
+    for index, flow in enumerate(sent):
+        way = _way(network, flow)
+        if flow.name == subflow.of and flow.protocol == "mptcp" and way is not None:
+            source, target = (End.parse(end) for end in (subflow.source, subflow.target))
+            yield {
+                "kind": "subflow",
+                "traffic": index,
+                "source": str(network.address(source, way.family)),
+                "target": str(network.address(target, way.family)),
+                "open": is_open,
+            }
+
+
 def time_limit_ns(scenario: Scenario, network: Network, flows: list[Flow]) -> int:
     """When a run of these flows has gone on for too long."""
     return min(LONGEST_NS, max(_flow_limit_ns(scenario, network, flow) for flow in flows))
@@ -79,7 +106,7 @@ def _expected_joins(scenario: Scenario, network: Network, flow: Flow, way: Way |
     hosts = (scenario.hosts[flow.client], scenario.hosts[flow.server])
     if flow.protocol != "mptcp" or way is None or not all(h.mptcp.enabled for h in hosts):
         return 0
-    if isinstance(flow.body, Ping) or _is_short(scenario, network, flow.body, way):
+    if isinstance(flow.body, Ping | Datagrams) or _is_short(scenario, network, flow.body, way):
         return 0
     manager = path_manager(scenario, flow.client)
     limit = min(host.mptcp.limits.subflows for host in hosts)
@@ -93,7 +120,7 @@ def _expected_joins(scenario: Scenario, network: Network, flow: Flow, way: Way |
 
 def _is_short(scenario: Scenario, network: Network, body: Body, way: Way) -> bool:
     """Whether a connection is over within half a second, over the first path alone."""
-    rate = _way_rate_bps(scenario, network, way)
+    rate = _rate_bps(scenario, network, body, way)
     match body:
         case Bulk(size=int(size)) | Http(size=size) | Ftp(size=size):
             length_ns = _sending_ns(size, rate)
@@ -123,6 +150,14 @@ def _way_rate_bps(scenario: Scenario, network: Network, way: Way) -> int:
     return min(_smallest_rate_bps(scenario, link) for link in links)
 
 
+def _rate_bps(scenario: Scenario, network: Network, body: Body, way: Way) -> int:
+    """The rate of an item over one way: the network's, or what its application offers."""
+    rate = _way_rate_bps(scenario, network, way)
+    if isinstance(body, Bulk) and body.rate is not None:
+        return min(rate, body.rate * body.streams)
+    return rate
+
+
 def _reaches(network: Network, start: End, host: str, family: int) -> bool:
     return any(end.node == host for end in network.forwarding(start, family))
 
@@ -136,6 +171,17 @@ def _workload(body: Body) -> Json:
                 "streams": body.streams,
                 "duration_ns": body.duration,
                 "bytes": body.size,
+                "rate_bps": body.rate,
+            }
+        case Datagrams():
+            bursts = body.on_off
+            return {
+                "kind": "datagrams",
+                "way": body.way,
+                "rate_bps": body.rate,
+                "packet_bytes": body.packet,
+                "duration_ns": body.duration,
+                "on_off_ns": None if bursts is None else [bursts.burst, bursts.pause],
             }
         case Http():
             return {"kind": "http", "bytes": body.size, "count": body.count}
@@ -180,7 +226,7 @@ def _ideal_ns(scenario: Scenario, network: Network, flow: Flow) -> int:
     """Time that the first path alone needs at its smallest rate, with round trips to connect."""
     way = _way(network, flow)
     assert way is not None
-    rate = _way_rate_bps(scenario, network, way)
+    rate = _rate_bps(scenario, network, flow.body, way)
     round_trip = _round_trip_ns(scenario, network, way)
     payload, exchanges = _amount(flow.body)
     return payload * 8 * 10**9 // rate + exchanges * _HANDSHAKE_ROUND_TRIPS * round_trip

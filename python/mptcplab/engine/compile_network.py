@@ -9,6 +9,7 @@ from mptcplab.scenario.host import Interface, Mptcp
 from mptcplab.scenario.model import Scenario
 from mptcplab.scenario.network import FAMILIES, Address, End, IpAddress, Network, Subnet
 from mptcplab.scenario.path_manager import path_manager
+from mptcplab.scenario.scheduler import Scheduler
 
 Json = dict[str, Any]
 
@@ -54,7 +55,7 @@ def _router(scenario: Scenario, network: Network, name: str) -> Json:
             _interface(network, end, network.interfaces[end], None, [])
             for end in network.ends_of(name)
         ],
-        "routes": [_route(*route) for route in _router_routes(network, name)],
+        "routes": [_route(*route) for route in _router_routes(scenario, network, name)],
         "mptcp": _mptcp(Mptcp(enabled=False), "default", 1),
         "sysctls": dict(scenario.routers[name].sysctls),
     }
@@ -92,15 +93,25 @@ def _mptcp(settings: Mptcp, manager: str, subflows_per_pair: int) -> Json:
     accepted = settings.limits.add_addr_accepted
     if accepted is None:
         # A host that accepts announced addresses opens subflows to them: no passive path manager.
-        accepted = 0 if manager == "default" else 8
+        accepted = 0 if manager in ("default", "application") else 8
     return {
         "enabled": settings.enabled,
         "checksum": settings.checksum,
         "syn_retries": settings.syn_retries,
-        "scheduler": settings.scheduler,
+        "scheduler": None if settings.scheduler is None else settings.scheduler.name,
+        "scheduler_options": _scheduler_options(settings.scheduler or Scheduler(name="default")),
         "subflows_per_pair": subflows_per_pair,
         "limit_subflows": settings.limits.subflows,
         "limit_add_addr_accepted": accepted,
+    }
+
+
+def _scheduler_options(scheduler: Scheduler) -> Json:
+    return {
+        "num_segments": scheduler.num_segments,
+        "cwnd_limited": scheduler.cwnd_limited,
+        "opportunistic_retransmission": scheduler.opportunistic_retransmission,
+        "penalisation": scheduler.penalisation,
     }
 
 
@@ -149,23 +160,29 @@ def _reachable_links(network: Network, start: End, family: int) -> dict[str, int
     return reached
 
 
-def _router_routes(network: Network, router: str) -> Iterator[tuple[Subnet, IpAddress]]:
-    """The shortest way to every network that is not the router's own."""
+def _router_routes(
+    scenario: Scenario, network: Network, router: str
+) -> Iterator[tuple[Subnet, IpAddress]]:
+    """The shortest way to every network that is not the router's own; with `ecmp` all of them."""
     ends = network.ends_of(router)
     own = {network.link_of[end] for end in ends}
     for family in FAMILIES:
-        best: dict[str, tuple[int, IpAddress]] = {}
+        best: dict[str, tuple[int, list[IpAddress]]] = {}
         for end in ends:
             peer = network.peer(end)
             via = network.address(peer, family) if peer is not None else None
             if via is None:
                 continue
             for link, crossed in _reachable_links(network, end, family).items():
-                if link not in own and (link not in best or crossed < best[link][0]):
-                    best[link] = (crossed, via)
+                if link in own:
+                    continue
+                if link not in best or crossed < best[link][0]:
+                    best[link] = (crossed, [via])
+                elif crossed == best[link][0] and scenario.routers[router].ecmp:
+                    best[link][1].append(via)
         for link, subnet in _subnets(network, family).items():
-            if link in best:
-                yield subnet, best[link][1]
+            for via in best[link][1] if link in best else ():
+                yield subnet, via
 
 
 def _host_routes(network: Network, host: str) -> Iterator[tuple[Subnet, IpAddress]]:

@@ -1,0 +1,53 @@
+"""What this machine has that the kernel engine needs: asked for, not inferred from versions."""
+
+from __future__ import annotations
+
+import errno
+import socket
+from functools import cache
+from pathlib import Path
+
+from mptcplab.engine.compile import compile_plan
+from mptcplab.engine.kernel.lab import Lab
+from mptcplab.engine.kernel.sysctl import read_sysctl
+from mptcplab.engine.task import EngineError
+from mptcplab.scenario import loads
+
+SELF_TEST = Path(__file__).with_name("self_test.yaml")
+
+
+def has_mptcp() -> bool:
+    """Whether the kernel has MPTCP."""
+    return read_sysctl("net.mptcp.enabled") is not None
+
+
+def schedulers() -> list[str]:
+    """The kernel's MPTCP schedulers."""
+    listed = read_sysctl("net.mptcp.available_schedulers") or read_sysctl("net.mptcp.scheduler")
+    return (listed or "default").split()
+
+
+@cache
+def has_congestion_control(name: str) -> bool:
+    """Whether a socket may have it; asking makes the kernel load its module where it may."""
+    with socket.socket() as one:
+        try:
+            one.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())
+        except OSError as error:
+            # EPERM: the kernel has it, and allows it to root of a namespace.
+            return error.errno != errno.ENOENT
+    return True
+
+
+@cache
+def namespaces_refused() -> str | None:
+    """Why no lab can be built here, null where one can: two hosts and two links are built."""
+    plan = compile_plan(loads(SELF_TEST.read_text(), "self-test"), "two-paths", seed=1)
+    lab = Lab(plan)
+    try:
+        next(lab.rows())
+    except EngineError as error:
+        return str(error)
+    finally:
+        lab.end()
+    return None

@@ -1,0 +1,71 @@
+"""What the kernel engine refuses: what no kernel has, and what this machine lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mptcplab.engine.kernel.machine import (
+    has_congestion_control,
+    has_mptcp,
+    namespaces_refused,
+    schedulers,
+)
+from mptcplab.engine.refusal import Refusal
+from mptcplab.scenario.host import Mptcp
+from mptcplab.scenario.model import Scenario
+from mptcplab.scenario.tree import Path
+
+
+def impossible(scenario: Scenario) -> Iterator[Refusal]:
+    """What this engine can do on no machine; `scenario` is as a variant makes it."""
+    for name, link in scenario.links.items():
+        if link.middleboxes:
+            path: Path = ("links", name, "middleboxes")
+            yield Refusal("the kernel engine has no middleboxes", path, scenario)
+    for name, router in scenario.routers.items():
+        if router.ecmp:
+            path = ("routers", name, "ecmp")
+            yield Refusal("the kernel engine has no routers with equal ways", path, scenario)
+    for index, item in enumerate(scenario.traffic):
+        if item.datagrams is not None:
+            path = ("traffic", index, "datagrams")
+            yield Refusal("the kernel engine sends no datagrams", path, scenario)
+        if item.bulk is not None and item.bulk.rate is not None:
+            path = ("traffic", index, "bulk", "rate")
+            yield Refusal("the kernel engine has no senders of limited rate", path, scenario)
+    for index, event in enumerate(scenario.events):
+        if event.subflow is not None:
+            path = ("events", index, "subflow")
+            yield Refusal("the kernel engine opens and closes no single subflows", path, scenario)
+    for name, host in scenario.hosts.items():
+        if host.mptcp.scheduler is not None and host.mptcp.scheduler.has_options:
+            path = ("hosts", name, "mptcp", "scheduler")
+            yield Refusal("the kernel's schedulers have no options", path, scenario)
+
+
+def lacking(scenario: Scenario, variant: str) -> Iterator[Refusal]:
+    """What this machine lacks, found by trying; `scenario` is as `variant` makes it."""
+    refused = namespaces_refused()
+    if refused is not None:
+        yield Refusal(f"this machine gives no namespaces ({refused})")
+        return
+    if _speaks_mptcp(scenario, variant) and not has_mptcp():
+        yield Refusal("this kernel has no MPTCP")
+    for name, host in scenario.hosts.items():
+        yield from _scheduler(scenario, name, host.mptcp)
+        control = host.congestion_control
+        if not has_congestion_control(control):
+            reason = f"this kernel has no congestion control {control}"
+            yield Refusal(reason, ("hosts", name, "congestion_control"), scenario)
+
+
+def _scheduler(scenario: Scenario, host: str, mptcp: Mptcp) -> Iterator[Refusal]:
+    scheduler = mptcp.scheduler
+    if scheduler is not None and has_mptcp() and scheduler.name not in schedulers():
+        reason = f"this kernel has no MPTCP scheduler {scheduler.name}"
+        yield Refusal(reason, ("hosts", host, "mptcp", "scheduler"), scenario)
+
+
+def _speaks_mptcp(scenario: Scenario, variant: str) -> bool:
+    protocol = scenario.variants[variant].protocol
+    return any((item.body.protocol or protocol) == "mptcp" for item in scenario.traffic)

@@ -1,0 +1,65 @@
+"""From an engine's rows to a recording."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from mptcplab.engine.task import Row
+from mptcplab.recording import Lab, Manifest, Status, Writer
+
+NANOSECONDS = 1_000_000_000
+
+
+class Recorder:
+    """Takes the rows of one run and writes them."""
+
+    def __init__(self, folder: Path, manifest: Manifest, reached: Callable[[float], None]) -> None:
+        """Makes the folder; `reached` is told the seconds of the run.
+
+        Raises:
+            RecordingError: the folder cannot be made.
+
+        """
+        self._writer = Writer(folder, manifest)
+        self._reached = reached
+        self._reached_ns = 0
+        self._is_interrupted = True
+        """Until the last row says otherwise."""
+
+    def take(self, row: Row, lab_pid: int | None = None) -> None:
+        """Records a row; `lab_pid` is the process to enter while the run lasts."""
+        self._reached_ns = max(self._reached_ns, row.get("t_ns") or 0)
+        self._reached(self._reached_ns / NANOSECONDS)
+        match row.pop("record"):
+            case "ready":
+                if lab_pid is not None:
+                    self._writer.ready(Lab(pid=lab_pid, nodes=row["nodes"]))
+                self._writer.emulator(setup_ns=row["setup_ns"])
+            case "warning":
+                self._writer.warn(row["text"])
+            case "done":
+                self._is_interrupted = bool(row.pop("interrupted"))
+                self._writer.emulator(**row)
+            case table:
+                self._writer.row(table, row)
+
+    def finish(self) -> Manifest:
+        """Writes the recording of a run that ended, or was interrupted.
+
+        Raises:
+            RecordingError: it cannot be written.
+
+        """
+        status = Status.INTERRUPTED if self._is_interrupted else Status.COMPLETE
+        return self._writer.finish(status, self._reached_ns / NANOSECONDS)
+
+    def fail(self, why: str) -> None:
+        """Writes what was measured until the run failed.
+
+        Raises:
+            RecordingError: it cannot be written.
+
+        """
+        self._writer.warn(why)
+        self._writer.finish(Status.FAILED, self._reached_ns / NANOSECONDS)

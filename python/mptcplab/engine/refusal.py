@@ -1,0 +1,27 @@
+"""What an engine cannot do, said before anything starts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mptcplab.scenario import Problem, Scenario
+from mptcplab.scenario.tree import Path
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """One thing that an engine cannot do."""
+
+    reason: str
+    """A clause: `the kernel engine has no middleboxes`."""
+    path: Path | None = None
+    """Key of the scenario that asks for it; null where it is the machine that lacks something."""
+    scenario: Scenario | None = None
+    """The scenario, as the variant makes it, that has this key."""
+
+    def problem(self, mend: str, engine: str) -> Problem:
+        """The refusal as a message with the place of the key; `mend` says what to do."""
+        text = f"{self.reason}: {mend}"
+        if self.scenario is None or self.path is None:
+            return Problem(f"--engine {engine}", None, "", text)
+        return self.scenario.provenance.problem(self.path, text)

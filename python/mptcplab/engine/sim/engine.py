@@ -1,0 +1,149 @@
+"""The sim engine: jobs divided among worker processes.
+
+A run depends on its plan alone, so the recordings are the same for every number of workers.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mptcplab.engine.compile import compile_plan
+from mptcplab.engine.manifest import congestion_controls, expected_s, manifest
+from mptcplab.engine.sim.protocol import STOP
+from mptcplab.engine.task import Job, Progress
+
+ENGINE = "sim"
+_LOOKS_EVERY_S = 0.2
+"""Longest time until a request to stop is passed on."""
+_WORKER = [sys.executable, "-m", "mptcplab.engine.sim.worker"]
+
+
+@dataclass
+class Worker:
+    """A process that simulates, and the number of the job that it is at."""
+
+    process: subprocess.Popen[bytes]
+    number: int | None = None
+    is_told_to_stop: bool = False
+
+    @classmethod
+    def start(cls) -> Worker:
+        """Starts one; Ctrl-C in the terminal does not reach it."""
+        process = subprocess.Popen(
+            _WORKER,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            start_new_session=True,
+        )
+        return cls(process)
+
+    def send(self, request: Any) -> None:
+        """Writes a request; one that has died is noticed by its silence."""
+        assert self.process.stdin is not None
+        try:
+            self.process.stdin.write(json.dumps(request).encode() + b"\n")
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            return
+
+    def end(self) -> None:
+        """Ends the process, whatever it does."""
+        self.process.kill()
+        self.process.communicate()
+
+
+class SimEngine:
+    """Runs jobs in virtual time, several at once."""
+
+    def __init__(self, workers: int | None = None) -> None:
+        """With so many worker processes; one a core where null."""
+        self._limit = workers or len(os.sched_getaffinity(0))
+        self._workers: list[Worker] = []
+        self._is_stopped = False
+
+    def execute(self, jobs: Sequence[Job], progress: Progress) -> list[str]:
+        """See `Engine.execute`."""
+        waiting = deque(enumerate(jobs))
+        failures: list[str] = []
+        with selectors.DefaultSelector() as selector:
+            try:
+                for _ in range(min(self._limit, len(jobs))):
+                    worker = Worker.start()
+                    self._workers.append(worker)
+                    selector.register(worker.process.stdout, selectors.EVENT_READ, worker)  # type: ignore[arg-type]
+                    self._next(worker, waiting, progress)
+                while any(worker.number is not None for worker in self._workers):
+                    self._pass_stop_on()
+                    for key, _ in selector.select(_LOOKS_EVERY_S):
+                        failure = _answer(key.data, jobs, progress)
+                        if failure is not None:
+                            failures.append(failure)
+                            waiting.clear()
+                        if key.data.process.poll() is not None:
+                            selector.unregister(key.fileobj)
+                        elif key.data.number is None:
+                            self._next(key.data, waiting, progress)
+            finally:
+                for worker in self._workers:
+                    worker.end()
+                self._workers.clear()
+        return failures
+
+    def stop(self) -> None:
+        """See `Engine.stop`. The workers are told by `execute`, which may be writing to one."""
+        self._is_stopped = True
+
+    def _pass_stop_on(self) -> None:
+        for worker in self._workers:
+            if self._is_stopped and worker.number is not None and not worker.is_told_to_stop:
+                worker.is_told_to_stop = True
+                worker.send(STOP)
+
+    def _next(self, worker: Worker, waiting: deque[tuple[int, Job]], progress: Progress) -> None:
+        if self._is_stopped or not waiting:
+            return
+        number, job = waiting.popleft()
+        worker.number = number
+        task = job.task
+        plan = compile_plan(task.scenario, task.variant, task.seed, job.capture)
+        settings = {"congestion_control": congestion_controls(plan)}
+        described = manifest(task, plan, ENGINE, settings=settings)
+        progress.begun(number, expected_s(plan))
+        request = {
+            "plan": plan,
+            "manifest": described.model_dump(mode="json"),
+            "folder": str(job.folder.resolve()),
+        }
+        worker.send(request)
+
+
+def _answer(worker: Worker, jobs: Sequence[Job], progress: Progress) -> str | None:
+    """Takes a worker's next line; gives what went wrong."""
+    assert worker.process.stdout is not None
+    line = worker.process.stdout.readline()
+    number = worker.number
+    if number is None:
+        return None
+    if not line:
+        how = f"status {worker.process.wait()}"
+        answer: dict[str, Any] = {"ended": f"the worker process ended unexpectedly ({how})"}
+    else:
+        answer = json.loads(line)
+    if "reached" in answer:
+        progress.reached(number, answer["reached"])
+        return None
+    worker.number = None
+    progress.ended(number)
+    if answer["ended"] is None:
+        return None
+    task = jobs[number].task
+    return f"{task.scenario.name}, variant {task.variant}: {answer['ended']}"

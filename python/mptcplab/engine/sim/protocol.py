@@ -1,0 +1,9 @@
+"""What the sim engine and its worker processes say to each other, a JSON value a line.
+
+To a worker: a job (`plan`, `manifest`, `folder`), or `STOP`. From it, while a job lasts:
+`{"reached": seconds}` of virtual time; after it `{"ended": null}`, with a sentence in place of null
+where it failed.
+"""
+
+STOP = "stop"
+"""Ends the run that goes on; what it recorded is kept. Means nothing to a worker that waits."""

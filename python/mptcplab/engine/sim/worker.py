@@ -1,0 +1,114 @@
+"""The process in which simulated runs take place, one after the other.
+
+    python -m mptcplab.engine.sim.worker
+
+It reads jobs from standard input and answers on standard output, as `protocol` says, and ends with
+its input.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from mptcplab._native import SimulationError, simulate
+from mptcplab.engine.recorder import Recorder
+from mptcplab.engine.sim.protocol import STOP
+from mptcplab.recording import Manifest, RecordingError
+
+_TOLD_EVERY_S = 0.1
+"""Wall-clock time between two reports of the progress."""
+
+
+class Requests:
+    """Lines of standard input, which can be looked for without waiting."""
+
+    def __init__(self, source: int) -> None:
+        self._source = source
+        self._rest = b""
+        self._is_ended = False
+
+    def wait(self) -> Any:
+        """The next request; null after the last one."""
+        while b"\n" not in self._rest:
+            self._read()
+            if self._is_ended:
+                return None
+        line, _, self._rest = self._rest.partition(b"\n")
+        return json.loads(line)
+
+    def must_stop(self) -> bool:
+        """Whether the run that goes on has to end: it was asked to, or nobody is left to ask."""
+        while select.select([self._source], [], [], 0)[0] and not self._is_ended:
+            self._read()
+        return self._is_ended or self._rest.startswith(json.dumps(STOP).encode() + b"\n")
+
+    def _read(self) -> None:
+        read = os.read(self._source, 1 << 16)
+        self._is_ended = not read
+        self._rest += read
+
+
+def carry_out(job: dict[str, Any], requests: Requests, tell: Callable[[Any], None]) -> str | None:
+    """Simulates one job and records it; gives what went wrong."""
+    told = Throttle(lambda seconds: tell({"reached": seconds}))
+    manifest = Manifest.model_validate(job["manifest"])
+    try:
+        recorder = Recorder(Path(job["folder"]), manifest, told)
+
+        def take(chunk: bytes) -> bool:
+            for line in chunk.splitlines():
+                recorder.take(json.loads(line))
+            return not requests.must_stop()
+
+        try:
+            simulate(json.dumps(job["plan"]), take)
+        except SimulationError as error:
+            recorder.fail(str(error))
+            return str(error)
+        recorder.finish()
+    except RecordingError as error:
+        return str(error)
+    return None
+
+
+class Throttle:
+    """Passes the first value on, and then one whenever some time has gone by."""
+
+    def __init__(self, tell: Callable[[float], None]) -> None:
+        self._tell = tell
+        self._next_s = 0.0
+
+    def __call__(self, value: float) -> None:
+        """Passes `value` on if it is time."""
+        now_s = time.monotonic()
+        if now_s >= self._next_s:
+            self._next_s = now_s + _TOLD_EVERY_S
+            self._tell(value)
+
+
+def main() -> None:
+    """Carries out jobs until there are no more."""
+    requests = Requests(sys.stdin.fileno())
+
+    def tell(answer: Any) -> None:
+        sys.stdout.write(json.dumps(answer) + "\n")
+        sys.stdout.flush()
+
+    while (job := requests.wait()) is not None:
+        if job != STOP:
+            tell({"ended": carry_out(job, requests, tell)})
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except BrokenPipeError:
+        # The process that asked has gone: nobody waits for an answer.
+        os._exit(1)
