@@ -11,6 +11,7 @@ extern crate alloc;
 
 pub mod congestion;
 pub mod endpoint;
+pub mod scheduler;
 pub mod tcp;
 
 /// A moment or a span in nanoseconds; the caller says what zero is.

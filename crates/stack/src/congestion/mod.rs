@@ -9,9 +9,24 @@ use core::fmt::Debug;
 
 use crate::Nanos;
 
+mod balia;
+mod coupled;
+mod cubic;
+mod hystart;
+mod hystart_plus_plus;
+mod lia;
+mod olia;
 mod reno;
+mod wvegas;
 
+pub use balia::Balia;
+pub use cubic::Cubic;
+pub use hystart::HyStart;
+pub use hystart_plus_plus::HyStartPlusPlus;
+pub use lia::Lia;
+pub use olia::Olia;
 pub use reno::Reno;
+pub use wvegas::WVegas;
 
 /// A congestion control to choose for a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,6 +34,18 @@ pub enum CongestionAlgorithm {
     /// RFC 5681.
     #[default]
     Reno,
+    /// RFC 9438, with HyStart as in Linux.
+    Cubic,
+    /// RFC 9438, with HyStart++ (RFC 9406).
+    CubicHyStartPlusPlus,
+    /// RFC 6356.
+    Lia,
+    /// Opportunistic linked increases.
+    Olia,
+    /// Balanced linked adaptation.
+    Balia,
+    /// Weighted Vegas.
+    WVegas,
 }
 
 impl CongestionAlgorithm {
@@ -26,7 +53,28 @@ impl CongestionAlgorithm {
     pub fn build(self) -> Box<dyn CongestionControl> {
         match self {
             Self::Reno => Box::new(Reno::default()),
+            Self::Cubic => Box::new(Cubic::default()),
+            Self::CubicHyStartPlusPlus => Box::new(Cubic::with_hystart_plus_plus()),
+            Self::Lia => Box::new(Lia::default()),
+            Self::Olia => Box::new(Olia::default()),
+            Self::Balia => Box::new(Balia::default()),
+            Self::WVegas => Box::new(WVegas::default()),
         }
+    }
+
+    /// The algorithm of this name ([`CongestionControl::name`]).
+    pub fn from_name(name: &str) -> Option<Self> {
+        [
+            Self::Reno,
+            Self::Cubic,
+            Self::CubicHyStartPlusPlus,
+            Self::Lia,
+            Self::Olia,
+            Self::Balia,
+            Self::WVegas,
+        ]
+        .into_iter()
+        .find(|algorithm| algorithm.build().name() == name)
     }
 }
 
@@ -161,5 +209,97 @@ pub trait CongestionControl: Debug + Send {
     /// Sending goes on after nothing had been in flight for `idle_ns`.
     fn on_restart(&mut self, now: Nanos, idle_ns: Nanos) {
         let _ = (now, idle_ns);
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// An acknowledgement of some bytes outside of any round.
+    pub(crate) fn ack_at(now: Nanos, acknowledged_bytes: u64, rtt_ns: Nanos) -> Ack {
+        Ack {
+            now,
+            acknowledged_bytes,
+            rtt_ns: Some(rtt_ns),
+            smoothed_rtt_ns: rtt_ns,
+            min_rtt_ns: rtt_ns,
+            in_flight_bytes: 0,
+            window_limited: true,
+            acknowledged: 0,
+            next: 0,
+        }
+    }
+
+    /// An acknowledgement up to `acknowledged` while `next` is sent.
+    pub(crate) fn ack_in_round(
+        now: Nanos,
+        acknowledged_bytes: u64,
+        rtt_ns: Nanos,
+        acknowledged: u64,
+        next: u64,
+    ) -> Ack {
+        Ack {
+            acknowledged,
+            next,
+            ..ack_at(now, acknowledged_bytes, rtt_ns)
+        }
+    }
+
+    /// A window in slow start, of segments of 1000 bytes.
+    pub(crate) fn slow_start(bytes: u64) -> Window {
+        Window {
+            bytes,
+            slow_start_threshold_bytes: u64::MAX,
+            mss: 1000,
+        }
+    }
+
+    /// A window in congestion avoidance.
+    pub(crate) fn avoidance(bytes: u64) -> Window {
+        Window {
+            slow_start_threshold_bytes: bytes,
+            ..slow_start(bytes)
+        }
+    }
+
+    pub(crate) fn loss() -> CongestionEvent {
+        CongestionEvent {
+            now: 0,
+            in_flight_bytes: 0,
+            smoothed_rtt_ns: 0,
+            cause: Cause::Loss,
+        }
+    }
+
+    pub(crate) fn path(is_self: bool, window_bytes: u64, rtt_ms: u64) -> PathView {
+        PathView {
+            is_self,
+            window_bytes,
+            slow_start_threshold_bytes: window_bytes,
+            mss: 1000,
+            smoothed_rtt_ns: rtt_ms * 1_000_000,
+            min_rtt_ns: rtt_ms * 1_000_000,
+            in_flight_bytes: 0,
+            bytes_since_loss: 0,
+            bytes_between_losses: 0,
+        }
+    }
+
+    #[test]
+    fn every_algorithm_is_found_by_its_name() {
+        for name in [
+            "reno",
+            "cubic",
+            "cubic-hystart++",
+            "lia",
+            "olia",
+            "balia",
+            "wvegas",
+        ] {
+            let algorithm = CongestionAlgorithm::from_name(name).unwrap();
+            assert_eq!(algorithm.build().name(), name);
+        }
+        assert_eq!(CongestionAlgorithm::from_name("bbr"), None);
     }
 }
