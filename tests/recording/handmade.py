@@ -62,6 +62,7 @@ def description(
     repetitions: int = 1,
     expect: tuple[str, ...] = (),
     reference: tuple[Reference, ...] = (),
+    engine: str = "kernel",
 ) -> Description:
     return Description(
         scenario=ScenarioEntry(
@@ -73,7 +74,7 @@ def description(
             expect=expect,
             reference=reference,
         ),
-        engine="kernel",
+        engine=engine,
         seed=7,
         repetitions=repetitions,
         command=("mptcplab", "run", "test/hand"),

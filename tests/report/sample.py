@@ -28,13 +28,16 @@ PATHS = {"tcp-wifi": ("wifi",), "tcp-eth": ("eth",), "mptcp": ("wifi", "eth")}
 ADDRESS = {"wifi": "10.0.1", "eth": "10.0.2"}
 
 
-def sample(folder: Path, repetitions: int = 3) -> Result:
+def sample(
+    folder: Path, repetitions: int = 3, engine: str = "kernel", wifi_mbps: int = 40
+) -> Result:
     """Repetition n of WiFi carries 40 + n Mbit/s, Ethernet always 90 while it is up."""
     made = result(
         folder,
         description(
             VARIANTS,
             repetitions,
+            engine=engine,
             expect=(
                 "mptcp.goodput >= 0.95 * (tcp-wifi.goodput + tcp-eth.goodput)",
                 "mptcp.recovery_s > 1 s",
@@ -50,7 +53,7 @@ def sample(folder: Path, repetitions: int = 3) -> Result:
     )
     for name, protocol in VARIANTS:
         for repetition in range(1, repetitions + 1):
-            rows = course(PATHS[name], protocol, 40 + repetition)
+            rows = course(PATHS[name], protocol, wifi_mbps + repetition)
             warnings = ("eth: the interface lost its carrier",) if name == "tcp-eth" else ()
             header = manifest(name, protocol, repetition, two_paths(FAILURE, RETURN), warnings)
             record(made.recording_folder(name, repetition), rows, header)

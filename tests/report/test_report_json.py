@@ -10,17 +10,26 @@ import pytest
 from tests.report.sample import sample
 
 from mptcplab.metrics.statistics import Estimate
-from mptcplab.report import report, to_json
+from mptcplab.report import report, side_by_side, to_json
 from mptcplab.report.json import _estimate
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "json.md"
 OPEN_OBJECTS = {"variants[].metrics", "made_with"}
-ESTIMATES = {"variants[].goodput_mbps", "variants[].completion_s", "reference[].ours"}
+ESTIMATES = {"variants[].goodput_mbps", "variants[].completion_s", "reference[].ours"} | {
+    "beside.metrics[].ours",
+    "beside.metrics[].theirs",
+}
 
 
 @pytest.fixture(scope="module")
 def output(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    return to_json(report(sample(tmp_path_factory.mktemp("json") / "out")))
+    folder = tmp_path_factory.mktemp("json")
+    reports = [
+        report(sample(folder / "kernel")),
+        report(sample(folder / "sim", engine="sim", wifi_mbps=80)),
+    ]
+    (pair,) = side_by_side(reports)
+    return to_json(reports[0]) | {"beside": to_json(reports[1], pair)["beside"]}
 
 
 def keys(value: object, place: str = "") -> Iterator[str]:

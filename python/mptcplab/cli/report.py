@@ -11,7 +11,7 @@ import typer
 
 from mptcplab.cli.errors import UserError
 from mptcplab.recording import RecordingError, open_results
-from mptcplab.report import report, to_html, to_json, to_terminal
+from mptcplab.report import report, side_by_side, to_html, to_json, to_terminal
 
 if TYPE_CHECKING:
     from mptcplab.report import Report
@@ -31,7 +31,8 @@ def report_results(folders: Sequence[Path], html: Path | None, *, as_json: bool)
 def print_reports(reports: Sequence[Report], *, as_json: bool) -> None:
     """Prints tables, or one JSON object (a list of them for several results)."""
     if as_json:
-        objects = [to_json(one) for one in reports]
+        pairs = {id(pair.second): pair for pair in side_by_side(reports)}
+        objects = [to_json(one, pairs.get(id(one))) for one in reports]
         shown = objects[0] if len(objects) == 1 else objects
         typer.echo(json.dumps(shown, indent=1, allow_nan=False))
         return

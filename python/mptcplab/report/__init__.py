@@ -13,16 +13,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from mptcplab.report.engines import side_by_side
     from mptcplab.report.html import to_html
     from mptcplab.report.json import to_json
     from mptcplab.report.model import Report, report
     from mptcplab.report.terminal import to_terminal
 
-__all__ = ["Report", "report", "to_html", "to_json", "to_terminal"]
+__all__ = ["Report", "report", "side_by_side", "to_html", "to_json", "to_terminal"]
 
 _HOMES = {
     "Report": "model",
     "report": "model",
+    "side_by_side": "engines",
     "to_html": "html",
     "to_json": "json",
     "to_terminal": "terminal",

@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from mptcplab.metrics import VariantMetrics
 from mptcplab.report import numbers
+from mptcplab.report.engines import side_by_side
 from mptcplab.report.model import Report
 from mptcplab.report.palette import Style, styles
 from mptcplab.report.plots import courses_over_time, distribution, path_utilisation
@@ -59,7 +60,8 @@ def to_html(reports: Sequence[Report]) -> str:
         }
         for report in reports
     ]
-    return environment.get_template("page.html.j2").render(sections=sections)
+    template = environment.get_template("page.html.j2")
+    return template.render(sections=sections, pairs=side_by_side(reports))
 
 
 def topology(report: Report) -> Markup | None:

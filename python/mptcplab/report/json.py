@@ -4,11 +4,15 @@ import math
 from typing import Any
 
 from mptcplab.metrics import Estimate, VariantMetrics, Verdict
+from mptcplab.report.engines import SideBySide
 from mptcplab.report.model import ReferenceRow, Report
 
 
-def to_json(report: Report) -> dict[str, Any]:
-    """The report as an object of JSON: what is not known is null, NaN never appears."""
+def to_json(report: Report, beside: SideBySide | None = None) -> dict[str, Any]:
+    """The report as an object of JSON: what is not known is null, NaN never appears.
+
+    `beside` is the comparison with an earlier report of the scenario by another engine.
+    """
     description = report.description
     return {
         "scenario": description.scenario.name,
@@ -22,7 +26,24 @@ def to_json(report: Report) -> dict[str, Any]:
         "variants": [_variant(variant) for variant in report.variants],
         "expectations": [_verdict(verdict) for verdict in report.verdicts],
         "reference": [_reference(row) for row in report.references],
+        "beside": None if beside is None else _beside(beside),
         "made_with": dict(report.making),
+    }
+
+
+def _beside(pair: SideBySide) -> dict[str, Any]:
+    return {
+        "engine": pair.engines[0],
+        "metrics": [
+            {
+                "variant": row.variant,
+                "metric": row.metric,
+                "theirs": _estimate(row.first),
+                "ours": _estimate(row.second),
+                "difference": _number(row.difference),
+            }
+            for row in pair.rows
+        ],
     }
 
 

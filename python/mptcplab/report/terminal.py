@@ -1,6 +1,6 @@
 """The report for a terminal."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from rich import box
 from rich.console import Console, Group, RenderableType
@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from mptcplab.metrics import Verdict
+from mptcplab.report.engines import SideBySide, side_by_side
 from mptcplab.report.model import Report
 from mptcplab.report.numbers import (
     UNKNOWN,
@@ -20,10 +21,12 @@ from mptcplab.report.numbers import (
 )
 
 
-def to_terminal(reports: Iterable[Report], console: Console) -> None:
-    """Prints the reports."""
+def to_terminal(reports: Sequence[Report], console: Console) -> None:
+    """Prints the reports, and those of one scenario by two engines side by side."""
     for report in reports:
         console.print(Padding(Group(*_parts(report)), (1, 0, 0, 0)))
+    for pair in side_by_side(reports):
+        console.print(_side_by_side(pair))
 
 
 def _parts(report: Report) -> Iterable[RenderableType]:
@@ -43,6 +46,25 @@ def _parts(report: Report) -> Iterable[RenderableType]:
         yield _references(report)
     if report.verdicts:
         yield _verdicts(report.verdicts)
+
+
+def _side_by_side(pair: SideBySide) -> Group:
+    table = _table()
+    table.add_column("metric")
+    for engine in pair.engines:
+        table.add_column(engine, justify="right")
+    table.add_column("difference\n%", justify="right")
+    for row in pair.told:
+        apart = row.difference
+        table.add_row(
+            escape(row.variant),
+            escape(row.metric),
+            estimate_with_unit(row.metric, row.first),
+            estimate_with_unit(row.metric, row.second),
+            number(None if apart is None else 100 * apart),
+        )
+    title = f"[bold]{escape(pair.scenario)}[/bold] on both engines"
+    return Group("", title, Text(pair.sentence), table)
 
 
 def _table(first: str = "variant") -> Table:
