@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import typer
@@ -67,6 +67,30 @@ def show_scenario(name: str, svg: Path | None, *, as_json: bool) -> None:
         typer.echo(scenario.model_dump_json(indent=1, exclude_none=True))
     else:
         typer.echo(draw_text(scenario))
+        typer.echo("Engines")
+        for line in _engine_words(scenario):
+            typer.echo(f"  {line}")
+
+
+def _engine_words(scenario: Scenario) -> Iterator[str]:
+    """Each engine, with what it cannot do of the scenario on any machine."""
+    from mptcplab.engine.choice import KERNEL, SIM, impossible
+    from mptcplab.scenario.tree import dotted
+
+    for engine in (KERNEL, SIM):
+        found = impossible(engine, scenario, list(scenario.variants))
+        reasons = [f"{refusal.reason} ({dotted(refusal.path or ())})" for refusal in found]
+        yield f"{engine}: no, {'; '.join(reasons)}" if reasons else engine
+
+
+def _only_on(scenario: Scenario) -> str:
+    """What to add for a scenario that not every engine can run."""
+    from mptcplab.engine.choice import KERNEL, SIM, impossible
+
+    able = [e for e in (KERNEL, SIM) if not impossible(e, scenario, list(scenario.variants))]
+    if len(able) == 1:
+        return f" ({able[0]} engine only)"
+    return "" if able else " (no engine can run all of it)"
 
 
 def check_scenarios(names: Sequence[str], *, as_json: bool) -> None:
@@ -74,12 +98,12 @@ def check_scenarios(names: Sequence[str], *, as_json: bool) -> None:
     problems: list[Problem] = []
     for name in names:
         try:
-            with_known_metrics(load(name))
+            scenario = with_known_metrics(load(name))
         except ScenarioError as error:
             problems.extend(error.problems)
         else:
             if not as_json:
-                typer.echo(f"{name}: good")
+                typer.echo(f"{name}: good{_only_on(scenario)}")
     if as_json:
         rows = [
             {"file": p.origin, "line": p.line, "key": p.key, "message": p.text} for p in problems

@@ -23,7 +23,7 @@ class Problem:
 
     def __str__(self) -> str:
         if self.origin.startswith("--"):
-            return f"{self.origin} {self.key}: {self.text}"
+            return f"{self.origin} {self.key}".rstrip() + f": {self.text}"
         place = self.origin if self.line is None else f"{self.origin}:{self.line}"
         return ": ".join(part for part in (place, self.key, self.text) if part)
 

@@ -1,0 +1,175 @@
+"""Which engine runs a scenario, and what each refuses before it starts."""
+
+import pytest
+
+from mptcplab.engine import choice
+from mptcplab.engine.choice import KERNEL, SIM, EngineName, choose
+from mptcplab.engine.kernel import refuse
+from mptcplab.scenario import Scenario, ScenarioError, loads
+
+TEXT = """\
+hosts:
+  client: {interfaces: {a: {}, b: {}}CLIENT}
+  server: {interfaces: {a: {}, b: {}}}
+routers: {r: {ROUTER}}
+links:
+  a: {between: [client.a, r.a], rate: 10 Mbit/sLINK}
+  r: {between: [r.s, server.a]}
+  b: {between: [client.b, server.b], rate: 10 Mbit/s}
+traffic:
+  - TRAFFIC
+EVENTS
+"""
+PLAIN = {
+    "CLIENT": "",
+    "ROUTER": "",
+    "LINK": "",
+    "TRAFFIC": "bulk: {from: client, to: server, duration: 1 s}",
+    "EVENTS": "",
+}
+BULK = "bulk: {from: client, to: server, duration: 1 s, rate: 1 Mbit/s}"
+DATAGRAMS = "datagrams: {from: client, to: server, duration: 1 s, rate: 1 Mbit/s}"
+SUBFLOW = "events: [{at: 1 s, subflow: {of: bulk, from: client.b, to: server.b}, up: true}]"
+KERNEL_REFUSES = [
+    (
+        {"LINK": ", middleboxes: [{corrupt: {probability: 1 %}}]"},
+        "x.yaml:6: links.a.middleboxes: the kernel engine has no middleboxes",
+    ),
+    (
+        {"ROUTER": "ecmp: true"},
+        "x.yaml:4: routers.r.ecmp: the kernel engine has no routers with equal ways",
+    ),
+    (
+        {"TRAFFIC": BULK},
+        "x.yaml:10: traffic.0.bulk.rate: the kernel engine has no senders of limited rate",
+    ),
+    (
+        {"TRAFFIC": DATAGRAMS},
+        "x.yaml:10: traffic.0.datagrams: the kernel engine sends no datagrams",
+    ),
+    (
+        {"EVENTS": SUBFLOW},
+        "x.yaml:11: events.0.subflow: the kernel engine opens and closes no single subflows",
+    ),
+    (
+        {"CLIENT": ", mptcp: {scheduler: {name: round-robin, num_segments: 2}}"},
+        "x.yaml:2: hosts.client.mptcp.scheduler: the kernel's schedulers have no options",
+    ),
+]
+SIM_REFUSES = [
+    (
+        {"TRAFFIC": "command: {on: client, run: 'true'}"},
+        "x.yaml:10: traffic.0.command: the sim engine runs no programs",
+    ),
+    (
+        {"CLIENT": ", sysctls: {net.ipv4.tcp_sack: 0}"},
+        "x.yaml:2: hosts.client.sysctls.net.ipv4.tcp_sack: "
+        "the sim engine knows no sysctl net.ipv4.tcp_sack",
+    ),
+    (
+        {"CLIENT": ", congestion_control: bbr"},
+        "x.yaml:2: hosts.client.congestion_control: the sim engine has no congestion control bbr",
+    ),
+]
+
+
+def scenario(changes: dict[str, str]) -> Scenario:
+    text = TEXT
+    for mark, words in (PLAIN | changes).items():
+        text = text.replace(mark, words)
+    return loads(text, "x.yaml")
+
+
+@pytest.fixture
+def able(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine that lacks nothing, whatever this one is."""
+    monkeypatch.setattr(refuse, "namespaces_refused", lambda: None)
+    monkeypatch.setattr(refuse, "has_mptcp", lambda: True)
+    monkeypatch.setattr(refuse, "schedulers", lambda: ["default"])
+    monkeypatch.setattr(refuse, "has_congestion_control", lambda name: name != "olia")
+
+
+def message(engine: EngineName, one: Scenario) -> str:
+    with pytest.raises(ScenarioError) as caught:
+        choose(engine, one, list(one.variants))
+    return str(caught.value)
+
+
+@pytest.mark.usefixtures("able")
+@pytest.mark.parametrize(("changes", "words"), KERNEL_REFUSES, ids=[w for _, w in KERNEL_REFUSES])
+def test_the_kernel_engine_refuses_by_name(changes: dict[str, str], words: str) -> None:
+    one = scenario(changes)
+    assert message(EngineName.KERNEL, one) == f"{words}: use the sim engine (--engine sim)"
+    assert choose(EngineName.AUTO, one, ["mptcp"]).engines == (SIM,)
+
+
+@pytest.mark.usefixtures("able")
+@pytest.mark.parametrize(("changes", "words"), SIM_REFUSES, ids=[w for _, w in SIM_REFUSES])
+def test_the_sim_engine_refuses_by_name(changes: dict[str, str], words: str) -> None:
+    one = scenario(changes)
+    assert message(EngineName.SIM, one) == f"{words}: use the kernel engine (--engine kernel)"
+    assert choose(EngineName.AUTO, one, ["mptcp"]).engines == (KERNEL,)
+
+
+@pytest.mark.usefixtures("able")
+def test_auto_takes_the_kernel_without_a_word_where_it_can() -> None:
+    assert choose(EngineName.AUTO, scenario({}), ["mptcp"]) == choice.Choice((KERNEL,))
+
+
+@pytest.mark.usefixtures("able")
+def test_auto_says_in_one_sentence_why_it_took_the_simulator() -> None:
+    one = scenario({"CLIENT": ", congestion_control: olia, mptcp: {scheduler: ecf}"})
+    assert choose(EngineName.AUTO, one, ["mptcp"]).why == (
+        "x runs on the sim engine: this kernel has no MPTCP scheduler ecf and "
+        "this kernel has no congestion control olia."
+    ).replace("x", one.name, 1)
+
+
+@pytest.mark.usefixtures("able")
+def test_what_a_machine_lacks_is_a_reason_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(refuse, "has_mptcp", lambda: False)
+    one = scenario({"EVENTS": "variants: {tcp: {protocol: tcp}, mptcp: {}}"})
+    assert choose(EngineName.AUTO, one, ["tcp"]).engines == (KERNEL,)
+    assert choose(EngineName.AUTO, one, ["tcp", "mptcp"]).why == (
+        f"{one.name} runs on the sim engine: this kernel has no MPTCP."
+    )
+    monkeypatch.setattr(refuse, "namespaces_refused", lambda: "not permitted")
+    assert message(EngineName.KERNEL, one) == (
+        "--engine kernel: this machine gives no namespaces (not permitted): "
+        "use the sim engine (--engine sim)"
+    )
+
+
+@pytest.mark.usefixtures("able")
+def test_what_neither_can_do_is_refused_with_both_reasons() -> None:
+    one = scenario(
+        {
+            "TRAFFIC": "command: {on: client, run: 'true'}",
+            "LINK": ", middleboxes: [{corrupt: {probability: 1 %}}]",
+        }
+    )
+    assert message(EngineName.AUTO, one).splitlines() == [
+        "x.yaml:6: links.a.middleboxes: the kernel engine has no middleboxes: "
+        "neither engine can run all of this: take it out",
+        "x.yaml:10: traffic.0.command: the sim engine runs no programs: "
+        "neither engine can run all of this: take it out",
+    ]
+
+
+@pytest.mark.usefixtures("able")
+def test_both_needs_both() -> None:
+    assert choose(EngineName.BOTH, scenario({}), ["mptcp"]).engines == (KERNEL, SIM)
+    one = scenario({"TRAFFIC": DATAGRAMS})
+    assert "the kernel engine sends no datagrams" in message(EngineName.BOTH, one)
+
+
+@pytest.mark.usefixtures("able")
+def test_only_the_variants_that_run_count() -> None:
+    sets = "set: {hosts.client.mptcp.scheduler: ecf}"
+    one = scenario({"EVENTS": f"variants: {{plain: {{}}, ecf: {{{sets}}}}}"})
+    assert choose(EngineName.AUTO, one, ["plain"]).engines == (KERNEL,)
+    assert choose(EngineName.AUTO, one, ["plain", "ecf"]).engines == (SIM,)
+    assert message(EngineName.KERNEL, one) == (
+        "x.yaml:11: variants.ecf.set.hosts.client.mptcp.scheduler: "
+        "this kernel has no MPTCP scheduler ecf: use the sim engine (--engine sim)"
+    )
