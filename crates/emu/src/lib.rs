@@ -13,6 +13,7 @@ pub mod lateness;
 pub mod netlink;
 pub mod netns;
 pub mod network;
+mod pidfd;
 pub mod realtime;
 pub mod record;
 pub mod sysctl;

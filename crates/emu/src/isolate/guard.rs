@@ -20,6 +20,7 @@ use nix::unistd::Pid;
 
 use super::abort;
 use crate::netns::NetNs;
+use crate::pidfd;
 use crate::sysctl;
 
 /// Descriptors in one message; the kernel takes up to 253 (`SCM_MAX_FD`).
@@ -70,7 +71,7 @@ impl Guard {
     /// # Errors
     /// When it cannot be watched.
     pub(super) fn watch(self, inside: Pid) -> io::Result<i32> {
-        let process = open_process(inside)?;
+        let process = pidfd::open(inside)?;
         prctl::set_pdeathsig(None)?;
         let stdin = io::stdin();
         let mut fds = [
@@ -131,17 +132,5 @@ fn let_go(namespaces: &[NetNs]) {
             sysctl::set("net.ipv4.tcp_orphan_retries", "1").ok();
             abort::connections().ok();
         }
-    }
-}
-
-/// A descriptor that becomes readable when the process ends.
-fn open_process(process: Pid) -> io::Result<OwnedFd> {
-    // SAFETY: the system call takes numbers; the descriptor that it returns is new and ours.
-    unsafe {
-        let fd = libc::syscall(libc::SYS_pidfd_open, process.as_raw(), 0);
-        if fd < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        Ok(OwnedFd::from_raw_fd(fd as RawFd))
     }
 }

@@ -1,7 +1,7 @@
 //! Programs that run inside a node.
 
 use std::io::{self, Read};
-use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -17,6 +17,7 @@ use super::failure::describe;
 use super::lines::Lines;
 use super::shim;
 use super::stop::{Stop, Wake, wait};
+use crate::pidfd;
 use crate::plan::Protocol;
 use crate::telemetry::NodeContext;
 
@@ -138,8 +139,8 @@ fn name_refusal(error: io::Error) -> io::Error {
 
 /// Waits for the end of a program, and sees to it where it is due.
 fn follow(child: &mut Child, stops: &[&Stop], deadline: Option<Instant>) -> io::Result<Exit> {
-    let process = open_process(child.id())?;
     let group = Pid::from_raw(child.id() as i32);
+    let process = pidfd::open(group)?;
     let gone = Some((process.as_fd(), PollFlags::POLLIN));
     let wake = wait(gone, stops, deadline)?;
     if wake != Wake::Ready {
@@ -154,19 +155,6 @@ fn follow(child: &mut Child, stops: &[&Stop], deadline: Option<Instant>) -> io::
         Wake::Deadline => Exit::Deadline,
         Wake::Stopped(_) => Exit::Stopped,
     })
-}
-
-/// A descriptor that becomes readable when the process ends.
-fn open_process(id: u32) -> io::Result<OwnedFd> {
-    // SAFETY: the system call takes numbers; the descriptor that it returns is new and ours.
-    unsafe {
-        let fd = libc::syscall(libc::SYS_pidfd_open, id as libc::pid_t, 0);
-        if fd < 0 {
-            Err(io::Error::last_os_error())
-        } else {
-            Ok(OwnedFd::from_raw_fd(fd as i32))
-        }
-    }
 }
 
 /// Reads lines to the end of the output, or until nothing is left of it after the program's end: a
