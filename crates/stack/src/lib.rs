@@ -11,6 +11,8 @@ extern crate alloc;
 
 pub mod congestion;
 pub mod endpoint;
+pub mod mptcp;
+pub mod path_manager;
 pub mod scheduler;
 pub mod tcp;
 
