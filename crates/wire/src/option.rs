@@ -90,6 +90,7 @@ pub enum MptcpOption {
 
 impl MptcpOption {
     /// Length of the option as written, kind and length included, without padding.
+    #[inline]
     pub fn encoded_bytes(&self) -> usize {
         match self {
             Self::Capable(capable) => {

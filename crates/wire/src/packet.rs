@@ -42,33 +42,39 @@ pub struct Packet {
 
 impl Packet {
     /// Length of the IP packet in bytes.
+    #[inline]
     pub fn ip_bytes(&self) -> usize {
         self.header.len() + self.payload.len()
     }
 
     /// Address of the sender; unspecified where the header is none of IP.
+    #[inline]
     pub fn source(&self) -> IpAddr {
         self.addresses().0
     }
 
     /// Address of the receiver; unspecified where the header is none of IP.
+    #[inline]
     pub fn destination(&self) -> IpAddr {
         self.addresses().1
     }
 
     /// Protocol of what follows the IP header (IANA's protocol numbers: TCP is 6); 255, which is
     /// reserved, where the header is none of IP.
+    #[inline]
     pub fn protocol(&self) -> u8 {
         layout::family(&self.header).map_or(255, |family| self.header[family.protocol()])
     }
 
     /// TTL or hop limit; 0 where the header is none of IP.
+    #[inline]
     pub fn hop_limit(&self) -> u8 {
         layout::family(&self.header).map_or(0, |family| self.header[family.hop_limit()])
     }
 
     /// Counts one hop, as a router does that forwards the packet. False where the packet ends
     /// here instead, because it has no hop left.
+    #[inline]
     pub fn decrement_hop_limit(&mut self) -> bool {
         let Some(family) = layout::family(&self.header) else {
             return false;
@@ -79,6 +85,7 @@ impl Packet {
     }
 
     /// ECN field of the IP header.
+    #[inline]
     pub fn ecn(&self) -> Ecn {
         layout::family(&self.header)
             .map_or(Ecn::NotCapable, |family| layout::ecn(&self.header, family))

@@ -15,7 +15,8 @@ impl Segment {
     /// would be longer than 65,535 bytes, or the addresses are of two families. A segment that was
     /// parsed has none of these faults, whatever bytes it was parsed from.
     pub fn to_packet(&self, hop_limit: u8) -> Packet {
-        let header_bytes = TCP_BYTES + self.options.encoded_bytes();
+        let (padding, option_bytes) = self.options.layout();
+        let header_bytes = TCP_BYTES + option_bytes;
         let mut header = ip_header(
             self.source.ip(),
             self.destination.ip(),
@@ -36,7 +37,7 @@ impl Segment {
         tcp[14..16].copy_from_slice(&self.window.to_be_bytes());
         tcp[18..20].copy_from_slice(&self.urgent.to_be_bytes());
         put(&mut header, &tcp);
-        self.options.write(&mut header);
+        self.options.write(padding, &mut header);
         Packet {
             header,
             payload: self.payload.clone(),

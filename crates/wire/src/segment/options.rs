@@ -25,6 +25,13 @@ impl Options {
     /// there twice the last counts.
     pub fn parse(bytes: &[u8]) -> Self {
         let mut options = Self::default();
+        options.parse_more(bytes);
+        options
+    }
+
+    /// Adds the options in `bytes` to these: a caller that has them in their place already saves
+    /// a copy of all of them.
+    pub(super) fn parse_more(&mut self, bytes: &[u8]) {
         let mut rest = bytes;
         while let Some((&kind, after_kind)) = rest.split_first() {
             match kind {
@@ -36,12 +43,11 @@ impl Options {
                     else {
                         break;
                     };
-                    options.take(kind, body);
+                    self.take(kind, body);
                     rest = after;
                 }
             }
         }
-        options
     }
 
     /// Takes up one option.
@@ -78,114 +84,102 @@ impl Options {
     /// where they do not fit. Each is padded to 4 bytes where there is room for that, and else
     /// only their end: then whatever was parsed fits again.
     pub fn encoded_bytes(&self) -> usize {
-        let aligned = self.bytes(Padding::Each);
-        if aligned <= MAX_OPTION_BYTES {
-            aligned
+        self.layout().1
+    }
+
+    /// Where padding goes, and the bytes of all options with it.
+    pub(super) fn layout(&self) -> (Padding, usize) {
+        let (mut each, mut end) = (0, 0);
+        let mut add = |bytes: usize| {
+            each += bytes.next_multiple_of(4);
+            end += bytes;
+        };
+        if self.max_segment_bytes.is_some() {
+            add(MAX_SEGMENT_SIZE_BYTES);
+        }
+        if self.timestamps.is_some() || self.sack_permitted {
+            add(self.timestamps_bytes());
+        }
+        if self.window_shift.is_some() {
+            add(WINDOW_SCALE_BYTES);
+        }
+        if !self.sack.is_empty() {
+            add(self.sack_bytes());
+        }
+        for option in &self.mptcp {
+            add(option.encoded_bytes());
+        }
+        if each <= MAX_OPTION_BYTES {
+            (Padding::Each, each)
         } else {
-            self.bytes(Padding::End).next_multiple_of(4)
+            (Padding::End, end.next_multiple_of(4))
         }
     }
 
-    fn bytes(&self, padding: Padding) -> usize {
-        let mut total = 0;
-        self.each_unit(|unit| total += padding.padded(unit.bytes()));
-        total
-    }
-
-    /// Appends the options.
-    pub(super) fn write(&self, header: &mut Header) {
-        let padding = if self.bytes(Padding::Each) <= MAX_OPTION_BYTES {
-            Padding::Each
-        } else {
-            Padding::End
-        };
+    /// Appends the options, laid out as [`layout`](Self::layout) says.
+    pub(super) fn write(&self, padding: Padding, header: &mut Header) {
         let start = header.len();
-        self.each_unit(|unit| {
-            let bytes = unit.bytes();
-            pad(header, padding.padded(bytes) - bytes);
-            unit.write(header);
-        });
+        if let Some(bytes) = self.max_segment_bytes {
+            put(
+                header,
+                &[kind::MAX_SEGMENT_SIZE, MAX_SEGMENT_SIZE_BYTES as u8],
+            );
+            put(header, &bytes.to_be_bytes());
+        }
+        if self.timestamps.is_some() || self.sack_permitted {
+            padding.before(self.timestamps_bytes(), header);
+        }
+        if self.sack_permitted {
+            put(header, &[kind::SACK_PERMITTED, SACK_PERMITTED_BYTES as u8]);
+        }
+        if let Some(timestamps) = self.timestamps {
+            put(header, &[kind::TIMESTAMPS, TIMESTAMPS_BYTES as u8]);
+            put(header, &timestamps.value.to_be_bytes());
+            put(header, &timestamps.echo.to_be_bytes());
+        }
+        if let Some(shift) = self.window_shift {
+            padding.before(WINDOW_SCALE_BYTES, header);
+            put(
+                header,
+                &[kind::WINDOW_SCALE, WINDOW_SCALE_BYTES as u8, shift],
+            );
+        }
+        if !self.sack.is_empty() {
+            padding.before(self.sack_bytes(), header);
+            put(header, &[kind::SACK, self.sack_bytes() as u8]);
+            for block in &self.sack {
+                put(header, &block.left.to_be_bytes());
+                put(header, &block.right.to_be_bytes());
+            }
+        }
+        for option in &self.mptcp {
+            padding.before(option.encoded_bytes(), header);
+            option::write(option, header);
+        }
         let written = header.len() - start;
         pad(header, written.next_multiple_of(4) - written);
     }
 
-    /// Gives the options in the order in which they are written.
-    fn each_unit<'a>(&'a self, mut unit: impl FnMut(Unit<'a>)) {
-        if let Some(bytes) = self.max_segment_bytes {
-            unit(Unit::MaxSegmentBytes(bytes));
-        }
-        match self.timestamps {
-            Some(timestamps) => unit(Unit::Timestamps(timestamps, self.sack_permitted)),
-            None if self.sack_permitted => unit(Unit::SackPermitted),
-            None => {}
-        }
-        if let Some(shift) = self.window_shift {
-            unit(Unit::WindowShift(shift));
-        }
-        if !self.sack.is_empty() {
-            unit(Unit::Sack(&self.sack));
-        }
-        for option in &self.mptcp {
-            unit(Unit::Mptcp(option));
-        }
+    /// Bytes of SACK permitted and timestamps, which together need no padding.
+    fn timestamps_bytes(&self) -> usize {
+        SACK_PERMITTED_BYTES * usize::from(self.sack_permitted)
+            + TIMESTAMPS_BYTES * usize::from(self.timestamps.is_some())
+    }
+
+    fn sack_bytes(&self) -> usize {
+        2 + 8 * self.sack.len()
     }
 }
 
-/// What is padded together.
-enum Unit<'a> {
-    MaxSegmentBytes(u16),
-    /// Timestamps, after SACK permitted where that is true: together they need no padding.
-    Timestamps(Timestamps, bool),
-    SackPermitted,
-    WindowShift(u8),
-    Sack(&'a [SackBlock]),
-    Mptcp(&'a option::MptcpOption),
-}
-
-impl Unit<'_> {
-    /// Bytes without padding.
-    fn bytes(&self) -> usize {
-        match self {
-            Self::MaxSegmentBytes(_) => 4,
-            Self::Timestamps(_, sack_permitted) => 10 + 2 * usize::from(*sack_permitted),
-            Self::SackPermitted => 2,
-            Self::WindowShift(_) => 3,
-            Self::Sack(blocks) => 2 + 8 * blocks.len(),
-            Self::Mptcp(option) => option.encoded_bytes(),
-        }
-    }
-
-    fn write(&self, header: &mut Header) {
-        match *self {
-            Self::MaxSegmentBytes(bytes) => {
-                put(header, &[kind::MAX_SEGMENT_SIZE, 4]);
-                put(header, &bytes.to_be_bytes());
-            }
-            Self::Timestamps(timestamps, sack_permitted) => {
-                if sack_permitted {
-                    Unit::SackPermitted.write(header);
-                }
-                put(header, &[kind::TIMESTAMPS, 10]);
-                put(header, &timestamps.value.to_be_bytes());
-                put(header, &timestamps.echo.to_be_bytes());
-            }
-            Self::SackPermitted => put(header, &[kind::SACK_PERMITTED, 2]),
-            Self::WindowShift(shift) => put(header, &[kind::WINDOW_SCALE, 3, shift]),
-            Self::Sack(blocks) => {
-                put(header, &[kind::SACK, 2 + 8 * blocks.len() as u8]);
-                for block in blocks {
-                    put(header, &block.left.to_be_bytes());
-                    put(header, &block.right.to_be_bytes());
-                }
-            }
-            Self::Mptcp(option) => option::write(option, header),
-        }
-    }
-}
+/// Bytes of options of one length.
+const MAX_SEGMENT_SIZE_BYTES: usize = 4;
+const WINDOW_SCALE_BYTES: usize = 3;
+const SACK_PERMITTED_BYTES: usize = 2;
+const TIMESTAMPS_BYTES: usize = 10;
 
 /// Where padding goes.
 #[derive(Clone, Copy)]
-enum Padding {
+pub(super) enum Padding {
     /// Before each option, so that it ends at a multiple of 4 bytes.
     Each,
     /// After the last.
@@ -193,11 +187,11 @@ enum Padding {
 }
 
 impl Padding {
-    /// Bytes of a unit of `bytes` with the padding that stands before it.
-    fn padded(self, bytes: usize) -> usize {
+    /// Appends what stands before an option of `bytes`.
+    fn before(self, bytes: usize, header: &mut Header) {
         match self {
-            Self::Each => bytes.next_multiple_of(4),
-            Self::End => bytes,
+            Self::Each => pad(header, bytes.next_multiple_of(4) - bytes),
+            Self::End => {}
         }
     }
 }

@@ -48,7 +48,7 @@ impl Segment {
         let u32_at =
             |at: usize| u32::from_be_bytes([tcp[at], tcp[at + 1], tcp[at + 2], tcp[at + 3]]);
         let (source, destination) = layout::addresses(&packet.header);
-        Ok(Self {
+        let mut segment = Self {
             source: SocketAddr::new(source, u16_at(0)),
             destination: SocketAddr::new(destination, u16_at(2)),
             sequence: u32_at(4),
@@ -56,9 +56,11 @@ impl Segment {
             flags: Flags::from_bits(tcp[13]),
             window: u16_at(14),
             urgent: u16_at(18),
-            options: Options::parse(options),
+            options: Options::default(),
             ecn: packet.ecn(),
             payload: packet.payload.clone(),
-        })
+        };
+        segment.options.parse_more(options);
+        Ok(segment)
     }
 }
