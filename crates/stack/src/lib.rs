@@ -10,10 +10,13 @@
 extern crate alloc;
 
 pub mod congestion;
+mod counters;
 pub mod endpoint;
 pub mod mptcp;
 pub mod path_manager;
+mod rtt;
 pub mod scheduler;
+mod sequence;
 pub mod tcp;
 
 /// A moment or a span in nanoseconds; the caller says what zero is.

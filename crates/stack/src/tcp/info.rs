@@ -1,6 +1,6 @@
 //! What Linux tells in `TCP_INFO`.
 
-use super::{FourTuple, State};
+use super::{FourTuple, State, Tcp};
 use crate::Nanos;
 
 /// State of one TCP connection.
@@ -58,4 +58,39 @@ pub struct TcpInfo {
     pub reorderings: u64,
     /// D-SACK blocks received.
     pub duplicate_sacks: u64,
+}
+
+impl Tcp {
+    /// State of the connection.
+    pub fn info(&self) -> TcpInfo {
+        let threshold = self.window.slow_start_threshold_bytes;
+        TcpInfo {
+            tuple: self.tuple,
+            state: self.state,
+            bytes_sent: self.sent_bytes,
+            bytes_acked: self.acknowledged_bytes,
+            bytes_received: self.received_bytes,
+            bytes_retransmitted: self.retransmitted_bytes,
+            segments_out: self.counters.segments_out + self.counters.retransmitted,
+            segments_in: self.counters.segments_in,
+            retransmissions: self.counters.retransmitted,
+            smoothed_rtt_ns: self.rtt.smoothed_ns(),
+            rtt_variation_ns: self.rtt.variation_ns(),
+            min_rtt_ns: self.rtt.minimum_ns(),
+            rto_ns: self.rtt.rto_ns(),
+            window_bytes: self.window.bytes,
+            slow_start_threshold_bytes: (threshold != u64::MAX).then_some(threshold),
+            mss: self.window.mss,
+            unacked_segments: self.records.len() as u64,
+            in_flight_bytes: self.records.in_flight_bytes(),
+            unsent_bytes: self.queue.bytes(),
+            delivery_rate_bps: self.rate.rate_bps(),
+            pacing_rate_bps: self.pacing_rate_bps(),
+            send_window_bytes: self.peer_window.bytes(),
+            receive_space_bytes: self.receive_window.space_bytes(),
+            congestion_control: self.control.name(),
+            reorderings: self.rack.reorderings(),
+            duplicate_sacks: self.counters.duplicate_sacks_in,
+        }
+    }
 }

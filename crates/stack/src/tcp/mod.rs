@@ -1,13 +1,354 @@
-//! One TCP connection, which may be a subflow of an MPTCP connection.
+//! One TCP connection (RFC 9293), which may be a subflow of an MPTCP connection.
+//!
+//! [`Tcp`] takes segments and the time and gives segments and the next deadline. What MPTCP adds
+//! to segments comes from its owner through an [`Extension`]; the owner also reads the options of
+//! MPTCP in segments received.
+//!
+//! Places in the stream are offsets of 64 bits: 0 is the SYN, 1 the first byte of data.
 
+mod ack_policy;
+mod acknowledge;
+mod alarm;
+mod close;
 mod config;
+mod counters;
+mod delivery;
+mod ecn;
 mod extension;
+mod handshake;
+mod inbox;
 mod info;
+mod loss_interval;
+mod loss_probe;
+mod pacing;
+mod peer_window;
 mod progress;
+mod rack;
+mod rate;
+mod receive;
+mod receive_window;
+mod records;
+mod recovery;
+mod retransmit;
+mod segment;
+mod send_queue;
 mod state;
+mod timeout;
+mod timers;
+mod timestamps;
+mod transmit;
+mod usage;
+
+use alloc::boxed::Box;
+
+use bytes::Bytes;
+
+use crate::Nanos;
+use crate::congestion::{CongestionControl, PathView, Window};
+use crate::rtt::RttEstimator;
+use crate::sequence::Numbering;
 
 pub use config::{BufferLimits, EcnPolicy, FourTuple, Keepalive, TcpConfig};
+pub use counters::TcpCounters;
 pub use extension::{Carrier, DataMapping, Extension, NoExtension};
 pub use info::TcpInfo;
 pub use progress::{CloseReason, Progress};
 pub use state::State;
+
+use ack_policy::AckPolicy;
+use ecn::EcnState;
+use inbox::Inbox;
+use loss_interval::LossInterval;
+use loss_probe::LossProbe;
+use pacing::Pacer;
+use peer_window::PeerWindow;
+use rack::Rack;
+use rate::DeliveryRate;
+use receive_window::ReceiveWindow;
+use records::Records;
+use recovery::Recovery;
+use send_queue::SendQueue;
+use timers::Timers;
+use timestamps::TimestampState;
+use usage::WindowUsage;
+
+/// One TCP connection.
+#[derive(Debug)]
+pub struct Tcp {
+    config: TcpConfig,
+    tuple: FourTuple,
+    state: State,
+    /// The application has let go of it.
+    orphaned: bool,
+    counters: TcpCounters,
+    timers: Timers,
+    due: Due,
+
+    // What this end sends.
+    numbers_out: Numbering,
+    /// SND.UNA.
+    una: u64,
+    /// SND.NXT.
+    next: u64,
+    queue: SendQueue,
+    records: Records,
+    /// No data follows what is queued.
+    shut: bool,
+    /// Offset of the FIN, once sent.
+    fin_offset: Option<u64>,
+    /// End of the last segment that was not full: Nagle's algorithm waits for its acknowledgement.
+    small_end: u64,
+    peer_window: PeerWindow,
+    /// The window is that of the whole MPTCP connection, and the owner obeys it.
+    window_shared: bool,
+    acknowledged_bytes: u64,
+    sent_bytes: u64,
+    retransmitted_bytes: u64,
+
+    // Loss and congestion.
+    window: Window,
+    control: Box<dyn CongestionControl>,
+    usage: WindowUsage,
+    loss_interval: LossInterval,
+    rtt: RttEstimator,
+    rate: DeliveryRate,
+    rack: Rack,
+    recovery: Recovery,
+    loss_probe: Option<LossProbe>,
+    /// Duplicate acknowledgements in a row, where there is no SACK.
+    duplicates: u32,
+    pacer: Pacer,
+    /// The retransmission timer has fired, and nothing was acknowledged since.
+    timed_out_before: bool,
+    /// When it fired first without an answer since.
+    unanswered_since: Option<Nanos>,
+    handshake_timeouts: u32,
+    /// When SYN or SYN/ACK was sent; none once it was sent again.
+    handshake_sent: Option<Nanos>,
+    /// Probes of a closed window or an idle peer without an answer.
+    probes: u32,
+    /// How often the timer of a closed window was doubled.
+    persist_backoff: u32,
+
+    // What this end receives.
+    numbers_in: Numbering,
+    inbox: Inbox,
+    receive_window: ReceiveWindow,
+    acks: AckPolicy,
+    received_bytes: u64,
+    /// When the last acceptable segment came.
+    heard_at: Nanos,
+    /// When a segment that was not acceptable was last answered.
+    challenged_at: Option<Nanos>,
+
+    // Options that both ends agreed on.
+    sack: bool,
+    timestamps: Option<TimestampState>,
+    ecn: EcnState,
+}
+
+/// What is to be sent next.
+#[derive(Clone, Copy, Debug, Default)]
+struct Due {
+    /// SYN or SYN/ACK.
+    syn: bool,
+    /// RST.
+    reset: bool,
+    /// The ACK that answers the SYN/ACK.
+    handshake_ack: bool,
+    /// An ACK.
+    ack: bool,
+    /// An ACK with an old sequence number, which the peer must answer.
+    probe: bool,
+    /// A tail loss probe.
+    loss_probe: bool,
+}
+
+impl Tcp {
+    /// Hands over data to send. With a mapping the bytes are one segment, for ever; they should
+    /// be no more than [`Tcp::segment_bytes`].
+    pub fn send(&mut self, payload: Bytes, mapping: Option<DataMapping>) {
+        if !self.shut {
+            self.queue.push(payload, mapping);
+        }
+    }
+
+    /// What the congestion window leaves beyond what is in flight and queued.
+    pub fn room_bytes(&self) -> u64 {
+        let used = self.records.in_flight_bytes() + self.queue.bytes();
+        self.window.bytes.saturating_sub(used)
+    }
+
+    /// Payload of a full segment.
+    pub fn segment_bytes(&self) -> u32 {
+        self.window.mss
+    }
+
+    /// Bytes handed over and not sent.
+    pub fn queued_bytes(&self) -> u64 {
+        self.queue.bytes()
+    }
+
+    /// Bytes handed over and not acknowledged.
+    pub fn outstanding_bytes(&self) -> u64 {
+        self.queue.bytes() + self.next.saturating_sub(self.una.max(1))
+    }
+
+    /// Bytes that the send buffer holds at most: twice the congestion window, as Linux tunes it.
+    pub fn send_buffer_bytes(&self) -> u64 {
+        let limits = self.config.send_buffer;
+        let floor = limits.initial_bytes.max(2 * self.initial_window());
+        (2 * self.window.bytes).clamp(floor.min(limits.max_bytes), limits.max_bytes)
+    }
+
+    /// Takes received data in order, at most `max_bytes`, with its offset.
+    pub fn take_received(&mut self, now: Nanos, max_bytes: usize) -> Option<(u64, Bytes)> {
+        let taken = self.inbox.take(max_bytes)?;
+        self.receive_window.on_read(now, taken.1.len() as u64);
+        let next = self.inbox.next();
+        let ready = self.inbox.ready_bytes();
+        if self.state.may_receive() && self.receive_window.should_update(next, ready) {
+            self.due.ack = true;
+        }
+        Some(taken)
+    }
+
+    /// Data stands ready to be taken.
+    pub fn has_received(&self) -> bool {
+        self.inbox.ready_bytes() > 0
+    }
+
+    /// Lets an ACK go out.
+    pub fn request_ack(&mut self) {
+        self.due.ack = true;
+    }
+
+    /// Lets an ACK go out that the peer must answer.
+    pub fn request_probe(&mut self) {
+        self.due.probe = true;
+    }
+
+    /// The window is that of the MPTCP connection from now on: the owner obeys the peer's
+    /// ([`Tcp::send_window_bytes`]) and says what to offer ([`Extension::receive_window_bytes`]).
+    pub fn share_window(&mut self) {
+        self.window_shared = true;
+    }
+
+    /// What was sent and is not acknowledged cumulatively: offset, payload and mapping.
+    pub fn unacknowledged(&self) -> impl Iterator<Item = (u64, &Bytes, Option<DataMapping>)> {
+        self.records
+            .iter()
+            .map(|record| (record.start, &record.payload, record.mapping))
+    }
+
+    /// What was handed over and not sent.
+    pub fn unsent(&self) -> impl Iterator<Item = (&Bytes, Option<DataMapping>)> {
+        self.queue.iter()
+    }
+
+    /// State.
+    pub fn state(&self) -> State {
+        self.state
+    }
+
+    /// Addresses and ports.
+    pub fn tuple(&self) -> FourTuple {
+        self.tuple
+    }
+
+    /// Counters.
+    pub fn counters(&self) -> &TcpCounters {
+        &self.counters
+    }
+
+    /// The congestion control looks at the other paths: [`Tcp::receive`] should be given them.
+    pub fn is_coupled(&self) -> bool {
+        self.control.is_coupled()
+    }
+
+    /// Window that the peer last offered.
+    pub fn send_window_bytes(&self) -> u64 {
+        self.peer_window.bytes()
+    }
+
+    /// Congestion window.
+    pub fn congestion_window(&self) -> Window {
+        self.window
+    }
+
+    /// Shrinks the congestion window to `bytes`, but not below one segment, and the threshold
+    /// with it: penalisation by a scheduler.
+    pub fn shrink_window(&mut self, bytes: u64) {
+        let bytes = bytes.max(u64::from(self.window.mss));
+        self.window.bytes = self.window.bytes.min(bytes);
+        self.window.slow_start_threshold_bytes = self
+            .window
+            .slow_start_threshold_bytes
+            .min(bytes.max(2 * u64::from(self.window.mss)));
+    }
+
+    /// Bytes taken to be in the network.
+    pub fn in_flight_bytes(&self) -> u64 {
+        self.records.in_flight_bytes()
+    }
+
+    /// SRTT; 0 before the first sample.
+    pub fn smoothed_rtt_ns(&self) -> Nanos {
+        self.rtt.smoothed_ns()
+    }
+
+    /// RTTVAR.
+    pub fn rtt_variation_ns(&self) -> Nanos {
+        self.rtt.variation_ns()
+    }
+
+    /// RTO.
+    pub fn rto_ns(&self) -> Nanos {
+        self.rtt.rto_ns()
+    }
+
+    /// Rate that pacing has, or would have; none before the first round trip.
+    pub fn pacing_rate_bps(&self) -> Option<u64> {
+        pacing::rate_bps(&self.window, self.rtt.smoothed_ns())
+    }
+
+    /// SND.UNA.
+    pub fn acknowledged(&self) -> u64 {
+        self.una
+    }
+
+    /// SND.NXT.
+    pub fn sent(&self) -> u64 {
+        self.next
+    }
+
+    /// RCV.NXT.
+    pub fn received(&self) -> u64 {
+        self.inbox.next()
+    }
+
+    /// The peer's FIN was reached.
+    pub fn is_finished(&self) -> bool {
+        self.inbox.is_finished()
+    }
+
+    /// Consecutive retransmission timeouts have begun, and nothing was acknowledged since.
+    pub fn is_timed_out(&self) -> bool {
+        self.timed_out_before
+    }
+
+    /// This path as coupled congestion control sees it.
+    pub fn path_view(&self) -> PathView {
+        PathView {
+            is_self: true,
+            window_bytes: self.window.bytes,
+            slow_start_threshold_bytes: self.window.slow_start_threshold_bytes,
+            mss: self.window.mss,
+            smoothed_rtt_ns: self.rtt.smoothed_ns(),
+            min_rtt_ns: self.rtt.minimum_ns().unwrap_or(0),
+            in_flight_bytes: self.records.in_flight_bytes(),
+            bytes_since_loss: self.loss_interval.since_bytes,
+            bytes_between_losses: self.loss_interval.between_bytes,
+        }
+    }
+}

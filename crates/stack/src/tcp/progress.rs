@@ -16,6 +16,9 @@ pub struct Progress {
     pub finished: bool,
     /// The retransmission timer of data fired.
     pub timed_out: bool,
+    /// The segment must be answered by a RST that is made from it alone (RFC 9293,
+    /// section 3.10.7.1); the connection goes on.
+    pub answer_with_reset: bool,
     /// The connection is closed: nothing but what is still to be transmitted follows.
     pub closed: Option<CloseReason>,
 }

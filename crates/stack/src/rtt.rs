@@ -1,0 +1,181 @@
+//! Round trips and the retransmission timeout (RFC 6298).
+
+use crate::Nanos;
+
+/// RTO before the first sample (RFC 6298, section 2.1).
+pub(crate) const INITIAL_RTO_NS: Nanos = 1_000_000_000;
+
+/// Half of the time over which the smallest round trip is kept (`tcp_min_rtt_wlen`: 300 s).
+const MINIMUM_HALF_NS: Nanos = 150_000_000_000;
+
+/// SRTT, RTTVAR, the smallest round trip and the RTO.
+#[derive(Clone, Debug)]
+pub(crate) struct RttEstimator {
+    sampled: bool,
+    smoothed_ns: Nanos,
+    variation_ns: Nanos,
+    minimum: RecentMinimum,
+    backoff: u32,
+    floor_ns: Nanos,
+    ceiling_ns: Nanos,
+}
+
+impl RttEstimator {
+    /// `floor_ns` is the least that the timeout is above SRTT, `ceiling_ns` the largest timeout.
+    ///
+    /// RFC 6298 has a floor of 1 s for the sum. Linux's 200 ms stand for the variation alone: a
+    /// steady round trip of 300 ms has a timeout of 500 ms.
+    pub(crate) fn new(floor_ns: Nanos, ceiling_ns: Nanos) -> Self {
+        Self {
+            sampled: false,
+            smoothed_ns: 0,
+            variation_ns: 0,
+            minimum: RecentMinimum::default(),
+            backoff: 0,
+            floor_ns,
+            ceiling_ns,
+        }
+    }
+
+    /// Takes a sample and ends the back-off.
+    pub(crate) fn sample(&mut self, now: Nanos, rtt_ns: Nanos) {
+        if self.sampled {
+            let deviation = self.smoothed_ns.abs_diff(rtt_ns);
+            self.variation_ns = self.variation_ns - self.variation_ns / 4 + deviation / 4;
+            self.smoothed_ns = self.smoothed_ns - self.smoothed_ns / 8 + rtt_ns / 8;
+        } else {
+            self.sampled = true;
+            self.smoothed_ns = rtt_ns;
+            self.variation_ns = rtt_ns / 2;
+        }
+        self.minimum.sample(now, rtt_ns);
+        self.backoff = 0;
+    }
+
+    /// SRTT; 0 before the first sample.
+    pub(crate) fn smoothed_ns(&self) -> Nanos {
+        self.smoothed_ns
+    }
+
+    /// RTTVAR.
+    pub(crate) fn variation_ns(&self) -> Nanos {
+        self.variation_ns
+    }
+
+    /// Smallest round trip of the last minutes.
+    pub(crate) fn minimum_ns(&self) -> Option<Nanos> {
+        self.minimum.get()
+    }
+
+    /// RTO, doubled as often as backed off.
+    pub(crate) fn rto_ns(&self) -> Nanos {
+        let base = if self.sampled {
+            self.smoothed_ns + (4 * self.variation_ns).max(self.floor_ns)
+        } else {
+            INITIAL_RTO_NS
+        };
+        base.saturating_mul(1 << self.backoff.min(32))
+            .min(self.ceiling_ns)
+    }
+
+    /// Doubles the RTO (RFC 6298, section 5.5).
+    pub(crate) fn back_off(&mut self) {
+        self.backoff = self.backoff.saturating_add(1);
+    }
+
+    /// Ends the doubling: the peer has acknowledged something new.
+    pub(crate) fn end_backoff(&mut self) {
+        self.backoff = 0;
+    }
+}
+
+/// The smallest value of the last five minutes, or of up to half as long.
+#[derive(Clone, Debug, Default)]
+struct RecentMinimum {
+    current: Option<Nanos>,
+    previous: Option<Nanos>,
+    since: Nanos,
+}
+
+impl RecentMinimum {
+    fn sample(&mut self, now: Nanos, value: Nanos) {
+        if now.saturating_sub(self.since) >= MINIMUM_HALF_NS {
+            self.previous = self.current.take();
+            self.since = now;
+        }
+        self.current = Some(self.current.map_or(value, |current| current.min(value)));
+    }
+
+    fn get(&self) -> Option<Nanos> {
+        match (self.current, self.previous) {
+            (Some(current), Some(previous)) => Some(current.min(previous)),
+            (current, previous) => current.or(previous),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Nanos = 1_000_000;
+
+    fn estimator() -> RttEstimator {
+        RttEstimator::new(200 * MS, 120_000 * MS)
+    }
+
+    #[test]
+    fn the_timeout_is_a_second_before_the_first_sample() {
+        assert_eq!(estimator().rto_ns(), 1000 * MS);
+    }
+
+    #[test]
+    fn the_first_sample_sets_srtt_and_half_of_it_as_variation() {
+        let mut rtt = estimator();
+        rtt.sample(0, 800 * MS);
+        assert_eq!(rtt.smoothed_ns(), 800 * MS);
+        assert_eq!(rtt.variation_ns(), 400 * MS);
+        assert_eq!(rtt.rto_ns(), 2400 * MS);
+    }
+
+    #[test]
+    fn later_samples_weigh_an_eighth_and_a_quarter() {
+        let mut rtt = estimator();
+        rtt.sample(0, 800 * MS);
+        rtt.sample(1, 1600 * MS);
+        assert_eq!(rtt.smoothed_ns(), 900 * MS);
+        assert_eq!(rtt.variation_ns(), 500 * MS);
+    }
+
+    #[test]
+    fn a_steady_round_trip_has_a_timeout_of_200_ms_more() {
+        let mut rtt = estimator();
+        for n in 0..100 {
+            rtt.sample(n, 300 * MS);
+        }
+        assert_eq!(rtt.rto_ns(), 500 * MS);
+    }
+
+    #[test]
+    fn back_off_doubles_up_to_the_ceiling_and_ends_with_a_sample() {
+        let mut rtt = estimator();
+        rtt.back_off();
+        assert_eq!(rtt.rto_ns(), 2000 * MS);
+        for _ in 0..100 {
+            rtt.back_off();
+        }
+        assert_eq!(rtt.rto_ns(), 120_000 * MS);
+        rtt.sample(0, 10 * MS);
+        assert_eq!(rtt.rto_ns(), 210 * MS);
+    }
+
+    #[test]
+    fn the_minimum_is_forgotten_after_five_minutes() {
+        let mut rtt = estimator();
+        rtt.sample(0, 10 * MS);
+        rtt.sample(MINIMUM_HALF_NS, 20 * MS);
+        assert_eq!(rtt.minimum_ns(), Some(10 * MS));
+        rtt.sample(2 * MINIMUM_HALF_NS, 30 * MS);
+        assert_eq!(rtt.minimum_ns(), Some(20 * MS));
+    }
+}

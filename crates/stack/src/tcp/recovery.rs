@@ -1,0 +1,342 @@
+//! From the first loss of a window to the end of its repair: proportional rate reduction
+//! (RFC 6937), F-RTO (RFC 5682), and undoing what proves to be in vain (RFC 3522, RFC 3708).
+
+use mptcplab_wire::Segment;
+
+use super::Tcp;
+use super::delivery::Delivery;
+use super::timestamps::is_before;
+use crate::Nanos;
+use crate::congestion::{Cause, CongestionEvent, PathView};
+
+/// What is being done about congestion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// Nothing.
+    Open,
+    /// The window shrinks to the threshold while data is delivered.
+    Reduction {
+        /// Loss, or an ECN echo.
+        cause: Cause,
+    },
+    /// Slow start after a timeout.
+    Loss {
+        /// Detection of a spurious timeout.
+        spurious: Spurious,
+    },
+}
+
+/// Steps of F-RTO (RFC 5682, section 3.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Spurious {
+    /// Not looked for, or excluded.
+    No,
+    /// The first segment was sent again; the next acknowledgement tells (step 2).
+    Maybe,
+    /// New data goes out before any further retransmission (step 2b).
+    SendingNew,
+}
+
+/// State of the repair.
+#[derive(Clone, Debug)]
+pub(crate) struct Recovery {
+    pub(crate) phase: Phase,
+    /// SND.NXT when it began: it ends when that is acknowledged.
+    pub(crate) point: u64,
+    reduction: Reduction,
+    pub(crate) undo: Option<Undo>,
+}
+
+/// Counts of proportional rate reduction (RFC 6937, section 3).
+#[derive(Clone, Copy, Debug, Default)]
+struct Reduction {
+    /// RecoverFS: the window before.
+    window_before: u64,
+    /// prr_delivered.
+    delivered: u64,
+    /// prr_out.
+    sent: u64,
+}
+
+/// What would be restored if the repair proved to be in vain.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Undo {
+    /// SND.UNA when it began.
+    marker: u64,
+    window_bytes: u64,
+    threshold_bytes: u64,
+    /// Segments sent again that no D-SACK has answered; none before the first.
+    unanswered: Option<u64>,
+    /// TSval of the first of them.
+    first_timestamp: Option<u32>,
+}
+
+impl Recovery {
+    pub(crate) fn new() -> Self {
+        Self {
+            phase: Phase::Open,
+            point: 0,
+            reduction: Reduction::default(),
+            undo: None,
+        }
+    }
+
+    /// Retransmissions must wait until new data has gone out.
+    pub(crate) fn sends_new_first(&self) -> bool {
+        self.phase
+            == Phase::Loss {
+                spurious: Spurious::SendingNew,
+            }
+    }
+
+    /// Segments went out.
+    pub(crate) fn on_sent(&mut self, bytes: u64) {
+        self.reduction.sent += bytes;
+    }
+
+    /// A segment went out again.
+    pub(crate) fn on_retransmitted(&mut self, timestamp: Option<u32>) {
+        if let Some(undo) = &mut self.undo {
+            undo.unanswered = Some(undo.unanswered.unwrap_or(0) + 1);
+            undo.first_timestamp = undo.first_timestamp.or(timestamp);
+        }
+    }
+
+    /// A D-SACK told of segments up to `end` that came twice.
+    pub(crate) fn on_duplicate(&mut self, end: u64, segments: u64) {
+        if let Some(undo) = &mut self.undo
+            && end > undo.marker
+            && let Some(unanswered) = &mut undo.unanswered
+        {
+            *unanswered = unanswered.saturating_sub(segments);
+        }
+    }
+
+    /// All that was sent again came twice.
+    fn all_duplicates(&self) -> bool {
+        self.undo.is_some_and(|undo| undo.unanswered == Some(0))
+    }
+
+    /// The acknowledgement echoes a timestamp from before the first retransmission: it is of the
+    /// original (Eifel, RFC 3522, section 3.2).
+    fn answers_original(&self, segment: &Segment) -> bool {
+        let Some(Undo {
+            first_timestamp: Some(first),
+            ..
+        }) = self.undo
+        else {
+            return false;
+        };
+        segment
+            .options
+            .timestamps
+            .is_some_and(|timestamps| is_before(timestamps.echo, first))
+    }
+}
+
+impl Tcp {
+    /// Does about an acknowledgement what the phase demands, once losses are marked.
+    pub(super) fn recover(
+        &mut self,
+        now: Nanos,
+        segment: &Segment,
+        delivery: &Delivery,
+        advanced: bool,
+        newly_lost: bool,
+        paths: &[PathView],
+    ) {
+        let repairing = match self.recovery.phase {
+            Phase::Reduction { cause } => cause == Cause::Loss,
+            Phase::Loss { .. } => true,
+            Phase::Open => false,
+        };
+        let original = repairing && advanced && self.recovery.answers_original(segment);
+        if original || self.recovery.all_duplicates() {
+            self.undo(original);
+        }
+        match self.recovery.phase {
+            Phase::Open => {}
+            Phase::Reduction {
+                cause: Cause::EcnEcho,
+            } => {
+                if self.una > self.recovery.point {
+                    self.end_recovery();
+                }
+            }
+            Phase::Reduction { .. } => {
+                if self.una >= self.recovery.point {
+                    self.end_recovery();
+                } else if !self.sack && advanced {
+                    self.repair_next_hole();
+                }
+            }
+            Phase::Loss { spurious } => {
+                self.judge_timeout(spurious, delivery, advanced);
+                if self.una >= self.recovery.point && self.recovery.phase != Phase::Open {
+                    self.recovery.phase = Phase::Open;
+                    self.rack.on_recovery_end();
+                }
+            }
+        }
+        let lossy = matches!(
+            self.recovery.phase,
+            Phase::Loss { .. }
+                | Phase::Reduction {
+                    cause: Cause::Loss | Cause::Timeout
+                }
+        );
+        if self.records.has_lost() && !lossy {
+            self.begin_reduction(now, Cause::Loss, delivery, paths);
+        }
+        if let Phase::Reduction { .. } = self.recovery.phase {
+            self.reduce(delivery.bytes, advanced && !newly_lost);
+        }
+    }
+
+    /// Enters a reduction; the threshold is that of a reduction that is under way.
+    pub(super) fn begin_reduction(
+        &mut self,
+        now: Nanos,
+        cause: Cause,
+        delivery: &Delivery,
+        paths: &[PathView],
+    ) {
+        if self.recovery.phase == Phase::Open {
+            let in_flight = self.records.in_flight_bytes() + delivery.bytes;
+            self.congestion_event(now, cause, in_flight, paths);
+            self.recovery.reduction = Reduction {
+                window_before: self.window.bytes,
+                ..Reduction::default()
+            };
+        }
+        self.recovery.phase = Phase::Reduction { cause };
+        self.recovery.point = self.next;
+        match cause {
+            Cause::EcnEcho => self.ecn.reduced = true,
+            _ if self.sack => self.counters.sack_recoveries += 1,
+            _ => self.counters.reno_recoveries += 1,
+        }
+    }
+
+    /// Asks the congestion control for the threshold and remembers what was before.
+    pub(super) fn congestion_event(
+        &mut self,
+        now: Nanos,
+        cause: Cause,
+        in_flight_bytes: u64,
+        paths: &[PathView],
+    ) {
+        self.recovery.undo = Some(Undo {
+            marker: self.una,
+            window_bytes: self.window.bytes,
+            threshold_bytes: self.window.slow_start_threshold_bytes,
+            unanswered: None,
+            first_timestamp: None,
+        });
+        let event = CongestionEvent {
+            now,
+            in_flight_bytes,
+            smoothed_rtt_ns: self.rtt.smoothed_ns(),
+            cause,
+        };
+        let own = [self.path_view()];
+        let paths = if paths.is_empty() { &own } else { paths };
+        let threshold = self
+            .control
+            .on_congestion_event(&self.window, &event, paths);
+        self.window.slow_start_threshold_bytes = threshold.max(2 * u64::from(self.window.mss));
+        self.loss_interval.on_loss();
+    }
+
+    /// Proportional rate reduction with the slow-start bound where progress is good, else the
+    /// conservative bound (RFC 6937, section 3; the choice is Linux's).
+    fn reduce(&mut self, delivered: u64, good_progress: bool) {
+        if delivered == 0 {
+            return;
+        }
+        let mss = u64::from(self.window.mss);
+        let pipe = self.records.in_flight_bytes();
+        let threshold = self.window.slow_start_threshold_bytes;
+        let reduction = &mut self.recovery.reduction;
+        reduction.delivered += delivered;
+        let allowed = if pipe > threshold {
+            let share = u128::from(reduction.delivered) * u128::from(threshold);
+            let target = share.div_ceil(u128::from(reduction.window_before.max(1))) as u64;
+            target.saturating_sub(reduction.sent)
+        } else {
+            let bound = reduction
+                .delivered
+                .saturating_sub(reduction.sent)
+                .max(delivered);
+            let bound = if good_progress { bound + mss } else { bound };
+            bound.min(threshold - pipe)
+        };
+        let first = if reduction.sent == 0 { mss } else { 0 };
+        self.window.bytes = (pipe + allowed.max(first)).max(mss);
+    }
+
+    fn end_recovery(&mut self) {
+        self.window.bytes = self.window.slow_start_threshold_bytes;
+        self.recovery.phase = Phase::Open;
+        if !self.sack {
+            self.records.forget_presumed(true);
+        }
+        self.rack.on_recovery_end();
+    }
+
+    /// Restores what was before the repair.
+    fn undo(&mut self, late: bool) {
+        let Some(undo) = self.recovery.undo.take() else {
+            return;
+        };
+        match self.recovery.phase {
+            Phase::Loss { .. } => self.counters.loss_undos += 1,
+            _ if late => self.counters.full_undos += 1,
+            _ => self.counters.duplicate_sack_undos += 1,
+        }
+        if late {
+            self.rack.note_reordering();
+        }
+        self.window.bytes = self.window.bytes.max(undo.window_bytes);
+        self.window.slow_start_threshold_bytes = self
+            .window
+            .slow_start_threshold_bytes
+            .max(undo.threshold_bytes);
+        self.control.on_undo();
+        self.records.unmark_lost();
+        self.recovery.phase = Phase::Open;
+    }
+
+    /// F-RTO: the timeout was spurious if data arrives that was sent before it and not again.
+    fn judge_timeout(&mut self, spurious: Spurious, delivery: &Delivery, advanced: bool) {
+        if spurious == Spurious::No {
+            return;
+        }
+        if delivery.original_before_point {
+            self.counters.spurious_timeouts += 1;
+            self.undo(false);
+            return;
+        }
+        let next = match spurious {
+            Spurious::Maybe if advanced && self.una < self.recovery.point => {
+                if self.may_send_new() {
+                    self.recovery.point = self.next;
+                    Spurious::SendingNew
+                } else {
+                    Spurious::No
+                }
+            }
+            Spurious::SendingNew => Spurious::No,
+            unchanged => unchanged,
+        };
+        self.recovery.phase = Phase::Loss { spurious: next };
+    }
+
+    /// NewReno (RFC 6582, section 3.2, step 3): a partial acknowledgement tells of the next loss.
+    fn repair_next_hole(&mut self) {
+        self.records.forget_presumed(false);
+        if let Some(first) = self.records.first() {
+            self.records.mark_lost(first);
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Segments as they leave: header fields and options, and what leaving means for the receiver's
+//! side of the connection.
+
+use bytes::Bytes;
+use mptcplab_wire::{Flags, MAX_OPTION_BYTES, Options, SackBlock, Segment};
+
+use super::Tcp;
+use super::extension::{Carrier, Extension};
+use super::timers::Timer;
+use crate::Nanos;
+
+/// Option bytes of a selective acknowledgement with `blocks` blocks, padded.
+const fn sack_bytes(blocks: usize) -> usize {
+    4 + 8 * blocks
+}
+
+impl Tcp {
+    /// A segment of a synchronised connection, with the ACK that every segment carries.
+    pub(super) fn segment(
+        &mut self,
+        now: Nanos,
+        offset: u64,
+        payload: Bytes,
+        fin: bool,
+        carrier: Carrier,
+        extension: &mut impl Extension,
+    ) -> Segment {
+        let next = self.inbox.next();
+        let mut options = Options {
+            timestamps: self.timestamps.as_ref().map(|state| state.option(now)),
+            ..Options::default()
+        };
+        self.extend(carrier, extension, &mut options);
+        if self.sack && (self.inbox.has_hole() || self.inbox.has_duplicate()) {
+            self.add_sack(&mut options);
+        }
+        let window = self.offer(extension);
+        self.due.ack = false;
+        self.due.handshake_ack = false;
+        self.timers.clear(Timer::DelayedAck);
+        self.acks.on_ack_sent(next);
+        let flags = Flags {
+            ack: true,
+            psh: !payload.is_empty() && self.queue.is_empty(),
+            fin,
+            ..Flags::default()
+        };
+        Segment {
+            source: self.tuple.local,
+            destination: self.tuple.remote,
+            sequence: self.numbers_out.wire(offset),
+            acknowledgement: self.numbers_in.wire(next),
+            flags,
+            window,
+            urgent: 0,
+            options,
+            ecn: Default::default(),
+            payload,
+        }
+    }
+
+    /// Lets the owner add options.
+    pub(super) fn extend(
+        &self,
+        carrier: Carrier,
+        extension: &mut impl Extension,
+        options: &mut Options,
+    ) {
+        let room = MAX_OPTION_BYTES.saturating_sub(options.encoded_bytes());
+        extension.options(carrier, room, options);
+    }
+
+    fn add_sack(&mut self, options: &mut Options) {
+        let room = MAX_OPTION_BYTES.saturating_sub(options.encoded_bytes());
+        let count = (1..=4)
+            .rev()
+            .find(|&blocks| sack_bytes(blocks) <= room)
+            .unwrap_or(0);
+        for (left, right) in self.inbox.blocks(count) {
+            options.sack.push(SackBlock {
+                left: self.numbers_in.wire(left),
+                right: self.numbers_in.wire(right),
+            });
+        }
+    }
+
+    /// The window field of a segment.
+    fn offer(&mut self, extension: &impl Extension) -> u16 {
+        let next = self.inbox.next();
+        let before = self.receive_window.advertised_bytes();
+        let window = match extension.receive_window_bytes() {
+            Some(bytes) => self.receive_window.advertise_shared(next, bytes),
+            None => self
+                .receive_window
+                .advertise(next, self.inbox.ready_bytes()),
+        };
+        match (before, window) {
+            (1.., 0) => self.counters.zero_windows += 1,
+            (0, 1..) => self.counters.reopened_windows += 1,
+            _ => {}
+        }
+        window
+    }
+}

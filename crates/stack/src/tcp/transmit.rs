@@ -1,0 +1,238 @@
+//! What leaves next: retransmissions, new data, FIN, acknowledgements, in this order.
+
+use bytes::Bytes;
+use mptcplab_wire::Segment;
+
+use super::Tcp;
+use super::extension::{Carrier, Extension};
+use super::state::State;
+use super::timers::Timer;
+use crate::Nanos;
+
+impl Tcp {
+    /// The next segment to leave now; to be called until there is none.
+    pub fn transmit(&mut self, now: Nanos, extension: &mut impl Extension) -> Option<Segment> {
+        if self.due.reset {
+            return Some(self.transmit_reset(now, extension));
+        }
+        match self.state {
+            State::Closed => None,
+            State::SynSent | State::SynReceived => self.transmit_syn(now, extension),
+            _ => self
+                .transmit_handshake_ack(now, extension)
+                .or_else(|| self.transmit_data(now, extension))
+                .or_else(|| self.transmit_ack(now, extension)),
+        }
+    }
+
+    fn transmit_handshake_ack(
+        &mut self,
+        now: Nanos,
+        extension: &mut impl Extension,
+    ) -> Option<Segment> {
+        let carrier = Carrier::HandshakeAck;
+        self.due
+            .handshake_ack
+            .then(|| self.bare(now, self.next, carrier, extension))
+    }
+
+    fn transmit_ack(&mut self, now: Nanos, extension: &mut impl Extension) -> Option<Segment> {
+        if core::mem::take(&mut self.due.probe) {
+            return Some(self.bare(now, self.una - 1, Carrier::Ack, extension));
+        }
+        self.due
+            .ack
+            .then(|| self.bare(now, self.next, Carrier::Ack, extension))
+    }
+
+    /// A segment without payload.
+    fn bare(
+        &mut self,
+        now: Nanos,
+        offset: u64,
+        carrier: Carrier,
+        extension: &mut impl Extension,
+    ) -> Segment {
+        self.counters.segments_out += 1;
+        let mut segment = self.segment(now, offset, Bytes::new(), false, carrier, extension);
+        self.ecn.mark(&mut segment, false);
+        segment
+    }
+
+    fn transmit_data(&mut self, now: Nanos, extension: &mut impl Extension) -> Option<Segment> {
+        if self.records.is_empty() && self.queue.is_empty() && !self.fin_is_due() {
+            self.due.loss_probe = false;
+            return None;
+        }
+        if self.due.loss_probe {
+            return self.transmit_loss_probe(now, extension);
+        }
+        if let Some(until) = self.paced_until(now) {
+            self.timers.set(Timer::Pacing, until);
+            return None;
+        }
+        if let Some(segment) = self.transmit_lost(now, extension) {
+            return Some(segment);
+        }
+        let segment = self.transmit_new(now, false, extension);
+        if segment.is_none() {
+            if self.queue.is_empty() {
+                let flight = self.records.in_flight_bytes();
+                if flight < self.window.bytes {
+                    self.rate.limit_by_application(flight);
+                }
+            }
+            self.watch_closed_window(now);
+        }
+        segment
+    }
+
+    fn paced_until(&self, now: Nanos) -> Option<Nanos> {
+        self.config
+            .pacing
+            .then(|| self.pacer.blocked_until(now))
+            .flatten()
+    }
+
+    /// New data, or a FIN, where windows and Nagle's algorithm let it go. A probe needs no room
+    /// in the congestion window.
+    pub(super) fn transmit_new(
+        &mut self,
+        now: Nanos,
+        probe: bool,
+        extension: &mut impl Extension,
+    ) -> Option<Segment> {
+        if !matches!(self.state, State::Established | State::CloseWait) {
+            return None;
+        }
+        if self.queue.is_empty() {
+            return self
+                .fin_is_due()
+                .then(|| self.send_new(now, Bytes::new(), None, true, extension));
+        }
+        self.restart_after_idle(now);
+        let bytes = self.next_new_bytes(probe)?;
+        let (payload, mapping) = self.queue.take(bytes as usize);
+        let fin = self.queue.is_empty() && self.shut;
+        Some(self.send_new(now, payload, mapping, fin, extension))
+    }
+
+    /// New data may go out.
+    pub(super) fn may_send_new(&self) -> bool {
+        let window_end = self.una + self.peer_window.bytes();
+        !self.queue.is_empty() && (self.window_shared || window_end > self.next)
+    }
+
+    /// Length of the next new segment, where it may go now.
+    fn next_new_bytes(&self, probe: bool) -> Option<u64> {
+        let segment = u64::from(self.window.mss);
+        let wanted = self.queue.next_bytes(segment);
+        let flight = self.records.in_flight_bytes();
+        if !probe && flight > 0 && flight + wanted > self.window.bytes {
+            return None;
+        }
+        let bytes = self.fit_peer_window(wanted)?;
+        (bytes >= segment || self.small_may_go(bytes)).then_some(bytes)
+    }
+
+    /// What the peer's window takes of a segment; no silly parts of it (RFC 9293,
+    /// section 3.8.6.2.1).
+    fn fit_peer_window(&self, wanted: u64) -> Option<u64> {
+        if self.window_shared {
+            return Some(wanted);
+        }
+        let usable = (self.una + self.peer_window.bytes()).saturating_sub(self.next);
+        if usable >= wanted {
+            return Some(wanted);
+        }
+        let worth = usable > 0 && 2 * usable >= self.peer_window.largest_bytes();
+        (worth && !self.queue.next_is_mapped()).then_some(usable)
+    }
+
+    /// Nagle's algorithm (RFC 9293, section 3.7.4) in Minshall's form: one segment that is not
+    /// full at a time.
+    fn small_may_go(&self, bytes: u64) -> bool {
+        let last = bytes == self.queue.bytes();
+        self.config.no_delay
+            || self.queue.next_is_mapped()
+            || self.small_end <= self.una
+            || (last && self.shut)
+    }
+
+    fn fin_is_due(&self) -> bool {
+        self.shut && self.fin_offset.is_none() && self.queue.is_empty()
+    }
+
+    fn send_new(
+        &mut self,
+        now: Nanos,
+        payload: Bytes,
+        mapping: Option<super::DataMapping>,
+        fin: bool,
+        extension: &mut impl Extension,
+    ) -> Segment {
+        let offset = self.next;
+        let bytes = payload.len() as u64;
+        let stamp = self.rate.stamp(now, self.records.is_empty());
+        self.records
+            .push(now, offset, payload.clone(), mapping, fin, stamp);
+        self.next += bytes + u64::from(fin);
+        self.sent_bytes += bytes;
+        self.counters.segments_out += 1;
+        if fin {
+            self.fin_offset = Some(offset + bytes);
+            self.on_fin_sent();
+        }
+        let carrier = if bytes > 0 {
+            self.counters.original_data += 1;
+            self.acks.on_data_sent(now, self.config.delayed_ack_ns);
+            Carrier::Data {
+                offset,
+                bytes: payload.len(),
+                mapping,
+            }
+        } else {
+            Carrier::Ack
+        };
+        if bytes < u64::from(self.window.mss) {
+            self.small_end = self.next;
+        }
+        let mut segment = self.segment(now, offset, payload, fin, carrier, extension);
+        self.ecn.mark(&mut segment, bytes > 0);
+        self.recovery.on_sent(bytes);
+        self.note_usage(now);
+        self.pace(now, bytes);
+        self.timers.clear(Timer::Persist);
+        self.persist_backoff = 0;
+        if self.timers.get(Timer::Retransmission).is_none() {
+            self.timers
+                .set(Timer::Retransmission, now + self.rtt.rto_ns());
+        }
+        self.schedule_loss_probe(now);
+        segment
+    }
+
+    /// Notes when the next segment may follow one of so many bytes.
+    pub(super) fn pace(&mut self, now: Nanos, bytes: u64) {
+        if self.config.pacing
+            && let Some(rate) = self.pacing_rate_bps()
+        {
+            let granularity = self.config.clock_granularity_ns;
+            self.pacer.on_sent(now, bytes, rate, granularity);
+        }
+    }
+
+    /// Nothing is on its way that could open the peer's window again: probe it in time.
+    fn watch_closed_window(&mut self, now: Nanos) {
+        let waiting = !self.queue.is_empty()
+            && self.records.is_empty()
+            && !self.window_shared
+            && self.next_new_bytes(true).is_none()
+            && self
+                .fit_peer_window(self.queue.next_bytes(u64::from(self.window.mss)))
+                .is_none();
+        if waiting && self.timers.get(Timer::Persist).is_none() {
+            self.timers.set(Timer::Persist, now + self.rtt.rto_ns());
+        }
+    }
+}
