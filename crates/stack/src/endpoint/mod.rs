@@ -1,9 +1,256 @@
 //! The transport layer of one host.
+//!
+//! An [`Endpoint`] takes packets for the host's addresses, the calls of its applications, and the
+//! time; it gives packets, [events](Event) and the next deadline. After any call, [`transmit`]
+//! is to be called until it gives nothing more.
+//!
+//! [`transmit`]: Endpoint::transmit
+//!
+//! ```
+//! use std::net::{IpAddr, SocketAddr};
+//! use mptcplab_stack::endpoint::{Endpoint, EndpointConfig, Event, LocalAddress, SocketOptions};
+//!
+//! let host = |address: &str, seed| {
+//!     let mut endpoint = Endpoint::new(EndpointConfig::default(), seed);
+//!     let address: IpAddr = address.parse().unwrap();
+//!     let addresses = [LocalAddress { address, mtu: 1500, endpoint: None }];
+//!     endpoint.set_addresses(0, &addresses);
+//!     endpoint
+//! };
+//! let mut client = host("10.0.0.1", 1);
+//! let mut server = host("10.0.0.2", 2);
+//! server.listen(80, SocketOptions::default());
+//! let remote: SocketAddr = "10.0.0.2:80".parse().unwrap();
+//! let id = client.connect(0, "10.0.0.1".parse().unwrap(), remote, SocketOptions::default());
+//!
+//! // A wire without delay.
+//! loop {
+//!     let mut idle = true;
+//!     while let Some(packet) = client.transmit(0) {
+//!         server.receive(0, &packet);
+//!         idle = false;
+//!     }
+//!     while let Some(packet) = server.transmit(0) {
+//!         client.receive(0, &packet);
+//!         idle = false;
+//!     }
+//!     if idle {
+//!         break;
+//!     }
+//! }
+//! assert_eq!(client.poll_event(), Some(Event::Connected { id }));
+//! ```
 
 mod config;
+mod connection;
+mod deadlines;
 mod event;
+mod host;
 mod info;
+mod network;
+mod plain;
+mod random;
+mod reset;
+mod slots;
+
+use alloc::vec::Vec;
+use core::net::{IpAddr, SocketAddr};
+
+use bytes::Bytes;
+
+use crate::Nanos;
+use crate::tcp::{CloseReason, FourTuple, TcpCounters};
 
 pub use config::{EndpointConfig, EndpointFlags, LocalAddress, Protocol, SocketOptions};
 pub use event::{ConnectionId, Event, SubflowId};
 pub use info::{ConnectionInfo, MultipathInfo, SubflowInfo};
+
+use connection::Connection;
+use deadlines::Deadlines;
+use host::{Context, Host, Listener};
+use plain::PlainConnection;
+use slots::Slots;
+
+/// The transport layer of one host.
+#[derive(Debug)]
+pub struct Endpoint {
+    host: Host,
+    slots: Slots,
+    deadlines: Deadlines,
+    /// What connections that are gone have counted.
+    past: TcpCounters,
+    active_opens: u64,
+    passive_opens: u64,
+    /// Packets that were no TCP segments for one of the addresses.
+    dropped: u64,
+    refused_syns: u64,
+}
+
+impl Endpoint {
+    /// A host without addresses. The seed decides sequence numbers, ports, keys and nonces.
+    pub fn new(config: EndpointConfig, seed: u64) -> Self {
+        Self {
+            host: Host::new(config, seed),
+            slots: Slots::default(),
+            deadlines: Deadlines::default(),
+            past: TcpCounters::default(),
+            active_opens: 0,
+            passive_opens: 0,
+            dropped: 0,
+            refused_syns: 0,
+        }
+    }
+
+    /// The addresses that the host has now, all of them.
+    pub fn set_addresses(&mut self, now: Nanos, addresses: &[LocalAddress]) {
+        let _ = self.tick(now);
+        self.host.addresses = addresses.to_vec();
+    }
+
+    /// Takes connections to a port, on every address.
+    pub fn listen(&mut self, port: u16, options: SocketOptions) {
+        let listener = Listener {
+            options,
+            half_open: 0,
+        };
+        self.host.listeners.insert(port, listener);
+    }
+
+    /// Opens a connection from an address of the host, from a port that is free. Where none is,
+    /// [`Event::Closed`] tells.
+    pub fn connect(
+        &mut self,
+        now: Nanos,
+        local: IpAddr,
+        remote: SocketAddr,
+        options: SocketOptions,
+    ) -> ConnectionId {
+        let now = self.tick(now);
+        let id = self.slots.next_id();
+        let Some(port) = self.host.free_port(local, remote) else {
+            let reason = CloseReason::NoPort;
+            self.host.events.push_back(Event::Closed { id, reason });
+            return id;
+        };
+        self.active_opens += 1;
+        let tuple = FourTuple {
+            local: SocketAddr::new(local, port),
+            remote,
+        };
+        let mut context = Context {
+            now,
+            id,
+            host: &mut self.host,
+        };
+        let connection = Connection::Plain(PlainConnection::connect(&mut context, tuple, &options));
+        self.slots.insert(id, connection);
+        self.touch(now, id);
+        id
+    }
+
+    /// Writes to a connection. Gives how many bytes were taken; where not all,
+    /// [`Event::Writable`] tells when there is room again.
+    pub fn write(&mut self, now: Nanos, id: ConnectionId, data: Bytes) -> usize {
+        self.with(now, id, |connection, context| {
+            connection.write(context, data)
+        })
+        .unwrap_or(0)
+    }
+
+    /// Reads up to `max_bytes` from a connection; none where nothing stands ready.
+    pub fn read(&mut self, now: Nanos, id: ConnectionId, max_bytes: usize) -> Option<Bytes> {
+        self.with(now, id, |connection, context| {
+            connection.read(context, max_bytes)
+        })
+        .flatten()
+    }
+
+    /// Writes no more: what was written is still sent, and then the end of the data.
+    pub fn shutdown(&mut self, now: Nanos, id: ConnectionId) {
+        self.with(now, id, |connection, context| connection.shutdown(context));
+    }
+
+    /// Ends a connection at once and tells the peer.
+    pub fn abort(&mut self, now: Nanos, id: ConnectionId) {
+        self.with(now, id, |connection, context| connection.abort(context));
+    }
+
+    /// Forgets a connection: no events follow. What was written is still sent; a connection that
+    /// is open is closed in order, or aborted where there is data that was not read.
+    pub fn release(&mut self, now: Nanos, id: ConnectionId) {
+        self.with(now, id, |connection, context| connection.release(context));
+    }
+
+    /// The next thing that the applications should know.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.host.events.pop_front()
+    }
+
+    /// State of a connection; none once it is gone and released.
+    pub fn info(&self, id: ConnectionId) -> Option<ConnectionInfo> {
+        Some(self.slots.get(id)?.connection.info())
+    }
+
+    /// State of a connection's subflows.
+    pub fn subflows(&self, id: ConnectionId) -> Vec<SubflowInfo> {
+        self.slots
+            .get(id)
+            .map(|slot| slot.connection.subflows())
+            .unwrap_or_default()
+    }
+
+    /// All connections, TIME-WAIT included, in a fixed order.
+    pub fn connections(&self) -> impl Iterator<Item = ConnectionId> {
+        self.slots.iter().map(|slot| slot.id)
+    }
+
+    /// Nothing is left of any connection.
+    pub fn is_idle(&self) -> bool {
+        self.slots.iter().next().is_none() && self.host.registered() == 0
+    }
+
+    /// Counters of the host by the kernel's names, in a fixed order.
+    pub fn counters(&self) -> Vec<(&'static str, u64)> {
+        let mut tcp = self.past;
+        for slot in self.slots.iter() {
+            slot.connection.add_counters(&mut tcp);
+        }
+        tcp.resets_out += self.host.resets_sent;
+        tcp.segments_out += self.host.resets_sent;
+        let mut counters: Vec<_> = tcp.iter().collect();
+        counters.extend([
+            ("TcpActiveOpens", self.active_opens),
+            ("TcpPassiveOpens", self.passive_opens),
+            ("TcpInErrs", self.dropped),
+            ("TcpExtTCPReqQFullDrop", self.refused_syns),
+        ]);
+        counters
+    }
+
+    /// The time as this host's clock shows it.
+    fn tick(&self, now: Nanos) -> Nanos {
+        match self.host.config.clock_granularity_ns {
+            0 | 1 => now,
+            granularity => now - now % granularity,
+        }
+    }
+
+    /// Calls a connection on behalf of its application.
+    fn with<T>(
+        &mut self,
+        now: Nanos,
+        id: ConnectionId,
+        call: impl FnOnce(&mut Connection, &mut Context<'_>) -> T,
+    ) -> Option<T> {
+        let now = self.tick(now);
+        let slot = self.slots.get_mut(id)?;
+        let mut context = Context {
+            now,
+            id,
+            host: &mut self.host,
+        };
+        let result = call(&mut slot.connection, &mut context);
+        self.touch(now, id);
+        Some(result)
+    }
+}

@@ -2,7 +2,6 @@
 
 use super::Tcp;
 use super::progress::{CloseReason, Progress};
-use super::state::State;
 use super::timers::Timer;
 use crate::Nanos;
 use crate::congestion::PathView;
@@ -30,14 +29,7 @@ impl Tcp {
                 Timer::Keepalive => self.on_keepalive_timer(now, &mut progress),
                 // Transmitting goes on when the caller asks for it.
                 Timer::Pacing => {}
-                Timer::Close => {
-                    // TIME-WAIT was told as closed when it began.
-                    let told = self.state == State::TimeWait;
-                    self.close(CloseReason::Finished, &mut progress);
-                    if told {
-                        progress.closed = None;
-                    }
-                }
+                Timer::Close => self.close(CloseReason::Finished, &mut progress),
             }
         }
         progress

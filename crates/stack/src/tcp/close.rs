@@ -53,10 +53,13 @@ impl Tcp {
         if self.state == State::Closed {
             return;
         }
+        // TIME-WAIT was told as closed when it began.
+        if self.state != State::TimeWait {
+            progress.closed = Some(reason);
+        }
         self.state = State::Closed;
         self.timers.clear_all();
         self.inbox.drop_early();
-        progress.closed = Some(reason);
     }
 
     pub(super) fn transmit_reset(&mut self, now: Nanos, extension: &mut impl Extension) -> Segment {

@@ -27,6 +27,9 @@ const DEFAULT_MSS: u32 = 536;
 /// Least MSS that is believed: a smaller one would send nothing but headers.
 const LEAST_MSS: u32 = 88;
 
+/// Least timeout above SRTT, whatever the settings say.
+const LEAST_RTO_NS: Nanos = 1_000_000;
+
 impl Tcp {
     /// Opens a connection. The SYN leaves with the next [`Tcp::transmit`].
     pub fn connect(now: Nanos, config: &TcpConfig, tuple: FourTuple, initial: u32) -> Self {
@@ -83,7 +86,10 @@ impl Tcp {
             usage: Default::default(),
             loss_interval: Default::default(),
             rtt: RttEstimator::new(
-                config.min_rto_ns.max(config.clock_granularity_ns),
+                config
+                    .min_rto_ns
+                    .max(config.clock_granularity_ns)
+                    .max(LEAST_RTO_NS),
                 config.max_rto_ns,
             ),
             rate: Default::default(),

@@ -42,6 +42,7 @@ mod usage;
 use alloc::boxed::Box;
 
 use bytes::Bytes;
+use mptcplab_wire::Segment;
 
 use crate::Nanos;
 use crate::congestion::{CongestionControl, PathView, Window};
@@ -194,11 +195,12 @@ impl Tcp {
         self.queue.bytes() + self.next.saturating_sub(self.una.max(1))
     }
 
-    /// Bytes that the send buffer holds at most: twice the congestion window, as Linux tunes it.
+    /// Bytes that the send buffer holds at most: three congestion windows. Linux has room for two
+    /// with the memory of a packet each, which is half as much again as its payload.
     pub fn send_buffer_bytes(&self) -> u64 {
         let limits = self.config.send_buffer;
-        let floor = limits.initial_bytes.max(2 * self.initial_window());
-        (2 * self.window.bytes).clamp(floor.min(limits.max_bytes), limits.max_bytes)
+        let window = self.window.bytes.max(self.initial_window());
+        (3 * window).max(limits.initial_bytes).min(limits.max_bytes)
     }
 
     /// Takes received data in order, at most `max_bytes`, with its offset.
@@ -213,9 +215,36 @@ impl Tcp {
         Some(taken)
     }
 
-    /// Data stands ready to be taken.
-    pub fn has_received(&self) -> bool {
-        self.inbox.ready_bytes() > 0
+    /// Bytes that stand ready to be taken.
+    pub fn ready_bytes(&self) -> u64 {
+        self.inbox.ready_bytes()
+    }
+
+    /// Nothing more may be handed over to send.
+    pub fn is_shut(&self) -> bool {
+        self.shut || self.state == State::Closed
+    }
+
+    /// The connection is closed, and nothing is left to transmit.
+    pub fn is_done(&self) -> bool {
+        self.state == State::Closed && !self.due.reset
+    }
+
+    /// A SYN that cannot be an old one of this connection.
+    pub fn is_newer_syn(&self, segment: &Segment) -> bool {
+        if !segment.flags.syn || segment.flags.ack || segment.flags.rst {
+            return false;
+        }
+        let later = self
+            .numbers_in
+            .offset(segment.sequence, self.inbox.next())
+            .is_some_and(|offset| offset > self.inbox.next());
+        later
+            || self
+                .timestamps
+                .as_ref()
+                .zip(segment.options.timestamps)
+                .is_some_and(|(state, timestamps)| state.is_newer(timestamps.value))
     }
 
     /// Lets an ACK go out.

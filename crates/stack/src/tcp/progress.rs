@@ -36,4 +36,6 @@ pub enum CloseReason {
     TimedOut,
     /// It was aborted here.
     Aborted,
+    /// No local port was free to open it.
+    NoPort,
 }

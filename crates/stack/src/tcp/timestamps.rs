@@ -56,6 +56,11 @@ impl TimestampState {
         is_before(value, self.recent) && now.saturating_sub(self.recent_at) < RECENT_FOR_NS
     }
 
+    /// TSval is newer than TS.Recent.
+    pub(crate) fn is_newer(&self, value: u32) -> bool {
+        is_before(self.recent, value)
+    }
+
     /// Time since TSecr was sent; at least a tick. None where it was not sent within the last
     /// minutes.
     pub(crate) fn elapsed_ns(&self, now: Nanos, echo: u32) -> Option<Nanos> {

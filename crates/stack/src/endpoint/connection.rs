@@ -1,0 +1,127 @@
+//! A connection, whatever it speaks.
+
+use alloc::vec::Vec;
+
+use bytes::Bytes;
+use mptcplab_wire::Segment;
+
+use super::event::SubflowId;
+use super::host::Context;
+use super::info::{ConnectionInfo, SubflowInfo};
+use super::plain::PlainConnection;
+use crate::Nanos;
+use crate::tcp::TcpCounters;
+
+/// A connection of an endpoint.
+#[derive(Debug)]
+pub(crate) enum Connection {
+    /// TCP.
+    Plain(PlainConnection),
+}
+
+impl Connection {
+    /// A segment for one of its subflows.
+    pub(crate) fn receive(
+        &mut self,
+        context: &mut Context<'_>,
+        subflow: SubflowId,
+        segment: &Segment,
+    ) {
+        let _ = subflow;
+        match self {
+            Self::Plain(plain) => plain.receive(context, segment),
+        }
+    }
+
+    /// The next segment to leave.
+    pub(crate) fn transmit(&mut self, context: &mut Context<'_>) -> Option<Segment> {
+        match self {
+            Self::Plain(plain) => plain.transmit(context),
+        }
+    }
+
+    pub(crate) fn next_deadline(&self) -> Option<Nanos> {
+        match self {
+            Self::Plain(plain) => plain.next_deadline(),
+        }
+    }
+
+    pub(crate) fn on_deadline(&mut self, context: &mut Context<'_>) {
+        match self {
+            Self::Plain(plain) => plain.on_deadline(context),
+        }
+    }
+
+    /// Takes data to send; gives how much.
+    pub(crate) fn write(&mut self, context: &mut Context<'_>, data: Bytes) -> usize {
+        let _ = context;
+        match self {
+            Self::Plain(plain) => plain.write(data),
+        }
+    }
+
+    pub(crate) fn read(&mut self, context: &mut Context<'_>, max_bytes: usize) -> Option<Bytes> {
+        match self {
+            Self::Plain(plain) => plain.read(context.now, max_bytes),
+        }
+    }
+
+    pub(crate) fn shutdown(&mut self, context: &mut Context<'_>) {
+        let _ = context;
+        match self {
+            Self::Plain(plain) => plain.shutdown(),
+        }
+    }
+
+    pub(crate) fn abort(&mut self, context: &mut Context<'_>) {
+        match self {
+            Self::Plain(plain) => plain.abort(context),
+        }
+    }
+
+    pub(crate) fn release(&mut self, context: &mut Context<'_>) {
+        match self {
+            Self::Plain(plain) => plain.release(context),
+        }
+    }
+
+    /// Frees the addresses of subflows that are done.
+    pub(crate) fn close_addresses(&mut self, context: &mut Context<'_>) {
+        match self {
+            Self::Plain(plain) => plain.close_addresses(context),
+        }
+    }
+
+    /// Nothing will come of it any more.
+    pub(crate) fn is_gone(&self) -> bool {
+        match self {
+            Self::Plain(plain) => plain.is_gone(),
+        }
+    }
+
+    /// A new SYN may take its place.
+    pub(crate) fn gives_way_to(&self, segment: &Segment) -> bool {
+        match self {
+            Self::Plain(plain) => plain.gives_way_to(segment),
+        }
+    }
+
+    pub(crate) fn info(&self) -> ConnectionInfo {
+        match self {
+            Self::Plain(plain) => plain.info(),
+        }
+    }
+
+    pub(crate) fn subflows(&self) -> Vec<SubflowInfo> {
+        match self {
+            Self::Plain(plain) => alloc::vec![plain.subflow()],
+        }
+    }
+
+    /// Adds what it has counted.
+    pub(crate) fn add_counters(&self, tcp: &mut TcpCounters) {
+        match self {
+            Self::Plain(plain) => tcp.add(plain.counters()),
+        }
+    }
+}

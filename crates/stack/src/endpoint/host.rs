@@ -1,0 +1,170 @@
+//! What all connections of a host share.
+
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::vec::Vec;
+use core::net::{IpAddr, SocketAddr};
+
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+use mptcplab_wire::{Packet, Segment};
+
+use super::config::{EndpointConfig, LocalAddress, SocketOptions};
+use super::event::{ConnectionId, Event, SubflowId};
+use super::random::{Purpose, Random};
+use super::reset;
+use crate::Nanos;
+use crate::tcp::{FourTuple, TcpConfig};
+
+/// MTU where an address has no interface.
+const DEFAULT_MTU: u32 = 1500;
+
+/// Packets that wait to leave and belong to no connection, at most.
+const MAX_STRAYS: usize = 64;
+
+/// Shared state of a host.
+#[derive(Debug)]
+pub(crate) struct Host {
+    pub(crate) config: EndpointConfig,
+    pub(crate) addresses: Vec<LocalAddress>,
+    pub(crate) random: Random,
+    pub(crate) events: VecDeque<Event>,
+    /// Listening ports.
+    pub(crate) listeners: BTreeMap<u16, Listener>,
+    /// Resets that answer segments of no connection.
+    strays: VecDeque<Packet>,
+    pub(crate) resets_sent: u64,
+    tuples: HashMap<FourTuple, (ConnectionId, SubflowId), FixedState>,
+}
+
+/// A listening port.
+#[derive(Debug)]
+pub(crate) struct Listener {
+    pub(crate) options: SocketOptions,
+    /// Connections whose handshake is not complete.
+    pub(crate) half_open: usize,
+}
+
+/// What a connection is given with every call.
+pub(crate) struct Context<'a> {
+    pub(crate) now: Nanos,
+    /// The connection itself.
+    pub(crate) id: ConnectionId,
+    pub(crate) host: &'a mut Host,
+}
+
+impl Host {
+    pub(crate) fn new(config: EndpointConfig, seed: u64) -> Self {
+        let mut random = Random::new(seed);
+        let hash_seed = random.next(Purpose::Port);
+        Self {
+            config,
+            addresses: Vec::new(),
+            random,
+            events: VecDeque::new(),
+            listeners: BTreeMap::new(),
+            strays: VecDeque::new(),
+            resets_sent: 0,
+            tuples: HashMap::with_hasher(FixedState::with_seed(hash_seed)),
+        }
+    }
+
+    /// The address is one of the host's.
+    pub(crate) fn has_address(&self, address: IpAddr) -> bool {
+        self.addresses.iter().any(|local| local.address == address)
+    }
+
+    /// The subflow that has these addresses.
+    pub(crate) fn find(&self, tuple: &FourTuple) -> Option<(ConnectionId, SubflowId)> {
+        self.tuples.get(tuple).copied()
+    }
+
+    /// From now on segments of these addresses are for this subflow.
+    pub(crate) fn register(&mut self, tuple: FourTuple, id: ConnectionId, subflow: SubflowId) {
+        self.tuples.insert(tuple, (id, subflow));
+    }
+
+    /// The addresses are free again, where they are this connection's.
+    pub(crate) fn unregister(&mut self, tuple: &FourTuple, id: ConnectionId) {
+        if self.tuples.get(tuple).is_some_and(|entry| entry.0 == id) {
+            self.tuples.remove(tuple);
+        }
+    }
+
+    /// A local port that is free towards `remote`: the first from a random place on.
+    pub(crate) fn free_port(&mut self, local: IpAddr, remote: SocketAddr) -> Option<u16> {
+        let [first, last] = self.config.local_ports;
+        let count = u32::from(last.saturating_sub(first)) + 1;
+        let start = (self.random.next(Purpose::Port) % u64::from(count)) as u32;
+        (0..count)
+            .map(|n| first + ((start + n) % count) as u16)
+            .find(|&port| {
+                let tuple = FourTuple {
+                    local: SocketAddr::new(local, port),
+                    remote,
+                };
+                !self.tuples.contains_key(&tuple)
+            })
+    }
+
+    /// Settings of a TCP connection from this address.
+    pub(crate) fn tcp_config(&self, options: &SocketOptions, local: IpAddr) -> TcpConfig {
+        let mtu = self
+            .addresses
+            .iter()
+            .find(|candidate| candidate.address == local)
+            .map_or(DEFAULT_MTU, |found| found.mtu);
+        let headers = if local.is_ipv4() { 40 } else { 60 };
+        TcpConfig {
+            mss: mtu.saturating_sub(headers).clamp(88, 65_000),
+            clock_granularity_ns: self.config.clock_granularity_ns,
+            congestion_control: options.congestion_control,
+            no_delay: options.no_delay,
+            pacing: options.pacing,
+            ecn: options.ecn,
+            keepalive: options.keepalive,
+            send_buffer: options.send_buffer,
+            receive_buffer: options.receive_buffer,
+            ..TcpConfig::default()
+        }
+    }
+
+    /// A handshake of a listening port is complete, or was given up.
+    pub(crate) fn leave_half_open(&mut self, port: u16) {
+        if let Some(listener) = self.listeners.get_mut(&port) {
+            listener.half_open = listener.half_open.saturating_sub(1);
+        }
+    }
+
+    /// Answers a segment that belongs to no connection (RFC 9293, section 3.10.7.1). Beyond
+    /// [`MAX_STRAYS`] waiting answers it is forgotten.
+    pub(crate) fn answer_with_reset(&mut self, segment: &Segment) {
+        if self.strays.len() < MAX_STRAYS
+            && let Some(answer) = reset::answer(segment)
+        {
+            self.resets_sent += 1;
+            let packet = answer.to_packet(self.config.hop_limit);
+            self.strays.push_back(packet);
+        }
+    }
+
+    pub(crate) fn take_stray(&mut self) -> Option<Packet> {
+        self.strays.pop_front()
+    }
+
+    /// An initial sequence number.
+    pub(crate) fn initial_sequence(&mut self) -> u32 {
+        self.random.next(Purpose::Sequence) as u32
+    }
+
+    /// How many subflows have addresses.
+    pub(crate) fn registered(&self) -> usize {
+        self.tuples.len()
+    }
+}
+
+impl Context<'_> {
+    /// Tells the application.
+    pub(crate) fn tell(&mut self, event: Event) {
+        self.host.events.push_back(event);
+    }
+}

@@ -1,0 +1,172 @@
+//! The network's side of an endpoint: packets in and out, and deadlines.
+
+use mptcplab_wire::{Packet, Segment};
+
+use super::Endpoint;
+use super::connection::Connection;
+use super::event::ConnectionId;
+use super::host::Context;
+use super::plain::PlainConnection;
+use crate::Nanos;
+use crate::tcp::FourTuple;
+
+impl Endpoint {
+    /// Takes a packet that came for one of the host's addresses.
+    pub fn receive(&mut self, now: Nanos, packet: &Packet) {
+        let now = self.tick(now);
+        let Ok(segment) = Segment::parse(packet) else {
+            self.dropped += 1;
+            return;
+        };
+        if !self.host.has_address(segment.destination.ip()) {
+            self.dropped += 1;
+            return;
+        }
+        let tuple = FourTuple {
+            local: segment.destination,
+            remote: segment.source,
+        };
+        if let Some((id, subflow)) = self.host.find(&tuple)
+            && !self.make_way(now, id, &segment)
+            && let Some(slot) = self.slots.get_mut(id)
+        {
+            let mut context = Context {
+                now,
+                id,
+                host: &mut self.host,
+            };
+            slot.connection.receive(&mut context, subflow, &segment);
+            self.touch(now, id);
+            return;
+        }
+        let opens = segment.flags.syn && !segment.flags.ack && !segment.flags.rst;
+        if opens && self.host.listeners.contains_key(&tuple.local.port()) {
+            self.accept(now, tuple, &segment);
+        } else {
+            self.host.answer_with_reset(&segment);
+        }
+    }
+
+    /// Removes a connection in TIME-WAIT in favour of a new SYN. True where it did.
+    fn make_way(&mut self, now: Nanos, id: ConnectionId, segment: &Segment) -> bool {
+        let gives_way = self
+            .slots
+            .get(id)
+            .is_some_and(|slot| slot.connection.gives_way_to(segment));
+        if gives_way {
+            self.with(now, id, |connection, context| connection.abort(context));
+        }
+        gives_way
+    }
+
+    /// A SYN for a listening port.
+    fn accept(&mut self, now: Nanos, tuple: FourTuple, syn: &Segment) {
+        let backlog = self.host.config.syn_backlog;
+        let port = tuple.local.port();
+        let Some(listener) = self.host.listeners.get_mut(&port) else {
+            return;
+        };
+        if listener.half_open >= backlog {
+            self.refused_syns += 1;
+            return;
+        }
+        listener.half_open += 1;
+        let options = listener.options.clone();
+        self.passive_opens += 1;
+        let id = self.slots.next_id();
+        let mut context = Context {
+            now,
+            id,
+            host: &mut self.host,
+        };
+        let plain = PlainConnection::accept(&mut context, tuple, &options, syn);
+        self.slots.insert(id, Connection::Plain(plain));
+        self.touch(now, id);
+    }
+
+    /// The next packet to leave now; to be called until there is none.
+    pub fn transmit(&mut self, now: Nanos) -> Option<Packet> {
+        let now = self.tick(now);
+        if let Some(stray) = self.host.take_stray() {
+            return Some(stray);
+        }
+        while let Some(id) = self.slots.first_waiting() {
+            if let Some(slot) = self.slots.get_mut(id) {
+                let mut context = Context {
+                    now,
+                    id,
+                    host: &mut self.host,
+                };
+                if let Some(segment) = slot.connection.transmit(&mut context) {
+                    return Some(segment.to_packet(self.host.config.hop_limit));
+                }
+            }
+            self.slots.end_turn();
+            self.settle(now, id);
+        }
+        None
+    }
+
+    /// When [`on_deadline`](Endpoint::on_deadline) is to be called at the latest. It may turn out
+    /// that nothing is due then.
+    pub fn next_deadline(&self) -> Option<Nanos> {
+        self.deadlines.next()
+    }
+
+    /// Does what is due.
+    pub fn on_deadline(&mut self, now: Nanos) {
+        let now = self.tick(now);
+        while let Some((deadline, id)) = self.deadlines.pop_due(now) {
+            let Some(slot) = self.slots.get_mut(id) else {
+                continue;
+            };
+            if slot.armed != deadline {
+                continue;
+            }
+            slot.armed = Nanos::MAX;
+            let mut context = Context {
+                now,
+                id,
+                host: &mut self.host,
+            };
+            slot.connection.on_deadline(&mut context);
+            self.touch(now, id);
+        }
+    }
+
+    /// After anything happened to a connection: it may have something to transmit.
+    pub(super) fn touch(&mut self, now: Nanos, id: ConnectionId) {
+        self.slots.wait_to_transmit(id);
+        self.arm(now, id);
+    }
+
+    /// Keeps the connection's deadline.
+    fn arm(&mut self, now: Nanos, id: ConnectionId) {
+        if let Some(slot) = self.slots.get_mut(id)
+            && let Some(deadline) = slot.connection.next_deadline()
+            && deadline < slot.armed
+        {
+            slot.armed = deadline.max(now);
+            self.deadlines.push(slot.armed, id);
+        }
+    }
+
+    /// After a connection has transmitted all: keeps its deadline, or removes it.
+    fn settle(&mut self, now: Nanos, id: ConnectionId) {
+        let Some(slot) = self.slots.get_mut(id) else {
+            return;
+        };
+        let mut context = Context {
+            now,
+            id,
+            host: &mut self.host,
+        };
+        slot.connection.close_addresses(&mut context);
+        if slot.connection.is_gone() {
+            slot.connection.add_counters(&mut self.past);
+            self.slots.remove(id);
+        } else {
+            self.arm(now, id);
+        }
+    }
+}

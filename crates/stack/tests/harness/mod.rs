@@ -1,0 +1,299 @@
+//! Two endpoints and a wire between them, in virtual time.
+#![allow(dead_code, unreachable_pub)] // Each test program uses a part of it.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::net::{IpAddr, SocketAddr};
+
+use bytes::Bytes;
+use mptcplab_stack::Nanos;
+use mptcplab_stack::endpoint::{
+    ConnectionId, Endpoint, EndpointConfig, Event, LocalAddress, SocketOptions, SubflowInfo,
+};
+use mptcplab_wire::{Packet, Segment};
+
+pub const MS: Nanos = 1_000_000;
+pub const SECOND: Nanos = 1000 * MS;
+pub const CLIENT: usize = 0;
+pub const SERVER: usize = 1;
+pub const PORT: u16 = 80;
+
+/// What the wire does with a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// Delivers it after its delay.
+    Deliver,
+    Drop,
+    /// Delivers it that much later, past others.
+    Late(Nanos),
+    /// Delivers it twice.
+    Twice,
+    /// Delivers it with congestion experienced.
+    Mark,
+}
+
+/// A segment as it left.
+#[derive(Clone, Debug)]
+pub struct Sent {
+    pub at: Nanos,
+    pub from: usize,
+    pub segment: Segment,
+    pub fate: Fate,
+}
+
+/// What the wire is told of a packet: when, from whom, which segment.
+type Script = Box<dyn FnMut(Nanos, usize, &Segment) -> Fate>;
+
+/// Two hosts, a wire of a fixed delay, and a script for what goes wrong.
+pub struct Wire {
+    pub now: Nanos,
+    pub delay: Nanos,
+    pub hosts: [Endpoint; 2],
+    pub events: [VecDeque<Event>; 2],
+    /// Every segment in the order in which it left.
+    pub sent: Vec<Sent>,
+    in_flight: BTreeMap<(Nanos, u64), (usize, Packet)>,
+    script: Script,
+    packets: u64,
+    /// Packets that leave one after the other take as long each.
+    pub spacing: Nanos,
+    free_at: [Nanos; 2],
+}
+
+pub fn address(host: usize) -> IpAddr {
+    IpAddr::from([10, 0, 0, host as u8 + 1])
+}
+
+impl Wire {
+    /// One-way delay, clock granularity.
+    pub fn new(delay: Nanos, granularity: Nanos) -> Self {
+        let host = |index: usize| {
+            let config = EndpointConfig {
+                clock_granularity_ns: granularity,
+                ..EndpointConfig::default()
+            };
+            let mut host = Endpoint::new(config, index as u64 + 1);
+            let local = LocalAddress {
+                address: address(index),
+                mtu: 1500,
+                endpoint: None,
+            };
+            host.set_addresses(0, &[local]);
+            host
+        };
+        Self {
+            now: 0,
+            delay,
+            hosts: [host(CLIENT), host(SERVER)],
+            events: Default::default(),
+            sent: Vec::new(),
+            in_flight: BTreeMap::new(),
+            script: Box::new(|_, _, _| Fate::Deliver),
+            packets: 0,
+            spacing: 0,
+            free_at: [0; 2],
+        }
+    }
+
+    pub fn script(&mut self, script: impl FnMut(Nanos, usize, &Segment) -> Fate + 'static) {
+        self.script = Box::new(script);
+    }
+
+    pub fn connect(&mut self, options: SocketOptions) -> ConnectionId {
+        let remote = SocketAddr::new(address(SERVER), PORT);
+        let id = self.hosts[CLIENT].connect(self.now, address(CLIENT), remote, options);
+        self.flush();
+        id
+    }
+
+    /// Listens, connects, and runs until both ends are established. The client's id first.
+    pub fn establish(&mut self, options: SocketOptions) -> [ConnectionId; 2] {
+        self.hosts[SERVER].listen(PORT, options.clone());
+        let client = self.connect(options);
+        self.run_for(10 * self.delay + 10 * MS);
+        let server = self.accepted().expect("the server accepted");
+        self.sent.clear();
+        [client, server]
+    }
+
+    /// The first connection that the server accepted.
+    pub fn accepted(&self) -> Option<ConnectionId> {
+        self.events[SERVER].iter().find_map(|event| match event {
+            Event::Accepted { id, .. } => Some(*id),
+            _ => None,
+        })
+    }
+
+    pub fn write(&mut self, host: usize, id: ConnectionId, data: Bytes) -> usize {
+        let taken = self.hosts[host].write(self.now, id, data);
+        self.flush();
+        taken
+    }
+
+    pub fn read(&mut self, host: usize, id: ConnectionId) -> Vec<u8> {
+        let mut read = Vec::new();
+        while let Some(data) = self.hosts[host].read(self.now, id, usize::MAX) {
+            read.extend_from_slice(&data);
+        }
+        self.flush();
+        read
+    }
+
+    pub fn shutdown(&mut self, host: usize, id: ConnectionId) {
+        self.hosts[host].shutdown(self.now, id);
+        self.flush();
+    }
+
+    pub fn release(&mut self, host: usize, id: ConnectionId) {
+        self.hosts[host].release(self.now, id);
+        self.flush();
+    }
+
+    /// Hands a segment to a host as if it came from the wire.
+    pub fn inject(&mut self, host: usize, segment: &Segment) {
+        self.hosts[host].receive(self.now, &segment.to_packet(64));
+        self.flush();
+    }
+
+    pub fn info(&self, host: usize, id: ConnectionId) -> SubflowInfo {
+        self.hosts[host].subflows(id)[0]
+    }
+
+    pub fn state(&self, host: usize, id: ConnectionId) -> &'static str {
+        self.info(host, id).tcp.state.name()
+    }
+
+    pub fn counter(&self, host: usize, name: &str) -> u64 {
+        self.hosts[host]
+            .counters()
+            .into_iter()
+            .find(|counter| counter.0 == name)
+            .unwrap_or_else(|| panic!("no counter {name}"))
+            .1
+    }
+
+    /// Puts what both hosts send on the wire, and takes their events.
+    pub fn flush(&mut self) {
+        for host in [CLIENT, SERVER] {
+            let mut burst = 0;
+            while let Some(packet) = self.hosts[host].transmit(self.now) {
+                burst += 1;
+                assert!(burst < 100_000, "a host transmits without end");
+                self.send(host, packet);
+            }
+            while let Some(event) = self.hosts[host].poll_event() {
+                self.events[host].push_back(event);
+            }
+        }
+    }
+
+    fn send(&mut self, from: usize, packet: Packet) {
+        let segment = Segment::parse(&packet).expect("hosts send segments");
+        let fate = (self.script)(self.now, from, &segment);
+        let start = self.free_at[from].max(self.now);
+        self.free_at[from] = start + self.spacing;
+        let arrival = start + self.spacing + self.delay;
+        let mut deliver = |at: Nanos, packet: Packet| {
+            self.packets += 1;
+            self.in_flight
+                .insert((at, self.packets), (1 - from, packet));
+        };
+        match fate {
+            Fate::Deliver => deliver(arrival, packet),
+            Fate::Drop => {}
+            Fate::Late(later) => deliver(arrival + later, packet),
+            Fate::Twice => {
+                deliver(arrival, packet.clone());
+                deliver(arrival, packet);
+            }
+            Fate::Mark => {
+                let mut packet = packet;
+                packet.set_ecn(mptcplab_wire::Ecn::CongestionExperienced);
+                deliver(arrival, packet);
+            }
+        }
+        self.sent.push(Sent {
+            at: self.now,
+            from,
+            segment,
+            fate,
+        });
+    }
+
+    /// When something happens next.
+    pub fn next(&self) -> Option<Nanos> {
+        let packet = self.in_flight.keys().next().map(|key| key.0);
+        let deadlines = self.hosts.iter().filter_map(Endpoint::next_deadline);
+        packet.into_iter().chain(deadlines).min()
+    }
+
+    /// Lets the next thing happen, where it does by `until`: a packet arrives, or, after all
+    /// packets of a moment, deadlines.
+    pub fn step(&mut self, until: Nanos) -> bool {
+        let Some(next) = self.next().filter(|&next| next <= until) else {
+            return false;
+        };
+        self.now = self.now.max(next);
+        match self.in_flight.first_entry() {
+            Some(entry) if entry.key().0 <= self.now => {
+                let (host, packet) = entry.remove();
+                self.hosts[host].receive(self.now, &packet);
+            }
+            _ => {
+                for host in [CLIENT, SERVER] {
+                    self.hosts[host].on_deadline(self.now);
+                }
+            }
+        }
+        self.flush();
+        true
+    }
+
+    pub fn run_until(&mut self, until: Nanos) {
+        let mut steps = 0_u64;
+        while self.step(until) {
+            steps += 1;
+            assert!(steps < 10_000_000, "the world spins");
+        }
+        self.now = self.now.max(until);
+    }
+
+    pub fn run_for(&mut self, time: Nanos) {
+        self.run_until(self.now + time);
+    }
+
+    /// Sends `data` from one end, reads it at the other as it comes, until all is there or
+    /// `limit` has passed. Gives what was read and the time it took.
+    pub fn transfer(
+        &mut self,
+        from: usize,
+        ids: [ConnectionId; 2],
+        data: &Bytes,
+        limit: Nanos,
+    ) -> (Vec<u8>, Nanos) {
+        let begin = self.now;
+        let mut written = 0;
+        let mut received = Vec::new();
+        loop {
+            written += self.write(from, ids[from], data.slice(written..));
+            received.extend(self.read(1 - from, ids[1 - from]));
+            if received.len() >= data.len() || !self.step(begin + limit) {
+                return (received, self.now - begin);
+            }
+        }
+    }
+
+    /// Segments with payload that a host sent.
+    pub fn data_sent(&self, from: usize) -> Vec<&Sent> {
+        self.sent
+            .iter()
+            .filter(|sent| sent.from == from && !sent.segment.payload.is_empty())
+            .collect()
+    }
+}
+
+/// Bytes that tell their place.
+pub fn pattern(bytes: usize) -> Bytes {
+    (0..bytes)
+        .map(|place| (place ^ (place >> 8) ^ (place >> 16)) as u8)
+        .collect()
+}

@@ -1,0 +1,73 @@
+//! Data over a good wire.
+
+mod harness;
+
+use harness::*;
+use mptcplab_stack::endpoint::{Event, SocketOptions};
+
+#[test]
+fn a_handshake_takes_one_round_trip_at_the_client_and_one_and_a_half_at_the_server() {
+    let mut wire = Wire::new(10 * MS, 1);
+    wire.hosts[SERVER].listen(PORT, SocketOptions::default());
+    let id = wire.connect(SocketOptions::default());
+    wire.run_until(20 * MS - 1);
+    assert!(wire.events[CLIENT].is_empty());
+    wire.run_until(20 * MS);
+    assert_eq!(wire.events[CLIENT][0], Event::Connected { id });
+    assert!(wire.events[SERVER].is_empty());
+    wire.run_until(30 * MS);
+    assert!(wire.accepted().is_some());
+    let flags: Vec<_> = wire
+        .sent
+        .iter()
+        .map(|sent| {
+            (
+                sent.at,
+                sent.from,
+                sent.segment.flags.syn,
+                sent.segment.flags.ack,
+            )
+        })
+        .collect();
+    assert_eq!(
+        flags,
+        [
+            (0, CLIENT, true, false),
+            (10 * MS, SERVER, true, true),
+            (20 * MS, CLIENT, false, true),
+        ]
+    );
+    let info = wire.info(CLIENT, id);
+    assert_eq!(info.tcp.smoothed_rtt_ns, 20 * MS);
+    assert_eq!(info.tcp.state.name(), "ESTABLISHED");
+}
+
+#[test]
+fn a_megabyte_arrives_as_it_was_sent_both_ways() {
+    for from in [CLIENT, SERVER] {
+        let mut wire = Wire::new(10 * MS, 1);
+        let ids = wire.establish(SocketOptions::default());
+        let data = pattern(1_000_000);
+        let (received, _) = wire.transfer(from, ids, &data, 10 * SECOND);
+        assert!(received == data, "{} bytes", received.len());
+        assert_eq!(wire.info(from, ids[from]).tcp.retransmissions, 0);
+    }
+}
+
+#[test]
+fn slow_start_sends_ten_segments_and_doubles_each_round_trip() {
+    let mut wire = Wire::new(50 * MS, 1);
+    let ids = wire.establish(SocketOptions::default());
+    let begin = wire.now;
+    wire.transfer(CLIENT, ids, &pattern(1448 * 70), 350 * MS);
+    let rounds: Vec<usize> = (0..3)
+        .map(|round| {
+            let at = begin + round * 100 * MS;
+            wire.data_sent(CLIENT)
+                .iter()
+                .filter(|sent| sent.at == at)
+                .count()
+        })
+        .collect();
+    assert_eq!(rounds, [10, 20, 40]);
+}
