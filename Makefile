@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -not -path '*/target/*') $(wildcard crates/*/Cargo.toml)
 
-.PHONY: demo test lint bench docs setup lock clean
+.PHONY: demo test lint wasm bench docs setup lock clean
 
 demo: setup
 	$(BIN)/mptcplab run lisbon/A1 --duration 5s --repeat 2
@@ -20,6 +20,10 @@ lint: setup
 	$(BIN)/ruff format --check python tests benches
 	$(BIN)/ruff check python tests benches
 	$(BIN)/mypy python tests
+
+# Proof that the crates without I/O have none.
+wasm:
+	.ci/wasm
 
 # The pages that are made from the program itself.
 docs: setup

@@ -101,7 +101,7 @@ fn check_direction(
 /// The directions that a change is about.
 pub(crate) fn changed_directions(
     change: &LinkChange,
-) -> Result<std::ops::Range<usize>, ConfigError> {
+) -> Result<core::ops::Range<usize>, ConfigError> {
     match change.direction {
         None => Ok(0..2),
         Some(direction @ (0 | 1)) => Ok(direction..direction + 1),

@@ -102,6 +102,6 @@ impl CoDel {
     /// Time of the drop after one at `from`: an interval over the square root of the drops so far,
     /// rounded down.
     fn control_law(&self, from: Nanos) -> Nanos {
-        from.saturating_add((self.interval_ns as f64 / f64::from(self.count).sqrt()) as Nanos)
+        from.saturating_add((self.interval_ns as f64 / libm::sqrt(f64::from(self.count))) as Nanos)
     }
 }

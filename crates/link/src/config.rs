@@ -1,5 +1,7 @@
 //! What a link is told about itself, at its making and while it works.
 
+use alloc::vec::Vec;
+
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::Nanos;

@@ -38,7 +38,10 @@
 //! # Ok::<(), mptcplab_link::ConfigError>(())
 //! ```
 
+#![no_std]
 #![forbid(unsafe_code)]
+
+extern crate alloc;
 
 mod check;
 mod codel;

@@ -1,5 +1,7 @@
 //! A link: two directions and what serialises their packets.
 
+use alloc::vec::Vec;
+
 use crate::Nanos;
 use crate::check::{ConfigError, changed_directions, check_change, check_config};
 use crate::config::{Duplex, LinkChange, LinkConfig};

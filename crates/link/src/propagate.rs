@@ -1,6 +1,6 @@
 //! Propagation: packets on their way, in order but for those held back.
 
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
 
 use crate::Nanos;
 use crate::config::Jitter;
@@ -57,7 +57,7 @@ impl<T> Propagation<T> {
                     .saturating_sub(range_ns)
             }
             Jitter::Normal { sd_ns } => {
-                let deviation = (self.random.normal() * sd_ns as f64).round() as i64;
+                let deviation = libm::round(self.random.normal() * sd_ns as f64) as i64;
                 self.delay_ns.saturating_add_signed(deviation)
             }
         }
@@ -90,7 +90,7 @@ impl<T> Propagation<T> {
         let largest_deviation = match self.jitter {
             Jitter::None => 0,
             Jitter::Uniform { range_ns } => range_ns,
-            Jitter::Normal { sd_ns } => (sd_ns as f64 * LARGEST_NORMAL).ceil() as Nanos,
+            Jitter::Normal { sd_ns } => libm::ceil(sd_ns as f64 * LARGEST_NORMAL) as Nanos,
         };
         let shortest = self.delay_ns.saturating_sub(largest_deviation);
         self.latest.max(departed.saturating_add(shortest))

@@ -1,6 +1,6 @@
 //! The queue before the serialiser: its limits and its discipline.
 
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
 
 use crate::Nanos;
 use crate::codel::CoDel;

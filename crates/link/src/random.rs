@@ -52,8 +52,8 @@ impl Random {
     /// Normal with mean 0 and standard deviation 1, never beyond ±[`LARGEST_NORMAL`] (Box and
     /// Muller 1958).
     pub(crate) fn normal(&mut self) -> f64 {
-        let radius = (-2.0 * libm::log(1.0 - self.unit())).sqrt();
-        radius * libm::cos(std::f64::consts::TAU * self.unit())
+        let radius = libm::sqrt(-2.0 * libm::log(1.0 - self.unit()));
+        radius * libm::cos(core::f64::consts::TAU * self.unit())
     }
 }
 
@@ -62,6 +62,9 @@ pub(crate) const LARGEST_NORMAL: f64 = 8.58;
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec;
+    use alloc::vec::Vec;
+
     use super::*;
 
     #[test]

@@ -133,7 +133,7 @@ impl<T: Clone> Channel<T> {
         index: usize,
         pace: Pace,
     ) {
-        let old = std::mem::replace(&mut direction.pace, pace);
+        let old = core::mem::replace(&mut direction.pace, pace);
         match self.sending.take() {
             Some(sending) if sending.direction == index => {
                 let left = sending.left(now, old);

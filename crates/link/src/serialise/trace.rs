@@ -1,5 +1,7 @@
 //! Replay of a rate trace with the semantics of Mahimahi (see [`Rate::Trace`](crate::Rate::Trace)).
 
+use alloc::vec::Vec;
+
 use crate::Nanos;
 
 pub(crate) const NANOS_PER_MS: Nanos = 1_000_000;
