@@ -4,6 +4,7 @@ use core::net::IpAddr;
 
 use crate::Nanos;
 use crate::congestion::CongestionAlgorithm;
+use crate::mptcp::MptcpConfig;
 use crate::tcp::{BufferLimits, EcnPolicy, Keepalive};
 
 /// Settings of a host.
@@ -19,6 +20,8 @@ pub struct EndpointConfig {
     /// First and last of the local ports for [`connect`](super::Endpoint::connect)
     /// (`ip_local_port_range`).
     pub local_ports: [u16; 2],
+    /// Settings of MPTCP.
+    pub mptcp: MptcpConfig,
 }
 
 impl Default for EndpointConfig {
@@ -28,6 +31,7 @@ impl Default for EndpointConfig {
             syn_backlog: 4096,
             hop_limit: 64,
             local_ports: [32_768, 60_999],
+            mptcp: MptcpConfig::default(),
         }
     }
 }

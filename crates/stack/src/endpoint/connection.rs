@@ -1,5 +1,6 @@
 //! A connection, whatever it speaks.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use bytes::Bytes;
@@ -8,15 +9,19 @@ use mptcplab_wire::Segment;
 use super::event::SubflowId;
 use super::host::Context;
 use super::info::{ConnectionInfo, SubflowInfo};
+use super::multipath::MultipathConnection;
 use super::plain::PlainConnection;
 use crate::Nanos;
+use crate::mptcp::MptcpCounters;
 use crate::tcp::TcpCounters;
 
 /// A connection of an endpoint.
 #[derive(Debug)]
 pub(crate) enum Connection {
     /// TCP.
-    Plain(PlainConnection),
+    Plain(Box<PlainConnection>),
+    /// MPTCP, or what a fallback left of it.
+    Multipath(Box<MultipathConnection>),
 }
 
 impl Connection {
@@ -27,9 +32,9 @@ impl Connection {
         subflow: SubflowId,
         segment: &Segment,
     ) {
-        let _ = subflow;
         match self {
             Self::Plain(plain) => plain.receive(context, segment),
+            Self::Multipath(multipath) => multipath.receive(context, subflow, segment),
         }
     }
 
@@ -37,51 +42,57 @@ impl Connection {
     pub(crate) fn transmit(&mut self, context: &mut Context<'_>) -> Option<Segment> {
         match self {
             Self::Plain(plain) => plain.transmit(context),
+            Self::Multipath(multipath) => multipath.transmit(context),
         }
     }
 
     pub(crate) fn next_deadline(&self) -> Option<Nanos> {
         match self {
             Self::Plain(plain) => plain.next_deadline(),
+            Self::Multipath(multipath) => multipath.next_deadline(),
         }
     }
 
     pub(crate) fn on_deadline(&mut self, context: &mut Context<'_>) {
         match self {
             Self::Plain(plain) => plain.on_deadline(context),
+            Self::Multipath(multipath) => multipath.on_deadline(context),
         }
     }
 
     /// Takes data to send; gives how much.
     pub(crate) fn write(&mut self, context: &mut Context<'_>, data: Bytes) -> usize {
-        let _ = context;
         match self {
             Self::Plain(plain) => plain.write(data),
+            Self::Multipath(multipath) => multipath.write(context, data),
         }
     }
 
     pub(crate) fn read(&mut self, context: &mut Context<'_>, max_bytes: usize) -> Option<Bytes> {
         match self {
             Self::Plain(plain) => plain.read(context.now, max_bytes),
+            Self::Multipath(multipath) => multipath.read(context, max_bytes),
         }
     }
 
     pub(crate) fn shutdown(&mut self, context: &mut Context<'_>) {
-        let _ = context;
         match self {
             Self::Plain(plain) => plain.shutdown(),
+            Self::Multipath(multipath) => multipath.shutdown(context),
         }
     }
 
     pub(crate) fn abort(&mut self, context: &mut Context<'_>) {
         match self {
             Self::Plain(plain) => plain.abort(context),
+            Self::Multipath(multipath) => multipath.abort(context),
         }
     }
 
     pub(crate) fn release(&mut self, context: &mut Context<'_>) {
         match self {
             Self::Plain(plain) => plain.release(context),
+            Self::Multipath(multipath) => multipath.release(context),
         }
     }
 
@@ -89,6 +100,7 @@ impl Connection {
     pub(crate) fn close_addresses(&mut self, context: &mut Context<'_>) {
         match self {
             Self::Plain(plain) => plain.close_addresses(context),
+            Self::Multipath(multipath) => multipath.close_addresses(context),
         }
     }
 
@@ -96,6 +108,7 @@ impl Connection {
     pub(crate) fn is_gone(&self) -> bool {
         match self {
             Self::Plain(plain) => plain.is_gone(),
+            Self::Multipath(multipath) => multipath.is_gone(),
         }
     }
 
@@ -103,25 +116,37 @@ impl Connection {
     pub(crate) fn gives_way_to(&self, segment: &Segment) -> bool {
         match self {
             Self::Plain(plain) => plain.gives_way_to(segment),
+            Self::Multipath(_) => false,
+        }
+    }
+
+    /// The host's addresses have changed.
+    pub(crate) fn set_addresses(&mut self, context: &mut Context<'_>) {
+        match self {
+            Self::Plain(_) => {}
+            Self::Multipath(multipath) => multipath.set_addresses(context),
         }
     }
 
     pub(crate) fn info(&self) -> ConnectionInfo {
         match self {
             Self::Plain(plain) => plain.info(),
+            Self::Multipath(multipath) => multipath.info(),
         }
     }
 
     pub(crate) fn subflows(&self) -> Vec<SubflowInfo> {
         match self {
             Self::Plain(plain) => alloc::vec![plain.subflow()],
+            Self::Multipath(multipath) => multipath.subflows(),
         }
     }
 
     /// Adds what it has counted.
-    pub(crate) fn add_counters(&self, tcp: &mut TcpCounters) {
+    pub(crate) fn add_counters(&self, tcp: &mut TcpCounters, mptcp: &mut MptcpCounters) {
         match self {
             Self::Plain(plain) => tcp.add(plain.counters()),
+            Self::Multipath(multipath) => multipath.add_counters(tcp, mptcp),
         }
     }
 }

@@ -6,6 +6,7 @@ use core::net::{IpAddr, SocketAddr};
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
+use mptcplab_wire::option::MptcpOption;
 use mptcplab_wire::{Packet, Segment};
 
 use super::config::{EndpointConfig, LocalAddress, SocketOptions};
@@ -13,6 +14,7 @@ use super::event::{ConnectionId, Event, SubflowId};
 use super::random::{Purpose, Random};
 use super::reset;
 use crate::Nanos;
+use crate::mptcp::Key;
 use crate::tcp::{FourTuple, TcpConfig};
 
 /// MTU where an address has no interface.
@@ -34,6 +36,10 @@ pub(crate) struct Host {
     strays: VecDeque<Packet>,
     pub(crate) resets_sent: u64,
     tuples: HashMap<FourTuple, (ConnectionId, SubflowId), FixedState>,
+    /// Tokens of the MPTCP connections.
+    tokens: HashMap<u32, ConnectionId, FixedState>,
+    /// Joins with a token that names no connection.
+    pub(crate) unknown_tokens: u64,
 }
 
 /// A listening port.
@@ -65,6 +71,8 @@ impl Host {
             strays: VecDeque::new(),
             resets_sent: 0,
             tuples: HashMap::with_hasher(FixedState::with_seed(hash_seed)),
+            tokens: HashMap::with_hasher(FixedState::with_seed(hash_seed)),
+            unknown_tokens: 0,
         }
     }
 
@@ -144,6 +152,47 @@ impl Host {
             self.resets_sent += 1;
             let packet = answer.to_packet(self.config.hop_limit);
             self.strays.push_back(packet);
+        }
+    }
+
+    /// Answers a SYN with a RST that says why.
+    pub(crate) fn refuse(&mut self, syn: &Segment, reason: MptcpOption) {
+        if self.strays.len() < MAX_STRAYS
+            && let Some(mut answer) = reset::answer(syn)
+        {
+            answer.options.mptcp.push(reason);
+            self.resets_sent += 1;
+            let packet = answer.to_packet(self.config.hop_limit);
+            self.strays.push_back(packet);
+        }
+    }
+
+    /// A key whose token no other connection of the host has.
+    pub(crate) fn new_key(&mut self, id: ConnectionId) -> Key {
+        loop {
+            let key = Key(self.random.next(Purpose::Key));
+            let token = key.token();
+            if !self.tokens.contains_key(&token) {
+                self.tokens.insert(token, id);
+                return key;
+            }
+        }
+    }
+
+    /// A random number for a MP_JOIN.
+    pub(crate) fn new_nonce(&mut self) -> u32 {
+        self.random.next(Purpose::Nonce) as u32
+    }
+
+    /// The connection that a token names.
+    pub(crate) fn find_token(&self, token: u32) -> Option<ConnectionId> {
+        self.tokens.get(&token).copied()
+    }
+
+    /// The connection that has this token is gone.
+    pub(crate) fn forget_token(&mut self, token: u32, id: ConnectionId) {
+        if self.tokens.get(&token) == Some(&id) {
+            self.tokens.remove(&token);
         }
     }
 

@@ -47,18 +47,22 @@ mod deadlines;
 mod event;
 mod host;
 mod info;
+mod multipath;
 mod network;
 mod plain;
 mod random;
 mod reset;
 mod slots;
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::net::{IpAddr, SocketAddr};
 
 use bytes::Bytes;
 
 use crate::Nanos;
+use crate::mptcp::MptcpCounters;
+use crate::scheduler::Scheduler;
 use crate::tcp::{CloseReason, FourTuple, TcpCounters};
 
 pub use config::{EndpointConfig, EndpointFlags, LocalAddress, Protocol, SocketOptions};
@@ -68,6 +72,7 @@ pub use info::{ConnectionInfo, MultipathInfo, SubflowInfo};
 use connection::Connection;
 use deadlines::Deadlines;
 use host::{Context, Host, Listener};
+use multipath::MultipathConnection;
 use plain::PlainConnection;
 use slots::Slots;
 
@@ -79,6 +84,7 @@ pub struct Endpoint {
     deadlines: Deadlines,
     /// What connections that are gone have counted.
     past: TcpCounters,
+    past_mptcp: MptcpCounters,
     active_opens: u64,
     passive_opens: u64,
     /// Packets that were no TCP segments for one of the addresses.
@@ -94,6 +100,7 @@ impl Endpoint {
             slots: Slots::default(),
             deadlines: Deadlines::default(),
             past: TcpCounters::default(),
+            past_mptcp: MptcpCounters::default(),
             active_opens: 0,
             passive_opens: 0,
             dropped: 0,
@@ -103,8 +110,13 @@ impl Endpoint {
 
     /// The addresses that the host has now, all of them.
     pub fn set_addresses(&mut self, now: Nanos, addresses: &[LocalAddress]) {
-        let _ = self.tick(now);
         self.host.addresses = addresses.to_vec();
+        let ids: Vec<_> = self.connections().collect();
+        for id in ids {
+            self.with(now, id, |connection, context| {
+                connection.set_addresses(context);
+            });
+        }
     }
 
     /// Takes connections to a port, on every address.
@@ -142,7 +154,14 @@ impl Endpoint {
             id,
             host: &mut self.host,
         };
-        let connection = Connection::Plain(PlainConnection::connect(&mut context, tuple, &options));
+        let multipath = options.protocol == Protocol::Mptcp && context.host.config.mptcp.enabled;
+        let connection = if multipath {
+            let connection = MultipathConnection::connect(&mut context, tuple, &options);
+            Connection::Multipath(Box::new(connection))
+        } else {
+            let plain = PlainConnection::connect(&mut context, tuple, &options);
+            Connection::Plain(Box::new(plain))
+        };
         self.slots.insert(id, connection);
         self.touch(now, id);
         id
@@ -181,6 +200,58 @@ impl Endpoint {
         self.with(now, id, |connection, context| connection.release(context));
     }
 
+    /// Opens another subflow of an MPTCP connection. False where it cannot have one now.
+    pub fn open_subflow(
+        &mut self,
+        now: Nanos,
+        id: ConnectionId,
+        local: IpAddr,
+        remote: SocketAddr,
+        backup: bool,
+    ) -> bool {
+        self.with(now, id, |connection, context| match connection {
+            Connection::Multipath(multipath) => {
+                multipath.open_subflow(context, local, remote, backup)
+            }
+            Connection::Plain(_) => false,
+        })
+        .unwrap_or(false)
+    }
+
+    /// Closes a subflow of an MPTCP connection, which goes on. False where there is none.
+    pub fn close_subflow(&mut self, now: Nanos, id: ConnectionId, subflow: SubflowId) -> bool {
+        self.with(now, id, |connection, context| match connection {
+            Connection::Multipath(multipath) => multipath.close_subflow(context, subflow),
+            Connection::Plain(_) => false,
+        })
+        .unwrap_or(false)
+    }
+
+    /// Uses a subflow as a backup, or no longer, and asks the peer to do the same. False where
+    /// there is none.
+    pub fn set_backup(
+        &mut self,
+        now: Nanos,
+        id: ConnectionId,
+        subflow: SubflowId,
+        backup: bool,
+    ) -> bool {
+        self.with(now, id, |connection, _| match connection {
+            Connection::Multipath(multipath) => multipath.set_backup(subflow, backup),
+            Connection::Plain(_) => false,
+        })
+        .unwrap_or(false)
+    }
+
+    /// Uses another scheduler for an MPTCP connection.
+    pub fn set_scheduler(&mut self, id: ConnectionId, scheduler: Box<dyn Scheduler>) {
+        if let Some(slot) = self.slots.get_mut(id)
+            && let Connection::Multipath(multipath) = &mut slot.connection
+        {
+            multipath.set_scheduler(scheduler);
+        }
+    }
+
     /// The next thing that the applications should know.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.host.events.pop_front()
@@ -212,12 +283,14 @@ impl Endpoint {
     /// Counters of the host by the kernel's names, in a fixed order.
     pub fn counters(&self) -> Vec<(&'static str, u64)> {
         let mut tcp = self.past;
+        let mut mptcp = self.past_mptcp;
         for slot in self.slots.iter() {
-            slot.connection.add_counters(&mut tcp);
+            slot.connection.add_counters(&mut tcp, &mut mptcp);
         }
+        mptcp.join_no_token += self.host.unknown_tokens;
         tcp.resets_out += self.host.resets_sent;
         tcp.segments_out += self.host.resets_sent;
-        let mut counters: Vec<_> = tcp.iter().collect();
+        let mut counters: Vec<_> = tcp.iter().chain(mptcp.iter()).collect();
         counters.extend([
             ("TcpActiveOpens", self.active_opens),
             ("TcpPassiveOpens", self.passive_opens),

@@ -1,11 +1,16 @@
 //! The network's side of an endpoint: packets in and out, and deadlines.
 
+use alloc::boxed::Box;
+
+use mptcplab_wire::option::MptcpOption;
 use mptcplab_wire::{Packet, Segment};
 
 use super::Endpoint;
+use super::config::Protocol;
 use super::connection::Connection;
 use super::event::ConnectionId;
 use super::host::Context;
+use super::multipath::{self, MultipathConnection};
 use super::plain::PlainConnection;
 use crate::Nanos;
 use crate::tcp::FourTuple;
@@ -40,7 +45,9 @@ impl Endpoint {
             return;
         }
         let opens = segment.flags.syn && !segment.flags.ack && !segment.flags.rst;
-        if opens && self.host.listeners.contains_key(&tuple.local.port()) {
+        if opens && let Some(token) = multipath::join_token(&segment) {
+            self.accept_join(now, tuple, token, &segment);
+        } else if opens && self.host.listeners.contains_key(&tuple.local.port()) {
             self.accept(now, tuple, &segment);
         } else {
             self.host.answer_with_reset(&segment);
@@ -79,9 +86,31 @@ impl Endpoint {
             id,
             host: &mut self.host,
         };
-        let plain = PlainConnection::accept(&mut context, tuple, &options, syn);
-        self.slots.insert(id, Connection::Plain(plain));
+        let multipath = options.protocol == Protocol::Mptcp && context.host.config.mptcp.enabled;
+        let connection = if multipath && multipath::asks_for_it(syn) {
+            let connection = MultipathConnection::accept(&mut context, tuple, &options, syn);
+            Connection::Multipath(Box::new(connection))
+        } else {
+            let plain = PlainConnection::accept(&mut context, tuple, &options, syn);
+            Connection::Plain(Box::new(plain))
+        };
+        self.slots.insert(id, connection);
         self.touch(now, id);
+    }
+
+    /// The SYN of a MP_JOIN: for the connection that its token names.
+    fn accept_join(&mut self, now: Nanos, tuple: FourTuple, token: u32, syn: &Segment) {
+        let Some(id) = self.host.find_token(token) else {
+            self.host.unknown_tokens += 1;
+            self.host
+                .refuse(syn, MptcpOption::Reset(multipath::NO_SUCH_TOKEN));
+            return;
+        };
+        self.with(now, id, |connection, context| {
+            if let Connection::Multipath(multipath) = connection {
+                multipath.accept_join(context, tuple, syn);
+            }
+        });
     }
 
     /// The next packet to leave now; to be called until there is none.
@@ -163,7 +192,8 @@ impl Endpoint {
         };
         slot.connection.close_addresses(&mut context);
         if slot.connection.is_gone() {
-            slot.connection.add_counters(&mut self.past);
+            slot.connection
+                .add_counters(&mut self.past, &mut self.past_mptcp);
             self.slots.remove(id);
         } else {
             self.arm(now, id);

@@ -95,11 +95,6 @@ impl Mappings {
         self.pending.push_back((offset, data));
     }
 
-    /// Bytes that wait.
-    pub(super) fn pending_bytes(&self) -> usize {
-        self.pending_bytes
-    }
-
     /// What can be said of the next bytes.
     pub(super) fn next(&mut self) -> Option<Delivery> {
         loop {
@@ -220,7 +215,7 @@ mod tests {
         assert_eq!(mappings.next(), data(1002, b"c"));
         assert_eq!(mappings.next(), data(500, b"de"));
         assert_eq!(mappings.next(), None);
-        assert_eq!(mappings.pending_bytes(), 0);
+        assert_eq!(mappings.pending_bytes, 0);
     }
 
     #[test]

@@ -10,10 +10,6 @@ pub(super) struct Ranges {
 }
 
 impl Ranges {
-    pub(super) fn is_empty(&self) -> bool {
-        self.ranges.is_empty()
-    }
-
     /// The first range.
     pub(super) fn first(&self) -> Option<(u64, u64)> {
         self.ranges

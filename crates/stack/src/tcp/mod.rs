@@ -257,10 +257,10 @@ impl Tcp {
         self.due.probe = true;
     }
 
-    /// The window is that of the MPTCP connection from now on: the owner obeys the peer's
+    /// Whether the window is that of the whole MPTCP connection: then the owner obeys the peer's
     /// ([`Tcp::send_window_bytes`]) and says what to offer ([`Extension::receive_window_bytes`]).
-    pub fn share_window(&mut self) {
-        self.window_shared = true;
+    pub fn share_window(&mut self, shared: bool) {
+        self.window_shared = shared;
     }
 
     /// What was sent and is not acknowledged cumulatively: offset, payload and mapping.

@@ -1,0 +1,156 @@
+//! Back to TCP, and what a wrong checksum does (RFC 8684, section 3.7).
+
+use mptcplab_wire::option::{DataNumber, Dss, Mapping, MptcpOption};
+
+use super::connection::{Connection, Mode};
+use super::signals::{self, reason};
+use crate::Nanos;
+use crate::endpoint::Event;
+
+impl Connection {
+    /// TCP is spoken from now on. The bytes of the first subflow are the data.
+    pub(super) fn fall_back(&mut self, reason: &'static str) {
+        if self.mode == Mode::Fallback {
+            return;
+        }
+        self.mode = Mode::Fallback;
+        self.failed = false;
+        self.sender.forget_again();
+        self.event(Event::Fallback {
+            id: self.id,
+            reason,
+        });
+        for subflow in &mut self.subflows {
+            if !subflow.is_first() {
+                // A join that is being opened: none was established.
+                subflow.closing = true;
+                subflow.pending = true;
+                subflow.tcp.abort();
+                continue;
+            }
+            subflow.tcp.share_window(false);
+            subflow.pending = true;
+            while let Some((offset, data)) = subflow.mappings.take_raw() {
+                self.receiver.insert_all(offset - 1, data);
+            }
+            let acknowledged = subflow.tcp.acknowledged().saturating_sub(1);
+            self.sender.release(acknowledged);
+        }
+        if self.receiver.ready_bytes() > 0 {
+            self.tell_readable();
+        }
+        self.reschedule = true;
+    }
+
+    /// A mapping's checksum is wrong. With one subflow the connection becomes TCP, by the peer's
+    /// infinite mapping; else the subflow is closed, and others bring the data.
+    pub(super) fn on_checksum_failure(&mut self, now: Nanos, index: usize, data: Option<u64>) {
+        self.counters.checksum_errors += 1;
+        let offset = data.unwrap_or(self.receiver.next());
+        let fail = MptcpOption::Fail {
+            data_sequence: self.receiver.numbers().wire(offset),
+        };
+        self.counters.fail_sent += 1;
+        let alone = self.subflows[index].is_first() && self.linear;
+        if alone {
+            self.failed = true;
+            self.subflows[index].signals.push(fail);
+            self.subflows[index].request_ack();
+        } else {
+            self.reset_subflow(now, index, reason::MIDDLEBOX);
+            self.subflows[index].signals.reset = Some(fail);
+        }
+    }
+
+    /// More data has come, and the infinite mapping has not: the peer may not know.
+    pub(super) fn repeat_fail(&mut self, index: usize) {
+        let offset = self.receiver.next();
+        let subflow = &mut self.subflows[index];
+        subflow.signals.push(MptcpOption::Fail {
+            data_sequence: self.receiver.numbers().wire(offset),
+        });
+        subflow.request_ack();
+    }
+
+    /// MP_FAIL: the peer could not use what was sent.
+    pub(super) fn on_fail(&mut self, now: Nanos, index: usize) {
+        self.counters.fail_received += 1;
+        if !(self.linear && self.subflows[index].is_first()) {
+            self.reset_subflow(now, index, reason::MIDDLEBOX);
+            return;
+        }
+        // From the last byte that is known to have come whole (section 3.7), which is the first
+        // that is not acknowledged.
+        let acknowledged = self.sender.acknowledged();
+        let infinite = Dss {
+            data_fin: false,
+            acknowledgement: None,
+            mapping: Some(Mapping {
+                data_sequence: DataNumber::Long(self.sender.numbers().wire(acknowledged)),
+                subflow_sequence: (acknowledged as u32).wrapping_add(1),
+                bytes: 0,
+                checksum: self.checksum.then_some(0),
+            }),
+        };
+        self.counters.infinite_map_sent += 1;
+        let answer = MptcpOption::Fail {
+            data_sequence: self.receiver.numbers().wire(self.receiver.next()),
+        };
+        let told = self.failed;
+        self.fall_back("the peer found a wrong checksum");
+        let subflow = &mut self.subflows[index];
+        if !told {
+            self.counters.fail_sent += 1;
+            subflow.signals.push(answer);
+        }
+        subflow.signals.push(MptcpOption::Dss(infinite));
+        subflow.request_ack();
+    }
+
+    /// The infinite mapping: what follows is TCP.
+    pub(super) fn on_infinite_mapping(&mut self, index: usize) {
+        if self.linear && self.subflows[index].is_first() {
+            self.counters.infinite_map_received += 1;
+            self.fall_back("the peer sent an infinite mapping");
+        }
+    }
+
+    /// Closes a subflow at once, with a reason for the peer.
+    pub(super) fn reset_subflow(&mut self, now: Nanos, index: usize, reason: u8) {
+        let subflow = &mut self.subflows[index];
+        if subflow.closing {
+            return;
+        }
+        subflow.signals.reset = Some(signals::reset(reason, false));
+        subflow.pending = true;
+        let progress = subflow.tcp.abort();
+        if let Some(why) = progress.closed {
+            self.on_subflow_closed(now, index, why);
+        }
+    }
+
+    /// Counts what a RST that leaves says.
+    pub(super) fn count_reset(&mut self, segment: &mptcplab_wire::Segment) {
+        for option in &segment.options.mptcp {
+            match option {
+                MptcpOption::Reset(_) => self.counters.reset_sent += 1,
+                MptcpOption::FastClose { .. } => self.counters.fast_close_sent += 1,
+                _ => {}
+            }
+        }
+    }
+
+    /// Options of a RST that was taken.
+    pub(super) fn read_reset_options(&mut self, now: Nanos, segment: &mptcplab_wire::Segment) {
+        for option in &segment.options.mptcp {
+            match option {
+                MptcpOption::Reset(_) => self.counters.reset_received += 1,
+                MptcpOption::Fail { .. } => self.counters.fail_received += 1,
+                MptcpOption::FastClose { receiver_key } => {
+                    self.on_fast_close(now, *receiver_key);
+                }
+                _ => {}
+            }
+        }
+    }
+}

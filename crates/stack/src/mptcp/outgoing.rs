@@ -1,0 +1,209 @@
+//! The options of MPTCP in segments that leave.
+
+use mptcplab_wire::Options;
+use mptcplab_wire::option::{Capable, DataNumber, Dss, Join, Mapping, MptcpOption};
+
+use super::keys::{Key, join_hmac, join_hmac_in_ack, join_hmac_in_syn_ack};
+use super::signals::Signals;
+use super::subflow::Stage;
+use crate::tcp::{Carrier, DataMapping, Extension};
+
+/// What the segments of a subflow need to know of the connection and of the subflow.
+pub(super) struct Outgoing<'a> {
+    pub(super) local_key: Key,
+    pub(super) remote_key: Option<Key>,
+    pub(super) spoken: Spoken,
+    /// Checksums are used, or asked for while the handshake lasts.
+    pub(super) checksum: bool,
+    pub(super) deny_join_initial_address: bool,
+    /// DATA_ACK and window, where the peer's key is known.
+    pub(super) acknowledgement: u64,
+    pub(super) window_bytes: u64,
+    /// Number of DATA_FIN, where it is to be signalled.
+    pub(super) fin: Option<u64>,
+
+    pub(super) first: bool,
+    pub(super) initiated_here: bool,
+    pub(super) stage: Stage,
+    pub(super) local_id: u8,
+    pub(super) backup: bool,
+    pub(super) nonce: u32,
+    pub(super) peer_nonce: u32,
+    pub(super) signals: &'a mut Signals,
+    pub(super) syns: &'a mut u32,
+    /// SYNs that carry MP_CAPABLE.
+    pub(super) capable_syns: u32,
+    /// The third ACK of a join left.
+    pub(super) join_ack_sent: &'a mut bool,
+    /// The window was advertised.
+    pub(super) advertised: bool,
+    /// A RST left.
+    pub(super) reset_left: bool,
+}
+
+/// What is spoken on a subflow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Spoken {
+    /// MPTCP, and the peer has not shown that it got the keys.
+    Unconfirmed,
+    /// MPTCP.
+    Multipath,
+    /// TCP, but for what waits to be said of the fallback.
+    Tcp,
+}
+
+impl Extension for Outgoing<'_> {
+    fn options(&mut self, carrier: Carrier, room_bytes: usize, options: &mut Options) {
+        match carrier {
+            Carrier::Reset => {
+                self.reset_left = true;
+                options.mptcp.extend(self.signals.reset);
+                return;
+            }
+            Carrier::Syn => *self.syns += 1,
+            _ => {}
+        }
+        if self.spoken == Spoken::Tcp {
+            if carrier == Carrier::Ack {
+                self.signals.write(None, room_bytes, options);
+            }
+        } else if self.first {
+            self.first_options(carrier, room_bytes, options);
+        } else {
+            self.join_options(carrier, room_bytes, options);
+        }
+    }
+
+    fn receive_window_bytes(&self) -> Option<u64> {
+        let known = self.spoken != Spoken::Tcp && self.remote_key.is_some();
+        known.then_some(self.window_bytes)
+    }
+}
+
+impl Outgoing<'_> {
+    /// The subflow of MP_CAPABLE (RFC 8684, section 3.1).
+    fn first_options(&mut self, carrier: Carrier, room_bytes: usize, options: &mut Options) {
+        let capable = Capable {
+            version: 1,
+            checksum: self.checksum,
+            extension: false,
+            no_initial_address: self.deny_join_initial_address,
+            hmac: true,
+            sender_key: None,
+            receiver_key: None,
+            data_bytes: None,
+            data_checksum: None,
+        };
+        let keys = Capable {
+            sender_key: Some(self.local_key.0),
+            receiver_key: self.remote_key.map(|key| key.0),
+            ..capable
+        };
+        // The keys go out again with the first data, and with acknowledgements until the peer has
+        // shown that it got them.
+        let unconfirmed = self.initiated_here && self.spoken == Spoken::Unconfirmed;
+        let option = match carrier {
+            Carrier::Syn if *self.syns <= self.capable_syns => capable,
+            Carrier::Syn => return,
+            Carrier::SynAck => Capable {
+                receiver_key: None,
+                ..keys
+            },
+            Carrier::HandshakeAck => keys,
+            Carrier::Ack if unconfirmed && self.fin.is_none() => keys,
+            Carrier::Data {
+                offset: 1,
+                bytes,
+                mapping: Some(mapping),
+            } if unconfirmed => Capable {
+                data_bytes: Some(bytes as u16),
+                data_checksum: mapping.checksum,
+                ..keys
+            },
+            _ => return self.data_options(carrier, room_bytes, options),
+        };
+        options.mptcp.push(MptcpOption::Capable(option));
+    }
+
+    /// A subflow of MP_JOIN (RFC 8684, section 3.2).
+    fn join_options(&mut self, carrier: Carrier, room_bytes: usize, options: &mut Options) {
+        let Some(remote_key) = self.remote_key else {
+            return;
+        };
+        let hmac = || join_hmac(self.local_key, remote_key, self.nonce, self.peer_nonce);
+        let join = match carrier {
+            Carrier::Syn => Join::Syn {
+                backup: self.backup,
+                address_id: self.local_id,
+                token: remote_key.token(),
+                nonce: self.nonce,
+            },
+            Carrier::SynAck => Join::SynAck {
+                backup: self.backup,
+                address_id: self.local_id,
+                hmac: join_hmac_in_syn_ack(&hmac()),
+                nonce: self.nonce,
+            },
+            Carrier::HandshakeAck | Carrier::Ack if self.stage == Stage::PreEstablished => {
+                *self.join_ack_sent = true;
+                Join::Ack {
+                    hmac: join_hmac_in_ack(&hmac()),
+                }
+            }
+            _ => return self.data_options(carrier, room_bytes, options),
+        };
+        options.mptcp.push(MptcpOption::Join(join));
+    }
+
+    /// Acknowledgements and data (RFC 8684, section 3.3).
+    fn data_options(&mut self, carrier: Carrier, room_bytes: usize, options: &mut Options) {
+        if self.remote_key.is_none() {
+            return;
+        }
+        self.advertised = true;
+        let mut dss = Dss {
+            data_fin: false,
+            acknowledgement: Some(DataNumber::Long(self.acknowledgement)),
+            mapping: None,
+        };
+        if let Carrier::Data {
+            offset,
+            bytes,
+            mapping: Some(mapping),
+        } = carrier
+        {
+            dss.mapping = Some(data_mapping(offset, bytes, &mapping));
+            options.mptcp.push(MptcpOption::Dss(dss));
+            return;
+        }
+        if let Some(fin) = self.fin {
+            dss.data_fin = true;
+            dss.mapping = Some(fin_mapping(fin, self.checksum));
+        }
+        self.signals.write(Some(dss), room_bytes, options);
+    }
+}
+
+fn data_mapping(offset: u64, bytes: usize, mapping: &DataMapping) -> Mapping {
+    Mapping {
+        data_sequence: DataNumber::Long(mapping.data_sequence),
+        subflow_sequence: offset as u32,
+        bytes: bytes as u16,
+        checksum: mapping.checksum,
+    }
+}
+
+/// DATA_FIN without data: a mapping of one byte at subflow sequence number 0 (section 3.3.3).
+fn fin_mapping(data_sequence: u64, checksum: bool) -> Mapping {
+    let mut mapping = Mapping {
+        data_sequence: DataNumber::Long(data_sequence),
+        subflow_sequence: 0,
+        bytes: 1,
+        checksum: None,
+    };
+    if checksum {
+        let sum = mptcplab_wire::checksum::data_pseudo_header(data_sequence, &mapping);
+        mapping.checksum = Some(sum.finish());
+    }
+    mapping
+}

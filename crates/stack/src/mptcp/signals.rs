@@ -1,0 +1,106 @@
+//! Options that wait for the next segment of a subflow, and that are sent once.
+
+use alloc::collections::VecDeque;
+
+use mptcplab_wire::Options;
+use mptcplab_wire::option::{AddAddress, AddressIds, Dss, MptcpOption, Reset};
+
+/// Announcements, echoes and withdrawals that wait at the most; a peer that asks for more echoes
+/// than it takes acknowledgements gets none.
+const MAX_WAITING: usize = 16;
+
+/// Options that wait.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Signals {
+    waiting: VecDeque<MptcpOption>,
+    /// MP_TCPRST, MP_FAIL or MP_FASTCLOSE of a RST, in place of anything else.
+    pub(super) reset: Option<MptcpOption>,
+}
+
+impl Signals {
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// Puts an option on the next segment without payload. An option of the same kind about the
+    /// same thing that waits is replaced.
+    pub(super) fn push(&mut self, option: MptcpOption) {
+        self.waiting.retain(|known| !is_outdated(known, &option));
+        if self.waiting.len() < MAX_WAITING {
+            self.waiting.push_back(option);
+        }
+    }
+
+    /// Adds the options that fit: `dss` alone where nothing waits; else a waiting option with it
+    /// or, where both have no room, without.
+    pub(super) fn write(&mut self, dss: Option<Dss>, room_bytes: usize, options: &mut Options) {
+        if let Some(dss) = dss {
+            options.mptcp.push(MptcpOption::Dss(dss));
+        }
+        while let Some(&option) = self.waiting.front() {
+            if options.mptcp.try_push(option).is_err() {
+                break;
+            }
+            if mptcp_bytes(options) > room_bytes {
+                options.mptcp.pop();
+                let alone = dss.is_some() && options.mptcp.len() == 1;
+                if !alone {
+                    break;
+                }
+                options.mptcp[0] = option;
+                if mptcp_bytes(options) > room_bytes {
+                    // It fits nowhere.
+                    self.waiting.pop_front();
+                    options.mptcp[0] = MptcpOption::Dss(dss.unwrap_or_default());
+                    continue;
+                }
+            }
+            self.waiting.pop_front();
+        }
+    }
+}
+
+/// Bytes of the options of MPTCP, padded to whole words.
+fn mptcp_bytes(options: &Options) -> usize {
+    let bytes: usize = options.mptcp.iter().map(MptcpOption::encoded_bytes).sum();
+    bytes.next_multiple_of(4)
+}
+
+fn is_outdated(known: &MptcpOption, new: &MptcpOption) -> bool {
+    match (known, new) {
+        (MptcpOption::Priority { .. }, MptcpOption::Priority { .. }) => true,
+        (MptcpOption::AddAddress(known), MptcpOption::AddAddress(new)) => known == new,
+        _ => false,
+    }
+}
+
+/// Echo of an announcement (RFC 8684, section 3.4.1).
+pub(super) fn echo_of(announcement: &AddAddress) -> MptcpOption {
+    MptcpOption::AddAddress(AddAddress {
+        echo: true,
+        hmac: None,
+        ..*announcement
+    })
+}
+
+/// REMOVE_ADDR of one address.
+pub(super) fn removal_of(id: u8) -> Option<MptcpOption> {
+    AddressIds::new(&[id]).map(MptcpOption::RemoveAddress)
+}
+
+/// MP_TCPRST.
+pub(super) fn reset(reason: u8, transient: bool) -> MptcpOption {
+    MptcpOption::Reset(Reset { transient, reason })
+}
+
+/// Reasons of MP_TCPRST (RFC 8684, section 3.6).
+pub(super) mod reason {
+    /// Not specified.
+    pub(crate) const UNSPECIFIED: u8 = 0;
+    /// MPTCP-specific error.
+    pub(crate) const MPTCP_ERROR: u8 = 1;
+    /// Administratively prohibited.
+    pub(crate) const PROHIBITED: u8 = 3;
+    /// Middlebox interference.
+    pub(crate) const MIDDLEBOX: u8 = 6;
+}

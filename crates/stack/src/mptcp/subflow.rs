@@ -1,0 +1,139 @@
+//! One subflow of a connection.
+
+use super::mappings::Mappings;
+use super::signals::Signals;
+use crate::Nanos;
+use crate::scheduler::SubflowView;
+use crate::tcp::Tcp;
+
+/// A subflow: a TCP connection and its part in the MPTCP connection.
+#[derive(Debug)]
+pub(super) struct Subflow {
+    /// Number in the connection; 0 is the first subflow.
+    pub(super) id: u32,
+    pub(super) tcp: Tcp,
+    pub(super) initiated_here: bool,
+    pub(super) stage: Stage,
+    /// Id of the local address.
+    pub(super) local_id: u8,
+    /// Id of the remote address.
+    pub(super) remote_id: u8,
+    /// Used as a backup here, by this end's wish.
+    pub(super) backup: bool,
+    /// The peer wishes it to be used as a backup.
+    pub(super) backup_for_peer: bool,
+    /// Random numbers of a join: this end's and the peer's.
+    pub(super) nonce: u32,
+    pub(super) peer_nonce: u32,
+    pub(super) mappings: Mappings,
+    /// Offset in the subflow's stream of the next byte to hand over.
+    pub(super) handed: u64,
+    /// End of the connection's data that it was handed.
+    pub(super) sent_until: u64,
+    pub(super) signals: Signals,
+    /// Its retransmission timer fired, and nothing was acknowledged since.
+    pub(super) stalled: bool,
+    /// It was closed here, at the level of TCP.
+    pub(super) closing: bool,
+    /// [`Tcp::transmit`] may have something.
+    pub(super) pending: bool,
+    /// When the third ACK of a join is sent again, and the time between (RFC 8684, section 3.2).
+    pub(super) join_timer: Option<(Nanos, Nanos)>,
+    /// SYNs sent.
+    pub(super) syns: u32,
+    /// The third ACK of a join was sent.
+    pub(super) join_ack_sent: bool,
+    /// A DSS of the peer came on it.
+    pub(super) dss_seen: bool,
+    /// The application was told that it is closed.
+    pub(super) told_closed: bool,
+    /// It was left to TCP to bring it to its end.
+    pub(super) orphaned: bool,
+    /// Not penalised again before this.
+    pub(super) penalised_until: Nanos,
+}
+
+/// How far a subflow has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// SYN or SYN/ACK is on its way.
+    Opening,
+    /// The third ACK of a join was sent and not acknowledged: no data yet.
+    PreEstablished,
+    /// Data may flow.
+    Established,
+}
+
+impl Subflow {
+    pub(super) fn new(id: u32, tcp: Tcp, initiated_here: bool) -> Self {
+        Self {
+            id,
+            tcp,
+            initiated_here,
+            stage: Stage::Opening,
+            local_id: 0,
+            remote_id: 0,
+            backup: false,
+            backup_for_peer: false,
+            nonce: 0,
+            peer_nonce: 0,
+            mappings: Mappings::default(),
+            handed: 1,
+            sent_until: 0,
+            signals: Signals::default(),
+            stalled: false,
+            closing: false,
+            pending: true,
+            join_timer: None,
+            syns: 0,
+            join_ack_sent: false,
+            dss_seen: false,
+            told_closed: false,
+            orphaned: false,
+            penalised_until: 0,
+        }
+    }
+
+    pub(super) fn is_first(&self) -> bool {
+        self.id == 0
+    }
+
+    /// New data may be handed to it.
+    pub(super) fn may_send(&self) -> bool {
+        self.stage == Stage::Established && !self.closing && self.tcp.state().may_send()
+    }
+
+    /// It is open for signals: established and not closing.
+    pub(super) fn is_open(&self) -> bool {
+        self.stage == Stage::Established && !self.closing && self.tcp.state().is_synchronised()
+    }
+
+    /// It is gone, or waits for its end.
+    pub(super) fn is_over(&self) -> bool {
+        self.closing || self.tcp.state() == crate::tcp::State::Closed
+    }
+
+    /// Lets an ACK go out.
+    pub(super) fn request_ack(&mut self) {
+        self.tcp.request_ack();
+        self.pending = true;
+    }
+
+    /// What a scheduler sees of it.
+    pub(super) fn view(&self) -> SubflowView {
+        let segment_bytes = u64::from(self.tcp.segment_bytes());
+        SubflowView {
+            id: self.id,
+            backup: self.backup || self.backup_for_peer,
+            smoothed_rtt_ns: self.tcp.smoothed_rtt_ns(),
+            rtt_variation_ns: self.tcp.rtt_variation_ns(),
+            window_bytes: self.tcp.congestion_window().bytes,
+            room_bytes: self.tcp.room_bytes(),
+            queued_bytes: self.tcp.outstanding_bytes(),
+            queue_limit_bytes: self.tcp.send_buffer_bytes(),
+            rate_bytes_per_second: self.tcp.pacing_rate_bps().unwrap_or(0) / 8,
+            segment_bytes,
+            sent_until: self.sent_until,
+        }
+    }
+}
