@@ -1,0 +1,149 @@
+//! Requests and responses over one connection, one outstanding: latency as an application has it.
+
+use super::end::{End, Input, Pending, Progress, Role};
+use super::failure::Failure;
+use crate::Nanos;
+
+/// How the requests and responses go.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pattern {
+    pub(super) request_bytes: u32,
+    pub(super) response_bytes: u32,
+    /// Time between the starts of requests.
+    pub(super) interval_ns: Nanos,
+    pub(super) count: u32,
+}
+
+/// Sends the requests.
+#[derive(Debug)]
+pub(super) struct Ask {
+    pattern: Pattern,
+    /// Number of the next request, or of the one under way.
+    sequence: u32,
+    /// When the next request is due; the first at once.
+    due: Option<Nanos>,
+    under_way: Option<Exchange>,
+}
+
+/// A request without its whole response.
+#[derive(Debug)]
+struct Exchange {
+    asked: Nanos,
+    request: Pending,
+    missing_bytes: u64,
+}
+
+impl Ask {
+    pub(super) fn new(pattern: Pattern) -> Self {
+        Self {
+            pattern,
+            sequence: 0,
+            due: None,
+            under_way: None,
+        }
+    }
+
+    /// Goes on with the request under way; says whether its response has come.
+    fn exchange(&mut self, end: &mut End<'_>) -> Result<bool, Failure> {
+        let Some(exchange) = &mut self.under_way else {
+            return Ok(true);
+        };
+        exchange.request.flush(end);
+        while exchange.missing_bytes > 0 {
+            match end.read(exchange.missing_bytes as usize) {
+                None => return Ok(false),
+                Some(Input::End) => {
+                    return Err(Failure::Other(
+                        "the other end closed the connection".to_owned(),
+                    ));
+                }
+                Some(Input::Bytes(part)) => {
+                    exchange.missing_bytes -= part.len() as u64;
+                    end.take(&part)?;
+                }
+            }
+        }
+        Ok(true)
+    }
+}
+
+impl Role for Ask {
+    fn go(&mut self, end: &mut End<'_>) -> Result<Progress, Failure> {
+        loop {
+            if !self.exchange(end)? {
+                return Ok(Progress::Waiting);
+            }
+            let now = end.now();
+            if let Some(exchange) = self.under_way.take() {
+                end.write_latency(self.sequence, exchange.asked, Some(now - exchange.asked));
+                self.sequence += 1;
+                // A late response does not make the next requests come in a burst.
+                let begun = self.due.unwrap_or(now);
+                self.due = Some(begun.saturating_add(self.pattern.interval_ns).max(now));
+            }
+            if self.sequence == self.pattern.count {
+                end.finish();
+                self.due = None;
+                return Ok(Progress::Done);
+            }
+            let due = *self.due.get_or_insert(now);
+            if due > now {
+                return Ok(Progress::Waiting);
+            }
+            self.under_way = Some(Exchange {
+                asked: now,
+                request: Pending::new(vec![0; self.pattern.request_bytes as usize]),
+                missing_bytes: self.pattern.response_bytes.into(),
+            });
+        }
+    }
+
+    fn deadline(&self) -> Option<Nanos> {
+        self.due.filter(|_| self.under_way.is_none())
+    }
+
+    fn abandon(&mut self, end: &mut End<'_>) {
+        if let Some(exchange) = self.under_way.take() {
+            end.write_latency(self.sequence, exchange.asked, None);
+        }
+    }
+}
+
+/// Answers every request.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pattern: Pattern,
+    /// Bytes of the next request that have not come.
+    missing_bytes: usize,
+    response: Pending,
+}
+
+impl Answer {
+    pub(super) fn new(pattern: Pattern) -> Self {
+        Self {
+            pattern,
+            missing_bytes: pattern.request_bytes as usize,
+            response: Pending::default(),
+        }
+    }
+}
+
+impl Role for Answer {
+    fn go(&mut self, end: &mut End<'_>) -> Result<Progress, Failure> {
+        while self.response.flush(end) {
+            match end.read(self.missing_bytes) {
+                None => break,
+                Some(Input::End) => {
+                    end.finish();
+                    return Ok(Progress::Done);
+                }
+                Some(Input::Bytes(part)) => self.missing_bytes -= part.len(),
+            }
+            if self.missing_bytes == 0 {
+                self.missing_bytes = self.pattern.request_bytes as usize;
+                self.response = Pending::new(vec![0; self.pattern.response_bytes as usize]);
+            }
+        }
+        Ok(Progress::Waiting)
+    }
+}

@@ -1,0 +1,91 @@
+//! Refuses, by name, a plan that cannot be simulated.
+
+use mptcplab_plan::{Action, InterfaceRef, Middlebox, Plan, Traffic, Workload};
+
+use crate::error::SimError;
+
+/// Looks at what the rest takes for granted.
+pub(crate) fn check(plan: &Plan) -> Result<(), SimError> {
+    let mut used: Vec<InterfaceRef> = Vec::new();
+    for link in &plan.links {
+        let name = format!("link {}", link.name);
+        for &end in &link.ends {
+            check_interface(plan, &name, end)?;
+            if used.contains(&end) {
+                return Err(SimError::refused(name, "its interface is an end of another link"));
+            }
+            used.push(end);
+        }
+        for middlebox in &link.middleboxes {
+            check_middlebox(&name, middlebox)?;
+        }
+    }
+    plan.traffic
+        .iter()
+        .try_for_each(|traffic| check_traffic(plan, traffic))?;
+    for event in &plan.events {
+        let what = format!("event '{}'", event.label);
+        match &event.action {
+            Action::Link { link, .. } => check_index(&what, *link, "links", plan.links.len())?,
+            Action::Interface { interface, .. } | Action::Backup { interface, .. } => {
+                check_interface(plan, &what, *interface)?;
+            }
+            Action::Subflow { traffic, .. } => {
+                check_index(&what, *traffic, "traffic", plan.traffic.len())?;
+            }
+        }
+    }
+    let captured = plan.capture.iter().flat_map(|capture| &capture.interfaces);
+    for &interface in captured {
+        check_interface(plan, "the capture", interface)?;
+    }
+    Ok(())
+}
+
+fn check_index(what: &str, index: usize, of: &'static str, count: usize) -> Result<(), SimError> {
+    if index < count {
+        return Ok(());
+    }
+    let problem = format!("there is no number {index} among {count} {of}");
+    Err(SimError::refused(what, problem))
+}
+
+fn check_interface(plan: &Plan, what: &str, of: InterfaceRef) -> Result<(), SimError> {
+    check_index(what, of.node, "nodes", plan.nodes.len())?;
+    let interfaces = plan.nodes[of.node].interfaces.len();
+    check_index(what, of.interface, "interfaces", interfaces)
+}
+
+fn check_middlebox(link: &str, middlebox: &Middlebox) -> Result<(), SimError> {
+    let what = format!("a middlebox of {link}");
+    match middlebox {
+        &Middlebox::Nat { inside: end, .. } | &Middlebox::ProxyAck { sender: end } => {
+            check_index(&what, end, "ends", 2)
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_traffic(plan: &Plan, traffic: &Traffic) -> Result<(), SimError> {
+    let name = format!("traffic {}", traffic.name);
+    check_index(&name, traffic.client, "nodes", plan.nodes.len())?;
+    check_index(&name, traffic.server, "nodes", plan.nodes.len())?;
+    let refuse = |problem| Err(SimError::refused(&name, problem));
+    if plan.nodes[traffic.client].router || plan.nodes[traffic.server].router {
+        return refuse("its client and its server must be hosts");
+    }
+    match traffic.workload {
+        Workload::Command { .. } => refuse("commands need the kernel engine"),
+        _ if traffic.client == traffic.server => refuse("its client is its server"),
+        Workload::RequestResponse {
+            request_bytes: 0, ..
+        } => refuse("a request has at least one byte"),
+        Workload::Datagrams { packet_bytes, .. } if packet_bytes > 65_535 => {
+            refuse("a packet has at most 65,535 bytes")
+        }
+        Workload::Ping { payload_bytes, .. } if payload_bytes > 65_000 => {
+            refuse("a ping has at most 65,000 bytes")
+        }
+        _ => Ok(()),
+    }
+}

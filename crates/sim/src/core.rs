@@ -1,0 +1,581 @@
+//! The network of a run and the transport layers of its hosts: everything but the applications.
+
+use std::collections::{HashMap, VecDeque};
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+
+use bytes::Bytes;
+use foldhash::fast::FixedState;
+use mptcplab_plan::{Plan, Traffic};
+use mptcplab_stack::{ConnectionId, Endpoint};
+use mptcplab_wire::{EchoKind, Packet};
+
+use crate::Nanos;
+use crate::application::{Content, Mib};
+use crate::capture::{Capture, Seen};
+use crate::error::SimError;
+use crate::host;
+use crate::line::Line;
+use crate::middlebox::Directed;
+use crate::node::{AddressChange, Node};
+use crate::random::{Purpose, Random};
+use crate::record::Recorder;
+use crate::schedule::Schedule;
+
+/// Which end of which conversation of which item of traffic a connection is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Owner {
+    pub(crate) item: u32,
+    pub(crate) conversation: u32,
+    pub(crate) side: u8,
+}
+
+/// The numbers of the actors in the [`Schedule`], which are their order at equal times: the events
+/// of the plan, the limit of time, links, nodes, items of traffic, the sampler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Actor {
+    Timeline,
+    Limit,
+    Line(usize),
+    Node(usize),
+    Item(usize),
+    Sampler,
+}
+
+/// The network and its hosts.
+#[derive(Debug)]
+pub(crate) struct Core {
+    pub(crate) now: Nanos,
+    pub(crate) nodes: Vec<Node>,
+    /// The transport layer of each host; routers have none.
+    pub(crate) endpoints: Vec<Option<Endpoint>>,
+    pub(crate) lines: Vec<Line>,
+    pub(crate) recorder: Recorder,
+    pub(crate) content: Content,
+    pub(crate) schedule: Schedule,
+    items: usize,
+    /// Congestion controls and the like of each host's sockets.
+    settings: Vec<host::Settings>,
+    owners: HashMap<(usize, ConnectionId), Owner, FixedState>,
+    /// Nodes whose endpoint may have something to say, each once.
+    touched: VecDeque<usize>,
+    is_touched: Vec<bool>,
+    /// Packets that have reached a node and are neither TCP's nor echo requests.
+    inbox: VecDeque<(usize, Packet)>,
+    /// For nodes that live outside: what has reached their interfaces.
+    outside: Vec<Option<VecDeque<(usize, Packet)>>>,
+    captures: HashMap<(usize, usize), Capture, FixedState>,
+    capture_error: Option<io::Error>,
+    arrived: Vec<Directed>,
+    /// Packets that links have carried.
+    pub(crate) carried: u64,
+    /// Segments that endpoints have sent.
+    pub(crate) segments: u64,
+}
+
+impl Core {
+    pub(crate) fn new(plan: &Plan) -> Result<Self, SimError> {
+        let node = |(index, node)| Node::new(node, plan.seed, index);
+        let mut nodes: Vec<Node> = plan.nodes.iter().enumerate().map(node).collect();
+        let line = |(index, link): (usize, &mptcplab_plan::Link)| {
+            Line::new(link, plan.seed, index)
+                .map_err(|error| SimError::refused(format!("link {}", link.name), error))
+        };
+        let lines = plan.links.iter().enumerate().map(line);
+        let lines = lines.collect::<Result<Vec<_>, _>>()?;
+        for (index, line) in lines.iter().enumerate() {
+            for (end, of) in line.ends.iter().enumerate() {
+                nodes[of.node].interfaces[of.interface].line = Some((index, end));
+            }
+        }
+        let settings = plan.nodes.iter().map(host::Settings::new);
+        let settings = settings.collect::<Result<Vec<_>, _>>()?;
+        let endpoint = |(index, settings): (usize, &host::Settings)| {
+            let seed = Random::new(plan.seed, Purpose::Endpoint, index).bits();
+            (!nodes[index].is_router).then(|| Endpoint::new(settings.endpoint(), seed))
+        };
+        let endpoints = settings.iter().enumerate().map(endpoint).collect();
+        let actors = 2 + lines.len() + nodes.len() + plan.traffic.len() + 1;
+        let mut core = Self {
+            now: 0,
+            endpoints,
+            recorder: Recorder::default(),
+            content: Content::new(plan.seed),
+            schedule: Schedule::new(actors),
+            items: plan.traffic.len(),
+            settings,
+            owners: HashMap::default(),
+            touched: VecDeque::new(),
+            is_touched: vec![false; nodes.len()],
+            inbox: VecDeque::new(),
+            outside: vec![None; nodes.len()],
+            captures: HashMap::default(),
+            capture_error: None,
+            arrived: Vec::new(),
+            carried: 0,
+            segments: 0,
+            nodes,
+            lines,
+        };
+        core.open_captures(plan)?;
+        for node in 0..core.nodes.len() {
+            for interface in 0..core.nodes[node].interfaces.len() {
+                core.tell_addresses(
+                    node,
+                    AddressChange {
+                        interface,
+                        usable: true,
+                    },
+                );
+            }
+            core.set_addresses(node);
+        }
+        Ok(core)
+    }
+
+    fn open_captures(&mut self, plan: &Plan) -> Result<(), SimError> {
+        let Some(wanted) = &plan.capture else {
+            return Ok(());
+        };
+        for of in &wanted.interfaces {
+            let interface = &self.nodes[of.node].interfaces[of.interface];
+            let Some(line) = interface.line else {
+                continue;
+            };
+            let name = format!("{}.pcapng", interface.subject.replace('.', "-"));
+            let path = wanted.folder.join(name);
+            let capture = Capture::create(path, &interface.subject, line, wanted.snap_length)
+                .map_err(|error| SimError::Capture {
+                    interface: interface.subject.clone(),
+                    error,
+                })?;
+            self.captures.insert((of.node, of.interface), capture);
+        }
+        Ok(())
+    }
+
+    /// Completes the files of the captures.
+    pub(crate) fn finish_captures(&mut self) -> Result<(), SimError> {
+        let failed = |interface: &str| {
+            let interface = interface.to_owned();
+            move |error| SimError::Capture { interface, error }
+        };
+        if let Some(error) = self.capture_error.take() {
+            return Err(failed("an interface")(error));
+        }
+        for (of, capture) in self.captures.drain() {
+            let subject = &self.nodes[of.0].interfaces[of.1].subject;
+            capture.finish().map_err(failed(subject))?;
+        }
+        Ok(())
+    }
+
+    // Actors.
+
+    fn number(&self, actor: Actor) -> usize {
+        let lines = 2;
+        let nodes = lines + self.lines.len();
+        let items = nodes + self.nodes.len();
+        match actor {
+            Actor::Timeline => 0,
+            Actor::Limit => 1,
+            Actor::Line(index) => lines + index,
+            Actor::Node(index) => nodes + index,
+            Actor::Item(index) => items + index,
+            Actor::Sampler => items + self.items,
+        }
+    }
+
+    /// The next actor and its time.
+    pub(crate) fn next_actor(&self) -> Option<(Nanos, Actor)> {
+        let (time, number) = self.schedule.next()?;
+        let actor = match number {
+            0 => Actor::Timeline,
+            1 => Actor::Limit,
+            number => {
+                let index = number - 2;
+                let lines = self.lines.len();
+                let nodes = lines + self.nodes.len();
+                match index {
+                    line if line < lines => Actor::Line(line),
+                    node if node < nodes => Actor::Node(node - lines),
+                    item if item < nodes + self.items => Actor::Item(item - nodes),
+                    _ => Actor::Sampler,
+                }
+            }
+        };
+        Some((time, actor))
+    }
+
+    /// Sets when an actor wants to be called.
+    pub(crate) fn call(&mut self, actor: Actor, time: Option<Nanos>) {
+        let number = self.number(actor);
+        self.schedule.set(number, time);
+    }
+
+    // Packets.
+
+    /// Carries out of a link what has come to its end.
+    pub(crate) fn poll_line(&mut self, line: usize) {
+        let mut arrived = std::mem::take(&mut self.arrived);
+        self.lines[line].poll(self.now, &mut arrived);
+        for (direction, packet) in arrived.drain(..) {
+            self.arrive(line, direction, packet);
+        }
+        self.arrived = arrived;
+        self.refresh_line(line);
+    }
+
+    /// Sets anew when a link is called.
+    pub(crate) fn refresh_line(&mut self, line: usize) {
+        self.call(Actor::Line(line), self.lines[line].deadline());
+    }
+
+    /// A packet has come to the end of a link.
+    fn arrive(&mut self, line: usize, direction: usize, mut packet: Packet) {
+        self.carried += 1;
+        let of = self.lines[line].ends[1 - direction];
+        let node = &mut self.nodes[of.node];
+        if !node.interfaces[of.interface].receives(&packet) {
+            return;
+        }
+        self.capture((of.node, of.interface), Seen::Inbound, &packet);
+        if let Some(queue) = &mut self.outside[of.node] {
+            queue.push_back((of.interface, packet));
+            return;
+        }
+        let node = &mut self.nodes[of.node];
+        if node.has(packet.destination()) {
+            self.take(of.node, packet);
+        } else if node.is_router
+            && packet.decrement_hop_limit()
+            && let Some(interface) = node.way_on(&packet)
+        {
+            self.emit(of.node, interface, packet);
+        }
+    }
+
+    /// A packet has reached its node.
+    fn take(&mut self, node: usize, packet: Packet) {
+        const TCP: u8 = 6;
+        if packet.protocol() == TCP {
+            if let Some(endpoint) = &mut self.endpoints[node] {
+                endpoint.receive(self.now, &packet);
+                self.touch(node);
+            }
+            return;
+        }
+        match packet.as_echo() {
+            Some(echo) if echo.kind == EchoKind::Request => {
+                let (to, from) = (packet.source(), packet.destination());
+                let (id, sequence) = (echo.id, echo.sequence);
+                let payload = packet.payload;
+                let reply = Packet::echo(from, to, EchoKind::Reply, id, sequence, payload);
+                self.send(node, reply);
+            }
+            _ => self.inbox.push_back((node, packet)),
+        }
+    }
+
+    /// Sends a packet of a node itself; one without a way is lost.
+    pub(crate) fn send(&mut self, node: usize, packet: Packet) {
+        if let Some(interface) = self.nodes[node].way_of_own(&packet) {
+            self.emit(node, interface, packet);
+        }
+    }
+
+    /// Hands a packet to the link at an interface.
+    pub(crate) fn emit(&mut self, node: usize, interface: usize, packet: Packet) {
+        let out = &mut self.nodes[node].interfaces[interface];
+        let Some((line, end)) = out.line else {
+            return;
+        };
+        if !out.sends(&packet) {
+            return;
+        }
+        self.capture((node, interface), Seen::Outbound, &packet);
+        // What the link does not take, it has counted.
+        self.lines[line].offer(self.now, end, packet).ok();
+        self.refresh_line(line);
+    }
+
+    fn capture(&mut self, of: (usize, usize), seen: Seen, packet: &Packet) {
+        if self.captures.is_empty() {
+            return;
+        }
+        if let Some(capture) = self.captures.get_mut(&of)
+            && let Err(error) = capture.write(self.now, seen, packet)
+        {
+            self.capture_error.get_or_insert(error);
+        }
+    }
+
+    /// Lets a node live outside: what reaches its interfaces is kept for whoever fetches it.
+    pub(crate) fn put_outside(&mut self, node: usize) {
+        self.outside[node].get_or_insert_default();
+    }
+
+    /// Takes what has reached a node outside, with the interface.
+    pub(crate) fn take_outside(&mut self, node: usize) -> Option<(usize, Packet)> {
+        self.outside[node].as_mut()?.pop_front()
+    }
+
+    /// A packet for the applications.
+    pub(crate) fn take_inbox(&mut self) -> Option<(usize, Packet)> {
+        self.inbox.pop_front()
+    }
+
+    // Nodes.
+
+    /// Notes that a node's endpoint may have something to say.
+    pub(crate) fn touch(&mut self, node: usize) {
+        if !std::mem::replace(&mut self.is_touched[node], true) {
+            self.touched.push_back(node);
+        }
+    }
+
+    /// A node whose endpoint may have something to say.
+    pub(crate) fn take_touched(&mut self) -> Option<usize> {
+        let node = self.touched.pop_front()?;
+        self.is_touched[node] = false;
+        Some(node)
+    }
+
+    /// Does what is due at a node.
+    pub(crate) fn act_node(&mut self, node: usize) {
+        let changes = self.nodes[node].act(self.now);
+        for &change in &changes {
+            self.tell_addresses(node, change);
+        }
+        if !changes.is_empty() {
+            self.set_addresses(node);
+        }
+        if let Some(endpoint) = &mut self.endpoints[node] {
+            endpoint.on_deadline(self.now);
+        }
+        self.touch(node);
+    }
+
+    /// Sends what a node's endpoint has to send, and sets when it is called again.
+    pub(crate) fn transmit(&mut self, node: usize) {
+        while let Some(endpoint) = &mut self.endpoints[node]
+            && let Some(packet) = endpoint.transmit(self.now)
+        {
+            self.segments += 1;
+            self.send(node, packet);
+        }
+        let endpoint = self.endpoints[node].as_ref();
+        let deadline = endpoint.and_then(Endpoint::next_deadline);
+        let deadline = deadline.into_iter().chain(self.nodes[node].due()).min();
+        self.call(Actor::Node(node), deadline);
+    }
+
+    /// Follows a change of a node's addresses.
+    pub(crate) fn follow(&mut self, node: usize, change: Option<AddressChange>) {
+        if let Some(change) = change {
+            self.tell_addresses(node, change);
+            self.set_addresses(node);
+        }
+        self.touch(node);
+    }
+
+    fn tell_addresses(&mut self, node: usize, change: AddressChange) {
+        let interface = &self.nodes[node].interfaces[change.interface];
+        let what = if change.usable {
+            "is usable"
+        } else {
+            "has gone"
+        };
+        for prefix in &interface.planned.addresses {
+            let label = format!("{} {what}", prefix.address);
+            self.recorder
+                .event(self.now, "address", &interface.subject, &label);
+        }
+    }
+
+    /// Tells a node's endpoint which addresses it has.
+    pub(crate) fn set_addresses(&mut self, node: usize) {
+        if let Some(endpoint) = &mut self.endpoints[node] {
+            let addresses = host::local_addresses(&self.nodes[node]);
+            endpoint.set_addresses(self.now, &addresses);
+        }
+        self.touch(node);
+    }
+
+    /// The address from which a program that names none reaches a destination.
+    pub(crate) fn source_for(&mut self, node: usize, destination: IpAddr) -> Option<IpAddr> {
+        self.nodes[node].source_for(destination)
+    }
+
+    /// Whether a node speaks MPTCP.
+    pub(crate) fn speaks_mptcp(&self, node: usize) -> bool {
+        self.settings[node].mptcp
+    }
+
+    /// The counters of a node's transport layer.
+    pub(crate) fn mib(&self, node: usize) -> Mib {
+        self.endpoints[node]
+            .as_ref()
+            .map_or_else(Mib::new, host::mib)
+    }
+
+    // Connections.
+
+    /// Opens a port for the servers of an item.
+    pub(crate) fn listen(&mut self, traffic: &Traffic, port: u16) -> Result<(), SimError> {
+        let name = &traffic.server_congestion_control;
+        let options = self.settings[traffic.server].socket(traffic, name)?;
+        if let Some(endpoint) = &mut self.endpoints[traffic.server] {
+            endpoint.listen(port, options);
+        }
+        Ok(())
+    }
+
+    /// Opens a connection of an item's client.
+    ///
+    /// # Errors
+    /// Says why there is no way to the target, in the kernel's words.
+    pub(crate) fn connect(
+        &mut self,
+        traffic: &Traffic,
+        target: SocketAddr,
+    ) -> Result<ConnectionId, &'static str> {
+        let node = traffic.client;
+        let source = match traffic.source {
+            Some(source) if !self.nodes[node].has(source) => {
+                return Err("cannot assign requested address");
+            }
+            Some(source) => source,
+            None => self
+                .source_for(node, target.ip())
+                .ok_or("network is unreachable")?,
+        };
+        if !self.nodes[node].reaches(source, target.ip()) {
+            return Err("no route to host");
+        }
+        let options = self.settings[node].socket(traffic, &traffic.congestion_control);
+        let (Ok(options), Some(endpoint)) = (options, &mut self.endpoints[node]) else {
+            return Err("network is unreachable");
+        };
+        let id = endpoint.connect(self.now, source, target, options);
+        self.touch(node);
+        Ok(id)
+    }
+
+    /// Says whose a connection is.
+    pub(crate) fn own(&mut self, node: usize, id: ConnectionId, owner: Owner) {
+        self.owners.insert((node, id), owner);
+    }
+
+    /// Whose a connection is.
+    pub(crate) fn owner(&self, node: usize, id: ConnectionId) -> Option<Owner> {
+        self.owners.get(&(node, id)).copied()
+    }
+
+    pub(crate) fn read(&mut self, node: usize, id: ConnectionId, most: usize) -> Option<Bytes> {
+        let bytes = self.endpoints[node].as_mut()?.read(self.now, id, most);
+        // The window may have opened.
+        if bytes.is_some() {
+            self.touch(node);
+        }
+        bytes
+    }
+
+    pub(crate) fn write(&mut self, node: usize, id: ConnectionId, bytes: Bytes) -> usize {
+        let Some(endpoint) = &mut self.endpoints[node] else {
+            return 0;
+        };
+        let taken = endpoint.write(self.now, id, bytes);
+        self.touch(node);
+        taken
+    }
+
+    pub(crate) fn shutdown(&mut self, node: usize, id: ConnectionId) {
+        if let Some(endpoint) = &mut self.endpoints[node] {
+            endpoint.shutdown(self.now, id);
+            self.touch(node);
+        }
+    }
+
+    pub(crate) fn abort(&mut self, node: usize, id: ConnectionId) {
+        if let Some(endpoint) = &mut self.endpoints[node] {
+            endpoint.abort(self.now, id);
+            self.touch(node);
+        }
+    }
+
+    pub(crate) fn release(&mut self, node: usize, id: ConnectionId) {
+        self.owners.remove(&(node, id));
+        if let Some(endpoint) = &mut self.endpoints[node] {
+            endpoint.release(self.now, id);
+            self.touch(node);
+        }
+    }
+
+    /// Opens a subflow of a connection, as its application asks.
+    ///
+    /// # Errors
+    /// Says why it cannot be opened.
+    pub(crate) fn open_subflow(
+        &mut self,
+        node: usize,
+        id: ConnectionId,
+        local: IpAddr,
+        remote: SocketAddr,
+    ) -> Result<(), String> {
+        let Some(endpoint) = &mut self.endpoints[node] else {
+            return Ok(());
+        };
+        let opened = endpoint.open_subflow(self.now, id, local, remote, false);
+        self.touch(node);
+        opened.map(|_| ()).map_err(|error| error.to_string())
+    }
+
+    /// Closes the subflows of a connection between two addresses, as its application asks.
+    ///
+    /// # Errors
+    /// Says why they cannot be closed.
+    pub(crate) fn close_subflow(
+        &mut self,
+        node: usize,
+        id: ConnectionId,
+        local: IpAddr,
+        remote: SocketAddr,
+    ) -> Result<(), String> {
+        let Some(endpoint) = &mut self.endpoints[node] else {
+            return Ok(());
+        };
+        let between = |tuple: &FourTuple| tuple.local.ip() == local && tuple.remote == remote;
+        let subflows = endpoint.subflows(id);
+        let subflows: Vec<SubflowId> = subflows
+            .filter(|subflow| between(&subflow.tcp.tuple))
+            .map(|subflow| subflow.id)
+            .collect();
+        for subflow in subflows {
+            let closed = endpoint.close_subflow(self.now, id, subflow);
+            closed.map_err(|error| error.to_string())?;
+        }
+        self.touch(node);
+        Ok(())
+    }
+
+    pub(crate) fn local_address(&self, node: usize, id: ConnectionId) -> Option<SocketAddr> {
+        Some(self.endpoints[node].as_ref()?.info(id)?.local)
+    }
+
+    pub(crate) fn remote_address(&self, node: usize, id: ConnectionId) -> Option<SocketAddr> {
+        Some(self.endpoints[node].as_ref()?.info(id)?.remote)
+    }
+
+    // Rows.
+
+    /// Writes an event of an item of traffic.
+    pub(crate) fn traffic_event(&mut self, name: &str, label: &str) {
+        self.recorder.event(self.now, "traffic", name, label);
+    }
+
+    /// Writes what a reader of the results must know about an item of traffic.
+    pub(crate) fn warn(&mut self, name: &str, text: &str) {
+        self.recorder.warn(&format!("{name}: {text}"));
+    }
+}

@@ -1,0 +1,35 @@
+//! Why a plan cannot be simulated.
+
+use std::io;
+
+use thiserror::Error;
+
+/// Why a plan cannot be simulated, or not to its end.
+#[derive(Debug, Error)]
+pub enum SimError {
+    /// A part of the plan cannot be simulated.
+    #[error("{part}: {problem}")]
+    Refused {
+        /// Which link, node, item of traffic or event.
+        part: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A capture could not be written.
+    #[error("capture of {interface}: {error}")]
+    Capture {
+        /// `node.interface`.
+        interface: String,
+        /// The file system's reason.
+        error: io::Error,
+    },
+}
+
+impl SimError {
+    pub(crate) fn refused(part: impl Into<String>, problem: impl ToString) -> Self {
+        Self::Refused {
+            part: part.into(),
+            problem: problem.to_string(),
+        }
+    }
+}

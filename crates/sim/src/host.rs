@@ -1,0 +1,125 @@
+//! A host's settings, as its transport layer takes them.
+
+use mptcplab_plan as plan;
+use mptcplab_plan::{EndpointFlags as Planned, Traffic, Workload};
+use mptcplab_stack::congestion::CongestionAlgorithm;
+use mptcplab_stack::endpoint::{
+    Endpoint, EndpointConfig, EndpointFlags, LocalAddress, Protocol, SocketOptions,
+};
+use mptcplab_stack::tcp::{BufferLimits, EcnPolicy};
+
+use crate::application::Mib;
+use crate::error::SimError;
+use crate::node::Node;
+
+/// What the plan says of a host's transport layer.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    /// It speaks MPTCP.
+    pub(crate) mptcp: bool,
+    send_buffer: BufferLimits,
+    receive_buffer: BufferLimits,
+    ecn: EcnPolicy,
+}
+
+impl Settings {
+    /// The settings of a node of the plan.
+    pub(crate) fn new(node: &plan::Node) -> Result<Self, SimError> {
+        let mut settings = Self {
+            mptcp: node.mptcp.enabled,
+            send_buffer: BufferLimits::SEND,
+            receive_buffer: BufferLimits::RECEIVE,
+            ecn: EcnPolicy::default(),
+        };
+        for (name, value) in &node.sysctls {
+            settings
+                .set(name, value)
+                .map_err(|problem| SimError::refused(format!("node {}", node.name), problem))?;
+        }
+        Ok(settings)
+    }
+
+    /// Obeys a sysctl.
+    fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
+        let refused = || format!("{name} cannot be {value:?}");
+        match name {
+            "net.ipv4.tcp_rmem" => self.receive_buffer = buffer(value).ok_or_else(refused)?,
+            "net.ipv4.tcp_wmem" => self.send_buffer = buffer(value).ok_or_else(refused)?,
+            "net.ipv4.tcp_ecn" => {
+                self.ecn = match value.trim() {
+                    "0" => EcnPolicy::Off,
+                    "1" => EcnPolicy::Request,
+                    "2" => EcnPolicy::Agree,
+                    _ => return Err(refused()),
+                }
+            }
+            _ => return Err(format!("the simulator has no sysctl {name}")),
+        }
+        Ok(())
+    }
+
+    /// Settings of the endpoint.
+    pub(crate) fn endpoint(&self) -> EndpointConfig {
+        EndpointConfig::default()
+    }
+
+    /// Settings of a socket of an item of traffic with this congestion control.
+    pub(crate) fn socket(&self, traffic: &Traffic, name: &str) -> Result<SocketOptions, SimError> {
+        let congestion_control =
+            CongestionAlgorithm::from_name(name).ok_or_else(|| {
+                let problem = format!("the simulator has no congestion control {name:?}");
+                SimError::refused(format!("traffic {}", traffic.name), problem)
+            })?;
+        Ok(SocketOptions {
+            protocol: match traffic.protocol {
+                plan::Protocol::Tcp => Protocol::Tcp,
+                plan::Protocol::Mptcp => Protocol::Mptcp,
+            },
+            congestion_control,
+            no_delay: matches!(traffic.workload, Workload::RequestResponse { .. }),
+            send_buffer: self.send_buffer,
+            receive_buffer: self.receive_buffer,
+            ecn: self.ecn,
+            ..SocketOptions::default()
+        })
+    }
+}
+
+/// The three numbers of `tcp_rmem` and `tcp_wmem`: smallest, initial and largest size.
+fn buffer(value: &str) -> Option<BufferLimits> {
+    let numbers: Option<Vec<u64>> = value.split_whitespace().map(|n| n.parse().ok()).collect();
+    let &[_, initial_bytes, max_bytes] = &numbers?[..] else {
+        return None;
+    };
+    Some(BufferLimits {
+        initial_bytes,
+        max_bytes,
+    })
+}
+
+/// The usable addresses of a node, as its endpoint takes them.
+pub(crate) fn local_addresses(node: &Node) -> Vec<LocalAddress> {
+    let flags = |flags: Planned| EndpointFlags {
+        signal: flags.signal,
+        subflow: flags.subflow,
+        backup: flags.backup,
+        fullmesh: flags.fullmesh,
+    };
+    node.addresses()
+        .map(|(address, mtu, endpoint)| LocalAddress {
+            address,
+            mtu,
+            endpoint: endpoint.map(flags),
+        })
+        .collect()
+}
+
+/// The counters of an endpoint that are not zero, by the kernel's names.
+pub(crate) fn mib(endpoint: &Endpoint) -> Mib {
+    endpoint
+        .counters()
+        .iter()
+        .filter(|&(_, value)| value != 0)
+        .map(|(name, value)| (name.to_owned(), value as i64))
+        .collect()
+}

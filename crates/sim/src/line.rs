@@ -1,0 +1,60 @@
+//! A link of the run with the boxes in it.
+
+use mptcplab_link::{ConfigError, Delivery, Dropped, Link};
+use mptcplab_plan as plan;
+use mptcplab_plan::InterfaceRef;
+use mptcplab_wire::Packet;
+
+use crate::Nanos;
+use crate::middlebox::{Chain, Directed};
+
+/// A link, its ends, and what stands in it.
+#[derive(Debug)]
+pub(crate) struct Line {
+    pub(crate) model: Link<Packet>,
+    pub(crate) ends: [InterfaceRef; 2],
+    boxes: Chain,
+    arrived: Vec<Delivery<Packet>>,
+}
+
+impl Line {
+    /// Link number `index` of a run; its streams are those of the kernel engine's link.
+    pub(crate) fn new(planned: &plan::Link, seed: u64, index: usize) -> Result<Self, ConfigError> {
+        let link_seed = seed.wrapping_mul(1 << 16).wrapping_add(index as u64);
+        Ok(Self {
+            model: Link::new(&planned.config, link_seed)?,
+            ends: planned.ends,
+            boxes: Chain::new(&planned.middleboxes, seed, index),
+            arrived: Vec::new(),
+        })
+    }
+
+    /// Takes a packet from an end.
+    pub(crate) fn offer(&mut self, now: Nanos, end: usize, packet: Packet) -> Result<(), Dropped> {
+        let bytes = packet.ip_bytes() as u32;
+        self.model.offer(end, now, bytes, packet)
+    }
+
+    /// When something may come out next.
+    pub(crate) fn deadline(&self) -> Option<Nanos> {
+        let deadline = self.model.next_deadline();
+        if self.boxes.is_empty() {
+            return deadline;
+        }
+        deadline.into_iter().chain(self.boxes.deadline()).min()
+    }
+
+    /// Appends what comes out by `now`.
+    pub(crate) fn poll(&mut self, now: Nanos, out: &mut Vec<Directed>) {
+        self.model.poll(now, &mut self.arrived);
+        let arrived = self.arrived.drain(..);
+        let directed = arrived.map(|delivery| (delivery.direction, delivery.packet));
+        if self.boxes.is_empty() {
+            return out.extend(directed);
+        }
+        for directed in directed {
+            self.boxes.pass(now, directed, out);
+        }
+        self.boxes.act(now, out);
+    }
+}

@@ -1,0 +1,324 @@
+//! A node: its interfaces with their addresses, its routes, and the network manager that follows
+//! what happens to them.
+//!
+//! The manager does what that of the kernel engine does (`docs/architecture.md`): an interface that
+//! loses its carrier or is set down loses its addresses at once; one that comes back has them again
+//! after its address delay. What a host sends from an address leaves by the interface of that
+//! address or not at all. A neighbour needs no discovery: what leaves by an interface reaches the
+//! other end of its link.
+
+use std::net::IpAddr;
+
+use mptcplab_plan as plan;
+use mptcplab_plan::{EndpointFlags, Prefix};
+use mptcplab_wire::Packet;
+
+use crate::Nanos;
+use crate::random::{Purpose, Random};
+use crate::route::{Table, Way, contains, everything};
+
+/// Metric of the main table's routes over a host's first interface; the others follow. Those of a
+/// router are all equally good.
+const FIRST_METRIC: u32 = 100;
+
+/// Bytes of the Ethernet header, which an interface counts as the kernel's does.
+const ETHERNET_HEADER_BYTES: u64 = 14;
+
+/// What an interface has carried, as the kernel counts it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct InterfaceCounters {
+    /// Packets received.
+    pub rx_packets: u64,
+    /// Packets sent.
+    pub tx_packets: u64,
+    /// Their bytes, Ethernet headers included.
+    pub rx_bytes: u64,
+    /// Their bytes, Ethernet headers included.
+    pub tx_bytes: u64,
+    /// Packets that came while the interface was down.
+    pub rx_dropped: u64,
+    /// Packets that were to be sent while it was down, or were larger than its MTU.
+    pub tx_dropped: u64,
+}
+
+/// One interface of a node.
+#[derive(Debug)]
+pub(crate) struct Interface {
+    /// `node.interface`.
+    pub(crate) subject: String,
+    pub(crate) planned: plan::Interface,
+    /// The link that it is an end of, and which end.
+    pub(crate) line: Option<(usize, usize)>,
+    set_up: bool,
+    carrier: bool,
+    /// Its addresses are usable.
+    usable: bool,
+    /// When they come back.
+    due: Option<Nanos>,
+    /// The backup flag of its endpoints, where an event has set it.
+    backup: Option<bool>,
+    pub(crate) counters: InterfaceCounters,
+}
+
+impl Interface {
+    /// Set up, and its carrier there.
+    pub(crate) fn is_running(&self) -> bool {
+        self.set_up && self.carrier
+    }
+
+    /// Flags of its MPTCP endpoints, as they are wanted now.
+    fn endpoint_flags(&self) -> Option<EndpointFlags> {
+        let planned = self.planned.endpoint?;
+        let backup = self.backup.unwrap_or(planned.backup);
+        Some(EndpointFlags { backup, ..planned })
+    }
+
+    /// Counts a packet that comes; says whether the interface takes it.
+    pub(crate) fn receives(&mut self, packet: &Packet) -> bool {
+        if !self.is_running() {
+            self.counters.rx_dropped += 1;
+            return false;
+        }
+        self.counters.rx_packets += 1;
+        self.counters.rx_bytes += packet.ip_bytes() as u64 + ETHERNET_HEADER_BYTES;
+        true
+    }
+
+    /// Counts a packet that is to leave; says whether the interface sends it.
+    pub(crate) fn sends(&mut self, packet: &Packet) -> bool {
+        if !self.is_running() || packet.ip_bytes() > self.planned.mtu as usize {
+            self.counters.tx_dropped += 1;
+            return false;
+        }
+        self.counters.tx_packets += 1;
+        self.counters.tx_bytes += packet.ip_bytes() as u64 + ETHERNET_HEADER_BYTES;
+        true
+    }
+}
+
+/// Addresses of an interface that have become usable, or are no longer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct AddressChange {
+    pub(crate) interface: usize,
+    pub(crate) usable: bool,
+}
+
+/// A host or a router.
+#[derive(Debug)]
+pub(crate) struct Node {
+    pub(crate) name: String,
+    pub(crate) is_router: bool,
+    pub(crate) interfaces: Vec<Interface>,
+    routes: Vec<plan::Route>,
+    /// For what has no address of the node as its source, and for what a router forwards.
+    main: Table,
+    /// For what has an address of the interface as its source; a host's only.
+    by_interface: Vec<Table>,
+    /// Usable addresses and their interfaces.
+    addresses: Vec<(IpAddr, usize)>,
+    flow_seed: u64,
+}
+
+impl Node {
+    /// Node number `index` of a run; its interfaces are up and their addresses usable.
+    pub(crate) fn new(planned: &plan::Node, seed: u64, index: usize) -> Self {
+        let interface = |interface: &plan::Interface| Interface {
+            subject: format!("{}.{}", planned.name, interface.name),
+            planned: interface.clone(),
+            line: None,
+            set_up: true,
+            carrier: true,
+            usable: true,
+            due: None,
+            backup: None,
+            counters: InterfaceCounters::default(),
+        };
+        let mut node = Self {
+            name: planned.name.clone(),
+            is_router: planned.router,
+            interfaces: planned.interfaces.iter().map(interface).collect(),
+            routes: planned.routes.clone(),
+            main: Table::default(),
+            by_interface: Vec::new(),
+            addresses: Vec::new(),
+            flow_seed: Random::new(seed, Purpose::Routes, index).bits(),
+        };
+        node.make_routes();
+        node
+    }
+
+    /// `ip link set … up|down`.
+    pub(crate) fn set_up(&mut self, now: Nanos, interface: usize, up: bool) -> Option<AddressChange> {
+        self.interfaces[interface].set_up = up;
+        self.follow(now, interface)
+    }
+
+    /// The carrier comes or goes.
+    pub(crate) fn set_carrier(
+        &mut self,
+        now: Nanos,
+        interface: usize,
+        carrier: bool,
+    ) -> Option<AddressChange> {
+        self.interfaces[interface].carrier = carrier;
+        self.follow(now, interface)
+    }
+
+    /// Changes the backup flag of an interface's endpoints, also of those that are still to come;
+    /// false where it has none.
+    pub(crate) fn set_backup(&mut self, interface: usize, backup: bool) -> bool {
+        let interface = &mut self.interfaces[interface];
+        interface.backup = Some(backup);
+        interface.planned.endpoint.is_some()
+    }
+
+    /// When addresses come back.
+    pub(crate) fn due(&self) -> Option<Nanos> {
+        self.interfaces.iter().filter_map(|one| one.due).min()
+    }
+
+    /// Brings back addresses that are due.
+    pub(crate) fn act(&mut self, now: Nanos) -> Vec<AddressChange> {
+        let mut changes = Vec::new();
+        for interface in 0..self.interfaces.len() {
+            let this = &mut self.interfaces[interface];
+            if this.due.is_some_and(|due| due <= now) {
+                this.due = None;
+                this.usable = true;
+                changes.push(AddressChange {
+                    interface,
+                    usable: true,
+                });
+            }
+        }
+        if !changes.is_empty() {
+            self.make_routes();
+        }
+        changes
+    }
+
+    /// Follows a change of an interface's state.
+    fn follow(&mut self, now: Nanos, interface: usize) -> Option<AddressChange> {
+        let this = &mut self.interfaces[interface];
+        if this.is_running() {
+            if !this.usable && this.due.is_none() {
+                this.due = Some(now.saturating_add(this.planned.address_delay_ns));
+            }
+            return None;
+        }
+        this.due = None;
+        if !std::mem::replace(&mut this.usable, false) {
+            return None;
+        }
+        self.make_routes();
+        Some(AddressChange {
+            interface,
+            usable: false,
+        })
+    }
+
+    /// Makes the tables from what is usable.
+    fn make_routes(&mut self) {
+        self.main = Table::default();
+        self.by_interface = vec![Table::default(); self.interfaces.len()];
+        self.addresses.clear();
+        for (index, interface) in self.interfaces.iter().enumerate() {
+            if !interface.usable {
+                continue;
+            }
+            let metric = match self.is_router {
+                true => 0,
+                false => FIRST_METRIC + index as u32,
+            };
+            let own = &mut self.by_interface[index];
+            let mut add = |to, metric| {
+                let way = Way {
+                    to,
+                    interface: index,
+                    metric,
+                };
+                own.add(way);
+                self.main.add(way);
+            };
+            for &prefix in &interface.planned.addresses {
+                self.addresses.push((prefix.address, index));
+                add(prefix, 0);
+            }
+            for &gateway in &interface.planned.gateways {
+                let is_usable = |prefix: &&Prefix| prefix.address.is_ipv4() == gateway.is_ipv4();
+                if interface.planned.addresses.iter().any(|prefix| is_usable(&prefix)) {
+                    add(everything(gateway), metric);
+                }
+            }
+            for route in &self.routes {
+                let mut addresses = interface.planned.addresses.iter();
+                if addresses.any(|&prefix| contains(prefix, route.via)) {
+                    add(route.to, metric);
+                }
+            }
+        }
+    }
+
+    /// Whether a usable address is the node's.
+    pub(crate) fn has(&self, address: IpAddr) -> bool {
+        self.interface_of(address).is_some()
+    }
+
+    /// The interface of a usable address.
+    pub(crate) fn interface_of(&self, address: IpAddr) -> Option<usize> {
+        let mut addresses = self.addresses.iter();
+        let &(_, interface) = addresses.find(|&&(own, _)| own == address)?;
+        Some(interface)
+    }
+
+    /// Usable addresses with the MTU of their interfaces and the flags of their endpoints.
+    pub(crate) fn addresses(&self) -> impl Iterator<Item = (IpAddr, u32, Option<EndpointFlags>)> {
+        self.addresses.iter().map(|&(address, interface)| {
+            let interface = &self.interfaces[interface];
+            (address, interface.planned.mtu, interface.endpoint_flags())
+        })
+    }
+
+    /// Addresses from which the path manager opens subflows.
+    pub(crate) fn subflow_endpoints(&self) -> Vec<IpAddr> {
+        self.addresses()
+            .filter(|(_, _, flags)| flags.is_some_and(|flags| flags.subflow || flags.fullmesh))
+            .map(|(address, ..)| address)
+            .collect()
+    }
+
+    /// The address from which a program that names none reaches a destination.
+    pub(crate) fn source_for(&mut self, destination: IpAddr) -> Option<IpAddr> {
+        let interface = self.main.interface(destination, || 0)?;
+        self.addresses
+            .iter()
+            .find(|&&(address, of)| {
+                of == interface && address.is_ipv4() == destination.is_ipv4()
+            })
+            .map(|&(address, _)| address)
+    }
+
+    /// Whether something from this address of the node has a way to a destination.
+    pub(crate) fn reaches(&mut self, source: IpAddr, destination: IpAddr) -> bool {
+        self.interface_of(source).is_some_and(|interface| {
+            let table = &mut self.by_interface[interface];
+            table.interface(destination, || 0).is_some()
+        })
+    }
+
+    /// The interface by which a packet of the node itself leaves.
+    pub(crate) fn way_of_own(&mut self, packet: &Packet) -> Option<usize> {
+        if self.is_router {
+            return self.way_on(packet);
+        }
+        let interface = self.interface_of(packet.source())?;
+        self.by_interface[interface].interface(packet.destination(), || 0)
+    }
+
+    /// The interface by which a packet that the node forwards leaves.
+    pub(crate) fn way_on(&mut self, packet: &Packet) -> Option<usize> {
+        let seed = self.flow_seed;
+        self.main
+            .interface(packet.destination(), || packet.flow_hash(seed))
+    }
+}
