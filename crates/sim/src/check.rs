@@ -12,7 +12,10 @@ pub(crate) fn check(plan: &Plan) -> Result<(), SimError> {
         for &end in &link.ends {
             check_interface(plan, &name, end)?;
             if used.contains(&end) {
-                return Err(SimError::refused(name, "its interface is an end of another link"));
+                return Err(SimError::refused(
+                    name,
+                    "its interface is an end of another link",
+                ));
             }
             used.push(end);
         }

@@ -7,7 +7,8 @@ use std::net::{IpAddr, SocketAddr};
 use bytes::Bytes;
 use foldhash::fast::FixedState;
 use mptcplab_plan::{Plan, Traffic};
-use mptcplab_stack::{ConnectionId, Endpoint};
+use mptcplab_stack::endpoint::{ConnectionId, Endpoint, SubflowId};
+use mptcplab_stack::tcp::FourTuple;
 use mptcplab_wire::{EchoKind, Packet};
 
 use crate::Nanos;

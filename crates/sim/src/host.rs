@@ -4,7 +4,8 @@ use mptcplab_plan as plan;
 use mptcplab_plan::{EndpointFlags as Planned, Traffic, Workload};
 use mptcplab_stack::congestion::CongestionAlgorithm;
 use mptcplab_stack::endpoint::{
-    Endpoint, EndpointConfig, EndpointFlags, LocalAddress, Protocol, SocketOptions,
+    ConnectionId, Endpoint, EndpointConfig, EndpointFlags, Event, LocalAddress, Protocol,
+    SocketOptions,
 };
 use mptcplab_stack::tcp::{BufferLimits, EcnPolicy};
 
@@ -65,11 +66,10 @@ impl Settings {
 
     /// Settings of a socket of an item of traffic with this congestion control.
     pub(crate) fn socket(&self, traffic: &Traffic, name: &str) -> Result<SocketOptions, SimError> {
-        let congestion_control =
-            CongestionAlgorithm::from_name(name).ok_or_else(|| {
-                let problem = format!("the simulator has no congestion control {name:?}");
-                SimError::refused(format!("traffic {}", traffic.name), problem)
-            })?;
+        let congestion_control = CongestionAlgorithm::from_name(name).ok_or_else(|| {
+            let problem = format!("the simulator has no congestion control {name:?}");
+            SimError::refused(format!("traffic {}", traffic.name), problem)
+        })?;
         Ok(SocketOptions {
             protocol: match traffic.protocol {
                 plan::Protocol::Tcp => Protocol::Tcp,
@@ -122,4 +122,21 @@ pub(crate) fn mib(endpoint: &Endpoint) -> Mib {
         .filter(|&(_, value)| value != 0)
         .map(|(name, value)| (name.to_owned(), value as i64))
         .collect()
+}
+
+/// The connection that an event is about.
+pub(crate) fn connection_of(event: &Event) -> ConnectionId {
+    match *event {
+        Event::Connected { id }
+        | Event::Accepted { id, .. }
+        | Event::Readable { id }
+        | Event::Writable { id }
+        | Event::Finished { id }
+        | Event::Closed { id, .. }
+        | Event::SubflowEstablished { id, .. }
+        | Event::SubflowClosed { id, .. }
+        | Event::AddressAnnounced { id, .. }
+        | Event::AddressRemoved { id, .. }
+        | Event::Fallback { id, .. } => id,
+    }
 }

@@ -26,19 +26,19 @@ const ETHERNET_HEADER_BYTES: u64 = 14;
 
 /// What an interface has carried, as the kernel counts it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct InterfaceCounters {
+pub(crate) struct InterfaceCounters {
     /// Packets received.
-    pub rx_packets: u64,
+    pub(crate) rx_packets: u64,
     /// Packets sent.
-    pub tx_packets: u64,
+    pub(crate) tx_packets: u64,
     /// Their bytes, Ethernet headers included.
-    pub rx_bytes: u64,
+    pub(crate) rx_bytes: u64,
     /// Their bytes, Ethernet headers included.
-    pub tx_bytes: u64,
+    pub(crate) tx_bytes: u64,
     /// Packets that came while the interface was down.
-    pub rx_dropped: u64,
+    pub(crate) rx_dropped: u64,
     /// Packets that were to be sent while it was down, or were larger than its MTU.
-    pub tx_dropped: u64,
+    pub(crate) tx_dropped: u64,
 }
 
 /// One interface of a node.
@@ -148,7 +148,12 @@ impl Node {
     }
 
     /// `ip link set … up|down`.
-    pub(crate) fn set_up(&mut self, now: Nanos, interface: usize, up: bool) -> Option<AddressChange> {
+    pub(crate) fn set_up(
+        &mut self,
+        now: Nanos,
+        interface: usize,
+        up: bool,
+    ) -> Option<AddressChange> {
         self.interfaces[interface].set_up = up;
         self.follow(now, interface)
     }
@@ -246,7 +251,12 @@ impl Node {
             }
             for &gateway in &interface.planned.gateways {
                 let is_usable = |prefix: &&Prefix| prefix.address.is_ipv4() == gateway.is_ipv4();
-                if interface.planned.addresses.iter().any(|prefix| is_usable(&prefix)) {
+                if interface
+                    .planned
+                    .addresses
+                    .iter()
+                    .any(|prefix| is_usable(&prefix))
+                {
                     add(everything(gateway), metric);
                 }
             }
@@ -292,9 +302,7 @@ impl Node {
         let interface = self.main.interface(destination, || 0)?;
         self.addresses
             .iter()
-            .find(|&&(address, of)| {
-                of == interface && address.is_ipv4() == destination.is_ipv4()
-            })
+            .find(|&&(address, of)| of == interface && address.is_ipv4() == destination.is_ipv4())
             .map(|&(address, _)| address)
     }
 

@@ -4,12 +4,13 @@ use std::net::IpAddr;
 
 use mptcplab_link::{Backlog, Counters};
 use mptcplab_plan::Plan;
+use mptcplab_stack::endpoint::{ConnectionId, Endpoint};
 use mptcplab_stack::endpoint::{ConnectionInfo, MultipathInfo, Protocol, SubflowInfo};
-use mptcplab_stack::{ConnectionId, Endpoint};
 use serde::Serialize;
 
 use crate::Nanos;
 use crate::core::Core;
+use crate::node::Node;
 
 /// A row of `subflow_samples`.
 #[derive(Serialize)]
@@ -163,7 +164,9 @@ fn sample_links(core: &mut Core, plan: &Plan) {
         for direction in [0, 1] {
             let subject = |end: usize| {
                 let of = line.ends[end];
-                core.nodes[of.node].interfaces[of.interface].subject.as_str()
+                core.nodes[of.node].interfaces[of.interface]
+                    .subject
+                    .as_str()
             };
             let row = LinkSample {
                 t_ns: core.now,
@@ -221,14 +224,14 @@ fn write_subflows(core: &mut Core, node: usize, id: ConnectionId, last: bool) {
         return;
     };
     for subflow in endpoint.subflows(id) {
-        let row = subflow_sample(core, node, &info, &subflow, last);
+        let row = subflow_sample(core.now, &core.nodes[node], &info, &subflow, last);
         core.recorder.write("subflow_samples", row);
     }
 }
 
 fn subflow_sample<'a>(
-    core: &'a Core,
-    node: usize,
+    t_ns: Nanos,
+    node: &'a Node,
     connection: &ConnectionInfo,
     subflow: &SubflowInfo,
     last: bool,
@@ -238,13 +241,13 @@ fn subflow_sample<'a>(
     let micros = |ns: Nanos| ns / 1000;
     let (local, remote) = (tcp.tuple.local, tcp.tuple.remote);
     SubflowSample {
-        t_ns: core.now,
-        node: &core.nodes[node].name,
+        t_ns,
+        node: &node.name,
         token: connection
             .token
             .filter(|_| !last || connection.protocol == Protocol::Mptcp),
         subflow: format!("{local}-{remote}"),
-        interface: interface_name(core, node, local.ip()),
+        interface: interface_name(node, local.ip()),
         state: tcp.state.name(),
         backup: subflow.backup.filter(|_| !last),
         local_id: subflow.local_id.filter(|_| !last),
@@ -274,9 +277,9 @@ fn subflow_sample<'a>(
     }
 }
 
-fn interface_name(core: &Core, node: usize, address: IpAddr) -> Option<&str> {
-    let interface = core.nodes[node].interface_of(address)?;
-    Some(&core.nodes[node].interfaces[interface].planned.name)
+fn interface_name(node: &Node, address: IpAddr) -> Option<&str> {
+    let interface = node.interface_of(address)?;
+    Some(&node.interfaces[interface].planned.name)
 }
 
 fn write_connection(core: &mut Core, node: usize, id: ConnectionId, last: bool) {

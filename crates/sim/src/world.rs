@@ -1,7 +1,7 @@
 //! A plan as a world that is stepped through virtual time.
 
 use mptcplab_plan::{InterfaceRef, Plan};
-use mptcplab_stack::{Endpoint, Event};
+use mptcplab_stack::endpoint::{Endpoint, Event};
 use mptcplab_wire::Packet;
 use serde::Serialize;
 
@@ -10,6 +10,7 @@ use crate::application::Item;
 use crate::check::check;
 use crate::core::{Actor, Core};
 use crate::error::SimError;
+use crate::host;
 use crate::probe;
 use crate::timeline;
 
@@ -69,7 +70,10 @@ impl World {
         for (number, item) in items.iter().enumerate() {
             core.call(Actor::Item(number), item.deadline());
         }
-        core.call(Actor::Timeline, plan.events.first().map(|event| event.at_ns));
+        core.call(
+            Actor::Timeline,
+            plan.events.first().map(|event| event.at_ns),
+        );
         core.call(Actor::Limit, Some(plan.time_limit_ns));
         core.call(Actor::Sampler, Some(0));
         let mut world = Self {
@@ -248,7 +252,7 @@ impl World {
                 return self.set_item(number);
             }
         }
-        match self.core.owner(node, event.id()) {
+        match self.core.owner(node, host::connection_of(&event)) {
             Some(owner) => {
                 let number = owner.item as usize;
                 self.items[number].take(&mut self.core, owner, &event);
@@ -293,9 +297,9 @@ impl World {
             self.items[number].stop(&mut self.core, LIMIT_REACHED);
             self.set_item(number);
         }
-        self.core.recorder.warn(
-            "the run was ended by its time limit before all traffic was done",
-        );
+        self.core
+            .recorder
+            .warn("the run was ended by its time limit before all traffic was done");
     }
 
     fn sample(&mut self) {

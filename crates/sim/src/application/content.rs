@@ -40,8 +40,10 @@ impl Content {
     /// Where, at or after `offset`, `received` is not what was sent.
     pub(crate) fn first_difference(&self, mut offset: u64, mut received: &[u8]) -> Option<u64> {
         while !received.is_empty() {
-            let expected = self.from(offset, received.len() as u64);
-            let (part, rest) = received.split_at(expected.len());
+            let start = (offset % PERIOD as u64) as usize;
+            let length = received.len().min(self.bytes.len() - start);
+            let expected = &self.bytes[start..start + length];
+            let (part, rest) = received.split_at(length);
             if part != expected {
                 let place = part
                     .iter()
@@ -74,7 +76,7 @@ mod tests {
         let mut bytes = Vec::new();
         while offset < end {
             let part = content.from(offset, end - offset);
-            bytes.extend(part);
+            bytes.extend(&part);
             offset += part.len() as u64;
         }
         bytes
@@ -101,12 +103,12 @@ mod tests {
         let content = Content::new(1);
         assert!(
             Content::new(2)
-                .first_difference(0, content.from(0, 100))
+                .first_difference(0, &content.from(0, 100))
                 .is_some()
         );
         assert!(
             content
-                .first_difference(65_536, content.from(0, 100))
+                .first_difference(65_536, &content.from(0, 100))
                 .is_some()
         );
     }

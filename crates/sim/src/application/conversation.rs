@@ -3,7 +3,8 @@
 use std::net::{IpAddr, SocketAddr};
 
 use mptcplab_plan::{Protocol, Traffic, Way};
-use mptcplab_stack::{CloseReason, ConnectionId};
+use mptcplab_stack::endpoint::ConnectionId;
+use mptcplab_stack::tcp::CloseReason;
 
 use super::end::{Account, End, Progress, Role};
 use super::failure::{Failure, complete};
@@ -142,10 +143,6 @@ impl Conversation {
         self.account.index
     }
 
-    pub(super) fn way(&self) -> Way {
-        self.account.way
-    }
-
     /// Whether the server's end is still to come.
     pub(super) fn awaits_server(&self) -> bool {
         self.sides[SERVER].id.is_none()
@@ -182,7 +179,9 @@ impl Conversation {
                 this.is_established = true;
                 if side == CLIENT {
                     self.connected_ns = Some(core.now);
-                    self.source = this.id.and_then(|id| core.local_address(traffic.client, id));
+                    self.source = this
+                        .id
+                        .and_then(|id| core.local_address(traffic.client, id));
                 }
             }
             Happening::Ready => {}
@@ -216,8 +215,10 @@ impl Conversation {
         side: usize,
     ) -> Result<(), Failure> {
         let this = &mut self.sides[side];
-        let (Some(id), true) = (this.id, this.is_established && !this.is_held && !this.is_done)
-        else {
+        let (Some(id), true) = (
+            this.id,
+            this.is_established && !this.is_held && !this.is_done,
+        ) else {
             return Ok(());
         };
         let mut end = End {
@@ -285,7 +286,10 @@ impl Conversation {
         };
         let client = states[CLIENT].filter(|_| traffic.protocol == Protocol::Mptcp);
         let is_multipath = client.is_some_and(|client| client.is_multipath);
-        let joins = states.iter().zip(&self.sides).filter(|(state, _)| state.is_some());
+        let joins = states
+            .iter()
+            .zip(&self.sides)
+            .filter(|(state, _)| state.is_some());
         let joins = joins.map(|(_, side)| side.joins).min();
         let row = Transfer {
             traffic: &traffic.name,
@@ -309,7 +313,11 @@ impl Conversation {
             longest_silence_at_ns: deliveries.silence.map(|silence| silence.at_ns),
             error: result.as_ref().err().map(ToString::to_string),
         };
-        tally.count(row.joins, traffic.expected_joins, row.fallback == Some(true));
+        tally.count(
+            row.joins,
+            traffic.expected_joins,
+            row.fallback == Some(true),
+        );
         core.recorder.write("transfers", row);
         for side in &self.sides {
             let Some(id) = side.id else { continue };

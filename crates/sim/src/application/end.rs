@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use bytes::Bytes;
 use mptcplab_plan::Way;
-use mptcplab_stack::ConnectionId;
+use mptcplab_stack::endpoint::ConnectionId;
 
 use super::deliveries::{Bin, Deliveries};
 use super::failure::Failure;

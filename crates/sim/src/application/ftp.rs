@@ -5,7 +5,7 @@
 //! has no row of its own, as there.
 
 use mptcplab_plan::{Traffic, Way};
-use mptcplab_stack::ConnectionId;
+use mptcplab_stack::endpoint::ConnectionId;
 
 use super::conversation::{CLIENT, SERVER};
 use crate::core::Core;

@@ -75,10 +75,12 @@ impl Role for Server {
                 format!("HTTP/1.1 200 OK\r\nContent-Length: {bytes}\r\nConnection: close\r\n\r\n");
             *self = Self::Answering(Pending::new(head), Send::new(Some(bytes), None));
         }
-        match self {
-            Self::Answering(head, file) if head.flush(end) => file.go(end),
-            _ => Ok(Progress::Waiting),
+        if let Self::Answering(head, file) = self
+            && head.flush(end)
+        {
+            return file.go(end);
         }
+        Ok(Progress::Waiting)
     }
 }
 

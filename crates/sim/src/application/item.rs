@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use mptcplab_plan::{Protocol, Traffic, Way, Workload};
-use mptcplab_stack::{ConnectionId, Event};
+use mptcplab_stack::endpoint::{ConnectionId, Event};
 use mptcplab_wire::Packet;
 
 use super::content::splitmix64;
@@ -12,11 +12,11 @@ use super::datagrams::{self, Datagrams};
 use super::end::Role;
 use super::failure::Failure;
 use super::ftp::{Control, Order};
+use super::http;
 use super::payload::{Receive, Send};
 use super::ping::Ping;
 use super::request_response::{Answer, Ask, Pattern};
 use super::verdict::{self, Counters, Tally};
-use super::http;
 use crate::Nanos;
 use crate::core::{Core, Owner};
 use crate::random::{Purpose, Random};
@@ -38,7 +38,9 @@ enum Work {
     /// Conversations that were all opened at the start.
     Parallel,
     /// Downloads; the number of the next one.
-    Downloads { next: u32 },
+    Downloads {
+        next: u32,
+    },
     /// Files over FTP; the number of the next one, and whether the client has heard that the one
     /// under way is complete.
     Files {
@@ -329,7 +331,10 @@ impl Item {
     /// Opens the control connection of FTP.
     fn log_in(&mut self, core: &mut Core, way: Way) {
         let mut control = Control::new(way, self.data_port());
-        let connected = core.connect(&self.traffic, (self.traffic.target, self.traffic.port).into());
+        let connected = core.connect(
+            &self.traffic,
+            (self.traffic.target, self.traffic.port).into(),
+        );
         match connected {
             Ok(id) => {
                 core.own(self.traffic.client, id, self.owner(CONTROL, CLIENT));
@@ -349,15 +354,20 @@ impl Item {
 
     /// Begins the next file's data connection.
     fn open_file(&mut self, core: &mut Core, port: u16) {
-        let (Work::Files { next, is_complete, .. }, &Workload::Ftp { way, bytes, .. }) =
-            (&mut self.work, &self.traffic.workload)
+        let (
+            Work::Files {
+                next, is_complete, ..
+            },
+            &Workload::Ftp { way, bytes, .. },
+        ) = (&mut self.work, &self.traffic.workload)
         else {
             return;
         };
         let index = *next;
         *next += 1;
         *is_complete = false;
-        let mut roles: [Box<dyn Role>; 2] = [Box::new(Send::new(Some(bytes), None)), Box::new(Receive)];
+        let mut roles: [Box<dyn Role>; 2] =
+            [Box::new(Send::new(Some(bytes), None)), Box::new(Receive)];
         if way == Way::Down {
             roles.reverse();
         }
@@ -408,7 +418,11 @@ impl Item {
         }
         // By the client's address, unless something on the way changes addresses.
         let peer = core.remote_address(node, id);
-        let awaiting = || self.conversations.iter().filter(|(_, one)| one.awaits_server());
+        let awaiting = || {
+            self.conversations
+                .iter()
+                .filter(|(_, one)| one.awaits_server())
+        };
         let of_peer = awaiting().find(|(_, one)| one.source().is_some() && one.source() == peer);
         let Some((&number, _)) = of_peer.or_else(|| awaiting().next()) else {
             core.abort(node, id);
@@ -508,11 +522,20 @@ impl Item {
     /// Goes on once the client has heard that a file is complete, and both ends of its connection
     /// have done their parts.
     fn next_file(&mut self, core: &mut Core) {
-        let (Work::Files { control, next, is_complete: true }, &Workload::Ftp { count, .. }, true) = (
+        let (
+            Work::Files {
+                control,
+                next,
+                is_complete: true,
+            },
+            &Workload::Ftp { count, .. },
+            true,
+        ) = (
             &mut self.work,
             &self.traffic.workload,
             self.conversations.is_empty(),
-        ) else {
+        )
+        else {
             return;
         };
         if *next < count {

@@ -17,10 +17,7 @@ pub(super) struct ChangePayload {
 impl Middlebox for ChangePayload {
     fn pass(&mut self, _: Nanos, (direction, mut packet): Directed, out: &mut Vec<Directed>) {
         let is_data = tcp_offset(&packet).is_some() && !packet.payload.is_empty();
-        if is_data
-            && concerns(self.direction, direction)
-            && self.random.chance(self.probability)
-        {
+        if is_data && concerns(self.direction, direction) && self.random.chance(self.probability) {
             let mut payload = packet.payload.to_vec();
             let place = self.random.below(payload.len() as u32) as usize;
             payload[place] = payload[place].wrapping_add(1);

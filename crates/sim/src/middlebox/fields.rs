@@ -247,7 +247,8 @@ impl Flow {
     /// The flow of a packet; `None` of other protocols.
     pub(super) fn of(packet: &Packet) -> Option<Self> {
         let (protocol, [source, destination]) = ports(packet)?;
-        let port = |place: usize| u16::from_be_bytes([packet.header[place], packet.header[place + 1]]);
+        let port =
+            |place: usize| u16::from_be_bytes([packet.header[place], packet.header[place + 1]]);
         Some(Self {
             protocol,
             source: Endpoint {

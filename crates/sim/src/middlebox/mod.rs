@@ -13,6 +13,8 @@ mod nat;
 mod proxy_ack;
 mod split;
 mod strip;
+#[cfg(test)]
+mod tests;
 
 use std::collections::VecDeque;
 use std::fmt::Debug;

@@ -9,7 +9,9 @@ use std::collections::{BTreeMap, VecDeque};
 
 use mptcplab_wire::Packet;
 
-use super::fields::{Flow, OPTION_SACK, OPTION_TIMESTAMPS, OPTION_WINDOW_SCALE, Tcp, set_ip_length};
+use super::fields::{
+    Flow, OPTION_SACK, OPTION_TIMESTAMPS, OPTION_WINDOW_SCALE, Tcp, set_ip_length,
+};
 use super::{Directed, Middlebox};
 use crate::Nanos;
 
@@ -137,7 +139,9 @@ impl Connection {
         let template = syn_ack.clone();
         let tcp = Tcp::of(syn_ack)?;
         let next = tcp.acknowledgement();
-        let shift = tcp.option(OPTION_WINDOW_SCALE).and_then(|option| option.get(2));
+        let shift = tcp
+            .option(OPTION_WINDOW_SCALE)
+            .and_then(|option| option.get(2));
         Some(Self {
             next,
             acknowledged: next,
@@ -260,7 +264,12 @@ impl Middlebox for ProxyAck {
             connection.tries += 1;
             connection.timeout_ns = (2 * connection.timeout_ns).min(LARGEST_TIMEOUT_NS);
             connection.due = Some(now + connection.timeout_ns);
-            out.extend(connection.kept.front().map(|first| (onwards, first.clone())));
+            out.extend(
+                connection
+                    .kept
+                    .front()
+                    .map(|first| (onwards, first.clone())),
+            );
             connection.tries < TRIES
         });
     }

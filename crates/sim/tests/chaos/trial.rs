@@ -1,0 +1,198 @@
+//! One seed: a world, a connection in it, and what must hold.
+
+use mptcplab_plan::Protocol;
+use mptcplab_sim::World;
+use mptcplab_stack::congestion::CongestionAlgorithm;
+use mptcplab_stack::endpoint::{self, Event, SocketOptions};
+use mptcplab_stack::tcp::CloseReason;
+
+use crate::draw::{Dice, Draw, draw};
+use crate::party::{Content, Party};
+use crate::support::SECOND;
+
+const PORT: u16 = 5001;
+/// A connection is over by then: the longest that an endpoint goes on without an answer is about
+/// 15 minutes, from the last answer on.
+const LIMIT_NS: u64 = 6000 * SECOND;
+/// TIME-WAIT and whatever else remains is over after so long.
+const AFTERMATH_NS: u64 = 2000 * SECOND;
+/// Steps that a trial may take for each segment that it sends, with a constant for timers: what
+/// spins takes more.
+const STEPS_PER_SEGMENT: u64 = 40;
+
+/// How trials ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Told {
+    complete: u32,
+    failed: u32,
+    changed: u32,
+    fallbacks: u32,
+    bytes: u64,
+    steps: u64,
+    ended_ns: u64,
+}
+
+impl Told {
+    pub(crate) fn add(&mut self, other: Self) {
+        self.complete += other.complete;
+        self.failed += other.failed;
+        self.changed += other.changed;
+        self.fallbacks += other.fallbacks;
+        self.bytes += other.bytes;
+        self.steps += other.steps;
+        self.ended_ns += other.ended_ns;
+    }
+}
+
+/// Runs a seed.
+pub(crate) fn run(seed: u64) -> Told {
+    let mut dice = Dice::new(seed);
+    let drawn = draw(&mut dice);
+    let mut trial = Trial::new(&drawn, &mut dice);
+    trial.converse(&mut dice);
+    trial.judge(&drawn);
+    trial.clear_up();
+    trial.told
+}
+
+struct Trial {
+    world: World,
+    parties: [Party; 2],
+    told: Told,
+}
+
+impl Trial {
+    fn new(drawn: &Draw, dice: &mut Dice) -> Self {
+        let mut world = World::new(&drawn.lab.plan).expect("the plan can be simulated");
+        let [up, down] = [0, 1].map(|_| {
+            let length = match dice.chance(20) {
+                true => 0,
+                false => dice.magnitude(2_000_000),
+            };
+            Content::new(dice, length)
+        });
+        let options = |name: &str| SocketOptions {
+            protocol: match drawn.protocol {
+                Protocol::Tcp => endpoint::Protocol::Tcp,
+                Protocol::Mptcp => endpoint::Protocol::Mptcp,
+            },
+            congestion_control: CongestionAlgorithm::from_name(name).expect("a known name"),
+            ..SocketOptions::default()
+        };
+        let [client, server] = drawn.congestion_controls;
+        world.with_endpoint(1, |endpoint, _| endpoint.listen(PORT, options(server)));
+        let mut parties = [
+            Party::new(0, up.clone(), down.clone()),
+            Party::new(1, down, up),
+        ];
+        let path = dice.range(0, drawn.lab.plan.links.len() as u64) as usize;
+        let [local, remote] = [0, 1].map(|end| drawn.lab.address(path, end));
+        parties[0].id = world.with_endpoint(0, |endpoint, now| {
+            endpoint.connect(now, local, (remote, PORT).into(), options(client))
+        });
+        Self {
+            world,
+            parties,
+            told: Told::default(),
+        }
+    }
+
+    /// Until both ends are over.
+    fn converse(&mut self, dice: &mut Dice) {
+        while !self.parties.iter().all(Party::is_over) {
+            let resting = self.parties.iter().map(|one| one.resting_until);
+            let awake = resting.filter(|&until| until > self.world.now()).min();
+            let next = self.world.next_deadline();
+            match (next, awake) {
+                (Some(next), Some(awake)) if awake < next => self.world.run_until(awake),
+                _ => assert!(self.world.step(), "nothing will ever happen"),
+            }
+            assert!(
+                self.world.now() < LIMIT_NS,
+                "it does not end: {:?}",
+                self.parties
+            );
+            // Who never hears of the connection has nothing to end.
+            if self.parties[0].closed.is_some() && self.parties[1].id.is_none() {
+                break;
+            }
+            self.attend(dice);
+            self.assert_calm();
+        }
+        self.told.ended_ns = self.world.now();
+    }
+
+    /// Lets the parties hear what happened and go on.
+    fn attend(&mut self, dice: &mut Dice) {
+        for node in 0..2 {
+            let events = self.world.take_events(node);
+            let woke = self.parties[node].resting_until == self.world.now();
+            for event in &events {
+                if let Event::Accepted { id, .. } = *event {
+                    self.parties[node].id.get_or_insert(id);
+                }
+                self.told.fallbacks += u32::from(matches!(event, Event::Fallback { .. }));
+                self.parties[node].take(event);
+            }
+            if !events.is_empty() || woke {
+                self.parties[node].go(&mut self.world, dice);
+            }
+        }
+    }
+
+    fn assert_calm(&self) {
+        let counts = self.world.counts();
+        assert!(
+            counts.steps < 10_000 + STEPS_PER_SEGMENT * counts.segments,
+            "it spins: {counts:?}"
+        );
+    }
+
+    fn judge(&mut self, drawn: &Draw) {
+        let is_complete = self.parties.iter().all(Party::is_complete);
+        self.told.bytes = self.parties.iter().map(|one| one.received).sum();
+        self.told.steps = self.world.counts().steps;
+        self.told.complete = u32::from(is_complete);
+        self.told.failed = u32::from(!is_complete);
+        self.told.changed = u32::from(drawn.is_changed);
+        for (one, other) in [(0, 1), (1, 0)] {
+            let [one, other] = [&self.parties[one], &self.parties[other]];
+            assert!(
+                !one.is_wrong || drawn.is_changed,
+                "a byte is not the one that was sent: {one:?}"
+            );
+            if one.is_complete() || one.id.is_none() {
+                continue;
+            }
+            let failed = |reason: Option<CloseReason>| {
+                reason.is_some_and(|reason| reason != CloseReason::Finished)
+            };
+            assert!(failed(one.closed), "no error for lost bytes: {one:?}");
+            assert!(
+                failed(other.closed),
+                "the other end lost bytes and this one saw no error: {other:?}"
+            );
+        }
+    }
+
+    /// Both ends let go: after a while nothing is left of the connection.
+    fn clear_up(&mut self) {
+        for party in &self.parties {
+            if let Some(id) = party.id {
+                self.world
+                    .with_endpoint(party.node, |endpoint, now| endpoint.release(now, id));
+            }
+        }
+        self.world.run_until(self.world.now() + AFTERMATH_NS);
+        for node in 0..2 {
+            let endpoint = self.world.endpoint(node).expect("a host");
+            assert_eq!(endpoint.connections().count(), 0, "connections are left");
+            assert_eq!(endpoint.next_deadline(), None, "a timer is left");
+        }
+        self.assert_calm();
+        if let Some(wanted) = std::env::var_os("MPTCPLAB_CAPTURE") {
+            println!("captures are in {}", wanted.display());
+            self.world.finish().expect("the captures can be written");
+        }
+    }
+}

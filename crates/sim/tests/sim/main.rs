@@ -1,0 +1,7 @@
+//! The simulator, by behaviour.
+
+mod capture;
+mod determinism;
+mod ping;
+mod support;
+mod traffic;
