@@ -67,13 +67,18 @@ impl<T: Clone> Channel<T> {
     }
 
     /// When the next packet starts if nothing is in serialisation, and whose it is.
+    #[inline]
     fn next_start(&self, served: &[Direction<T>]) -> Option<(Nanos, usize)> {
+        if let [only] = served {
+            return Some((self.start_of_head(only)?, 0));
+        }
         let in_turn = (self.turn..served.len()).chain(0..self.turn);
         in_turn
             .filter_map(|index| Some((self.start_of_head(&served[index])?, index)))
             .min_by_key(|&(start, _)| start)
     }
 
+    #[inline]
     fn start_of_head(&self, direction: &Direction<T>) -> Option<Nanos> {
         let arrived = direction.queue.head_arrived()?;
         match &direction.pace {
@@ -178,16 +183,22 @@ impl<T: Clone> Channel<T> {
 
     /// No packet before the propagation stage arrives before what this returns; `None` where there
     /// is none.
+    #[inline]
     pub(crate) fn earliest_arrival(&self, served: &[Direction<T>]) -> Option<Nanos> {
-        let of_sent = self.sending.iter().map(|sending| {
+        let mut earliest = Nanos::MAX;
+        let mut found = false;
+        if let Some(sending) = &self.sending {
             let propagation = &served[sending.direction].propagation;
-            propagation.earliest_arrival(sending.end)
-        });
-        let of_heads = served.iter().filter_map(|direction| {
-            let start = self.start_of_head(direction)?;
-            Some(direction.propagation.earliest_arrival(start))
-        });
-        of_sent.chain(of_heads).min()
+            earliest = propagation.earliest_arrival(sending.end);
+            found = true;
+        }
+        for direction in served {
+            if let Some(start) = self.start_of_head(direction) {
+                earliest = earliest.min(direction.propagation.earliest_arrival(start));
+                found = true;
+            }
+        }
+        found.then_some(earliest)
     }
 }
 

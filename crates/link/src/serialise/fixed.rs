@@ -43,7 +43,7 @@ impl FixedSerialiser {
             self.spare * Nanobits::from(bps) / Nanobits::from(self.spare_bps)
         };
         let left = work.saturating_sub(spare);
-        let span = left.div_ceil(Nanobits::from(bps));
+        let span = divided_up(left, bps);
         self.spare = spare + span * Nanobits::from(bps) - work;
         self.spare_bps = bps;
         self.free_at = start.saturating_add(Nanos::try_from(span).unwrap_or(Nanos::MAX));
@@ -56,5 +56,13 @@ impl FixedSerialiser {
             free_at: now,
             ..Self::default()
         };
+    }
+}
+
+/// `work / bps`, rounded up. Work of packets fits 64 bits, whose division is several times faster.
+fn divided_up(work: Nanobits, bps: u64) -> Nanobits {
+    match u64::try_from(work) {
+        Ok(work) => Nanobits::from(work.div_ceil(bps)),
+        Err(_) => work.div_ceil(Nanobits::from(bps)),
     }
 }
