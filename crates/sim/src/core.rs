@@ -7,8 +7,7 @@ use std::net::{IpAddr, SocketAddr};
 use bytes::Bytes;
 use foldhash::fast::FixedState;
 use mptcplab_plan::{Plan, Traffic};
-use mptcplab_stack::endpoint::{ConnectionId, Endpoint, SubflowId};
-use mptcplab_stack::tcp::FourTuple;
+use mptcplab_stack::endpoint::{ConnectionId, Endpoint};
 use mptcplab_wire::{EchoKind, Packet};
 
 use crate::Nanos;
@@ -511,53 +510,6 @@ impl Core {
             endpoint.release(self.now, id);
             self.touch(node);
         }
-    }
-
-    /// Opens a subflow of a connection, as its application asks.
-    ///
-    /// # Errors
-    /// Says why it cannot be opened.
-    pub(crate) fn open_subflow(
-        &mut self,
-        node: usize,
-        id: ConnectionId,
-        local: IpAddr,
-        remote: SocketAddr,
-    ) -> Result<(), String> {
-        let Some(endpoint) = &mut self.endpoints[node] else {
-            return Ok(());
-        };
-        let opened = endpoint.open_subflow(self.now, id, local, remote, false);
-        self.touch(node);
-        opened.map(|_| ()).map_err(|error| error.to_string())
-    }
-
-    /// Closes the subflows of a connection between two addresses, as its application asks.
-    ///
-    /// # Errors
-    /// Says why they cannot be closed.
-    pub(crate) fn close_subflow(
-        &mut self,
-        node: usize,
-        id: ConnectionId,
-        local: IpAddr,
-        remote: SocketAddr,
-    ) -> Result<(), String> {
-        let Some(endpoint) = &mut self.endpoints[node] else {
-            return Ok(());
-        };
-        let between = |tuple: &FourTuple| tuple.local.ip() == local && tuple.remote == remote;
-        let subflows = endpoint.subflows(id);
-        let subflows: Vec<SubflowId> = subflows
-            .filter(|subflow| between(&subflow.tcp.tuple))
-            .map(|subflow| subflow.id)
-            .collect();
-        for subflow in subflows {
-            let closed = endpoint.close_subflow(self.now, id, subflow);
-            closed.map_err(|error| error.to_string())?;
-        }
-        self.touch(node);
-        Ok(())
     }
 
     pub(crate) fn local_address(&self, node: usize, id: ConnectionId) -> Option<SocketAddr> {

@@ -116,9 +116,8 @@ pub(crate) fn local_addresses(node: &Node) -> Vec<LocalAddress> {
 
 /// The counters of an endpoint that are not zero, by the kernel's names.
 pub(crate) fn mib(endpoint: &Endpoint) -> Mib {
-    endpoint
-        .counters()
-        .iter()
+    let counters = endpoint.counters().into_iter();
+    counters
         .filter(|&(_, value)| value != 0)
         .map(|(name, value)| (name.to_owned(), value as i64))
         .collect()
