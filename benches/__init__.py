@@ -1,1 +1,1 @@
-"""Benchmarks of the kernel engine; `python -m benches --help` tells what there is."""
+"""Benchmarks of the engines; `python -m benches --help` tells what there is."""

@@ -8,19 +8,25 @@ import os
 import platform
 import sys
 
-from . import fidelity, figures, set_up, throughput, ways
+from . import cross_check, experiments, fidelity, figures, set_up, throughput, ways
 
 _BENCHES = {
     "fidelity": fidelity.measure,
     "throughput": throughput.measure,
     "ways": ways.measure,
     "set-up": set_up.measure,
+    "cross-check": cross_check.measure,
+    "experiments": experiments.measure,
 }
+_ON_REQUEST = {"cross-check", "experiments"}
+"""Those that take long: not run unless named."""
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benches", description=__doc__)
-    parser.add_argument("bench", nargs="*", help=f"{', '.join(_BENCHES)} (all)")
+    parser.add_argument(
+        "bench", nargs="*", help=f"{', '.join(_BENCHES)} (all but {', '.join(sorted(_ON_REQUEST))})"
+    )
     parser.add_argument("--repeat", type=int, default=5, help="runs of each (5)")
     parser.add_argument("--seconds", type=float, default=4.0, help="length of a run (4)")
     parser.add_argument("--json", action="store_true", help="one JSON object instead of tables")
@@ -29,7 +35,7 @@ def main() -> int:
     if unknown:
         parser.error(f"no bench {', '.join(sorted(unknown))}: there are {', '.join(_BENCHES)}")
     results = {}
-    for name in options.bench or _BENCHES:
+    for name in options.bench or [name for name in _BENCHES if name not in _ON_REQUEST]:
         before = os.getloadavg()[0]
         measured = _BENCHES[name](options.repeat, options.seconds)
         results[name] = measured
