@@ -8,7 +8,7 @@ import os
 import platform
 import sys
 
-from . import cross_check, experiments, fidelity, figures, set_up, throughput, ways
+from . import cross_check, experiments, fidelity, figures, ns3, set_up, throughput, ways
 
 _BENCHES = {
     "fidelity": fidelity.measure,
@@ -17,9 +17,10 @@ _BENCHES = {
     "set-up": set_up.measure,
     "cross-check": cross_check.measure,
     "experiments": experiments.measure,
+    "ns-3": ns3.measure,
 }
-_ON_REQUEST = {"cross-check", "experiments"}
-"""Those that take long: not run unless named."""
+_ON_REQUEST = {"cross-check", "experiments", "ns-3"}
+"""Those that take long or install something: not run unless named."""
 
 
 def main() -> int:

@@ -18,7 +18,7 @@ from mptcplab.engine.choice import KERNEL, SIM, refusals
 from mptcplab.engine.kernel.engine import KernelEngine
 from mptcplab.engine.session import Choice, jobs
 from mptcplab.engine.sim.engine import SimEngine
-from mptcplab.engine.task import Engine
+from mptcplab.engine.task import Engine, Silence
 from mptcplab.metrics import compare
 from mptcplab.recording import Description, Result
 from mptcplab.recording.result import ScenarioEntry, VariantEntry
@@ -45,14 +45,6 @@ class Compared:
     def difference(self) -> float:
         """Of the simulator, relative to the kernel."""
         return self.sim / self.kernel - 1
-
-
-class Quiet:
-    """Nobody is told how far the jobs are."""
-
-    def begun(self, number: int, expected_s: float | None) -> None: ...
-    def reached(self, number: int, seconds: float) -> None: ...
-    def ended(self, number: int) -> None: ...
 
 
 def measure(repeat: int, seconds: float) -> list[Figure]:
@@ -112,7 +104,7 @@ def _medians(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
     )
     result = Result.create(folder, described)
-    for failure in engine.execute(jobs(scenario, choice, result, captures=False), Quiet()):
+    for failure in engine.execute(jobs(scenario, choice, result, captures=False), Silence()):
         print(f"warning: {name}: {failure}")
     found = {}
     for variant in compare(result):

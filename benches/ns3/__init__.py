@@ -34,7 +34,7 @@ links:
     rate: 100 Mbit/s
     delay: 10 ms
     framing: 2 B
-    queue: {{packets: 167}}
+    queue: 167 packets
 traffic:
   - bulk: {{from: client, to: server, way: up, duration: {_SIMULATED_S:g} s}}
 variants:

@@ -59,6 +59,19 @@ class Progress(Protocol):
         """Job `number` has ended, well or not."""
 
 
+class Silence:
+    """Progress that nobody follows."""
+
+    def begun(self, number: int, expected_s: float | None) -> None:
+        """See `Progress`."""
+
+    def reached(self, number: int, seconds: float) -> None:
+        """See `Progress`."""
+
+    def ended(self, number: int) -> None:
+        """See `Progress`."""
+
+
 class Engine(Protocol):
     """Something that carries out jobs."""
 
