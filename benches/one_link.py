@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mptcplab.engine.kernel.lab import Lab
-from mptcplab.engine.task import Row
+from mptcplab.engine.recorder import Row
 
 CLIENT, SERVER = "10.0.1.1", "10.0.1.2"
 PORT = 5001

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-from mptcplab.engine.task import Row
 from mptcplab.recording import Lab, Manifest, Status, Writer
 
 NANOSECONDS = 1_000_000_000
+
+Row = dict[str, Any]
+"""A line that an engine writes: `record` and the columns."""
 
 
 class Recorder:

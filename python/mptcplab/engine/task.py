@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from mptcplab.engine.compile import Capture
 from mptcplab.scenario import Scenario
-
-Row = dict[str, Any]
-"""A line that an engine writes: `record` and the columns."""
 
 
 class EngineError(Exception):

@@ -17,7 +17,8 @@ from mptcplab.engine.compile import compile_plan
 from mptcplab.engine.kernel.lab import Lab
 from mptcplab.engine.kernel.machine import SELF_TEST, has_mptcp, schedulers
 from mptcplab.engine.kernel.sysctl import read_sysctl
-from mptcplab.engine.task import EngineError, Row
+from mptcplab.engine.recorder import Row
+from mptcplab.engine.task import EngineError
 from mptcplab.scenario import loads
 
 _SOCKET_PROTOCOL = 38

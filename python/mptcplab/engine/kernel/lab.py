@@ -17,7 +17,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from mptcplab.engine.task import EngineError, Row
+from mptcplab.engine.recorder import Row
+from mptcplab.engine.task import EngineError
 
 _CODE = "import sys; sys.path.append(sys.argv[1]); import _native; _native.lab_main()"
 
