@@ -87,6 +87,7 @@ def able(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(refuse, "has_mptcp", lambda: True)
     monkeypatch.setattr(refuse, "schedulers", lambda: ["default"])
     monkeypatch.setattr(refuse, "has_congestion_control", lambda name: name != "olia")
+    monkeypatch.setattr(refuse, "read_sysctl", lambda _: "cubic reno")
 
 
 def message(engine: EngineName, one: Scenario) -> str:
@@ -120,9 +121,10 @@ def test_auto_takes_the_kernel_without_a_word_where_it_can() -> None:
 def test_auto_says_in_one_sentence_why_it_took_the_simulator() -> None:
     one = scenario({"CLIENT": ", congestion_control: olia, mptcp: {scheduler: ecf}"})
     assert choose(EngineName.AUTO, one, ["mptcp"]).why == (
-        "x runs on the sim engine: this kernel has no MPTCP scheduler ecf and "
-        "this kernel has no congestion control olia."
-    ).replace("x", one.name, 1)
+        f"{one.name} runs on the sim engine: "
+        "this kernel has no MPTCP scheduler ecf (it has: default) and "
+        "this kernel has no congestion control olia (it has: cubic reno)."
+    )
 
 
 @pytest.mark.usefixtures("able")
@@ -133,10 +135,9 @@ def test_what_a_machine_lacks_is_a_reason_too(monkeypatch: pytest.MonkeyPatch) -
     assert choose(EngineName.AUTO, one, ["tcp", "mptcp"]).why == (
         f"{one.name} runs on the sim engine: this kernel has no MPTCP."
     )
-    monkeypatch.setattr(refuse, "namespaces_refused", lambda: "not permitted")
+    monkeypatch.setattr(refuse, "namespaces_refused", lambda: "it allows none. Be root")
     assert message(EngineName.KERNEL, one) == (
-        "--engine kernel: this machine gives no namespaces (not permitted): "
-        "use the sim engine (--engine sim)"
+        "--engine kernel: it allows none: use the sim engine (--engine sim). Be root"
     )
 
 
@@ -171,5 +172,6 @@ def test_only_the_variants_that_run_count() -> None:
     assert choose(EngineName.AUTO, one, ["plain", "ecf"]).engines == (SIM,)
     assert message(EngineName.KERNEL, one) == (
         "x.yaml:11: variants.ecf.set.hosts.client.mptcp.scheduler: "
-        "this kernel has no MPTCP scheduler ecf: use the sim engine (--engine sim)"
+        "this kernel has no MPTCP scheduler ecf (it has: default): "
+        "use the sim engine (--engine sim)"
     )

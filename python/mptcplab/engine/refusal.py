@@ -18,10 +18,14 @@ class Refusal:
     """Key of the scenario that asks for it; null where it is the machine that lacks something."""
     scenario: Scenario | None = None
     """The scenario, as the variant makes it, that has this key."""
+    advice: str = ""
+    """What else could be done about it than to take the other engine."""
 
     def problem(self, mend: str, engine: str) -> Problem:
         """The refusal as a message with the place of the key; `mend` says what to do."""
         text = f"{self.reason}: {mend}"
+        if self.advice:
+            text += f". {self.advice}"
         if self.scenario is None or self.path is None:
             return Problem(f"--engine {engine}", None, "", text)
         return self.scenario.provenance.problem(self.path, text)

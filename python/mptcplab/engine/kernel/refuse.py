@@ -10,6 +10,7 @@ from mptcplab.engine.kernel.machine import (
     namespaces_refused,
     schedulers,
 )
+from mptcplab.engine.kernel.sysctl import read_sysctl
 from mptcplab.engine.refusal import Refusal
 from mptcplab.scenario.host import Mptcp
 from mptcplab.scenario.model import Scenario
@@ -47,7 +48,8 @@ def lacking(scenario: Scenario, variant: str) -> Iterator[Refusal]:
     """What this machine lacks, found by trying; `scenario` is as `variant` makes it."""
     refused = namespaces_refused()
     if refused is not None:
-        yield Refusal(f"this machine gives no namespaces ({refused})")
+        reason, _, advice = refused.partition(". ")
+        yield Refusal(reason, advice=advice)
         return
     if _speaks_mptcp(scenario, variant) and not has_mptcp():
         yield Refusal("this kernel has no MPTCP")
@@ -55,15 +57,20 @@ def lacking(scenario: Scenario, variant: str) -> Iterator[Refusal]:
         yield from _scheduler(scenario, name, host.mptcp)
         control = host.congestion_control
         if not has_congestion_control(control):
-            reason = f"this kernel has no congestion control {control}"
+            reason = f"this kernel has no congestion control {control} (it has: {_known()})"
             yield Refusal(reason, ("hosts", name, "congestion_control"), scenario)
 
 
 def _scheduler(scenario: Scenario, host: str, mptcp: Mptcp) -> Iterator[Refusal]:
     scheduler = mptcp.scheduler
     if scheduler is not None and has_mptcp() and scheduler.name not in schedulers():
-        reason = f"this kernel has no MPTCP scheduler {scheduler.name}"
+        known = " ".join(schedulers())
+        reason = f"this kernel has no MPTCP scheduler {scheduler.name} (it has: {known})"
         yield Refusal(reason, ("hosts", host, "mptcp", "scheduler"), scenario)
+
+
+def _known() -> str:
+    return read_sysctl("net.ipv4.tcp_available_congestion_control") or "none"
 
 
 def _speaks_mptcp(scenario: Scenario, variant: str) -> bool:
