@@ -8,7 +8,8 @@ import pytest
 from tests.docs.pages import PAGES, blocks, commands, name
 from tests.docs.session import EXEMPT, SHELL, Outcome, carry_out, missing, normal, steps
 
-from mptcplab.engine.kernel.examine import Verdict, examine
+from mptcplab.engine.finding import Verdict
+from mptcplab.engine.kernel.examine import examine
 from mptcplab.scenario import loads
 
 TO_DO = [page for page in PAGES if steps(page)]

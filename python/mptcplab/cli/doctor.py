@@ -6,15 +6,16 @@ import json
 
 import typer
 
-from mptcplab.engine.kernel.examine import Verdict
+from mptcplab.engine.finding import Verdict
 from mptcplab.engine.kernel.examine import examine as examine_kernel
+from mptcplab.engine.sim.examine import examine as examine_sim
 
 _SIGNS = {Verdict.GOOD: "good   ", Verdict.LIMITED: "limited", Verdict.BAD: "BAD    "}
 
 
 def examine(*, as_json: bool) -> None:
-    """Prints the findings; exit status 1 when the kernel engine cannot run."""
-    findings = examine_kernel()
+    """Prints the findings; exit status 1 when an engine cannot run."""
+    findings = [*examine_kernel(), examine_sim()]
     if as_json:
         typer.echo(json.dumps([finding.as_dict() for finding in findings], indent=1))
     else:

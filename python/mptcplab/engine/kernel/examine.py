@@ -9,11 +9,10 @@ from __future__ import annotations
 import os
 import platform
 import sys
-from dataclasses import asdict, dataclass
-from enum import StrEnum
 from typing import Any
 
 from mptcplab.engine.compile import compile_plan
+from mptcplab.engine.finding import Finding, Verdict
 from mptcplab.engine.kernel.lab import Lab
 from mptcplab.engine.kernel.machine import SELF_TEST, has_mptcp, schedulers
 from mptcplab.engine.kernel.sysctl import read_sysctl
@@ -25,31 +24,6 @@ _SOCKET_PROTOCOL = 38
 """SO_PROTOCOL."""
 _IPPROTO_MPTCP = "262"
 _ASK_PROTOCOL = f"import socket; print(socket.socket().getsockopt(1, {_SOCKET_PROTOCOL}))"
-
-
-class Verdict(StrEnum):
-    """How a finding stands."""
-
-    GOOD = "good"
-    LIMITED = "limited"
-    """Something is missing; what needs it says so."""
-    BAD = "bad"
-    """The kernel engine cannot run."""
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One thing that was looked at."""
-
-    name: str
-    verdict: Verdict
-    detail: str
-    mend: str = ""
-    """What to do about it; empty where nothing is to be done."""
-
-    def as_dict(self) -> dict[str, str]:
-        """The finding as JSON's types."""
-        return asdict(self)
 
 
 def examine() -> list[Finding]:

@@ -17,10 +17,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from mptcplab._native import SimulationError, simulate
-from mptcplab.engine.recorder import Recorder
 from mptcplab.engine.sim.protocol import STOP
-from mptcplab.recording import Manifest, RecordingError
+from mptcplab.engine.sim.record import record
+from mptcplab.recording import Manifest
 
 _TOLD_EVERY_S = 0.1
 """Wall-clock time between two reports of the progress."""
@@ -55,29 +54,6 @@ class Requests:
         self._rest += read
 
 
-def carry_out(job: dict[str, Any], requests: Requests, tell: Callable[[Any], None]) -> str | None:
-    """Simulates one job and records it; gives what went wrong."""
-    told = Throttle(lambda seconds: tell({"reached": seconds}))
-    manifest = Manifest.model_validate(job["manifest"])
-    try:
-        recorder = Recorder(Path(job["folder"]), manifest, told)
-
-        def take(chunk: bytes) -> bool:
-            for line in chunk.splitlines():
-                recorder.take(json.loads(line))
-            return not requests.must_stop()
-
-        try:
-            simulate(json.dumps(job["plan"]), take)
-        except SimulationError as error:
-            recorder.fail(str(error))
-            return str(error)
-        recorder.finish()
-    except RecordingError as error:
-        return str(error)
-    return None
-
-
 class Throttle:
     """Passes the first value on, and then one whenever some time has gone by."""
 
@@ -102,8 +78,16 @@ def main() -> None:
         sys.stdout.flush()
 
     while (job := requests.wait()) is not None:
-        if job != STOP:
-            tell({"ended": carry_out(job, requests, tell)})
+        if job == STOP:
+            continue
+        failure = record(
+            job["plan"],
+            Path(job["folder"]),
+            Manifest.model_validate(job["manifest"]),
+            Throttle(lambda seconds: tell({"reached": seconds})),
+            requests.must_stop,
+        )
+        tell({"ended": failure})
 
 
 if __name__ == "__main__":

@@ -1,0 +1,31 @@
+"""What was found about a machine, and what to do about it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+
+
+class Verdict(StrEnum):
+    """How a finding stands."""
+
+    GOOD = "good"
+    LIMITED = "limited"
+    """Something is missing; what needs it says so."""
+    BAD = "bad"
+    """The engine cannot run."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at."""
+
+    name: str
+    verdict: Verdict
+    detail: str
+    mend: str = ""
+    """What to do about it; empty where nothing is to be done."""
+
+    def as_dict(self) -> dict[str, str]:
+        """The finding as JSON's types."""
+        return asdict(self)

@@ -1,0 +1,44 @@
+"""A plan simulated in this process, and recorded."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from mptcplab._native import SimulationError, simulate
+from mptcplab.engine.recorder import Recorder
+from mptcplab.recording import Manifest, RecordingError
+
+
+def record(
+    plan: dict[str, Any],
+    folder: Path,
+    manifest: Manifest,
+    reached: Callable[[float], None],
+    must_stop: Callable[[], bool],
+) -> str | None:
+    """Simulates `plan` and records it in `folder`; gives what went wrong.
+
+    `reached` is told the seconds of virtual time. Where `must_stop` says so the run ends, and what
+    was recorded until then is kept.
+    """
+    try:
+        recorder = Recorder(folder, manifest, reached)
+
+        def take(chunk: bytes) -> bool:
+            for line in chunk.decode().split("\n"):
+                if line:
+                    recorder.take(json.loads(line))
+            return not must_stop()
+
+        try:
+            simulate(json.dumps(plan), take)
+        except SimulationError as error:
+            recorder.fail(str(error))
+            return str(error)
+        recorder.finish()
+    except RecordingError as error:
+        return str(error)
+    return None
