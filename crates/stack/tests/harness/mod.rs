@@ -57,6 +57,8 @@ pub struct Wire {
     /// Packets that leave one after the other take as long each.
     pub spacing: Nanos,
     free_at: [Nanos; 2],
+    /// Takes SACK out of SYNs.
+    pub strip_sack: bool,
 }
 
 pub fn address(host: usize) -> IpAddr {
@@ -91,6 +93,7 @@ impl Wire {
             packets: 0,
             spacing: 0,
             free_at: [0; 2],
+            strip_sack: false,
         }
     }
 
@@ -186,8 +189,12 @@ impl Wire {
         }
     }
 
-    fn send(&mut self, from: usize, packet: Packet) {
-        let segment = Segment::parse(&packet).expect("hosts send segments");
+    fn send(&mut self, from: usize, mut packet: Packet) {
+        let mut segment = Segment::parse(&packet).expect("hosts send segments");
+        if self.strip_sack && segment.options.sack_permitted {
+            segment.options.sack_permitted = false;
+            packet = segment.to_packet(64);
+        }
         let fate = (self.script)(self.now, from, &segment);
         let start = self.free_at[from].max(self.now);
         self.free_at[from] = start + self.spacing;
