@@ -15,7 +15,10 @@ struct Numbers(u64);
 
 impl Numbers {
     fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
         self.0 >> 33
     }
 
@@ -200,7 +203,11 @@ fn a_wire_that_delivers_most_packets_ends_every_connection_in_order() {
         let data = pattern(case.bytes);
         let mut wire = wire(&case);
         let state = exchange(&mut wire, &case, &data);
-        assert_eq!(state.closed, [Some(CloseReason::Finished); 2], "seed {seed}");
+        assert_eq!(
+            state.closed,
+            [Some(CloseReason::Finished); 2],
+            "seed {seed}"
+        );
         assert!(state.received.iter().all(|received| *received == data));
     }
 }
