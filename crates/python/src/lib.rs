@@ -2,8 +2,13 @@
 
 use pyo3::prelude::*;
 
+mod simulation;
+
 #[pymodule]
 mod _native {
+    #[pymodule_export]
+    use super::simulation::{SimulationError, simulate};
+
     use super::*;
 
     /// Runs one plan, given as a line of JSON on standard input, and ends the process.

@@ -1,0 +1,61 @@
+//! A plan in virtual time, its rows handed to Python.
+
+use std::ops::ControlFlow;
+
+use mptcplab_sim::Sink;
+use pyo3::create_exception;
+use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+create_exception!(
+    _native,
+    SimulationError,
+    PyException,
+    "A plan that cannot be simulated; the message says why."
+);
+
+/// Runs a plan in virtual time.
+///
+/// `take` is given the rows of the recording as JSON lines, some at a time, the last one `done`.
+/// Where it returns false, or raises, the run ends there. Other threads of Python run meanwhile.
+///
+/// Raises SimulationError where the plan cannot be read, or asks for what there is not in the
+/// simulator.
+#[pyfunction]
+pub(crate) fn simulate(py: Python<'_>, plan_json: &str, take: Py<PyAny>) -> PyResult<()> {
+    let plan = serde_json::from_str(plan_json)
+        .map_err(|error| SimulationError::new_err(format!("the plan cannot be read: {error}")))?;
+    let mut callback = Callback { take, raised: None };
+    let ended = py.detach(|| mptcplab_sim::simulate(&plan, &mut callback));
+    match (callback.raised, ended) {
+        (Some(error), _) => Err(error),
+        (None, Err(error)) => Err(SimulationError::new_err(error.to_string())),
+        (None, Ok(_)) => Ok(()),
+    }
+}
+
+/// Takes rows by calling a function of Python.
+struct Callback {
+    take: Py<PyAny>,
+    /// What the function raised; it is called no more then.
+    raised: Option<PyErr>,
+}
+
+impl Sink for Callback {
+    fn take(&mut self, lines: &[u8]) -> ControlFlow<()> {
+        let answer = Python::attach(|py| {
+            self.take
+                .call1(py, (PyBytes::new(py, lines),))?
+                .extract::<bool>(py)
+        });
+        match answer {
+            Ok(true) => ControlFlow::Continue(()),
+            Ok(false) => ControlFlow::Break(()),
+            Err(error) => {
+                self.raised = Some(error);
+                ControlFlow::Break(())
+            }
+        }
+    }
+}
