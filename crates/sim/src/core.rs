@@ -8,6 +8,7 @@ use bytes::Bytes;
 use foldhash::fast::FixedState;
 use mptcplab_plan::{Plan, Traffic};
 use mptcplab_stack::endpoint::{ConnectionId, Endpoint};
+use mptcplab_stack::tcp::FourTuple;
 use mptcplab_wire::{EchoKind, Packet};
 
 use crate::Nanos;
@@ -409,7 +410,7 @@ impl Core {
 
     /// Whether a node speaks MPTCP.
     pub(crate) fn speaks_mptcp(&self, node: usize) -> bool {
-        self.settings[node].mptcp
+        self.settings[node].mptcp.enabled
     }
 
     /// The counters of a node's transport layer.
@@ -509,6 +510,56 @@ impl Core {
         if let Some(endpoint) = &mut self.endpoints[node] {
             endpoint.release(self.now, id);
             self.touch(node);
+        }
+    }
+
+    /// Opens a subflow of a connection, as its application asks.
+    ///
+    /// # Errors
+    /// Where the endpoint does not open it.
+    pub(crate) fn open_subflow(
+        &mut self,
+        node: usize,
+        id: ConnectionId,
+        local: IpAddr,
+        remote: SocketAddr,
+    ) -> Result<(), String> {
+        let Some(endpoint) = &mut self.endpoints[node] else {
+            return Ok(());
+        };
+        let opened = endpoint.open_subflow(self.now, id, local, remote, false);
+        self.touch(node);
+        match opened {
+            true => Ok(()),
+            false => Err(format!("no subflow can be opened from {local} to {remote}")),
+        }
+    }
+
+    /// Closes the subflows of a connection between two addresses, as its application asks.
+    ///
+    /// # Errors
+    /// Where there is none.
+    pub(crate) fn close_subflow(
+        &mut self,
+        node: usize,
+        id: ConnectionId,
+        local: IpAddr,
+        remote: SocketAddr,
+    ) -> Result<(), String> {
+        let Some(endpoint) = &mut self.endpoints[node] else {
+            return Ok(());
+        };
+        let between = |tuple: &FourTuple| tuple.local.ip() == local && tuple.remote == remote;
+        let mut closed = false;
+        for subflow in endpoint.subflows(id) {
+            if between(&subflow.tcp.tuple) {
+                closed |= endpoint.close_subflow(self.now, id, subflow.id);
+            }
+        }
+        self.touch(node);
+        match closed {
+            true => Ok(()),
+            false => Err(format!("there is no subflow from {local} to {remote}")),
         }
     }
 

@@ -7,6 +7,9 @@ use mptcplab_stack::endpoint::{
     ConnectionId, Endpoint, EndpointConfig, EndpointFlags, Event, LocalAddress, Protocol,
     SocketOptions,
 };
+use mptcplab_stack::mptcp::MptcpConfig;
+use mptcplab_stack::path_manager::Limits;
+use mptcplab_stack::scheduler::SchedulerKind;
 use mptcplab_stack::tcp::{BufferLimits, EcnPolicy};
 
 use crate::application::Mib;
@@ -16,8 +19,7 @@ use crate::node::Node;
 /// What the plan says of a host's transport layer.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
-    /// It speaks MPTCP.
-    pub(crate) mptcp: bool,
+    pub(crate) mptcp: MptcpConfig,
     send_buffer: BufferLimits,
     receive_buffer: BufferLimits,
     ecn: EcnPolicy,
@@ -26,16 +28,15 @@ pub(crate) struct Settings {
 impl Settings {
     /// The settings of a node of the plan.
     pub(crate) fn new(node: &plan::Node) -> Result<Self, SimError> {
+        let refused = |problem| SimError::refused(format!("node {}", node.name), problem);
         let mut settings = Self {
-            mptcp: node.mptcp.enabled,
+            mptcp: mptcp(&node.mptcp).map_err(refused)?,
             send_buffer: BufferLimits::SEND,
             receive_buffer: BufferLimits::RECEIVE,
             ecn: EcnPolicy::default(),
         };
         for (name, value) in &node.sysctls {
-            settings
-                .set(name, value)
-                .map_err(|problem| SimError::refused(format!("node {}", node.name), problem))?;
+            settings.set(name, value).map_err(refused)?;
         }
         Ok(settings)
     }
@@ -61,7 +62,10 @@ impl Settings {
 
     /// Settings of the endpoint.
     pub(crate) fn endpoint(&self) -> EndpointConfig {
-        EndpointConfig::default()
+        EndpointConfig {
+            mptcp: self.mptcp.clone(),
+            ..EndpointConfig::default()
+        }
     }
 
     /// Settings of a socket of an item of traffic with this congestion control.
@@ -83,6 +87,41 @@ impl Settings {
             ..SocketOptions::default()
         })
     }
+}
+
+/// The settings of MPTCP.
+fn mptcp(planned: &plan::Mptcp) -> Result<MptcpConfig, String> {
+    let options = planned.scheduler_options;
+    let default = MptcpConfig::default();
+    Ok(MptcpConfig {
+        enabled: planned.enabled,
+        checksum: planned.checksum,
+        limits: Limits {
+            subflows: planned.limit_subflows,
+            add_addr_accepted: planned.limit_add_addr_accepted,
+            subflows_per_pair: planned.subflows_per_pair,
+        },
+        syns_before_fallback: planned
+            .syn_retries
+            .map_or(default.syns_before_fallback, |retries| {
+                retries.saturating_add(1)
+            }),
+        scheduler: match planned.scheduler.as_deref().unwrap_or("default") {
+            "default" => SchedulerKind::Default,
+            "lowest-rtt" => SchedulerKind::LowestRtt,
+            "round-robin" => SchedulerKind::RoundRobin {
+                segments: options.num_segments,
+                window_limited: options.cwnd_limited,
+            },
+            "redundant" => SchedulerKind::Redundant,
+            "blest" => SchedulerKind::Blest,
+            "ecf" => SchedulerKind::Ecf,
+            name => return Err(format!("the simulator has no scheduler {name:?}")),
+        },
+        opportunistic_retransmission: options.opportunistic_retransmission,
+        penalisation: options.penalisation,
+        ..default
+    })
 }
 
 /// The three numbers of `tcp_rmem` and `tcp_wmem`: smallest, initial and largest size.

@@ -2,13 +2,14 @@
 
 use mptcplab_plan::{Action, InterfaceRef, Plan};
 
+use crate::application::Item;
 use crate::core::Core;
 
 /// Carries out an event.
 ///
 /// # Errors
 /// Says what the model or the host refuses.
-pub(crate) fn act(core: &mut Core, action: &Action) -> Result<(), String> {
+pub(crate) fn act(core: &mut Core, items: &[Item], action: &Action) -> Result<(), String> {
     match *action {
         Action::Link {
             link,
@@ -48,7 +49,24 @@ pub(crate) fn act(core: &mut Core, action: &Action) -> Result<(), String> {
                 false => Err(format!("{subject} has no MPTCP endpoint")),
             }
         }
-        Action::Subflow { .. } => Err("no subflow can be opened or closed by hand".to_owned()),
+        Action::Subflow {
+            traffic,
+            source,
+            target,
+            open,
+        } => {
+            let item = &items[traffic];
+            let remote = (target, item.traffic().port).into();
+            for id in item.client_connections() {
+                let node = item.traffic().client;
+                if open {
+                    core.open_subflow(node, id, source, remote)?;
+                } else {
+                    core.close_subflow(node, id, source, remote)?;
+                }
+            }
+            Ok(())
+        }
     }
 }
 

@@ -278,7 +278,7 @@ impl World {
             let (kind, subject) = timeline::describe(&self.plan, &event.action);
             let now = self.core.now;
             self.core.recorder.event(now, kind, &subject, &event.label);
-            if let Err(error) = timeline::act(&mut self.core, &event.action) {
+            if let Err(error) = timeline::act(&mut self.core, &self.items, &event.action) {
                 let text = format!("event '{}' failed: {error}", event.label);
                 self.core.recorder.warn(&text);
             }

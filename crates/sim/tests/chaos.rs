@@ -31,6 +31,7 @@ fn bytes_arrive_once_in_order_or_both_ends_see_an_error() {
                      -p mptcplab-sim --test chaos -- --nocapture",
                     seed + 1
                 );
+                eprintln!("{}", draw::draw(&mut draw::Dice::new(seed)));
                 resume_unwind(panic);
             }
         }

@@ -1,5 +1,7 @@
 //! Random worlds.
 
+use std::fmt;
+
 use mptcplab_link::{Jitter, LinkChange, Loss, Rate, Reordering};
 use mptcplab_plan::{
     Action, Capture, EndpointFlags, InterfaceRef, Middlebox, Protocol, SegmentKind,
@@ -55,6 +57,30 @@ pub(crate) struct Draw {
     pub(crate) congestion_controls: [&'static str; 2],
     /// A box changes bytes and mends the checksums: what arrives need not be what was sent.
     pub(crate) is_changed: bool,
+    /// A box acknowledges in the receiver's name: a sender need not hear of what is lost.
+    pub(crate) is_proxied: bool,
+}
+
+impl fmt::Display for Draw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            protocol,
+            congestion_controls,
+            ..
+        } = self;
+        writeln!(f, "{protocol:?} with {congestion_controls:?}")?;
+        for node in &self.lab.plan.nodes {
+            writeln!(f, "{}: {:?}", node.name, node.mptcp)?;
+        }
+        for link in &self.lab.plan.links {
+            writeln!(f, "{}: {:?}", link.name, link.config)?;
+            writeln!(f, "    {:?}", link.middleboxes)?;
+        }
+        for event in &self.lab.plan.events {
+            writeln!(f, "{:.6} s: {:?}", event.at_ns as f64 / 1e9, event.action)?;
+        }
+        Ok(())
+    }
 }
 
 const CONGESTION_CONTROLS: [&str; 6] = ["cubic", "reno", "lia", "olia", "balia", "wvegas"];
@@ -75,7 +101,7 @@ pub(crate) fn draw(dice: &mut Dice) -> Draw {
         multipath(dice, &mut lab);
     }
     let is_rough = dice.chance(80);
-    let mut is_changed = false;
+    let (mut is_changed, mut is_proxied) = (false, false);
     for link in 0..count {
         if is_rough && dice.chance(70) {
             roughen(dice, &mut lab, link);
@@ -83,6 +109,7 @@ pub(crate) fn draw(dice: &mut Dice) -> Draw {
         if dice.chance(25) {
             let middlebox = middlebox(dice, &lab, link);
             is_changed |= matches!(middlebox, Middlebox::ChangePayload { .. });
+            is_proxied |= matches!(middlebox, Middlebox::ProxyAck { .. });
             lab.middlebox(link, middlebox);
         }
         if dice.chance(30) {
@@ -98,6 +125,7 @@ pub(crate) fn draw(dice: &mut Dice) -> Draw {
             *dice.pick(&CONGESTION_CONTROLS),
         ],
         is_changed,
+        is_proxied,
         lab,
     }
 }

@@ -90,7 +90,7 @@ fn tshark_has_nothing_to_complain_of() {
     let times = tshark(&folder, &["-T", "fields", "-e", "frame.time_epoch"]);
     assert_eq!(times[0], "0.000000000");
     let protocols = tshark(&folder, &["-T", "fields", "-e", "_ws.col.Protocol"]);
-    for protocol in ["TCP", "ICMP", "UDP"] {
+    for protocol in ["MPTCP", "TCP", "ICMP", "UDP"] {
         assert!(
             protocols.iter().any(|found| found == protocol),
             "no {protocol}"
