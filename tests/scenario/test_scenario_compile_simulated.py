@@ -191,3 +191,14 @@ def test_a_new_duration_is_one_of_the_datagrams_too() -> None:
     made = compile_plan(with_duration(loads(text), 10_000_000_000), "mptcp", seed=1)
     assert made["traffic"][1]["start_ns"] == 2_000_000_000
     assert made["traffic"][1]["workload"]["duration_ns"] == 5_000_000_000
+
+
+def test_a_new_duration_moves_the_events_that_a_variant_sets() -> None:
+    text = TWO_PATHS.replace("MORE", "variants: {a: {}, b: {set: {events: [EVENT]}}}")
+    text = text.replace("EVENT", "{at: 500 ms, link: a, up: false}")
+    for mark in ("CLIENT", "LINK"):
+        text = text.replace(mark, "")
+    scenario = with_duration(loads(text), 4_000_000_000)
+    (event,) = compile_plan(scenario, "b", seed=1)["events"]
+    assert event["at_ns"] == 2_000_000_000
+    assert compile_plan(scenario, "a", seed=1)["events"] == []

@@ -15,7 +15,7 @@ _BULK = re.compile(r"traffic\.\d+\.bulk")
 _MOMENT = re.compile(
     r"traffic\.\d+\.[a-z-]+\.start|traffic\.\d+\.datagrams\.duration|events\.\d+\.at"
 )
-_WHOLE = re.compile(r"(traffic|events)(\.\d+)?|traffic\.\d+\.(?!bulk)[a-z-]+")
+_WHOLE = re.compile(r"traffic(\.\d+)?|events\.\d+|traffic\.\d+\.(?!bulk)[a-z-]+")
 
 
 def with_duration(scenario: Scenario, duration_ns: int) -> Scenario:
@@ -75,8 +75,16 @@ def _scaled(path: str, value: Any, duration_ns: int, longest_ns: int) -> Any:
     if _BULK.fullmatch(path):
         return _lasting(value, f"{duration_ns} ns")
     if _MOMENT.fullmatch(path):
-        return f"{parse_time(value) * duration_ns // longest_ns} ns"
+        return _scaled_time(value, duration_ns, longest_ns)
+    if path == "events":
+        return [
+            event | {"at": _scaled_time(event["at"], duration_ns, longest_ns)} for event in value
+        ]
     return value
+
+
+def _scaled_time(value: Any, duration_ns: int, longest_ns: int) -> str:
+    return f"{parse_time(value) * duration_ns // longest_ns} ns"
 
 
 def _lasting(bulk: dict[str, Any], duration: str) -> dict[str, Any]:
