@@ -53,7 +53,7 @@ impl Connection {
 
     /// The peer closed a subflow. After a fallback that is the end of its data; else the
     /// connection goes on without the subflow.
-    pub(super) fn on_subflow_finished(&mut self, _now: Nanos, index: usize) {
+    pub(super) fn on_subflow_finished(&mut self, index: usize) {
         if self.mode == Mode::Fallback {
             if self.subflows[index].is_first() && !self.receiver.told_end {
                 self.receiver.told_end = true;

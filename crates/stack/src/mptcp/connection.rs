@@ -7,10 +7,12 @@ use core::net::{IpAddr, SocketAddr};
 
 use bytes::Bytes;
 use mptcplab_wire::Segment;
+use mptcplab_wire::option::Dss;
 
 use super::addresses::Addresses;
 use super::config::MptcpConfig;
 use super::counters::MptcpCounters;
+use super::fallback::Failure;
 use super::keys::Key;
 use super::outgoing::{Outgoing, Spoken};
 use super::receiver::Receiver;
@@ -72,7 +74,9 @@ pub struct Connection {
     /// The application was told of data and has not read all.
     pub(super) told_readable: bool,
     /// A checksum failed on the only subflow: what it brings waits for the infinite mapping.
-    pub(super) failed: bool,
+    pub(super) failed: Option<Failure>,
+    /// The infinite mapping that answered the peer's MP_FAIL.
+    pub(super) infinite: Option<Dss>,
     /// The path managers are to be asked.
     pub(super) want_paths: bool,
     /// What subflows that are gone have counted.
@@ -180,7 +184,8 @@ impl Connection {
             given_up_at: None,
             wants_room: false,
             told_readable: false,
-            failed: false,
+            failed: None,
+            infinite: None,
             want_paths: false,
             tcp_counters: TcpCounters::default(),
             plain_read: 0,
@@ -302,6 +307,7 @@ impl Connection {
             self.sender.deadline(),
             self.given_up_at,
             self.addresses.deadline(),
+            self.failed.map(|failure| failure.repeat_at),
         ];
         subflows.chain(own).flatten().min()
     }
@@ -343,6 +349,9 @@ impl Connection {
         if self.given_up_at.is_some_and(|deadline| deadline <= now) {
             self.given_up_at = None;
             self.close(CloseReason::TimedOut);
+        }
+        if self.failed.is_some_and(|failure| failure.repeat_at <= now) {
+            self.on_fail_timeout(now);
         }
         if self.want_paths {
             self.manage_paths(now);

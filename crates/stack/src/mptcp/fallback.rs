@@ -1,11 +1,24 @@
 //! Back to TCP, and what a wrong checksum does (RFC 8684, section 3.7).
 
+use mptcplab_wire::Segment;
 use mptcplab_wire::option::{DataNumber, Dss, Mapping, MptcpOption};
 
 use super::connection::{Connection, Mode};
 use super::signals::{self, reason};
 use crate::Nanos;
 use crate::endpoint::Event;
+
+/// First pause before MP_FAIL is said again; doubled each time.
+const FAIL_NS: Nanos = 1_000_000_000;
+/// Beyond this pause the subflow is given up (`TCP_RTO_MAX`).
+const MAX_FAIL_NS: Nanos = 120_000_000_000;
+
+/// MP_FAIL was sent, and is said again until the peer falls back.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Failure {
+    pub(super) repeat_at: Nanos,
+    pause: Nanos,
+}
 
 impl Connection {
     /// TCP is spoken from now on. The bytes of the first subflow are the data.
@@ -14,7 +27,7 @@ impl Connection {
             return;
         }
         self.mode = Mode::Fallback;
-        self.failed = false;
+        self.failed = None;
         self.sender.forget_again();
         self.event(Event::Fallback {
             id: self.id,
@@ -46,30 +59,54 @@ impl Connection {
     /// infinite mapping; else the subflow is closed, and others bring the data.
     pub(super) fn on_checksum_failure(&mut self, now: Nanos, index: usize, data: Option<u64>) {
         self.counters.checksum_errors += 1;
-        let offset = data.unwrap_or(self.receiver.next());
-        let fail = MptcpOption::Fail {
-            data_sequence: self.receiver.numbers().wire(offset),
-        };
-        self.counters.fail_sent += 1;
         let alone = self.subflows[index].is_first() && self.linear;
         if alone {
-            self.failed = true;
-            self.subflows[index].signals.push(fail);
-            self.subflows[index].request_ack();
+            self.counters.fail_sent += 1;
+            self.failed = Some(Failure {
+                repeat_at: now + FAIL_NS,
+                pause: 2 * FAIL_NS,
+            });
+            self.say_fail(index);
         } else {
+            self.counters.fail_sent += 1;
+            let offset = data.unwrap_or(self.receiver.next());
+            let fail = self.fail_at(offset);
             self.reset_subflow(now, index, reason::MIDDLEBOX);
             self.subflows[index].signals.reset = Some(fail);
         }
     }
 
-    /// More data has come, and the infinite mapping has not: the peer may not know.
-    pub(super) fn repeat_fail(&mut self, index: usize) {
-        let offset = self.receiver.next();
-        let subflow = &mut self.subflows[index];
-        subflow.signals.push(MptcpOption::Fail {
+    fn fail_at(&self, offset: u64) -> MptcpOption {
+        MptcpOption::Fail {
             data_sequence: self.receiver.numbers().wire(offset),
-        });
-        subflow.request_ack();
+        }
+    }
+
+    /// MP_FAIL on the next acknowledgement.
+    pub(super) fn say_fail(&mut self, index: usize) {
+        let fail = self.fail_at(self.receiver.next());
+        self.subflows[index].signals.push(fail);
+        self.subflows[index].request_ack();
+    }
+
+    /// The infinite mapping has not come: the peer may not know.
+    pub(super) fn on_fail_timeout(&mut self, now: Nanos) {
+        let Some(failure) = &mut self.failed else {
+            return;
+        };
+        failure.repeat_at = now + failure.pause;
+        failure.pause *= 2;
+        let given_up = failure.pause > MAX_FAIL_NS;
+        let Some(index) = self.index_of(0) else {
+            self.failed = None;
+            return;
+        };
+        if given_up {
+            self.failed = None;
+            self.reset_subflow(now, index, reason::MIDDLEBOX);
+        } else {
+            self.say_fail(index);
+        }
     }
 
     /// MP_FAIL: the peer could not use what was sent.
@@ -93,18 +130,29 @@ impl Connection {
             }),
         };
         self.counters.infinite_map_sent += 1;
-        let answer = MptcpOption::Fail {
-            data_sequence: self.receiver.numbers().wire(self.receiver.next()),
-        };
-        let told = self.failed;
+        self.counters.fail_sent += u64::from(self.failed.is_none());
+        self.infinite = Some(infinite);
         self.fall_back("the peer found a wrong checksum");
-        let subflow = &mut self.subflows[index];
-        if !told {
-            self.counters.fail_sent += 1;
-            subflow.signals.push(answer);
+        self.answer_fail(index);
+    }
+
+    /// The receiver of MP_FAIL answers with its own and with the infinite mapping.
+    fn answer_fail(&mut self, index: usize) {
+        let Some(infinite) = self.infinite else {
+            return;
+        };
+        self.say_fail(index);
+        self.subflows[index]
+            .signals
+            .push(MptcpOption::Dss(infinite));
+    }
+
+    /// MP_FAIL after a fallback: the peer has not got the answer.
+    pub(super) fn answer_late_fail(&mut self, index: usize, segment: &Segment) {
+        let fail = |option: &MptcpOption| matches!(option, MptcpOption::Fail { .. });
+        if segment.options.mptcp.iter().any(fail) {
+            self.answer_fail(index);
         }
-        subflow.signals.push(MptcpOption::Dss(infinite));
-        subflow.request_ack();
     }
 
     /// The infinite mapping: what follows is TCP.
@@ -130,7 +178,7 @@ impl Connection {
     }
 
     /// Counts what a RST that leaves says.
-    pub(super) fn count_reset(&mut self, segment: &mptcplab_wire::Segment) {
+    pub(super) fn count_reset(&mut self, segment: &Segment) {
         for option in &segment.options.mptcp {
             match option {
                 MptcpOption::Reset(_) => self.counters.reset_sent += 1,
@@ -141,7 +189,7 @@ impl Connection {
     }
 
     /// Options of a RST that was taken.
-    pub(super) fn read_reset_options(&mut self, now: Nanos, segment: &mptcplab_wire::Segment) {
+    pub(super) fn read_reset_options(&mut self, now: Nanos, segment: &Segment) {
         for option in &segment.options.mptcp {
             match option {
                 MptcpOption::Reset(_) => self.counters.reset_received += 1,

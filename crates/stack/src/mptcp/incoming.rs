@@ -59,7 +59,11 @@ impl Connection {
             self.pull(now, index);
         }
         if progress.finished {
-            self.on_subflow_finished(now, index);
+            if self.failed.is_some() {
+                // A peer that had not fallen back would wait for its data to be acknowledged.
+                self.fall_back("the peer closed after a wrong checksum");
+            }
+            self.on_subflow_finished(index);
         }
         if progress.timed_out {
             self.on_subflow_timeout(index);
@@ -75,6 +79,7 @@ impl Connection {
 
     fn read_options(&mut self, now: Nanos, index: usize, segment: &Segment, progress: &Progress) {
         if self.mode != Mode::Multipath {
+            self.answer_late_fail(index, segment);
             return;
         }
         if segment.options.mptcp.is_empty() {
@@ -110,18 +115,20 @@ impl Connection {
         }
     }
 
-    /// A segment without DSS: where the peer never sent one on this subflow and acknowledges data
-    /// or sends some, something on the way removes them (RFC 8684, section 3.7).
+    /// A segment without options of MPTCP where there should be some: with data, with FIN, or with
+    /// the first acknowledgement of data. Something on the way removes them, or the peer has fallen
+    /// back (RFC 8684, section 3.7). Like Linux this end follows as long as it can.
     fn miss_options(&mut self, now: Nanos, index: usize, segment: &Segment, progress: &Progress) {
         let subflow = &self.subflows[index];
-        let tells = progress.acknowledged_bytes > 0 || !segment.payload.is_empty();
-        if subflow.dss_seen || !tells || subflow.stage != Stage::Established {
+        let acknowledges = progress.acknowledged_bytes > 0 && self.sender.acknowledged() == 0;
+        let tells = acknowledges || !segment.payload.is_empty() || segment.flags.fin;
+        if !tells || subflow.stage != Stage::Established {
             return;
         }
         if self.linear && subflow.is_first() {
             self.counters.mapping_missing += 1;
-            self.fall_back("no DSS option came with the first data");
-        } else {
+            self.fall_back("a segment had no DSS option");
+        } else if !subflow.dss_seen {
             self.reset_subflow(now, index, super::signals::reason::MIDDLEBOX);
         }
     }
@@ -163,6 +170,8 @@ impl Connection {
         let Some(start) = near.checked_add_signed(i64::from(distance)) else {
             return;
         };
+        // What was sent twice or is meant for another subflow cannot become plain TCP.
+        self.linear &= bytes == 0 || data == start.checked_sub(1);
         let data_sequence = data.map_or(0, |data| numbers.wire(data));
         let proof = self.checksum.then_some(Proof {
             data_sequence,
@@ -194,7 +203,6 @@ impl Connection {
             bytes,
             checksum: capable.data_checksum,
         };
-        self.subflows[index].dss_seen = true;
         self.read_mapping(index, &mapping, false);
     }
 
@@ -208,8 +216,8 @@ impl Connection {
         while let Some((offset, data)) = self.subflows[index].tcp.take_received(now, usize::MAX) {
             self.subflows[index].mappings.push(offset, data);
         }
-        if self.failed {
-            self.repeat_fail(index);
+        if self.failed.is_some() {
+            self.say_fail(index);
             return;
         }
         while let Some(delivery) = self.subflows[index].mappings.next() {

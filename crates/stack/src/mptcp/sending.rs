@@ -317,6 +317,10 @@ impl Connection {
         if self.sender.fin_to_signal().is_some() {
             self.signal_fin();
         }
+        // What waits to become plain TCP must not be sent twice.
+        if self.failed.is_some() {
+            return;
+        }
         let (from, next) = (self.sender.acknowledged(), self.sender.next());
         if from == next {
             return;

@@ -1,0 +1,401 @@
+//! Whatever the paths do, the bytes arrive once and in order, or both ends see that they did not.
+
+mod mptcp_world;
+
+use mptcp_world::*;
+use mptcplab_stack::congestion::CongestionAlgorithm;
+use mptcplab_stack::endpoint::{Event, SocketOptions};
+use mptcplab_stack::scheduler::SchedulerKind;
+use mptcplab_wire::Segment;
+use mptcplab_wire::option::MptcpOption;
+use proptest::prelude::*;
+
+/// A generator that a middlebox can own: xorshift64* (Vigna 2016).
+#[derive(Clone)]
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+    }
+
+    fn chance(&mut self, percent: u64) -> bool {
+        self.next() % 100 < percent
+    }
+}
+
+/// How many cases to try: as many as the environment says, for longer hunts.
+fn cases_or(usual: u32) -> u32 {
+    std::env::var("PROPTEST_CASES")
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(usual)
+}
+
+/// What stands in the way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Box {
+    None,
+    /// Removes the options of MPTCP from SYNs.
+    StripSyn,
+    /// From SYN/ACKs.
+    StripSynAck,
+    /// From segments that are no SYNs.
+    StripOthers,
+    /// From segments with payload.
+    StripData,
+    /// From segments without.
+    StripAcks,
+    /// Cuts segments in two, with the options on both.
+    Split,
+    /// Changes payload now and then.
+    Change,
+}
+
+fn pass(kind: Box, random: &mut Random, mut segment: Segment) -> Vec<Segment> {
+    let syn = segment.flags.syn;
+    let data = !segment.payload.is_empty();
+    let strip = match kind {
+        Box::StripSyn => syn && !segment.flags.ack,
+        Box::StripSynAck => syn && segment.flags.ack,
+        Box::StripOthers => !syn,
+        Box::StripData => data,
+        Box::StripAcks => !syn && !data,
+        _ => false,
+    };
+    if strip {
+        segment.options.mptcp.clear();
+    }
+    match kind {
+        Box::Split if segment.payload.len() > 1 => {
+            let mut first = segment.clone();
+            let middle = segment.payload.len() / 2;
+            let rest = first.payload.split_off(middle);
+            first.flags.fin = false;
+            segment.payload = rest;
+            segment.sequence = segment.sequence.wrapping_add(middle as u32);
+            vec![first, segment]
+        }
+        Box::Change if data && random.chance(3) => {
+            let mut payload = segment.payload.to_vec();
+            payload[0] ^= 1;
+            segment.payload = payload.into();
+            vec![segment]
+        }
+        _ => vec![segment],
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Case {
+    seed: u64,
+    /// Delay in ms, rate in Mbit/s.
+    paths: Vec<(u64, u64)>,
+    loss_percent: u64,
+    late_percent: u64,
+    twice_percent: u64,
+    in_the_way: Box,
+    checksum: bool,
+    scheduler: SchedulerKind,
+    congestion: CongestionAlgorithm,
+    opportunistic: bool,
+    up: usize,
+    down: usize,
+    /// A path that dies, and when it lives again.
+    death: Option<(u64, u64, usize)>,
+}
+
+fn cases() -> impl Strategy<Value = Case> {
+    let paths = proptest::collection::vec((1_u64..60, 1_u64..50), 1..4);
+    let network = (0_u64..4, 0_u64..10, 0_u64..4);
+    let in_the_way = prop_oneof![
+        8 => Just(Box::None),
+        1 => Just(Box::StripSyn),
+        1 => Just(Box::StripSynAck),
+        1 => Just(Box::StripOthers),
+        1 => Just(Box::StripData),
+        1 => Just(Box::StripAcks),
+        2 => Just(Box::Split),
+        2 => Just(Box::Change),
+    ];
+    let scheduler = prop_oneof![
+        Just(SchedulerKind::Default),
+        Just(SchedulerKind::LowestRtt),
+        Just(SchedulerKind::RoundRobin {
+            segments: 2,
+            window_limited: false
+        }),
+        Just(SchedulerKind::Redundant),
+        Just(SchedulerKind::Blest),
+        Just(SchedulerKind::Ecf),
+    ];
+    let congestion = prop_oneof![
+        Just(CongestionAlgorithm::Reno),
+        Just(CongestionAlgorithm::Cubic),
+        Just(CongestionAlgorithm::Lia),
+        Just(CongestionAlgorithm::Olia),
+        Just(CongestionAlgorithm::Balia),
+        Just(CongestionAlgorithm::WVegas),
+    ];
+    let death = proptest::option::of((0_u64..2000, 1_u64..4000, 0_usize..4));
+    (
+        (any::<u64>(), paths, network, in_the_way),
+        (any::<bool>(), scheduler, congestion, any::<bool>()),
+        (0_usize..400_000, 0_usize..400_000, death),
+    )
+        .prop_map(
+            |(
+                (seed, paths, (loss_percent, late_percent, twice_percent), in_the_way),
+                (checksum, scheduler, congestion, opportunistic),
+                (up, down, death),
+            )| Case {
+                seed: seed | 1,
+                paths,
+                loss_percent,
+                late_percent,
+                twice_percent,
+                in_the_way,
+                checksum,
+                scheduler,
+                congestion,
+                opportunistic,
+                up,
+                down,
+                death,
+            },
+        )
+}
+
+fn world(case: &Case) -> World {
+    let paths = case
+        .paths
+        .iter()
+        .map(|(delay, rate)| Path::new(delay * MS, rate * 1_000_000))
+        .collect();
+    let mut config = generous();
+    config.checksum = case.checksum;
+    config.scheduler = case.scheduler;
+    config.opportunistic_retransmission = case.opportunistic;
+    config.penalisation = case.opportunistic;
+    let mut world = World::new(paths, config);
+    world.keep_sent = false;
+    let (case, mut random) = (case.clone(), Random(case.seed));
+    world.middlebox = std::boxed::Box::new(move |_, segment| {
+        let mut out = Vec::new();
+        for segment in pass(case.in_the_way, &mut random, segment) {
+            if random.chance(case.loss_percent) {
+                continue;
+            }
+            let late = u64::from(random.chance(case.late_percent)) * (random.next() % (30 * MS));
+            if random.chance(case.twice_percent) {
+                out.push((late + MS, segment.clone()));
+            }
+            out.push((late, segment));
+        }
+        out
+    });
+    world
+}
+
+/// Sends both ways at once, closes, and checks both ends.
+fn run(case: &Case) {
+    let mut world = world(case);
+    let options = SocketOptions {
+        congestion_control: case.congestion,
+        ..mptcp()
+    };
+    let client = world.open(options);
+    let data = [pattern(case.up), pattern(case.down)];
+    let mut ids = [Some(client), None];
+    let mut written = [0, 0];
+    let mut shut = [false, false];
+    let mut received = [Vec::new(), Vec::new()];
+    let mut gone_error = [false, false];
+    let end = 900 * SECOND;
+    let mut steps = 0_u64;
+    loop {
+        ids[SERVER] = ids[SERVER].or_else(|| world.accepted());
+        for host in [CLIENT, SERVER] {
+            let Some(id) = ids[host] else { continue };
+            let connected = host == SERVER
+                || world.count(CLIENT, |event| matches!(event, Event::Connected { .. })) > 0;
+            if connected && written[host] < data[host].len() {
+                written[host] += world.write(host, id, data[host].slice(written[host]..));
+            }
+            if connected && written[host] == data[host].len() && !shut[host] {
+                shut[host] = true;
+                world.shutdown(host, id);
+            }
+            received[host].extend(world.read(host, id));
+        }
+        if let Some((at, back, path)) = case.death {
+            let path = path % world.paths.len();
+            world.paths[path].dead = (at * MS..(at + back) * MS).contains(&world.now);
+        }
+        steps += 1;
+        assert!(steps < 2_000_000, "the world spins");
+        let closed = [CLIENT, SERVER].map(|host| {
+            world.events[host]
+                .iter()
+                .any(|event| matches!(event, Event::Closed { .. }))
+        });
+        if (closed[CLIENT] && (closed[SERVER] || ids[SERVER].is_none())) || !world.step(end) {
+            break;
+        }
+    }
+    for host in [CLIENT, SERVER] {
+        if let Some(id) = ids[host] {
+            received[host].extend(world.read(host, id));
+        }
+        gone_error[host] = world.events[host].iter().any(|event| {
+            matches!(event, Event::Closed { reason, .. }
+                if *reason != mptcplab_stack::tcp::CloseReason::Finished)
+        });
+    }
+    // Boxes that only remove options from the start on, or keep all of them, do no harm.
+    let harmless = matches!(
+        case.in_the_way,
+        Box::None | Box::Split | Box::StripSyn | Box::StripSynAck | Box::StripOthers
+    );
+    let whole = received[SERVER].len() == case.up && received[CLIENT].len() == case.down;
+    assert!(
+        whole || (!harmless && gone_error[CLIENT] && (gone_error[SERVER] || ids[SERVER].is_none())),
+        "{} of {} up, {} of {} down, errors {gone_error:?}, events {:?}",
+        received[SERVER].len(),
+        case.up,
+        received[CLIENT].len(),
+        case.down,
+        world.events.clone().map(|mut events| {
+            events
+                .retain(|event| !matches!(event, Event::Readable { .. } | Event::Writable { .. }));
+            events
+        }),
+    );
+    // Only where nothing checks the payload a changed byte may come through.
+    let changed = case.in_the_way == Box::Change;
+    if !changed {
+        assert!(
+            data[CLIENT].starts_with(&received[SERVER]),
+            "other bytes came up"
+        );
+        assert!(
+            data[SERVER].starts_with(&received[CLIENT]),
+            "other bytes came down"
+        );
+    }
+    for host in [CLIENT, SERVER] {
+        if let Some(id) = ids[host] {
+            world.hosts[host].release(world.now, id);
+        }
+    }
+    world.flush();
+    world.run_for(1500 * SECOND);
+    for host in [CLIENT, SERVER] {
+        assert!(
+            world.hosts[host].is_idle(),
+            "host {host} is left with something"
+        );
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(cases_or(64)))]
+    #[test]
+    fn the_bytes_arrive_once_and_in_order_or_both_ends_see_an_error(case in cases()) {
+        run(&case);
+    }
+}
+
+/// An option that makes sense on some segment, with any values.
+fn any_option() -> impl Strategy<Value = MptcpOption> {
+    use mptcplab_wire::option::*;
+    let number = prop_oneof![
+        any::<u64>().prop_map(DataNumber::Long),
+        any::<u32>().prop_map(DataNumber::Short),
+    ];
+    let mapping = (
+        number.clone(),
+        any::<u32>(),
+        any::<u16>(),
+        any::<Option<u16>>(),
+    )
+        .prop_map(
+            |(data_sequence, subflow_sequence, bytes, checksum)| Mapping {
+                data_sequence,
+                subflow_sequence,
+                bytes,
+                checksum,
+            },
+        );
+    prop_oneof![
+        (
+            any::<bool>(),
+            proptest::option::of(number),
+            proptest::option::of(mapping)
+        )
+            .prop_map(
+                |(data_fin, acknowledgement, mapping)| MptcpOption::Dss(Dss {
+                    data_fin,
+                    acknowledgement,
+                    mapping
+                })
+            ),
+        (any::<bool>(), any::<u8>(), any::<u32>(), any::<u64>()).prop_map(
+            |(echo, address_id, address, hmac)| MptcpOption::AddAddress(AddAddress {
+                echo,
+                address_id,
+                address: std::net::Ipv4Addr::from(address).into(),
+                port: None,
+                hmac: (!echo).then_some(hmac),
+            })
+        ),
+        proptest::collection::vec(any::<u8>(), 1..9)
+            .prop_map(|ids| MptcpOption::RemoveAddress(AddressIds::new(&ids).unwrap())),
+        any::<bool>().prop_map(|backup| MptcpOption::Priority {
+            backup,
+            address_id: None
+        }),
+        any::<u64>().prop_map(|data_sequence| MptcpOption::Fail { data_sequence }),
+        any::<u64>().prop_map(|receiver_key| MptcpOption::FastClose { receiver_key }),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(cases_or(128)))]
+    #[test]
+    fn options_of_a_hostile_peer_neither_panic_nor_spin(
+        options in proptest::collection::vec((any_option(), 0_u32..3000, 0_usize..2000), 1..60),
+    ) {
+        let mut world = World::new(vec![Path::new(MS, 0), Path::new(MS, 0)], generous());
+        let ids = world.establish(mptcp());
+        world.write(CLIENT, ids[CLIENT], pattern(1000));
+        world.write(SERVER, ids[SERVER], pattern(1000));
+        world.run_for(SECOND);
+        // What the server says from now on is not its own.
+        let template = world
+            .sent
+            .iter()
+            .rev()
+            .find(|(_, from, path, segment)| {
+                *from == SERVER && *path == 0 && segment.payload.is_empty()
+            })
+            .unwrap()
+            .3
+            .clone();
+        for (option, ahead, bytes) in options {
+            let mut segment = template.clone();
+            segment.sequence = segment.sequence.wrapping_add(ahead);
+            segment.payload = pattern(bytes);
+            segment.options.sack.clear();
+            segment.options.mptcp.clear();
+            segment.options.mptcp.push(option);
+            world.hosts[CLIENT].receive(world.now, &segment.to_packet(64));
+            world.flush();
+            world.run_for(10 * MS);
+        }
+        world.run_for(SECOND);
+    }
+}
