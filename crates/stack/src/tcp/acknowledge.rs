@@ -31,6 +31,10 @@ impl Tcp {
         let duplicate = self.sack && self.take_sack(acknowledged, segment, &mut delivery);
         let advanced = acknowledged > self.una;
         if advanced {
+            if let (Some(state), Some(timestamps)) = (&self.timestamps, segment.options.timestamps)
+            {
+                delivery.echo_before = state.echo_end(now, timestamps.echo);
+            }
             progress.acknowledged_bytes = self.advance(acknowledged, &mut delivery);
         } else if !self.sack && self.is_duplicate(acknowledged, segment, window_changed) {
             delivery.bytes += self.count_duplicate();
@@ -39,6 +43,7 @@ impl Tcp {
             && !advanced
             && !duplicate
             && self.recovery.phase == Phase::Open
+            && self.loss_probe.is_none()
             && !segment.flags.ece
         {
             return;
@@ -58,7 +63,8 @@ impl Tcp {
         if self.sack && self.rack.on_delivery(now, &delivery) {
             self.counters.sack_reorderings += 1;
         }
-        self.end_loss_probe(acknowledged, duplicate, now, paths);
+        let nothing_new = delivery.bytes == 0 && !advanced && segment.payload.is_empty();
+        self.end_loss_probe(acknowledged, duplicate || nothing_new, now, paths);
         let lost = self.sack && self.detect_losses(now);
         if segment.flags.ece && self.ecn.enabled && self.recovery.phase == Phase::Open {
             self.begin_reduction(now, Cause::EcnEcho, &delivery, paths);

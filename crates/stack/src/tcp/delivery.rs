@@ -10,6 +10,8 @@ pub(crate) struct Delivery {
     now: Nanos,
     /// A retransmission that is answered sooner was not the one that arrived.
     min_rtt_ns: Nanos,
+    /// Transmissions from then on are later than the timestamp that the acknowledgement echoes.
+    pub(crate) echo_before: Nanos,
     /// Data before this offset was sent before the recovery began.
     point: u64,
     /// Bytes delivered, FIN included.
@@ -43,6 +45,7 @@ impl Delivery {
         Self {
             now,
             min_rtt_ns,
+            echo_before: Nanos::MAX,
             point,
             bytes: 0,
             records: 0,
@@ -67,7 +70,8 @@ impl Delivery {
             self.original_before_point |= record.end() <= self.point;
         } else {
             self.retransmitted = true;
-            if self.now.saturating_sub(record.sent) < self.min_rtt_ns {
+            let too_soon = self.now.saturating_sub(record.sent) < self.min_rtt_ns;
+            if too_soon || record.sent >= self.echo_before {
                 return;
             }
         }

@@ -27,7 +27,7 @@ impl Tcp {
         let timeout = match self.rtt.smoothed_ns() {
             0 => self.rtt.rto_ns(),
             smoothed if self.records.len() == 1 => 2 * smoothed + self.config.min_rto_ns,
-            smoothed => 2 * smoothed + 2 * self.config.clock_granularity_ns,
+            smoothed => (2 * smoothed).max(2 * self.config.clock_granularity_ns),
         };
         let before_timeout = self
             .timers
@@ -59,11 +59,12 @@ impl Tcp {
     }
 
     /// Finds the probe answered, and a loss that it repaired (section 7.4.2): such a loss shrinks
-    /// the window as any other.
+    /// the window as any other. There was none where the original has arrived too, which a D-SACK
+    /// tells, or an acknowledgement that brings nothing new.
     pub(super) fn end_loss_probe(
         &mut self,
         acknowledged: u64,
-        duplicate: bool,
+        both_arrived: bool,
         now: Nanos,
         paths: &[PathView],
     ) {
@@ -71,10 +72,7 @@ impl Tcp {
         if acknowledged < probe.end {
             return;
         }
-        if !probe.retransmission {
-            self.loss_probe = None;
-        } else if duplicate {
-            // The original had arrived too.
+        if !probe.retransmission || both_arrived {
             self.loss_probe = None;
         } else if acknowledged > probe.end {
             self.loss_probe = None;

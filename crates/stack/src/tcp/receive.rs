@@ -37,7 +37,9 @@ impl Tcp {
     ) {
         let next = self.inbox.next();
         let Some(start) = self.numbers_in.offset(segment.sequence, next) else {
-            self.challenge(now, segment);
+            if !segment.flags.rst {
+                self.challenge(now, segment);
+            }
             return;
         };
         if !self.check_timestamp(now, segment) || !self.check_sequence(now, segment, start) {

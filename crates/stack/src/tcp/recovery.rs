@@ -211,6 +211,7 @@ impl Tcp {
         }
         self.recovery.phase = Phase::Reduction { cause };
         self.recovery.point = self.next;
+        self.loss_probe = None;
         match cause {
             Cause::EcnEcho => self.ecn.reduced = true,
             _ if self.sack => self.counters.sack_recoveries += 1,

@@ -39,6 +39,7 @@ impl Tcp {
         self.rtt.back_off();
         self.timers
             .set(Timer::Retransmission, now + self.rtt.rto_ns());
+        self.loss_probe = None;
         self.timers.clear(Timer::LossProbe);
         self.timers.clear(Timer::Reordering);
     }

@@ -61,6 +61,15 @@ impl TimestampState {
         is_before(self.recent, value)
     }
 
+    /// What was sent from then on has a later timestamp than TSecr.
+    pub(crate) fn echo_end(&self, now: Nanos, echo: u32) -> Nanos {
+        let ticks = u64::from(self.value(now).wrapping_sub(echo));
+        match (now / self.tick_ns).checked_sub(ticks) {
+            Some(tick) => (tick + 1) * self.tick_ns,
+            None => Nanos::MAX,
+        }
+    }
+
     /// Time since TSecr was sent; at least a tick. None where it was not sent within the last
     /// minutes.
     pub(crate) fn elapsed_ns(&self, now: Nanos, echo: u32) -> Option<Nanos> {
@@ -102,5 +111,7 @@ mod tests {
         assert_eq!(state.elapsed_ns(7_000_000, 1002), Some(5_000_000));
         assert_eq!(state.elapsed_ns(7_000_000, 1007), Some(1_000_000));
         assert_eq!(state.elapsed_ns(7_000_000, 1008), None);
+        assert_eq!(state.echo_end(7_000_000, 1002), 3_000_000);
+        assert_eq!(state.echo_end(7_000_000, 1008), Nanos::MAX);
     }
 }

@@ -9,7 +9,8 @@ use mptcplab_stack::Nanos;
 use mptcplab_stack::endpoint::{
     ConnectionId, Endpoint, EndpointConfig, Event, LocalAddress, SocketOptions, SubflowInfo,
 };
-use mptcplab_wire::{Packet, Segment};
+use mptcplab_stack::tcp::CloseReason;
+use mptcplab_wire::{Options, Packet, Segment};
 
 pub const MS: Nanos = 1_000_000;
 pub const SECOND: Nanos = 1000 * MS;
@@ -25,6 +26,8 @@ pub enum Fate {
     Drop,
     /// Delivers it that much later, past others.
     Late(Nanos),
+    /// Delivers it no earlier than that, in order.
+    Until(Nanos),
     /// Delivers it twice.
     Twice,
     /// Delivers it with congestion experienced.
@@ -49,6 +52,7 @@ pub struct Wire {
     pub delay: Nanos,
     pub hosts: [Endpoint; 2],
     pub events: [VecDeque<Event>; 2],
+    pub addresses: [IpAddr; 2],
     /// Every segment in the order in which it left.
     pub sent: Vec<Sent>,
     in_flight: BTreeMap<(Nanos, u64), (usize, Packet)>,
@@ -57,11 +61,13 @@ pub struct Wire {
     /// Packets that leave one after the other take as long each.
     pub spacing: Nanos,
     free_at: [Nanos; 2],
-    /// Takes SACK out of SYNs.
-    pub strip_sack: bool,
+    /// Packets that wait to leave, at most, where there is a limit.
+    pub queue_packets: Option<u64>,
+    /// Takes options out of segments.
+    pub strip: Option<fn(&mut Options)>,
 }
 
-pub fn address(host: usize) -> IpAddr {
+fn address(host: usize) -> IpAddr {
     IpAddr::from([10, 0, 0, host as u8 + 1])
 }
 
@@ -87,14 +93,36 @@ impl Wire {
             delay,
             hosts: [host(CLIENT), host(SERVER)],
             events: Default::default(),
+            addresses: [address(CLIENT), address(SERVER)],
             sent: Vec::new(),
             in_flight: BTreeMap::new(),
             script: Box::new(|_, _, _| Fate::Deliver),
             packets: 0,
             spacing: 0,
             free_at: [0; 2],
-            strip_sack: false,
+            queue_packets: None,
+            strip: None,
         }
+    }
+
+    /// Lets the hosts have addresses of IPv6 only.
+    pub fn use_ipv6(&mut self) {
+        self.addresses = [1, 2].map(|host| IpAddr::from([0xfd00, 0, 0, 0, 0, 0, 0, host]));
+        for (host, address) in self.hosts.iter_mut().zip(self.addresses) {
+            let local = LocalAddress {
+                address,
+                mtu: 1500,
+                endpoint: None,
+            };
+            host.set_addresses(0, &[local]);
+        }
+    }
+
+    /// Another connection like the first.
+    pub fn establish_again(&mut self) -> ConnectionId {
+        let id = self.connect(SocketOptions::default());
+        self.run_for(10 * self.delay);
+        id
     }
 
     pub fn script(&mut self, script: impl FnMut(Nanos, usize, &Segment) -> Fate + 'static) {
@@ -102,8 +130,9 @@ impl Wire {
     }
 
     pub fn connect(&mut self, options: SocketOptions) -> ConnectionId {
-        let remote = SocketAddr::new(address(SERVER), PORT);
-        let id = self.hosts[CLIENT].connect(self.now, address(CLIENT), remote, options);
+        let remote = SocketAddr::new(self.addresses[SERVER], PORT);
+        let local = self.addresses[CLIENT];
+        let id = self.hosts[CLIENT].connect(self.now, local, remote, options);
         self.flush();
         id
     }
@@ -191,12 +220,17 @@ impl Wire {
 
     fn send(&mut self, from: usize, mut packet: Packet) {
         let mut segment = Segment::parse(&packet).expect("hosts send segments");
-        if self.strip_sack && segment.options.sack_permitted {
-            segment.options.sack_permitted = false;
+        if let Some(strip) = self.strip {
+            strip(&mut segment.options);
             packet = segment.to_packet(64);
         }
         let fate = (self.script)(self.now, from, &segment);
         let start = self.free_at[from].max(self.now);
+        if let Some(limit) = self.queue_packets
+            && start - self.now > limit * self.spacing
+        {
+            return;
+        }
         self.free_at[from] = start + self.spacing;
         let arrival = start + self.spacing + self.delay;
         let mut deliver = |at: Nanos, packet: Packet| {
@@ -208,6 +242,7 @@ impl Wire {
             Fate::Deliver => deliver(arrival, packet),
             Fate::Drop => {}
             Fate::Late(later) => deliver(arrival + later, packet),
+            Fate::Until(time) => deliver(arrival.max(time), packet),
             Fate::Twice => {
                 deliver(arrival, packet.clone());
                 deliver(arrival, packet);
@@ -287,6 +322,42 @@ impl Wire {
                 return (received, self.now - begin);
             }
         }
+    }
+
+    /// The last segment that a host sent, to make another of it.
+    pub fn last_sent(&self, from: usize) -> Segment {
+        let last = self.sent.iter().rev().find(|sent| sent.from == from);
+        last.expect("the host has sent something").segment.clone()
+    }
+
+    /// An ACK as a host would send it now; it is not sent.
+    pub fn hosts_segment(&mut self, from: usize, id: ConnectionId) -> Segment {
+        let script = std::mem::replace(&mut self.script, Box::new(|_, _, _| Fate::Drop));
+        let kept = self.sent.len();
+        self.hosts[from].write(self.now, id, Bytes::from_static(b"?"));
+        self.flush();
+        self.script = script;
+        let mut segment = self.last_sent(from);
+        segment.payload = Bytes::new();
+        self.sent.truncate(kept);
+        segment
+    }
+
+    /// When a host sent segments, since `begin`.
+    pub fn times(&self, from: usize, begin: Nanos) -> Vec<Nanos> {
+        self.sent
+            .iter()
+            .filter(|sent| sent.from == from)
+            .map(|sent| sent.at - begin)
+            .collect()
+    }
+
+    /// How a connection was closed.
+    pub fn closed(&self, host: usize) -> Option<CloseReason> {
+        self.events[host].iter().find_map(|event| match event {
+            Event::Closed { reason, .. } => Some(*reason),
+            _ => None,
+        })
     }
 
     /// Segments with payload that a host sent.
