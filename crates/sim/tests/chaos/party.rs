@@ -82,9 +82,9 @@ impl Party {
         self.has_finished && self.received == self.receives.length
     }
 
-    /// The connection is over for this end.
-    pub(crate) fn is_over(&self) -> bool {
-        self.closed.is_some() || (self.is_complete() && self.is_shut)
+    /// It has all bytes, and has given all of its own to the connection.
+    pub(crate) fn is_content(&self) -> bool {
+        self.is_complete() && self.is_shut
     }
 
     pub(crate) fn take(&mut self, event: &Event) {

@@ -114,7 +114,7 @@ impl Trial {
 
     /// Until both ends are over.
     fn converse(&mut self, dice: &mut Dice) {
-        while !self.parties.iter().all(Party::is_over) {
+        while !self.is_over() {
             let resting = self.parties.iter().map(|one| one.resting_until);
             let awake = resting.filter(|&until| until > self.world.now()).min();
             let next = self.world.next_deadline();
@@ -127,10 +127,6 @@ impl Trial {
                 "it does not end: {:?}",
                 self.parties
             );
-            // Who never hears of the connection has nothing to end.
-            if self.parties[0].closed.is_some() && self.parties[1].id.is_none() {
-                break;
-            }
             self.attend(dice);
             self.assert_calm();
         }
@@ -140,6 +136,15 @@ impl Trial {
             party.resting_until = 0;
             party.go(&mut self.world, dice);
         }
+    }
+
+    /// Both have what they want, or have lost the connection.
+    fn is_over(&self) -> bool {
+        // Who never hears of the connection has nothing to lose.
+        let has_lost = |one: &Party| one.closed.is_some() || one.id.is_none();
+        let [client, _] = &self.parties;
+        self.parties.iter().all(Party::is_content)
+            || (client.closed.is_some() && self.parties.iter().all(has_lost))
     }
 
     /// Lets the parties hear what happened and go on.

@@ -87,7 +87,18 @@ impl Lab {
             lab.link(client, server, &format!("p{index}"), path.config());
         }
         lab.open_subflows(client);
+        lab.announce(server);
         lab
+    }
+
+    /// Lets a host announce all its addresses.
+    pub(crate) fn announce(&mut self, node: usize) {
+        for interface in &mut self.plan.nodes[node].interfaces {
+            interface.endpoint = Some(EndpointFlags {
+                signal: true,
+                ..EndpointFlags::default()
+            });
+        }
     }
 
     /// Lets a host open a subflow from each of its addresses.
