@@ -254,7 +254,7 @@ impl Connection {
             Mode::Multipath if self.confirmed => Spoken::Multipath,
             _ => Spoken::Unconfirmed,
         };
-        let waiting = !subflow.signals.is_empty();
+        let waiting = subflow.signals.len();
         let mut outgoing = Outgoing {
             local_key: self.local_key,
             remote_key: self.remote_key,
@@ -287,8 +287,10 @@ impl Connection {
         if advertised {
             self.receiver.advertised();
         }
-        // What had no room goes with the next acknowledgement.
-        if waiting && !subflow.signals.is_empty() && segment.payload.is_empty() {
+        // What had no room, beside data or another option, goes with an acknowledgement. What an
+        // acknowledgement of its own could not carry waits.
+        let left = subflow.signals.len();
+        if left > 0 && (left < waiting || !segment.payload.is_empty()) {
             subflow.tcp.request_ack();
         }
         if reset_left {

@@ -102,7 +102,7 @@ impl Connection {
     }
 
     /// ADD_ADDR: of the peer, or the echo of one.
-    pub(super) fn on_add_address(&mut self, _now: Nanos, index: usize, option: &AddAddress) {
+    pub(super) fn on_add_address(&mut self, now: Nanos, index: usize, option: &AddAddress) {
         if option.echo {
             self.counters.echo_received += 1;
             self.addresses.echoed(option.address_id, option.address);
@@ -121,6 +121,10 @@ impl Connection {
         if option.hmac != Some(expected) {
             self.counters.add_address_dropped += 1;
             return;
+        }
+        // Linux announces in an acknowledgement without DSS, which may be its first.
+        if !self.confirmed {
+            self.confirm(now);
         }
         self.counters.add_address_received += 1;
         self.counters.echo_sent += 1;

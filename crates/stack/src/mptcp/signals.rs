@@ -18,8 +18,9 @@ pub(super) struct Signals {
 }
 
 impl Signals {
-    pub(super) fn is_empty(&self) -> bool {
-        self.waiting.is_empty()
+    /// How many options wait.
+    pub(super) fn len(&self) -> usize {
+        self.waiting.len()
     }
 
     /// Puts an option on the next segment without payload. An option of the same kind about the
