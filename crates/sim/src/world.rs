@@ -1,6 +1,6 @@
 //! A plan as a world that is stepped through virtual time.
 
-use mptcplab_plan::{InterfaceRef, Plan};
+use mptcplab_plan::{Action, InterfaceRef, Plan};
 use mptcplab_stack::endpoint::{Endpoint, Event};
 use mptcplab_wire::Packet;
 use serde::Serialize;
@@ -188,6 +188,16 @@ impl World {
     /// Takes what happened to the connections of a host, in a world without traffic of its own.
     pub fn take_events(&mut self, node: usize) -> Vec<Event> {
         std::mem::take(&mut self.unclaimed[node])
+    }
+
+    /// Carries out an action now, as an event of the plan would at its time.
+    ///
+    /// # Errors
+    /// Says what the link model or the host refuses.
+    pub fn act(&mut self, action: &Action) -> Result<(), String> {
+        timeline::act(&mut self.core, &self.items, action)?;
+        self.settle();
+        Ok(())
     }
 
     /// Lets a node live outside of the world.
