@@ -1,0 +1,162 @@
+//! Subflows that join, from both sides, and addresses that come and go.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use mptcplab_plan::{Action, EndpointFlags, InterfaceRef};
+use mptcplab_stack::endpoint::Event;
+
+use crate::Test;
+use crate::meeting::{BOTH, Meeting, OURS, Opener};
+
+pub(crate) const TESTS: &[Test] = &[
+    ("the_kernel_joins_from_its_second_address", kernel_joins),
+    ("we_join_from_our_second_address", we_join),
+    ("we_join_over_ipv6", we_join_over_ipv6),
+    (
+        "we_join_an_address_that_the_kernel_announces_and_echo_it",
+        kernel_announces,
+    ),
+    (
+        "the_kernel_joins_an_address_that_we_announce_and_echoes_it",
+        we_announce,
+    ),
+    (
+        "a_subflow_ends_when_the_kernel_withdraws_its_address",
+        kernel_withdraws,
+    ),
+    ("a_subflow_ends_when_we_lose_its_address", we_withdraw),
+];
+
+const SUBFLOW: EndpointFlags = EndpointFlags {
+    signal: false,
+    subflow: true,
+    backup: false,
+    fullmesh: false,
+};
+
+const SIGNAL: EndpointFlags = EndpointFlags {
+    signal: true,
+    subflow: false,
+    ..SUBFLOW
+};
+
+/// Bytes each way: enough for both paths to be used.
+const BYTES: u64 = 1_000_000;
+
+/// The second address of the kernel.
+const SECOND_ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 2, 1));
+
+fn kernel_joins() {
+    let meeting = Meeting::new(Opener::Kernel, BYTES)
+        .kernel_endpoint(SUBFLOW)
+        .held();
+    let end = meeting.run(|now| now.go_on_if(now.application.established() == 2));
+    end.assert_exchanged(BYTES);
+    end.assert_multipath();
+    assert_eq!(end.kernel.counter("MPTcpExtMPJoinSynAckRx"), 1);
+    assert_eq!(end.kernel.counter("MPTcpExtMPJoinSynAckHMacFailure"), 0);
+}
+
+fn we_join() {
+    let meeting = Meeting::new(Opener::Ours, BYTES)
+        .our_endpoint(SUBFLOW)
+        .held();
+    let end = meeting.run(|now| now.go_on_if(now.application.established() == 2));
+    end.assert_exchanged(BYTES);
+    end.assert_multipath();
+    assert_eq!(end.kernel.counter("MPTcpExtMPJoinAckRx"), 1);
+    assert_eq!(end.kernel.counter("MPTcpExtMPJoinAckHMacFailure"), 0);
+}
+
+fn we_join_over_ipv6() {
+    let meeting = Meeting::new(Opener::Ours, BYTES).our_endpoint(SUBFLOW);
+    let end = meeting
+        .over_ipv6()
+        .held()
+        .run(|now| now.go_on_if(now.application.established() == 2));
+    end.assert_exchanged(BYTES);
+    assert_eq!(end.kernel.counter("MPTcpExtMPJoinAckRx"), 1);
+}
+
+/// The server announces: the client is the one who opens subflows.
+fn kernel_announces() {
+    let meeting = Meeting::side_by_side(Opener::Ours, BYTES)
+        .kernel_endpoint(SIGNAL)
+        .held();
+    let end = meeting.run(|now| {
+        let echoed = now.kernel.counter("MPTcpExtEchoAdd") == 1;
+        now.go_on_if(echoed && now.application.established() == 2);
+    });
+    end.assert_exchanged(BYTES);
+    let announced = end.application.events.iter().find_map(|event| match event {
+        Event::AddressAnnounced { address, .. } => Some(address.ip()),
+        _ => None,
+    });
+    assert_eq!(announced, Some(SECOND_ADDRESS));
+    assert_eq!(end.kernel.counter("MPTcpExtMPJoinAckRx"), 1);
+}
+
+fn we_announce() {
+    let meeting = Meeting::side_by_side(Opener::Kernel, BYTES)
+        .our_endpoint(SIGNAL)
+        .held();
+    let end = meeting.run(|now| now.go_on_if(now.application.established() == 2));
+    end.assert_exchanged(BYTES);
+    assert_eq!(end.kernel.counter("MPTcpExtAddAddr"), 1);
+    assert_eq!(end.kernel.counter("MPTcpExtEchoAddTx"), 1);
+    assert_eq!(end.kernel.counter("MPTcpExtMPJoinSynAckRx"), 1);
+    assert_eq!(end.kernel.counter("MPTcpExtAddAddrDrop"), 0);
+}
+
+fn kernel_withdraws() {
+    for opener in BOTH {
+        let meeting = match opener {
+            Opener::Kernel => Meeting::new(opener, BYTES).kernel_endpoint(SUBFLOW),
+            Opener::Ours => Meeting::side_by_side(opener, BYTES).kernel_endpoint(SIGNAL),
+        };
+        let mut withdrawn = false;
+        let end = meeting.held().run(|now| {
+            if !withdrawn && now.application.established() == 2 {
+                withdrawn = true;
+                now.kernel.path_manager(|path_manager| {
+                    let mut endpoints = path_manager.endpoints()?.into_iter();
+                    let found = endpoints.find(|found| found.address == SECOND_ADDRESS);
+                    path_manager.delete_endpoint(&found.expect("it has one"))
+                });
+            }
+            now.go_on_if(now.application.subflows_closed() == 1);
+        });
+        end.assert_exchanged(BYTES);
+        end.assert_multipath();
+        let told = |event: &Event| matches!(event, Event::AddressRemoved { .. });
+        assert!(end.application.events.iter().any(told), "{opener:?}");
+    }
+}
+
+fn we_withdraw() {
+    for opener in BOTH {
+        let meeting = match opener {
+            Opener::Kernel => Meeting::side_by_side(opener, BYTES).our_endpoint(SIGNAL),
+            Opener::Ours => Meeting::new(opener, BYTES).our_endpoint(SUBFLOW),
+        };
+        let mut withdrawn = false;
+        let end = meeting.held().run(|now| {
+            if !withdrawn && now.application.established() == 2 {
+                withdrawn = true;
+                let interface = InterfaceRef {
+                    node: OURS,
+                    interface: 1,
+                };
+                let down = Action::Interface {
+                    interface,
+                    up: false,
+                };
+                now.world.act(&down).expect("it is a host's");
+            }
+            now.go_on_if(withdrawn && now.kernel.counter("MPTcpExtRmAddr") == 1);
+        });
+        end.assert_exchanged(BYTES);
+        end.assert_multipath();
+        assert_eq!(end.application.subflows_closed(), 1, "{opener:?}");
+    }
+}
