@@ -70,7 +70,7 @@ fn segments_are_full_without_timestamps_and_twelve_bytes_shorter_with_them() {
 #[test]
 fn a_segment_with_an_older_timestamp_is_dropped_and_answered() {
     let (mut wire, ids) = pair(SocketOptions::default());
-    let old = wire.hosts_segment(SERVER, ids[SERVER]);
+    let old = wire.hosts_segment(SERVER);
     wire.run_for(5 * MS);
     wire.write(SERVER, ids[SERVER], Bytes::from_static(b"new"));
     wire.run_for(RTT);

@@ -138,7 +138,7 @@ fn a_reset_counts_only_where_it_hits_exactly() {
 #[test]
 fn a_syn_on_an_open_connection_is_challenged() {
     let (mut wire, ids) = pair();
-    let mut syn = wire.hosts_segment(SERVER, ids[SERVER]);
+    let mut syn = wire.hosts_segment(SERVER);
     syn.flags = Flags {
         syn: true,
         ..Flags::default()
@@ -152,7 +152,7 @@ fn a_syn_on_an_open_connection_is_challenged() {
 #[test]
 fn an_acknowledgement_of_what_was_never_sent_is_challenged() {
     let (mut wire, ids) = pair();
-    let mut segment = wire.hosts_segment(SERVER, ids[SERVER]);
+    let mut segment = wire.hosts_segment(SERVER);
     segment.acknowledgement = segment.acknowledgement.wrapping_add(1);
     segment.payload = Bytes::from_static(b"forged");
     wire.inject(CLIENT, &segment);
@@ -244,7 +244,7 @@ fn half_open_connections_are_limited_and_forgotten() {
 #[test]
 fn a_segment_of_no_connection_is_answered_with_a_reset_that_fits() {
     let (mut wire, ids) = pair();
-    let mut stray = wire.hosts_segment(CLIENT, ids[CLIENT]);
+    let mut stray = wire.hosts_segment(CLIENT);
     stray.source.set_port(9);
     wire.inject(SERVER, &stray);
     let reset = wire.last_sent(SERVER);

@@ -95,7 +95,7 @@ impl Default for SocketOptions {
     fn default() -> Self {
         Self {
             protocol: Protocol::default(),
-            congestion_control: CongestionAlgorithm::default(),
+            congestion_control: CongestionAlgorithm::Cubic,
             no_delay: false,
             pacing: false,
             ecn: EcnPolicy::default(),

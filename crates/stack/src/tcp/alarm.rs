@@ -52,8 +52,8 @@ impl Tcp {
         self.probes += 1;
         self.counters.window_probes += 1;
         self.due.probe = true;
-        let timeout = self.rtt.rto_ns() << self.persist_backoff.min(16);
         self.persist_backoff += 1;
+        let timeout = self.rtt.rto_ns() << self.persist_backoff.min(16);
         self.timers
             .set(Timer::Persist, now + timeout.min(self.config.max_rto_ns));
     }

@@ -73,7 +73,7 @@ impl Default for TcpConfig {
             mss: 1460,
             option_reserve_bytes: 0,
             clock_granularity_ns: 1,
-            congestion_control: CongestionAlgorithm::default(),
+            congestion_control: CongestionAlgorithm::Cubic,
             no_delay: false,
             pacing: false,
             ecn: EcnPolicy::default(),

@@ -12,7 +12,8 @@ pub(crate) struct EcnState {
     pub(crate) enabled: bool,
     /// Receiver: a packet with CE came, and no CWR since (section 6.1.3).
     echoing: bool,
-    /// Sender: the window was reduced; the next new data tells (section 6.1.2).
+    /// Sender: the window was reduced, whatever the reason; the next new data tells
+    /// (section 6.1.2).
     pub(crate) reduced: bool,
 }
 

@@ -316,6 +316,9 @@ impl Records {
 
     /// Takes back what was presumed of the first record, or of all.
     pub(crate) fn forget_presumed(&mut self, all: bool) {
+        if self.sacked == 0 {
+            return;
+        }
         let count = if all { self.deque.len() } else { 1 };
         for record in self.deque.iter_mut().take(count) {
             if record.status == Status::Sacked {

@@ -213,7 +213,7 @@ impl Tcp {
         self.recovery.point = self.next;
         self.loss_probe = None;
         match cause {
-            Cause::EcnEcho => self.ecn.reduced = true,
+            Cause::EcnEcho => {}
             _ if self.sack => self.counters.sack_recoveries += 1,
             _ => self.counters.reno_recoveries += 1,
         }
@@ -247,6 +247,7 @@ impl Tcp {
             .on_congestion_event(&self.window, &event, paths);
         self.window.slow_start_threshold_bytes = threshold.max(2 * u64::from(self.window.mss));
         self.loss_interval.on_loss();
+        self.ecn.reduced = true;
     }
 
     /// Proportional rate reduction with the slow-start bound where progress is good, else the

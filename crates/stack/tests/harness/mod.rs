@@ -10,7 +10,7 @@ use mptcplab_stack::endpoint::{
     ConnectionId, Endpoint, EndpointConfig, Event, LocalAddress, SocketOptions, SubflowInfo,
 };
 use mptcplab_stack::tcp::CloseReason;
-use mptcplab_wire::{Options, Packet, Segment};
+use mptcplab_wire::{Flags, Options, Packet, Segment};
 
 pub const MS: Nanos = 1_000_000;
 pub const SECOND: Nanos = 1000 * MS;
@@ -53,6 +53,8 @@ pub struct Wire {
     pub hosts: [Endpoint; 2],
     pub events: [VecDeque<Event>; 2],
     pub addresses: [IpAddr; 2],
+    /// What each host sent last.
+    last: [Option<Segment>; 2],
     /// Every segment in the order in which it left.
     pub sent: Vec<Sent>,
     in_flight: BTreeMap<(Nanos, u64), (usize, Packet)>,
@@ -94,6 +96,7 @@ impl Wire {
             hosts: [host(CLIENT), host(SERVER)],
             events: Default::default(),
             addresses: [address(CLIENT), address(SERVER)],
+            last: [None, None],
             sent: Vec::new(),
             in_flight: BTreeMap::new(),
             script: Box::new(|_, _, _| Fate::Deliver),
@@ -224,6 +227,7 @@ impl Wire {
             strip(&mut segment.options);
             packet = segment.to_packet(64);
         }
+        self.last[from] = Some(segment.clone());
         let fate = (self.script)(self.now, from, &segment);
         let start = self.free_at[from].max(self.now);
         if let Some(limit) = self.queue_packets
@@ -330,16 +334,20 @@ impl Wire {
         last.expect("the host has sent something").segment.clone()
     }
 
-    /// An ACK as a host would send it now; it is not sent.
-    pub fn hosts_segment(&mut self, from: usize, id: ConnectionId) -> Segment {
-        let script = std::mem::replace(&mut self.script, Box::new(|_, _, _| Fate::Drop));
-        let kept = self.sent.len();
-        self.hosts[from].write(self.now, id, Bytes::from_static(b"?"));
-        self.flush();
-        self.script = script;
-        let mut segment = self.last_sent(from);
+    /// An ACK as a host sent it last.
+    pub fn hosts_segment(&self, from: usize) -> Segment {
+        let mut segment = self.last[from]
+            .clone()
+            .expect("the host has sent something");
+        segment.sequence = segment.sequence.wrapping_add(segment.sequence_bytes());
         segment.payload = Bytes::new();
-        self.sent.truncate(kept);
+        segment.flags = Flags {
+            ack: true,
+            ..Flags::default()
+        };
+        segment.options.window_shift = None;
+        segment.options.max_segment_bytes = None;
+        segment.options.sack_permitted = false;
         segment
     }
 
