@@ -6,14 +6,90 @@ from typing import NoReturn
 class SimulationError(Exception):
     """A plan that cannot be simulated; the message says why."""
 
+class Subflow:
+    """A subflow, as a scheduler sees it."""
+
+    @property
+    def id(self) -> int:
+        """Its number in the connection: 0 for the first, never used again."""
+
+    @property
+    def backup(self) -> bool:
+        """To be used only where there is no other."""
+
+    @property
+    def smoothed_rtt_ns(self) -> int:
+        """Smoothed round-trip time; 0 before the first measurement."""
+
+    @property
+    def rtt_variation_ns(self) -> int:
+        """Variation of the round-trip time."""
+
+    @property
+    def window_bytes(self) -> int:
+        """Congestion window."""
+
+    @property
+    def room_bytes(self) -> int:
+        """What the window and the data already handed over leave free."""
+
+    @property
+    def queued_bytes(self) -> int:
+        """Handed over and not yet acknowledged."""
+
+    @property
+    def queue_limit_bytes(self) -> int:
+        """The most that it may be handed."""
+
+    @property
+    def rate_bytes_per_second(self) -> int:
+        """Its rate."""
+
+    @property
+    def segment_bytes(self) -> int:
+        """Largest payload of a segment."""
+
+class Connection:
+    """What a scheduler sees of a connection. Offsets count the bytes of its data from 0."""
+
+    @property
+    def now_ns(self) -> int:
+        """The time."""
+
+    @property
+    def subflows(self) -> list[Subflow]:
+        """The usable subflows in the order in which they were opened."""
+
+    @property
+    def acknowledged(self) -> int:
+        """The first byte that the peer has not acknowledged."""
+
+    @property
+    def next(self) -> int:
+        """The first byte that no subflow was given yet."""
+
+    @property
+    def end(self) -> int:
+        """The end of what the application has written."""
+
+    @property
+    def window_end(self) -> int:
+        """The end of the peer's receive window."""
+
+Scheduler = Callable[[Connection], tuple[int, int] | None]
+"""Gives the place of a subflow and the bytes of new data that it gets, or None to wait."""
+
 def lab_main() -> NoReturn:
     """Run the plan that stands on the first line of standard input, and end the process."""
 
-def simulate(plan_json: str, take: Callable[[bytes], bool]) -> None:
+def simulate(
+    plan_json: str, take: Callable[[bytes], bool], scheduler: Scheduler | None = None
+) -> None:
     """Run a plan in virtual time.
 
     `take` is given the rows of the recording as JSON lines, some at a time, the last one `done`.
-    Where it returns false, or raises, the run ends there.
+    Where it returns false, or raises, the run ends there. `scheduler` decides for the hosts whose
+    scheduler is called `supplied` in the plan.
 
     Raises:
         SimulationError: the plan cannot be read, or asks for what there is not in the simulator.

@@ -2,10 +2,13 @@
 
 use pyo3::prelude::*;
 
+mod scheduler;
 mod simulation;
 
 #[pymodule]
 mod _native {
+    #[pymodule_export]
+    use super::scheduler::{Connection, Subflow};
     #[pymodule_export]
     use super::simulation::{SimulationError, simulate};
 

@@ -3,10 +3,13 @@
 use std::ops::ControlFlow;
 
 use mptcplab_sim::Sink;
+use mptcplab_stack::scheduler::Supply;
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+
+use crate::scheduler;
 
 create_exception!(
     _native,
@@ -20,15 +23,29 @@ create_exception!(
 /// `take` is given the rows of the recording as JSON lines, some at a time, the last one `done`.
 /// Where it returns false, or raises, the run ends there. Other threads of Python run meanwhile.
 ///
+/// `scheduler` decides for the hosts whose scheduler is called `supplied`: it is given a
+/// `Connection`, and answers with the place of a subflow in its list and how many bytes of new data
+/// it gets, or with None to wait until something changes.
+///
 /// Raises SimulationError where the plan cannot be read, or asks for what there is not in the
 /// simulator.
 #[pyfunction]
-pub(crate) fn simulate(py: Python<'_>, plan_json: &str, take: Py<PyAny>) -> PyResult<()> {
+#[pyo3(signature = (plan_json, take, scheduler = None))]
+pub(crate) fn simulate(
+    py: Python<'_>,
+    plan_json: &str,
+    take: Py<PyAny>,
+    scheduler: Option<Py<PyAny>>,
+) -> PyResult<()> {
     let plan = serde_json::from_str(plan_json)
         .map_err(|error| SimulationError::new_err(format!("the plan cannot be read: {error}")))?;
     let mut callback = Callback { take, raised: None };
-    let ended = py.detach(|| mptcplab_sim::simulate(&plan, &mut callback));
-    match (callback.raised, ended) {
+    let supplies: Option<Supply> = scheduler.is_some().then_some(scheduler::create);
+    scheduler::supply(scheduler);
+    let ended = py.detach(|| mptcplab_sim::simulate_with(&plan, supplies, &mut callback));
+    let raised = callback.raised.or_else(scheduler::take_raised);
+    scheduler::supply(None);
+    match (raised, ended) {
         (Some(error), _) => Err(error),
         (None, Err(error)) => Err(SimulationError::new_err(error.to_string())),
         (None, Ok(_)) => Ok(()),
@@ -44,6 +61,9 @@ struct Callback {
 
 impl Sink for Callback {
     fn take(&mut self, lines: &[u8]) -> ControlFlow<()> {
+        if scheduler::has_raised() {
+            return ControlFlow::Break(());
+        }
         let answer = Python::attach(|py| {
             self.take
                 .call1(py, (PyBytes::new(py, lines),))?

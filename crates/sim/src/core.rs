@@ -8,6 +8,7 @@ use bytes::Bytes;
 use foldhash::fast::FixedState;
 use mptcplab_plan::{Plan, Traffic};
 use mptcplab_stack::endpoint::{ConnectionId, Endpoint};
+use mptcplab_stack::scheduler::Supply;
 use mptcplab_stack::tcp::FourTuple;
 use mptcplab_wire::{EchoKind, Packet};
 
@@ -75,7 +76,7 @@ pub(crate) struct Core {
 }
 
 impl Core {
-    pub(crate) fn new(plan: &Plan) -> Result<Self, SimError> {
+    pub(crate) fn new(plan: &Plan, supply: Option<Supply>) -> Result<Self, SimError> {
         let node = |(index, node)| Node::new(node, plan.seed, index);
         let mut nodes: Vec<Node> = plan.nodes.iter().enumerate().map(node).collect();
         let line = |(index, link): (usize, &mptcplab_plan::Link)| {
@@ -89,7 +90,10 @@ impl Core {
                 nodes[of.node].interfaces[of.interface].line = Some((index, end));
             }
         }
-        let settings = plan.nodes.iter().map(host::Settings::new);
+        let settings = plan
+            .nodes
+            .iter()
+            .map(|node| host::Settings::new(node, supply));
         let settings = settings.collect::<Result<Vec<_>, _>>()?;
         let endpoint = |(index, settings): (usize, &host::Settings)| {
             let seed = Random::new(plan.seed, Purpose::Endpoint, index).bits();

@@ -9,7 +9,7 @@ use mptcplab_stack::endpoint::{
 };
 use mptcplab_stack::mptcp::MptcpConfig;
 use mptcplab_stack::path_manager::Limits;
-use mptcplab_stack::scheduler::SchedulerKind;
+use mptcplab_stack::scheduler::{SchedulerKind, Supply};
 use mptcplab_stack::tcp::{BufferLimits, EcnPolicy};
 
 use crate::application::Mib;
@@ -26,11 +26,11 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// The settings of a node of the plan.
-    pub(crate) fn new(node: &plan::Node) -> Result<Self, SimError> {
+    /// The settings of a node of the plan; `supply` makes the scheduler called `supplied`.
+    pub(crate) fn new(node: &plan::Node, supply: Option<Supply>) -> Result<Self, SimError> {
         let refused = |problem| SimError::refused(format!("node {}", node.name), problem);
         let mut settings = Self {
-            mptcp: mptcp(&node.mptcp).map_err(refused)?,
+            mptcp: mptcp(&node.mptcp, supply).map_err(refused)?,
             send_buffer: BufferLimits::SEND,
             receive_buffer: BufferLimits::RECEIVE,
             ecn: EcnPolicy::default(),
@@ -90,7 +90,7 @@ impl Settings {
 }
 
 /// The settings of MPTCP.
-fn mptcp(planned: &plan::Mptcp) -> Result<MptcpConfig, String> {
+fn mptcp(planned: &plan::Mptcp, supply: Option<Supply>) -> Result<MptcpConfig, String> {
     let options = planned.scheduler_options;
     let default = MptcpConfig::default();
     Ok(MptcpConfig {
@@ -116,6 +116,10 @@ fn mptcp(planned: &plan::Mptcp) -> Result<MptcpConfig, String> {
             "redundant" => SchedulerKind::Redundant,
             "blest" => SchedulerKind::Blest,
             "ecf" => SchedulerKind::Ecf,
+            "supplied" => match supply {
+                Some(supply) => SchedulerKind::Supplied(supply),
+                None => return Err("no scheduler was supplied".to_owned()),
+            },
             name => return Err(format!("the simulator has no scheduler {name:?}")),
         },
         opportunistic_retransmission: options.opportunistic_retransmission,

@@ -35,5 +35,5 @@ mod world;
 
 pub use error::SimError;
 pub use schedule::Nanos;
-pub use simulate::{Sink, simulate};
+pub use simulate::{Sink, simulate, simulate_with};
 pub use world::{Counts, World};

@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 
 use mptcplab_plan::Plan;
+use mptcplab_stack::scheduler::Supply;
 
 use crate::error::SimError;
 use crate::world::{Counts, World};
@@ -28,7 +29,19 @@ impl<F: FnMut(&[u8]) -> ControlFlow<()>> Sink for F {
 /// # Errors
 /// When the plan cannot be simulated, or a capture cannot be written; says which part, and why.
 pub fn simulate(plan: &Plan, sink: &mut dyn Sink) -> Result<Counts, SimError> {
-    let mut world = World::new(plan)?;
+    simulate_with(plan, None, sink)
+}
+
+/// The same with a scheduler for the hosts whose scheduler is called `supplied`.
+///
+/// # Errors
+/// As [`simulate`].
+pub fn simulate_with(
+    plan: &Plan,
+    supply: Option<Supply>,
+    sink: &mut dyn Sink,
+) -> Result<Counts, SimError> {
+    let mut world = World::with_scheduler(plan, supply)?;
     while !world.has_ended() && world.step() {
         if world.waiting_bytes() >= CHUNK_BYTES && sink.take(&world.take_rows()).is_break() {
             return Ok(world.counts());

@@ -2,6 +2,7 @@
 
 use mptcplab_plan::{Action, InterfaceRef, Plan};
 use mptcplab_stack::endpoint::{Endpoint, Event};
+use mptcplab_stack::scheduler::Supply;
 use mptcplab_wire::Packet;
 use serde::Serialize;
 
@@ -57,8 +58,16 @@ impl World {
     /// # Errors
     /// When the plan cannot be simulated; says which part of it, and why.
     pub fn new(plan: &Plan) -> Result<Self, SimError> {
+        Self::with_scheduler(plan, None)
+    }
+
+    /// The same with a scheduler for the hosts whose scheduler is called `supplied`.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn with_scheduler(plan: &Plan, supply: Option<Supply>) -> Result<Self, SimError> {
         check(plan)?;
-        let mut core = Core::new(plan)?;
+        let mut core = Core::new(plan, supply)?;
         let item = |(number, traffic)| Item::new(traffic, plan.seed, number);
         let items: Vec<Item> = plan.traffic.iter().enumerate().map(item).collect();
         for item in &items {

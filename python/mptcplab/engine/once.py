@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mptcplab.engine.choice import SIM, EngineName, choose
+from mptcplab.engine.compile import compile_plan
 from mptcplab.engine.kernel.engine import KernelEngine
+from mptcplab.engine.manifest import congestion_controls, manifest
 from mptcplab.engine.sim.engine import SimEngine
+from mptcplab.engine.sim.record import record
 from mptcplab.engine.task import Engine, EngineError, Job, Silence, Task
 from mptcplab.recording import Recording
 from mptcplab.scenario import Scenario
+
+if TYPE_CHECKING:
+    from mptcplab._native import Scheduler
+
+SUPPLIED = "supplied"
+"""What the plan calls a scheduler that is a function."""
 
 
 def run(
@@ -20,10 +30,13 @@ def run(
     seed: int = 1,
     engine: str = "auto",
     captures: bool = False,
+    scheduler: Scheduler | None = None,
 ) -> Recording:
     """Runs a variant once, records it in `folder`, and opens the recording.
 
-    `engine` is `kernel`, `sim` or `auto`: the kernel where it can do what the scenario asks.
+    `engine` is `kernel`, `sim` or `auto`: the kernel where it can do what the scenario asks. A
+    `scheduler` takes the place of those of all hosts; it runs in virtual time, whatever `engine`
+    says, and in this process.
 
     Raises:
         ScenarioError: the engine cannot do what the scenario asks.
@@ -31,10 +44,28 @@ def run(
         RecordingError: the folder holds something, or cannot be written.
 
     """
-    (chosen,) = choose(EngineName(engine), scenario, [variant]).engines
-    made: Engine = SimEngine(workers=1) if chosen == SIM else KernelEngine()
+    wanted = EngineName(engine) if scheduler is None else EngineName.SIM
+    (chosen,) = choose(wanted, scenario, [variant]).engines
     job = Job(Task(scenario, variant, repetition=1, seed=seed), folder, captures)
-    failures = made.execute([job], Silence())
+    if scheduler is None:
+        made: Engine = SimEngine(workers=1) if chosen == SIM else KernelEngine()
+        failures = made.execute([job], Silence())
+    else:
+        failures = _scheduled(job, scheduler)
     if failures:
         raise EngineError("\n".join(failures))
     return Recording.open(folder)
+
+
+def _scheduled(job: Job, scheduler: Scheduler) -> list[str]:
+    task = job.task
+    plan = compile_plan(task.scenario, task.variant, task.seed, job.capture)
+    for node in plan["nodes"]:
+        if not node["router"]:
+            node["mptcp"]["scheduler"] = SUPPLIED
+    settings = {"congestion_control": congestion_controls(plan)}
+    described = manifest(task, plan, SIM, settings=settings)
+    failure = record(
+        plan, job.folder, described, lambda _: None, lambda: False, scheduler=scheduler
+    )
+    return [] if failure is None else [failure]

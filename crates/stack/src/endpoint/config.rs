@@ -8,7 +8,7 @@ use crate::mptcp::MptcpConfig;
 use crate::tcp::{BufferLimits, EcnPolicy, Keepalive};
 
 /// Settings of a host.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct EndpointConfig {
     /// The clock's times are multiples of this: what lies between is not seen, and a deadline
     /// is kept at the first multiple that is not before it. At least 1.

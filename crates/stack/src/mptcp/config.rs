@@ -7,7 +7,7 @@ use crate::scheduler::SchedulerKind;
 const SECOND: Nanos = 1_000_000_000;
 
 /// Settings of MPTCP of a host. The defaults are Linux's.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct MptcpConfig {
     /// MPTCP is spoken where a socket asks for it (`net.mptcp.enabled`).
     pub enabled: bool,

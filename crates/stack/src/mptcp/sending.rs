@@ -7,7 +7,7 @@ use super::connection::{Connection, Mode};
 use super::subflow::{Stage, Subflow};
 use crate::Nanos;
 use crate::endpoint::Event;
-use crate::scheduler::{Choice, View, opportunistic_retransmission};
+use crate::scheduler::{Choice, SchedulerKind, View, opportunistic_retransmission};
 use crate::tcp::DataMapping;
 
 /// Data handed to a subflow at once after a fallback.
@@ -72,7 +72,7 @@ impl Connection {
 
     /// A scheduler may have something for a slower subflow although all data was handed out once.
     fn sends_everything_everywhere(&self) -> bool {
-        self.config.scheduler == crate::scheduler::SchedulerKind::Redundant
+        matches!(self.config.scheduler, SchedulerKind::Redundant)
             && self.sender.acknowledged() < self.sender.next()
     }
 

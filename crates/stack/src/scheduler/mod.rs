@@ -145,8 +145,11 @@ impl View<'_> {
     }
 }
 
+/// Makes a scheduler for a new connection.
+pub type Supply = fn() -> Box<dyn Scheduler>;
+
 /// Which scheduler a connection uses.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default)]
 pub enum SchedulerKind {
     /// The upstream kernel's: [`Default`](default::Default).
     #[default]
@@ -166,6 +169,8 @@ pub enum SchedulerKind {
     Blest,
     /// [`Ecf`].
     Ecf,
+    /// What a function makes, such as an [`External`].
+    Supplied(Supply),
 }
 
 impl SchedulerKind {
@@ -181,6 +186,7 @@ impl SchedulerKind {
             Self::Redundant => Box::new(Redundant),
             Self::Blest => Box::new(Blest::default()),
             Self::Ecf => Box::new(Ecf::default()),
+            Self::Supplied(create) => create(),
         }
     }
 }

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mptcplab._native import SimulationError, simulate
 from mptcplab.engine.recorder import Recorder
 from mptcplab.recording import Manifest, RecordingError
+
+if TYPE_CHECKING:
+    from mptcplab._native import Scheduler
 
 
 def record(
@@ -18,11 +21,13 @@ def record(
     manifest: Manifest,
     reached: Callable[[float], None],
     must_stop: Callable[[], bool],
+    scheduler: Scheduler | None = None,
 ) -> str | None:
     """Simulates `plan` and records it in `folder`; gives what went wrong.
 
     `reached` is told the seconds of virtual time. Where `must_stop` says so the run ends, and what
-    was recorded until then is kept.
+    was recorded until then is kept. `scheduler` decides for the hosts whose scheduler is called
+    `supplied`.
     """
     try:
         recorder = Recorder(folder, manifest, reached)
@@ -34,7 +39,7 @@ def record(
             return not must_stop()
 
         try:
-            simulate(json.dumps(plan), take)
+            simulate(json.dumps(plan), take, scheduler)
         except SimulationError as error:
             recorder.fail(str(error))
             return str(error)
