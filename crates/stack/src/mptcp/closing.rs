@@ -3,6 +3,7 @@
 use mptcplab_wire::option::MptcpOption;
 
 use super::connection::{Change, Connection, Mode};
+use super::signals::{self, reason};
 use crate::Nanos;
 use crate::endpoint::{Event, SubflowId};
 use crate::tcp::{CloseReason, State};
@@ -153,9 +154,12 @@ impl Connection {
     }
 
     /// MP_FASTCLOSE: counts where it has this end's key.
-    pub(super) fn on_fast_close(&mut self, _now: Nanos, receiver_key: u64) {
+    pub(super) fn on_fast_close(&mut self, receiver_key: u64) {
         if receiver_key == self.local_key.0 {
             self.counters.fast_close_received += 1;
+            for subflow in &mut self.subflows {
+                subflow.signals.reset = Some(signals::reset(reason::UNSPECIFIED, false));
+            }
             self.close(CloseReason::Reset);
         }
     }

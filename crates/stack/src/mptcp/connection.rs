@@ -77,6 +77,8 @@ pub struct Connection {
     pub(super) failed: Option<Failure>,
     /// The infinite mapping that answered the peer's MP_FAIL.
     pub(super) infinite: Option<Dss>,
+    /// Data segments that are still to carry it.
+    pub(super) infinite_left: u8,
     /// The path managers are to be asked.
     pub(super) want_paths: bool,
     /// What subflows that are gone have counted.
@@ -186,6 +188,7 @@ impl Connection {
             told_readable: false,
             failed: None,
             infinite: None,
+            infinite_left: 0,
             want_paths: false,
             tcp_counters: TcpCounters::default(),
             plain_read: 0,
@@ -274,6 +277,8 @@ impl Connection {
             signals: &mut subflow.signals,
             syns: &mut subflow.syns,
             capable_syns: self.config.syns_before_fallback,
+            infinite: self.infinite,
+            infinite_left: &mut self.infinite_left,
             join_ack_sent: &mut subflow.join_ack_sent,
             advertised: false,
             reset_left: false,

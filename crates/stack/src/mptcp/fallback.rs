@@ -8,6 +8,9 @@ use super::signals::{self, reason};
 use crate::Nanos;
 use crate::endpoint::Event;
 
+/// Data segments that carry the infinite mapping: the first may be lost.
+const INFINITE_MAPPINGS: u8 = 8;
+
 /// First pause before MP_FAIL is said again; doubled each time.
 const FAIL_NS: Nanos = 1_000_000_000;
 /// Beyond this pause the subflow is given up (`TCP_RTO_MAX`).
@@ -132,6 +135,7 @@ impl Connection {
         self.counters.infinite_map_sent += 1;
         self.counters.fail_sent += u64::from(self.failed.is_none());
         self.infinite = Some(infinite);
+        self.infinite_left = INFINITE_MAPPINGS;
         self.fall_back("the peer found a wrong checksum");
         self.answer_fail(index);
     }
@@ -189,13 +193,13 @@ impl Connection {
     }
 
     /// Options of a RST that was taken.
-    pub(super) fn read_reset_options(&mut self, now: Nanos, segment: &Segment) {
+    pub(super) fn read_reset_options(&mut self, segment: &Segment) {
         for option in &segment.options.mptcp {
             match option {
                 MptcpOption::Reset(_) => self.counters.reset_received += 1,
                 MptcpOption::Fail { .. } => self.counters.fail_received += 1,
                 MptcpOption::FastClose { receiver_key } => {
-                    self.on_fast_close(now, *receiver_key);
+                    self.on_fast_close(*receiver_key);
                 }
                 _ => {}
             }

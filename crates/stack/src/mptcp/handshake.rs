@@ -110,6 +110,7 @@ impl Connection {
 
     /// The SYN/ACK of MP_CAPABLE.
     fn on_first_syn_ack(&mut self, segment: &Segment) {
+        self.event(Event::Connected { id: self.id });
         let key = capable(segment)
             .filter(|capable| is_spoken(capable) && self.subflows[0].syns > 0)
             .and_then(|capable| capable.sender_key.map(|key| (*capable, Key(key))));
@@ -128,12 +129,15 @@ impl Connection {
             }
         }
         self.become_ready();
-        self.event(Event::Connected { id: self.id });
         self.tell_first_subflow();
     }
 
     /// The third ACK of MP_CAPABLE, or the data that stands for it.
     fn on_first_ack(&mut self, segment: &Segment) {
+        self.event(Event::Accepted {
+            port: self.tuple.local.port(),
+            id: self.id,
+        });
         if self.mode == Mode::Opening {
             let keys = capable(segment).filter(|capable| {
                 is_spoken(capable) && capable.receiver_key == Some(self.local_key.0)
@@ -151,10 +155,6 @@ impl Connection {
             }
         }
         self.become_ready();
-        self.event(Event::Accepted {
-            port: self.tuple.local.port(),
-            id: self.id,
-        });
         self.tell_first_subflow();
     }
 

@@ -49,7 +49,7 @@ impl Connection {
             if progress.accepted {
                 self.read_options(now, index, segment, progress);
             } else if segment.flags.rst && progress.closed.is_some() {
-                self.read_reset_options(now, segment);
+                self.read_reset_options(segment);
             }
         }
         if progress.acknowledged_bytes > 0 {
@@ -93,20 +93,28 @@ impl Connection {
                 return;
             }
             match option {
-                MptcpOption::Dss(dss) => self.read_dss(now, index, dss),
+                MptcpOption::Dss(dss) => {
+                    let has_data = !segment.payload.is_empty();
+                    self.read_dss(now, index, dss, has_data);
+                }
                 MptcpOption::Capable(capable) => self.read_capable_data(index, capable),
                 MptcpOption::Join(_) | MptcpOption::Reset(_) => {}
                 MptcpOption::AddAddress(address) => self.on_add_address(now, index, address),
                 MptcpOption::RemoveAddress(ids) => {
                     self.on_remove_addresses(now, ids.as_slice());
                 }
-                MptcpOption::Priority { backup, .. } => {
+                // Version 0 named an address in it; that is refused.
+                MptcpOption::Priority {
+                    backup,
+                    address_id: None,
+                } => {
                     self.counters.priority_received += 1;
                     self.subflows[index].backup_for_peer = *backup;
                 }
+                MptcpOption::Priority { .. } => {}
                 MptcpOption::Fail { .. } => self.on_fail(now, index),
                 MptcpOption::FastClose { receiver_key } => {
-                    self.on_fast_close(now, *receiver_key);
+                    self.on_fast_close(*receiver_key);
                 }
             }
         }
@@ -133,7 +141,7 @@ impl Connection {
         }
     }
 
-    fn read_dss(&mut self, now: Nanos, index: usize, dss: &Dss) {
+    fn read_dss(&mut self, now: Nanos, index: usize, dss: &Dss, has_data: bool) {
         let first_dss = !core::mem::replace(&mut self.subflows[index].dss_seen, true);
         if first_dss && !self.confirmed {
             self.confirm(now);
@@ -147,7 +155,10 @@ impl Connection {
         }
         if let Some(mapping) = &dss.mapping {
             if mapping.bytes == 0 {
-                self.on_infinite_mapping(index);
+                // Without data it means nothing, but as the answer to MP_FAIL.
+                if has_data || self.failed.is_some() {
+                    self.on_infinite_mapping(index);
+                }
             } else {
                 self.read_mapping(index, mapping, dss.data_fin);
             }

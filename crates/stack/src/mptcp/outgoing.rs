@@ -33,6 +33,9 @@ pub(super) struct Outgoing<'a> {
     pub(super) syns: &'a mut u32,
     /// SYNs that carry MP_CAPABLE.
     pub(super) capable_syns: u32,
+    /// The infinite mapping, and how many data segments are still to carry it.
+    pub(super) infinite: Option<Dss>,
+    pub(super) infinite_left: &'a mut u8,
     /// The third ACK of a join left.
     pub(super) join_ack_sent: &'a mut bool,
     /// The window was advertised.
@@ -64,9 +67,7 @@ impl Extension for Outgoing<'_> {
             _ => {}
         }
         if self.spoken == Spoken::Tcp {
-            if carrier == Carrier::Ack {
-                self.signals.write(None, room_bytes, options);
-            }
+            self.plain_options(carrier, room_bytes, options);
         } else if self.first {
             self.first_options(carrier, room_bytes, options);
         } else {
@@ -81,6 +82,18 @@ impl Extension for Outgoing<'_> {
 }
 
 impl Outgoing<'_> {
+    /// What is left to say after a fallback.
+    fn plain_options(&mut self, carrier: Carrier, room_bytes: usize, options: &mut Options) {
+        match carrier {
+            Carrier::Ack => self.signals.write(None, room_bytes, options),
+            Carrier::Data { .. } if *self.infinite_left > 0 => {
+                *self.infinite_left -= 1;
+                options.mptcp.extend(self.infinite.map(MptcpOption::Dss));
+            }
+            _ => {}
+        }
+    }
+
     /// The subflow of MP_CAPABLE (RFC 8684, section 3.1).
     fn first_options(&mut self, carrier: Carrier, room_bytes: usize, options: &mut Options) {
         let capable = Capable {

@@ -44,11 +44,9 @@ impl Scheduler for Default {
         let mut best: Option<(u128, usize)> = None;
         for (index, subflow) in view.preferred() {
             let rate = *self.rate(subflow.id, subflow.rate_bytes_per_second);
-            if rate == 0 {
-                continue;
-            }
-            // In units of 2⁻³² seconds.
-            let linger = (u128::from(subflow.queued_bytes) << 32) / u128::from(rate);
+            // In units of 2⁻³² seconds. A rate that is not known yet may be the best.
+            let queued = u128::from(subflow.queued_bytes) << 32;
+            let linger = queued.checked_div(u128::from(rate)).unwrap_or(0);
             if best.is_none_or(|(least, _)| linger < least) {
                 best = Some((linger, index));
             }

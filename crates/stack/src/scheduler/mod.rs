@@ -88,6 +88,7 @@ pub struct SubflowView {
     /// The most that it may be handed: its send buffer.
     pub queue_limit_bytes: u64,
     /// Its rate as TCP would pace it, bytes a second: 1.2 windows a round trip, 2 in slow start.
+    /// 0 before the first measurement of the round trip.
     pub rate_bytes_per_second: u64,
     /// Largest payload of a segment.
     pub segment_bytes: u64,
