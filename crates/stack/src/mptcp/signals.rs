@@ -105,3 +105,77 @@ pub(super) mod reason {
     /// Middlebox interference.
     pub(crate) const MIDDLEBOX: u8 = 6;
 }
+
+#[cfg(test)]
+mod tests {
+    use core::net::IpAddr;
+
+    use super::*;
+    use mptcplab_wire::option::DataNumber;
+
+    /// Room beside timestamps.
+    const ROOM: usize = 28;
+
+    fn announcement(address: &str) -> MptcpOption {
+        let address: IpAddr = address.parse().unwrap();
+        MptcpOption::AddAddress(AddAddress {
+            echo: false,
+            address_id: 1,
+            address,
+            port: None,
+            hmac: Some(7),
+        })
+    }
+
+    fn acknowledgement() -> Dss {
+        Dss {
+            data_fin: false,
+            acknowledgement: Some(DataNumber::Long(9)),
+            mapping: None,
+        }
+    }
+
+    fn written(signals: &mut Signals) -> alloc::vec::Vec<MptcpOption> {
+        let mut options = Options::default();
+        signals.write(Some(acknowledgement()), ROOM, &mut options);
+        options.mptcp.to_vec()
+    }
+
+    #[test]
+    fn an_announcement_goes_with_the_acknowledgement_where_both_have_room() {
+        let (v4, v6) = (announcement("10.0.0.1"), announcement("fd00::1"));
+        let dss = MptcpOption::Dss(acknowledgement());
+        let mut signals = Signals::default();
+        signals.push(v4);
+        signals.push(v6);
+        assert_eq!(written(&mut signals), [dss, v4]);
+        assert_eq!(written(&mut signals), [v6]);
+        assert_eq!(written(&mut signals), [dss]);
+    }
+
+    #[test]
+    fn what_fits_nowhere_is_dropped() {
+        let mut signals = Signals::default();
+        signals.push(MptcpOption::RemoveAddress(
+            AddressIds::new(&[1; 30]).unwrap(),
+        ));
+        assert_eq!(written(&mut signals), [MptcpOption::Dss(acknowledgement())]);
+        assert!(signals.is_empty());
+    }
+
+    #[test]
+    fn a_later_priority_replaces_the_one_that_waits_and_little_waits() {
+        let priority = |backup| MptcpOption::Priority {
+            backup,
+            address_id: None,
+        };
+        let mut signals = Signals::default();
+        signals.push(priority(true));
+        signals.push(priority(false));
+        assert_eq!(signals.waiting, [priority(false)]);
+        for id in 0..100 {
+            signals.push(removal_of(id).unwrap());
+        }
+        assert_eq!(signals.waiting.len(), MAX_WAITING);
+    }
+}
