@@ -160,7 +160,7 @@ mod tests {
             AddressIds::new(&[1; 30]).unwrap(),
         ));
         assert_eq!(written(&mut signals), [MptcpOption::Dss(acknowledgement())]);
-        assert!(signals.is_empty());
+        assert_eq!(signals.len(), 0);
     }
 
     #[test]

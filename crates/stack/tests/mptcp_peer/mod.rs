@@ -56,6 +56,9 @@ pub struct Bench {
     pub checksum: bool,
 }
 
+/// Data sequence number, subflow sequence number, bytes, DATA_FIN.
+pub type SentMapping = (u64, u32, u16, bool);
+
 /// One subflow, as the peer has it.
 #[derive(Clone, Copy, Debug)]
 pub struct Flow {
@@ -381,7 +384,7 @@ impl Bench {
 
     /// The DSS of a segment of the host: data acknowledged, and the mapping (data, subflow, bytes,
     /// fin), counted from 1.
-    pub fn read_dss(&self, segment: &Segment) -> (Option<u64>, Option<(u64, u32, u16, bool)>) {
+    pub fn read_dss(&self, segment: &Segment) -> (Option<u64>, Option<SentMapping>) {
         let dss = segment
             .options
             .mptcp
