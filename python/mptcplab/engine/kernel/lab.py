@@ -9,16 +9,15 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from mptcplab.engine.recorder import Row
 from mptcplab.engine.task import EngineError
+from mptcplab.engine.terminal import ctrl_c_held
 
 _CODE = "import sys; sys.path.append(sys.argv[1]); import _native; _native.lab_main()"
 
@@ -32,7 +31,7 @@ class Lab:
     def __init__(self, plan: dict[str, Any]) -> None:
         """Starts a lab that builds `plan` and runs it at once."""
         environment = os.environ | {"MPTCPLAB_PYTHON": sys.executable}
-        with _ctrl_c_held():
+        with ctrl_c_held():
             self._process = subprocess.Popen(
                 [sys.executable, "-I", "-S", "-c", _CODE, str(_native_folder())],
                 stdin=subprocess.PIPE,
@@ -98,20 +97,6 @@ class Lab:
         words = self._process.stderr.read().decode(errors="replace").strip()
         how = f"signal {-status}" if status < 0 else f"status {status}"
         return f"the lab process ended unexpectedly ({how})" + (f": {words}" if words else "")
-
-
-@contextmanager
-def _ctrl_c_held() -> Iterator[None]:
-    """Holds the signals of the terminal back from this thread, and from a process that it starts.
-
-    Until its new session stands, that process belongs to the terminal like this one. The lab
-    forgets what reached it by then, and takes signals again.
-    """
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _native_folder() -> Path:

@@ -19,6 +19,7 @@ from mptcplab.engine.compile import compile_plan
 from mptcplab.engine.manifest import congestion_controls, expected_s, manifest
 from mptcplab.engine.sim.protocol import STOP
 from mptcplab.engine.task import Job, Progress
+from mptcplab.engine.terminal import ctrl_c_held
 
 ENGINE = "sim"
 _LOOKS_EVERY_S = 0.2
@@ -37,13 +38,14 @@ class Worker:
     @classmethod
     def start(cls) -> Worker:
         """Starts one; Ctrl-C in the terminal does not reach it."""
-        process = subprocess.Popen(
-            _WORKER,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-            start_new_session=True,
-        )
+        with ctrl_c_held():
+            process = subprocess.Popen(
+                _WORKER,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+                start_new_session=True,
+            )
         return cls(process)
 
     def send(self, request: Any) -> None:
