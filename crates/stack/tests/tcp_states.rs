@@ -243,7 +243,7 @@ fn half_open_connections_are_limited_and_forgotten() {
 
 #[test]
 fn a_segment_of_no_connection_is_answered_with_a_reset_that_fits() {
-    let (mut wire, ids) = pair();
+    let (mut wire, _) = pair();
     let mut stray = wire.hosts_segment(CLIENT);
     stray.source.set_port(9);
     wire.inject(SERVER, &stray);

@@ -16,6 +16,7 @@ const fn sack_bytes(blocks: usize) -> usize {
 
 impl Tcp {
     /// A segment of a synchronised connection, with the ACK that every segment carries.
+    #[inline]
     pub(super) fn segment(
         &mut self,
         now: Nanos,

@@ -18,31 +18,32 @@ impl Tcp {
         match self.state {
             State::Closed => None,
             State::SynSent | State::SynReceived => self.transmit_syn(now, extension),
-            _ => self
-                .transmit_handshake_ack(now, extension)
-                .or_else(|| self.transmit_data(now, extension))
-                .or_else(|| self.transmit_ack(now, extension)),
+            _ => self.transmit_synchronised(now, extension),
         }
     }
 
-    fn transmit_handshake_ack(
+    #[inline]
+    fn transmit_synchronised(
         &mut self,
         now: Nanos,
         extension: &mut impl Extension,
     ) -> Option<Segment> {
-        let carrier = Carrier::HandshakeAck;
-        self.due
-            .handshake_ack
-            .then(|| self.bare(now, self.next, carrier, extension))
-    }
-
-    fn transmit_ack(&mut self, now: Nanos, extension: &mut impl Extension) -> Option<Segment> {
+        if self.due.handshake_ack {
+            return Some(self.bare(now, self.next, Carrier::HandshakeAck, extension));
+        }
+        if !self.records.is_empty() || !self.queue.is_empty() || self.fin_is_due() {
+            let segment = self.transmit_data(now, extension);
+            if segment.is_some() {
+                return segment;
+            }
+        }
         if core::mem::take(&mut self.due.probe) {
             return Some(self.bare(now, self.una - 1, Carrier::Ack, extension));
         }
-        self.due
-            .ack
-            .then(|| self.bare(now, self.next, Carrier::Ack, extension))
+        if self.due.ack {
+            return Some(self.bare(now, self.next, Carrier::Ack, extension));
+        }
+        None
     }
 
     /// A segment without payload.
@@ -60,10 +61,6 @@ impl Tcp {
     }
 
     fn transmit_data(&mut self, now: Nanos, extension: &mut impl Extension) -> Option<Segment> {
-        if self.records.is_empty() && self.queue.is_empty() && !self.fin_is_due() {
-            self.due.loss_probe = false;
-            return None;
-        }
         if self.due.loss_probe {
             return self.transmit_loss_probe(now, extension);
         }
@@ -71,8 +68,11 @@ impl Tcp {
             self.timers.set(Timer::Pacing, until);
             return None;
         }
-        if let Some(segment) = self.transmit_lost(now, extension) {
-            return Some(segment);
+        if self.records.has_lost() {
+            let segment = self.transmit_lost(now, extension);
+            if segment.is_some() {
+                return segment;
+            }
         }
         let segment = self.transmit_new(now, false, extension);
         if segment.is_none() {
@@ -106,9 +106,10 @@ impl Tcp {
             return None;
         }
         if self.queue.is_empty() {
-            return self
-                .fin_is_due()
-                .then(|| self.send_new(now, Bytes::new(), None, true, extension));
+            if !self.fin_is_due() {
+                return None;
+            }
+            return Some(self.send_new(now, Bytes::new(), None, true, extension));
         }
         self.restart_after_idle(now);
         let bytes = self.next_new_bytes(probe)?;
@@ -163,6 +164,7 @@ impl Tcp {
         self.shut && self.fin_offset.is_none() && self.queue.is_empty()
     }
 
+    #[inline]
     fn send_new(
         &mut self,
         now: Nanos,
