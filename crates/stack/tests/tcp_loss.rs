@@ -99,6 +99,42 @@ fn a_loss_halves_the_window_of_reno() {
 }
 
 #[test]
+fn recovery_lets_a_segment_go_for_every_second_that_is_delivered() {
+    let (mut wire, ids) = pair(1);
+    on_data(&mut wire, &[200], Fate::Drop);
+    let data = pattern(2000 * 1448);
+    let mut written = 0;
+    let mut sent_before = 0;
+    let mut window_before = 0;
+    let mut in_recovery = false;
+    loop {
+        written += wire.write(CLIENT, ids[CLIENT], data.slice(written..));
+        wire.read(SERVER, ids[SERVER]);
+        let info = wire.info(CLIENT, ids[CLIENT]).tcp;
+        let begun = wire.counter(CLIENT, "TcpExtTCPSackRecovery") == 1;
+        if begun && !in_recovery {
+            in_recovery = true;
+            sent_before = wire.data_sent(CLIENT).len();
+        } else if !begun {
+            window_before = info.window_bytes / 1448;
+        } else if Some(info.window_bytes) == info.slow_start_threshold_bytes
+            && info.bytes_acked > 201 * 1448
+        {
+            break;
+        }
+        assert!(wire.step(u64::MAX));
+    }
+    // What was in flight comes in one round trip, and half as many segments go out in it; where
+    // recovery ends the window is the threshold again.
+    let sent = (wire.data_sent(CLIENT).len() - sent_before) as u64;
+    assert!(
+        sent.abs_diff(window_before / 2) <= 3,
+        "{sent} of {window_before}"
+    );
+    assert_eq!(wire.counter(CLIENT, "TcpRetransSegs"), 1);
+}
+
+#[test]
 fn many_losses_of_a_window_are_repaired_without_a_timeout() {
     let (mut wire, ids) = pair(1);
     on_data(&mut wire, &[30, 32, 34, 35, 36, 40, 44, 48, 52], Fate::Drop);

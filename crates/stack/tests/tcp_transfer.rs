@@ -4,6 +4,7 @@ mod harness;
 
 use harness::*;
 use mptcplab_stack::endpoint::{Event, SocketOptions};
+use mptcplab_stack::tcp::CloseReason;
 
 #[test]
 fn a_handshake_takes_one_round_trip_at_the_client_and_one_and_a_half_at_the_server() {
@@ -70,4 +71,34 @@ fn slow_start_sends_ten_segments_and_doubles_each_round_trip() {
         })
         .collect();
     assert_eq!(rounds, [10, 20, 40]);
+}
+
+#[test]
+fn pacing_spreads_the_initial_window_over_half_a_round_trip() {
+    let mut wire = Wire::new(50 * MS, 1);
+    let ids = wire.establish(SocketOptions {
+        pacing: true,
+        ..SocketOptions::default()
+    });
+    let begin = wire.now;
+    wire.write(CLIENT, ids[CLIENT], pattern(1448 * 10));
+    wire.run_for(99 * MS);
+    let times: Vec<u64> = wire
+        .data_sent(CLIENT)
+        .iter()
+        .map(|sent| sent.at - begin)
+        .collect();
+    // Twice the window a round trip of 100 ms: a segment every 5 ms.
+    let expected: Vec<u64> = (0..10).map(|n| n * 5 * MS).collect();
+    assert_eq!(times, expected);
+}
+
+#[test]
+fn a_connection_to_an_address_of_the_other_family_is_closed_at_once() {
+    let mut wire = Wire::new(50 * MS, 1);
+    let remote = "[fd00::1]:80".parse().expect("an address");
+    let local = wire.addresses[CLIENT];
+    wire.hosts[CLIENT].connect(0, local, remote, SocketOptions::default());
+    wire.flush();
+    assert_eq!(wire.closed(CLIENT), Some(CloseReason::NoPort));
 }

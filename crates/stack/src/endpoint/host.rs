@@ -98,8 +98,12 @@ impl Host {
         }
     }
 
-    /// A local port that is free towards `remote`: the first from a random place on.
+    /// A local port that is free towards `remote`: the first from a random place on. None towards
+    /// an address of the other family.
     pub(crate) fn free_port(&mut self, local: IpAddr, remote: SocketAddr) -> Option<u16> {
+        if local.is_ipv4() != remote.is_ipv4() {
+            return None;
+        }
         let [first, last] = self.config.local_ports;
         let count = u32::from(last.saturating_sub(first)) + 1;
         let start = (self.random.next(Purpose::Port) % u64::from(count)) as u32;

@@ -37,7 +37,9 @@ mod timeout;
 mod timers;
 mod timestamps;
 mod transmit;
+mod undo;
 mod usage;
+mod view;
 
 use alloc::boxed::Box;
 
@@ -45,7 +47,7 @@ use bytes::Bytes;
 use mptcplab_wire::Segment;
 
 use crate::Nanos;
-use crate::congestion::{CongestionControl, PathView, Window};
+use crate::congestion::{CongestionControl, Window};
 use crate::rtt::RttEstimator;
 use crate::sequence::Numbering;
 
@@ -273,111 +275,5 @@ impl Tcp {
     /// What was handed over and not sent.
     pub fn unsent(&self) -> impl Iterator<Item = (&Bytes, Option<DataMapping>)> {
         self.queue.iter()
-    }
-
-    /// State.
-    pub fn state(&self) -> State {
-        self.state
-    }
-
-    /// Addresses and ports.
-    pub fn tuple(&self) -> FourTuple {
-        self.tuple
-    }
-
-    /// Counters.
-    pub fn counters(&self) -> &TcpCounters {
-        &self.counters
-    }
-
-    /// The congestion control looks at the other paths: [`Tcp::receive`] should be given them.
-    pub fn is_coupled(&self) -> bool {
-        self.control.is_coupled()
-    }
-
-    /// Window that the peer last offered.
-    pub fn send_window_bytes(&self) -> u64 {
-        self.peer_window.bytes()
-    }
-
-    /// Congestion window.
-    pub fn congestion_window(&self) -> Window {
-        self.window
-    }
-
-    /// Shrinks the congestion window to `bytes`, but not below one segment, and the threshold
-    /// with it: penalisation by a scheduler.
-    pub fn shrink_window(&mut self, bytes: u64) {
-        let bytes = bytes.max(u64::from(self.window.mss));
-        self.window.bytes = self.window.bytes.min(bytes);
-        self.window.slow_start_threshold_bytes = self
-            .window
-            .slow_start_threshold_bytes
-            .min(bytes.max(2 * u64::from(self.window.mss)));
-    }
-
-    /// Bytes taken to be in the network.
-    pub fn in_flight_bytes(&self) -> u64 {
-        self.records.in_flight_bytes()
-    }
-
-    /// SRTT; 0 before the first sample.
-    pub fn smoothed_rtt_ns(&self) -> Nanos {
-        self.rtt.smoothed_ns()
-    }
-
-    /// RTTVAR.
-    pub fn rtt_variation_ns(&self) -> Nanos {
-        self.rtt.variation_ns()
-    }
-
-    /// RTO.
-    pub fn rto_ns(&self) -> Nanos {
-        self.rtt.rto_ns()
-    }
-
-    /// Rate that pacing has, or would have; none before the first round trip.
-    pub fn pacing_rate_bps(&self) -> Option<u64> {
-        pacing::rate_bps(&self.window, self.rtt.smoothed_ns())
-    }
-
-    /// SND.UNA.
-    pub fn acknowledged(&self) -> u64 {
-        self.una
-    }
-
-    /// SND.NXT.
-    pub fn sent(&self) -> u64 {
-        self.next
-    }
-
-    /// RCV.NXT.
-    pub fn received(&self) -> u64 {
-        self.inbox.next()
-    }
-
-    /// The peer's FIN was reached.
-    pub fn is_finished(&self) -> bool {
-        self.inbox.is_finished()
-    }
-
-    /// Consecutive retransmission timeouts have begun, and nothing was acknowledged since.
-    pub fn is_timed_out(&self) -> bool {
-        self.timed_out_before
-    }
-
-    /// This path as coupled congestion control sees it.
-    pub fn path_view(&self) -> PathView {
-        PathView {
-            is_self: true,
-            window_bytes: self.window.bytes,
-            slow_start_threshold_bytes: self.window.slow_start_threshold_bytes,
-            mss: self.window.mss,
-            smoothed_rtt_ns: self.rtt.smoothed_ns(),
-            min_rtt_ns: self.rtt.minimum_ns().unwrap_or(0),
-            in_flight_bytes: self.records.in_flight_bytes(),
-            bytes_since_loss: self.loss_interval.since_bytes,
-            bytes_between_losses: self.loss_interval.between_bytes,
-        }
     }
 }

@@ -1,11 +1,11 @@
 //! From the first loss of a window to the end of its repair: proportional rate reduction
-//! (RFC 6937), F-RTO (RFC 5682), and undoing what proves to be in vain (RFC 3522, RFC 3708).
+//! (RFC 6937) and F-RTO (RFC 5682).
 
 use mptcplab_wire::Segment;
 
 use super::Tcp;
 use super::delivery::Delivery;
-use super::timestamps::is_before;
+use super::undo::Undo;
 use crate::Nanos;
 use crate::congestion::{Cause, CongestionEvent, PathView};
 
@@ -58,19 +58,6 @@ struct Reduction {
     sent: u64,
 }
 
-/// What would be restored if the repair proved to be in vain.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Undo {
-    /// SND.UNA when it began.
-    marker: u64,
-    window_bytes: u64,
-    threshold_bytes: u64,
-    /// Segments sent again that no D-SACK has answered; none before the first.
-    unanswered: Option<u64>,
-    /// TSval of the first of them.
-    first_timestamp: Option<u32>,
-}
-
 impl Recovery {
     pub(crate) fn new() -> Self {
         Self {
@@ -92,45 +79,6 @@ impl Recovery {
     /// Segments went out.
     pub(crate) fn on_sent(&mut self, bytes: u64) {
         self.reduction.sent += bytes;
-    }
-
-    /// A segment went out again.
-    pub(crate) fn on_retransmitted(&mut self, timestamp: Option<u32>) {
-        if let Some(undo) = &mut self.undo {
-            undo.unanswered = Some(undo.unanswered.unwrap_or(0) + 1);
-            undo.first_timestamp = undo.first_timestamp.or(timestamp);
-        }
-    }
-
-    /// A D-SACK told of segments up to `end` that came twice.
-    pub(crate) fn on_duplicate(&mut self, end: u64, segments: u64) {
-        if let Some(undo) = &mut self.undo
-            && end > undo.marker
-            && let Some(unanswered) = &mut undo.unanswered
-        {
-            *unanswered = unanswered.saturating_sub(segments);
-        }
-    }
-
-    /// All that was sent again came twice.
-    fn all_duplicates(&self) -> bool {
-        self.undo.is_some_and(|undo| undo.unanswered == Some(0))
-    }
-
-    /// The acknowledgement echoes a timestamp from before the first retransmission: it is of the
-    /// original (Eifel, RFC 3522, section 3.2).
-    fn answers_original(&self, segment: &Segment) -> bool {
-        let Some(Undo {
-            first_timestamp: Some(first),
-            ..
-        }) = self.undo
-        else {
-            return false;
-        };
-        segment
-            .options
-            .timestamps
-            .is_some_and(|timestamps| is_before(timestamps.echo, first))
     }
 }
 
@@ -227,13 +175,7 @@ impl Tcp {
         in_flight_bytes: u64,
         paths: &[PathView],
     ) {
-        self.recovery.undo = Some(Undo {
-            marker: self.una,
-            window_bytes: self.window.bytes,
-            threshold_bytes: self.window.slow_start_threshold_bytes,
-            unanswered: None,
-            first_timestamp: None,
-        });
+        self.recovery.undo = Some(Undo::new(self.una, &self.window));
         let event = CongestionEvent {
             now,
             in_flight_bytes,
@@ -284,29 +226,6 @@ impl Tcp {
             self.records.forget_presumed(true);
         }
         self.rack.on_recovery_end();
-    }
-
-    /// Restores what was before the repair.
-    fn undo(&mut self, late: bool) {
-        let Some(undo) = self.recovery.undo.take() else {
-            return;
-        };
-        match self.recovery.phase {
-            Phase::Loss { .. } => self.counters.loss_undos += 1,
-            _ if late => self.counters.full_undos += 1,
-            _ => self.counters.duplicate_sack_undos += 1,
-        }
-        if late {
-            self.rack.note_reordering();
-        }
-        self.window.bytes = self.window.bytes.max(undo.window_bytes);
-        self.window.slow_start_threshold_bytes = self
-            .window
-            .slow_start_threshold_bytes
-            .max(undo.threshold_bytes);
-        self.control.on_undo();
-        self.records.unmark_lost();
-        self.recovery.phase = Phase::Open;
     }
 
     /// F-RTO: the timeout was spurious if data arrives that was sent before it and not again.
