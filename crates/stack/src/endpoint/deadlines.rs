@@ -1,33 +1,44 @@
-//! Deadlines of many connections in one heap.
+//! Deadlines of many connections in one ordered set.
 
-use alloc::collections::BinaryHeap;
-use core::cmp::Reverse;
+use alloc::collections::BTreeSet;
 
 use super::event::ConnectionId;
 use crate::Nanos;
 
-/// The heap. A connection's entry may be too early, as moving a deadline later changes nothing
-/// here: whoever finds such an entry due puts the connection back with its true deadline. So an
-/// acknowledgement that restarts a timer costs nothing.
+/// The set: one entry for each connection that has a deadline.
+///
+/// An entry may be too early, as moving a deadline later changes nothing here: whoever finds such
+/// an entry due puts the connection back with its true deadline. So an acknowledgement that
+/// restarts a timer costs nothing.
 #[derive(Debug, Default)]
-pub(crate) struct Deadlines(BinaryHeap<Reverse<(Nanos, ConnectionId)>>);
+pub(crate) struct Deadlines(BTreeSet<(Nanos, ConnectionId)>);
 
 impl Deadlines {
-    /// Adds an entry.
-    pub(crate) fn push(&mut self, deadline: Nanos, id: ConnectionId) {
-        self.0.push(Reverse((deadline, id)));
+    /// Adds an entry for a connection that has none.
+    pub(crate) fn insert(&mut self, deadline: Nanos, id: ConnectionId) {
+        self.0.insert((deadline, id));
+    }
+
+    /// Removes a connection's entry.
+    pub(crate) fn remove(&mut self, deadline: Nanos, id: ConnectionId) {
+        self.0.remove(&(deadline, id));
     }
 
     /// The earliest entry.
     pub(crate) fn next(&self) -> Option<Nanos> {
-        self.0.peek().map(|entry| entry.0.0)
+        self.0.first().map(|entry| entry.0)
     }
 
     /// Takes the earliest entry that is due.
-    pub(crate) fn pop_due(&mut self, now: Nanos) -> Option<(Nanos, ConnectionId)> {
+    pub(crate) fn pop_due(&mut self, now: Nanos) -> Option<ConnectionId> {
         if self.next()? > now {
             return None;
         }
-        self.0.pop().map(|entry| entry.0)
+        self.0.pop_first().map(|entry| entry.1)
+    }
+
+    /// How many connections have a deadline.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
     }
 }

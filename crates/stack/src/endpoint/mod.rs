@@ -277,7 +277,9 @@ impl Endpoint {
 
     /// Nothing is left of any connection.
     pub fn is_idle(&self) -> bool {
-        self.slots.iter().next().is_none() && self.host.registered() == 0
+        self.slots.iter().next().is_none()
+            && self.host.registered() == 0
+            && self.deadlines.len() == 0
     }
 
     /// Counters of the host by the kernel's names, in a fixed order.

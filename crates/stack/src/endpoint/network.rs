@@ -145,13 +145,10 @@ impl Endpoint {
     /// Does what is due.
     pub fn on_deadline(&mut self, now: Nanos) {
         let now = self.tick(now);
-        while let Some((deadline, id)) = self.deadlines.pop_due(now) {
+        while let Some(id) = self.deadlines.pop_due(now) {
             let Some(slot) = self.slots.get_mut(id) else {
                 continue;
             };
-            if slot.armed != deadline {
-                continue;
-            }
             slot.armed = Nanos::MAX;
             let mut context = Context {
                 now,
@@ -175,8 +172,11 @@ impl Endpoint {
             && let Some(deadline) = slot.connection.next_deadline()
             && deadline < slot.armed
         {
+            if slot.armed != Nanos::MAX {
+                self.deadlines.remove(slot.armed, id);
+            }
             slot.armed = deadline.max(now);
-            self.deadlines.push(slot.armed, id);
+            self.deadlines.insert(slot.armed, id);
         }
     }
 
@@ -194,6 +194,7 @@ impl Endpoint {
         if slot.connection.is_gone() {
             slot.connection
                 .add_counters(&mut self.past, &mut self.past_mptcp);
+            self.deadlines.remove(slot.armed, id);
             self.slots.remove(id);
         } else {
             self.arm(now, id);

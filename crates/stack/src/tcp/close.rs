@@ -48,7 +48,8 @@ impl Tcp {
         self.close(reason, progress);
     }
 
-    /// Enters CLOSED and gives back what the connection used; data that was received stays.
+    /// Enters CLOSED. Data that was received in order can still be read, and what was not
+    /// acknowledged can be looked at, to send it elsewhere.
     pub(super) fn close(&mut self, reason: CloseReason, progress: &mut Progress) {
         if self.state == State::Closed {
             return;

@@ -169,7 +169,7 @@ struct Due {
 
 impl Tcp {
     /// Hands over data to send. With a mapping the bytes are one segment, for ever; they should
-    /// be no more than [`Tcp::segment_bytes`].
+    /// be no more than [`Tcp::segment_bytes`]. After [`Tcp::shutdown`] nothing is taken any more.
     pub fn send(&mut self, payload: Bytes, mapping: Option<DataMapping>) {
         if !self.shut {
             self.queue.push(payload, mapping);
