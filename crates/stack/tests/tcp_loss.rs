@@ -195,6 +195,7 @@ fn reordering_is_learned_and_what_it_cost_is_undone() {
     // The same again stays without consequence.
     on_data(&mut wire, &[60], Fate::Late(10 * SPACING));
     transfer(&mut wire, ids, 100);
+    wire.run_for(2 * RTT);
     let info = wire.info(CLIENT, ids[CLIENT]).tcp;
     assert_eq!(info.retransmissions, 1);
     assert_eq!(info.slow_start_threshold_bytes, None);
