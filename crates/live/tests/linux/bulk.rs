@@ -4,7 +4,7 @@ use mptcplab_link::{LinkChange, Loss, Reordering};
 use mptcplab_plan::{Action, EndpointFlags, Middlebox};
 
 use crate::Test;
-use crate::meeting::{BOTH, Meeting, Now, Opener};
+use crate::meeting::{BOTH, Meeting, Now, OURS, Opener};
 
 pub(crate) const TESTS: &[Test] = &[
     ("megabytes_go_both_ways_over_two_paths", two_paths),
@@ -41,6 +41,9 @@ const SUBFLOW: EndpointFlags = EndpointFlags {
 };
 
 const BYTES: u64 = 3_000_000;
+
+/// Counter of expired retransmission timers.
+const TIMEOUTS: &str = "TcpExtTCPTimeouts";
 
 /// A meeting with a second subflow, opened by whoever opens the connection.
 fn with_second_subflow(opener: Opener, bytes: u64) -> Meeting {
@@ -163,7 +166,7 @@ fn backup() {
         backup: true,
         ..SUBFLOW
     };
-    backup_switch(Meeting::new(Opener::Kernel, BYTES).kernel_endpoint(flags));
+    backup_switch(|| Meeting::new(Opener::Kernel, BYTES).kernel_endpoint(flags));
 }
 
 fn our_backup() {
@@ -171,36 +174,52 @@ fn our_backup() {
         backup: true,
         ..SUBFLOW
     };
-    backup_switch(Meeting::new(Opener::Ours, BYTES).our_endpoint(flags));
+    backup_switch(|| Meeting::new(Opener::Ours, BYTES).our_endpoint(flags));
 }
 
+/// Meetings until one is not disturbed.
+const ATTEMPTS: usize = 5;
+
 /// Lets the first path fail when a part was exchanged, and looks at who carried what until then.
-fn backup_switch(meeting: Meeting) {
-    let mut before = None;
-    let mut after = Vec::new();
-    let end = meeting.held().run(|now| {
-        let under_way = now.application.received > BYTES / 10;
-        if before.is_none() && under_way && now.application.established() == 2 {
-            before = Some(now.bytes_by_subflow());
-            now.fail_first_path();
+///
+/// A machine so busy that a timer expires before the path fails proves nothing: a path that seems
+/// to have failed may have its backup used. Such meetings only have to end well.
+fn backup_switch(meeting: impl Fn() -> Meeting) {
+    for _ in 0..ATTEMPTS {
+        let mut before = None;
+        let mut after = Vec::new();
+        let end = meeting().held().run(|now| {
+            let under_way = now.application.received > BYTES / 10;
+            if before.is_none() && under_way && now.application.established() == 2 {
+                before = Some((now.bytes_by_subflow(), now.timeouts()));
+                now.fail_first_path();
+            }
+            if before.is_some() {
+                after = now.bytes_by_subflow();
+            }
+            now.go_on_if(before.is_some());
+        });
+        end.assert_exchanged(BYTES);
+        let backup = after.last().expect("the backup lives");
+        assert!(backup[0] > 0 && backup[1] > 0, "{after:?}");
+        let (before, timeouts) = before.expect("the first path has failed");
+        if timeouts == 0 {
+            let message = "nothing goes over the backup while there is another path";
+            return assert_eq!(before[1], [0, 0], "{message}");
         }
-        if before.is_some() {
-            after = now.bytes_by_subflow();
-        }
-        now.go_on_if(before.is_some());
-    });
-    end.assert_exchanged(BYTES);
-    let before = before.expect("the first path has failed");
-    assert_eq!(
-        before[1],
-        [0, 0],
-        "nothing goes over the backup while there is another path"
-    );
-    let backup = after.last().expect("the backup lives");
-    assert!(backup[0] > 0 && backup[1] > 0, "{after:?}");
+    }
+    println!("this machine is too busy to see that a backup is not used");
 }
 
 impl Now<'_> {
+    /// Timeouts of both hosts so far.
+    fn timeouts(&self) -> u64 {
+        let endpoint = self.world.endpoint(OURS).expect("a host has one");
+        let counters = endpoint.counters().into_iter();
+        let ours = counters.filter(|(name, _)| *name == TIMEOUTS);
+        self.kernel.counter(TIMEOUTS) + ours.map(|(_, value)| value).sum::<u64>()
+    }
+
     /// Lets the first path lose everything from now on, of which neither host is told.
     fn fail_first_path(&mut self) {
         let change = LinkChange {

@@ -88,10 +88,10 @@ fn coalesce() {
             hold_ns: 1_000_000,
             direction: None,
         };
-        let meeting = Meeting::new(opener, BYTES).small_packets();
-        meeting
-            .middlebox(coalesce)
-            .run(|_| {})
-            .assert_exchanged(BYTES);
+        // The second half of a joined segment has no mapping, and each waits for a timeout.
+        let bytes = BYTES / 10;
+        let meeting = Meeting::new(opener, bytes).small_packets();
+        let end = meeting.middlebox(coalesce).run(|_| {});
+        end.assert_exchanged(bytes);
     }
 }
