@@ -498,3 +498,29 @@ fn a_wrong_checksum_on_one_of_several_subflows_closes_that_one() {
     assert!(matches!(only(&reset), MptcpOption::Fail { .. }));
     assert!(!bench.closed() && !bench.fell_back());
 }
+
+#[test]
+fn a_data_fin_rides_on_data_that_is_handed_out_after_it_was_asked_for() {
+    let (mut bench, flow, id) = Bench::accepted(&[plain_address(0)]);
+    bench.write(id, 40_000);
+    bench.host.shutdown(bench.now, id);
+    bench.flush();
+    let mut sent = 0;
+    while sent < 40_000 {
+        let segment = bench.next();
+        sent += segment.payload.len();
+        let (ack, dack) = (1 + sent as u32, 1 + sent as u64);
+        if sent == 40_000 {
+            let (data, _, bytes, fin) = bench.read_dss(&segment).1.unwrap();
+            assert!(fin);
+            assert_eq!(data + u64::from(bytes), 40_002);
+            bench.inject(flow.with(".", 1, ack, bench.dss(dack + 1, None, false)));
+        } else {
+            bench.inject(flow.with(".", 1, ack, bench.dss(dack, None, false)));
+        }
+    }
+    // It is acknowledged, and not said again.
+    bench.out.clear();
+    bench.pass(30 * SECOND);
+    bench.nothing();
+}

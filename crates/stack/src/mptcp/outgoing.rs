@@ -185,6 +185,7 @@ impl Outgoing<'_> {
             mapping: Some(mapping),
         } = carrier
         {
+            dss.data_fin = mapping.data_fin;
             dss.mapping = Some(data_mapping(offset, bytes, &mapping));
             options.mptcp.push(MptcpOption::Dss(dss));
             return;
@@ -201,7 +202,7 @@ fn data_mapping(offset: u64, bytes: usize, mapping: &DataMapping) -> Mapping {
     Mapping {
         data_sequence: DataNumber::Long(mapping.data_sequence),
         subflow_sequence: offset as u32,
-        bytes: bytes as u16,
+        bytes: bytes as u16 + u16::from(mapping.data_fin),
         checksum: mapping.checksum,
     }
 }

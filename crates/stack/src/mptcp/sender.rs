@@ -22,6 +22,8 @@ pub(super) struct Sender {
     /// The application writes no more.
     shut: bool,
     fin: Fin,
+    /// DATA_FIN stands in the mapping of the last data.
+    fin_with_data: bool,
     /// End of the last segment that was not full; while it is not acknowledged no other such is
     /// sent (Nagle, in the form of Minshall: draft-minshall-nagle-01).
     small_end: u64,
@@ -48,7 +50,13 @@ enum Fin {
 struct Timer {
     deadline: Nanos,
     interval: Nanos,
+    /// How often it fired without progress.
+    retries: u32,
 }
+
+/// So often it fires in vain before the connection is given up: for about as long as TCP tries
+/// (`tcp_retries2`).
+const MAX_RETRIES: u32 = 15;
 
 /// Longest interval of the timer, as that of TCP.
 const MAX_INTERVAL_NS: Nanos = 120_000_000_000;
@@ -64,6 +72,7 @@ impl Sender {
             again: Ranges::default(),
             shut: false,
             fin: Fin::None,
+            fin_with_data: false,
             small_end: 0,
             timer: None,
             bytes_again: 0,
@@ -200,6 +209,15 @@ impl Sender {
         due
     }
 
+    /// The mapping of the last data says that it is the last.
+    pub(super) fn fin_goes_with_data(&mut self) {
+        self.fin_with_data = true;
+    }
+
+    pub(super) fn fin_went_with_data(&self) -> bool {
+        self.fin_with_data
+    }
+
     /// DATA_FIN is acknowledged.
     pub(super) fn is_finished(&self) -> bool {
         self.fin == Fin::Acknowledged
@@ -230,8 +248,14 @@ impl Sender {
             self.timer = Some(Timer {
                 deadline: now + interval,
                 interval,
+                retries: 0,
             });
         }
+    }
+
+    /// The peer has acknowledged nothing at the level of data for so long that it never will.
+    pub(super) fn is_hopeless(&self) -> bool {
+        self.timer.is_some_and(|timer| timer.retries > MAX_RETRIES)
     }
 
     pub(super) fn deadline(&self) -> Option<Nanos> {
@@ -242,6 +266,7 @@ impl Sender {
     pub(super) fn back_off(&mut self, now: Nanos) {
         self.timeouts += 1;
         if let Some(timer) = &mut self.timer {
+            timer.retries += 1;
             timer.interval = (2 * timer.interval).min(MAX_INTERVAL_NS);
             timer.deadline = now + timer.interval;
         }

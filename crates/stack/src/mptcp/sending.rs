@@ -8,7 +8,7 @@ use super::subflow::{Stage, Subflow};
 use crate::Nanos;
 use crate::endpoint::Event;
 use crate::scheduler::{Choice, SchedulerKind, View, opportunistic_retransmission};
-use crate::tcp::DataMapping;
+use crate::tcp::{CloseReason, DataMapping};
 
 /// Data handed to a subflow at once after a fallback.
 const PLAIN_BYTES: u64 = 1 << 16;
@@ -222,12 +222,16 @@ impl Connection {
                 break;
             }
             let payload = self.sender.slice(from, bytes);
+            // The last data brings DATA_FIN with it (RFC 8684, section 3.3.3).
+            let last = new && self.sender.is_shut() && from + bytes == self.sender.end();
+            let with_keys = from == 0 && !self.confirmed;
+            let data_fin = last && !with_keys;
             let data_sequence = self.sender.numbers().wire(from);
             let checksum = self.checksum.then(|| {
                 let mapping = Mapping {
                     data_sequence: DataNumber::Long(data_sequence),
                     subflow_sequence: subflow.handed as u32,
-                    bytes: bytes as u16,
+                    bytes: bytes as u16 + u16::from(data_fin),
                     checksum: None,
                 };
                 let mut sum = checksum::data_pseudo_header(data_sequence, &mapping);
@@ -238,12 +242,15 @@ impl Connection {
                 payload,
                 Some(DataMapping {
                     data_sequence,
-                    data_fin: false,
+                    data_fin,
                     checksum,
                 }),
             );
             subflow.handed += bytes;
             self.sender.handed(from, from + bytes, segment_bytes);
+            if data_fin {
+                self.sender.fin_goes_with_data();
+            }
             from += bytes;
         }
         subflow.sent_until = subflow.sent_until.max(from);
@@ -256,7 +263,9 @@ impl Connection {
     fn send_fin(&mut self, now: Nanos) -> bool {
         let due = self.sender.send_fin();
         if due {
-            self.signal_fin();
+            if !self.sender.fin_went_with_data() {
+                self.signal_fin();
+            }
             self.restart_data_timer(now, false);
         }
         due
@@ -312,6 +321,10 @@ impl Connection {
         self.reschedule = true;
         if self.sender.is_blocked() {
             self.probe_window();
+            return;
+        }
+        if self.sender.is_hopeless() {
+            self.close(CloseReason::TimedOut);
             return;
         }
         if self.sender.fin_to_signal().is_some() {
