@@ -4,4 +4,5 @@ mod capture;
 mod determinism;
 mod ping;
 mod support;
+mod theory;
 mod traffic;
