@@ -59,6 +59,9 @@ pub(crate) struct Draw {
     pub(crate) is_changed: bool,
     /// A box acknowledges in the receiver's name: a sender need not hear of what is lost.
     pub(crate) is_proxied: bool,
+    /// A box lets the handshake of MPTCP pass and takes what its end needs: a DATA_FIN without data
+    /// stands in an acknowledgement. Such a connection lasts until its application lets go of it.
+    pub(crate) may_hang: bool,
 }
 
 impl fmt::Display for Draw {
@@ -101,7 +104,7 @@ pub(crate) fn draw(dice: &mut Dice) -> Draw {
         multipath(dice, &mut lab);
     }
     let is_rough = dice.chance(80);
-    let (mut is_changed, mut is_proxied) = (false, false);
+    let (mut is_changed, mut is_proxied, mut may_hang) = (false, false, false);
     for link in 0..count {
         if is_rough && dice.chance(70) {
             roughen(dice, &mut lab, link);
@@ -110,6 +113,13 @@ pub(crate) fn draw(dice: &mut Dice) -> Draw {
             let middlebox = middlebox(dice, &lab, link);
             is_changed |= matches!(middlebox, Middlebox::ChangePayload { .. });
             is_proxied |= matches!(middlebox, Middlebox::ProxyAck { .. });
+            may_hang |= match &middlebox {
+                Middlebox::StripOptions {
+                    on, mptcp_subtypes, ..
+                } => *on == SegmentKind::Ack || !mptcp_subtypes.is_empty(),
+                Middlebox::DropUnknownOptions { on, .. } => *on == SegmentKind::Ack,
+                _ => false,
+            };
             lab.middlebox(link, middlebox);
         }
         if dice.chance(30) {
@@ -126,6 +136,7 @@ pub(crate) fn draw(dice: &mut Dice) -> Draw {
         ],
         is_changed,
         is_proxied,
+        may_hang,
         lab,
     }
 }
