@@ -120,12 +120,17 @@ impl<T: Clone> Link<T> {
 
     /// Appends what is due by `now` to `due`, ordered by time, then by order of the offers.
     pub fn poll(&mut self, now: Nanos, due: &mut Vec<Delivery<T>>) {
+        self.poll_each(now, |delivery| due.push(delivery));
+    }
+
+    /// Hands over what is due by `now`, ordered by time, then by order of the offers.
+    pub fn poll_each(&mut self, now: Nanos, mut due: impl FnMut(Delivery<T>)) {
         self.advance(now);
         while let Some((direction, Arrival { at, packet })) = self.take_due() {
             let counters = &mut self.directions[direction].counters;
             counters.delivered_packets += 1;
             counters.delivered_bytes += u64::from(packet.ip_bytes);
-            due.push(Delivery {
+            due(Delivery {
                 direction,
                 at,
                 packet: packet.payload,
@@ -153,16 +158,21 @@ impl<T: Clone> Link<T> {
     /// where the packet is lost, and asks again.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Nanos> {
-        let on_their_way = self
-            .directions
-            .iter()
-            .filter_map(|direction| direction.propagation.next().map(|arrival| arrival.at));
-        let before = self
-            .channels
-            .iter()
-            .zip(self.directions.chunks(self.served_by_each()))
-            .filter_map(|(channel, served)| channel.earliest_arrival(served));
-        on_their_way.chain(before).min()
+        let mut earliest = None;
+        let mut consider = |time: Option<Nanos>| {
+            earliest = match (earliest, time) {
+                (Some(one), Some(other)) => Some(Nanos::min(one, other)),
+                (one, other) => one.or(other),
+            };
+        };
+        for direction in &self.directions {
+            consider(direction.propagation.next().map(|arrival| arrival.at));
+        }
+        let served = self.directions.chunks(self.served_by_each());
+        for (channel, served) in self.channels.iter().zip(served) {
+            consider(channel.earliest_arrival(served));
+        }
+        earliest
     }
 
     /// Changes parameters from `now` on.

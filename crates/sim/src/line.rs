@@ -1,6 +1,6 @@
 //! A link of the run with the boxes in it.
 
-use mptcplab_link::{ConfigError, Delivery, Dropped, Link};
+use mptcplab_link::{ConfigError, Dropped, Link};
 use mptcplab_plan as plan;
 use mptcplab_plan::InterfaceRef;
 use mptcplab_wire::Packet;
@@ -14,7 +14,6 @@ pub(crate) struct Line {
     pub(crate) model: Link<Packet>,
     pub(crate) ends: [InterfaceRef; 2],
     boxes: Chain,
-    arrived: Vec<Delivery<Packet>>,
 }
 
 impl Line {
@@ -25,7 +24,6 @@ impl Line {
             model: Link::new(&planned.config, link_seed)?,
             ends: planned.ends,
             boxes: Chain::new(&planned.middleboxes, seed, index),
-            arrived: Vec::new(),
         })
     }
 
@@ -46,13 +44,15 @@ impl Line {
 
     /// Appends what comes out by `now`.
     pub(crate) fn poll(&mut self, now: Nanos, out: &mut Vec<Directed>) {
-        self.model.poll(now, &mut self.arrived);
-        let arrived = self.arrived.drain(..);
-        let directed = arrived.map(|delivery| (delivery.direction, delivery.packet));
         if self.boxes.is_empty() {
-            return out.extend(directed);
+            return self.model.poll_each(now, |delivery| {
+                out.push((delivery.direction, delivery.packet));
+            });
         }
-        for directed in directed {
+        let mut arrived = Vec::new();
+        self.model.poll(now, &mut arrived);
+        for delivery in arrived {
+            let directed = (delivery.direction, delivery.packet);
             self.boxes.pass(now, directed, out);
         }
         self.boxes.act(now, out);

@@ -306,17 +306,26 @@ impl Connection {
 
     /// When [`Connection::on_deadline`] is to be called.
     pub fn next_deadline(&self) -> Option<Nanos> {
-        let subflows = self.subflows.iter().flat_map(|subflow| {
-            let join = subflow.join_timer.map(|(deadline, _)| deadline);
-            [subflow.tcp.next_deadline(), join]
-        });
-        let own = [
+        // Asked for after every segment: plain loops, which are several times faster than chained
+        // iterators here.
+        let mut earliest = Nanos::MAX;
+        for subflow in &self.subflows {
+            for deadline in [
+                subflow.tcp.next_deadline(),
+                subflow.join_timer.map(|(at, _)| at),
+            ] {
+                earliest = earliest.min(deadline.unwrap_or(Nanos::MAX));
+            }
+        }
+        for deadline in [
             self.sender.deadline(),
             self.given_up_at,
             self.addresses.deadline(),
             self.failed.map(|failure| failure.repeat_at),
-        ];
-        subflows.chain(own).flatten().min()
+        ] {
+            earliest = earliest.min(deadline.unwrap_or(Nanos::MAX));
+        }
+        (earliest < Nanos::MAX).then_some(earliest)
     }
 
     /// Does what is due.
