@@ -4,6 +4,7 @@ use mptcplab_wire::option::MptcpOption;
 
 use super::connection::{Change, Connection, Mode};
 use super::signals::{self, reason};
+use super::subflow::Stage;
 use crate::Nanos;
 use crate::endpoint::{Event, SubflowId};
 use crate::tcp::{CloseReason, State};
@@ -91,16 +92,23 @@ impl Connection {
             let tuple = subflow.tcp.tuple();
             self.addresses.hold_off(now, &tuple);
         }
-        let alive = self.subflows.iter().any(|subflow| !subflow.is_over());
-        if alive {
+        let mut others = self.subflows.iter().filter(|subflow| !subflow.is_over());
+        let alive = others.clone().next().is_some();
+        if others.any(|subflow| subflow.stage == Stage::Established) {
             self.want_paths = true;
+        } else if alive {
+            // Joins that may never succeed, one after the other, do not keep a connection.
+            self.want_paths = true;
+            let given_up_at = now + self.config.close_timeout_ns;
+            self.given_up_at.get_or_insert(given_up_at);
         } else if !self.confirmed || (self.sender.is_finished() && self.released) {
             self.close(reason);
         } else {
             // Break before make: another subflow may come (section 3.5 of the RFC leaves the time
             // open; Linux's is a minute).
             self.want_paths = true;
-            self.given_up_at = Some(now + self.config.close_timeout_ns);
+            let given_up_at = now + self.config.close_timeout_ns;
+            self.given_up_at.get_or_insert(given_up_at);
         }
     }
 
