@@ -488,14 +488,16 @@ impl Connection {
         self.sender.queued_bytes()
     }
 
-    /// The send buffer: those of the subflows together, at most the host's.
+    /// The send buffer: twice those of the subflows together, at most the host's. In Linux it is
+    /// their sum, but data counts here with hardly more than its bytes, and there with the memory of
+    /// its packets.
     fn send_buffer_bytes(&self) -> u64 {
         let limits = self.tcp.send_buffer;
         let sum: u64 = self
             .subflows
             .iter()
             .filter(|subflow| !subflow.is_over())
-            .map(|subflow| subflow.tcp.send_buffer_bytes())
+            .map(|subflow| 2 * subflow.tcp.send_buffer_bytes())
             .sum();
         sum.clamp(limits.initial_bytes.min(limits.max_bytes), limits.max_bytes)
     }

@@ -74,6 +74,7 @@ impl Tcp {
             small_end: 0,
             peer_window: Default::default(),
             window_shared: false,
+            widest_bytes: 0,
             acknowledged_bytes: 0,
             sent_bytes: 0,
             retransmitted_bytes: 0,

@@ -110,6 +110,8 @@ pub struct Tcp {
 
     // Loss and congestion.
     window: Window,
+    /// The largest congestion window so far that what waited did not fill.
+    widest_bytes: u64,
     control: Box<dyn CongestionControl>,
     usage: WindowUsage,
     loss_interval: LossInterval,
@@ -198,10 +200,11 @@ impl Tcp {
     }
 
     /// Bytes that the send buffer holds at most: three congestion windows. Linux has room for two
-    /// with the memory of a packet each, which is half as much again as its payload.
+    /// with the memory of a packet each, which is half as much again as its payload. It makes the
+    /// buffer larger only where the window is not full, and never smaller (`tcp_new_space`).
     pub fn send_buffer_bytes(&self) -> u64 {
         let limits = self.config.send_buffer;
-        let window = self.window.bytes.max(self.initial_window());
+        let window = self.widest_bytes.max(self.initial_window());
         (3 * window).max(limits.initial_bytes).min(limits.max_bytes)
     }
 
