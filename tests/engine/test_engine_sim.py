@@ -14,6 +14,7 @@ from tests.engine.worlds import two_paths
 
 from mptcplab.engine import EngineError
 from mptcplab.engine import run as run_once
+from mptcplab.engine.sim.engine import Worker
 from mptcplab.recording import Recording, Status
 from mptcplab.recording.tables import TABLES
 from mptcplab.scenario import load, with_duration
@@ -131,6 +132,17 @@ def test_the_workers_end_with_the_command_that_was_killed(tmp_path: Path) -> Non
     process.kill()
     process.communicate()
     wait_for("the end of all workers", lambda: not marked(mark))
+
+
+def test_answers_that_come_together_are_all_taken() -> None:
+    said = 'printf \'{"reached": 1.5}\\n{"ended": null}\\n{"rea\''
+    worker = Worker(subprocess.Popen(["sh", "-c", said], stdout=subprocess.PIPE))
+    worker.process.wait()
+    assert worker.answers() == [{"reached": 1.5}, {"ended": None}]
+    assert not worker.is_gone
+    assert worker.answers() == []
+    assert worker.is_gone
+    worker.end()
 
 
 def test_a_worker_that_dies_fails_its_run_and_no_other_begins(tmp_path: Path) -> None:

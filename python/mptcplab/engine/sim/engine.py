@@ -34,6 +34,10 @@ class Worker:
     process: subprocess.Popen[bytes]
     number: int | None = None
     is_told_to_stop: bool = False
+    is_gone: bool = False
+    """It has closed its output, all of which was read."""
+    rest: bytes = b""
+    """Of its answers, the line that is not complete."""
 
     @classmethod
     def start(cls) -> Worker:
@@ -56,6 +60,17 @@ class Worker:
             self.process.stdin.flush()
         except BrokenPipeError:
             return
+
+    def answers(self) -> list[Any]:
+        """What it has said since the last time; waits for something, or for its end.
+
+        Read without a buffer of Python's, in which a selector would not see the next line.
+        """
+        assert self.process.stdout is not None
+        read = os.read(self.process.stdout.fileno(), 1 << 16)
+        self.is_gone = not read
+        *lines, self.rest = (self.rest + read).split(b"\n")
+        return [json.loads(line) for line in lines]
 
     def end(self) -> None:
         """Ends the process, whatever it does."""
@@ -86,11 +101,11 @@ class SimEngine:
                 while any(worker.number is not None for worker in self._workers):
                     self._pass_stop_on()
                     for key, _ in selector.select(_LOOKS_EVERY_S):
-                        failure = _answer(key.data, jobs, progress)
+                        failure = _take(key.data, jobs, progress)
                         if failure is not None:
                             failures.append(failure)
                             waiting.clear()
-                        if key.data.process.poll() is not None:
+                        if key.data.is_gone:
                             selector.unregister(key.fileobj)
                         elif key.data.number is None:
                             self._next(key.data, waiting, progress)
@@ -128,24 +143,22 @@ class SimEngine:
         worker.send(request)
 
 
-def _answer(worker: Worker, jobs: Sequence[Job], progress: Progress) -> str | None:
-    """Takes a worker's next line; gives what went wrong."""
-    assert worker.process.stdout is not None
-    line = worker.process.stdout.readline()
-    number = worker.number
-    if number is None:
-        return None
-    if not line:
+def _take(worker: Worker, jobs: Sequence[Job], progress: Progress) -> str | None:
+    """Takes what a worker has said; gives what went wrong."""
+    answers = worker.answers()
+    if worker.is_gone:
         how = f"status {worker.process.wait()}"
-        answer: dict[str, Any] = {"ended": f"the worker process ended unexpectedly ({how})"}
-    else:
-        answer = json.loads(line)
-    if "reached" in answer:
-        progress.reached(number, answer["reached"])
-        return None
-    worker.number = None
-    progress.ended(number)
-    if answer["ended"] is None:
-        return None
-    task = jobs[number].task
-    return f"{task.scenario.name}, variant {task.variant}: {answer['ended']}"
+        answers = [{"ended": f"the worker process ended unexpectedly ({how})"}]
+    for answer in answers:
+        number = worker.number
+        if number is None:
+            continue
+        if "reached" in answer:
+            progress.reached(number, answer["reached"])
+            continue
+        worker.number = None
+        progress.ended(number)
+        if answer["ended"] is not None:
+            task = jobs[number].task
+            return f"{task.scenario.name}, variant {task.variant}: {answer['ended']}"
+    return None
