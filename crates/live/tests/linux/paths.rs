@@ -25,6 +25,10 @@ pub(crate) const TESTS: &[Test] = &[
         kernel_withdraws,
     ),
     ("a_subflow_ends_when_we_lose_its_address", we_withdraw),
+    (
+        "the_kernel_is_told_when_our_subflow_becomes_a_backup",
+        we_change_priority,
+    ),
 ];
 
 const SUBFLOW: EndpointFlags = EndpointFlags {
@@ -159,4 +163,26 @@ fn we_withdraw() {
         end.assert_exchanged(BYTES);
         end.assert_multipath();
     }
+}
+
+fn we_change_priority() {
+    let meeting = Meeting::new(Opener::Ours, BYTES).our_endpoint(SUBFLOW);
+    let mut changed = false;
+    let end = meeting.held().run(|now| {
+        if !changed && now.application.established() == 2 {
+            changed = true;
+            let interface = InterfaceRef {
+                node: OURS,
+                interface: 1,
+            };
+            let backup = Action::Backup {
+                interface,
+                backup: true,
+            };
+            now.world.act(&backup).expect("it has an endpoint");
+        }
+        now.go_on_if(now.kernel.counter("MPTcpExtMPPrioRx") > 0);
+    });
+    end.assert_exchanged(BYTES);
+    end.assert_multipath();
 }
