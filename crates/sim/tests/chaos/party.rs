@@ -82,6 +82,11 @@ impl Party {
         self.has_finished && self.received == self.receives.length
     }
 
+    /// Bytes that it has to send.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.sends.length
+    }
+
     /// It has all bytes, and has given all of its own to the connection.
     pub(crate) fn is_content(&self) -> bool {
         self.is_complete() && self.is_shut

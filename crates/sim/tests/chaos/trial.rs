@@ -18,9 +18,12 @@ const PORT: u16 = 5001;
 const LIMIT_NS: u64 = 6000 * SECOND;
 /// TIME-WAIT and whatever else remains is over after so long.
 const AFTERMATH_NS: u64 = 2000 * SECOND;
-/// Steps that a trial may take for each segment that it sends, with a constant for timers: what
-/// spins takes more.
+/// Steps that a trial may take for each segment that it sends: what spins takes more.
 const STEPS_PER_SEGMENT: u64 = 40;
+/// Segments that a trial may send for each byte that it has to carry, beside some for each second:
+/// answers to answers are more.
+const SEGMENTS_PER_BYTE: f64 = 0.1;
+const SEGMENTS_PER_SECOND: u64 = 20;
 
 /// How trials ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -173,6 +176,13 @@ impl Trial {
             counts.steps < 10_000 + STEPS_PER_SEGMENT * counts.segments,
             "it spins: {counts:?}"
         );
+        let bytes = self.parties.iter().map(Party::bytes).sum::<u64>() as f64;
+        let seconds = self.world.now() / SECOND;
+        assert!(
+            counts.segments
+                < 20_000 + SEGMENTS_PER_SECOND * seconds + (SEGMENTS_PER_BYTE * bytes) as u64,
+            "it talks without end: {counts:?}"
+        );
     }
 
     fn judge(&mut self, drawn: &Draw) {
@@ -216,7 +226,11 @@ impl Trial {
         self.world.run_until(self.world.now() + AFTERMATH_NS);
         for node in 0..2 {
             let endpoint = self.world.endpoint(node).expect("a host");
-            assert_eq!(endpoint.connections().count(), 0, "connections are left");
+            let left: Vec<_> = endpoint
+                .connections()
+                .map(|id| (endpoint.info(id), endpoint.subflows(id)))
+                .collect();
+            assert!(left.is_empty(), "connections are left: {left:?}");
             assert_eq!(endpoint.next_deadline(), None, "a timer is left");
         }
         self.assert_calm();

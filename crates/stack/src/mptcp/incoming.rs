@@ -174,7 +174,11 @@ impl Connection {
             if let Some(data) = data {
                 self.receiver.finish_at(data + u64::from(bytes));
             }
-            subflow.request_ack();
+            // One that cannot be acknowledged yet is not answered: where both ends lack data before
+            // the other's DATA_FIN, answers that repeat the own one would have no end.
+            if bytes > 0 || self.receiver.is_finished() {
+                subflow.request_ack();
+            }
         }
         let near = subflow.tcp.received();
         let distance = mapping.subflow_sequence.wrapping_sub(near as u32) as i32;
