@@ -41,12 +41,12 @@ impl Default {
 
 impl Scheduler for Default {
     fn choose(&mut self, view: &View<'_>) -> Option<Choice> {
-        let mut best: Option<(u128, usize)> = None;
+        let mut best: Option<(u64, usize)> = None;
         for (index, subflow) in view.preferred() {
             let rate = *self.rate(subflow.id, subflow.rate_bytes_per_second);
             // In units of 2⁻³² seconds. A rate that is not known yet may be the best.
-            let queued = u128::from(subflow.queued_bytes) << 32;
-            let linger = queued.checked_div(u128::from(rate)).unwrap_or(0);
+            let queued = subflow.queued_bytes.min(u64::from(u32::MAX)) << 32;
+            let linger = queued.checked_div(rate).unwrap_or(0);
             if best.is_none_or(|(least, _)| linger < least) {
                 best = Some((linger, index));
             }
@@ -60,9 +60,10 @@ impl Scheduler for Default {
         let burst = BURST_BYTES.min(view.window_end - view.next);
         let current = subflow.rate_bytes_per_second;
         let average = self.rate(subflow.id, current);
-        *average = ((u128::from(*average) * u128::from(subflow.queued_bytes)
-            + u128::from(current) * u128::from(burst))
-            / u128::from(burst + subflow.queued_bytes)) as u64;
+        *average = average
+            .saturating_mul(subflow.queued_bytes)
+            .saturating_add(current.saturating_mul(burst))
+            / (burst + subflow.queued_bytes);
         // The rates of subflows that are gone.
         if self.rates.len() > 2 * view.subflows.len() {
             self.rates
