@@ -79,6 +79,8 @@ pub struct Connection {
     pub(super) infinite: Option<Dss>,
     /// Data segments that are still to carry it.
     pub(super) infinite_left: u8,
+    /// MP_FAILs that were answered after the fallback.
+    pub(super) late_answers: u8,
     /// The path managers are to be asked.
     pub(super) want_paths: bool,
     /// What subflows that are gone have counted.
@@ -189,6 +191,7 @@ impl Connection {
             failed: None,
             infinite: None,
             infinite_left: 0,
+            late_answers: 0,
             want_paths: false,
             tcp_counters: TcpCounters::default(),
             plain_read: 0,

@@ -11,6 +11,9 @@ use crate::endpoint::Event;
 /// Data segments that carry the infinite mapping: the first may be lost.
 const INFINITE_MAPPINGS: u8 = 8;
 
+/// MP_FAILs that are answered after the fallback: more than its sender repeats.
+const MAX_LATE_ANSWERS: u8 = 16;
+
 /// First pause before MP_FAIL is said again; doubled each time.
 const FAIL_NS: Nanos = 1_000_000_000;
 /// Beyond this pause the subflow is given up (`TCP_RTO_MAX`).
@@ -151,10 +154,12 @@ impl Connection {
             .push(MptcpOption::Dss(infinite));
     }
 
-    /// MP_FAIL after a fallback: the peer has not got the answer.
+    /// MP_FAIL after a fallback: the peer has not got the answer. Where checksums failed both ways,
+    /// the answer may be answered in turn; so there is an end to it.
     pub(super) fn answer_late_fail(&mut self, index: usize, segment: &Segment) {
         let fail = |option: &MptcpOption| matches!(option, MptcpOption::Fail { .. });
-        if segment.options.mptcp.iter().any(fail) {
+        if self.late_answers < MAX_LATE_ANSWERS && segment.options.mptcp.iter().any(fail) {
+            self.late_answers += 1;
             self.answer_fail(index);
         }
     }
