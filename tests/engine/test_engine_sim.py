@@ -39,7 +39,7 @@ variants:
   tcp: {protocol: tcp, via: a}
 repetitions: 3
 """
-PINNED = "to be pinned"
+PINNED = "a2349a0beaacdc038a6922e1b474efdfea909b9ffbebe655cedc7f4cd14d61f2"
 
 
 def files(folder: Path) -> dict[str, str]:
