@@ -47,6 +47,26 @@ pub struct LocalAddress {
     pub endpoint: Option<EndpointFlags>,
 }
 
+impl EndpointConfig {
+    /// The time as the clock shows it: it stands still between two ticks.
+    pub(crate) fn last_tick(&self, now: Nanos) -> Nanos {
+        match self.clock_granularity_ns {
+            0 | 1 => now,
+            granularity => now - now % granularity,
+        }
+    }
+
+    /// The first tick at or after a deadline: before it nothing is due.
+    pub(crate) fn next_tick(&self, deadline: Nanos) -> Nanos {
+        match self.clock_granularity_ns {
+            0 | 1 => deadline,
+            granularity => deadline
+                .checked_next_multiple_of(granularity)
+                .unwrap_or(Nanos::MAX),
+        }
+    }
+}
+
 /// Flags of an endpoint of the path manager; they mean what `MPTCP_PM_ADDR_FLAG_*` mean to Linux.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EndpointFlags {

@@ -304,10 +304,7 @@ impl Endpoint {
 
     /// The time as this host's clock shows it.
     fn tick(&self, now: Nanos) -> Nanos {
-        match self.host.config.clock_granularity_ns {
-            0 | 1 => now,
-            granularity => now - now % granularity,
-        }
+        self.host.config.last_tick(now)
     }
 
     /// Calls a connection on behalf of its application.

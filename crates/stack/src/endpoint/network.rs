@@ -172,6 +172,7 @@ impl Endpoint {
             && let Some(deadline) = slot.connection.next_deadline()
             && deadline < slot.armed
         {
+            let deadline = self.host.config.next_tick(deadline);
             if slot.armed != Nanos::MAX {
                 self.deadlines.remove(slot.armed, id);
             }

@@ -90,7 +90,9 @@ impl Addresses {
             };
             self.locals.push((known, local.mtu));
             if !before.iter().any(|(old, _)| old.address == local.address) {
-                // It is back: what failed before may work.
+                // It is back: what failed before may work, and the peer need not hear that it
+                // had gone, which would close the subflows to come.
+                self.withdrawn.retain(|withdrawn| *withdrawn != id);
                 self.held_off
                     .retain(|held| held.path.local != local.address);
             }

@@ -260,6 +260,12 @@ impl Connection {
             Mode::Multipath if self.confirmed => Spoken::Multipath,
             _ => Spoken::Unconfirmed,
         };
+        // What waits for the infinite mapping takes room that the data level does not count.
+        let held = if self.failed.is_some() {
+            subflow.mappings.pending_bytes() as u64
+        } else {
+            0
+        };
         let waiting = subflow.signals.len();
         let mut outgoing = Outgoing {
             local_key: self.local_key,
@@ -268,7 +274,7 @@ impl Connection {
             checksum: self.checksum,
             deny_join_initial_address: self.config.deny_join_initial_address,
             acknowledgement: self.receiver.acknowledgement(),
-            window_bytes: self.receiver.window_bytes(),
+            window_bytes: self.receiver.window_bytes().saturating_sub(held),
             fin: self.sender.fin_to_signal(),
             first: subflow.id == 0,
             initiated_here: subflow.initiated_here,

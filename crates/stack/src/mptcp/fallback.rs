@@ -7,6 +7,7 @@ use super::connection::{Connection, Mode};
 use super::signals::{self, reason};
 use crate::Nanos;
 use crate::endpoint::Event;
+use crate::tcp::State;
 
 /// Data segments that carry the infinite mapping: the first may be lost.
 const INFINITE_MAPPINGS: u8 = 8;
@@ -175,7 +176,7 @@ impl Connection {
     /// Closes a subflow at once, with a reason for the peer.
     pub(super) fn reset_subflow(&mut self, now: Nanos, index: usize, reason: u8) {
         let subflow = &mut self.subflows[index];
-        if subflow.closing {
+        if subflow.tcp.state() == State::Closed {
             return;
         }
         subflow.signals.reset = Some(signals::reset(reason, false));

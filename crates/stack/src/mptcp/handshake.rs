@@ -277,5 +277,11 @@ impl Connection {
         });
         self.reschedule = true;
         self.want_paths = true;
+        // What failed while there was no other way has one now.
+        for other in 0..self.subflows.len() {
+            if self.subflows[other].tcp.is_timed_out() {
+                self.on_subflow_timeout(other);
+            }
+        }
     }
 }

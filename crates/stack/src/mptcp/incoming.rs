@@ -59,7 +59,7 @@ impl Connection {
             self.pull(now, index);
         }
         if progress.finished {
-            if self.failed.is_some() {
+            if self.failed.is_some() && self.linear {
                 // A peer that had not fallen back would wait for its data to be acknowledged.
                 self.fall_back("the peer closed after a wrong checksum");
             }
@@ -123,20 +123,27 @@ impl Connection {
         }
     }
 
-    /// A segment without options of MPTCP where there should be some: with data, with FIN, or with
-    /// the first acknowledgement of data. Something on the way removes them, or the peer has fallen
-    /// back (RFC 8684, section 3.7). Like Linux this end follows as long as it can.
+    /// A segment without options of MPTCP where there should be some: with data that no mapping
+    /// covers, with FIN, or with the first acknowledgement of data. Something on the way removes
+    /// them, or the peer has fallen back.
+    ///
+    /// This end falls back as long as the peer cannot but do the same (RFC 8684, section 3.7):
+    /// while neither can have a DATA_ACK. Later a peer that has not fallen back would send again
+    /// what it finds unacknowledged, which plain TCP takes for new data: the subflow is reset.
     fn miss_options(&mut self, now: Nanos, index: usize, segment: &Segment, progress: &Progress) {
         let subflow = &self.subflows[index];
-        let acknowledges = progress.acknowledged_bytes > 0 && self.sender.acknowledged() == 0;
-        let tells = acknowledges || !segment.payload.is_empty() || segment.flags.fin;
-        if !tells || subflow.stage != Stage::Established {
+        let alone = self.linear && subflow.is_first();
+        let unacknowledged = self.sender.acknowledged() == 0;
+        let acknowledges = progress.acknowledged_bytes > 0 && unacknowledged;
+        let unmapped = !segment.payload.is_empty() && !subflow.is_mapped(segment);
+        let ends = segment.flags.fin && segment.payload.is_empty();
+        if !(acknowledges || unmapped || ends) || subflow.stage != Stage::Established {
             return;
         }
-        if self.linear && subflow.is_first() {
+        if alone && unacknowledged && subflow.mappings.is_untouched() {
             self.counters.mapping_missing += 1;
             self.fall_back("a segment had no DSS option");
-        } else if !subflow.dss_seen {
+        } else if unmapped || (alone && acknowledges) || !subflow.dss_seen {
             self.reset_subflow(now, index, super::signals::reason::MIDDLEBOX);
         }
     }
@@ -242,6 +249,8 @@ impl Connection {
                     self.on_checksum_failure(now, index, data);
                     return;
                 }
+                // The bytes of the subflow are not the data any more.
+                Delivery::Dropped => self.linear = false,
                 Delivery::Unmapped => {
                     self.reset_subflow(now, index, super::signals::reason::MIDDLEBOX);
                     return;

@@ -49,6 +49,8 @@ pub(super) enum Delivery {
     /// A mapping whose checksum is wrong; the data that it covers is still held. The offset in
     /// the connection's data.
     Corrupt(Option<u64>),
+    /// Bytes without a mapping were dropped in front of mapped ones.
+    Dropped,
     /// More bytes without a mapping than anybody should send.
     Unmapped,
 }
@@ -89,6 +91,30 @@ impl Mappings {
         }
     }
 
+    /// Bytes that wait.
+    pub(super) fn pending_bytes(&self) -> usize {
+        self.pending_bytes
+    }
+
+    /// No mapping has come, nor anything else.
+    pub(super) fn is_untouched(&self) -> bool {
+        self.done == 0 && self.maps.is_empty() && self.pending.is_empty()
+    }
+
+    /// Whether a mapping is known for the first of the bytes `[from, to)` that has not come before.
+    pub(super) fn covers(&self, from: u64, to: u64) -> bool {
+        let known = self
+            .pending
+            .back()
+            .map_or(self.done, |(offset, data)| offset + data.len() as u64);
+        let from = from.max(known);
+        from >= to
+            || self
+                .maps
+                .iter()
+                .any(|map| map.start <= from && from < map.end())
+    }
+
     /// Bytes of the subflow, in order.
     pub(super) fn push(&mut self, offset: u64, data: Bytes) {
         self.pending_bytes += data.len();
@@ -109,7 +135,7 @@ impl Mappings {
             if map.start > offset {
                 let drop = usize::try_from(map.start - offset).unwrap_or(usize::MAX);
                 self.take(drop);
-                continue;
+                return Some(Delivery::Dropped);
             }
             if let Some(proof) = map.proof {
                 if offset + (self.pending_bytes as u64) < map.end() {
@@ -244,6 +270,7 @@ mod tests {
         mappings.declare(map(5, 2, 4));
         mappings.push(1, Bytes::from_static(b"abcdef"));
         assert_eq!(mappings.next(), data(0, b"ab"));
+        assert_eq!(mappings.next(), Some(Delivery::Dropped));
         assert_eq!(mappings.next(), data(4, b"ef"));
     }
 

@@ -90,9 +90,10 @@ impl Receiver {
         (consumed + self.tuning.window_bytes()).max(self.advertised_end)
     }
 
-    /// Window to advertise, counted from the data acknowledgement.
+    /// Window to advertise, counted from the data acknowledgement. After a fallback more may have
+    /// come than was offered here.
     pub(super) fn window_bytes(&self) -> u64 {
-        self.right_edge() - self.next()
+        self.right_edge().saturating_sub(self.next())
     }
 
     /// The window was advertised.
@@ -110,7 +111,8 @@ impl Receiver {
     /// Whether reading has opened the window so far that the peer should know: by two segments
     /// and by half of what was left (RFC 9293, section 3.8.6.2.2).
     pub(super) fn owes_update(&self, segment_bytes: u64) -> bool {
-        let left = self.advertised_end - self.next();
+        // A peer may send more than it was offered, where reading has made room for it.
+        let left = self.advertised_end.saturating_sub(self.next());
         let grown = self.right_edge() - self.advertised_end;
         grown >= 2 * segment_bytes && grown >= left
     }
@@ -154,5 +156,16 @@ mod tests {
     fn data_beyond_the_window_is_not_taken() {
         let mut receiver = receiver();
         assert_eq!(receiver.insert(900, Bytes::from_static(&[0; 200])), 100);
+    }
+
+    #[test]
+    fn a_peer_may_send_into_room_that_it_was_not_told_of() {
+        let mut receiver = receiver();
+        receiver.insert(0, Bytes::from_static(&[0; 1000]));
+        receiver.read(0, 500, 0);
+        assert_eq!(receiver.insert(1000, Bytes::from_static(&[0; 400])), 400);
+        assert!(!receiver.owes_update(300));
+        receiver.read(0, 500, 0);
+        assert!(receiver.owes_update(300));
     }
 }

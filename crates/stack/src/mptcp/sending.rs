@@ -129,6 +129,14 @@ impl Connection {
         let from = self.sender.acknowledged();
         let (carriers, bytes) = self.carriers_of(from);
         let found = opportunistic_retransmission(&self.view(now), &carriers, bytes)?;
+        let faster = self.views[found.choice.subflow].id;
+        if let Some(faster) = self
+            .subflows
+            .iter_mut()
+            .find(|subflow| subflow.id == faster)
+        {
+            faster.relieved_until = from + bytes;
+        }
         if self.config.penalisation {
             let id = self.views[found.held_by].id;
             if let Some(slow) = self.subflows.iter_mut().find(|subflow| subflow.id == id)
@@ -142,12 +150,17 @@ impl Connection {
         Some(found.choice)
     }
 
-    /// The subflows whose first unacknowledged segment holds the byte at `from`, the one that was
-    /// given it first in front, and how many bytes of the segment there are from there.
+    /// The subflows whose first unacknowledged segment holds the byte at `from`, or that were given
+    /// it again, the one that was given it first in front, and how many bytes of the segment there
+    /// are from there.
     fn carriers_of(&self, from: u64) -> (alloc::vec::Vec<u32>, u64) {
         let mut carriers = alloc::vec::Vec::new();
         let mut bytes = 0;
         for subflow in &self.subflows {
+            if from < subflow.relieved_until {
+                carriers.push(subflow.id);
+                continue;
+            }
             let oldest = subflow.tcp.unacknowledged().next();
             let Some((_, payload, Some(mapping))) = oldest else {
                 continue;
@@ -305,12 +318,15 @@ impl Connection {
         if self.mode != Mode::Multipath {
             return;
         }
-        let interval = self
-            .subflows
-            .iter()
-            .filter(|subflow| subflow.may_send() && subflow.tcp.smoothed_rtt_ns() > 0)
-            .map(|subflow| subflow.tcp.rto_ns())
-            .max()
+        let measured = |subflow: &&Subflow| subflow.may_send() && subflow.tcp.smoothed_rtt_ns() > 0;
+        let measured = self.subflows.iter().filter(measured);
+        // One that has failed tells nothing of how long the others take.
+        let working = measured
+            .clone()
+            .filter(|subflow| !subflow.tcp.is_timed_out());
+        let longest = working.map(|subflow| subflow.tcp.rto_ns()).max();
+        let interval = longest
+            .or_else(|| measured.map(|subflow| subflow.tcp.rto_ns()).max())
             .unwrap_or(FIRST_INTERVAL_NS);
         self.sender.restart_timer(now, interval, progress);
     }

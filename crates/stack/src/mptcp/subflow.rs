@@ -1,5 +1,7 @@
 //! One subflow of a connection.
 
+use mptcplab_wire::Segment;
+
 use super::mappings::Mappings;
 use super::signals::Signals;
 use crate::Nanos;
@@ -49,6 +51,8 @@ pub(super) struct Subflow {
     pub(super) told_closed: bool,
     /// It was left to TCP to bring it to its end.
     pub(super) orphaned: bool,
+    /// End of the data that it was given for having held the peer's window up.
+    pub(super) relieved_until: u64,
     /// Not penalised again before this.
     pub(super) penalised_until: Nanos,
 }
@@ -90,6 +94,7 @@ impl Subflow {
             dss_seen: false,
             told_closed: false,
             orphaned: false,
+            relieved_until: 0,
             penalised_until: 0,
         }
     }
@@ -111,6 +116,15 @@ impl Subflow {
     /// It is gone, or waits for its end.
     pub(super) fn is_over(&self) -> bool {
         self.closing || self.tcp.state() == crate::tcp::State::Closed
+    }
+
+    /// Whether the payload of a segment without options needs none: a mapping that came before
+    /// covers it, as where segments were split, or all of it has come before. What follows a hole
+    /// may still get its mapping.
+    pub(super) fn is_mapped(&self, segment: &Segment) -> bool {
+        let end = self.tcp.offset_of(segment) + segment.payload.len() as u64;
+        let from = end - segment.payload.len() as u64;
+        self.tcp.received() < end || self.mappings.covers(from, end)
     }
 
     /// Lets an ACK go out.

@@ -1,5 +1,7 @@
 //! What the owner of a connection sees of it.
 
+use mptcplab_wire::Segment;
+
 use super::{FourTuple, State, Tcp, TcpCounters, pacing};
 use crate::Nanos;
 use crate::congestion::{PathView, Window};
@@ -79,6 +81,12 @@ impl Tcp {
     /// SND.NXT.
     pub fn sent(&self) -> u64 {
         self.next
+    }
+
+    /// Offset in the peer's stream of a segment that came from it.
+    pub fn offset_of(&self, segment: &Segment) -> u64 {
+        let near = self.inbox.next();
+        self.numbers_in.offset(segment.sequence, near).unwrap_or(0)
     }
 
     /// RCV.NXT.
