@@ -22,7 +22,7 @@ use crate::middlebox::Directed;
 use crate::node::{AddressChange, Node};
 use crate::random::{Purpose, Random};
 use crate::record::Recorder;
-use crate::schedule::Schedule;
+use crate::schedule::{Schedule, earlier};
 
 /// Which end of which conversation of which item of traffic a connection is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -371,7 +371,7 @@ impl Core {
         }
         let endpoint = self.endpoints[node].as_ref();
         let deadline = endpoint.and_then(Endpoint::next_deadline);
-        let deadline = deadline.into_iter().chain(self.nodes[node].due()).min();
+        let deadline = earlier(deadline, self.nodes[node].due());
         self.call(Actor::Node(node), deadline);
     }
 

@@ -7,6 +7,7 @@ use mptcplab_wire::Packet;
 
 use crate::Nanos;
 use crate::middlebox::{Chain, Directed};
+use crate::schedule::earlier;
 
 /// A link, its ends, and what stands in it.
 #[derive(Debug)]
@@ -39,7 +40,7 @@ impl Line {
         if self.boxes.is_empty() {
             return deadline;
         }
-        deadline.into_iter().chain(self.boxes.deadline()).min()
+        earlier(deadline, self.boxes.deadline())
     }
 
     /// Appends what comes out by `now`.

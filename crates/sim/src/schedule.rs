@@ -10,6 +10,14 @@ pub type Nanos = u64;
 
 const ABSENT: u32 = u32::MAX;
 
+/// The earlier of two times that may be absent.
+pub(crate) fn earlier(one: Option<Nanos>, other: Option<Nanos>) -> Option<Nanos> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    }
+}
+
 /// The actors' times: a binary heap whose entries can be moved (Cormen et al., "Introduction to
 /// Algorithms", section 6.5).
 #[derive(Debug)]

@@ -20,6 +20,7 @@ use super::verdict::{self, Counters, Tally};
 use crate::Nanos;
 use crate::core::{Core, Owner};
 use crate::random::{Purpose, Random};
+use crate::schedule::earlier;
 
 /// In place of a conversation's number: the control connection of FTP.
 const CONTROL: u32 = u32::MAX;
@@ -553,7 +554,7 @@ impl Item {
         if result.is_err() || conversation.is_done() {
             return self.close(core, number, result);
         }
-        self.wake = self.wake.into_iter().chain(conversation.deadline()).min();
+        self.wake = earlier(self.wake, conversation.deadline());
     }
 
     fn close(&mut self, core: &mut Core, number: u32, result: Result<(), Failure>) {

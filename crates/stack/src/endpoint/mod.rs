@@ -163,7 +163,7 @@ impl Endpoint {
             Connection::Plain(Box::new(plain))
         };
         self.slots.insert(id, connection);
-        self.touch(now, id);
+        self.touch(id);
         id
     }
 
@@ -322,7 +322,7 @@ impl Endpoint {
             host: &mut self.host,
         };
         let result = call(&mut slot.connection, &mut context);
-        self.touch(now, id);
+        self.touch(id);
         Some(result)
     }
 }

@@ -41,7 +41,7 @@ impl Endpoint {
                 host: &mut self.host,
             };
             slot.connection.receive(&mut context, subflow, &segment);
-            self.touch(now, id);
+            self.touch(id);
             return;
         }
         let opens = segment.flags.syn && !segment.flags.ack && !segment.flags.rst;
@@ -95,7 +95,7 @@ impl Endpoint {
             Connection::Plain(Box::new(plain))
         };
         self.slots.insert(id, connection);
-        self.touch(now, id);
+        self.touch(id);
     }
 
     /// The SYN of a MP_JOIN: for the connection that its token names.
@@ -156,14 +156,14 @@ impl Endpoint {
                 host: &mut self.host,
             };
             slot.connection.on_deadline(&mut context);
-            self.touch(now, id);
+            self.touch(id);
         }
     }
 
-    /// After anything happened to a connection: it may have something to transmit.
-    pub(super) fn touch(&mut self, now: Nanos, id: ConnectionId) {
+    /// After anything happened to a connection: it may have something to transmit. Its deadline is
+    /// looked at once it has transmitted, which moves deadlines too.
+    pub(super) fn touch(&mut self, id: ConnectionId) {
         self.slots.wait_to_transmit(id);
-        self.arm(now, id);
     }
 
     /// Keeps the connection's deadline.

@@ -1,6 +1,6 @@
 //! Data of a connection in the order in which it was written, from several subflows.
 
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::VecDeque;
 
 use bytes::{Bytes, BytesMut};
 
@@ -19,8 +19,9 @@ pub(super) struct Reassembly {
     ready_bytes: u64,
     /// Ready too, after all of `ready`: small pieces.
     small: BytesMut,
-    /// By the offset of their first byte; they do not overlap.
-    waiting: BTreeMap<u64, Bytes>,
+    /// By the offset of their first byte; they do not overlap. Nearly all come to one of the ends
+    /// of the queue or leave at its front: each subflow brings its data in order.
+    waiting: VecDeque<(u64, Bytes)>,
     waiting_bytes: u64,
 }
 
@@ -48,11 +49,12 @@ impl Reassembly {
             return bytes;
         }
         let new = self.hold(offset, data, limit);
-        while let Some(entry) = self.waiting.first_entry() {
-            if *entry.key() != self.next {
-                break;
-            }
-            let data = entry.remove();
+        while self
+            .waiting
+            .front()
+            .is_some_and(|first| first.0 == self.next)
+            && let Some((_, data)) = self.waiting.pop_front()
+        {
             self.waiting_bytes -= data.len() as u64;
             self.push_ready(data);
         }
@@ -62,7 +64,8 @@ impl Reassembly {
     /// Puts the parts that are not there yet among the waiting ones.
     fn hold(&mut self, mut offset: u64, mut data: Bytes, limit: u64) -> u64 {
         let mut new = 0;
-        if let Some((before, piece)) = self.waiting.range(..=offset).next_back() {
+        let mut place = self.waiting.partition_point(|piece| piece.0 <= offset);
+        if let Some((before, piece)) = place.checked_sub(1).map(|place| &self.waiting[place]) {
             let known = (before + piece.len() as u64).saturating_sub(offset);
             if known >= data.len() as u64 {
                 return 0;
@@ -71,8 +74,7 @@ impl Reassembly {
             offset += known;
         }
         while !data.is_empty() {
-            let following = self.waiting.range(offset..).next();
-            let (gap, skip) = match following {
+            let (gap, skip) = match self.waiting.get(place) {
                 Some((after, piece)) if *after < offset + data.len() as u64 => {
                     ((after - offset) as usize, piece.len())
                 }
@@ -88,8 +90,10 @@ impl Reassembly {
             if !part.is_empty() && (fills || within) {
                 new += part.len() as u64;
                 self.waiting_bytes += part.len() as u64;
-                self.waiting.insert(part_offset, part);
+                self.waiting.insert(place, (part_offset, part));
+                place += 1;
             }
+            place += 1;
         }
         new
     }
@@ -205,7 +209,7 @@ mod tests {
                     new,
                     reassembly.next() + reassembly.waiting_bytes
                 );
-                let sum: usize = reassembly.waiting.values().map(Bytes::len).sum();
+                let sum: usize = reassembly.waiting.iter().map(|piece| piece.1.len()).sum();
                 prop_assert_eq!(sum as u64, reassembly.waiting_bytes);
                 received.extend(drain(&mut reassembly));
             }

@@ -141,9 +141,24 @@ pub(crate) fn ip_header(
     match family {
         Family::V4 => {
             let [high, low] = ((family.header_bytes() + bytes) as u16).to_be_bytes();
-            put(&mut header, &[0x45, ecn.bits(), high, low]);
             // Identification is 0 where the packet must not be fragmented (RFC 6864).
-            put(&mut header, &[0, 0, 0x40, 0, hop_limit, protocol, 0, 0]);
+            put(
+                &mut header,
+                &[
+                    0x45,
+                    ecn.bits(),
+                    high,
+                    low,
+                    0,
+                    0,
+                    0x40,
+                    0,
+                    hop_limit,
+                    protocol,
+                    0,
+                    0,
+                ],
+            );
         }
         Family::V6 => {
             let [high, low] = (bytes as u16).to_be_bytes();
