@@ -224,6 +224,14 @@ impl<T: Clone> Link<T> {
         }
     }
 
+    /// Whether a packet of a direction is in serialisation: what is offered to the direction now
+    /// does not bring the [next deadline](Self::next_deadline) forward.
+    #[must_use]
+    pub fn is_sending(&self, direction: usize) -> bool {
+        let (channel, place) = self.channel_of(direction);
+        self.channels[channel].is_sending(place)
+    }
+
     /// The fixed rate of a direction in bits a second; `None` where it is unlimited or a trace.
     #[must_use]
     pub fn rate_bps(&self, direction: usize) -> Option<u64> {

@@ -299,9 +299,9 @@ impl Core {
             return;
         }
         self.capture((node, interface), Seen::Outbound, &packet);
-        // What the link does not take, it has counted.
-        self.lines[line].offer(self.now, end, packet).ok();
-        self.refresh_line(line);
+        if self.lines[line].offer(self.now, end, packet) {
+            self.refresh_line(line);
+        }
     }
 
     fn capture(&mut self, of: (usize, usize), seen: Seen, packet: &Packet) {

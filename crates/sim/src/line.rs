@@ -1,6 +1,6 @@
 //! A link of the run with the boxes in it.
 
-use mptcplab_link::{ConfigError, Dropped, Link};
+use mptcplab_link::{ConfigError, Link};
 use mptcplab_plan as plan;
 use mptcplab_plan::InterfaceRef;
 use mptcplab_wire::Packet;
@@ -28,10 +28,13 @@ impl Line {
         })
     }
 
-    /// Takes a packet from an end.
-    pub(crate) fn offer(&mut self, now: Nanos, end: usize, packet: Packet) -> Result<(), Dropped> {
+    /// Takes a packet from an end; says whether the [deadline](Self::deadline) may come earlier
+    /// than before. What the link does not take, it has counted.
+    pub(crate) fn offer(&mut self, now: Nanos, end: usize, packet: Packet) -> bool {
+        let is_sending = self.model.is_sending(end);
         let bytes = packet.ip_bytes() as u32;
-        self.model.offer(end, now, bytes, packet)
+        self.model.offer(end, now, bytes, packet).ok();
+        !is_sending
     }
 
     /// When something may come out next.

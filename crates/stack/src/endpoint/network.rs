@@ -19,7 +19,7 @@ impl Endpoint {
     /// Takes a packet that came for one of the host's addresses.
     pub fn receive(&mut self, now: Nanos, packet: &Packet) {
         let now = self.tick(now);
-        let Ok(segment) = Segment::parse(packet) else {
+        let Ok(segment) = &Segment::parse(packet) else {
             self.dropped += 1;
             return;
         };
@@ -32,7 +32,7 @@ impl Endpoint {
             remote: segment.source,
         };
         if let Some((id, subflow)) = self.host.find(&tuple)
-            && !self.make_way(now, id, &segment)
+            && !self.make_way(now, id, segment)
             && let Some(slot) = self.slots.get_mut(id)
         {
             let mut context = Context {
@@ -40,17 +40,17 @@ impl Endpoint {
                 id,
                 host: &mut self.host,
             };
-            slot.connection.receive(&mut context, subflow, &segment);
+            slot.connection.receive(&mut context, subflow, segment);
             self.touch(id);
             return;
         }
         let opens = segment.flags.syn && !segment.flags.ack && !segment.flags.rst;
-        if opens && let Some(token) = multipath::join_token(&segment) {
-            self.accept_join(now, tuple, token, &segment);
+        if opens && let Some(token) = multipath::join_token(segment) {
+            self.accept_join(now, tuple, token, segment);
         } else if opens && self.host.listeners.contains_key(&tuple.local.port()) {
-            self.accept(now, tuple, &segment);
+            self.accept(now, tuple, segment);
         } else {
-            self.host.answer_with_reset(&segment);
+            self.host.answer_with_reset(segment);
         }
     }
 
@@ -126,7 +126,7 @@ impl Endpoint {
                     id,
                     host: &mut self.host,
                 };
-                if let Some(segment) = slot.connection.transmit(&mut context) {
+                if let Some(segment) = &slot.connection.transmit(&mut context) {
                     return Some(segment.to_packet(self.host.config.hop_limit));
                 }
             }

@@ -240,8 +240,9 @@ impl Connection {
                 if !self.subflows[index].pending {
                     continue;
                 }
-                if let Some(segment) = self.transmit_on(now, index) {
-                    return Some(segment);
+                let segment = self.transmit_on(now, index);
+                if segment.is_some() {
+                    return segment;
                 }
                 self.subflows[index].pending = false;
             }
@@ -292,12 +293,15 @@ impl Connection {
             advertised: false,
             reset_left: false,
         };
-        let segment = subflow.tcp.transmit(now, &mut outgoing)?;
+        let transmitted = subflow.tcp.transmit(now, &mut outgoing);
         let Outgoing {
             advertised,
             reset_left,
             ..
         } = outgoing;
+        let Some(segment) = &transmitted else {
+            return None;
+        };
         if advertised {
             self.receiver.advertised();
         }
@@ -308,9 +312,9 @@ impl Connection {
             subflow.tcp.request_ack();
         }
         if reset_left {
-            self.count_reset(&segment);
+            self.count_reset(segment);
         }
-        Some(segment)
+        transmitted
     }
 
     /// When [`Connection::on_deadline`] is to be called.

@@ -133,9 +133,12 @@ impl Options {
             put(header, &[kind::SACK_PERMITTED, SACK_PERMITTED_BYTES as u8]);
         }
         if let Some(timestamps) = self.timestamps {
-            put(header, &[kind::TIMESTAMPS, TIMESTAMPS_BYTES as u8]);
-            put(header, &timestamps.value.to_be_bytes());
-            put(header, &timestamps.echo.to_be_bytes());
+            let mut option = [0; TIMESTAMPS_BYTES];
+            option[0] = kind::TIMESTAMPS;
+            option[1] = TIMESTAMPS_BYTES as u8;
+            option[2..6].copy_from_slice(&timestamps.value.to_be_bytes());
+            option[6..10].copy_from_slice(&timestamps.echo.to_be_bytes());
+            put(header, &option);
         }
         if let Some(shift) = self.window_shift {
             padding.before(WINDOW_SCALE_BYTES, header);
@@ -197,7 +200,9 @@ impl Padding {
 }
 
 fn pad(header: &mut Header, bytes: usize) {
-    put(header, &[kind::NO_OPERATION; 3][..bytes]);
+    for _ in 0..bytes {
+        put(header, &[kind::NO_OPERATION]);
+    }
 }
 
 impl SackBlock {

@@ -48,7 +48,8 @@ impl Segment {
         let u32_at =
             |at: usize| u32::from_be_bytes([tcp[at], tcp[at + 1], tcp[at + 2], tcp[at + 3]]);
         let (source, destination) = layout::addresses(&packet.header);
-        let mut segment = Self {
+        // Filled in where it is returned: a segment is large, and this is done for each packet.
+        let mut parsed = Ok(Self {
             source: SocketAddr::new(source, u16_at(0)),
             destination: SocketAddr::new(destination, u16_at(2)),
             sequence: u32_at(4),
@@ -59,8 +60,10 @@ impl Segment {
             options: Options::default(),
             ecn: packet.ecn(),
             payload: packet.payload.clone(),
-        };
-        segment.options.parse_more(options);
-        Ok(segment)
+        });
+        if let Ok(segment) = &mut parsed {
+            segment.options.parse_more(options);
+        }
+        parsed
     }
 }
