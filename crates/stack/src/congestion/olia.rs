@@ -26,9 +26,11 @@ fn quality(path: &PathView) -> f64 {
 fn epsilon(paths: &[PathView]) -> f64 {
     let known = || paths.iter().filter(|path| path.smoothed_rtt_ns > 0);
     let best_quality = known().map(quality).fold(0.0, f64::max);
-    let largest = known().map(|path| path.window_bytes).max().unwrap_or(0);
+    // In segments, as in the paper: a byte more does not make a window the only largest one.
+    let segments = |path: &PathView| path.window_bytes / u64::from(path.mss.max(1));
+    let largest = known().map(segments).max().unwrap_or(0);
     let is_best = |path: &PathView| quality(path) >= best_quality;
-    let is_largest = |path: &PathView| path.window_bytes == largest;
+    let is_largest = |path: &PathView| segments(path) == largest;
     let collected = known()
         .filter(|path| is_best(path) && !is_largest(path))
         .count();
@@ -103,6 +105,11 @@ mod tests {
         };
         assert_eq!(of(0), 0.5);
         assert_eq!(of(1), -0.5);
+        // Two windows that differ by less than a segment are both the largest.
+        let mut even = [largest, largest, best];
+        even[0].is_self = true;
+        even[1].window_bytes += 1;
+        assert_eq!(epsilon(&even), -1.0 / 6.0);
         // The best path has the largest window: nothing moves.
         let even = with_loss_interval(path(true, 40_000, 10), 1_000_000);
         assert_eq!(epsilon(&[even, path(false, 10_000, 10)]), 0.0);

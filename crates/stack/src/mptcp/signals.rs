@@ -69,7 +69,9 @@ fn mptcp_bytes(options: &Options) -> usize {
 
 fn is_outdated(known: &MptcpOption, new: &MptcpOption) -> bool {
     match (known, new) {
-        (MptcpOption::Priority { .. }, MptcpOption::Priority { .. }) => true,
+        (MptcpOption::Priority { .. }, MptcpOption::Priority { .. })
+        | (MptcpOption::Fail { .. }, MptcpOption::Fail { .. })
+        | (MptcpOption::Dss(_), MptcpOption::Dss(_)) => true,
         (MptcpOption::AddAddress(known), MptcpOption::AddAddress(new)) => known == new,
         _ => false,
     }
@@ -164,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_later_priority_replaces_the_one_that_waits_and_little_waits() {
+    fn a_later_priority_or_failure_replaces_the_one_that_waits_and_little_waits() {
         let priority = |backup| MptcpOption::Priority {
             backup,
             address_id: None,
@@ -173,6 +175,10 @@ mod tests {
         signals.push(priority(true));
         signals.push(priority(false));
         assert_eq!(signals.waiting, [priority(false)]);
+        let fail = |data_sequence| MptcpOption::Fail { data_sequence };
+        signals.push(fail(1));
+        signals.push(fail(2));
+        assert_eq!(signals.waiting, [priority(false), fail(2)]);
         for id in 0..100 {
             signals.push(removal_of(id).unwrap());
         }
