@@ -189,6 +189,34 @@ fn a_third_ack_with_a_wrong_hmac_or_none_is_reset() {
 }
 
 #[test]
+fn a_segment_with_wrong_numbers_does_not_end_a_join_that_waits_for_its_third_ack() {
+    let (mut bench, _, id) = Bench::accepted(&[plain_address(0), plain_address(1)]);
+    let mut flow = Flow::new(1, 6000, 80);
+    bench.inject(flow.syn(Some(MptcpOption::Join(Join::Syn {
+        backup: false,
+        address_id: 1,
+        token: bench.key.token(),
+        nonce: PEER_NONCE,
+    }))));
+    let syn_ack = bench.next();
+    flow.host_initial = syn_ack.sequence;
+    let MptcpOption::Join(Join::SynAck { nonce, .. }) = only(&syn_ack) else {
+        panic!("{syn_ack:?}");
+    };
+    bench.inject(flow.segment(".", 1, 7));
+    let answer = bench.next();
+    assert!(answer.flags.rst && answer.sequence == flow.host_initial.wrapping_add(7));
+    bench.inject(flow.segment(".", 1_000_000, 1));
+    bench.nothing();
+    let hmac = join_hmac_in_ack(&join_hmac(PEER_KEY, bench.key, PEER_NONCE, nonce));
+    bench.inject(flow.with(".", 1, 1, MptcpOption::Join(Join::Ack { hmac })));
+    bench.next();
+    let joined = |event: &&Event| matches!(event, Event::SubflowEstablished { .. });
+    assert_eq!(bench.events.iter().filter(joined).count(), 2);
+    assert_eq!(bench.host.subflows(id).len(), 2);
+}
+
+#[test]
 fn a_join_of_no_known_connection_is_reset() {
     let (mut bench, _, _) = Bench::accepted(&[plain_address(0), plain_address(1)]);
     let flow = Flow::new(1, 6000, 80);

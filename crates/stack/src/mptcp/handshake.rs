@@ -10,7 +10,6 @@ use super::signals::{self, reason};
 use super::subflow::Stage;
 use crate::Nanos;
 use crate::endpoint::{Event, SubflowId};
-use crate::tcp::CloseReason;
 
 /// First pause before the third ACK of a join is sent again; doubled each time.
 const JOIN_ACK_NS: Nanos = 1_000_000_000;
@@ -76,6 +75,10 @@ impl Connection {
                 .iter()
                 .any(|option| matches!(option, MptcpOption::Dss(_)));
             return self.mode == Mode::Fallback || capable(segment).is_some() || !overtook;
+        }
+        // TCP answers what anybody could have sent.
+        if !subflow.tcp.would_establish(segment) {
+            return true;
         }
         self.counters.join_ack_received += 1;
         let expected = self.remote_key.map(|remote| {
@@ -253,7 +256,6 @@ impl Connection {
         }
         if pause > 32 * JOIN_ACK_NS {
             self.reset_subflow(now, index, reason::UNSPECIFIED);
-            self.on_subflow_closed(now, index, CloseReason::TimedOut);
             return;
         }
         subflow.join_timer = Some((now + pause, 2 * pause));

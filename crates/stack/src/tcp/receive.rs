@@ -99,12 +99,11 @@ impl Tcp {
     /// The segment must touch the window that was offered. What lies wholly before it is
     /// answered, as the acknowledgement may have been lost.
     fn check_sequence(&mut self, now: Nanos, segment: &Segment, start: u64) -> bool {
-        let end = start + u64::from(segment.sequence_bytes());
-        let told = self.acks.told().min(self.inbox.next());
-        if end >= told && start <= self.receive_window.right().max(self.inbox.next()) {
+        if self.is_in_window(segment, start) {
             return true;
         }
         if !segment.flags.rst {
+            let end = start + u64::from(segment.sequence_bytes());
             if !segment.payload.is_empty() && end <= self.inbox.next() && self.sack {
                 self.counters.duplicate_sacks_old += 1;
                 self.inbox.note_duplicate(start, end);
@@ -115,6 +114,19 @@ impl Tcp {
             self.challenge(now, segment);
         }
         false
+    }
+
+    fn is_in_window(&self, segment: &Segment, start: u64) -> bool {
+        let end = start + u64::from(segment.sequence_bytes());
+        let next = self.inbox.next();
+        end >= self.acks.told().min(next) && start <= self.receive_window.right().max(next)
+    }
+
+    /// In SYN-RECEIVED: whether the numbers of a segment let it complete the handshake.
+    pub fn would_establish(&self, segment: &Segment) -> bool {
+        let acknowledged = self.numbers_out.offset(segment.acknowledgement, self.una);
+        let start = self.numbers_in.offset(segment.sequence, self.inbox.next());
+        acknowledged == Some(1) && start.is_some_and(|start| self.is_in_window(segment, start))
     }
 
     /// A RST counts where it hits RCV.NXT exactly (RFC 5961, section 3.2).
