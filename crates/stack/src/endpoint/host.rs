@@ -15,7 +15,7 @@ use super::random::{Purpose, Random};
 use super::reset;
 use crate::Nanos;
 use crate::mptcp::Key;
-use crate::tcp::{FourTuple, TcpConfig};
+use crate::tcp::{FourTuple, TcpConfig, mss_of};
 
 /// MTU where an address has no interface.
 const DEFAULT_MTU: u32 = 1500;
@@ -125,9 +125,8 @@ impl Host {
             .iter()
             .find(|candidate| candidate.address == local)
             .map_or(DEFAULT_MTU, |found| found.mtu);
-        let headers = if local.is_ipv4() { 40 } else { 60 };
         TcpConfig {
-            mss: mtu.saturating_sub(headers).clamp(88, 65_000),
+            mss: mss_of(mtu, local),
             clock_granularity_ns: self.config.clock_granularity_ns,
             congestion_control: options.congestion_control,
             no_delay: options.no_delay,

@@ -171,7 +171,8 @@ impl MultipathConnection {
         remote: SocketAddr,
         backup: bool,
     ) -> bool {
-        let possible = self.connection.open_subflow(local, remote, backup);
+        let reachable = context.host.has_address(local) && local.is_ipv4() == remote.is_ipv4();
+        let possible = reachable && self.connection.open_subflow(local, remote, backup);
         self.carry_out(context);
         possible
     }
@@ -215,13 +216,15 @@ impl MultipathConnection {
     }
 
     fn join(&mut self, context: &mut Context<'_>, join: path_manager::Join) {
-        let Some(port) = context.host.free_port(join.local, join.remote) else {
-            return;
-        };
+        let free = context.host.free_port(join.local, join.remote);
         let tuple = FourTuple {
-            local: SocketAddr::new(join.local, port),
+            local: SocketAddr::new(join.local, free.unwrap_or(0)),
             remote: join.remote,
         };
+        if free.is_none() {
+            self.connection.cannot_join(context.now, &tuple);
+            return;
+        }
         let initial = context.host.initial_sequence();
         let nonce = context.host.new_nonce();
         let subflow = self

@@ -6,7 +6,7 @@ use core::net::{IpAddr, SocketAddr};
 use crate::Nanos;
 use crate::endpoint::LocalAddress;
 use crate::path_manager::{Announcement, Local, Path, Remote};
-use crate::tcp::FourTuple;
+use crate::tcp::{FourTuple, mss_of};
 
 /// Addresses of the peer that are remembered at the most.
 const MAX_REMOTES: usize = 64;
@@ -151,12 +151,11 @@ impl Addresses {
 
     /// The MSS of an address by its MTU; `otherwise` where that is not known.
     pub(super) fn mss(&self, address: IpAddr, otherwise: u32) -> u32 {
-        let headers = if address.is_ipv4() { 40 } else { 60 };
         let known = self
             .locals
             .iter()
             .find(|(local, _)| local.address == address);
-        known.map_or(otherwise, |(_, mtu)| mtu.saturating_sub(headers))
+        known.map_or(otherwise, |(_, mtu)| mss_of(*mtu, address))
     }
 
     pub(super) fn locals(&self) -> Vec<Local> {

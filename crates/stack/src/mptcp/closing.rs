@@ -17,6 +17,7 @@ impl Connection {
         }
         if self.receiver.is_finished() {
             self.closed = Some(CloseReason::Finished);
+            self.stop_timers();
             self.event(Event::Closed {
                 id: self.id,
                 reason: CloseReason::Finished,
@@ -28,6 +29,13 @@ impl Connection {
             // The peer may never close: as TCP's FIN-WAIT-2 once the application has gone.
             self.given_up_at = Some(now + self.config.close_timeout_ns);
         }
+    }
+
+    /// A connection that has ended waits for nothing but its subflows.
+    fn stop_timers(&mut self) {
+        self.given_up_at = None;
+        self.failed = None;
+        self.sender.forget_again();
     }
 
     /// Closes a subflow in order: FIN after what it was handed, and nothing more is expected.
@@ -131,7 +139,7 @@ impl Connection {
             return;
         }
         self.closed = Some(reason);
-        self.given_up_at = None;
+        self.stop_timers();
         self.event(Event::Closed {
             id: self.id,
             reason,

@@ -14,10 +14,11 @@ use super::subflow::Subflow;
 use crate::Nanos;
 use crate::endpoint::{Event, SubflowId};
 use crate::path_manager::{self, Announcement, Path, Situation};
-use crate::tcp::CloseReason;
+use crate::tcp::{CloseReason, FourTuple};
 
 impl Connection {
-    /// Nothing is gained by another subflow.
+    /// No further subflow is opened or accepted: once one end has said that it is done, as in
+    /// Linux. (RFC 8684 would permit subflows for what the other end still sends.)
     pub(super) fn is_closing(&self) -> bool {
         self.closed.is_some() || self.sender.is_finished() || self.receiver.is_finished()
     }
@@ -59,6 +60,12 @@ impl Connection {
             });
             self.changes.push_back(Change::Join(join));
         }
+    }
+
+    /// A subflow that was asked for cannot be opened, as no port is free: it is tried again later.
+    pub fn cannot_join(&mut self, now: Nanos, tuple: &FourTuple) {
+        self.addresses.opened(tuple);
+        self.addresses.hold_off(now, tuple);
     }
 
     /// The best subflow to say something on: one that works, the fastest.

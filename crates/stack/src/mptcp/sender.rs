@@ -188,7 +188,7 @@ impl Sender {
         self.again.remove_before(offset);
     }
 
-    /// Nothing is to be sent again: the connection is plain TCP now.
+    /// Nothing is to be sent again: the connection is plain TCP now, or has ended.
     pub(super) fn forget_again(&mut self) {
         self.again.clear();
         self.timer = None;

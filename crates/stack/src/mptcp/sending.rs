@@ -315,7 +315,7 @@ impl Connection {
     }
 
     fn restart_data_timer(&mut self, now: Nanos, progress: bool) {
-        if self.mode != Mode::Multipath {
+        if self.mode != Mode::Multipath || self.closed.is_some() {
             return;
         }
         let measured = |subflow: &&Subflow| subflow.may_send() && subflow.tcp.smoothed_rtt_ns() > 0;

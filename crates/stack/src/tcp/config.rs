@@ -1,6 +1,6 @@
 //! Settings of one TCP connection. The defaults are Linux's.
 
-use core::net::SocketAddr;
+use core::net::{IpAddr, SocketAddr};
 
 use crate::Nanos;
 use crate::congestion::CongestionAlgorithm;
@@ -15,6 +15,13 @@ pub struct FourTuple {
     pub local: SocketAddr,
     /// The other.
     pub remote: SocketAddr,
+}
+
+/// Largest payload of a segment without options on a link of this MTU. It stays within what an
+/// IP packet can hold with options, and above what headers alone would fill.
+pub(crate) fn mss_of(mtu: u32, local: IpAddr) -> u32 {
+    let headers = if local.is_ipv4() { 40 } else { 60 };
+    mtu.saturating_sub(headers).clamp(88, 65_000)
 }
 
 /// Settings of one TCP connection.

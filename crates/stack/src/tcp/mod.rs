@@ -51,6 +51,7 @@ use crate::congestion::{CongestionControl, Window};
 use crate::rtt::RttEstimator;
 use crate::sequence::Numbering;
 
+pub(crate) use config::mss_of;
 pub use config::{BufferLimits, EcnPolicy, FourTuple, Keepalive, TcpConfig};
 pub use counters::TcpCounters;
 pub use extension::{Carrier, DataMapping, Extension, NoExtension};
@@ -167,6 +168,8 @@ struct Due {
     probe: bool,
     /// A tail loss probe.
     loss_probe: bool,
+    /// New data into a window of the peer that is too small to be worth it.
+    silly: bool,
 }
 
 impl Tcp {
