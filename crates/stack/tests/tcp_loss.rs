@@ -233,6 +233,29 @@ fn a_timeout_by_a_delay_is_found_spurious_without_timestamps_and_undone() {
 }
 
 #[test]
+fn a_timeout_by_a_loss_is_not_taken_for_spurious_where_there_is_no_sack() {
+    let mut wire = Wire::new(RTT / 2, 1);
+    wire.strip = Some(|options| {
+        options.sack_permitted = false;
+        options.timestamps = None;
+    });
+    let ids = wire.establish(SocketOptions::default());
+    transfer(&mut wire, ids, 40);
+    wire.run_for(RTT);
+    let before = wire.info(CLIENT, ids[CLIENT]).tcp;
+    // The first of three: the two behind it arrive before the timeout.
+    on_data(&mut wire, &[0], Fate::Drop);
+    transfer(&mut wire, ids, 3);
+    wire.run_for(RTT);
+    let after = wire.info(CLIENT, ids[CLIENT]).tcp;
+    assert_eq!(repairs(&wire)[1], 1);
+    assert_eq!(wire.counter(CLIENT, "TcpExtTCPSpuriousRTOs"), 0);
+    assert_eq!(wire.counter(CLIENT, "TcpExtTCPLossUndo"), 0);
+    assert!(after.window_bytes < before.window_bytes);
+    assert!(after.slow_start_threshold_bytes.is_some());
+}
+
+#[test]
 fn duplicates_by_the_network_change_nothing() {
     let (mut wire, ids) = pair(1);
     let all: Vec<usize> = (0..200).collect();

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use harness::*;
 use mptcplab_stack::congestion::CongestionAlgorithm;
 use mptcplab_stack::endpoint::{ConnectionId, SocketOptions};
-use mptcplab_stack::tcp::EcnPolicy;
+use mptcplab_stack::tcp::{BufferLimits, EcnPolicy};
 use mptcplab_wire::Ecn;
 
 const RTT: u64 = 20 * MS;
@@ -52,6 +52,35 @@ fn without_window_scale_the_window_stays_below_64_kib() {
     assert!(received == data);
     let info = wire.info(CLIENT, ids[CLIENT]).tcp;
     assert!(info.send_window_bytes <= 65_535);
+}
+
+#[test]
+fn a_listener_whose_buffer_needs_no_scale_answers_with_0_and_reads_the_peer_s_scaled_windows() {
+    let small = BufferLimits {
+        initial_bytes: 65_535,
+        max_bytes: 65_535,
+    };
+    let mut wire = Wire::new(RTT / 2, 1);
+    wire.hosts[SERVER].listen(
+        PORT,
+        SocketOptions {
+            receive_buffer: small,
+            ..SocketOptions::default()
+        },
+    );
+    let client = wire.connect(SocketOptions::default());
+    wire.run_for(SECOND);
+    let answer = &wire.sent[1].segment;
+    assert_eq!(answer.options.window_shift, Some(0));
+    let server = wire.accepted().expect("the server accepted");
+    let data = pattern(1_000_000);
+    let (received, _) = wire.transfer(SERVER, [client, server], &data, 10 * SECOND);
+    assert!(received == data);
+    wire.run_for(SECOND);
+    let last = wire.last_sent(CLIENT);
+    let window = wire.info(SERVER, server).tcp.send_window_bytes;
+    assert_eq!(window, u64::from(last.window) << 7);
+    assert_eq!(wire.sent[0].segment.options.window_shift, Some(7));
 }
 
 #[test]

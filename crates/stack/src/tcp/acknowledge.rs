@@ -173,8 +173,9 @@ impl Tcp {
         match delivery.original_sent {
             // An answer to a retransmission may be of the original (Karn's algorithm).
             Some((first, last)) if !delivery.retransmitted => {
-                self.rtt.sample(now, now - first);
-                Some(now - last)
+                let round_trip = self.round_trip_ns(now, first);
+                self.rtt.sample(now, round_trip);
+                Some(self.round_trip_ns(now, last))
             }
             _ => {
                 if advanced
@@ -187,6 +188,12 @@ impl Tcp {
                 None
             }
         }
+    }
+
+    /// Time since `sent`; a tick of the clock where it did not move, as 0 means that no round trip
+    /// was measured.
+    pub(super) fn round_trip_ns(&self, now: Nanos, sent: Nanos) -> Nanos {
+        (now - sent).max(self.config.clock_granularity_ns).max(1)
     }
 
     /// Marks losses by time and sets the timer for those that may follow. True where it found any.

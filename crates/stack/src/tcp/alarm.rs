@@ -35,9 +35,15 @@ impl Tcp {
         progress
     }
 
-    /// The peer's window is closed: asks whether it still is, ever more rarely.
+    /// The peer's window is closed: asks whether it still is, ever more rarely. One that is only
+    /// small is used after this time (the override of RFC 9293, section 3.8.6.2.1), as it may
+    /// never grow.
     fn on_persist_timer(&mut self, now: Nanos, progress: &mut Progress) {
         if self.queue.is_empty() || !self.records.is_empty() {
+            return;
+        }
+        if self.may_send_new() && !self.queue.next_is_mapped() {
+            self.due.silly = true;
             return;
         }
         let limit = if self.orphaned {

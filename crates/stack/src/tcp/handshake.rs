@@ -172,10 +172,9 @@ impl Tcp {
                 timestamps.echo = 0;
             }
         }
-        let scales = !answers || self.receive_window.shift() > 0;
         let mut options = Options {
             max_segment_bytes: Some(u16::try_from(self.config.mss).unwrap_or(u16::MAX)),
-            window_shift: scales.then(|| self.receive_window.shift()),
+            window_shift: self.receive_window.shift(),
             sack_permitted: self.sack,
             timestamps,
             ..Options::default()
@@ -249,7 +248,10 @@ impl Tcp {
             .as_ref()
             .zip(segment.options.timestamps)
             .and_then(|(state, timestamps)| state.elapsed_ns(now, timestamps.echo));
-        let round_trip = self.handshake_sent.map(|sent| now - sent).or(echoed);
+        let round_trip = self
+            .handshake_sent
+            .map(|sent| self.round_trip_ns(now, sent));
+        let round_trip = round_trip.or(echoed);
         if let Some(round_trip) = round_trip {
             self.rtt.sample(now, round_trip);
             self.receive_window.set_rtt(round_trip);

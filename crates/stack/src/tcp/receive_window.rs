@@ -15,8 +15,8 @@ pub(crate) struct ReceiveWindow {
     /// What the buffer holds: half of it, as headers and bookkeeping take the rest.
     clamp_bytes: u64,
     max_bytes: u64,
-    /// Window scale of what is advertised.
-    shift: u8,
+    /// Window scale of what is advertised; none where the peer does not scale.
+    shift: Option<u8>,
     mss: u64,
     /// Largest right edge ever advertised.
     right: u64,
@@ -46,7 +46,7 @@ impl ReceiveWindow {
             limit_bytes: initial,
             clamp_bytes: initial,
             max_bytes,
-            shift: (scaled.ilog2().saturating_sub(15)).min(14) as u8,
+            shift: Some((scaled.ilog2().saturating_sub(15)).min(14) as u8),
             mss,
             right: 0,
             advertised_bytes: initial,
@@ -58,14 +58,20 @@ impl ReceiveWindow {
         }
     }
 
-    /// Window scale for the SYN.
-    pub(crate) fn shift(&self) -> u8 {
+    /// Window scale for the SYN or SYN/ACK, 0 too: without the option the peer would not scale
+    /// either (RFC 7323, section 2.2).
+    pub(crate) fn shift(&self) -> Option<u8> {
         self.shift
     }
 
     /// The peer does not scale windows.
     pub(crate) fn disable_scaling(&mut self) {
-        self.shift = 0;
+        self.shift = None;
+    }
+
+    /// Bytes that one in the window field means.
+    fn unit_bytes(&self) -> u64 {
+        1 << self.shift.unwrap_or(0)
     }
 
     /// Largest right edge ever advertised: the peer may send up to it.
@@ -97,7 +103,7 @@ impl ReceiveWindow {
         let free = self.limit_bytes.saturating_sub(ready_bytes);
         let kept = self.right.saturating_sub(next);
         let step = self.mss.min(self.limit_bytes / 2);
-        let unit = 1_u64 << self.shift;
+        let unit = self.unit_bytes();
         let units = if free >= kept + step {
             free / unit
         } else {
@@ -108,12 +114,12 @@ impl ReceiveWindow {
 
     /// The same where the owner says what to offer, which may also be less than before.
     pub(crate) fn advertise_shared(&mut self, next: u64, window_bytes: u64) -> u16 {
-        self.set(next, window_bytes >> self.shift)
+        self.set(next, window_bytes / self.unit_bytes())
     }
 
     fn set(&mut self, next: u64, units: u64) -> u16 {
         let units = units.min(u64::from(u16::MAX));
-        self.advertised_bytes = units << self.shift;
+        self.advertised_bytes = units * self.unit_bytes();
         self.right = self.right.max(next + self.advertised_bytes);
         units as u16
     }
@@ -189,7 +195,7 @@ mod tests {
     #[test]
     fn linux_s_buffer_has_its_first_window_and_scale() {
         let mut window = window();
-        assert_eq!(window.shift(), 7);
+        assert_eq!(window.shift(), Some(7));
         assert_eq!(window.syn_window(1), 64_240);
         assert_eq!(window.right(), 64_241);
     }

@@ -203,6 +203,14 @@ impl Records {
             self.deque.pop_front();
             self.first += 1;
         }
+        // Without SACK nobody asks for the oldest transmission.
+        while self
+            .order
+            .front()
+            .is_some_and(|transmission| transmission.record < self.first)
+        {
+            self.order.pop_front();
+        }
     }
 
     /// Marks what lies in the blocks of a selective acknowledgement, given as offsets.
@@ -358,5 +366,30 @@ impl Records {
             next_transmission: self.next_transmission,
             ..Self::default()
         };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn transmissions_of_what_is_acknowledged_are_forgotten_though_nobody_asks_for_the_oldest() {
+        let mut records = Records::default();
+        let mut start = 1;
+        for round in 0..100 {
+            for _ in 0..3 {
+                let payload = Bytes::from_static(&[0; 10]);
+                records.push(round, start, payload, None, false, RateStamp::default());
+                start += 10;
+            }
+            let first = records.first().expect("pushed just now");
+            records.mark_lost(first);
+            records.retransmit(first, round, RateStamp::default());
+            // All but the last segment.
+            let mut delivery = Delivery::new(round, 0, 0);
+            records.acknowledge(start - 10, &mut delivery);
+            assert!(records.order.len() <= 3, "{}", records.order.len());
+        }
     }
 }

@@ -233,7 +233,9 @@ impl Tcp {
         if spurious == Spurious::No {
             return;
         }
-        if delivery.original_before_point {
+        // Without SACK an acknowledgement of what was sent again covers what had arrived before.
+        let sure = self.sack || !delivery.retransmitted;
+        if delivery.original_before_point && sure {
             self.counters.spurious_timeouts += 1;
             self.undo(false);
             return;

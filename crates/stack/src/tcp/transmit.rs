@@ -111,8 +111,8 @@ impl Tcp {
             }
             return Some(self.send_new(now, Bytes::new(), None, true, extension));
         }
-        self.restart_after_idle(now);
         let bytes = self.next_new_bytes(probe)?;
+        self.restart_after_idle(now);
         let (payload, mapping) = self.queue.take(bytes as usize);
         let fin = self.queue.is_empty() && self.shut;
         Some(self.send_new(now, payload, mapping, fin, extension))
@@ -146,7 +146,8 @@ impl Tcp {
         if usable >= wanted {
             return Some(wanted);
         }
-        let worth = usable > 0 && 2 * usable >= self.peer_window.largest_bytes();
+        let large = 2 * usable >= self.peer_window.largest_bytes();
+        let worth = usable > 0 && (large || self.due.silly);
         (worth && !self.queue.next_is_mapped()).then_some(usable)
     }
 
@@ -206,6 +207,7 @@ impl Tcp {
         self.pace(now, bytes);
         self.timers.clear(Timer::Persist);
         self.persist_backoff = 0;
+        self.due.silly = false;
         if self.timers.get(Timer::Retransmission).is_none() {
             self.timers
                 .set(Timer::Retransmission, now + self.rtt.rto_ns());
