@@ -1,6 +1,6 @@
 //! The network of a run and the transport layers of its hosts: everything but the applications.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 
@@ -66,7 +66,7 @@ pub(crate) struct Core {
     inbox: VecDeque<(usize, Packet)>,
     /// For nodes that live outside: what has reached their interfaces.
     outside: Vec<Option<VecDeque<(usize, Packet)>>>,
-    captures: HashMap<(usize, usize), Capture, FixedState>,
+    captures: BTreeMap<(usize, usize), Capture>,
     capture_error: Option<io::Error>,
     arrived: Vec<Directed>,
     /// Packets that links have carried.
@@ -114,7 +114,7 @@ impl Core {
             is_touched: vec![false; nodes.len()],
             inbox: VecDeque::new(),
             outside: vec![None; nodes.len()],
-            captures: HashMap::default(),
+            captures: BTreeMap::new(),
             capture_error: None,
             arrived: Vec::new(),
             carried: 0,
@@ -168,7 +168,7 @@ impl Core {
         if let Some(error) = self.capture_error.take() {
             return Err(failed("an interface")(error));
         }
-        for (of, capture) in self.captures.drain() {
+        for (of, capture) in std::mem::take(&mut self.captures) {
             let subject = &self.nodes[of.0].interfaces[of.1].subject;
             capture.finish().map_err(failed(subject))?;
         }

@@ -35,6 +35,21 @@ fn was_reset(bench: &Bench) -> bool {
 }
 
 #[test]
+fn a_connection_that_was_closed_waits_for_no_acknowledgement_of_its_data() {
+    let (mut bench, flow, id) = Bench::accepted(&[plain_address(0)]);
+    let data = bench.data(&flow, 1, 1, 1, 1, 1000);
+    bench.inject(data);
+    bench.next();
+    bench.write(id, 100);
+    bench.next();
+    bench.inject(flow.with(".", 1001, 1, fast_close(&bench)));
+    assert!(bench.next().flags.rst);
+    bench.pass(3600 * SECOND);
+    bench.nothing();
+    assert_eq!(bench.host.next_deadline(), None);
+}
+
+#[test]
 fn a_fast_close_in_an_ack_counts_with_the_right_key() {
     let (mut bench, flow, _) = Bench::accepted(&[plain_address(0)]);
     let data = bench.data(&flow, 1, 1, 1, 1, 1000);

@@ -3,7 +3,9 @@
 mod mptcp_world;
 
 use mptcp_world::*;
-use mptcplab_stack::endpoint::Event;
+use mptcplab_stack::endpoint::{Endpoint, EndpointConfig, Event};
+use mptcplab_stack::mptcp::MptcpConfig;
+use mptcplab_stack::path_manager::Limits;
 use mptcplab_stack::scheduler::SchedulerKind;
 
 fn established(world: &World, host: usize) -> usize {
@@ -113,4 +115,32 @@ fn both_ends_close_when_both_have_said_so() {
     world.flush();
     world.run_for(70 * SECOND);
     assert!(world.hosts[CLIENT].is_idle() && world.hosts[SERVER].is_idle());
+}
+
+#[test]
+fn a_subflow_without_a_free_port_takes_no_place_from_another() {
+    let paths = vec![Path::new(10 * MS, 0), Path::new(10 * MS, 0)];
+    let mut world = World::new(paths, generous());
+    let config = EndpointConfig {
+        local_ports: [50_000, 50_000],
+        mptcp: MptcpConfig {
+            limits: Limits {
+                subflows: 1,
+                add_addr_accepted: 0,
+                subflows_per_pair: 2,
+            },
+            ..MptcpConfig::default()
+        },
+        ..EndpointConfig::default()
+    };
+    world.hosts[CLIENT] = Endpoint::new(config, 1);
+    let both = world.addresses(CLIENT);
+    world.set_addresses(CLIENT, both[..1].to_vec());
+    let ids = world.establish(mptcp());
+    world.write(CLIENT, ids[CLIENT], pattern(10));
+    world.run_for(100 * MS);
+    assert_eq!(established(&world, CLIENT), 1);
+    world.set_addresses(CLIENT, both);
+    world.run_for(100 * MS);
+    assert_eq!(established(&world, CLIENT), 2);
 }
