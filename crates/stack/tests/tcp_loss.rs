@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use harness::*;
 use mptcplab_stack::congestion::CongestionAlgorithm;
 use mptcplab_stack::endpoint::{ConnectionId, SocketOptions};
+use mptcplab_stack::tcp::BufferLimits;
 use mptcplab_wire::Options;
 
 const RTT: u64 = 40 * MS;
@@ -144,7 +145,17 @@ fn many_losses_of_a_window_are_repaired_without_a_timeout() {
 
 #[test]
 fn a_lost_retransmission_is_found_without_a_timeout() {
-    let (mut wire, ids) = pair(1);
+    let mut wire = Wire::new(RTT / 2, 1);
+    // Only what is sent after a retransmission tells of its loss: there must be room for it.
+    let ids = wire.establish(SocketOptions {
+        congestion_control: CongestionAlgorithm::Reno,
+        send_buffer: BufferLimits {
+            initial_bytes: BufferLimits::SEND.max_bytes,
+            ..BufferLimits::SEND
+        },
+        ..SocketOptions::default()
+    });
+    wire.spacing = SPACING;
     let mut sent = 0;
     let mut lost = None;
     wire.script(move |_, from, segment| {
