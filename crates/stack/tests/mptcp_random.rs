@@ -214,7 +214,8 @@ fn run(case: &Case) {
     let mut shut = [false, false];
     let mut received = [Vec::new(), Vec::new()];
     let mut gone_error = [false, false];
-    let end = 900 * SECOND;
+    // An end that hears of no acknowledgement gives up after 15 minutes of it.
+    let end = 3000 * SECOND;
     let mut steps = 0_u64;
     loop {
         ids[SERVER] = ids[SERVER].or_else(|| world.accepted());
