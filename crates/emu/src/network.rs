@@ -10,8 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use mptcplab_link::{Backlog, Counters, Nanos};
-use serde::Serialize;
+use mptcplab_record::LinkSample;
 
 use crate::capture;
 use crate::emulator::{Control, EmulatedLink, Emulator, Summary};
@@ -249,7 +248,7 @@ impl Switchboard {
             for (direction, state) in states.iter().enumerate() {
                 let from = subject(plan, link.ends[direction]);
                 let to = subject(plan, link.ends[1 - direction]);
-                let row = Sample {
+                let row = LinkSample {
                     t_ns,
                     link: &link.name,
                     from: &from,
@@ -284,21 +283,6 @@ pub fn subject(plan: &Plan, interface: InterfaceRef) -> String {
         "{}.{}",
         node.name, node.interfaces[interface.interface].name
     )
-}
-
-/// A row of the table of link samples.
-#[derive(Serialize)]
-struct Sample<'a> {
-    t_ns: Nanos,
-    link: &'a str,
-    from: &'a str,
-    to: &'a str,
-    rate_bps: Option<u64>,
-    #[serde(flatten)]
-    counters: Counters,
-    #[serde(flatten)]
-    backlog: Backlog,
-    overruns: u64,
 }
 
 /// The lab's own namespace has no addresses and says nothing of its own. The namespaces made in it

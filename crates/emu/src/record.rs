@@ -6,6 +6,7 @@ use std::thread;
 use std::time::Instant;
 
 use mptcplab_link::Nanos;
+use mptcplab_record::{Event, Warning, write_line};
 use serde::Serialize;
 
 /// Where rows go, and the clock that they are stamped with. Cheap to clone.
@@ -24,14 +25,6 @@ enum Order {
     Row(Vec<u8>),
     /// Say that every row before has been written.
     Confirm(Sender<()>),
-}
-
-/// A row with the name of its table in front.
-#[derive(Serialize)]
-struct Line<'a, R> {
-    record: &'a str,
-    #[serde(flatten)]
-    row: R,
 }
 
 impl Recorder {
@@ -59,13 +52,6 @@ impl Recorder {
 
     /// Something happened now: a row of the table of events.
     pub fn event(&self, kind: &str, subject: &str, label: &str) {
-        #[derive(Serialize)]
-        struct Event<'a> {
-            t_ns: Nanos,
-            kind: &'a str,
-            subject: &'a str,
-            label: &'a str,
-        }
         // Without a reader the run is about to end by its closed standard input.
         self.write(
             "events",
@@ -81,10 +67,6 @@ impl Recorder {
 
     /// What a reader of the results must know.
     pub fn warn(&self, text: &str) {
-        #[derive(Serialize)]
-        struct Warning<'a> {
-            text: &'a str,
-        }
         self.write("warning", Warning { text }).ok();
     }
 
@@ -94,8 +76,8 @@ impl Recorder {
     /// When an earlier row could not be written because the reader of the rows has gone; the run
     /// is of no use then.
     pub fn write(&self, table: &str, row: impl Serialize) -> io::Result<()> {
-        let mut line = serde_json::to_vec(&Line { record: table, row })?;
-        line.push(b'\n');
+        let mut line = Vec::new();
+        write_line(&mut line, table, row)?;
         let gone = |_| io::Error::from(io::ErrorKind::BrokenPipe);
         self.orders.send(Order::Row(line)).map_err(gone)
     }

@@ -10,10 +10,11 @@ use mptcplab_plan::{Plan, Traffic};
 use mptcplab_stack::endpoint::{ConnectionId, Endpoint};
 use mptcplab_stack::scheduler::Supply;
 use mptcplab_stack::tcp::FourTuple;
+use mptcplab_traffic::Content;
+use mptcplab_traffic::verdict::Mib;
 use mptcplab_wire::{EchoKind, Packet};
 
 use crate::Nanos;
-use crate::application::{Content, Mib};
 use crate::capture::{Capture, Seen};
 use crate::error::SimError;
 use crate::host;
@@ -23,6 +24,9 @@ use crate::node::{AddressChange, Node};
 use crate::random::{Purpose, Random};
 use crate::record::Recorder;
 use crate::schedule::{Schedule, earlier};
+
+/// Periods of the content that an application can be given at once: about a megabyte.
+const CONTENT_PERIODS: usize = 16;
 
 /// Which end of which conversation of which item of traffic a connection is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,7 +109,7 @@ impl Core {
             now: 0,
             endpoints,
             recorder: Recorder::default(),
-            content: Content::new(plan.seed),
+            content: Content::new(plan.seed, CONTENT_PERIODS),
             schedule: Schedule::new(actors),
             items: plan.traffic.len(),
             settings,

@@ -11,8 +11,8 @@ use mptcplab_stack::mptcp::MptcpConfig;
 use mptcplab_stack::path_manager::Limits;
 use mptcplab_stack::scheduler::{SchedulerKind, Supply};
 use mptcplab_stack::tcp::{BufferLimits, EcnPolicy};
+use mptcplab_traffic::verdict::Mib;
 
-use crate::application::Mib;
 use crate::error::SimError;
 use crate::node::Node;
 
@@ -157,11 +157,10 @@ pub(crate) fn local_addresses(node: &Node) -> Vec<LocalAddress> {
         .collect()
 }
 
-/// The counters of an endpoint that are not zero, by the kernel's names.
+/// The counters of an endpoint, by the kernel's names.
 pub(crate) fn mib(endpoint: &Endpoint) -> Mib {
     let counters = endpoint.counters().into_iter();
     counters
-        .filter(|&(_, value)| value != 0)
         .map(|(name, value)| (name.to_owned(), value as i64))
         .collect()
 }

@@ -2,8 +2,8 @@
 
 use std::net::IpAddr;
 
-use mptcplab_link::{Backlog, Counters};
 use mptcplab_plan::Plan;
+use mptcplab_record::{Counter, LinkSample};
 use mptcplab_stack::endpoint::{ConnectionId, Endpoint};
 use mptcplab_stack::endpoint::{ConnectionInfo, MultipathInfo, Protocol, SubflowInfo};
 use serde::Serialize;
@@ -88,30 +88,6 @@ struct InterfaceSample<'a> {
     up: bool,
 }
 
-/// A row of `link_samples`.
-#[derive(Serialize)]
-struct LinkSample<'a> {
-    t_ns: Nanos,
-    link: &'a str,
-    from: &'a str,
-    to: &'a str,
-    rate_bps: Option<u64>,
-    #[serde(flatten)]
-    counters: Counters,
-    #[serde(flatten)]
-    backlog: Backlog,
-    /// The simulator loses nothing itself.
-    overruns: u64,
-}
-
-/// A row of `counters`.
-#[derive(Serialize)]
-struct Counter<'a> {
-    node: &'a str,
-    name: &'a str,
-    value: i64,
-}
-
 /// What a connection turned out to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FinalState {
@@ -176,6 +152,7 @@ fn sample_links(core: &mut Core, plan: &Plan) {
                 rate_bps: line.model.rate_bps(direction),
                 counters: line.model.counters(direction),
                 backlog: line.model.backlog(direction),
+                // The simulator loses nothing itself.
                 overruns: 0,
             };
             core.recorder.write("link_samples", row);
@@ -201,11 +178,11 @@ pub(crate) fn write_final_samples(core: &mut Core, node: usize, id: ConnectionId
 pub(crate) fn write_counters(core: &mut Core) {
     for node in 0..core.nodes.len() {
         let name = &core.nodes[node].name;
-        for (counter, value) in &core.mib(node) {
+        for (counter, &value) in core.mib(node).iter().filter(|&(_, &value)| value != 0) {
             let row = Counter {
                 node: name,
                 name: counter,
-                value: *value,
+                value,
             };
             core.recorder.write("counters", row);
         }

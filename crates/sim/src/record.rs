@@ -1,5 +1,6 @@
 //! What happened: rows of the recording's tables, one JSON line each (`docs/recording.md`).
 
+use mptcplab_record::{Event, Warning, write_line};
 use serde::Serialize;
 
 use crate::Nanos;
@@ -10,35 +11,15 @@ pub(crate) struct Recorder {
     lines: Vec<u8>,
 }
 
-/// A row with the name of its table in front.
-#[derive(Serialize)]
-struct Line<'a, R> {
-    record: &'a str,
-    #[serde(flatten)]
-    row: R,
-}
-
 impl Recorder {
     /// Writes one row of `table`.
     pub(crate) fn write(&mut self, table: &str, row: impl Serialize) {
-        let length = self.lines.len();
-        let line = Line { record: table, row };
-        match serde_json::to_writer(&mut self.lines, &line) {
-            Ok(()) => self.lines.push(b'\n'),
-            // A row is a flat record of numbers and text, which always can be written.
-            Err(_) => self.lines.truncate(length),
-        }
+        // A row is a flat record of numbers and text, which always can be written.
+        write_line(&mut self.lines, table, row).ok();
     }
 
     /// Something happened: a row of the table of events.
     pub(crate) fn event(&mut self, t_ns: Nanos, kind: &str, subject: &str, label: &str) {
-        #[derive(Serialize)]
-        struct Event<'a> {
-            t_ns: Nanos,
-            kind: &'a str,
-            subject: &'a str,
-            label: &'a str,
-        }
         self.write(
             "events",
             Event {
@@ -52,10 +33,6 @@ impl Recorder {
 
     /// What a reader of the results must know.
     pub(crate) fn warn(&mut self, text: &str) {
-        #[derive(Serialize)]
-        struct Warning<'a> {
-            text: &'a str,
-        }
         self.write("warning", Warning { text });
     }
 

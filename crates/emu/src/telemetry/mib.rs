@@ -1,10 +1,8 @@
 //! The counters of a namespace's protocols: `/proc/net/snmp` and `/proc/net/netstat`.
 
-use std::collections::BTreeMap;
 use std::{fs, io};
 
-/// Values by group and name joined, such as `MPTcpExtMPJoinSynAckRx`.
-pub(crate) type Mib = BTreeMap<String, i64>;
+use mptcplab_traffic::verdict::Mib;
 
 /// Reads the counters of the calling thread's namespace.
 pub(crate) fn read() -> io::Result<Mib> {

@@ -73,11 +73,3 @@ pub(super) struct InterfaceSample<'a> {
     #[serde(flatten)]
     pub(super) counters: &'a Counters,
 }
-
-/// A row of `counters`.
-#[derive(Serialize)]
-pub(super) struct Counter<'a> {
-    pub(super) node: &'a str,
-    pub(super) name: &'a str,
-    pub(super) value: i64,
-}

@@ -6,10 +6,13 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use mptcplab_record::Counter;
+use mptcplab_traffic::verdict::Mib;
+
 use super::NodeContext;
 use super::dump::Dumper;
-use super::mib::{self, Mib};
-use super::rows::{ConnectionSample, Counter, InterfaceSample, SubflowSample};
+use super::mib;
+use super::rows::{ConnectionSample, InterfaceSample, SubflowSample};
 use super::{interfaces, sock_diag};
 use crate::record::Recorder;
 

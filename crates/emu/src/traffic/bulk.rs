@@ -3,15 +3,15 @@
 use std::thread;
 
 use mptcplab_link::Nanos;
+use mptcplab_record::Transfer;
+use mptcplab_traffic::Content;
 use socket2::Socket;
 
-use super::content::{Content, splitmix64};
 use super::conversation::{End, converse};
 use super::failure::Failure;
 use super::item::Item;
-use super::payload::{Receiver, complete, send};
+use super::payload::{Receiver, complete, content, send};
 use super::rendezvous::Rendezvous;
-use super::rows::Transfer;
 use crate::plan::Way;
 
 /// When a bulk transfer is done.
@@ -43,7 +43,7 @@ pub(super) fn run(item: &Item, listener: &Socket, way: Way, streams: u32, until:
 }
 
 fn stream(item: &Item, rendezvous: &Rendezvous, index: u32, way: Way, until: Until) {
-    let content = Content::new(splitmix64(item.seed, index.into()));
+    let content = content(item, index);
     let entered = item.enter_client();
     let mut transfer = item.transfer("bulk", index, way);
     let result = entered.and_then(|()| carry(item, rendezvous, &content, &mut transfer, until));

@@ -7,13 +7,13 @@ use std::os::fd::AsFd;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use mptcplab_record::Transfer;
 use nix::poll::PollFlags;
 use socket2::{Domain, Socket};
 
 use super::failure::{Failure, describe};
 use super::item::Item;
 use super::rendezvous::Rendezvous;
-use super::rows::Transfer;
 use super::socket;
 use super::stop::{Stop, Wake, wait};
 

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io;
 
+use mptcplab_traffic::http::Malformed;
 use nix::errno::Errno;
 
 /// The reason for which one end of a connection ended early.
@@ -25,6 +26,12 @@ impl Failure {
     pub(super) fn of(what: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
         let what = what.into();
         move |error| Self::Io(what, error)
+    }
+}
+
+impl From<Malformed> for Failure {
+    fn from(error: Malformed) -> Self {
+        Self::Other(error.to_string())
     }
 }
 

@@ -8,6 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use mptcplab_link::Nanos;
+use mptcplab_record::Transfer;
 use nix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +17,6 @@ use super::item::Item;
 use super::listening::await_listener;
 use super::payload::{Receiver, complete};
 use super::process::{Exit, Program, Site, Stream};
-use super::rows::Transfer;
 use super::stop::Stop;
 use crate::plan::Way;
 

@@ -6,16 +6,16 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use mptcplab_link::Nanos;
+use mptcplab_record::{Delivery, Latency, Transfer};
+use mptcplab_traffic::Bin;
+use mptcplab_traffic::verdict::Tally;
 use serde::Serialize;
 use socket2::Socket;
 
 use super::Context;
-use super::deliveries::Bin;
 use super::failure::Failure;
 use super::process::Site;
-use super::rows::{Delivery, Latency, Transfer};
 use super::stop::{Stop, Wake, wait};
-use super::verdict::Tally;
 use crate::plan::{Protocol, Traffic, Way};
 use crate::record::Recorder;
 use crate::telemetry::{

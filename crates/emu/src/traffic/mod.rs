@@ -2,9 +2,7 @@
 
 mod bulk;
 mod command;
-mod content;
 mod conversation;
-mod deliveries;
 mod failure;
 mod ftp;
 mod http;
@@ -29,11 +27,11 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use mptcplab_link::Nanos;
+use mptcplab_traffic::splitmix64;
 use socket2::Socket;
 use thiserror::Error;
 
 use self::bulk::Until;
-use self::content::splitmix64;
 use self::ftp::PYTHON;
 use self::item::Item;
 use self::request_response::Pattern;

@@ -1,24 +1,28 @@
 //! The payload of transfers, out of one end and into the other.
 
 use mptcplab_link::Nanos;
+use mptcplab_record::Transfer;
+use mptcplab_traffic::{Content, Deliveries, splitmix64};
 
-use super::content::Content;
 use super::conversation::End;
-use super::deliveries::Deliveries;
 use super::failure::Failure;
 use super::item::Item;
-use super::rows::Transfer;
 use crate::plan::Way;
 
 /// Read at most at once.
 const READ_LENGTH: usize = 256 * 1024;
+
+/// What the transfer with this number carries.
+pub(super) fn content(item: &Item, index: u32) -> Content {
+    Content::new(splitmix64(item.seed, index.into()), 1)
+}
 
 /// Sends the content: `amount` of it, or until the other end cancels.
 pub(super) fn send(end: &End<'_>, content: &Content, amount: Option<u64>) -> Result<(), Failure> {
     let mut sent = 0;
     while amount.is_none_or(|amount| sent < amount) {
         let left = amount.map_or(u64::MAX, |amount| amount - sent);
-        sent += end.write(content.from(sent, left))? as u64;
+        sent += end.write(&content.from(sent, left))? as u64;
     }
     end.finish()
 }

@@ -1,79 +1,18 @@
-//! Whether what was called multipath was: a run in which an expected subflow did not join is
-//! reported, with the likely reason.
+//! Whether what was called multipath was, by the kernel's own counters.
 
 use std::fs;
 use std::io;
+
+use mptcplab_traffic::verdict::{Evidence, Finding, Mib, Side, Tally};
 
 use super::item::Item;
 use crate::netlink::mptcp::PathManager;
 use crate::plan::Workload;
 use crate::telemetry::NodeContext;
-use crate::telemetry::mib::{self, Mib};
+use crate::telemetry::mib;
 
-/// What the connections of an item had.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Tally {
-    /// Connections of which the joins are known.
-    known: u32,
-    /// Connections with fewer joins than expected.
-    short: u32,
-    /// Connections of which the joins are not known: they never stood, or events were lost.
-    unknown: u32,
-    /// Connections that spoke plain TCP.
-    fallbacks: u32,
-}
-
-impl Tally {
-    /// Counts a connection, or the attempt to have one.
-    pub(super) fn count(&mut self, joins: Option<u32>, expected: u32, fallback: bool) {
-        self.known += u32::from(joins.is_some());
-        self.unknown += u32::from(joins.is_none());
-        self.short += u32::from(joins.is_some_and(|joins| joins < expected));
-        self.fallbacks += u32::from(fallback);
-    }
-
-    /// What is to be said of connections that expected so many joins.
-    fn finding(&self, expected: u32) -> Finding {
-        let Self {
-            known,
-            short,
-            unknown,
-            ..
-        } = *self;
-        let unsure = format!(
-            "the joins of {unknown} of {} connections are unknown: they never stood, or the \
-             kernel's events were lost",
-            known + unknown
-        );
-        if short == 0 {
-            return if unknown == 0 {
-                Finding::AsExpected
-            } else {
-                Finding::Unknown(unsure)
-            };
-        }
-        let mut what =
-            format!("{short} of {known} connections had fewer joins than the {expected} expected");
-        if unknown > 0 {
-            what = format!("{what}; {unsure}");
-        }
-        Finding::Short {
-            partly: short < known,
-            what,
-        }
-    }
-}
-
-/// What is known of the joins of an item.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Finding {
-    /// All that were expected.
-    AsExpected,
-    /// Fewer; `partly` where some were.
-    Short { partly: bool, what: String },
-    /// Nothing against it, but not all is known.
-    Unknown(String),
-}
+/// Why the joins of a connection may not be known.
+const WHY_UNKNOWN: &str = "they never stood, or the kernel's events were lost";
 
 /// What is to be said of a command. The connections of a program are not ours to count: those of
 /// the hosts must do. `joins` are those that either end has counted.
@@ -112,9 +51,9 @@ pub(super) fn check(item: &Item, before: &Counters, tally: Tally) {
         return item.warn("whether subflows joined is unknown: the counters cannot be read");
     };
     let evidence = Evidence {
-        client: Side::new(&item.client, &before.client, after.client),
-        server: Side::new(&item.server, &before.server, after.server),
-        fallbacks: tally.fallbacks,
+        client: side(&item.client, &before.client, &after.client),
+        server: side(&item.server, &before.server, &after.server),
+        fallbacks: tally.fallbacks(),
     };
     let finding = if let Workload::Command { .. } = item.traffic.workload {
         let ends = [
@@ -123,232 +62,34 @@ pub(super) fn check(item: &Item, before: &Counters, tally: Tally) {
         ];
         finding_of_command(ends.into_iter().flatten().min(), expected)
     } else {
-        tally.finding(expected)
+        tally.finding(expected, WHY_UNKNOWN)
     };
-    let (partly, what) = match finding {
-        Finding::AsExpected => return,
-        Finding::Unknown(why) => {
-            return item.warn(&format!("whether it was multipath is not known: {why}"));
-        }
-        Finding::Short { partly, what } => (partly, what),
+    if let Some(text) = finding.warning(|| evidence) {
+        item.warn(&text);
+    }
+}
+
+/// A node, with what its kernel says of its settings.
+fn side(node: &NodeContext, before: &Mib, after: &Mib) -> Side {
+    let look = || {
+        let enabled = fs::read_to_string("/proc/sys/net/mptcp/enabled").ok();
+        let endpoints = PathManager::open().and_then(|mut manager| manager.endpoints());
+        (
+            enabled.map(|text| text.trim() != "0"),
+            endpoints.unwrap_or_default(),
+        )
     };
-    let verdict = if partly {
-        "PARTLY MULTIPATH"
-    } else {
-        "NOT MULTIPATH"
-    };
-    item.warn(&format!(
-        "{verdict}: {what}. {}. ({}; {})",
-        evidence.likely_reason(),
-        evidence.client.summary("client"),
-        evidence.server.summary("server"),
-    ));
-}
-
-/// What is known of one node.
-struct Side {
-    before: Mib,
-    after: Mib,
-    /// `net.mptcp.enabled`; `None` where the kernel has no MPTCP.
-    enabled: Option<bool>,
-    /// Addresses from which the path manager opens subflows.
-    endpoints: Vec<String>,
-}
-
-impl Side {
-    fn new(node: &NodeContext, before: &Mib, after: Mib) -> Self {
-        let look = || {
-            let enabled = fs::read_to_string("/proc/sys/net/mptcp/enabled").ok();
-            let endpoints = PathManager::open().and_then(|mut manager| manager.endpoints());
-            (
-                enabled.map(|text| text.trim() != "0"),
-                endpoints.unwrap_or_default(),
-            )
-        };
-        let (enabled, endpoints) = node.netns.run(look).unwrap_or_default();
-        let subflow = endpoints
-            .iter()
-            .filter(|endpoint| endpoint.flags.subflow || endpoint.flags.fullmesh);
-        let endpoints = subflow
-            .map(|endpoint| endpoint.address.to_string())
-            .collect();
-        Self {
-            before: before.clone(),
-            after,
-            enabled,
-            endpoints,
-        }
-    }
-
-    /// By how much a counter of MPTCP grew; `None` where the kernel does not have it.
-    fn grew(&self, name: &str) -> Option<i64> {
-        let name = format!("MPTcpExt{name}");
-        Some(self.after.get(&name)? - self.before.get(&name).copied().unwrap_or(0))
-    }
-
-    fn has_grown(&self, name: &str) -> bool {
-        self.grew(name).is_some_and(|count| count > 0)
-    }
-
-    /// The counters of joins and fallbacks that are not zero, and the endpoints.
-    fn summary(&self, role: &str) -> String {
-        let relevant = |name: &str| {
-            name.contains("Join") || name.contains("Fallback") || name.contains("MPRst")
-        };
-        let counters = mib::differences(&self.before, &self.after);
-        let counters = counters.iter().filter_map(|(name, value)| {
-            let name = name
-                .strip_prefix("MPTcpExt")
-                .filter(|name| relevant(name))?;
-            Some(format!("{name} {value}"))
-        });
-        let counters = counters.collect::<Vec<_>>().join(", ");
-        let counters = if counters.is_empty() {
-            "no joins"
-        } else {
-            &counters
-        };
-        let endpoints = self.endpoints.join(", ");
-        let endpoints = if endpoints.is_empty() {
-            "none"
-        } else {
-            &endpoints
-        };
-        format!("{role}: {counters}, endpoints for subflows: {endpoints}")
-    }
-}
-
-/// What is known of both.
-struct Evidence {
-    client: Side,
-    server: Side,
-    fallbacks: u32,
-}
-
-impl Evidence {
-    /// The likely reason, in the order in which a connection meets the obstacles.
-    fn likely_reason(&self) -> &'static str {
-        let (client, server) = (&self.client, &self.server);
-        let any = |side: &Side, names: &[&str]| names.iter().any(|name| side.has_grown(name));
-        if client.enabled != Some(true) {
-            return "MPTCP is switched off at the client (net.mptcp.enabled)";
-        }
-        if server.enabled != Some(true) {
-            return "MPTCP is switched off at the server (net.mptcp.enabled)";
-        }
-        if self.fallbacks > 0 {
-            if any(client, &["MPCapableFallbackSYNACK", "MPCapableSYNTXDrop"]) {
-                return "The connection fell back to TCP in its handshake: the server's socket is not \
-                        MPTCP, or something on the way removes the option";
-            }
-            return "The connection fell back to TCP";
-        }
-        if any(
-            client,
-            &[
-                "MPJoinSynTxBindErr",
-                "MPJoinSynTxConnectErr",
-                "MPJoinSynTxCreatSkErr",
-            ],
-        ) {
-            return "The client could not open the subflow: no route from that endpoint's address, or \
-                    the address is not there";
-        }
-        if client.grew("MPJoinSynTx") == Some(0) && !server.has_grown("MPJoinSynRx") {
-            if client.endpoints.is_empty() {
-                return "The client never tried: it has no endpoint that opens subflows";
-            }
-            return "The client never tried: its limit of subflows is zero, its only endpoint is the \
-                    address of the connection itself, or the connection ended too early";
-        }
-        if any(server, &["MPJoinNoTokenFound"]) {
-            return "The server did not know the connection that the subflow wanted to join: it had \
-                    ended, or the subflow reached another host";
-        }
-        if any(server, &["MPJoinRejected"]) {
-            return "The server rejected the subflow: its limit of subflows is too low";
-        }
-        if any(server, &["MPJoinAckHMacFailure"]) || any(client, &["MPJoinSynAckHMacFailure"]) {
-            return "The subflow's authentication failed";
-        }
-        if !server.has_grown("MPJoinSynRx") {
-            return "The client's join did not reach the server: the packets from that address have no \
-                    route by source, or the path drops them";
-        }
-        if !client.has_grown("MPJoinSynAckRx") {
-            return "The server's answer to the join did not reach the client: no listener on the \
-                    address, no route back, or the path drops it";
-        }
-        "Subflows did join, but on other connections or too late: the connection may be too short"
-    }
+    let (enabled, endpoints) = node.netns.run(look).unwrap_or_default();
+    let subflow = endpoints
+        .iter()
+        .filter(|endpoint| endpoint.flags.subflow || endpoint.flags.fullmesh);
+    let addresses = subflow.map(|endpoint| endpoint.address).collect();
+    Side::new(before, after, enabled, addresses)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const KNOWN: [&str; 6] = [
-        "MPJoinSynTx",
-        "MPJoinSynTxConnectErr",
-        "MPJoinSynRx",
-        "MPJoinSynAckRx",
-        "MPJoinRejected",
-        "MPCapableFallbackSYNACK",
-    ];
-
-    fn side(grown: &[&str]) -> Side {
-        let mib = |value: fn(bool) -> i64| -> Mib {
-            let value = |name: &&str| (format!("MPTcpExt{name}"), value(grown.contains(name)));
-            KNOWN.iter().map(value).collect()
-        };
-        let (before, after) = (mib(|_| 5), mib(|grown| 5 + i64::from(grown)));
-        Side {
-            before,
-            after,
-            enabled: Some(true),
-            endpoints: vec!["10.0.2.2".to_owned()],
-        }
-    }
-
-    fn reason(client: Side, server: Side, fallbacks: u32) -> &'static str {
-        Evidence {
-            client,
-            server,
-            fallbacks,
-        }
-        .likely_reason()
-    }
-
-    fn finding(joins: &[Option<u32>]) -> Finding {
-        let mut tally = Tally::default();
-        joins.iter().for_each(|&joins| tally.count(joins, 2, false));
-        tally.finding(2)
-    }
-
-    #[test]
-    fn connections_without_a_known_count_are_not_passed_over() {
-        let unsure = |text: &str| {
-            let why = "they never stood, or the kernel's events were lost";
-            format!("the joins of {text} connections are unknown: {why}")
-        };
-        let short = |partly, what: &str| Finding::Short {
-            partly,
-            what: what.to_owned(),
-        };
-        assert_eq!(finding(&[Some(2), Some(3)]), Finding::AsExpected);
-        assert_eq!(
-            finding(&[Some(2), None]),
-            Finding::Unknown(unsure("1 of 2"))
-        );
-        assert_eq!(finding(&[None]), Finding::Unknown(unsure("1 of 1")));
-        let half = "1 of 2 connections had fewer joins than the 2 expected";
-        assert_eq!(finding(&[Some(2), Some(1)]), short(true, half));
-        let none = "1 of 1 connections had fewer joins than the 2 expected";
-        assert_eq!(
-            finding(&[Some(0), None]),
-            short(false, &format!("{none}; {}", unsure("1 of 2")))
-        );
-    }
 
     #[test]
     fn a_command_is_judged_by_the_counters_of_its_hosts() {
@@ -360,78 +101,5 @@ mod tests {
         assert_eq!(finding_of_command(Some(1), 2), short(true, 1));
         assert_eq!(finding_of_command(Some(0), 2), short(false, 0));
         assert!(matches!(finding_of_command(None, 2), Finding::Unknown(_)));
-    }
-
-    #[test]
-    fn the_first_obstacle_is_named() {
-        let off = |enabled| Side {
-            enabled,
-            ..side(&[])
-        };
-        let no_endpoint = Side {
-            endpoints: vec![],
-            ..side(&[])
-        };
-        for (client, server, fallbacks, part) in [
-            (off(Some(false)), side(&[]), 1, "off at the client"),
-            (side(&[]), off(None), 1, "off at the server"),
-            (
-                side(&["MPCapableFallbackSYNACK"]),
-                side(&[]),
-                1,
-                "in its handshake",
-            ),
-            (
-                side(&["MPJoinSynTxConnectErr"]),
-                side(&[]),
-                0,
-                "no route from that endpoint",
-            ),
-            (no_endpoint, side(&[]), 0, "no endpoint that opens subflows"),
-            (side(&[]), side(&[]), 0, "limit of subflows is zero"),
-            (
-                side(&["MPJoinSynTx"]),
-                side(&[]),
-                0,
-                "did not reach the server",
-            ),
-            (
-                side(&["MPJoinSynTx"]),
-                side(&["MPJoinSynRx", "MPJoinRejected"]),
-                0,
-                "too low",
-            ),
-            (
-                side(&["MPJoinSynTx"]),
-                side(&["MPJoinSynRx"]),
-                0,
-                "did not reach the client",
-            ),
-            (
-                side(&["MPJoinSynTx", "MPJoinSynAckRx"]),
-                side(&["MPJoinSynRx"]),
-                0,
-                "too short",
-            ),
-        ] {
-            let reason = reason(client, server, fallbacks);
-            assert!(reason.contains(part), "{reason} instead of {part}");
-        }
-    }
-
-    #[test]
-    fn a_kernel_without_a_counter_is_not_accused_by_it() {
-        let mut client = side(&[]);
-        client.after.remove("MPTcpExtMPJoinSynTx");
-        assert!(reason(client, side(&[]), 0).contains("did not reach the server"));
-    }
-
-    #[test]
-    fn the_summary_tells_what_grew() {
-        let text = side(&["MPJoinSynTx"]).summary("client");
-        assert_eq!(
-            text,
-            "client: MPJoinSynTx 1, endpoints for subflows: 10.0.2.2"
-        );
     }
 }

@@ -3,13 +3,13 @@
 use std::net::{IpAddr, SocketAddr};
 
 use mptcplab_plan::{Protocol, Traffic, Way};
+use mptcplab_record::Transfer;
 use mptcplab_stack::endpoint::ConnectionId;
 use mptcplab_stack::tcp::CloseReason;
+use mptcplab_traffic::verdict::Tally;
 
 use super::end::{Account, End, Progress, Role};
 use super::failure::{Failure, complete};
-use super::rows::Transfer;
-use super::verdict::Tally;
 use crate::Nanos;
 use crate::core::Core;
 use crate::probe;

@@ -6,10 +6,10 @@ use std::net::{IpAddr, SocketAddr};
 
 use bytes::Bytes;
 use mptcplab_plan::{Traffic, Way};
+use mptcplab_record::Delivery;
+use mptcplab_traffic::{Bin, Deliveries};
 use mptcplab_wire::Packet;
 
-use super::deliveries::{Bin, Deliveries};
-use super::rows::Delivery;
 use crate::Nanos;
 use crate::core::Core;
 use crate::random::Random;

@@ -5,11 +5,11 @@ use std::net::SocketAddr;
 
 use bytes::Bytes;
 use mptcplab_plan::Way;
+use mptcplab_record::{Delivery, Latency};
 use mptcplab_stack::endpoint::ConnectionId;
+use mptcplab_traffic::{Bin, Deliveries};
 
-use super::deliveries::{Bin, Deliveries};
 use super::failure::Failure;
-use super::rows::{Delivery, Latency};
 use crate::Nanos;
 use crate::core::Core;
 

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use mptcplab_traffic::http::Malformed;
+
 /// The reason for which one end of a connection ended early.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Failure {
@@ -13,6 +15,12 @@ pub(super) enum Failure {
     Io(String, &'static str),
     /// Anything else, as a sentence.
     Other(String),
+}
+
+impl From<Malformed> for Failure {
+    fn from(error: Malformed) -> Self {
+        Self::Other(error.to_string())
+    }
 }
 
 impl fmt::Display for Failure {

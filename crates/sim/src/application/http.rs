@@ -1,15 +1,13 @@
 //! Downloads over HTTP/1.1 (RFC 9112).
 
 use bytes::Bytes;
+use mptcplab_traffic::http::{
+    self, HEAD_BYTES, Head, Malformed, announced_length, requested_length,
+};
 
 use super::end::{End, Input, Pending, Progress, Role};
 use super::failure::{Failure, complete};
 use super::payload::{Receive, Send};
-
-/// Longest head of a request or response.
-const HEAD_BYTES: usize = 8 * 1024;
-/// Header fields of a request or response at most.
-const FIELDS: usize = 16;
 
 /// Asks for a file and receives it.
 #[derive(Debug)]
@@ -32,11 +30,9 @@ impl Client {
 impl Role for Client {
     fn go(&mut self, end: &mut End<'_>) -> Result<Progress, Failure> {
         let (bytes, host) = (self.bytes, end.target);
-        let request = self.request.get_or_insert_with(|| {
-            Pending::new(format!(
-                "GET /{bytes} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
-            ))
-        });
+        let request = self
+            .request
+            .get_or_insert_with(|| Pending::new(http::request(bytes, host)));
         request.flush(end);
         if let Some(head) = &mut self.head {
             let Some((announced, begin)) = read_head(end, head, announced_length)? else {
@@ -71,9 +67,8 @@ impl Role for Server {
             let Some((bytes, _)) = read_head(end, head, requested_length)? else {
                 return Ok(Progress::Waiting);
             };
-            let head =
-                format!("HTTP/1.1 200 OK\r\nContent-Length: {bytes}\r\nConnection: close\r\n\r\n");
-            *self = Self::Answering(Pending::new(head), Send::new(Some(bytes), None));
+            let head = Pending::new(http::response(bytes));
+            *self = Self::Answering(head, Send::new(Some(bytes), None));
         }
         if let Self::Answering(head, file) = self
             && head.flush(end)
@@ -83,9 +78,6 @@ impl Role for Server {
         Ok(Progress::Waiting)
     }
 }
-
-/// What a parser finds in the head of a message: nothing yet, or the head's length and its meaning.
-type Head = Result<Option<(usize, u64)>, Failure>;
 
 /// Reads a head; once it is whole, gives its meaning and what came behind it.
 fn read_head(
@@ -97,9 +89,7 @@ fn read_head(
         match end.read(HEAD_BYTES) {
             None => return Ok(None),
             Some(Input::End) => {
-                return Err(malformed(
-                    "the connection ended within the head of a message",
-                ));
+                return Err(Malformed::cut_off().into());
             }
             Some(Input::Bytes(bytes)) => head.extend_from_slice(&bytes),
         }
@@ -107,42 +97,5 @@ fn read_head(
             return Ok(Some((meaning, Bytes::from(head.split_off(length)))));
         }
     }
-    Err(malformed("the head of a message is too long"))
-}
-
-/// The size that a request's path asks for: `GET /1000000`.
-fn requested_length(bytes: &[u8]) -> Head {
-    let mut fields = [httparse::EMPTY_HEADER; FIELDS];
-    let mut request = httparse::Request::new(&mut fields);
-    let status = request
-        .parse(bytes)
-        .map_err(|error| malformed(&error.to_string()))?;
-    let httparse::Status::Complete(length) = status else {
-        return Ok(None);
-    };
-    let path = request.path.and_then(|path| path.strip_prefix('/'));
-    let size = path.and_then(|size| size.parse().ok());
-    size.map(|size| Some((length, size)))
-        .ok_or_else(|| malformed("the path is not a size"))
-}
-
-/// The `Content-Length` of a response.
-fn announced_length(bytes: &[u8]) -> Head {
-    let mut fields = [httparse::EMPTY_HEADER; FIELDS];
-    let mut response = httparse::Response::new(&mut fields);
-    let status = response
-        .parse(bytes)
-        .map_err(|error| malformed(&error.to_string()))?;
-    let httparse::Status::Complete(length) = status else {
-        return Ok(None);
-    };
-    let mut fields = response.headers.iter();
-    let field = fields.find(|field| field.name.eq_ignore_ascii_case("content-length"));
-    let size = field.and_then(|field| std::str::from_utf8(field.value).ok()?.parse().ok());
-    size.map(|size| Some((length, size)))
-        .ok_or_else(|| malformed("no Content-Length"))
-}
-
-fn malformed(what: &str) -> Failure {
-    Failure::Other(format!("HTTP: {what}"))
+    Err(Malformed::too_long().into())
 }

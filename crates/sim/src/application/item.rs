@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use mptcplab_plan::{Protocol, Traffic, Way, Workload};
 use mptcplab_stack::endpoint::{ConnectionId, Event};
+use mptcplab_traffic::splitmix64;
+use mptcplab_traffic::verdict::Tally;
 use mptcplab_wire::Packet;
 
-use super::content::splitmix64;
 use super::conversation::{CLIENT, Conversation, Happening, Outline, SERVER};
 use super::datagrams::{self, Datagrams};
 use super::end::Role;
@@ -16,7 +17,7 @@ use super::http;
 use super::payload::{Receive, Send};
 use super::ping::Ping;
 use super::request_response::{Answer, Ask, Pattern};
-use super::verdict::{self, Counters, Tally};
+use super::verdict::{self, Counters};
 use crate::Nanos;
 use crate::core::{Core, Owner};
 use crate::random::{Purpose, Random};
@@ -599,7 +600,7 @@ impl Item {
         core.traffic_event(&self.traffic.name, "ended");
         if let Some(before) = self.before.take() {
             let nodes = [client, server];
-            let warning = verdict::judge(core, nodes, before, self.tally, expected_joins);
+            let warning = verdict::judge(core, nodes, &before, self.tally, expected_joins);
             if let Some(text) = warning {
                 core.warn(&self.traffic.name, &text);
             }

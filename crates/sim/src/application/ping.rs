@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use mptcplab_plan::Traffic;
+use mptcplab_record::Latency;
 use mptcplab_wire::{EchoKind, Packet};
 
-use super::rows::Latency;
 use crate::Nanos;
 use crate::core::Core;
 

@@ -1,28 +1,23 @@
 //! What transfers carry: bytes that a seed gives, so that the receiver can tell a wrong one.
-//!
-//! All transfers of a run share one content and begin at places of their own in it.
 
 use bytes::Bytes;
 
 /// Period of the content. A prime, so that data shifted by segments or pages does not match.
 const PERIOD: usize = 65_521;
 
-/// Periods of which one part can be given.
-const PERIODS: usize = 16;
-
-/// The content of a run's transfers from its seed.
+/// The content that a seed gives: the same bytes again and again.
 #[derive(Debug)]
-pub(crate) struct Content {
-    /// One period more: from any place in the first one, all the others are at hand.
+pub struct Content {
+    /// One period more than a part holds: from any place in the first one, a whole part is at hand.
     bytes: Bytes,
 }
 
 impl Content {
-    /// The content of a seed.
-    pub(crate) fn new(seed: u64) -> Self {
+    /// The content of a seed, given out in parts of at most so many periods of 65,521 bytes.
+    pub fn new(seed: u64, periods: usize) -> Self {
         let words = (1..).map(|index: u64| splitmix64(seed, index).to_le_bytes());
         let mut bytes: Vec<u8> = words.flatten().take(PERIOD).collect();
-        for _ in 0..PERIODS {
+        for _ in 0..periods {
             bytes.extend_from_within(..PERIOD);
         }
         Self {
@@ -30,15 +25,16 @@ impl Content {
         }
     }
 
-    /// The bytes from `offset` on: at most `limit`, and at most [`PERIODS`] periods.
-    pub(crate) fn from(&self, offset: u64, limit: u64) -> Bytes {
+    /// The bytes from `offset` on: at most `limit`, and at most one part.
+    pub fn from(&self, offset: u64, limit: u64) -> Bytes {
         let start = (offset % PERIOD as u64) as usize;
+        let part = self.bytes.len() - PERIOD;
         self.bytes
-            .slice(start..start + limit.min((PERIODS * PERIOD) as u64) as usize)
+            .slice(start..start + limit.min(part as u64) as usize)
     }
 
     /// Where, at or after `offset`, `received` is not what was sent.
-    pub(crate) fn first_difference(&self, mut offset: u64, mut received: &[u8]) -> Option<u64> {
+    pub fn first_difference(&self, mut offset: u64, mut received: &[u8]) -> Option<u64> {
         while !received.is_empty() {
             let start = (offset % PERIOD as u64) as usize;
             let length = received.len().min(self.bytes.len() - start);
@@ -60,7 +56,7 @@ impl Content {
 
 /// The `index`-th number of a seed's stream (Steele, Lea and Flood, "Fast splittable pseudorandom
 /// number generators", 2014).
-pub(crate) fn splitmix64(seed: u64, index: u64) -> u64 {
+pub fn splitmix64(seed: u64, index: u64) -> u64 {
     let mut z = seed.wrapping_add(index.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -70,6 +66,8 @@ pub(crate) fn splitmix64(seed: u64, index: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const PARTS: usize = 16;
 
     fn stream(content: &Content, mut offset: u64, length: u64) -> Vec<u8> {
         let end = offset + length;
@@ -91,7 +89,7 @@ mod tests {
 
     #[test]
     fn the_receiver_finds_the_first_wrong_byte() {
-        let content = Content::new(1);
+        let content = Content::new(1, PARTS);
         let mut bytes = stream(&content, 1000, 2_000_000);
         assert_eq!(content.first_difference(1000, &bytes), None);
         bytes[1_500_000] ^= 1;
@@ -100,9 +98,9 @@ mod tests {
 
     #[test]
     fn another_seed_or_another_place_is_another_content() {
-        let content = Content::new(1);
+        let content = Content::new(1, PARTS);
         assert!(
-            Content::new(2)
+            Content::new(2, PARTS)
                 .first_difference(0, &content.from(0, 100))
                 .is_some()
         );

@@ -1,42 +1,45 @@
 //! What a receiver got, and when.
 
-use crate::Nanos;
+use mptcplab_link::Nanos;
 
 /// Width of a bin of the `deliveries` table.
 const BIN_NS: Nanos = 10_000_000;
 
 /// The receiver's account of one transfer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Deliveries {
+pub struct Deliveries {
     /// Payload delivered.
-    pub(super) bytes: u64,
+    pub bytes: u64,
     /// Time of the first delivery.
-    pub(super) first_ns: Option<Nanos>,
+    pub first_ns: Option<Nanos>,
     /// Time of the last delivery.
-    pub(super) last_ns: Option<Nanos>,
+    pub last_ns: Option<Nanos>,
     /// Longest time between two deliveries, and when it began.
-    pub(super) silence: Option<Silence>,
+    pub silence: Option<Silence>,
     bin: Option<Bin>,
 }
 
 /// A time without deliveries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Silence {
-    pub(super) length_ns: Nanos,
-    pub(super) at_ns: Nanos,
+pub struct Silence {
+    /// How long.
+    pub length_ns: Nanos,
+    /// When it began.
+    pub at_ns: Nanos,
 }
 
 /// What came within one bin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Bin {
+pub struct Bin {
     /// Start of the bin.
-    pub(super) t_ns: Nanos,
-    pub(super) bytes: u64,
+    pub t_ns: Nanos,
+    /// Payload.
+    pub bytes: u64,
 }
 
 impl Deliveries {
     /// Accounts for `bytes` that came at `now`; returns the bin that is over, if any.
-    pub(super) fn record(&mut self, now: Nanos, bytes: u64) -> Option<Bin> {
+    pub fn record(&mut self, now: Nanos, bytes: u64) -> Option<Bin> {
         if let Some(last) = self.last_ns {
             let silence = Silence {
                 length_ns: now.saturating_sub(last),
@@ -63,7 +66,7 @@ impl Deliveries {
     }
 
     /// The bin that was still open.
-    pub(super) fn finish(&mut self) -> Option<Bin> {
+    pub fn finish(&mut self) -> Option<Bin> {
         self.bin.take()
     }
 }
