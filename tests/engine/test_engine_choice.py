@@ -112,6 +112,30 @@ def test_the_sim_engine_refuses_by_name(changes: dict[str, str], words: str) -> 
     assert choose(EngineName.AUTO, one, ["mptcp"]).engines == (KERNEL,)
 
 
+NARROW = """\
+hosts: {client: {interfaces: {a: {}}}, server: {interfaces: {a: {mtu: SERVER B}}}}
+routers:
+  r: {interfaces: {s: {mtu: 1400 B}}}
+  s: {interfaces: {r: {mtu: 1400 B}, a: {mtu: SERVER B}}}
+links:
+  a: {between: [client.a, r.a], rate: 10 Mbit/s}
+  m: {between: [r.s, s.r], rate: 10 Mbit/s}
+  b: {between: [s.a, server.a], rate: 10 Mbit/s}
+traffic: [bulk: {from: client, to: server, duration: 1 s}]
+"""
+
+
+@pytest.mark.usefixtures("able")
+def test_the_sim_engine_refuses_a_way_narrower_in_its_middle_than_at_both_ends() -> None:
+    assert message(EngineName.SIM, loads(NARROW.replace("SERVER", "1500"), "x.yaml")) == (
+        "x.yaml:3: routers.r.interfaces.s.mtu: the sim engine has no path MTU discovery: "
+        "use the kernel engine (--engine kernel). "
+        "Or give the hosts of the way from client.a to server.a an mtu of 1400 B too"
+    )
+    as_narrow = loads(NARROW.replace("SERVER", "1400"), "x.yaml")
+    assert choose(EngineName.SIM, as_narrow, list(as_narrow.variants)).engines == (SIM,)
+
+
 @pytest.mark.usefixtures("able")
 def test_auto_takes_the_kernel_without_a_word_where_it_can() -> None:
     assert choose(EngineName.AUTO, scenario({}), ["mptcp"]) == choice.Choice((KERNEL,))

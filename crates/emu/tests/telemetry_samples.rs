@@ -38,7 +38,8 @@ fn every_subflow_and_interface_is_sampled() {
     let (context, every) = (&world.context, Duration::from_millis(20));
     let recorder = context.recorder.clone();
     let sampler = telemetry::start(&context.nodes, |_| Ok(()), every, recorder).unwrap();
-    let item = traffic(Protocol::Mptcp, bulk(1_000_000_000));
+    // Long enough for a join whose first SYN is lost.
+    let item = traffic(Protocol::Mptcp, bulk(3_000_000_000));
     traffic::start(&[item], context).unwrap().wait(LONG);
     sampler.stop().unwrap();
     let transfer = &world.rows("transfers")[0];

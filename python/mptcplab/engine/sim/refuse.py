@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from mptcplab.engine.refusal import Refusal
 from mptcplab.scenario.model import Scenario
+from mptcplab.scenario.network import FAMILIES, End, Network, build
 from mptcplab.scenario.tree import Path
 
 CONGESTION_CONTROLS = ("reno", "cubic", "lia", "olia", "balia", "wvegas")
@@ -34,3 +35,27 @@ def impossible(scenario: Scenario) -> Iterator[Refusal]:
         if control not in CONGESTION_CONTROLS:
             path = ("hosts", name, "congestion_control")
             yield Refusal(f"the sim engine has no congestion control {control}", path, scenario)
+    yield from _narrow_paths(scenario)
+
+
+def _narrow_paths(scenario: Scenario) -> Iterator[Refusal]:
+    """Links between routers that carry less than both hosts beyond them would send at once."""
+    network = build(scenario)
+    for start in network.interfaces:
+        if start.node in network.routers:
+            continue
+        for family in FAMILIES:
+            for end, way in network.forwarding(start, family).items():
+                largest = min(network.interfaces[start].mtu, network.interfaces[end].mtu)
+                narrow = min(way, key=lambda crossed: network.interfaces[crossed].mtu)
+                if end.node not in network.routers and network.interfaces[narrow].mtu < largest:
+                    yield _narrow(scenario, network, narrow, f"from {start} to {end}")
+
+
+def _narrow(scenario: Scenario, network: Network, end: End, way: str) -> Refusal:
+    size = network.interfaces[end].mtu
+    end, _ = network.links[network.link_of[end]]
+    path = ("routers", end.node, "interfaces", end.interface, "mtu")
+    reason = "the sim engine has no path MTU discovery"
+    advice = f"Or give the hosts of the way {way} an mtu of {size} B too"
+    return Refusal(reason, path, scenario, advice)
