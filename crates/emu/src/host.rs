@@ -59,6 +59,11 @@ enum Command {
         up: bool,
         answer: Sender<io::Result<()>>,
     },
+    SetPlugged {
+        interface: usize,
+        plugged: bool,
+        answer: Sender<io::Result<()>>,
+    },
     SetBackup {
         interface: usize,
         backup: bool,
@@ -119,6 +124,19 @@ impl Host {
         self.ask(|answer| Command::SetUp {
             interface,
             up,
+            answer,
+        })
+    }
+
+    /// The cable of interface number `interface` is pulled, or put back. The kernel notices a
+    /// carrier that has gone only after some tens of milliseconds; the addresses go at once.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn set_plugged(&self, interface: usize, plugged: bool) -> io::Result<()> {
+        self.ask(|answer| Command::SetPlugged {
+            interface,
+            plugged,
             answer,
         })
     }
@@ -254,6 +272,8 @@ fn serve(node: &Node, inbox: &Receiver<Command>, wake: &EventFd) {
 struct Managed {
     index: u32,
     running: bool,
+    /// Its cable was not pulled.
+    plugged: bool,
     /// When its addresses come back.
     due: Option<Instant>,
     /// Addresses whose rules, routes and endpoints stand.
@@ -301,6 +321,7 @@ impl<'a> Manager<'a> {
                 Ok(Managed {
                     index,
                     running: false,
+                    plugged: true,
                     due: None,
                     served: Vec::new(),
                     backup: None,
@@ -464,7 +485,12 @@ impl<'a> Manager<'a> {
                 interface,
                 up,
                 answer,
-            } => (self.route.set_up(self.managed[interface].index, up), answer),
+            } => (self.set_up(interface, up), answer),
+            Command::SetPlugged {
+                interface,
+                plugged,
+                answer,
+            } => (self.set_plugged(interface, plugged), answer),
             Command::SetBackup {
                 interface,
                 backup,
@@ -475,27 +501,53 @@ impl<'a> Manager<'a> {
         answer.send(result).ok();
     }
 
+    fn set_up(&mut self, interface: usize, up: bool) -> io::Result<()> {
+        if !up {
+            self.set_running(interface, false)?;
+            self.follow_addresses()?;
+        }
+        self.route.set_up(self.managed[interface].index, up)
+    }
+
+    fn set_plugged(&mut self, interface: usize, plugged: bool) -> io::Result<()> {
+        self.managed[interface].plugged = plugged;
+        self.follow()
+    }
+
     /// Compares the kernel's interfaces and addresses with what is served, and makes up for the
     /// difference.
     fn follow(&mut self) -> io::Result<()> {
         let links = self.route.interfaces()?;
         for interface in 0..self.managed.len() {
-            let index = self.managed[interface].index;
+            let Managed { index, plugged, .. } = self.managed[interface];
             let running = links.iter().any(|link| link.index == index && link.running);
-            if running != self.managed[interface].running {
-                self.managed[interface].running = running;
-                if running {
-                    let delay = Duration::from_nanos(self.interface(interface).address_delay_ns);
-                    self.managed[interface].due = Some(Instant::now() + delay);
-                } else {
-                    self.managed[interface].due = None;
-                    self.managed[interface].rejoin = None;
-                    for prefix in &self.interface(interface).addresses {
-                        self.route.delete_address(index, *prefix)?;
-                    }
-                }
-            }
+            self.set_running(interface, running && plugged)?;
         }
+        self.follow_addresses()
+    }
+
+    /// An interface that stops loses its addresses; one that runs again has them after a while.
+    fn set_running(&mut self, interface: usize, running: bool) -> io::Result<()> {
+        if running == self.managed[interface].running {
+            return Ok(());
+        }
+        self.managed[interface].running = running;
+        if running {
+            let delay = Duration::from_nanos(self.interface(interface).address_delay_ns);
+            self.managed[interface].due = Some(Instant::now() + delay);
+            return Ok(());
+        }
+        self.managed[interface].due = None;
+        self.managed[interface].rejoin = None;
+        for prefix in &self.interface(interface).addresses {
+            self.route
+                .delete_address(self.managed[interface].index, *prefix)?;
+        }
+        Ok(())
+    }
+
+    /// Serves the addresses that have come, and forgets those that have gone.
+    fn follow_addresses(&mut self) -> io::Result<()> {
         let present = self.route.addresses()?;
         for interface in 0..self.managed.len() {
             let index = self.managed[interface].index;

@@ -17,7 +17,7 @@ use crate::realtime::ReservedThread;
 use crate::record::Recorder;
 use crate::telemetry::{self, NodeContext};
 use crate::timeline;
-use crate::traffic::{self, Context, Ended, Stop};
+use crate::traffic::{self, Context, Ended, Running, Stop};
 
 /// The reason of a transfer that Ctrl-C ended.
 const INTERRUPTED: &str = "interrupted";
@@ -62,7 +62,7 @@ fn run() -> io::Result<()> {
     let begun = Instant::now();
     let plan = Arc::new(plan);
     let network = Network::build(&plan)?;
-    let recorder = Recorder::new(Box::new(io::stdout()), Instant::now())?;
+    let recorder = Recorder::new(Box::new(io::stdout()))?;
     let recorded = record(&plan, network, (reserved, guard), &recorder, stop, begun);
     let written = recorder.finish();
     recorded.and(written)
@@ -71,22 +71,34 @@ fn run() -> io::Result<()> {
 /// Runs the plan in its network; `begun` is when building that began.
 fn record(
     plan: &Arc<Plan>,
-    network: Network,
+    mut network: Network,
     (reserved, guard): (ReservedThread, Guard),
     recorder: &Recorder,
     stop: Stop,
     begun: Instant,
 ) -> io::Result<()> {
-    let (hosts, links) = network.start(plan, reserved, recorder.zero(), {
-        let stop = stop.clone();
-        move || stop.request("the links failed")
-    })?;
-    let hosts = Arc::new(hosts);
+    let hosts = Arc::new(std::mem::take(&mut network.hosts));
     guard.entrust(hosts.iter().map(|host| host.netns.clone()).collect())?;
     network::configure(&hosts, plan, recorder)?;
+    let context = Context {
+        recorder: recorder.clone(),
+        nodes: plan
+            .nodes
+            .iter()
+            .zip(hosts.iter())
+            .map(|(node, host)| NodeContext::new(node, host.netns.clone()))
+            .collect(),
+        stop: stop.clone(),
+        seed: plan.seed,
+    };
+    let traffic = traffic::start(&plan.traffic, &context).map_err(io::Error::other)?;
     recorder.write("ready", Ready::new(plan, &hosts, begun))?;
 
-    let ended = drive(plan, &hosts, &links, recorder, &stop);
+    // Everybody is ready: the links, the events and the traffic have one zero.
+    let zero = recorder.begin();
+    let failed = move || stop.request("the links failed");
+    let links = network.start(plan, reserved, zero, failed)?;
+    let ended = drive(plan, &hosts, &links, &context, traffic);
     let ending = Instant::now();
     // Where the links have failed, that is the cause of whatever else went wrong.
     let summary = links.stop(recorder)?;
@@ -99,35 +111,23 @@ fn record(
     recorder.write("done", Done::new(&summary, ending, ended))
 }
 
-/// Traffic, telemetry and events, until the traffic has ended.
+/// Telemetry and events, until the traffic has ended.
 fn drive(
     plan: &Arc<Plan>,
     hosts: &Arc<Vec<Host>>,
     links: &Links,
-    recorder: &Recorder,
-    stop: &Stop,
+    context: &Context,
+    traffic: Running,
 ) -> io::Result<Ended> {
-    let nodes: Vec<NodeContext> = plan
-        .nodes
-        .iter()
-        .zip(hosts.iter())
-        .map(|(node, host)| NodeContext::new(node, host.netns.clone()))
-        .collect();
-    let context = Context {
-        recorder: recorder.clone(),
-        nodes,
-        stop: stop.clone(),
-        seed: plan.seed,
-    };
     let switchboard = links.switchboard();
+    let events = timeline::start(plan, switchboard.clone(), hosts, context.recorder.clone())?;
     let sample_links = {
-        let (switchboard, plan) = (switchboard.clone(), Arc::clone(plan));
+        let plan = Arc::clone(plan);
         move |recorder: &Recorder| switchboard.sample(&plan, recorder)
     };
     let interval = Duration::from_nanos(plan.sample_interval_ns);
-    let sampler = telemetry::start(&context.nodes, sample_links, interval, recorder.clone())?;
-    let events = timeline::start(plan, switchboard, hosts, recorder.clone())?;
-    let traffic = traffic::start(&plan.traffic, &context).map_err(io::Error::other)?;
+    let recorder = context.recorder.clone();
+    let sampler = telemetry::start(&context.nodes, sample_links, interval, recorder)?;
     let ended = traffic.wait(plan.time_limit_ns);
     drop(events);
     sampler.stop()?;

@@ -39,6 +39,7 @@ pub struct Links {
     emulator: Emulator,
     captures: Vec<(String, capture::Writer, Arc<AtomicU64>)>,
     near: Vec<[u32; 2]>,
+    ends: Vec<[InterfaceRef; 2]>,
 }
 
 /// What the events of a run change.
@@ -47,6 +48,7 @@ pub struct Switchboard {
     core: NetNs,
     links: Control,
     near: Vec<[u32; 2]>,
+    ends: Vec<[InterfaceRef; 2]>,
 }
 
 impl Network {
@@ -132,7 +134,7 @@ impl Network {
         thread: ReservedThread,
         zero: Instant,
         failed: impl FnOnce() + Send + 'static,
-    ) -> io::Result<(Vec<Host>, Links)> {
+    ) -> io::Result<Links> {
         let mut captures = Vec::new();
         let mut tap = |far: InterfaceRef| {
             let Some(wanted) = &plan.capture else {
@@ -161,15 +163,13 @@ impl Network {
             });
         }
         let emulator = Emulator::start(thread, links, zero, failed)?;
-        Ok((
-            self.hosts,
-            Links {
-                core: self.core,
-                emulator,
-                captures,
-                near: self.near,
-            },
-        ))
+        Ok(Links {
+            core: self.core,
+            emulator,
+            captures,
+            near: self.near,
+            ends: plan.links.iter().map(|link| link.ends).collect(),
+        })
     }
 }
 
@@ -180,6 +180,7 @@ impl Links {
             core: self.core.clone(),
             links: self.emulator.control(),
             near: self.near.clone(),
+            ends: self.ends.clone(),
         }
     }
 
@@ -219,10 +220,20 @@ impl Switchboard {
             } => {
                 // First the link: what a host sends the moment its carrier is back finds it up.
                 self.links.change(*link, change.clone())?;
-                if let Some(up) = carrier {
-                    for index in self.near[*link] {
-                        self.core.run(|| Route::open()?.set_up(index, *up))??;
-                    }
+                let Some(up) = carrier else { return Ok(()) };
+                let plug = || {
+                    self.ends[*link]
+                        .iter()
+                        .try_for_each(|end| hosts[end.node].set_plugged(end.interface, *up))
+                };
+                if !up {
+                    plug()?;
+                }
+                for index in self.near[*link] {
+                    self.core.run(|| Route::open()?.set_up(index, *up))??;
+                }
+                if *up {
+                    plug()?;
                 }
                 Ok(())
             }

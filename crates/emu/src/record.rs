@@ -2,8 +2,9 @@
 
 use std::io::{self, Write};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, OnceLock};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use mptcplab_link::Nanos;
 use mptcplab_record::{Event, Warning, write_line};
@@ -16,7 +17,7 @@ use serde::Serialize;
 #[derive(Clone)]
 pub struct Recorder {
     orders: Sender<Order>,
-    zero: Instant,
+    zero: Arc<OnceLock<Instant>>,
 }
 
 /// What the writing thread is to do.
@@ -28,26 +29,33 @@ enum Order {
 }
 
 impl Recorder {
-    /// Rows go to `out`; time zero is `zero`.
+    /// Rows go to `out`; time stands still at zero until [`Recorder::begin`].
     ///
     /// # Errors
     /// When the thread that writes them cannot be started.
-    pub fn new(out: Box<dyn Write + Send>, zero: Instant) -> io::Result<Self> {
+    pub fn new(out: Box<dyn Write + Send>) -> io::Result<Self> {
         let (orders, inbox) = channel();
         thread::Builder::new()
             .name("recorder".into())
             .spawn(move || obey(out, &inbox))?;
+        let zero = Arc::default();
         Ok(Self { orders, zero })
     }
 
-    /// Nanoseconds since the run's zero.
-    pub fn now(&self) -> Nanos {
-        self.zero.elapsed().as_nanos() as Nanos
+    /// The run begins: this moment, or that of the first call, is its zero, which it gives.
+    pub fn begin(&self) -> Instant {
+        *self.zero.get_or_init(Instant::now)
     }
 
-    /// The run's zero on the monotonic clock.
+    /// Nanoseconds since the run's zero; 0 before it has begun.
+    pub fn now(&self) -> Nanos {
+        let elapsed = self.zero.get().map_or(Duration::ZERO, Instant::elapsed);
+        elapsed.as_nanos() as Nanos
+    }
+
+    /// The run's zero on the monotonic clock; waits until it has begun.
     pub fn zero(&self) -> Instant {
-        self.zero
+        *self.zero.wait()
     }
 
     /// Something happened now: a row of the table of events.
@@ -128,7 +136,7 @@ mod tests {
     #[test]
     fn a_reader_that_does_not_read_holds_nobody_up() {
         let (reader, writer) = pipe().unwrap();
-        let recorder = Recorder::new(Box::new(writer), Instant::now()).unwrap();
+        let recorder = Recorder::new(Box::new(writer)).unwrap();
         // More than any pipe holds, before the first is read.
         const ROWS: u32 = 100_000;
         for number in 0..ROWS {
@@ -164,7 +172,7 @@ mod tests {
     fn what_is_finished_is_written() {
         let (reader, out) = pipe().unwrap();
         let held = Vec::new();
-        let recorder = Recorder::new(Box::new(Held { held, out }), Instant::now()).unwrap();
+        let recorder = Recorder::new(Box::new(Held { held, out })).unwrap();
         recorder.write("numbers", Number { number: 1 }).unwrap();
         recorder.finish().unwrap();
         drop(recorder);
@@ -177,7 +185,7 @@ mod tests {
     fn a_reader_that_has_gone_is_told() {
         let (reader, writer) = pipe().unwrap();
         drop(reader);
-        let recorder = Recorder::new(Box::new(writer), Instant::now()).unwrap();
+        let recorder = Recorder::new(Box::new(writer)).unwrap();
         recorder.warn("nobody reads this");
         let error = recorder.finish().unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);

@@ -116,8 +116,6 @@ pub(super) fn run(item: &Item, files: Files) {
 struct Session<'a> {
     item: &'a Item,
     files: Files,
-    /// The run's zero on `CLOCK_MONOTONIC`.
-    zero_ns: u64,
     open: Mutex<BTreeMap<u32, Open<'a>>>,
 }
 
@@ -132,16 +130,19 @@ struct Open<'a> {
 
 impl<'a> Session<'a> {
     fn new(item: &'a Item, files: Files) -> Self {
-        let monotonic_ns = clock_gettime(ClockId::CLOCK_MONOTONIC).map_or(0, |time| {
-            time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64
-        });
-        let zero_ns = monotonic_ns.saturating_sub(item.recorder.now());
         Self {
             item,
             files,
-            zero_ns,
             open: Mutex::default(),
         }
+    }
+
+    /// The run's zero on `CLOCK_MONOTONIC`.
+    fn zero_ns(&self) -> u64 {
+        let monotonic_ns = clock_gettime(ClockId::CLOCK_MONOTONIC).map_or(0, |time| {
+            time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64
+        });
+        monotonic_ns.saturating_sub(self.item.recorder.now())
     }
 
     fn run(&self, site: Site<'_>, module: &str, arguments: &impl Serialize, stops: &[&Stop]) {
@@ -185,7 +186,8 @@ impl<'a> Session<'a> {
 
     fn take(&self, message: Message) {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let since_zero = |t_ns: u64| -> Nanos { t_ns.saturating_sub(self.zero_ns) };
+        let zero_ns = self.zero_ns();
+        let since_zero = |t_ns: u64| -> Nanos { t_ns.saturating_sub(zero_ns) };
         let index = match &message {
             Message::Start { index, .. }
             | Message::Connected { index, .. }

@@ -115,7 +115,8 @@ pub struct Running {
     stop: Stop,
 }
 
-/// Opens the servers of every item and starts its clients, each at its time.
+/// Opens the servers of every item and starts its clients, each at its time once the run has begun
+/// ([`Recorder::begin`]).
 ///
 /// # Errors
 /// When the plan names a congestion control that this kernel lacks, or a server cannot listen.
@@ -126,13 +127,17 @@ pub fn start(items: &[Traffic], context: &Context) -> Result<Running, StartError
         .map(|(number, traffic)| prepare(traffic, context, splitmix64(context.seed, number)))
         .collect::<Result<Vec<_>, _>>()?;
     let (end, ended) = channel();
-    let spawn = |(item, listener): (Item, Option<Socket>)| {
+    let spawn = |Prepared {
+                     item,
+                     listener,
+                     before,
+                 }: Prepared| {
         let end = end.clone();
         let name = item.traffic.name.clone();
         thread::Builder::new()
             .name(name.clone())
             .spawn(move || {
-                run(&item, listener);
+                run(&item, listener, before);
                 // Nobody waits any more where the receiver has gone.
                 let _ = end.send(());
             })
@@ -186,12 +191,16 @@ impl Running {
     }
 }
 
+/// An item that can start.
+struct Prepared {
+    item: Item,
+    listener: Option<Socket>,
+    /// What the kernel had counted before, where subflows are expected.
+    before: Option<io::Result<Counters>>,
+}
+
 /// Checks an item and opens its server.
-fn prepare(
-    traffic: &Traffic,
-    context: &Context,
-    seed: u64,
-) -> Result<(Item, Option<Socket>), StartError> {
+fn prepare(traffic: &Traffic, context: &Context, seed: u64) -> Result<Prepared, StartError> {
     let name = || traffic.name.clone();
     let io = |what| {
         move |source| StartError::Io {
@@ -241,13 +250,17 @@ fn prepare(
         .then(|| item.server.netns.run(listen).and_then(|socket| socket))
         .transpose()
         .map_err(io("listen"))?;
-    Ok((item, listener))
+    let expects = traffic.protocol == Protocol::Mptcp && traffic.expected_joins > 0;
+    let before = expects.then(|| Counters::read(&item.client, &item.server));
+    Ok(Prepared {
+        item,
+        listener,
+        before,
+    })
 }
 
 /// Runs the workload of an item, each at the item's time.
-fn run(item: &Item, listener: Option<Socket>) {
-    let expects = item.traffic.protocol == Protocol::Mptcp && item.traffic.expected_joins > 0;
-    let before = expects.then(|| Counters::read(&item.client, &item.server));
+fn run(item: &Item, listener: Option<Socket>, before: Option<io::Result<Counters>>) {
     match (&item.traffic.workload, listener) {
         (
             Workload::Command {

@@ -9,7 +9,6 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
 use std::{env, fs};
 
 use mptcplab_emu::netns::NetNs;
@@ -131,7 +130,8 @@ impl World {
             .map(|(name, netns, host)| NodeContext::new(&node(name, host), netns))
             .to_vec();
         let rows = Rows::default();
-        let recorder = Recorder::new(Box::new(rows.clone()), Instant::now()).unwrap();
+        let recorder = Recorder::new(Box::new(rows.clone())).unwrap();
+        recorder.begin();
         let stop = Stop::new().unwrap();
         Self {
             context: Context {
