@@ -1,26 +1,24 @@
 //! One item of the plan's traffic, from its start to its end.
 
+mod files;
+mod workload;
+
 use std::collections::BTreeMap;
 
-use mptcplab_plan::{Protocol, Traffic, Way, Workload};
+use mptcplab_plan::{Traffic, Workload};
 use mptcplab_stack::endpoint::{ConnectionId, Event};
 use mptcplab_traffic::splitmix64;
 use mptcplab_traffic::verdict::Tally;
 use mptcplab_wire::Packet;
 
 use super::conversation::{CLIENT, Conversation, Happening, Outline, SERVER};
-use super::datagrams::{self, Datagrams};
-use super::end::Role;
+use super::datagrams::Datagrams;
 use super::failure::Failure;
-use super::ftp::{Control, Order};
-use super::http;
-use super::payload::{Receive, Send};
+use super::ftp::Control;
 use super::ping::Ping;
-use super::request_response::{Answer, Ask, Pattern};
 use super::verdict::{self, Counters};
 use crate::Nanos;
 use crate::core::{Core, Owner};
-use crate::random::{Purpose, Random};
 use crate::schedule::earlier;
 
 /// In place of a conversation's number: the control connection of FTP.
@@ -178,214 +176,6 @@ impl Item {
         self.wake = deadlines.flatten().min();
     }
 
-    /// The item's time has come.
-    fn begin(&mut self, core: &mut Core) {
-        self.stage = Stage::Running;
-        self.wake = None;
-        let Traffic {
-            client,
-            server,
-            protocol,
-            expected_joins,
-            ..
-        } = self.traffic;
-        if protocol == Protocol::Mptcp && expected_joins > 0 {
-            self.before = Some(Counters::read(core, client, server));
-        }
-        core.traffic_event(&self.traffic.name, "started");
-        match self.traffic.workload {
-            Workload::Bulk {
-                way,
-                streams,
-                duration_ns,
-                bytes,
-                rate_bps,
-            } => {
-                for way in ways(way) {
-                    for index in 0..streams {
-                        self.open_bulk(core, *way, index, (duration_ns, bytes), rate_bps);
-                    }
-                }
-                self.end_if_idle(core);
-            }
-            Workload::Http { .. } => {
-                self.work = Work::Downloads { next: 0 };
-                self.download(core);
-            }
-            Workload::RequestResponse {
-                request_bytes,
-                response_bytes,
-                interval_ns,
-                count,
-            } => {
-                let pattern = Pattern {
-                    request_bytes,
-                    response_bytes,
-                    interval_ns,
-                    count,
-                };
-                let roles: [Box<dyn Role>; 2] =
-                    [Box::new(Ask::new(pattern)), Box::new(Answer::new(pattern))];
-                let outline = self.outline("request_response", 0, Way::Down, roles);
-                self.open(core, outline, self.traffic.port);
-            }
-            Workload::Ftp { way, .. } => self.log_in(core, way),
-            Workload::Ping {
-                interval_ns,
-                count,
-                payload_bytes,
-            } => {
-                let identifier = self.seed as u16;
-                let ping = Ping::new(core.now, identifier, interval_ns, count, payload_bytes);
-                self.work = Work::Ping(ping);
-            }
-            Workload::Datagrams {
-                way,
-                rate_bps,
-                packet_bytes,
-                duration_ns,
-                on_off_ns,
-            } => {
-                let pattern = datagrams::Pattern {
-                    rate_bps,
-                    packet_bytes,
-                    duration_ns,
-                    on_off_ns,
-                };
-                let target = self.traffic.target;
-                let one = |(index, &way)| {
-                    let random = Random::new(self.seed, Purpose::Datagrams, index);
-                    Datagrams::new(core.now, way, target, pattern, random)
-                };
-                self.work = Work::Datagrams(ways(way).iter().enumerate().map(one).collect());
-            }
-            // Refused before the run begins.
-            Workload::Command { .. } => self.end(core),
-        }
-    }
-
-    fn outline(
-        &self,
-        kind: &'static str,
-        index: u32,
-        way: Way,
-        roles: [Box<dyn Role>; 2],
-    ) -> Outline {
-        Outline {
-            kind,
-            index,
-            way,
-            phase: splitmix64(self.seed, index.into()) >> 16,
-            is_compared: false,
-            amount: None,
-            until: None,
-            roles,
-        }
-    }
-
-    fn open_bulk(
-        &mut self,
-        core: &mut Core,
-        way: Way,
-        index: u32,
-        (duration_ns, bytes): (Option<Nanos>, Option<u64>),
-        rate_bps: Option<u64>,
-    ) {
-        let mut roles: [Box<dyn Role>; 2] =
-            [Box::new(Send::new(bytes, rate_bps)), Box::new(Receive)];
-        if way == Way::Down {
-            roles.reverse();
-        }
-        let timed = bytes.is_none().then(|| core.now + duration_ns.unwrap_or(0));
-        let outline = Outline {
-            is_compared: bytes.is_some(),
-            amount: bytes,
-            until: timed,
-            ..self.outline("bulk", index, way, roles)
-        };
-        self.open(core, outline, self.traffic.port);
-    }
-
-    /// Begins the next download, or ends.
-    fn download(&mut self, core: &mut Core) {
-        let (Work::Downloads { next }, &Workload::Http { bytes, count }) =
-            (&mut self.work, &self.traffic.workload)
-        else {
-            return;
-        };
-        if *next == count {
-            return self.end(core);
-        }
-        let index = *next;
-        *next += 1;
-        let roles: [Box<dyn Role>; 2] = [
-            Box::new(http::Client::new(bytes)),
-            Box::new(http::Server::new()),
-        ];
-        let outline = Outline {
-            is_compared: true,
-            amount: Some(bytes),
-            ..self.outline("http", index, Way::Down, roles)
-        };
-        self.open(core, outline, self.traffic.port);
-    }
-
-    /// Opens the control connection of FTP.
-    fn log_in(&mut self, core: &mut Core, way: Way) {
-        let mut control = Control::new(way, self.data_port());
-        let connected = core.connect(
-            &self.traffic,
-            (self.traffic.target, self.traffic.port).into(),
-        );
-        match connected {
-            Ok(id) => {
-                core.own(self.traffic.client, id, self.owner(CONTROL, CLIENT));
-                control.ids[CLIENT] = Some(id);
-                self.work = Work::Files {
-                    control,
-                    next: 0,
-                    is_complete: false,
-                };
-            }
-            Err(why) => {
-                core.warn(&self.traffic.name, &format!("FTP could not log in: {why}"));
-                self.end(core);
-            }
-        }
-    }
-
-    /// Begins the next file's data connection.
-    fn open_file(&mut self, core: &mut Core, port: u16) {
-        let (
-            Work::Files {
-                next, is_complete, ..
-            },
-            &Workload::Ftp { way, bytes, .. },
-        ) = (&mut self.work, &self.traffic.workload)
-        else {
-            return;
-        };
-        let index = *next;
-        *next += 1;
-        *is_complete = false;
-        let mut roles: [Box<dyn Role>; 2] =
-            [Box::new(Send::new(Some(bytes), None)), Box::new(Receive)];
-        if way == Way::Down {
-            roles.reverse();
-        }
-        let outline = Outline {
-            is_compared: true,
-            amount: Some(bytes),
-            ..self.outline("ftp", index, way, roles)
-        };
-        self.open(core, outline, port);
-        for conversation in self.conversations.values_mut() {
-            for side in &mut conversation.sides {
-                side.is_held = true;
-            }
-        }
-    }
-
     fn owner(&self, conversation: u32, side: usize) -> Owner {
         Owner {
             item: self.number,
@@ -474,77 +264,6 @@ impl Item {
             }
         }
         self.settle(core, number, result);
-    }
-
-    /// Something happened to the control connection.
-    fn hear(&mut self, core: &mut Core, side: usize, happening: Happening) {
-        let Work::Files { control, .. } = &mut self.work else {
-            return;
-        };
-        control.flush(core, &self.traffic, side);
-        let mut orders = control.read(core, &self.traffic, side);
-        if let (Happening::Closed(_), Stage::Running) = (happening, self.stage) {
-            orders.push(Order::Fail("FTP: the control connection ended".to_owned()));
-        }
-        for order in orders {
-            self.obey(core, order);
-        }
-    }
-
-    /// Does what the words on the control connection mean.
-    fn obey(&mut self, core: &mut Core, order: Order) {
-        match order {
-            Order::Connect { port } => self.open_file(core, port),
-            Order::Speak { side } => {
-                let Some((&number, conversation)) = self.conversations.iter_mut().next() else {
-                    return;
-                };
-                conversation.sides[side].is_held = false;
-                self.tell(core, number, side, Happening::Ready);
-            }
-            Order::Complete => {
-                if let Work::Files { is_complete, .. } = &mut self.work {
-                    *is_complete = true;
-                }
-                self.next_file(core);
-            }
-            Order::Fail(sentence) => {
-                let numbers: Vec<u32> = self.conversations.keys().copied().collect();
-                if numbers.is_empty() {
-                    core.warn(&self.traffic.name, &sentence);
-                }
-                for number in numbers {
-                    self.close(core, number, Err(Failure::Other(sentence.clone())));
-                }
-                self.end(core);
-            }
-        }
-    }
-
-    /// Goes on once the client has heard that a file is complete, and both ends of its connection
-    /// have done their parts.
-    fn next_file(&mut self, core: &mut Core) {
-        let (
-            Work::Files {
-                control,
-                next,
-                is_complete: true,
-            },
-            &Workload::Ftp { count, .. },
-            true,
-        ) = (
-            &mut self.work,
-            &self.traffic.workload,
-            self.conversations.is_empty(),
-        )
-        else {
-            return;
-        };
-        if *next < count {
-            return control.ask_for_port(core, &self.traffic);
-        }
-        control.quit(core, &self.traffic);
-        self.end(core);
     }
 
     /// Looks whether a conversation has come to its end, and when it wants to go on.
@@ -665,14 +384,5 @@ impl Item {
         conversations
             .filter_map(|one| one.sides[CLIENT].id)
             .collect()
-    }
-}
-
-/// The ways of a traffic, one connection or stream of datagrams each.
-fn ways(way: Way) -> &'static [Way] {
-    match way {
-        Way::Up => &[Way::Up],
-        Way::Down => &[Way::Down],
-        Way::Both => &[Way::Up, Way::Down],
     }
 }
