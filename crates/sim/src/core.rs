@@ -269,7 +269,7 @@ impl Core {
         const TCP: u8 = 6;
         if packet.protocol() == TCP {
             if let Some(endpoint) = &mut self.endpoints[node] {
-                endpoint.receive(self.now, &packet);
+                endpoint.receive(self.now, packet);
                 self.touch(node);
             }
             return;

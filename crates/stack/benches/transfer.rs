@@ -58,7 +58,7 @@ impl Pair {
         match (self.wire[to].pop_front(), deadline) {
             (Some((at, packet)), _) if deadline.is_none_or(|deadline| at <= deadline) => {
                 self.now = at;
-                self.hosts[to].receive(at, &packet);
+                self.hosts[to].receive(at, packet);
             }
             (entry, Some(at)) => {
                 if let Some(entry) = entry {

@@ -154,7 +154,7 @@ fn what_waits_for_an_infinite_mapping_is_no_more_than_was_offered() {
             mapping: (number == 0).then_some(wrong),
             ..Dss::default()
         }));
-        world.hosts[CLIENT].receive(world.now, &segment.to_packet(64));
+        world.hosts[CLIENT].receive(world.now, segment.into_packet(64));
         world.flush();
     }
     let kept = world.subflows(CLIENT, client)[0].tcp.bytes_received;

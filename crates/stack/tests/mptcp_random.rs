@@ -393,7 +393,7 @@ proptest! {
             segment.options.sack.clear();
             segment.options.mptcp.clear();
             segment.options.mptcp.push(option);
-            world.hosts[CLIENT].receive(world.now, &segment.to_packet(64));
+            world.hosts[CLIENT].receive(world.now, segment.into_packet(64));
             world.flush();
             world.run_for(10 * MS);
         }

@@ -52,15 +52,20 @@ fn codec(criterion: &mut Criterion) {
     ];
     for (name, source, destination, payload) in cases {
         let segment = segment(source, destination, payload);
-        let packet = segment.to_packet(64);
+        let packet = segment.clone().into_packet(64);
         let mut bytes = Vec::new();
         packet.write_to(&mut bytes);
         let bytes = Bytes::from(bytes);
-        criterion.bench_function(&format!("to_packet, {name}"), |bencher| {
-            bencher.iter(|| segment.to_packet(64));
+        criterion.bench_function(&format!("into_packet, {name}"), |bencher| {
+            let segment = || segment.clone();
+            bencher.iter_batched(
+                segment,
+                |segment| segment.into_packet(64),
+                BatchSize::SmallInput,
+            );
         });
         criterion.bench_function(&format!("parse, {name}"), |bencher| {
-            bencher.iter(|| Segment::parse(&packet));
+            bencher.iter_batched(|| packet.clone(), Segment::parse, BatchSize::SmallInput);
         });
         criterion.bench_function(&format!("flow_hash, {name}"), |bencher| {
             bencher.iter(|| packet.flow_hash(1));

@@ -36,6 +36,7 @@ pub(crate) enum Family {
 
 impl Family {
     /// Bytes of the header without options.
+    #[inline]
     pub(crate) fn header_bytes(self) -> usize {
         match self {
             Self::V4 => IPV4_BYTES,
@@ -44,6 +45,7 @@ impl Family {
     }
 
     /// Place of the protocol, or next header.
+    #[inline]
     pub(crate) fn protocol(self) -> usize {
         match self {
             Self::V4 => 9,
@@ -52,6 +54,7 @@ impl Family {
     }
 
     /// Place of the time to live, or hop limit.
+    #[inline]
     pub(crate) fn hop_limit(self) -> usize {
         match self {
             Self::V4 => 8,
@@ -60,6 +63,7 @@ impl Family {
     }
 
     /// Place of both addresses.
+    #[inline]
     pub(crate) fn addresses(self) -> Range<usize> {
         match self {
             Self::V4 => 12..20,
@@ -69,6 +73,7 @@ impl Family {
 }
 
 /// The version of the IP header at the start of `header`; `None` where there is no whole one.
+#[inline]
 pub(crate) fn family(header: &[u8]) -> Option<Family> {
     match header.first()? >> 4 {
         4 if header.len() >= IPV4_BYTES => Some(Family::V4),
@@ -78,6 +83,7 @@ pub(crate) fn family(header: &[u8]) -> Option<Family> {
 }
 
 /// Length of the IP header, options of IPv4 included; `None` where it is not there in full.
+#[inline]
 pub(crate) fn ip_header_bytes(header: &[u8]) -> Option<usize> {
     let bytes = match family(header)? {
         Family::V4 => usize::from(header[0] & 0x0f) * 4,
@@ -89,6 +95,7 @@ pub(crate) fn ip_header_bytes(header: &[u8]) -> Option<usize> {
 }
 
 /// Source and destination; unspecified where the header is none of IP.
+#[inline]
 pub(crate) fn addresses(header: &[u8]) -> (IpAddr, IpAddr) {
     let Some(family) = family(header) else {
         let none = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
@@ -115,6 +122,7 @@ pub(crate) fn addresses(header: &[u8]) -> (IpAddr, IpAddr) {
 }
 
 /// The ECN field: the low two bits of the traffic class.
+#[inline]
 pub(crate) fn ecn(header: &[u8], family: Family) -> Ecn {
     Ecn::from_bits(match family {
         Family::V4 => header[1],

@@ -10,6 +10,7 @@ use core::net::SocketAddr;
 
 use arrayvec::ArrayVec;
 use bytes::Bytes;
+use smallvec::SmallVec;
 
 pub use options::MAX_OPTION_BYTES;
 pub use parse::ParseError;
@@ -123,8 +124,9 @@ pub struct Options {
     pub timestamps: Option<Timestamps>,
     /// Blocks of selective acknowledgement (RFC 2018, section 3; RFC 2883 for D-SACK).
     pub sack: ArrayVec<SackBlock, 4>,
-    /// Options of MPTCP in their order.
-    pub mptcp: ArrayVec<MptcpOption, MAX_MPTCP_OPTIONS>,
+    /// Options of MPTCP in their order. Nearly every segment has one; room for more is found
+    /// elsewhere, as segments are handed on often.
+    pub mptcp: SmallVec<[MptcpOption; 1]>,
 }
 
 /// Timestamps option.

@@ -19,20 +19,20 @@ fn bytes(packet: &Packet) -> Bytes {
 proptest! {
     #[test]
     fn a_segment_comes_out_of_its_packet_as_it_went_in(segment in segment(), hop_limit: u8) {
-        let packet = segment.to_packet(hop_limit);
+        let packet = segment.clone().into_packet(hop_limit);
         prop_assert_eq!(packet.hop_limit(), hop_limit);
-        prop_assert_eq!(Segment::parse(&packet), Ok(segment));
+        prop_assert_eq!(Segment::parse(packet), Ok(segment));
     }
 
     #[test]
     fn a_packet_comes_out_of_its_bytes_as_it_went_in(segment in segment()) {
-        let packet = segment.to_packet(64);
+        let packet = segment.into_packet(64);
         prop_assert_eq!(Packet::read(bytes(&packet)), Ok(packet));
     }
 
     #[test]
     fn the_headers_and_checksums_are_those_of_another_codec(segment in segment()) {
-        let bytes = bytes(&segment.to_packet(17));
+        let bytes = bytes(&segment.clone().into_packet(17));
         let sliced = SlicedPacket::from_ip(&bytes).expect("the other codec reads it");
         let Some(TransportSlice::Tcp(tcp)) = sliced.transport else {
             return Err(TestCaseError::fail("no TCP"));
@@ -111,9 +111,9 @@ proptest! {
         }
         let payload = bytes.iter().copied().skip(100).collect();
         let packet = Packet { header, payload };
-        if let Ok(segment) = Segment::parse(&packet) {
+        if let Ok(segment) = Segment::parse(packet.clone()) {
             prop_assert_eq!(packet.protocol(), 6);
-            prop_assert_eq!(Segment::parse(&segment.to_packet(1)), Ok(segment));
+            prop_assert_eq!(Segment::parse(segment.clone().into_packet(1)), Ok(segment));
         }
         if let Ok(read) = Packet::read(self::bytes(&packet)) {
             prop_assert!(read.ip_bytes() <= packet.ip_bytes());
@@ -138,6 +138,6 @@ fn check_options(bytes: &[u8]) -> Result<(), TestCaseError> {
         ecn: Ecn::NotCapable,
         payload: Bytes::new(),
     };
-    prop_assert_eq!(Segment::parse(&segment.to_packet(1)), Ok(segment));
+    prop_assert_eq!(Segment::parse(segment.clone().into_packet(1)), Ok(segment));
     Ok(())
 }

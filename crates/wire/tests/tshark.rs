@@ -86,7 +86,7 @@ fn packet(letters: &str, options: Options, payload: &'static [u8]) -> Packet {
         ecn: Ecn::NotCapable,
         payload: Bytes::from_static(payload),
     }
-    .to_packet(64)
+    .into_packet(64)
 }
 
 fn mptcp(option: MptcpOption) -> Options {
@@ -283,11 +283,11 @@ fn join() -> Vec<(Packet, &'static str)> {
     let ack = Join::Ack { hmac: [0xab; 20] };
     let subflow = |letters, join| {
         let packet = packet(letters, mptcp(MptcpOption::Join(join)), b"");
-        let mut segment = Segment::parse(&packet).unwrap();
+        let mut segment = Segment::parse(packet).unwrap();
         for end in [&mut segment.source, &mut segment.destination] {
             end.set_port(end.port() + 1);
         }
-        segment.to_packet(64)
+        segment.into_packet(64)
     };
     vec![
         (
@@ -344,9 +344,9 @@ fn tshark_finds_neither_a_malformed_packet_nor_a_wrong_checksum() {
             let payload = Bytes::from_static(b"ping");
             packets.push(Packet::echo(source, destination, kind, 1, 2, payload));
         }
-        let mut segment = Segment::parse(&packets[4]).unwrap();
+        let mut segment = Segment::parse(packets[4].clone()).unwrap();
         (segment.source, segment.destination) = (ports[0], ports[1]);
-        packets.push(segment.to_packet(64));
+        packets.push(segment.into_packet(64));
     }
     let fields = [
         "_ws.malformed",

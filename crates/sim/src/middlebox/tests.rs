@@ -76,7 +76,7 @@ fn with_dss(mut segment: Segment) -> Segment {
 
 fn pass(chain: &mut Chain, now: u64, direction: usize, segment: &Segment) -> Vec<(usize, Segment)> {
     let mut out = Vec::new();
-    chain.pass(now, (direction, segment.to_packet(64)), &mut out);
+    chain.pass(now, (direction, segment.clone().into_packet(64)), &mut out);
     parsed(&out)
 }
 
@@ -92,10 +92,7 @@ fn parsed(packets: &[(usize, Packet)]) -> Vec<(usize, Segment)> {
         let mut bytes = Vec::new();
         packet.write_to(&mut bytes);
         let packet = Packet::read(bytes.into()).expect("a whole packet");
-        (
-            *direction,
-            Segment::parse(&packet).expect("a whole segment"),
-        )
+        (*direction, Segment::parse(packet).expect("a whole segment"))
     };
     packets.iter().map(read).collect()
 }

@@ -153,7 +153,7 @@ impl Host {
             && let Some(answer) = reset::answer(segment)
         {
             self.resets_sent += 1;
-            let packet = answer.to_packet(self.config.hop_limit);
+            let packet = answer.into_packet(self.config.hop_limit);
             self.strays.push_back(packet);
         }
     }
@@ -165,7 +165,7 @@ impl Host {
         {
             answer.options.mptcp.push(reason);
             self.resets_sent += 1;
-            let packet = answer.to_packet(self.config.hop_limit);
+            let packet = answer.into_packet(self.config.hop_limit);
             self.strays.push_back(packet);
         }
     }

@@ -17,7 +17,7 @@ use crate::tcp::FourTuple;
 
 impl Endpoint {
     /// Takes a packet that came for one of the host's addresses.
-    pub fn receive(&mut self, now: Nanos, packet: &Packet) {
+    pub fn receive(&mut self, now: Nanos, packet: Packet) {
         let now = self.tick(now);
         let Ok(segment) = &Segment::parse(packet) else {
             self.dropped += 1;
@@ -126,8 +126,8 @@ impl Endpoint {
                     id,
                     host: &mut self.host,
                 };
-                if let Some(segment) = &slot.connection.transmit(&mut context) {
-                    return Some(segment.to_packet(self.host.config.hop_limit));
+                if let Some(segment) = slot.connection.transmit(&mut context) {
+                    return Some(segment.into_packet(self.host.config.hop_limit));
                 }
             }
             self.slots.end_turn();

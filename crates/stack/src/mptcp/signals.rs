@@ -2,8 +2,8 @@
 
 use alloc::collections::VecDeque;
 
-use mptcplab_wire::Options;
 use mptcplab_wire::option::{AddAddress, AddressIds, Dss, MptcpOption, Reset};
+use mptcplab_wire::{MAX_MPTCP_OPTIONS, Options};
 
 /// Announcements, echoes and withdrawals that wait at the most; a peer that asks for more echoes
 /// than it takes acknowledgements gets none.
@@ -39,9 +39,10 @@ impl Signals {
             options.mptcp.push(MptcpOption::Dss(dss));
         }
         while let Some(&option) = self.waiting.front() {
-            if options.mptcp.try_push(option).is_err() {
+            if options.mptcp.len() == MAX_MPTCP_OPTIONS {
                 break;
             }
+            options.mptcp.push(option);
             if mptcp_bytes(options) > room_bytes {
                 options.mptcp.pop();
                 let alone = dss.is_some() && options.mptcp.len() == 1;

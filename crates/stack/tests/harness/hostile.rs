@@ -151,10 +151,10 @@ impl Game {
         syn.options.sack_permitted = true;
         syn.options.window_shift = Some(3);
         syn.options.max_segment_bytes = Some(1460);
-        self.host.receive(self.now, &syn.to_packet(64));
+        self.host.receive(self.now, syn.into_packet(64));
         self.settle();
         let ack = self.segment();
-        self.host.receive(self.now, &ack.to_packet(64));
+        self.host.receive(self.now, ack.into_packet(64));
         self.settle();
     }
 
@@ -185,7 +185,7 @@ impl Game {
         match (kind % 16, self.id) {
             (0..=9, _) => {
                 let segment = self.odd_segment(script);
-                self.host.receive(self.now, &segment.to_packet(64));
+                self.host.receive(self.now, segment.into_packet(64));
             }
             (10, Some(id)) => {
                 let data = Bytes::from(vec![1; usize::from(script.word())]);
@@ -257,7 +257,7 @@ impl Game {
         while let Some(packet) = self.host.transmit(self.now) {
             packets += 1;
             assert!(packets < MOST_PACKETS, "the endpoint transmits without end");
-            let sent = Segment::parse(&packet).expect("it sends segments");
+            let sent = Segment::parse(packet).expect("it sends segments");
             if sent.destination == PEER.into() && !sent.flags.rst {
                 self.port = sent.source.port();
                 self.acknowledgement = sent.sequence.wrapping_add(sent.sequence_bytes());

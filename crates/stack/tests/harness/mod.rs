@@ -185,7 +185,7 @@ impl Wire {
 
     /// Hands a segment to a host as if it came from the wire.
     pub fn inject(&mut self, host: usize, segment: &Segment) {
-        self.hosts[host].receive(self.now, &segment.to_packet(64));
+        self.hosts[host].receive(self.now, segment.clone().into_packet(64));
         self.flush();
     }
 
@@ -222,10 +222,10 @@ impl Wire {
     }
 
     fn send(&mut self, from: usize, mut packet: Packet) {
-        let mut segment = Segment::parse(&packet).expect("hosts send segments");
+        let mut segment = Segment::parse(packet.clone()).expect("hosts send segments");
         if let Some(strip) = self.strip {
             strip(&mut segment.options);
-            packet = segment.to_packet(64);
+            packet = segment.clone().into_packet(64);
         }
         self.last[from] = Some(segment.clone());
         let fate = (self.script)(self.now, from, &segment);
@@ -282,7 +282,7 @@ impl Wire {
         match self.in_flight.first_entry() {
             Some(entry) if entry.key().0 <= self.now => {
                 let (host, packet) = entry.remove();
-                self.hosts[host].receive(self.now, &packet);
+                self.hosts[host].receive(self.now, packet);
             }
             _ => {
                 for host in [CLIENT, SERVER] {

@@ -284,14 +284,14 @@ impl Bench {
     }
 
     pub fn inject(&mut self, segment: Segment) {
-        self.host.receive(self.now, &segment.to_packet(64));
+        self.host.receive(self.now, segment.into_packet(64));
         self.flush();
     }
 
     pub fn flush(&mut self) {
         while let Some(packet) = self.host.transmit(self.now) {
             self.out
-                .push_back(Segment::parse(&packet).expect("the host sends segments"));
+                .push_back(Segment::parse(packet).expect("the host sends segments"));
         }
         while let Some(event) = self.host.poll_event() {
             self.events.push(event);

@@ -258,7 +258,7 @@ impl World {
         {
             return;
         }
-        let segment = Segment::parse(packet).expect("hosts send segments");
+        let segment = Segment::parse(packet.clone()).expect("hosts send segments");
         if self.keep_sent {
             self.sent.push((self.now, from, path, segment.clone()));
         }
@@ -269,7 +269,7 @@ impl World {
             self.packets += 1;
             self.in_flight.insert(
                 (arrival + later, self.packets),
-                (1 - from, segment.to_packet(64)),
+                (1 - from, segment.into_packet(64)),
             );
         }
     }
@@ -289,7 +289,7 @@ impl World {
         match self.in_flight.first_entry() {
             Some(entry) if entry.key().0 <= self.now => {
                 let (host, packet) = entry.remove();
-                self.hosts[host].receive(self.now, &packet);
+                self.hosts[host].receive(self.now, packet);
             }
             _ => {
                 for host in [CLIENT, SERVER] {

@@ -24,5 +24,5 @@ fuzz_target!(|bytes: &[u8]| {
         ecn: Ecn::NotCapable,
         payload: Bytes::new(),
     };
-    assert_eq!(Segment::parse(&segment.to_packet(64)), Ok(segment));
+    assert_eq!(Segment::parse(segment.clone().into_packet(64)), Ok(segment));
 });

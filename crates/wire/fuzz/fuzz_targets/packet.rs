@@ -37,7 +37,7 @@ fuzz_target!(|bytes: &[u8]| {
         assert!(packet.as_echo().is_none() || packet.socket_addresses().is_none());
         let hops = packet.hop_limit();
         assert_eq!(packet.decrement_hop_limit(), hops > 1);
-        if let Ok(segment) = Segment::parse(&packet) {
+        if let Ok(segment) = Segment::parse(packet.clone()) {
             assert_eq!(segment.source.ip(), packet.source());
             assert_eq!(
                 packet.socket_addresses(),

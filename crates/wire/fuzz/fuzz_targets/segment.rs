@@ -11,9 +11,9 @@ fuzz_target!(|bytes: &[u8]| {
         unreachable!("as many bytes as a header may have")
     };
     let payload = Bytes::copy_from_slice(payload);
-    if let Ok(segment) = Segment::parse(&Packet { header, payload }) {
+    if let Ok(segment) = Segment::parse(Packet { header, payload }) {
         assert!(segment.sequence_bytes() as usize <= segment.payload.len() + 2);
-        let packet = segment.to_packet(64);
-        assert_eq!(Segment::parse(&packet), Ok(segment));
+        let packet = segment.clone().into_packet(64);
+        assert_eq!(Segment::parse(packet), Ok(segment));
     }
 });

@@ -138,30 +138,17 @@ pub(crate) fn ip_header(
         "{bytes} bytes are too many for an IP packet"
     );
     let mut header = Header::new();
+    let field = |bytes: usize| (bytes as u16).to_be_bytes();
     match family {
         Family::V4 => {
-            let [high, low] = ((family.header_bytes() + bytes) as u16).to_be_bytes();
+            let [high, low] = field(family.header_bytes() + bytes);
+            let ecn = ecn.bits();
             // Identification is 0 where the packet must not be fragmented (RFC 6864).
-            put(
-                &mut header,
-                &[
-                    0x45,
-                    ecn.bits(),
-                    high,
-                    low,
-                    0,
-                    0,
-                    0x40,
-                    0,
-                    hop_limit,
-                    protocol,
-                    0,
-                    0,
-                ],
-            );
+            put(&mut header, &[0x45, ecn, high, low, 0, 0, 0x40, 0]);
+            put(&mut header, &[hop_limit, protocol, 0, 0]);
         }
         Family::V6 => {
-            let [high, low] = (bytes as u16).to_be_bytes();
+            let [high, low] = field(bytes);
             put(&mut header, &[0x60, ecn.bits() << 4, 0, 0]);
             put(&mut header, &[high, low, protocol, hop_limit]);
         }
@@ -176,6 +163,7 @@ pub(crate) fn ip_header(
 }
 
 /// Appends `bytes`, for which the caller has made sure that there is room.
+#[inline]
 pub(crate) fn put(header: &mut Header, bytes: &[u8]) {
     header
         .try_extend_from_slice(bytes)

@@ -14,7 +14,7 @@ impl Segment {
     /// Where the options exceed 40 bytes ([`Options::encoded_bytes`](super::Options)), the packet
     /// would be longer than 65,535 bytes, or the addresses are of two families. A segment that was
     /// parsed has none of these faults, whatever bytes it was parsed from.
-    pub fn to_packet(&self, hop_limit: u8) -> Packet {
+    pub fn into_packet(self, hop_limit: u8) -> Packet {
         let (padding, option_bytes) = self.options.layout();
         let header_bytes = TCP_BYTES + option_bytes;
         let mut header = ip_header(
@@ -40,7 +40,7 @@ impl Segment {
         self.options.write(padding, &mut header);
         Packet {
             header,
-            payload: self.payload.clone(),
+            payload: self.payload,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Options of TCP, read and written.
 
-use super::{Options, SackBlock, Timestamps};
+use super::{MAX_MPTCP_OPTIONS, Options, SackBlock, Timestamps};
 use crate::option;
 use crate::packet::{Header, put};
 
@@ -25,13 +25,6 @@ impl Options {
     /// there twice the last counts.
     pub fn parse(bytes: &[u8]) -> Self {
         let mut options = Self::default();
-        options.parse_more(bytes);
-        options
-    }
-
-    /// Adds the options in `bytes` to these: a caller that has them in their place already saves
-    /// a copy of all of them.
-    pub(super) fn parse_more(&mut self, bytes: &[u8]) {
         let mut rest = bytes;
         while let Some((&kind, after_kind)) = rest.split_first() {
             match kind {
@@ -43,20 +36,22 @@ impl Options {
                     else {
                         break;
                     };
-                    self.take(kind, body);
+                    options.take(kind, body);
                     rest = after;
                 }
             }
         }
+        options
     }
 
     /// Takes up one option.
     fn take(&mut self, kind: u8, body: &[u8]) {
         match (kind, body) {
             (option::KIND, _) => {
-                if let Some(option) = option::read(body) {
-                    // More of them than there is room for have no use: see MAX_MPTCP_OPTIONS.
-                    self.mptcp.try_push(option).ok();
+                if self.mptcp.len() < MAX_MPTCP_OPTIONS
+                    && let Some(option) = option::read(body)
+                {
+                    self.mptcp.push(option);
                 }
             }
             (kind::TIMESTAMPS, &[a, b, c, d, e, f, g, h]) => {
@@ -199,9 +194,14 @@ impl Padding {
     }
 }
 
+/// Appends less than a word of padding.
 fn pad(header: &mut Header, bytes: usize) {
-    for _ in 0..bytes {
-        put(header, &[kind::NO_OPERATION]);
+    const NO_OPERATIONS: [u8; 3] = [kind::NO_OPERATION; 3];
+    match bytes {
+        0 => {}
+        1 => put(header, &NO_OPERATIONS[..1]),
+        2 => put(header, &NO_OPERATIONS[..2]),
+        _ => put(header, &NO_OPERATIONS),
     }
 }
 

@@ -33,8 +33,9 @@ impl Segment {
     ///
     /// # Errors
     /// See [`ParseError`].
-    pub fn parse(packet: &Packet) -> Result<Self, ParseError> {
-        if packet.protocol() != protocol::TCP {
+    pub fn parse(packet: Packet) -> Result<Self, ParseError> {
+        let family = layout::family(&packet.header).ok_or(ParseError::NotTcp)?;
+        if packet.header[family.protocol()] != protocol::TCP {
             return Err(ParseError::NotTcp);
         }
         let at = layout::ip_header_bytes(&packet.header).ok_or(ParseError::NotTcp)?;
@@ -48,8 +49,7 @@ impl Segment {
         let u32_at =
             |at: usize| u32::from_be_bytes([tcp[at], tcp[at + 1], tcp[at + 2], tcp[at + 3]]);
         let (source, destination) = layout::addresses(&packet.header);
-        // Filled in where it is returned: a segment is large, and this is done for each packet.
-        let mut parsed = Ok(Self {
+        Ok(Self {
             source: SocketAddr::new(source, u16_at(0)),
             destination: SocketAddr::new(destination, u16_at(2)),
             sequence: u32_at(4),
@@ -57,13 +57,9 @@ impl Segment {
             flags: Flags::from_bits(tcp[13]),
             window: u16_at(14),
             urgent: u16_at(18),
-            options: Options::default(),
-            ecn: packet.ecn(),
-            payload: packet.payload.clone(),
-        });
-        if let Ok(segment) = &mut parsed {
-            segment.options.parse_more(options);
-        }
-        parsed
+            options: Options::parse(options),
+            ecn: layout::ecn(&packet.header, family),
+            payload: packet.payload,
+        })
     }
 }

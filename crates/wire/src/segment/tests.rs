@@ -20,7 +20,7 @@ fn written(options: &Options) -> alloc::vec::Vec<u8> {
         ecn: Ecn::NotCapable,
         payload: Bytes::new(),
     };
-    segment.to_packet(64).header[40..].to_vec()
+    segment.into_packet(64).header[40..].to_vec()
 }
 
 fn timestamps() -> Option<Timestamps> {
@@ -158,7 +158,7 @@ fn the_space_of_a_segment_counts_its_syn_and_fin() {
         "10.0.0.2:2".parse().unwrap(),
         Bytes::new(),
     );
-    assert_eq!(Segment::parse(&packet), Err(ParseError::NotTcp));
+    assert_eq!(Segment::parse(packet), Err(ParseError::NotTcp));
     let mut segment = Segment {
         source: "10.0.0.1:1".parse().unwrap(),
         destination: "10.0.0.2:2".parse().unwrap(),
