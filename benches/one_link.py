@@ -68,6 +68,8 @@ def node(name: str, interfaces: list[dict[str, Any]], *, router: bool = False) -
         "interfaces": interfaces,
         "routes": [],
         "mptcp": MPTCP,
+        "clock_granularity_ns": 1,
+        "pacing": False,
         "sysctls": {},
     }
 

@@ -55,6 +55,14 @@ KERNEL_REFUSES = [
         {"CLIENT": ", mptcp: {scheduler: {name: round-robin, num_segments: 2}}"},
         "x.yaml:2: hosts.client.mptcp.scheduler: the kernel's schedulers have no options",
     ),
+    (
+        {"CLIENT": ", clock_granularity: 1 ms"},
+        "x.yaml:2: hosts.client.clock_granularity: the kernel engine has the machine's clock",
+    ),
+    (
+        {"CLIENT": ", pacing: true"},
+        "x.yaml:2: hosts.client.pacing: the kernel engine paces as the congestion control asks",
+    ),
 ]
 SIM_REFUSES = [
     (

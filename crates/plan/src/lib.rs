@@ -47,6 +47,10 @@ pub struct Node {
     pub routes: Vec<Route>,
     /// MPTCP settings; ignored by routers.
     pub mptcp: Mptcp,
+    /// The clock of a host's TCP and MPTCP shows multiples of this; simulator only.
+    pub clock_granularity_ns: u64,
+    /// A host's TCP spreads segments over the round trip; simulator only.
+    pub pacing: bool,
     /// Other sysctls of the namespace, by dotted name.
     pub sysctls: BTreeMap<String, String>,
 }

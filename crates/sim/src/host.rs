@@ -13,6 +13,7 @@ use mptcplab_stack::scheduler::{SchedulerKind, Supply};
 use mptcplab_stack::tcp::{BufferLimits, EcnPolicy};
 use mptcplab_traffic::verdict::Mib;
 
+use crate::Nanos;
 use crate::error::SimError;
 use crate::node::Node;
 
@@ -23,6 +24,8 @@ pub(crate) struct Settings {
     send_buffer: BufferLimits,
     receive_buffer: BufferLimits,
     ecn: EcnPolicy,
+    clock_granularity_ns: Nanos,
+    pacing: bool,
 }
 
 impl Settings {
@@ -34,6 +37,8 @@ impl Settings {
             send_buffer: BufferLimits::SEND,
             receive_buffer: BufferLimits::RECEIVE,
             ecn: EcnPolicy::default(),
+            clock_granularity_ns: node.clock_granularity_ns.max(1),
+            pacing: node.pacing,
         };
         for (name, value) in &node.sysctls {
             settings.set(name, value).map_err(refused)?;
@@ -64,6 +69,7 @@ impl Settings {
     pub(crate) fn endpoint(&self) -> EndpointConfig {
         EndpointConfig {
             mptcp: self.mptcp.clone(),
+            clock_granularity_ns: self.clock_granularity_ns,
             ..EndpointConfig::default()
         }
     }
@@ -84,6 +90,7 @@ impl Settings {
             send_buffer: self.send_buffer,
             receive_buffer: self.receive_buffer,
             ecn: self.ecn,
+            pacing: self.pacing,
             ..SocketOptions::default()
         })
     }

@@ -43,6 +43,8 @@ def _host(scenario: Scenario, network: Network, name: str) -> Json:
         "interfaces": interfaces,
         "routes": [_route(*route) for route in _host_routes(network, name)],
         "mptcp": _mptcp(host.mptcp, manager.kind, manager.subflows_per_pair),
+        "clock_granularity_ns": host.clock_granularity,
+        "pacing": host.pacing,
         "sysctls": dict(host.sysctls),
     }
 
@@ -57,6 +59,8 @@ def _router(scenario: Scenario, network: Network, name: str) -> Json:
         ],
         "routes": [_route(*route) for route in _router_routes(scenario, network, name)],
         "mptcp": _mptcp(Mptcp(enabled=False), "default", 1),
+        "clock_granularity_ns": 1,
+        "pacing": False,
         "sysctls": dict(scenario.routers[name].sysctls),
     }
 

@@ -13,6 +13,7 @@ from mptcplab.scenario.fields import (
     InterfaceName,
     Model,
     RefusalError,
+    PositiveTimeNs,
     SizeBytes,
     TimeNs,
 )
@@ -183,6 +184,12 @@ class Host(Model):
     interfaces: dict[InterfaceName, Annotated[Interface, Empty()]] = Field(min_length=1)
     mptcp: Mptcp = Mptcp()
     congestion_control: Literal[CONGESTION_CONTROLS] = "cubic"  # type: ignore[valid-type]
+    clock_granularity: PositiveTimeNs = Field(
+        1, le=10**9, description="Its stack's clock shows multiples of this; sim engine only"
+    )
+    pacing: StrictBool = Field(
+        False, description="Spread segments over the round trip; sim engine only"
+    )
     sysctls: Sysctls = Field({}, description="Other settings of its network namespace")
 
 

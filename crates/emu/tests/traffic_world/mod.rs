@@ -234,6 +234,8 @@ fn node(name: &str, host: u8) -> Node {
             limit_subflows: 2,
             limit_add_addr_accepted: 0,
         },
+        clock_granularity_ns: 1,
+        pacing: false,
         sysctls: Default::default(),
     }
 }

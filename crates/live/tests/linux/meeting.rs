@@ -308,6 +308,8 @@ fn node(name: &str, router: bool) -> Node {
             limit_subflows: 4,
             limit_add_addr_accepted: 4,
         },
+        clock_granularity_ns: 1,
+        pacing: false,
         sysctls: BTreeMap::new(),
     }
 }

@@ -2,6 +2,7 @@
 
 mod capture;
 mod determinism;
+mod hosts;
 mod ping;
 mod support;
 mod theory;

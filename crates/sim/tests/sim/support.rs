@@ -128,6 +128,8 @@ impl Lab {
                 limit_subflows: 8,
                 limit_add_addr_accepted: 8,
             },
+            clock_granularity_ns: 1,
+            pacing: false,
             sysctls: BTreeMap::new(),
         });
         self.plan.nodes.len() - 1

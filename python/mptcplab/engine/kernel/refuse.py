@@ -42,6 +42,12 @@ def impossible(scenario: Scenario) -> Iterator[Refusal]:
         if host.mptcp.scheduler is not None and host.mptcp.scheduler.has_options:
             path = ("hosts", name, "mptcp", "scheduler")
             yield Refusal("the kernel's schedulers have no options", path, scenario)
+        if host.clock_granularity > 1:
+            path = ("hosts", name, "clock_granularity")
+            yield Refusal("the kernel engine has the machine's clock", path, scenario)
+        if host.pacing:
+            path = ("hosts", name, "pacing")
+            yield Refusal("the kernel engine paces as the congestion control asks", path, scenario)
 
 
 def lacking(scenario: Scenario, variant: str) -> Iterator[Refusal]:
