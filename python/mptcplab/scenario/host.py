@@ -12,8 +12,8 @@ from mptcplab.scenario.fields import (
     InterfaceAddress,
     InterfaceName,
     Model,
-    RefusalError,
     PositiveTimeNs,
+    RefusalError,
     SizeBytes,
     TimeNs,
 )
