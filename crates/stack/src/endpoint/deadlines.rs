@@ -14,8 +14,11 @@ use crate::Nanos;
 pub(crate) struct Deadlines(BTreeSet<(Nanos, ConnectionId)>);
 
 impl Deadlines {
-    /// Adds an entry for a connection that has none.
-    pub(crate) fn insert(&mut self, deadline: Nanos, id: ConnectionId) {
+    /// Moves a connection's entry; it has none where that was at [`Nanos::MAX`].
+    pub(crate) fn replace(&mut self, before: Nanos, deadline: Nanos, id: ConnectionId) {
+        if before != Nanos::MAX {
+            self.remove(before, id);
+        }
         self.0.insert((deadline, id));
     }
 

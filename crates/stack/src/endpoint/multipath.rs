@@ -116,11 +116,7 @@ impl MultipathConnection {
     }
 
     pub(crate) fn transmit(&mut self, context: &mut Context<'_>) -> Option<Segment> {
-        let segment = self.connection.transmit(context.now);
-        if segment.is_none() {
-            self.carry_out(context);
-        }
-        segment
+        self.connection.transmit(context.now)
     }
 
     pub(crate) fn next_deadline(&self) -> Option<Nanos> {

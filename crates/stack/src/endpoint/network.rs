@@ -32,7 +32,6 @@ impl Endpoint {
             remote: segment.source,
         };
         if let Some((id, subflow)) = self.host.find(&tuple)
-            && !self.make_way(now, id, segment)
             && let Some(slot) = self.slots.get_mut(id)
         {
             let mut context = Context {
@@ -40,9 +39,17 @@ impl Endpoint {
                 id,
                 host: &mut self.host,
             };
-            slot.connection.receive(&mut context, subflow, segment);
+            // A connection in TIME-WAIT is removed in favour of a new SYN.
+            let gives_way = slot.connection.gives_way_to(segment);
+            if gives_way {
+                slot.connection.abort(&mut context);
+            } else {
+                slot.connection.receive(&mut context, subflow, segment);
+            }
             self.touch(id);
-            return;
+            if !gives_way {
+                return;
+            }
         }
         let opens = segment.flags.syn && !segment.flags.ack && !segment.flags.rst;
         if opens && let Some(token) = multipath::join_token(segment) {
@@ -52,18 +59,6 @@ impl Endpoint {
         } else {
             self.host.answer_with_reset(segment);
         }
-    }
-
-    /// Removes a connection in TIME-WAIT in favour of a new SYN. True where it did.
-    fn make_way(&mut self, now: Nanos, id: ConnectionId, segment: &Segment) -> bool {
-        let gives_way = self
-            .slots
-            .get(id)
-            .is_some_and(|slot| slot.connection.gives_way_to(segment));
-        if gives_way {
-            self.with(now, id, |connection, context| connection.abort(context));
-        }
-        gives_way
     }
 
     /// A SYN for a listening port.
@@ -129,9 +124,21 @@ impl Endpoint {
                 if let Some(segment) = slot.connection.transmit(&mut context) {
                     return Some(segment.into_packet(self.host.config.hop_limit));
                 }
+                slot.connection.close_addresses(&mut context);
+                if slot.connection.is_gone() {
+                    slot.connection
+                        .add_counters(&mut self.past, &mut self.past_mptcp);
+                    self.deadlines.remove(slot.armed, id);
+                    self.slots.remove(id);
+                } else if let Some(deadline) = slot.connection.next_deadline()
+                    && deadline < slot.armed
+                {
+                    let deadline = self.host.config.next_tick(deadline).max(now);
+                    self.deadlines.replace(slot.armed, deadline, id);
+                    slot.armed = deadline;
+                }
             }
             self.slots.end_turn();
-            self.settle(now, id);
         }
         None
     }
@@ -164,41 +171,5 @@ impl Endpoint {
     /// looked at once it has transmitted, which moves deadlines too.
     pub(super) fn touch(&mut self, id: ConnectionId) {
         self.slots.wait_to_transmit(id);
-    }
-
-    /// Keeps the connection's deadline.
-    fn arm(&mut self, now: Nanos, id: ConnectionId) {
-        if let Some(slot) = self.slots.get_mut(id)
-            && let Some(deadline) = slot.connection.next_deadline()
-            && deadline < slot.armed
-        {
-            let deadline = self.host.config.next_tick(deadline);
-            if slot.armed != Nanos::MAX {
-                self.deadlines.remove(slot.armed, id);
-            }
-            slot.armed = deadline.max(now);
-            self.deadlines.insert(slot.armed, id);
-        }
-    }
-
-    /// After a connection has transmitted all: keeps its deadline, or removes it.
-    fn settle(&mut self, now: Nanos, id: ConnectionId) {
-        let Some(slot) = self.slots.get_mut(id) else {
-            return;
-        };
-        let mut context = Context {
-            now,
-            id,
-            host: &mut self.host,
-        };
-        slot.connection.close_addresses(&mut context);
-        if slot.connection.is_gone() {
-            slot.connection
-                .add_counters(&mut self.past, &mut self.past_mptcp);
-            self.deadlines.remove(slot.armed, id);
-            self.slots.remove(id);
-        } else {
-            self.arm(now, id);
-        }
     }
 }

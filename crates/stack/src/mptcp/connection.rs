@@ -25,7 +25,7 @@ use crate::congestion::PathView;
 use crate::endpoint::{ConnectionId, Event, LocalAddress, SubflowId};
 use crate::path_manager::Join;
 use crate::scheduler::{Scheduler, SubflowView};
-use crate::tcp::{CloseReason, FourTuple, Tcp, TcpConfig, TcpCounters};
+use crate::tcp::{CloseReason, Draft, FourTuple, Tcp, TcpConfig, TcpCounters};
 
 /// Bytes that the options of a data segment take: a DSS with acknowledgement, mapping and
 /// checksum, all of 8 bytes; in whole words.
@@ -240,9 +240,8 @@ impl Connection {
                 if !self.subflows[index].pending {
                     continue;
                 }
-                let segment = self.transmit_on(now, index);
-                if segment.is_some() {
-                    return segment;
+                if let Some(draft) = self.subflows[index].tcp.draft(now) {
+                    return Some(self.write_segment(now, index, draft));
                 }
                 self.subflows[index].pending = false;
             }
@@ -254,7 +253,8 @@ impl Connection {
         None
     }
 
-    fn transmit_on(&mut self, now: Nanos, index: usize) -> Option<Segment> {
+    /// The segment of what a subflow is to send.
+    fn write_segment(&mut self, now: Nanos, index: usize, draft: Draft) -> Segment {
         let subflow = &mut self.subflows[index];
         let spoken = match self.mode {
             Mode::Fallback => Spoken::Tcp,
@@ -293,15 +293,12 @@ impl Connection {
             advertised: false,
             reset_left: false,
         };
-        let transmitted = subflow.tcp.transmit(now, &mut outgoing);
+        let segment = subflow.tcp.write(now, draft, &mut outgoing);
         let Outgoing {
             advertised,
             reset_left,
             ..
         } = outgoing;
-        let Some(segment) = &transmitted else {
-            return None;
-        };
         if advertised {
             self.receiver.advertised();
         }
@@ -312,40 +309,34 @@ impl Connection {
             subflow.tcp.request_ack();
         }
         if reset_left {
-            self.count_reset(segment);
+            self.count_reset(&segment);
         }
-        transmitted
+        segment
     }
 
     /// When [`Connection::on_deadline`] is to be called.
     pub fn next_deadline(&self) -> Option<Nanos> {
-        // Asked for after every segment: plain loops, which are several times faster than chained
-        // iterators here.
         let mut earliest = Nanos::MAX;
-        for subflow in &self.subflows {
-            for deadline in [
-                subflow.tcp.next_deadline(),
-                subflow.join_timer.map(|(at, _)| at),
-            ] {
-                earliest = earliest.min(deadline.unwrap_or(Nanos::MAX));
+        let mut consider = |deadline: Option<Nanos>| {
+            if let Some(deadline) = deadline {
+                earliest = earliest.min(deadline);
             }
+        };
+        for subflow in &self.subflows {
+            consider(subflow.tcp.next_deadline());
+            consider(subflow.join_timer.map(|(at, _)| at));
         }
-        for deadline in [
-            self.sender.deadline(),
-            self.given_up_at,
-            self.addresses.deadline(),
-            self.failed.map(|failure| failure.repeat_at),
-        ] {
-            earliest = earliest.min(deadline.unwrap_or(Nanos::MAX));
-        }
+        consider(self.sender.deadline());
+        consider(self.given_up_at);
+        consider(self.addresses.deadline());
+        consider(self.failed.map(|failure| failure.repeat_at));
         (earliest < Nanos::MAX).then_some(earliest)
     }
 
     /// Does what is due.
     pub fn on_deadline(&mut self, now: Nanos) {
         for index in 0..self.subflows.len() {
-            let due = |deadline: Option<Nanos>| deadline.is_some_and(|deadline| deadline <= now);
-            if due(self.subflows[index].tcp.next_deadline()) {
+            if self.subflows[index].tcp.is_due(now) {
                 self.look_at_paths(index);
                 let paths = core::mem::take(&mut self.paths);
                 let subflow = &mut self.subflows[index];
@@ -354,9 +345,9 @@ impl Connection {
                 self.paths = paths;
                 self.follow(now, index, &progress, None);
             }
-            if due(self.subflows[index]
+            if self.subflows[index]
                 .join_timer
-                .map(|(deadline, _)| deadline))
+                .is_some_and(|(deadline, _)| deadline <= now)
             {
                 self.repeat_join(now, index);
             }

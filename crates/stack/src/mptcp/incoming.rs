@@ -87,11 +87,14 @@ impl Connection {
             return;
         }
         self.leave_pre_established(now, index);
+        let mut carries_data_options = false;
         for option in &segment.options.mptcp {
             // One of them may have ended all.
             if self.mode != Mode::Multipath || self.closed.is_some() {
                 return;
             }
+            carries_data_options |=
+                !matches!(option, MptcpOption::Join(_) | MptcpOption::Priority { .. });
             match option {
                 MptcpOption::Dss(dss) => {
                     let has_data = !segment.payload.is_empty();
@@ -118,7 +121,7 @@ impl Connection {
                 }
             }
         }
-        if !segment.options.mptcp.iter().any(carries_data_options) {
+        if !carries_data_options {
             self.miss_options(now, index, segment, progress);
         }
     }
@@ -235,8 +238,9 @@ impl Connection {
             return;
         }
         self.last_receiver = index;
-        while let Some((offset, data)) = self.subflows[index].tcp.take_received(now, usize::MAX) {
-            self.subflows[index].mappings.push(offset, data);
+        let subflow = &mut self.subflows[index];
+        while let Some((offset, data)) = subflow.tcp.take_received(now, usize::MAX) {
+            subflow.mappings.push(offset, data);
         }
         if self.failed.is_some() {
             self.say_fail(index);
@@ -303,8 +307,4 @@ impl Connection {
         self.plain_read += data.len() as u64;
         Some(data)
     }
-}
-
-fn carries_data_options(option: &MptcpOption) -> bool {
-    !matches!(option, MptcpOption::Join(_) | MptcpOption::Priority { .. })
 }

@@ -79,6 +79,10 @@ impl Mappings {
         if map.bytes == 0 || map.end() <= self.done || self.maps.len() >= MAX_MAPS {
             return;
         }
+        if self.maps.back().is_none_or(|last| last.end() <= map.start) {
+            self.maps.push_back(map);
+            return;
+        }
         let place = self.maps.partition_point(|known| known.start < map.start);
         let before = place.checked_sub(1).map(|place| self.maps[place]);
         let overlaps = before.is_some_and(|before| before.end() > map.start)

@@ -2,7 +2,7 @@
 
 use alloc::collections::VecDeque;
 
-use bytes::{Bytes, BytesMut};
+use bytes::{Buf, Bytes, BytesMut};
 
 /// A piece of data that waits counts as at least so many bytes towards the limit of memory.
 const PIECE_BYTES: u64 = 256;
@@ -43,12 +43,14 @@ impl Reassembly {
         let Some((offset, data)) = clip(offset, data, self.next, limit) else {
             return 0;
         };
-        if offset == self.next && self.waiting.is_empty() {
-            let bytes = data.len() as u64;
+        let end = offset + data.len() as u64;
+        let new = if offset == self.next && self.waiting.front().is_none_or(|first| end <= first.0)
+        {
             self.push_ready(data);
-            return bytes;
-        }
-        let new = self.hold(offset, data, limit);
+            end - offset
+        } else {
+            self.hold(offset, data, limit)
+        };
         while self
             .waiting
             .front()
@@ -64,13 +66,18 @@ impl Reassembly {
     /// Puts the parts that are not there yet among the waiting ones.
     fn hold(&mut self, mut offset: u64, mut data: Bytes, limit: u64) -> u64 {
         let mut new = 0;
-        let mut place = self.waiting.partition_point(|piece| piece.0 <= offset);
+        let mut place = match self.waiting.back() {
+            Some(last) if offset < last.0 => {
+                self.waiting.partition_point(|piece| piece.0 <= offset)
+            }
+            _ => self.waiting.len(),
+        };
         if let Some((before, piece)) = place.checked_sub(1).map(|place| &self.waiting[place]) {
             let known = (before + piece.len() as u64).saturating_sub(offset);
             if known >= data.len() as u64 {
                 return 0;
             }
-            data = data.slice(known as usize..);
+            data.advance(known as usize);
             offset += known;
         }
         while !data.is_empty() {
@@ -83,14 +90,17 @@ impl Reassembly {
             let part = data.split_to(gap);
             let part_offset = offset;
             offset += (gap + skip.min(data.len())) as u64;
-            data = data.slice(skip.min(data.len())..);
+            data.advance(skip.min(data.len()));
             let fills = part_offset == self.next;
             let pieces = self.waiting.len() as u64 + 1;
             let within = pieces * PIECE_BYTES <= (limit - self.next).max(64 * PIECE_BYTES);
             if !part.is_empty() && (fills || within) {
                 new += part.len() as u64;
                 self.waiting_bytes += part.len() as u64;
-                self.waiting.insert(place, (part_offset, part));
+                match place == self.waiting.len() {
+                    true => self.waiting.push_back((part_offset, part)),
+                    false => self.waiting.insert(place, (part_offset, part)),
+                }
                 place += 1;
             }
             place += 1;
@@ -138,7 +148,7 @@ fn clip(offset: u64, mut data: Bytes, from: u64, to: u64) -> Option<(u64, Bytes)
         return None;
     }
     let offset = offset + skip;
-    data = data.slice(skip as usize..);
+    data.advance(skip as usize);
     let room = to.saturating_sub(offset);
     if room < data.len() as u64 {
         data.truncate(room as usize);

@@ -239,18 +239,21 @@ impl Sender {
         self.window_end = self.window_end.max(bytes);
     }
 
-    /// Starts the timer where it does not run, restarts it after progress, stops it where there is
-    /// nothing to wait for.
-    pub(super) fn restart_timer(&mut self, now: Nanos, interval: Nanos, progress: bool) {
-        if !self.awaits_acknowledgement() && !self.is_blocked() {
-            self.timer = None;
-        } else if progress || self.timer.is_none() {
-            self.timer = Some(Timer {
-                deadline: now + interval,
-                interval,
-                retries: 0,
-            });
-        }
+    /// Waits for the peer: for an acknowledgement, or for room in its window.
+    pub(super) fn awaits_peer(&self) -> bool {
+        self.awaits_acknowledgement() || self.is_blocked()
+    }
+
+    pub(super) fn start_timer(&mut self, now: Nanos, interval: Nanos) {
+        self.timer = Some(Timer {
+            deadline: now + interval,
+            interval,
+            retries: 0,
+        });
+    }
+
+    pub(super) fn stop_timer(&mut self) {
+        self.timer = None;
     }
 
     /// The peer has acknowledged nothing at the level of data for so long that it never will.
@@ -357,16 +360,17 @@ mod tests {
     #[test]
     fn the_timer_doubles_until_there_is_progress() {
         let mut sender = sender();
-        sender.restart_timer(0, 10, false);
-        sender.restart_timer(5, 10, false);
+        assert!(sender.awaits_peer());
+        sender.start_timer(0, 10);
         assert_eq!(sender.deadline(), Some(10));
         sender.back_off(10);
         sender.back_off(30);
         assert_eq!(sender.deadline(), Some(70));
-        sender.restart_timer(40, 10, true);
+        sender.start_timer(40, 10);
         assert_eq!(sender.deadline(), Some(50));
         sender.acknowledge(DataNumber::Long(700), 5000);
-        sender.restart_timer(45, 10, true);
+        assert!(!sender.awaits_peer());
+        sender.stop_timer();
         assert_eq!(sender.deadline(), None);
     }
 }

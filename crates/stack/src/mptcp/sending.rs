@@ -314,10 +314,21 @@ impl Connection {
         self.restart_data_timer(now, false);
     }
 
+    /// Starts the timer where it does not run, restarts it after progress, stops it where there is
+    /// nothing to wait for.
     fn restart_data_timer(&mut self, now: Nanos, progress: bool) {
         if self.mode != Mode::Multipath || self.closed.is_some() {
             return;
         }
+        if !self.sender.awaits_peer() {
+            self.sender.stop_timer();
+        } else if progress || self.sender.deadline().is_none() {
+            self.sender.start_timer(now, self.data_interval());
+        }
+    }
+
+    /// Interval of the retransmission timer of data: the longest of the subflows that work.
+    fn data_interval(&self) -> Nanos {
         let measured = |subflow: &&Subflow| subflow.may_send() && subflow.tcp.smoothed_rtt_ns() > 0;
         let measured = self.subflows.iter().filter(measured);
         // One that has failed tells nothing of how long the others take.
@@ -325,10 +336,9 @@ impl Connection {
             .clone()
             .filter(|subflow| !subflow.tcp.is_timed_out());
         let longest = working.map(|subflow| subflow.tcp.rto_ns()).max();
-        let interval = longest
+        longest
             .or_else(|| measured.map(|subflow| subflow.tcp.rto_ns()).max())
-            .unwrap_or(FIRST_INTERVAL_NS);
-        self.sender.restart_timer(now, interval, progress);
+            .unwrap_or(FIRST_INTERVAL_NS)
     }
 
     /// Nothing was acknowledged at the level of data for long.

@@ -15,6 +15,16 @@ use crate::congestion::{Ack, Cause, PathView};
 const DUPLICATE_THRESHOLD: u32 = 3;
 
 impl Tcp {
+    /// Whether an acknowledgement may tell of something though SND.UNA does not move. Most of those
+    /// that come with data do not.
+    pub(super) fn is_news(&self, segment: &Segment) -> bool {
+        !self.sack
+            || !segment.options.sack.is_empty()
+            || self.recovery.phase != Phase::Open
+            || self.loss_probe.is_some()
+            || segment.flags.ece
+    }
+
     /// Takes an acceptable acknowledgement, `acknowledged` ≤ SND.NXT.
     pub(super) fn acknowledge(
         &mut self,
@@ -39,13 +49,9 @@ impl Tcp {
         } else if !self.sack && self.is_duplicate(acknowledged, segment, window_changed) {
             delivery.bytes += self.count_duplicate();
         }
-        if delivery.bytes == 0
-            && !advanced
-            && !duplicate
-            && self.recovery.phase == Phase::Open
-            && self.loss_probe.is_none()
-            && !segment.flags.ece
-        {
+        let quiet =
+            self.recovery.phase == Phase::Open && self.loss_probe.is_none() && !segment.flags.ece;
+        if delivery.bytes == 0 && !advanced && !duplicate && quiet {
             return;
         }
         let rtt_ns = self.sample_rtt(now, segment, &delivery, advanced);

@@ -7,9 +7,15 @@ use crate::Nanos;
 use crate::congestion::PathView;
 
 impl Tcp {
-    /// When [`Tcp::on_deadline`] is to be called at the latest.
+    /// When [`Tcp::on_deadline`] is to be called at the latest. It may turn out that nothing is due
+    /// then.
     pub fn next_deadline(&self) -> Option<Nanos> {
         self.timers.next()
+    }
+
+    /// Whether [`Tcp::on_deadline`] has something to do.
+    pub fn is_due(&mut self, now: Nanos) -> bool {
+        self.timers.are_due(now)
     }
 
     /// Does what is due. `paths` as for [`Tcp::receive`].

@@ -3,6 +3,7 @@
 use mptcplab_wire::{Flags, Options, Segment};
 
 use super::Tcp;
+use super::draft::Draft;
 use super::extension::{Carrier, Extension};
 use super::progress::{CloseReason, Progress};
 use super::state::State;
@@ -63,10 +64,14 @@ impl Tcp {
         self.inbox.drop_early();
     }
 
-    pub(super) fn transmit_reset(&mut self, now: Nanos, extension: &mut impl Extension) -> Segment {
+    pub(super) fn draft_reset(&mut self) -> Draft {
         self.due.reset = false;
         self.counters.segments_out += 1;
         self.counters.resets_out += 1;
+        Draft::bare(self.next, Carrier::Reset)
+    }
+
+    pub(super) fn write_reset(&mut self, now: Nanos, extension: &mut impl Extension) -> Segment {
         let mut options = Options {
             timestamps: self.timestamps.as_ref().map(|state| state.option(now)),
             ..Options::default()

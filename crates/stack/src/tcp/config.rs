@@ -1,5 +1,6 @@
 //! Settings of one TCP connection. The defaults are Linux's.
 
+use core::hash::{Hash, Hasher};
 use core::net::{IpAddr, SocketAddr};
 
 use crate::Nanos;
@@ -9,12 +10,26 @@ const MILLISECOND: Nanos = 1_000_000;
 const SECOND: Nanos = 1000 * MILLISECOND;
 
 /// Addresses and ports of both ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FourTuple {
     /// This end.
     pub local: SocketAddr,
     /// The other.
     pub remote: SocketAddr,
+}
+
+impl Hash for FourTuple {
+    /// By whole numbers: each segment that arrives is looked up.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        for end in [self.local, self.remote] {
+            match end.ip() {
+                IpAddr::V4(address) => state.write_u32(address.to_bits()),
+                IpAddr::V6(address) => state.write_u128(address.to_bits()),
+            }
+        }
+        let [local, remote] = [self.local, self.remote].map(|end| u32::from(end.port()));
+        state.write_u32(local << 16 | remote);
+    }
 }
 
 /// Largest payload of a segment without options on a link of this MTU. It stays within what an

@@ -71,16 +71,17 @@ impl EcnState {
         before != self.echoing
     }
 
-    /// Marks a segment that goes out. Only new data may say that it is ECN-capable
-    /// (section 6.1.5) and that the window was reduced.
-    pub(crate) fn mark(&mut self, segment: &mut Segment, new_data: bool) {
+    /// Marks a segment that goes out, and gives the field of its IP header. Only new data may say
+    /// that it is ECN-capable (section 6.1.5) and that the window was reduced.
+    pub(crate) fn mark(&mut self, flags: &mut Flags, new_data: bool) -> Ecn {
         if !self.enabled {
-            return;
+            return Ecn::NotCapable;
         }
-        segment.flags.ece = self.echoing;
-        if new_data {
-            segment.ecn = Ecn::Capable0;
-            segment.flags.cwr = core::mem::take(&mut self.reduced);
+        flags.ece = self.echoing;
+        if !new_data {
+            return Ecn::NotCapable;
         }
+        flags.cwr = core::mem::take(&mut self.reduced);
+        Ecn::Capable0
     }
 }

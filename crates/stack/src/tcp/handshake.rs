@@ -4,6 +4,7 @@ use mptcplab_wire::{Flags, Options, Segment};
 
 use super::ack_policy::AckPolicy;
 use super::config::{FourTuple, TcpConfig};
+use super::draft::Draft;
 use super::ecn::EcnState;
 use super::extension::{Carrier, Extension};
 use super::inbox::Inbox;
@@ -143,11 +144,7 @@ impl Tcp {
     }
 
     /// The next SYN or SYN/ACK.
-    pub(super) fn transmit_syn(
-        &mut self,
-        now: Nanos,
-        extension: &mut impl Extension,
-    ) -> Option<Segment> {
+    pub(super) fn draft_syn(&mut self) -> Option<Draft> {
         if !core::mem::take(&mut self.due.syn) {
             return None;
         }
@@ -157,7 +154,20 @@ impl Tcp {
         } else {
             self.counters.segments_out += 1;
         }
-        let answers = self.state == State::SynReceived;
+        let carrier = match self.state {
+            State::SynReceived => Carrier::SynAck,
+            _ => Carrier::Syn,
+        };
+        Some(Draft::bare(0, carrier))
+    }
+
+    pub(super) fn write_syn(
+        &mut self,
+        now: Nanos,
+        carrier: Carrier,
+        extension: &mut impl Extension,
+    ) -> Segment {
+        let answers = carrier == Carrier::SynAck;
         let mut flags = Flags {
             syn: true,
             ack: answers,
@@ -179,14 +189,9 @@ impl Tcp {
             timestamps,
             ..Options::default()
         };
-        let carrier = if answers {
-            Carrier::SynAck
-        } else {
-            Carrier::Syn
-        };
         self.extend(carrier, extension, &mut options);
         let window = self.receive_window.syn_window(1);
-        Some(Segment {
+        Segment {
             source: self.tuple.local,
             destination: self.tuple.remote,
             sequence: self.numbers_out.wire(0),
@@ -197,7 +202,7 @@ impl Tcp {
             options,
             ecn: Default::default(),
             payload: Default::default(),
-        })
+        }
     }
 
     /// A segment in SYN-SENT.

@@ -72,7 +72,7 @@ impl Tcp {
             self.establish(now, segment, progress);
         }
         let changed = self.peer_window.update(segment, start, acknowledged);
-        if acknowledged >= self.una {
+        if acknowledged > self.una || (acknowledged == self.una && self.is_news(segment)) {
             self.acknowledge(now, acknowledged, segment, changed, paths, progress);
         }
         self.after_acknowledgement(now, progress);

@@ -1,10 +1,10 @@
 //! Segments as they leave: header fields and options, and what leaving means for the receiver's
 //! side of the connection.
 
-use bytes::Bytes;
 use mptcplab_wire::{Flags, MAX_OPTION_BYTES, Options, SackBlock, Segment};
 
 use super::Tcp;
+use super::draft::Draft;
 use super::extension::{Carrier, Extension};
 use super::timers::Timer;
 use crate::Nanos;
@@ -15,49 +15,54 @@ const fn sack_bytes(blocks: usize) -> usize {
 }
 
 impl Tcp {
+    /// The segment of a draft.
+    pub fn write(&mut self, now: Nanos, draft: Draft, extension: &mut impl Extension) -> Segment {
+        match draft.carrier {
+            Carrier::Syn | Carrier::SynAck => self.write_syn(now, draft.carrier, extension),
+            Carrier::Reset => self.write_reset(now, extension),
+            _ => self.write_synchronised(now, draft, extension),
+        }
+    }
+
     /// A segment of a synchronised connection, with the ACK that every segment carries.
-    #[inline]
-    pub(super) fn segment(
+    fn write_synchronised(
         &mut self,
         now: Nanos,
-        offset: u64,
-        payload: Bytes,
-        fin: bool,
-        carrier: Carrier,
+        draft: Draft,
         extension: &mut impl Extension,
     ) -> Segment {
         let next = self.inbox.next();
-        let mut options = Options {
-            timestamps: self.timestamps.as_ref().map(|state| state.option(now)),
-            ..Options::default()
+        let mut flags = Flags {
+            ack: true,
+            psh: !draft.payload.is_empty() && self.queue.is_empty(),
+            fin: draft.fin,
+            ..Flags::default()
         };
-        self.extend(carrier, extension, &mut options);
+        let ecn = self.ecn.mark(&mut flags, draft.new_data);
+        let mut segment = Segment {
+            source: self.tuple.local,
+            destination: self.tuple.remote,
+            sequence: self.numbers_out.wire(draft.offset),
+            acknowledgement: self.numbers_in.wire(next),
+            flags,
+            window: self.offer(extension),
+            urgent: 0,
+            options: Options {
+                timestamps: self.timestamps.as_ref().map(|state| state.option(now)),
+                ..Options::default()
+            },
+            ecn,
+            payload: draft.payload,
+        };
+        self.extend(draft.carrier, extension, &mut segment.options);
         if self.sack && (self.inbox.has_hole() || self.inbox.has_duplicate()) {
-            self.add_sack(&mut options);
+            self.add_sack(&mut segment.options);
         }
-        let window = self.offer(extension);
         self.due.ack = false;
         self.due.handshake_ack = false;
         self.timers.clear(Timer::DelayedAck);
         self.acks.on_ack_sent(next);
-        let flags = Flags {
-            ack: true,
-            psh: !payload.is_empty() && self.queue.is_empty(),
-            fin,
-            ..Flags::default()
-        };
-        Segment {
-            source: self.tuple.local,
-            destination: self.tuple.remote,
-            sequence: self.numbers_out.wire(offset),
-            acknowledgement: self.numbers_in.wire(next),
-            flags,
-            window,
-            urgent: 0,
-            options,
-            ecn: Default::default(),
-            payload,
-        }
+        segment
     }
 
     /// Lets the owner add options.

@@ -75,6 +75,7 @@ impl Timers {
     /// Stops all.
     pub(crate) fn clear_all(&mut self) {
         self.deadlines = [Nanos::MAX; TIMERS.len()];
+        self.earliest = Nanos::MAX;
     }
 
     /// Deadline of a timer that runs.
@@ -83,25 +84,29 @@ impl Timers {
         (deadline != Nanos::MAX).then_some(deadline)
     }
 
-    /// The earliest deadline.
+    /// The earliest deadline, or a time before it: that of a timer that was stopped or moved. It is
+    /// exact where no timer [is due](Timers::are_due) then.
     pub(crate) fn next(&self) -> Option<Nanos> {
-        let earliest = self.deadlines.iter().copied().fold(Nanos::MAX, Nanos::min);
-        (earliest != Nanos::MAX).then_some(earliest)
+        (self.earliest != Nanos::MAX).then_some(self.earliest)
+    }
+
+    /// Whether any timer is due.
+    pub(crate) fn are_due(&mut self, now: Nanos) -> bool {
+        if self.earliest <= now {
+            self.earliest = self.deadlines.iter().copied().fold(Nanos::MAX, Nanos::min);
+        }
+        self.earliest <= now
     }
 
     /// Stops and gives the first timer that is due.
     pub(crate) fn take_due(&mut self, now: Nanos) -> Option<Timer> {
-        if now < self.earliest {
+        if !self.are_due(now) {
             return None;
         }
-        for timer in TIMERS {
-            if self.deadlines[timer as usize] <= now {
-                self.clear(timer);
-                return Some(timer);
-            }
-        }
-        self.earliest = self.next().unwrap_or(Nanos::MAX);
-        None
+        let due = |timer: &Timer| self.deadlines[*timer as usize] <= now;
+        let timer = TIMERS.into_iter().find(due)?;
+        self.clear(timer);
+        Some(timer)
     }
 }
 

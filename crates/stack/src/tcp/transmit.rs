@@ -4,6 +4,7 @@ use bytes::Bytes;
 use mptcplab_wire::Segment;
 
 use super::Tcp;
+use super::draft::Draft;
 use super::extension::{Carrier, Extension};
 use super::state::State;
 use super::timers::Timer;
@@ -12,70 +13,63 @@ use crate::Nanos;
 impl Tcp {
     /// The next segment to leave now; to be called until there is none.
     pub fn transmit(&mut self, now: Nanos, extension: &mut impl Extension) -> Option<Segment> {
+        let draft = self.draft(now)?;
+        Some(self.write(now, draft, extension))
+    }
+
+    /// What leaves now, if anything; it counts as sent and is to be [written](Tcp::write) at once.
+    pub fn draft(&mut self, now: Nanos) -> Option<Draft> {
         if self.due.reset {
-            return Some(self.transmit_reset(now, extension));
+            return Some(self.draft_reset());
         }
         match self.state {
             State::Closed => None,
-            State::SynSent | State::SynReceived => self.transmit_syn(now, extension),
-            _ => self.transmit_synchronised(now, extension),
+            State::SynSent | State::SynReceived => self.draft_syn(),
+            _ => self.draft_synchronised(now),
         }
     }
 
-    #[inline]
-    fn transmit_synchronised(
-        &mut self,
-        now: Nanos,
-        extension: &mut impl Extension,
-    ) -> Option<Segment> {
+    fn draft_synchronised(&mut self, now: Nanos) -> Option<Draft> {
         if self.due.handshake_ack {
-            return Some(self.bare(now, self.next, Carrier::HandshakeAck, extension));
+            return Some(self.draft_bare(self.next, Carrier::HandshakeAck));
         }
         if !self.records.is_empty() || !self.queue.is_empty() || self.fin_is_due() {
-            let segment = self.transmit_data(now, extension);
-            if segment.is_some() {
-                return segment;
+            let draft = self.draft_data(now);
+            if draft.is_some() {
+                return draft;
             }
         }
         if core::mem::take(&mut self.due.probe) {
-            return Some(self.bare(now, self.una - 1, Carrier::Ack, extension));
+            return Some(self.draft_bare(self.una - 1, Carrier::Ack));
         }
         if self.due.ack {
-            return Some(self.bare(now, self.next, Carrier::Ack, extension));
+            return Some(self.draft_bare(self.next, Carrier::Ack));
         }
         None
     }
 
     /// A segment without payload.
-    fn bare(
-        &mut self,
-        now: Nanos,
-        offset: u64,
-        carrier: Carrier,
-        extension: &mut impl Extension,
-    ) -> Segment {
+    fn draft_bare(&mut self, offset: u64, carrier: Carrier) -> Draft {
         self.counters.segments_out += 1;
-        let mut segment = self.segment(now, offset, Bytes::new(), false, carrier, extension);
-        self.ecn.mark(&mut segment, false);
-        segment
+        Draft::bare(offset, carrier)
     }
 
-    fn transmit_data(&mut self, now: Nanos, extension: &mut impl Extension) -> Option<Segment> {
+    fn draft_data(&mut self, now: Nanos) -> Option<Draft> {
         if self.due.loss_probe {
-            return self.transmit_loss_probe(now, extension);
+            return self.draft_loss_probe(now);
         }
         if let Some(until) = self.paced_until(now) {
             self.timers.set(Timer::Pacing, until);
             return None;
         }
         if self.records.has_lost() {
-            let segment = self.transmit_lost(now, extension);
-            if segment.is_some() {
-                return segment;
+            let draft = self.draft_lost(now);
+            if draft.is_some() {
+                return draft;
             }
         }
-        let segment = self.transmit_new(now, false, extension);
-        if segment.is_none() {
+        let draft = self.draft_new(now, false);
+        if draft.is_none() {
             if self.queue.is_empty() {
                 let flight = self.records.in_flight_bytes();
                 if flight < self.window.bytes {
@@ -84,7 +78,7 @@ impl Tcp {
             }
             self.watch_closed_window(now);
         }
-        segment
+        draft
     }
 
     fn paced_until(&self, now: Nanos) -> Option<Nanos> {
@@ -96,12 +90,7 @@ impl Tcp {
 
     /// New data, or a FIN, where windows and Nagle's algorithm let it go. A probe needs no room
     /// in the congestion window.
-    pub(super) fn transmit_new(
-        &mut self,
-        now: Nanos,
-        probe: bool,
-        extension: &mut impl Extension,
-    ) -> Option<Segment> {
+    pub(super) fn draft_new(&mut self, now: Nanos, probe: bool) -> Option<Draft> {
         if !matches!(self.state, State::Established | State::CloseWait) {
             return None;
         }
@@ -109,13 +98,13 @@ impl Tcp {
             if !self.fin_is_due() {
                 return None;
             }
-            return Some(self.send_new(now, Bytes::new(), None, true, extension));
+            return Some(self.send_new(now, Bytes::new(), None, true));
         }
         let bytes = self.next_new_bytes(probe)?;
         self.restart_after_idle(now);
         let (payload, mapping) = self.queue.take(bytes as usize);
         let fin = self.queue.is_empty() && self.shut;
-        Some(self.send_new(now, payload, mapping, fin, extension))
+        Some(self.send_new(now, payload, mapping, fin))
     }
 
     /// New data may go out.
@@ -165,15 +154,13 @@ impl Tcp {
         self.shut && self.fin_offset.is_none() && self.queue.is_empty()
     }
 
-    #[inline]
     fn send_new(
         &mut self,
         now: Nanos,
         payload: Bytes,
         mapping: Option<super::DataMapping>,
         fin: bool,
-        extension: &mut impl Extension,
-    ) -> Segment {
+    ) -> Draft {
         let offset = self.next;
         let bytes = payload.len() as u64;
         let stamp = self.rate.stamp(now, self.records.is_empty());
@@ -186,22 +173,13 @@ impl Tcp {
             self.fin_offset = Some(offset + bytes);
             self.on_fin_sent();
         }
-        let carrier = if bytes > 0 {
+        if bytes > 0 {
             self.counters.original_data += 1;
             self.acks.on_data_sent(now, self.config.delayed_ack_ns);
-            Carrier::Data {
-                offset,
-                bytes: payload.len(),
-                mapping,
-            }
-        } else {
-            Carrier::Ack
-        };
+        }
         if bytes < u64::from(self.window.mss) {
             self.small_end = self.next;
         }
-        let mut segment = self.segment(now, offset, payload, fin, carrier, extension);
-        self.ecn.mark(&mut segment, bytes > 0);
         self.recovery.on_sent(bytes);
         self.note_usage(now);
         self.pace(now, bytes);
@@ -213,7 +191,7 @@ impl Tcp {
                 .set(Timer::Retransmission, now + self.rtt.rto_ns());
         }
         self.schedule_loss_probe(now);
-        segment
+        Draft::data(offset, payload, mapping, fin, true)
     }
 
     /// Notes when the next segment may follow one of so many bytes.

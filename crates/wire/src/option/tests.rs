@@ -19,7 +19,7 @@ fn hex(digits: &str) -> Vec<u8> {
 fn same(option: MptcpOption, bytes: &str) {
     let bytes = hex(bytes);
     let mut written = Header::new();
-    write(&option, &mut written);
+    write(&option, option.encoded_bytes(), &mut written);
     assert_eq!(written.as_slice(), bytes);
     assert_eq!(option.encoded_bytes(), bytes.len());
     assert_eq!(read(&bytes[2..]), Some(option));

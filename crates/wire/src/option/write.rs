@@ -5,9 +5,9 @@ use core::net::IpAddr;
 use super::{AddAddress, Capable, DataNumber, Dss, Join, KIND, MptcpOption, bits, subtype};
 use crate::packet::{Header, put};
 
-/// Appends `option`, without padding.
-pub(crate) fn write(option: &MptcpOption, header: &mut Header) {
-    put(header, &[KIND, option.encoded_bytes() as u8]);
+/// Appends `option`, which takes `bytes`, without padding.
+pub(crate) fn write(option: &MptcpOption, bytes: usize, header: &mut Header) {
+    put(header, &[KIND, bytes as u8]);
     match option {
         MptcpOption::Capable(capable) => write_capable(capable, header),
         MptcpOption::Join(join) => write_join(join, header),

@@ -138,20 +138,21 @@ pub(crate) fn ip_header(
         "{bytes} bytes are too many for an IP packet"
     );
     let mut header = Header::new();
-    let field = |bytes: usize| (bytes as u16).to_be_bytes();
-    match family {
-        Family::V4 => {
-            let [high, low] = field(family.header_bytes() + bytes);
-            let ecn = ecn.bits();
-            // Identification is 0 where the packet must not be fragmented (RFC 6864).
-            put(&mut header, &[0x45, ecn, high, low, 0, 0, 0x40, 0]);
-            put(&mut header, &[hop_limit, protocol, 0, 0]);
-        }
-        Family::V6 => {
-            let [high, low] = field(bytes);
-            put(&mut header, &[0x60, ecn.bits() << 4, 0, 0]);
-            put(&mut header, &[high, low, protocol, hop_limit]);
-        }
+    let [ecn, protocol, hop_limit] = [ecn.bits(), protocol, hop_limit].map(u32::from);
+    let words = match family {
+        // Identification is 0 where the packet must not be fragmented (RFC 6864).
+        Family::V4 => &[
+            0x4500_0000 | ecn << 16 | (family.header_bytes() + bytes) as u32,
+            0x4000,
+            hop_limit << 24 | protocol << 16,
+        ][..],
+        Family::V6 => &[
+            0x6000_0000 | ecn << 20,
+            (bytes as u32) << 16 | protocol << 8 | hop_limit,
+        ],
+    };
+    for word in words {
+        put(&mut header, &word.to_be_bytes());
     }
     for address in [source, destination] {
         match address {

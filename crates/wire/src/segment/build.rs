@@ -25,18 +25,16 @@ impl Segment {
             self.ecn,
             header_bytes + self.payload.len(),
         );
-        let [source, destination] =
-            [self.source, self.destination].map(|end| end.port().to_be_bytes());
-        let mut tcp = [0; TCP_BYTES];
-        tcp[0..2].copy_from_slice(&source);
-        tcp[2..4].copy_from_slice(&destination);
-        tcp[4..8].copy_from_slice(&self.sequence.to_be_bytes());
-        tcp[8..12].copy_from_slice(&self.acknowledgement.to_be_bytes());
-        tcp[12] = (header_bytes as u8 / 4) << 4;
-        tcp[13] = self.flags.bits();
-        tcp[14..16].copy_from_slice(&self.window.to_be_bytes());
-        tcp[18..20].copy_from_slice(&self.urgent.to_be_bytes());
-        put(&mut header, &tcp);
+        let pair = |high: u16, low: u16| u32::from(high) << 16 | u32::from(low);
+        let offset_and_flags = (header_bytes as u16 / 4) << 12 | u16::from(self.flags.bits());
+        let words = [
+            pair(self.source.port(), self.destination.port()),
+            self.sequence,
+            self.acknowledgement,
+            pair(offset_and_flags, self.window),
+            u32::from(self.urgent),
+        ];
+        put(&mut header, words.map(u32::to_be_bytes).as_flattened());
         self.options.write(padding, &mut header);
         Packet {
             header,

@@ -32,11 +32,11 @@ impl Options {
                 kind::NO_OPERATION => rest = after_kind,
                 _ => {
                     let length = usize::from(*after_kind.first().unwrap_or(&0));
-                    let (Some(body), Some(after)) = (rest.get(2..length), rest.get(length..))
-                    else {
+                    if !(2..=rest.len()).contains(&length) {
                         break;
-                    };
-                    options.take(kind, body);
+                    }
+                    let (option, after) = rest.split_at(length);
+                    options.take(kind, &option[2..]);
                     rest = after;
                 }
             }
@@ -78,37 +78,39 @@ impl Options {
     /// Bytes of these options in a header: a multiple of 4, and more than [`MAX_OPTION_BYTES`]
     /// where they do not fit. Each is padded to 4 bytes where there is room for that, and else
     /// only their end: then whatever was parsed fits again.
+    #[inline]
     pub fn encoded_bytes(&self) -> usize {
         self.layout().1
     }
 
     /// Where padding goes, and the bytes of all options with it.
+    #[inline]
     pub(super) fn layout(&self) -> (Padding, usize) {
-        let (mut each, mut end) = (0, 0);
-        let mut add = |bytes: usize| {
-            each += bytes.next_multiple_of(4);
-            end += bytes;
-        };
-        if self.max_segment_bytes.is_some() {
-            add(MAX_SEGMENT_SIZE_BYTES);
-        }
-        if self.timestamps.is_some() || self.sack_permitted {
-            add(self.timestamps_bytes());
-        }
-        if self.window_shift.is_some() {
-            add(WINDOW_SCALE_BYTES);
-        }
-        if !self.sack.is_empty() {
-            add(self.sack_bytes());
-        }
-        for option in &self.mptcp {
-            add(option.encoded_bytes());
-        }
+        let each = self.sum(|bytes| bytes.next_multiple_of(4));
         if each <= MAX_OPTION_BYTES {
             (Padding::Each, each)
         } else {
-            (Padding::End, end.next_multiple_of(4))
+            (Padding::End, self.sum(|bytes| bytes).next_multiple_of(4))
         }
+    }
+
+    /// Sum of the bytes of all options, each `padded`.
+    #[inline]
+    fn sum(&self, padded: impl Fn(usize) -> usize) -> usize {
+        let mut sum = padded(self.timestamps_bytes());
+        if self.max_segment_bytes.is_some() {
+            sum += MAX_SEGMENT_SIZE_BYTES;
+        }
+        if self.window_shift.is_some() {
+            sum += padded(WINDOW_SCALE_BYTES);
+        }
+        if !self.sack.is_empty() {
+            sum += padded(self.sack_bytes());
+        }
+        for option in &self.mptcp {
+            sum += padded(option.encoded_bytes());
+        }
+        sum
     }
 
     /// Appends the options, laid out as [`layout`](Self::layout) says.
@@ -151,19 +153,22 @@ impl Options {
             }
         }
         for option in &self.mptcp {
-            padding.before(option.encoded_bytes(), header);
-            option::write(option, header);
+            let bytes = option.encoded_bytes();
+            padding.before(bytes, header);
+            option::write(option, bytes, header);
         }
         let written = header.len() - start;
         pad(header, written.next_multiple_of(4) - written);
     }
 
     /// Bytes of SACK permitted and timestamps, which together need no padding.
+    #[inline]
     fn timestamps_bytes(&self) -> usize {
         SACK_PERMITTED_BYTES * usize::from(self.sack_permitted)
             + TIMESTAMPS_BYTES * usize::from(self.timestamps.is_some())
     }
 
+    #[inline]
     fn sack_bytes(&self) -> usize {
         2 + 8 * self.sack.len()
     }
