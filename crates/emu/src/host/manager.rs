@@ -1,0 +1,262 @@
+//! The network manager of a node: follows its interfaces, and obeys.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::eventfd::EventFd;
+
+use super::Command;
+use super::subflows::FIRST_REJOIN_PAUSE;
+use crate::netlink::mptcp::PathManager;
+use crate::netlink::route::{Events, Route};
+use crate::plan::{Interface, Node, Prefix};
+use crate::record::Recorder;
+
+/// What the manager knows of one interface.
+pub(super) struct Managed {
+    pub(super) index: u32,
+    pub(super) running: bool,
+    /// Its cable was not pulled.
+    pub(super) plugged: bool,
+    /// When its addresses come back.
+    pub(super) due: Option<Instant>,
+    /// Addresses whose rules, routes and endpoints stand.
+    pub(super) served: Vec<Prefix>,
+    /// The backup flag of its endpoints, where an event has set it.
+    pub(super) backup: Option<bool>,
+    /// When its returned addresses must have a subflow, and how long they had for it.
+    pub(super) rejoin: Option<(Instant, Duration)>,
+}
+
+/// What ended a manager's sleep, beside its clock and its commands.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Woken {
+    pub(super) links_changed: bool,
+    pub(super) connected: bool,
+}
+
+pub(super) struct Manager<'a> {
+    pub(super) node: &'a Node,
+    pub(super) recorder: Recorder,
+    pub(super) route: Route,
+    pub(super) events: Events,
+    pub(super) path_manager: Option<PathManager>,
+    /// Events of the connections, where subflows are opened through them.
+    pub(super) connections: Option<PathManager>,
+    pub(super) managed: Vec<Managed>,
+}
+
+impl<'a> Manager<'a> {
+    /// Takes over the node's interfaces and brings them up.
+    pub(super) fn new(node: &'a Node, recorder: Recorder) -> io::Result<Self> {
+        let mut route = Route::open()?;
+        let indices: BTreeMap<String, u32> = route
+            .interfaces()?
+            .into_iter()
+            .map(|i| (i.name, i.index))
+            .collect();
+        let managed = node
+            .interfaces
+            .iter()
+            .map(|interface| {
+                let index = *indices.get(&interface.name).ok_or_else(|| {
+                    io::Error::other(format!("{}.{} is missing", node.name, interface.name))
+                })?;
+                Ok(Managed {
+                    index,
+                    running: false,
+                    plugged: true,
+                    due: None,
+                    served: Vec::new(),
+                    backup: None,
+                    rejoin: None,
+                })
+            })
+            .collect::<io::Result<_>>()?;
+        let events = Events::open()?;
+        let mut path_manager = if node.router || !node.mptcp.enabled {
+            None
+        } else {
+            match PathManager::open() {
+                Ok(path_manager) => Some(path_manager),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+                Err(error) => return Err(error),
+            }
+        };
+        if let Some(path_manager) = &mut path_manager {
+            path_manager.set_limits(
+                node.mptcp.limit_subflows,
+                node.mptcp.limit_add_addr_accepted,
+            )?;
+        }
+        let connections = if node.mptcp.subflows_per_pair > 1 && path_manager.is_some() {
+            let mut connections = PathManager::open()?;
+            connections.subscribe()?;
+            Some(connections)
+        } else {
+            None
+        };
+        let mut manager = Self {
+            node,
+            recorder,
+            route,
+            events,
+            path_manager,
+            connections,
+            managed,
+        };
+        for interface in 0..manager.managed.len() {
+            manager
+                .route
+                .set_up(manager.managed[interface].index, true)?;
+            manager.managed[interface].running = true;
+            manager.add_addresses(interface)?;
+        }
+        manager.follow()?;
+        Ok(manager)
+    }
+
+    /// Sleeps until there is something to do.
+    pub(super) fn sleep(&self, wake: &EventFd) -> io::Result<Woken> {
+        let deadlines = self
+            .managed
+            .iter()
+            .flat_map(|managed| [managed.due, managed.rejoin.map(|(due, _)| due)]);
+        let timeout = deadlines.flatten().min().map_or(PollTimeout::NONE, |due| {
+            let span = due.saturating_duration_since(Instant::now());
+            // Rounded up: waking early would only spin.
+            let milliseconds = span.as_micros().div_ceil(1000);
+            PollTimeout::try_from(milliseconds).unwrap_or(PollTimeout::MAX)
+        });
+        let mut ready = vec![
+            PollFd::new(wake.as_fd(), PollFlags::POLLIN),
+            PollFd::new(self.events.as_fd(), PollFlags::POLLIN),
+        ];
+        if let Some(connections) = &self.connections {
+            ready.push(PollFd::new(connections.as_fd(), PollFlags::POLLIN));
+        }
+        match poll(&mut ready, timeout) {
+            Ok(_) => Ok(Woken {
+                links_changed: ready[1].any().unwrap_or(false),
+                connected: ready.get(2).and_then(PollFd::any).unwrap_or(false),
+            }),
+            Err(Errno::EINTR) => Ok(Woken::default()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Does what the kernel's events and the clock ask.
+    pub(super) fn act(&mut self, woken: Woken) -> io::Result<()> {
+        if woken.links_changed {
+            self.events.drain()?;
+            self.follow()?;
+        }
+        if woken.connected {
+            self.open_subflows();
+        }
+        let now = Instant::now();
+        for interface in 0..self.managed.len() {
+            if self.managed[interface].due.is_some_and(|due| due <= now) {
+                self.managed[interface].due = None;
+                self.add_addresses(interface)?;
+                self.follow()?;
+                self.managed[interface].rejoin =
+                    Some((now + FIRST_REJOIN_PAUSE, FIRST_REJOIN_PAUSE));
+            }
+            if let Some((due, pause)) = self.managed[interface].rejoin
+                && due <= now
+            {
+                self.managed[interface].rejoin = None;
+                self.rejoin(interface, pause)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn obey(&mut self, command: Command) {
+        let (result, answer) = match command {
+            Command::SetUp {
+                interface,
+                up,
+                answer,
+            } => (self.set_up(interface, up), answer),
+            Command::SetPlugged {
+                interface,
+                plugged,
+                answer,
+            } => (self.set_plugged(interface, plugged), answer),
+            Command::SetBackup {
+                interface,
+                backup,
+                answer,
+            } => (self.set_backup(interface, backup), answer),
+            Command::Configure { answer, .. } => (Ok(()), answer),
+        };
+        answer.send(result).ok();
+    }
+
+    fn set_up(&mut self, interface: usize, up: bool) -> io::Result<()> {
+        if !up {
+            self.set_running(interface, false)?;
+            self.follow_addresses()?;
+        }
+        self.route.set_up(self.managed[interface].index, up)
+    }
+
+    fn set_plugged(&mut self, interface: usize, plugged: bool) -> io::Result<()> {
+        self.managed[interface].plugged = plugged;
+        self.follow()
+    }
+
+    /// Compares the kernel's interfaces and addresses with what is served, and makes up for the
+    /// difference.
+    fn follow(&mut self) -> io::Result<()> {
+        let links = self.route.interfaces()?;
+        for interface in 0..self.managed.len() {
+            let Managed { index, plugged, .. } = self.managed[interface];
+            let running = links.iter().any(|link| link.index == index && link.running);
+            self.set_running(interface, running && plugged)?;
+        }
+        self.follow_addresses()
+    }
+
+    /// An interface that stops loses its addresses; one that runs again has them after a while.
+    fn set_running(&mut self, interface: usize, running: bool) -> io::Result<()> {
+        if running == self.managed[interface].running {
+            return Ok(());
+        }
+        self.managed[interface].running = running;
+        if running {
+            let delay = Duration::from_nanos(self.interface(interface).address_delay_ns);
+            self.managed[interface].due = Some(Instant::now() + delay);
+            return Ok(());
+        }
+        self.managed[interface].due = None;
+        self.managed[interface].rejoin = None;
+        for prefix in &self.interface(interface).addresses {
+            self.route
+                .delete_address(self.managed[interface].index, *prefix)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn interface(&self, interface: usize) -> &'a Interface {
+        &self.node.interfaces[interface]
+    }
+
+    pub(super) fn subject(&self, interface: usize) -> String {
+        format!("{}.{}", self.node.name, self.interface(interface).name)
+    }
+
+    pub(super) fn event(&self, kind: &str, interface: usize, label: &str) {
+        self.recorder.event(kind, &self.subject(interface), label);
+    }
+
+    pub(super) fn warn(&self, text: &str) {
+        self.recorder.warn(&format!("{}: {text}", self.node.name));
+    }
+}

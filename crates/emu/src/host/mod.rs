@@ -1,0 +1,181 @@
+//! A node and its network manager: addresses, routes by source, and MPTCP endpoints, made again
+//! whenever an interface or an address goes and comes.
+//!
+//! Each node has one thread that lives in its namespace. It does what a network manager does on a
+//! laptop: an interface that loses its carrier or is set down loses its addresses, and with them
+//! their rules, routes and endpoints; one that comes back has them again after its address delay.
+
+mod addresses;
+mod manager;
+mod namespace;
+mod subflows;
+
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+
+use nix::sys::eventfd::{EfdFlags, EventFd};
+
+use self::manager::Manager;
+use self::namespace::prepare;
+use crate::netns::NetNs;
+use crate::plan::Node;
+use crate::record::Recorder;
+
+/// A running node.
+pub struct Host {
+    /// Its namespace.
+    pub netns: NetNs,
+    /// Thread that lives in it, for those who want to enter it.
+    pub thread_id: i32,
+    commands: Sender<Command>,
+    wake: Arc<EventFd>,
+}
+
+enum Command {
+    Configure {
+        recorder: Recorder,
+        answer: Sender<io::Result<()>>,
+    },
+    SetUp {
+        interface: usize,
+        up: bool,
+        answer: Sender<io::Result<()>>,
+    },
+    SetPlugged {
+        interface: usize,
+        plugged: bool,
+        answer: Sender<io::Result<()>>,
+    },
+    SetBackup {
+        interface: usize,
+        backup: bool,
+        answer: Sender<io::Result<()>>,
+    },
+}
+
+impl Host {
+    /// Makes the namespace and its settings. Its interfaces are made by others, then
+    /// [`Host::configure`] is called.
+    ///
+    /// # Errors
+    /// When the kernel refuses the namespace or one of the node's settings.
+    pub fn start(node: &Node) -> io::Result<Self> {
+        let (commands, inbox) = channel();
+        let wake = Arc::new(EventFd::from_flags(
+            EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC,
+        )?);
+        let (started, start) = channel();
+        thread::Builder::new().name(node.name.clone()).spawn({
+            let wake = Arc::clone(&wake);
+            let node = node.clone();
+            move || match prepare(&node) {
+                Ok(netns) => {
+                    started
+                        .send(Ok((netns, nix::unistd::gettid().as_raw())))
+                        .ok();
+                    serve(&node, &inbox, &wake);
+                }
+                Err(error) => drop(started.send(Err(error))),
+            }
+        })?;
+        let (netns, thread_id) = start.recv().map_err(io::Error::other)??;
+        Ok(Self {
+            netns,
+            thread_id,
+            commands,
+            wake,
+        })
+    }
+
+    /// Brings the node's interfaces up and gives them all that belongs to them, at once.
+    ///
+    /// # Errors
+    /// When the kernel refuses an address, a route or an endpoint.
+    pub fn configure(&self, recorder: &Recorder) -> io::Result<()> {
+        self.ask(|answer| Command::Configure {
+            recorder: recorder.clone(),
+            answer,
+        })
+    }
+
+    /// `ip link set … up|down` on interface number `interface`.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn set_up(&self, interface: usize, up: bool) -> io::Result<()> {
+        self.ask(|answer| Command::SetUp {
+            interface,
+            up,
+            answer,
+        })
+    }
+
+    /// The cable of interface number `interface` is pulled, or put back. The kernel notices a
+    /// carrier that has gone only after some tens of milliseconds; the addresses go at once.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn set_plugged(&self, interface: usize, plugged: bool) -> io::Result<()> {
+        self.ask(|answer| Command::SetPlugged {
+            interface,
+            plugged,
+            answer,
+        })
+    }
+
+    /// Changes the backup flag of the endpoints of interface number `interface`.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn set_backup(&self, interface: usize, backup: bool) -> io::Result<()> {
+        self.ask(|answer| Command::SetBackup {
+            interface,
+            backup,
+            answer,
+        })
+    }
+
+    fn ask(&self, command: impl FnOnce(Sender<io::Result<()>>) -> Command) -> io::Result<()> {
+        let (answer, result) = channel();
+        self.commands
+            .send(command(answer))
+            .map_err(io::Error::other)?;
+        self.wake.write(1)?;
+        result.recv().map_err(io::Error::other)?
+    }
+}
+
+/// Obeys commands and follows the kernel's events until the [`Host`] is gone.
+fn serve(node: &Node, inbox: &Receiver<Command>, wake: &EventFd) {
+    let Ok(Command::Configure { recorder, answer }) = inbox.recv() else {
+        return;
+    };
+    let mut manager = match Manager::new(node, recorder) {
+        Ok(manager) => manager,
+        Err(error) => return drop(answer.send(Err(error))),
+    };
+    answer.send(Ok(())).ok();
+    loop {
+        let woken = match manager.sleep(wake) {
+            Ok(woken) => woken,
+            Err(error) => {
+                return manager.warn(&format!("the network manager stopped: {error}"));
+            }
+        };
+        // What the kernel refuses once may go the next time.
+        if let Err(error) = manager.act(woken) {
+            manager.warn(&error.to_string());
+        }
+        wake.read().ok();
+        loop {
+            use std::sync::mpsc::TryRecvError;
+            match inbox.try_recv() {
+                Ok(command) => manager.obey(command),
+                Err(TryRecvError::Empty) => break,
+                Err(TryRecvError::Disconnected) => return,
+            }
+        }
+    }
+}
