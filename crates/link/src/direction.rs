@@ -51,6 +51,7 @@ impl<T: Clone> Direction<T> {
     ///
     /// Each purpose draws for each packet, lost or not, so that whether a packet is lost, copied or
     /// delayed does not depend on what the other purposes are set to.
+    #[inline]
     pub(crate) fn depart(&mut self, at: Nanos, packet: Packet<T>) {
         let lost = self.loss.loses();
         let duplicated = self.duplication.duplicates();

@@ -1,6 +1,7 @@
 //! A link: two directions and what serialises their packets.
 
 use alloc::vec::Vec;
+use core::slice;
 
 use crate::Nanos;
 use crate::check::{ConfigError, changed_directions, check_change, check_config};
@@ -138,16 +139,14 @@ impl<T: Clone> Link<T> {
         }
     }
 
+    #[inline]
     fn take_due(&mut self) -> Option<(usize, Arrival<T>)> {
-        let due = |direction: &Direction<T>| {
-            let key = direction.propagation.next().map(Arrival::key);
-            key.filter(|&(at, _)| at <= self.now)
-        };
-        let direction = match (due(&self.directions[0]), due(&self.directions[1])) {
-            (None, None) => return None,
-            (Some(_), None) => 0,
-            (None, Some(_)) => 1,
-            (Some(first), Some(second)) => usize::from(second < first),
+        let [first, second] = self.directions.each_ref().map(|one| &one.propagation);
+        let direction = match (first.has_due(self.now), second.has_due(self.now)) {
+            (false, false) => return None,
+            (true, false) => 0,
+            (false, true) => 1,
+            (true, true) => usize::from(second.next_key() < first.next_key()),
         };
         let arrival = self.directions[direction].propagation.take_next()?;
         Some((direction, arrival))
@@ -158,21 +157,27 @@ impl<T: Clone> Link<T> {
     /// where the packet is lost, and asks again.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Nanos> {
-        let mut earliest = None;
-        let mut consider = |time: Option<Nanos>| {
-            earliest = match (earliest, time) {
-                (Some(one), Some(other)) => Some(Nanos::min(one, other)),
-                (one, other) => one.or(other),
-            };
-        };
-        for direction in &self.directions {
-            consider(direction.propagation.next().map(|arrival| arrival.at));
+        match (self.next_deadline_of(0), self.next_deadline_of(1)) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
         }
-        let served = self.directions.chunks(self.served_by_each());
-        for (channel, served) in self.channels.iter().zip(served) {
-            consider(channel.earliest_arrival(served));
+    }
+
+    /// The same for one direction.
+    #[inline]
+    fn next_deadline_of(&self, index: usize) -> Option<Nanos> {
+        let direction = &self.directions[index];
+        let under_way = direction.propagation.next_key().map(|(at, _)| at);
+        if direction.propagation.has_next_in_order() {
+            // What has not departed yet arrives after it.
+            return under_way;
         }
-        earliest
+        let (channel, place) = self.channel_of(index);
+        let to_depart = self.channels[channel].earliest_arrival(place, direction);
+        match (under_way, to_depart) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        }
     }
 
     /// Changes parameters from `now` on.
@@ -224,12 +229,15 @@ impl<T: Clone> Link<T> {
         }
     }
 
-    /// Whether a packet of a direction is in serialisation: what is offered to the direction now
-    /// does not bring the [next deadline](Self::next_deadline) forward.
+    /// Whether a packet of a direction is in serialisation, or on its way without being held back:
+    /// what is offered to the direction now does not bring the
+    /// [next deadline](Self::next_deadline) forward.
     #[must_use]
-    pub fn is_sending(&self, direction: usize) -> bool {
+    #[inline]
+    pub fn is_busy(&self, direction: usize) -> bool {
         let (channel, place) = self.channel_of(direction);
-        self.channels[channel].is_sending(place)
+        self.directions[direction].propagation.has_next_in_order()
+            || self.channels[channel].is_sending(place)
     }
 
     /// The fixed rate of a direction in bits a second; `None` where it is unlimited or a trace.
@@ -242,27 +250,21 @@ impl<T: Clone> Link<T> {
     }
 
     /// Lets happen what happens up to a time.
+    #[inline]
     fn advance(&mut self, now: Nanos) {
         self.now = self.now.max(now);
-        let size = self.served_by_each();
-        for (channel, served) in self
-            .channels
-            .iter_mut()
-            .zip(self.directions.chunks_mut(size))
-        {
-            channel.advance(self.now, served);
-        }
-    }
-
-    /// Directions that each channel serves.
-    fn served_by_each(&self) -> usize {
         match self.duplex {
-            Duplex::Full => 1,
-            Duplex::Half => 2,
+            Duplex::Full => {
+                for (channel, direction) in self.channels.iter_mut().zip(&mut self.directions) {
+                    channel.advance(self.now, slice::from_mut(direction));
+                }
+            }
+            Duplex::Half => self.channels[0].advance(self.now, &mut self.directions),
         }
     }
 
     /// Index of the channel that serves a direction, and the direction's place among those served.
+    #[inline]
     fn channel_of(&self, direction: usize) -> (usize, usize) {
         match self.duplex {
             Duplex::Full => (direction, 0),

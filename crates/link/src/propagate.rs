@@ -47,6 +47,7 @@ impl<T> Propagation<T> {
     }
 
     /// The delay of the next packet.
+    #[inline]
     pub(crate) fn draw_delay(&mut self) -> Nanos {
         match self.jitter {
             Jitter::None => self.delay_ns,
@@ -65,6 +66,7 @@ impl<T> Propagation<T> {
 
     /// Sends a packet that arrives at a time, or with its predecessor if that is later, or later by
     /// `hold` where it is held back.
+    #[inline]
     pub(crate) fn send(&mut self, arrives: Nanos, hold: Option<Nanos>, packet: Packet<T>) {
         self.latest = self.latest.max(arrives);
         match hold {
@@ -86,6 +88,7 @@ impl<T> Propagation<T> {
     }
 
     /// No packet that departs at this time or later arrives before what this returns.
+    #[inline]
     pub(crate) fn earliest_arrival(&self, departed: Nanos) -> Nanos {
         let largest_deviation = match self.jitter {
             Jitter::None => 0,
@@ -96,30 +99,49 @@ impl<T> Propagation<T> {
         self.latest.max(departed.saturating_add(shortest))
     }
 
-    /// The packet that arrives next.
-    pub(crate) fn next(&self) -> Option<&Arrival<T>> {
-        if self.next_is_held() {
-            self.held.front()
-        } else {
-            self.in_order.front()
+    /// The key of the packet that arrives next.
+    #[inline]
+    pub(crate) fn next_key(&self) -> Option<(Nanos, u64)> {
+        match self.next_is_held() {
+            true => self.held.front(),
+            false => self.in_order.front(),
         }
+        .map(Arrival::key)
     }
 
     /// Takes the packet that arrives next.
+    #[inline]
     pub(crate) fn take_next(&mut self) -> Option<Arrival<T>> {
-        if self.next_is_held() {
-            self.held.pop_front()
-        } else {
-            self.in_order.pop_front()
+        match self.next_is_held() {
+            true => self.held.pop_front(),
+            false => self.in_order.pop_front(),
         }
     }
 
+    /// Whether a packet arrives by `now`.
+    #[inline]
+    pub(crate) fn has_due(&self, now: Nanos) -> bool {
+        let is_due = |packets: &VecDeque<Arrival<T>>| {
+            let first = packets.front();
+            first.is_some_and(|arrival| arrival.at <= now)
+        };
+        is_due(&self.in_order) || is_due(&self.held)
+    }
+
+    #[inline]
     fn next_is_held(&self) -> bool {
-        match (self.in_order.front(), self.held.front()) {
-            (_, None) => false,
-            (None, Some(_)) => true,
-            (Some(first), Some(held)) => held.key() < first.key(),
-        }
+        let Some(held) = self.held.front() else {
+            return false;
+        };
+        let first = self.in_order.front();
+        first.is_none_or(|first| held.key() < first.key())
+    }
+
+    /// Whether a packet is on its way that is not held back: none that departs later arrives
+    /// before it.
+    #[inline]
+    pub(crate) fn has_next_in_order(&self) -> bool {
+        !self.in_order.is_empty()
     }
 
     /// Packets on their way.

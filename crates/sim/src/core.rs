@@ -19,8 +19,7 @@ use crate::capture::{Capture, Seen};
 use crate::error::SimError;
 use crate::host;
 use crate::line::Line;
-use crate::middlebox::Directed;
-use crate::node::{AddressChange, Node};
+use crate::node::{AddressChange, Node, Onward};
 use crate::random::{Purpose, Random};
 use crate::record::Recorder;
 use crate::schedule::{Schedule, earlier};
@@ -65,6 +64,7 @@ pub(crate) struct Core {
     owners: HashMap<(usize, ConnectionId), Owner, FixedState>,
     /// Nodes whose endpoint may have something to say, each once.
     touched: VecDeque<usize>,
+    /// Whether a node is among them, or its turn has come and it is still to transmit.
     is_touched: Vec<bool>,
     /// Packets that have reached a node and are neither TCP's nor echo requests.
     inbox: VecDeque<(usize, Packet)>,
@@ -72,7 +72,8 @@ pub(crate) struct Core {
     outside: Vec<Option<VecDeque<(usize, Packet)>>>,
     captures: BTreeMap<(usize, usize), Capture>,
     capture_error: Option<io::Error>,
-    arrived: Vec<Directed>,
+    /// Packets that have come out of a link, with their directions; empty between two steps.
+    arrived: Vec<(usize, Box<Packet>)>,
     /// Packets that links have carried.
     pub(crate) carried: u64,
     /// Segments that endpoints have sent.
@@ -241,7 +242,7 @@ impl Core {
     }
 
     /// A packet has come to the end of a link.
-    fn arrive(&mut self, line: usize, direction: usize, mut packet: Packet) {
+    fn arrive(&mut self, line: usize, direction: usize, mut packet: Box<Packet>) {
         self.carried += 1;
         let of = self.lines[line].ends[1 - direction];
         let node = &mut self.nodes[of.node];
@@ -250,22 +251,22 @@ impl Core {
         }
         self.capture((of.node, of.interface), Seen::Inbound, &packet);
         if let Some(queue) = &mut self.outside[of.node] {
-            queue.push_back((of.interface, packet));
+            queue.push_back((of.interface, *packet));
             return;
         }
-        let node = &mut self.nodes[of.node];
-        if node.has(packet.destination()) {
-            self.take(of.node, packet);
-        } else if node.is_router
-            && packet.decrement_hop_limit()
-            && let Some(interface) = node.way_on(&packet)
-        {
-            self.emit(of.node, interface, packet);
+        match self.nodes[of.node].onward(&packet) {
+            Onward::Here => self.take(of.node, &packet),
+            Onward::By(interface) => {
+                if packet.decrement_hop_limit() {
+                    self.emit(of.node, interface, packet);
+                }
+            }
+            Onward::Nowhere => {}
         }
     }
 
     /// A packet has reached its node.
-    fn take(&mut self, node: usize, packet: Packet) {
+    fn take(&mut self, node: usize, packet: &Packet) {
         const TCP: u8 = 6;
         if packet.protocol() == TCP {
             if let Some(endpoint) = &mut self.endpoints[node] {
@@ -278,23 +279,23 @@ impl Core {
             Some(echo) if echo.kind == EchoKind::Request => {
                 let (to, from) = (packet.source(), packet.destination());
                 let (id, sequence) = (echo.id, echo.sequence);
-                let payload = packet.payload;
+                let payload = packet.payload.clone();
                 let reply = Packet::echo(from, to, EchoKind::Reply, id, sequence, payload);
                 self.send(node, reply);
             }
-            _ => self.inbox.push_back((node, packet)),
+            _ => self.inbox.push_back((node, packet.clone())),
         }
     }
 
     /// Sends a packet of a node itself; one without a way is lost.
     pub(crate) fn send(&mut self, node: usize, packet: Packet) {
         if let Some(interface) = self.nodes[node].way_of_own(&packet) {
-            self.emit(node, interface, packet);
+            self.emit(node, interface, Box::new(packet));
         }
     }
 
     /// Hands a packet to the link at an interface.
-    pub(crate) fn emit(&mut self, node: usize, interface: usize, packet: Packet) {
+    pub(crate) fn emit(&mut self, node: usize, interface: usize, packet: Box<Packet>) {
         let out = &mut self.nodes[node].interfaces[interface];
         let Some((line, end)) = out.line else {
             return;
@@ -343,11 +344,9 @@ impl Core {
         }
     }
 
-    /// A node whose endpoint may have something to say.
+    /// A node whose endpoint may have something to say; it is to [transmit](Self::transmit).
     pub(crate) fn take_touched(&mut self) -> Option<usize> {
-        let node = self.touched.pop_front()?;
-        self.is_touched[node] = false;
-        Some(node)
+        self.touched.pop_front()
     }
 
     /// Does what is due at a node.
@@ -367,6 +366,7 @@ impl Core {
 
     /// Sends what a node's endpoint has to send, and sets when it is called again.
     pub(crate) fn transmit(&mut self, node: usize) {
+        self.is_touched[node] = false;
         while let Some(endpoint) = &mut self.endpoints[node]
             && let Some(packet) = endpoint.transmit(self.now)
         {

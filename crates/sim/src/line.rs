@@ -6,13 +6,14 @@ use mptcplab_plan::InterfaceRef;
 use mptcplab_wire::Packet;
 
 use crate::Nanos;
-use crate::middlebox::{Chain, Directed};
+use crate::middlebox::Chain;
 use crate::schedule::earlier;
 
 /// A link, its ends, and what stands in it.
 #[derive(Debug)]
 pub(crate) struct Line {
-    pub(crate) model: Link<Packet>,
+    /// Packets are boxed: each is moved about ten times on its way through the stages.
+    pub(crate) model: Link<Box<Packet>>,
     pub(crate) ends: [InterfaceRef; 2],
     boxes: Chain,
 }
@@ -30,11 +31,11 @@ impl Line {
 
     /// Takes a packet from an end; says whether the [deadline](Self::deadline) may come earlier
     /// than before. What the link does not take, it has counted.
-    pub(crate) fn offer(&mut self, now: Nanos, end: usize, packet: Packet) -> bool {
-        let is_sending = self.model.is_sending(end);
+    pub(crate) fn offer(&mut self, now: Nanos, end: usize, packet: Box<Packet>) -> bool {
+        let is_busy = self.model.is_busy(end);
         let bytes = packet.ip_bytes() as u32;
         self.model.offer(end, now, bytes, packet).ok();
-        !is_sending
+        !is_busy
     }
 
     /// When something may come out next.
@@ -46,19 +47,20 @@ impl Line {
         earlier(deadline, self.boxes.deadline())
     }
 
-    /// Appends what comes out by `now`.
-    pub(crate) fn poll(&mut self, now: Nanos, out: &mut Vec<Directed>) {
+    /// Appends what comes out by `now`, each packet with its direction.
+    pub(crate) fn poll(&mut self, now: Nanos, out: &mut Vec<(usize, Box<Packet>)>) {
         if self.boxes.is_empty() {
             return self.model.poll_each(now, |delivery| {
                 out.push((delivery.direction, delivery.packet));
             });
         }
-        let mut arrived = Vec::new();
-        self.model.poll(now, &mut arrived);
-        for delivery in arrived {
-            let directed = (delivery.direction, delivery.packet);
-            self.boxes.pass(now, directed, out);
-        }
-        self.boxes.act(now, out);
+        let mut passed = Vec::new();
+        let boxes = &mut self.boxes;
+        self.model.poll_each(now, |delivery| {
+            boxes.pass(now, (delivery.direction, *delivery.packet), &mut passed);
+        });
+        self.boxes.act(now, &mut passed);
+        let boxed = |(direction, packet)| (direction, Box::new(packet));
+        out.extend(passed.into_iter().map(boxed));
     }
 }

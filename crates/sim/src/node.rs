@@ -15,7 +15,7 @@ use mptcplab_wire::Packet;
 
 use crate::Nanos;
 use crate::random::{Purpose, Random};
-use crate::route::{Table, Way, contains, everything};
+use crate::route::{Table, Way, choose, contains, everything};
 
 /// Metric of the main table's routes over a host's first interface; the others follow. Those of a
 /// router are all equally good.
@@ -103,6 +103,17 @@ pub(crate) struct AddressChange {
     pub(crate) usable: bool,
 }
 
+/// What a node does with a packet that has come to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Onward {
+    /// The packet has reached its destination.
+    Here,
+    /// It leaves by an interface.
+    By(usize),
+    /// It ends here.
+    Nowhere,
+}
+
 /// A host or a router.
 #[derive(Debug)]
 pub(crate) struct Node {
@@ -116,6 +127,8 @@ pub(crate) struct Node {
     by_interface: Vec<Table>,
     /// Usable addresses and their interfaces.
     addresses: Vec<(IpAddr, usize)>,
+    /// The same, sorted by address.
+    by_address: Vec<(IpAddr, usize)>,
     flow_seed: u64,
 }
 
@@ -141,6 +154,7 @@ impl Node {
             main: Table::default(),
             by_interface: Vec::new(),
             addresses: Vec::new(),
+            by_address: Vec::new(),
             flow_seed: Random::new(seed, Purpose::Routes, index).bits(),
         };
         node.make_routes();
@@ -267,6 +281,9 @@ impl Node {
                 }
             }
         }
+        self.by_address.clone_from(&self.addresses);
+        // Of two interfaces with the same address the first counts.
+        self.by_address.sort_by_key(|&(address, _)| address);
     }
 
     /// Whether a usable address is the node's.
@@ -276,8 +293,11 @@ impl Node {
 
     /// The interface of a usable address.
     pub(crate) fn interface_of(&self, address: IpAddr) -> Option<usize> {
-        let mut addresses = self.addresses.iter();
-        let &(_, interface) = addresses.find(|&&(own, _)| own == address)?;
+        let place = self.by_address.partition_point(|&(own, _)| own < address);
+        let &(_, interface) = self
+            .by_address
+            .get(place)
+            .filter(|&&(own, _)| own == address)?;
         Some(interface)
     }
 
@@ -298,8 +318,8 @@ impl Node {
     }
 
     /// The address from which a program that names none reaches a destination.
-    pub(crate) fn source_for(&mut self, destination: IpAddr) -> Option<IpAddr> {
-        let interface = self.main.interface(destination, || 0)?;
+    pub(crate) fn source_for(&self, destination: IpAddr) -> Option<IpAddr> {
+        let &interface = self.main.interfaces(destination).first()?;
         self.addresses
             .iter()
             .find(|&&(address, of)| of == interface && address.is_ipv4() == destination.is_ipv4())
@@ -307,26 +327,40 @@ impl Node {
     }
 
     /// Whether something from this address of the node has a way to a destination.
-    pub(crate) fn reaches(&mut self, source: IpAddr, destination: IpAddr) -> bool {
+    pub(crate) fn reaches(&self, source: IpAddr, destination: IpAddr) -> bool {
         self.interface_of(source).is_some_and(|interface| {
-            let table = &mut self.by_interface[interface];
-            table.interface(destination, || 0).is_some()
+            !self.by_interface[interface]
+                .interfaces(destination)
+                .is_empty()
         })
     }
 
     /// The interface by which a packet of the node itself leaves.
-    pub(crate) fn way_of_own(&mut self, packet: &Packet) -> Option<usize> {
+    pub(crate) fn way_of_own(&self, packet: &Packet) -> Option<usize> {
         if self.is_router {
-            return self.way_on(packet);
+            return self.forward(packet, packet.destination());
         }
         let interface = self.interface_of(packet.source())?;
-        self.by_interface[interface].interface(packet.destination(), || 0)
+        let ways = self.by_interface[interface].interfaces(packet.destination());
+        ways.first().copied()
     }
 
-    /// The interface by which a packet that the node forwards leaves.
-    pub(crate) fn way_on(&mut self, packet: &Packet) -> Option<usize> {
-        let seed = self.flow_seed;
-        self.main
-            .interface(packet.destination(), || packet.flow_hash(seed))
+    /// Where a packet goes that has come to the node.
+    pub(crate) fn onward(&self, packet: &Packet) -> Onward {
+        let destination = packet.destination();
+        if self.has(destination) {
+            return Onward::Here;
+        }
+        if !self.is_router {
+            return Onward::Nowhere;
+        }
+        self.forward(packet, destination)
+            .map_or(Onward::Nowhere, Onward::By)
+    }
+
+    /// The interface by which a router sends a packet on.
+    fn forward(&self, packet: &Packet, destination: IpAddr) -> Option<usize> {
+        let interfaces = self.main.interfaces(destination);
+        choose(interfaces, || packet.flow_hash(self.flow_seed))
     }
 }

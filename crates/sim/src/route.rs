@@ -1,13 +1,8 @@
 //! Where a packet leaves a node: longest-prefix match, and several equally good ways.
 
-use std::collections::HashMap;
 use std::net::IpAddr;
 
-use foldhash::fast::FixedState;
 use mptcplab_plan::Prefix;
-
-/// Destinations whose ways are remembered; beyond them all are forgotten.
-const REMEMBERED: usize = 65_536;
 
 /// A way out of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,94 +18,128 @@ pub(crate) struct Way {
 /// A routing table.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Table {
-    /// The longest prefix first, then the smallest metric, then in the order of their adding.
-    ways: Vec<Way>,
-    /// The equally good interfaces for destinations that were asked for.
-    known: HashMap<IpAddr, Vec<usize>, FixedState>,
+    /// The longest prefix first.
+    groups: Vec<Group>,
+}
+
+/// The networks of one family whose prefixes have the same length.
+#[derive(Clone, Debug)]
+struct Group {
+    is_ipv4: bool,
+    length: u8,
+    /// The best ways to each network, sorted by its [bits].
+    networks: Vec<(u128, Best)>,
+}
+
+/// The best ways to a network.
+#[derive(Clone, Debug)]
+struct Best {
+    metric: u32,
+    /// In the order of their adding.
+    interfaces: Vec<usize>,
 }
 
 impl Table {
     /// Adds a way; the same one twice is one.
     pub(crate) fn add(&mut self, way: Way) {
-        let way = Way {
-            to: network(way.to),
-            ..way
-        };
-        if self.ways.contains(&way) {
-            return;
+        let Prefix { address, length } = way.to;
+        let group = self.group(address.is_ipv4(), length);
+        let network = bits(address) & mask(length);
+        let place = group
+            .networks
+            .partition_point(|&(other, _)| other < network);
+        if group
+            .networks
+            .get(place)
+            .is_none_or(|&(other, _)| other != network)
+        {
+            let best = Best {
+                metric: way.metric,
+                interfaces: Vec::new(),
+            };
+            group.networks.insert(place, (network, best));
         }
-        let key = |way: &Way| (u8::MAX - way.to.length, way.metric);
-        let place = self.ways.partition_point(|other| key(other) <= key(&way));
-        self.ways.insert(place, way);
-        self.known.clear();
+        let best = &mut group.networks[place].1;
+        if way.metric < best.metric {
+            best.metric = way.metric;
+            best.interfaces.clear();
+        }
+        if way.metric == best.metric && !best.interfaces.contains(&way.interface) {
+            best.interfaces.push(way.interface);
+        }
     }
 
-    /// The interface for a destination; of several equally good ones that at `choice` modulo their
-    /// number.
-    pub(crate) fn interface(
-        &mut self,
-        destination: IpAddr,
-        choice: impl FnOnce() -> u64,
-    ) -> Option<usize> {
-        if self.known.len() == REMEMBERED {
-            self.known.clear();
+    /// The group of a family and a length, which is made where there is none.
+    fn group(&mut self, is_ipv4: bool, length: u8) -> &mut Group {
+        let key = |group: &Group| (u8::MAX - group.length, group.is_ipv4);
+        let wanted = (u8::MAX - length, is_ipv4);
+        let place = self.groups.partition_point(|group| key(group) < wanted);
+        if self
+            .groups
+            .get(place)
+            .is_none_or(|group| key(group) != wanted)
+        {
+            let group = Group {
+                is_ipv4,
+                length,
+                networks: Vec::new(),
+            };
+            self.groups.insert(place, group);
         }
-        let ways = &self.ways;
-        let interfaces = self
-            .known
-            .entry(destination)
-            .or_insert_with(|| best(ways, destination));
-        match interfaces[..] {
-            [] => None,
-            [only] => Some(only),
-            [..] => Some(interfaces[(choice() % interfaces.len() as u64) as usize]),
+        &mut self.groups[place]
+    }
+
+    /// The equally good interfaces for a destination.
+    pub(crate) fn interfaces(&self, destination: IpAddr) -> &[usize] {
+        let wanted = bits(destination);
+        for group in &self.groups {
+            if group.is_ipv4 != destination.is_ipv4() {
+                continue;
+            }
+            let network = wanted & mask(group.length);
+            let found = group
+                .networks
+                .binary_search_by_key(&network, |&(other, _)| other);
+            if let Ok(place) = found {
+                return &group.networks[place].1.interfaces;
+            }
         }
+        &[]
     }
 }
 
-/// The interfaces of the best ways to a destination.
-fn best(ways: &[Way], destination: IpAddr) -> Vec<usize> {
-    let mut matching = ways.iter().filter(|way| contains(way.to, destination));
-    let Some(first) = matching.next() else {
-        return Vec::new();
-    };
-    let equal = matching.filter(|way| way.to == first.to && way.metric == first.metric);
-    std::iter::once(first)
-        .chain(equal)
-        .map(|way| way.interface)
-        .collect()
+/// Of several equally good interfaces that at `choice` modulo their number.
+pub(crate) fn choose(interfaces: &[usize], choice: impl FnOnce() -> u64) -> Option<usize> {
+    match *interfaces {
+        [] => None,
+        [only] => Some(only),
+        [..] => Some(interfaces[(choice() % interfaces.len() as u64) as usize]),
+    }
 }
 
-/// The prefix with all bits behind its length zero.
-pub(crate) fn network(prefix: Prefix) -> Prefix {
-    let length = prefix.length;
-    let address = match prefix.address {
-        IpAddr::V4(address) => {
-            let mask = u32::MAX.checked_shl(32 - u32::from(length.min(32)));
-            IpAddr::V4((u32::from(address) & mask.unwrap_or(0)).into())
-        }
-        IpAddr::V6(address) => {
-            let mask = u128::MAX.checked_shl(128 - u32::from(length.min(128)));
-            IpAddr::V6((u128::from(address) & mask.unwrap_or(0)).into())
-        }
-    };
-    Prefix { address, length }
+/// An address as a number, from the highest bit on.
+fn bits(address: IpAddr) -> u128 {
+    match address {
+        IpAddr::V4(address) => u128::from(u32::from(address)) << 96,
+        IpAddr::V6(address) => u128::from(address),
+    }
+}
+
+/// The bits that a prefix of this length covers.
+fn mask(length: u8) -> u128 {
+    let rest = 128_u32.saturating_sub(u32::from(length));
+    u128::MAX.checked_shl(rest).unwrap_or(0)
 }
 
 /// Whether an address lies in a network.
 pub(crate) fn contains(prefix: Prefix, address: IpAddr) -> bool {
-    prefix.address.is_ipv4() == address.is_ipv4()
-        && network(Prefix {
-            address,
-            length: prefix.length,
-        })
-        .address
-            == network(prefix).address
+    let differing = bits(prefix.address) ^ bits(address);
+    prefix.address.is_ipv4() == address.is_ipv4() && differing & mask(prefix.length) == 0
 }
 
 /// The network of all addresses of the family of `address`.
 pub(crate) fn everything(address: IpAddr) -> Prefix {
-    network(Prefix { address, length: 0 })
+    Prefix { address, length: 0 }
 }
 
 #[cfg(test)]
@@ -138,53 +167,53 @@ mod tests {
         table
     }
 
-    fn interface(table: &mut Table, destination: &str, choice: u64) -> Option<usize> {
-        table.interface(destination.parse().unwrap(), || choice)
+    fn interface(table: &Table, destination: &str, choice: u64) -> Option<usize> {
+        choose(table.interfaces(destination.parse().unwrap()), || choice)
     }
 
     #[test]
     fn the_longest_prefix_wins_over_the_metric() {
-        let mut table = table(&[
+        let table = table(&[
             ("0.0.0.0/0", 0, 0),
             ("10.1.0.0/16", 1, 5),
             ("10.1.2.0/24", 2, 9),
         ]);
-        assert_eq!(interface(&mut table, "10.1.2.3", 0), Some(2));
-        assert_eq!(interface(&mut table, "10.1.3.3", 0), Some(1));
-        assert_eq!(interface(&mut table, "192.0.2.1", 0), Some(0));
+        assert_eq!(interface(&table, "10.1.2.3", 0), Some(2));
+        assert_eq!(interface(&table, "10.1.3.3", 0), Some(1));
+        assert_eq!(interface(&table, "192.0.2.1", 0), Some(0));
     }
 
     #[test]
     fn the_smallest_metric_wins_between_equal_prefixes() {
-        let mut table = table(&[("0.0.0.0/0", 0, 101), ("0.0.0.0/0", 1, 100)]);
-        assert_eq!(interface(&mut table, "10.0.0.1", 1), Some(1));
+        let table = table(&[("0.0.0.0/0", 0, 101), ("0.0.0.0/0", 1, 100)]);
+        assert_eq!(interface(&table, "10.0.0.1", 1), Some(1));
     }
 
     #[test]
     fn equally_good_ways_are_chosen_by_the_number() {
-        let mut table = table(&[
+        let table = table(&[
             ("10.9.0.0/24", 1, 0),
             ("10.9.0.0/24", 3, 0),
             ("10.8.0.0/24", 2, 0),
         ]);
         let chosen: Vec<_> = (0..4)
-            .map(|choice| interface(&mut table, "10.9.0.7", choice))
+            .map(|choice| interface(&table, "10.9.0.7", choice))
             .collect();
         assert_eq!(chosen, [Some(1), Some(3), Some(1), Some(3)]);
     }
 
     #[test]
     fn families_do_not_mix() {
-        let mut table = table(&[("::/0", 0, 0), ("10.0.0.0/8", 1, 0)]);
-        assert_eq!(interface(&mut table, "2001:db8::1", 0), Some(0));
-        assert_eq!(interface(&mut table, "192.0.2.1", 0), None);
+        let table = table(&[("::/0", 0, 0), ("10.0.0.0/8", 1, 0)]);
+        assert_eq!(interface(&table, "2001:db8::1", 0), Some(0));
+        assert_eq!(interface(&table, "192.0.2.1", 0), None);
     }
 
     #[test]
     fn host_bits_of_a_prefix_do_not_matter() {
-        let mut table = table(&[("10.0.1.77/24", 4, 0), ("2001:db8:0:1::9/64", 5, 0)]);
-        assert_eq!(interface(&mut table, "10.0.1.1", 0), Some(4));
-        assert_eq!(interface(&mut table, "2001:db8:0:1::1", 0), Some(5));
-        assert_eq!(interface(&mut table, "2001:db8:0:2::1", 0), None);
+        let table = table(&[("10.0.1.77/24", 4, 0), ("2001:db8:0:1::9/64", 5, 0)]);
+        assert_eq!(interface(&table, "10.0.1.1", 0), Some(4));
+        assert_eq!(interface(&table, "2001:db8:0:1::1", 0), Some(5));
+        assert_eq!(interface(&table, "2001:db8:0:2::1", 0), None);
     }
 }

@@ -18,14 +18,35 @@ pub(crate) fn earlier(one: Option<Nanos>, other: Option<Nanos>) -> Option<Nanos>
     }
 }
 
-/// The actors' times: a binary heap whose entries can be moved (Cormen et al., "Introduction to
-/// Algorithms", section 6.5).
+/// Children of a place in the heap. Four lie in one cache line, and the heap is half as deep as
+/// with two.
+const CHILDREN: usize = 4;
+
+/// The actors' times: a heap whose entries can be moved (Cormen et al., "Introduction to
+/// Algorithms", section 6.5 and problem 6-2).
 #[derive(Debug)]
 pub(crate) struct Schedule {
-    /// Ordered as a heap by (time, actor).
-    heap: Vec<(Nanos, u32)>,
+    heap: Vec<Call>,
     /// Place of each actor in the heap, or [`ABSENT`].
     places: Vec<u32>,
+}
+
+/// A time and the actor that is called then, as one number whose order is that of (time, actor).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Call(u128);
+
+impl Call {
+    fn new(time: Nanos, actor: u32) -> Self {
+        Self(u128::from(time) << 32 | u128::from(actor))
+    }
+
+    fn time(self) -> Nanos {
+        (self.0 >> 32) as Nanos
+    }
+
+    fn actor(self) -> usize {
+        self.0 as u32 as usize
+    }
 }
 
 impl Schedule {
@@ -44,19 +65,18 @@ impl Schedule {
             (None, ABSENT) => {}
             (None, place) => self.remove(place as usize),
             (Some(time), ABSENT) => {
-                let place = self.heap.len();
-                self.heap.push((time, actor as u32));
-                self.places[actor] = place as u32;
-                self.rise(place);
+                let call = Call::new(time, actor as u32);
+                self.heap.push(call);
+                self.rise(self.heap.len() - 1, call);
             }
             (Some(time), place) => {
                 let place = place as usize;
-                let before = self.heap[place].0;
-                self.heap[place].0 = time;
-                if time < before {
-                    self.rise(place);
-                } else if time > before {
-                    self.sink(place);
+                let call = Call::new(time, actor as u32);
+                let before = self.heap[place];
+                if call < before {
+                    self.rise(place, call);
+                } else if call > before {
+                    self.sink(place, call);
                 }
             }
         }
@@ -64,55 +84,59 @@ impl Schedule {
 
     /// The next call: its time and the actor.
     pub(crate) fn next(&self) -> Option<(Nanos, usize)> {
-        let &(time, actor) = self.heap.first()?;
-        Some((time, actor as usize))
+        let call = self.heap.first()?;
+        Some((call.time(), call.actor()))
     }
 
     fn remove(&mut self, place: usize) {
-        let (_, actor) = self.heap.swap_remove(place);
-        self.places[actor as usize] = ABSENT;
-        if place < self.heap.len() {
-            self.places[self.heap[place].1 as usize] = place as u32;
-            self.rise(place);
-            self.sink(place);
+        let removed = self.heap.swap_remove(place);
+        self.places[removed.actor()] = ABSENT;
+        if let Some(&moved) = self.heap.get(place) {
+            match moved < removed {
+                true => self.rise(place, moved),
+                false => self.sink(place, moved),
+            }
         }
     }
 
-    fn rise(&mut self, mut place: usize) {
-        let entry = self.heap[place];
+    /// Puts a call at a place or, as far as it is earlier than those above, above it.
+    fn rise(&mut self, mut place: usize, call: Call) {
         while place > 0 {
-            let parent = (place - 1) / 2;
-            if self.heap[parent] <= entry {
+            let parent = (place - 1) / CHILDREN;
+            if self.heap[parent] <= call {
                 break;
             }
             self.put(place, self.heap[parent]);
             place = parent;
         }
-        self.put(place, entry);
+        self.put(place, call);
     }
 
-    fn sink(&mut self, mut place: usize) {
-        let entry = self.heap[place];
+    /// Puts a call at a place or, as far as it is later than those below, below it.
+    fn sink(&mut self, mut place: usize, call: Call) {
         loop {
-            let left = 2 * place + 1;
-            if left >= self.heap.len() {
+            let first = CHILDREN * place + 1;
+            let end = self.heap.len().min(first + CHILDREN);
+            let mut least = call;
+            let mut place_of_least = place;
+            for child in first..end {
+                if self.heap[child] < least {
+                    least = self.heap[child];
+                    place_of_least = child;
+                }
+            }
+            if place_of_least == place {
                 break;
             }
-            let right = left + 1;
-            let right_is_less = right < self.heap.len() && self.heap[right] < self.heap[left];
-            let least = if right_is_less { right } else { left };
-            if entry <= self.heap[least] {
-                break;
-            }
-            self.put(place, self.heap[least]);
-            place = least;
+            self.put(place, least);
+            place = place_of_least;
         }
-        self.put(place, entry);
+        self.put(place, call);
     }
 
-    fn put(&mut self, place: usize, entry: (Nanos, u32)) {
-        self.heap[place] = entry;
-        self.places[entry.1 as usize] = place as u32;
+    fn put(&mut self, place: usize, call: Call) {
+        self.heap[place] = call;
+        self.places[call.actor()] = place as u32;
     }
 }
 

@@ -221,7 +221,7 @@ impl World {
 
     /// Sends a packet from an interface of a node outside, at the present time.
     pub fn inject(&mut self, from: InterfaceRef, packet: Packet) {
-        self.core.emit(from.node, from.interface, packet);
+        self.core.emit(from.node, from.interface, Box::new(packet));
         self.settle();
     }
 

@@ -41,28 +41,24 @@ impl<T: Clone> Channel<T> {
     }
 
     /// Sends everything that starts by `now`.
+    #[inline]
     pub(crate) fn advance(&mut self, now: Nanos, served: &mut [Direction<T>]) {
         loop {
-            if self
-                .sending
-                .as_ref()
-                .is_some_and(|sending| sending.end > now)
-            {
-                return;
-            }
-            if let Some(Transmission {
-                direction,
-                end,
-                packet,
-                ..
-            }) = self.sending.take()
-            {
-                served[direction].depart(end, packet);
+            match &self.sending {
+                Some(sending) if sending.end > now => return,
+                Some(_) => self.depart(served),
+                None => {}
             }
             match self.next_start(served) {
                 Some((start, direction)) if start <= now => self.begin(start, direction, served),
                 _ => return,
             }
+        }
+    }
+
+    fn depart(&mut self, served: &mut [Direction<T>]) {
+        if let Some(sending) = self.sending.take() {
+            served[sending.direction].depart(sending.end, sending.packet);
         }
     }
 
@@ -72,10 +68,16 @@ impl<T: Clone> Channel<T> {
         if let [only] = served {
             return Some((self.start_of_head(only)?, 0));
         }
-        let in_turn = (self.turn..served.len()).chain(0..self.turn);
-        in_turn
-            .filter_map(|index| Some((self.start_of_head(&served[index])?, index)))
-            .min_by_key(|&(start, _)| start)
+        let mut first = None;
+        for place in 0..served.len() {
+            let index = next_turn(self.turn, place, served.len());
+            if let Some(start) = self.start_of_head(&served[index])
+                && first.is_none_or(|(earliest, _)| start < earliest)
+            {
+                first = Some((start, index));
+            }
+        }
+        first
     }
 
     #[inline]
@@ -96,7 +98,7 @@ impl<T: Clone> Channel<T> {
         let bytes = u64::from(head.packet.ip_bytes) + u64::from(direction.framing_bytes);
         let work = Nanobits::from(bytes) * NANOBITS_PER_BYTE;
         let (work, end) = self.send(start, head.arrived, work, &mut direction.pace);
-        self.turn = (index + 1) % served.len();
+        self.turn = next_turn(index, 1, served.len());
         self.sending = Some(Transmission {
             direction: index,
             start,
@@ -170,6 +172,7 @@ impl<T: Clone> Channel<T> {
     }
 
     /// Whether a packet of this direction is in serialisation.
+    #[inline]
     pub(crate) fn is_sending(&self, index: usize) -> bool {
         self.sending
             .as_ref()
@@ -177,28 +180,20 @@ impl<T: Clone> Channel<T> {
     }
 
     /// Whether nothing is in serialisation.
+    #[inline]
     pub(crate) fn is_idle(&self) -> bool {
         self.sending.is_none()
     }
 
-    /// No packet before the propagation stage arrives before what this returns; `None` where there
-    /// is none.
+    /// No packet of the direction at this place among those served that is before the propagation
+    /// stage arrives before what this returns; `None` where there is none.
     #[inline]
-    pub(crate) fn earliest_arrival(&self, served: &[Direction<T>]) -> Option<Nanos> {
-        let mut earliest = Nanos::MAX;
-        let mut found = false;
-        if let Some(sending) = &self.sending {
-            let propagation = &served[sending.direction].propagation;
-            earliest = propagation.earliest_arrival(sending.end);
-            found = true;
-        }
-        for direction in served {
-            if let Some(start) = self.start_of_head(direction) {
-                earliest = earliest.min(direction.propagation.earliest_arrival(start));
-                found = true;
-            }
-        }
-        found.then_some(earliest)
+    pub(crate) fn earliest_arrival(&self, index: usize, direction: &Direction<T>) -> Option<Nanos> {
+        let departs = match &self.sending {
+            Some(sending) if sending.direction == index => sending.end,
+            _ => self.start_of_head(direction)?,
+        };
+        Some(direction.propagation.earliest_arrival(departs))
     }
 }
 
@@ -215,6 +210,13 @@ impl<T> Transmission<T> {
             }
         }
     }
+}
+
+/// The `places`-th direction after one, in turn.
+#[inline]
+fn next_turn(index: usize, places: usize, count: usize) -> usize {
+    let next = index + places;
+    if next < count { next } else { next - count }
 }
 
 /// Whole bytes of some work.

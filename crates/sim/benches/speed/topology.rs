@@ -78,8 +78,9 @@ pub(crate) fn fat_tree(protocol: Protocol, k: usize, connections: usize) -> Lab 
     let duration_ns = SEGMENTS * SEGMENT_BITS * 1_000_000_000 / (rate_bps * busy);
     for number in 0..connections {
         let client = number % hosts.len();
-        // Another pod's host, a different one each round.
-        let shift = hosts.len() / 2 + number / hosts.len();
+        // Another host, a different one in each of many rounds.
+        let half = hosts.len() / 2;
+        let shift = half + number / hosts.len() % half;
         let server = (client + shift) % hosts.len();
         bulk(
             &mut lab,
