@@ -255,7 +255,7 @@ impl Core {
             return;
         }
         match self.nodes[of.node].onward(&packet) {
-            Onward::Here => self.take(of.node, &packet),
+            Onward::Here => self.take(of.node, *packet),
             Onward::By(interface) => {
                 if packet.decrement_hop_limit() {
                     self.emit(of.node, interface, packet);
@@ -266,7 +266,7 @@ impl Core {
     }
 
     /// A packet has reached its node.
-    fn take(&mut self, node: usize, packet: &Packet) {
+    fn take(&mut self, node: usize, packet: Packet) {
         const TCP: u8 = 6;
         if packet.protocol() == TCP {
             if let Some(endpoint) = &mut self.endpoints[node] {
@@ -279,11 +279,11 @@ impl Core {
             Some(echo) if echo.kind == EchoKind::Request => {
                 let (to, from) = (packet.source(), packet.destination());
                 let (id, sequence) = (echo.id, echo.sequence);
-                let payload = packet.payload.clone();
+                let payload = packet.payload;
                 let reply = Packet::echo(from, to, EchoKind::Reply, id, sequence, payload);
                 self.send(node, reply);
             }
-            _ => self.inbox.push_back((node, packet.clone())),
+            _ => self.inbox.push_back((node, packet)),
         }
     }
 
