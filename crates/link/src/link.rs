@@ -127,29 +127,36 @@ impl<T: Clone> Link<T> {
     /// Hands over what is due by `now`, ordered by time, then by order of the offers.
     pub fn poll_each(&mut self, now: Nanos, mut due: impl FnMut(Delivery<T>)) {
         self.advance(now);
-        while let Some((direction, Arrival { at, packet })) = self.take_due() {
-            let counters = &mut self.directions[direction].counters;
+        while let Some(index) = self.next_due() {
+            let Direction {
+                propagation,
+                counters,
+                ..
+            } = &mut self.directions[index];
+            let Some(Arrival { at, packet }) = propagation.take_next() else {
+                return;
+            };
             counters.delivered_packets += 1;
             counters.delivered_bytes += u64::from(packet.ip_bytes);
             due(Delivery {
-                direction,
+                direction: index,
                 at,
                 packet: packet.payload,
             });
         }
     }
 
+    /// The direction of the packet that arrives next, if it has arrived.
     #[inline]
-    fn take_due(&mut self) -> Option<(usize, Arrival<T>)> {
-        let [first, second] = self.directions.each_ref().map(|one| &one.propagation);
-        let direction = match (first.has_due(self.now), second.has_due(self.now)) {
-            (false, false) => return None,
-            (true, false) => 0,
-            (false, true) => 1,
-            (true, true) => usize::from(second.next_key() < first.next_key()),
-        };
-        let arrival = self.directions[direction].propagation.take_next()?;
-        Some((direction, arrival))
+    fn next_due(&self) -> Option<usize> {
+        let first = &self.directions[0].propagation;
+        let second = &self.directions[1].propagation;
+        match (first.has_due(self.now), second.has_due(self.now)) {
+            (false, false) => None,
+            (true, false) => Some(0),
+            (false, true) => Some(1),
+            (true, true) => Some(usize::from(second.next_key() < first.next_key())),
+        }
     }
 
     /// No delivery is due before this time as long as nothing is offered or changed; `None` where
@@ -255,9 +262,9 @@ impl<T: Clone> Link<T> {
         self.now = self.now.max(now);
         match self.duplex {
             Duplex::Full => {
-                for (channel, direction) in self.channels.iter_mut().zip(&mut self.directions) {
-                    channel.advance(self.now, slice::from_mut(direction));
-                }
+                let ([one, other], [first, second]) = (&mut self.channels, &mut self.directions);
+                one.advance(self.now, slice::from_mut(first));
+                other.advance(self.now, slice::from_mut(second));
             }
             Duplex::Half => self.channels[0].advance(self.now, &mut self.directions),
         }

@@ -5,6 +5,7 @@ use alloc::collections::VecDeque;
 use crate::Nanos;
 use crate::config::Jitter;
 use crate::packet::Packet;
+use crate::queue::pop;
 use crate::random::{LARGEST_NORMAL, Random};
 
 /// A packet and the time at which it arrives.
@@ -113,8 +114,8 @@ impl<T> Propagation<T> {
     #[inline]
     pub(crate) fn take_next(&mut self) -> Option<Arrival<T>> {
         match self.next_is_held() {
-            true => self.held.pop_front(),
-            false => self.in_order.pop_front(),
+            true => pop(&mut self.held),
+            false => pop(&mut self.in_order),
         }
     }
 

@@ -349,8 +349,20 @@ impl Core {
         self.touched.pop_front()
     }
 
-    /// Does what is due at a node.
+    /// When something is due at a node.
+    fn deadline_of_node(&self, node: usize) -> Option<Nanos> {
+        let endpoint = self.endpoints[node].as_ref();
+        let deadline = endpoint.and_then(Endpoint::next_deadline);
+        earlier(deadline, self.nodes[node].due())
+    }
+
+    /// Does what is due at a node, if anything is: its deadline may have moved on since the call
+    /// was set.
     pub(crate) fn act_node(&mut self, node: usize) {
+        let deadline = self.deadline_of_node(node);
+        if deadline.is_none_or(|deadline| deadline > self.now) {
+            return self.call(Actor::Node(node), deadline);
+        }
         let changes = self.nodes[node].act(self.now);
         for &change in &changes {
             self.tell_addresses(node, change);
@@ -373,10 +385,11 @@ impl Core {
             self.segments += 1;
             self.send(node, packet);
         }
-        let endpoint = self.endpoints[node].as_ref();
-        let deadline = endpoint.and_then(Endpoint::next_deadline);
-        let deadline = earlier(deadline, self.nodes[node].due());
-        self.call(Actor::Node(node), deadline);
+        let actor = self.number(Actor::Node(node));
+        match self.deadline_of_node(node) {
+            Some(deadline) => self.schedule.set_at_latest(actor, deadline),
+            None => self.schedule.set(actor, None),
+        }
     }
 
     /// Follows a change of a node's addresses.

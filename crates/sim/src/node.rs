@@ -103,6 +103,17 @@ pub(crate) struct AddressChange {
     pub(crate) usable: bool,
 }
 
+/// A host remembers 2 to this power ways.
+const PLACE_BITS: u32 = 3;
+
+/// A way of packets with these addresses.
+#[derive(Clone, Copy, Debug)]
+struct Remembered {
+    source: IpAddr,
+    destination: IpAddr,
+    interface: Option<usize>,
+}
+
 /// What a node does with a packet that has come to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Onward {
@@ -129,6 +140,8 @@ pub(crate) struct Node {
     addresses: Vec<(IpAddr, usize)>,
     /// The same, sorted by address.
     by_address: Vec<(IpAddr, usize)>,
+    /// Ways of a host's own packets, at places that their addresses choose.
+    remembered: [Option<Remembered>; 1 << PLACE_BITS],
     flow_seed: u64,
 }
 
@@ -155,6 +168,7 @@ impl Node {
             by_interface: Vec::new(),
             addresses: Vec::new(),
             by_address: Vec::new(),
+            remembered: [None; 1 << PLACE_BITS],
             flow_seed: Random::new(seed, Purpose::Routes, index).bits(),
         };
         node.make_routes();
@@ -241,6 +255,7 @@ impl Node {
         self.main = Table::default();
         self.by_interface = vec![Table::default(); self.interfaces.len()];
         self.addresses.clear();
+        self.remembered = [None; 1 << PLACE_BITS];
         for (index, interface) in self.interfaces.iter().enumerate() {
             if !interface.usable {
                 continue;
@@ -293,12 +308,16 @@ impl Node {
 
     /// The interface of a usable address.
     pub(crate) fn interface_of(&self, address: IpAddr) -> Option<usize> {
-        let place = self.by_address.partition_point(|&(own, _)| own < address);
-        let &(_, interface) = self
-            .by_address
-            .get(place)
-            .filter(|&&(own, _)| own == address)?;
-        Some(interface)
+        let place = match self.is_router {
+            false => self
+                .by_address
+                .iter()
+                .position(|&(own, _)| own == address)?,
+            // A router may have hundreds.
+            true => self.by_address.partition_point(|&(own, _)| own < address),
+        };
+        let &(own, interface) = self.by_address.get(place)?;
+        (own == address).then_some(interface)
     }
 
     /// Usable addresses with the MTU of their interfaces and the flags of their endpoints.
@@ -328,20 +347,34 @@ impl Node {
 
     /// Whether something from this address of the node has a way to a destination.
     pub(crate) fn reaches(&self, source: IpAddr, destination: IpAddr) -> bool {
-        self.interface_of(source).is_some_and(|interface| {
-            !self.by_interface[interface]
-                .interfaces(destination)
-                .is_empty()
-        })
+        self.way_between(source, destination).is_some()
     }
 
     /// The interface by which a packet of the node itself leaves.
-    pub(crate) fn way_of_own(&self, packet: &Packet) -> Option<usize> {
+    pub(crate) fn way_of_own(&mut self, packet: &Packet) -> Option<usize> {
+        let (source, destination) = (packet.source(), packet.destination());
         if self.is_router {
-            return self.forward(packet, packet.destination());
+            return self.forward(packet, destination);
         }
-        let interface = self.interface_of(packet.source())?;
-        let ways = self.by_interface[interface].interfaces(packet.destination());
+        let place = place_of(source, destination);
+        if let Some(known) = &self.remembered[place]
+            && (known.source, known.destination) == (source, destination)
+        {
+            return known.interface;
+        }
+        let interface = self.way_between(source, destination);
+        self.remembered[place] = Some(Remembered {
+            source,
+            destination,
+            interface,
+        });
+        interface
+    }
+
+    /// The interface by which a host sends from an address of its own.
+    fn way_between(&self, source: IpAddr, destination: IpAddr) -> Option<usize> {
+        let interface = self.interface_of(source)?;
+        let ways = self.by_interface[interface].interfaces(destination);
         ways.first().copied()
     }
 
@@ -363,4 +396,15 @@ impl Node {
         let interfaces = self.main.interfaces(destination);
         choose(interfaces, || packet.flow_hash(self.flow_seed))
     }
+}
+
+/// Where the way between two addresses is remembered (multiplicative hashing; Knuth, "The Art of
+/// Computer Programming", volume 3, section 6.4).
+fn place_of(source: IpAddr, destination: IpAddr) -> usize {
+    let number = |address| match address {
+        IpAddr::V4(address) => u64::from(address.to_bits()),
+        IpAddr::V6(address) => address.to_bits() as u64 ^ (address.to_bits() >> 64) as u64,
+    };
+    let key = number(source).rotate_left(32) ^ number(destination);
+    (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - PLACE_BITS)) as usize
 }

@@ -43,6 +43,16 @@ impl<T: Clone> Channel<T> {
     /// Sends everything that starts by `now`.
     #[inline]
     pub(crate) fn advance(&mut self, now: Nanos, served: &mut [Direction<T>]) {
+        let has_work = match &self.sending {
+            Some(sending) => sending.end <= now,
+            None => served.iter().any(|direction| direction.queue.len() > 0),
+        };
+        if has_work {
+            self.work(now, served);
+        }
+    }
+
+    fn work(&mut self, now: Nanos, served: &mut [Direction<T>]) {
         loop {
             match &self.sending {
                 Some(sending) if sending.end > now => return,

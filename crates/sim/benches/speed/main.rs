@@ -10,7 +10,7 @@ mod topology;
 use cpu_time::ProcessTime;
 use mptcplab_plan::{Protocol, Way};
 use peak_alloc::PeakAlloc;
-use support::{Lab, Path, SECOND};
+use support::{Lab, Path, Run, SECOND};
 
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
@@ -105,12 +105,13 @@ fn measure(name: &str, lab: &Lab, segment_bytes: u64) {
     let before = MEMORY.current_usage();
     MEMORY.reset_peak_usage();
     let begin = ProcessTime::now();
-    let run = lab.run();
+    let (lines, counts) = lab.simulate();
     let seconds = begin.elapsed().as_secs_f64();
     let memory = MEMORY
         .peak_usage()
         .saturating_sub(before)
-        .saturating_sub(run.lines.len());
+        .saturating_sub(lines.capacity());
+    let run = Run::new(lines, counts);
     let transfers = run.transfers();
     let bytes: u64 = transfers
         .iter()

@@ -302,13 +302,19 @@ impl Lab {
 
     /// Runs the plan to its end.
     pub(crate) fn run(&self) -> Run {
+        let (lines, counts) = self.simulate();
+        Run::new(lines, counts)
+    }
+
+    /// The rows of a run, as they are written, and what it cost.
+    pub(crate) fn simulate(&self) -> (Vec<u8>, Counts) {
         let mut lines = Vec::new();
         let mut sink = |chunk: &[u8]| {
             lines.extend_from_slice(chunk);
             ControlFlow::Continue(())
         };
         let counts = simulate(&self.plan, &mut sink).expect("the plan can be simulated");
-        Run::new(lines, counts)
+        (lines, counts)
     }
 }
 
@@ -321,7 +327,7 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    fn new(lines: Vec<u8>, counts: Counts) -> Self {
+    pub(crate) fn new(lines: Vec<u8>, counts: Counts) -> Self {
         let rows = serde_json::Deserializer::from_slice(&lines).into_iter();
         Self {
             rows: rows.collect::<Result<_, _>>().expect("rows are JSON lines"),
