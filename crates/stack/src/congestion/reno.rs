@@ -1,5 +1,6 @@
 //! Reno (RFC 5681) with byte counting (RFC 3465 with L = ∞, as bursts are not its concern).
 
+use super::coupled::halved;
 use super::{Ack, CongestionControl, CongestionEvent, PathView, Window};
 
 /// Slow start, and one segment a round trip in congestion avoidance; half on loss.
@@ -37,7 +38,7 @@ impl CongestionControl for Reno {
         _paths: &[PathView],
     ) -> u64 {
         self.counted_bytes = 0;
-        (window.bytes / 2).max(2 * u64::from(window.mss))
+        halved(window)
     }
 }
 

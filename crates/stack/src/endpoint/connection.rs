@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use bytes::Bytes;
-use mptcplab_wire::Segment;
+use mptcplab_wire::{Packet, Segment};
 
 use super::event::SubflowId;
 use super::host::Context;
@@ -38,8 +38,8 @@ impl Connection {
         }
     }
 
-    /// The next segment to leave.
-    pub(crate) fn transmit(&mut self, context: &mut Context<'_>) -> Option<Segment> {
+    /// The next packet to leave.
+    pub(crate) fn transmit(&mut self, context: &mut Context<'_>) -> Option<Packet> {
         match self {
             Self::Plain(plain) => plain.transmit(context),
             Self::Multipath(multipath) => multipath.transmit(context),

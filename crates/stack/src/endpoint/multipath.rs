@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 use core::net::{IpAddr, SocketAddr};
 
 use bytes::Bytes;
-use mptcplab_wire::Segment;
 use mptcplab_wire::option::{Join, MptcpOption, Reset};
+use mptcplab_wire::{Packet, Segment};
 
 use super::config::SocketOptions;
 use super::event::{Event, SubflowId};
@@ -115,8 +115,9 @@ impl MultipathConnection {
         self.carry_out(context);
     }
 
-    pub(crate) fn transmit(&mut self, context: &mut Context<'_>) -> Option<Segment> {
-        self.connection.transmit(context.now)
+    pub(crate) fn transmit(&mut self, context: &mut Context<'_>) -> Option<Packet> {
+        let hop_limit = context.host.config.hop_limit;
+        self.connection.transmit(context.now, hop_limit)
     }
 
     pub(crate) fn next_deadline(&self) -> Option<Nanos> {

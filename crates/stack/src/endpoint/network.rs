@@ -121,8 +121,9 @@ impl Endpoint {
                     id,
                     host: &mut self.host,
                 };
-                if let Some(segment) = slot.connection.transmit(&mut context) {
-                    return Some(segment.into_packet(self.host.config.hop_limit));
+                let packet = slot.connection.transmit(&mut context);
+                if packet.is_some() {
+                    return packet;
                 }
                 slot.connection.close_addresses(&mut context);
                 if slot.connection.is_gone() {

@@ -1,7 +1,7 @@
 //! A connection of plain TCP and its application.
 
 use bytes::Bytes;
-use mptcplab_wire::Segment;
+use mptcplab_wire::{Packet, Segment};
 
 use super::config::{Protocol, SocketOptions};
 use super::event::{Event, SubflowId};
@@ -82,8 +82,10 @@ impl PlainConnection {
         self.report(context, progress);
     }
 
-    pub(crate) fn transmit(&mut self, context: &mut Context<'_>) -> Option<Segment> {
-        self.tcp.transmit(context.now, &mut NoExtension)
+    pub(crate) fn transmit(&mut self, context: &mut Context<'_>) -> Option<Packet> {
+        let draft = self.tcp.draft(context.now)?;
+        let segment = self.tcp.write(context.now, draft, &mut NoExtension);
+        Some(segment.into_packet(context.host.config.hop_limit))
     }
 
     pub(crate) fn next_deadline(&self) -> Option<Nanos> {

@@ -229,15 +229,10 @@ impl Connection {
         open
     }
 
-    /// Forgets subflows that are gone.
-    pub(super) fn collect(&mut self) {
-        let gone = |subflow: &super::subflow::Subflow| {
-            subflow.tcp.state() == State::Closed && !subflow.pending
-        };
-        if !self.subflows.iter().any(gone) {
-            return;
-        }
-        for subflow in self.subflows.extract_if(.., |subflow| gone(subflow)) {
+    /// Forgets subflows that are gone: seldom, and not where segments pass.
+    #[cold]
+    pub(super) fn forget_gone(&mut self) {
+        for subflow in self.subflows.extract_if(.., |subflow| subflow.is_gone()) {
             self.tcp_counters.add(subflow.tcp.counters());
             self.changes.push_back(Change::Gone(subflow.tcp.tuple()));
         }

@@ -6,8 +6,8 @@ use alloc::vec::Vec;
 use core::net::{IpAddr, SocketAddr};
 
 use bytes::Bytes;
-use mptcplab_wire::Segment;
 use mptcplab_wire::option::Dss;
+use mptcplab_wire::{Packet, Segment};
 
 use super::addresses::Addresses;
 use super::config::MptcpConfig;
@@ -233,23 +233,33 @@ impl Connection {
         self.subflows.iter().position(|subflow| subflow.id == id)
     }
 
-    /// The next segment to send.
-    pub fn transmit(&mut self, now: Nanos) -> Option<Segment> {
+    /// The next segment to send, as a packet.
+    pub fn transmit(&mut self, now: Nanos, hop_limit: u8) -> Option<Packet> {
+        let (index, draft) = self.draft(now)?;
+        let segment = self.write_segment(now, index, draft);
+        Some(segment.into_packet(hop_limit))
+    }
+
+    /// What is to be sent next, and the index of its subflow.
+    fn draft(&mut self, now: Nanos) -> Option<(usize, Draft)> {
         loop {
             for index in 0..self.subflows.len() {
                 if !self.subflows[index].pending {
                     continue;
                 }
-                if let Some(draft) = self.subflows[index].tcp.draft(now) {
-                    return Some(self.write_segment(now, index, draft));
+                let subflow = &mut self.subflows[index];
+                if let Some(draft) = subflow.tcp.draft(now) {
+                    return Some((index, draft));
                 }
-                self.subflows[index].pending = false;
+                subflow.pending = false;
             }
             if !core::mem::take(&mut self.reschedule) || !self.schedule(now) {
                 break;
             }
         }
-        self.collect();
+        if self.subflows.iter().any(Subflow::is_gone) {
+            self.forget_gone();
+        }
         None
     }
 

@@ -126,7 +126,15 @@ impl Mappings {
     }
 
     /// What can be said of the next bytes.
+    #[inline]
     pub(super) fn next(&mut self) -> Option<Delivery> {
+        if self.pending.is_empty() {
+            return None;
+        }
+        self.deliver()
+    }
+
+    fn deliver(&mut self) -> Option<Delivery> {
         loop {
             let offset = self.pending.front()?.0;
             while self.maps.front().is_some_and(|map| map.end() <= offset) {

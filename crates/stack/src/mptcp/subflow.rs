@@ -6,7 +6,7 @@ use super::mappings::Mappings;
 use super::signals::Signals;
 use crate::Nanos;
 use crate::scheduler::SubflowView;
-use crate::tcp::Tcp;
+use crate::tcp::{State, Tcp};
 
 /// A subflow: a TCP connection and its part in the MPTCP connection.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ pub(super) struct Subflow {
     pub(super) stalled: bool,
     /// It was closed here, at the level of TCP.
     pub(super) closing: bool,
-    /// [`Tcp::transmit`] may have something.
+    /// [`Tcp::draft`] may have something.
     pub(super) pending: bool,
     /// When the third ACK of a join is sent again, and the time between (RFC 8684, section 3.2).
     pub(super) join_timer: Option<(Nanos, Nanos)>,
@@ -113,9 +113,14 @@ impl Subflow {
         self.stage == Stage::Established && !self.closing && self.tcp.state().is_synchronised()
     }
 
+    /// Nothing is left to do for it.
+    pub(super) fn is_gone(&self) -> bool {
+        self.tcp.state() == State::Closed && !self.pending
+    }
+
     /// It is gone, or waits for its end.
     pub(super) fn is_over(&self) -> bool {
-        self.closing || self.tcp.state() == crate::tcp::State::Closed
+        self.closing || self.tcp.state() == State::Closed
     }
 
     /// Whether the payload of a segment without options needs none: a mapping that came before

@@ -21,14 +21,13 @@ pub struct FourTuple {
 impl Hash for FourTuple {
     /// By whole numbers: each segment that arrives is looked up.
     fn hash<H: Hasher>(&self, state: &mut H) {
-        for end in [self.local, self.remote] {
-            match end.ip() {
-                IpAddr::V4(address) => state.write_u32(address.to_bits()),
-                IpAddr::V6(address) => state.write_u128(address.to_bits()),
-            }
+        if let (SocketAddr::V4(local), SocketAddr::V4(remote)) = (self.local, self.remote) {
+            let pair = |local: u32, remote: u32| u64::from(local) << 32 | u64::from(remote);
+            state.write_u64(pair(local.ip().to_bits(), remote.ip().to_bits()));
+            state.write_u64(pair(local.port().into(), remote.port().into()));
+        } else {
+            (self.local, self.remote).hash(state);
         }
-        let [local, remote] = [self.local, self.remote].map(|end| u32::from(end.port()));
-        state.write_u32(local << 16 | remote);
     }
 }
 

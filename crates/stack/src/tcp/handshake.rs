@@ -13,6 +13,7 @@ use super::progress::{CloseReason, Progress};
 use super::rack::Rack;
 use super::receive_window::ReceiveWindow;
 use super::recovery::Recovery;
+use super::segment::TIMESTAMPS_BYTES;
 use super::state::State;
 use super::timers::{Timer, Timers};
 use super::timestamps::TimestampState;
@@ -32,7 +33,7 @@ const LEAST_MSS: u32 = 88;
 const LEAST_RTO_NS: Nanos = 1_000_000;
 
 impl Tcp {
-    /// Opens a connection. The SYN leaves with the next [`Tcp::transmit`].
+    /// Opens a connection. The SYN leaves with the next [`Tcp::draft`].
     pub fn connect(now: Nanos, config: &TcpConfig, tuple: FourTuple, initial: u32) -> Self {
         let mut tcp = Self::new(now, config, tuple, initial, State::SynSent);
         tcp.due.syn = true;
@@ -40,7 +41,7 @@ impl Tcp {
         tcp
     }
 
-    /// Answers a SYN. The SYN/ACK leaves with the next [`Tcp::transmit`].
+    /// Answers a SYN. The SYN/ACK leaves with the next [`Tcp::draft`].
     pub fn accept(
         now: Nanos,
         config: &TcpConfig,
@@ -134,7 +135,10 @@ impl Tcp {
             None => self.receive_window.disable_scaling(),
         }
         let peer_mss = options.max_segment_bytes.map_or(DEFAULT_MSS, u32::from);
-        let timestamps = if self.timestamps.is_some() { 12 } else { 0 };
+        let timestamps = match self.timestamps {
+            Some(_) => TIMESTAMPS_BYTES as u32,
+            None => 0,
+        };
         let mss = peer_mss.max(LEAST_MSS).min(self.config.mss);
         self.window.mss = mss
             .saturating_sub(timestamps + self.config.option_reserve_bytes)

@@ -214,7 +214,15 @@ impl Tcp {
     }
 
     /// Takes received data in order, at most `max_bytes`, with its offset.
+    #[inline]
     pub fn take_received(&mut self, now: Nanos, max_bytes: usize) -> Option<(u64, Bytes)> {
+        if self.inbox.ready_bytes() == 0 {
+            return None;
+        }
+        self.take_ready(now, max_bytes)
+    }
+
+    fn take_ready(&mut self, now: Nanos, max_bytes: usize) -> Option<(u64, Bytes)> {
         let taken = self.inbox.take(max_bytes)?;
         self.receive_window.on_read(now, taken.1.len() as u64);
         let next = self.inbox.next();

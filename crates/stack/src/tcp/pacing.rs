@@ -14,9 +14,21 @@ pub(crate) fn rate_bps(window: &Window, smoothed_rtt_ns: Nanos) -> Option<u64> {
     } else {
         120
     };
-    let bits = u128::from(window.bytes) * 8 * percent / 100;
-    let rate = bits * 1_000_000_000 / u128::from(smoothed_rtt_ns);
-    Some(u64::try_from(rate).unwrap_or(u64::MAX).max(1))
+    let bits = window.bytes.saturating_mul(8 * percent) / 100;
+    Some(per_second(bits, smoothed_rtt_ns).max(1))
+}
+
+/// `amount` in a time as the rate of a second; [`u64::MAX`] where that is larger. Nearly always 64
+/// bits are enough, which are divided much faster than 128.
+pub(crate) fn per_second(amount: u64, time_ns: Nanos) -> u64 {
+    const SECOND_NS: u64 = 1_000_000_000;
+    match amount.checked_mul(SECOND_NS) {
+        Some(scaled) => scaled / time_ns,
+        None => {
+            let rate = u128::from(amount) * u128::from(SECOND_NS) / u128::from(time_ns);
+            u64::try_from(rate).unwrap_or(u64::MAX)
+        }
+    }
 }
 
 /// When the next segment may leave.

@@ -2,6 +2,7 @@
 //! draft-cheng-iccrg-delivery-rate-estimation).
 
 use super::delivery::Newest;
+use super::pacing::per_second;
 use crate::Nanos;
 
 /// State of the measurement when a segment was sent.
@@ -72,8 +73,8 @@ impl DeliveryRate {
         if interval == 0 || interval < min_rtt_ns {
             return;
         }
-        let bits = u128::from(self.delivered_bytes - stamp.delivered_bytes) * 8;
-        let rate = (bits * 1_000_000_000 / u128::from(interval)) as u64;
+        let bits = 8 * (self.delivered_bytes - stamp.delivered_bytes);
+        let rate = per_second(bits, interval);
         let limited = stamp.limited_by_application;
         if !limited || self.rate_bps.is_none_or(|known| rate >= known) {
             self.rate_bps = Some(rate);

@@ -9,6 +9,9 @@ use super::extension::{Carrier, Extension};
 use super::timers::Timer;
 use crate::Nanos;
 
+/// Option bytes of timestamps, padded.
+pub(super) const TIMESTAMPS_BYTES: usize = 12;
+
 /// Option bytes of a selective acknowledgement with `blocks` blocks, padded.
 const fn sack_bytes(blocks: usize) -> usize {
     4 + 8 * blocks
@@ -54,7 +57,9 @@ impl Tcp {
             ecn,
             payload: draft.payload,
         };
-        self.extend(draft.carrier, extension, &mut segment.options);
+        let taken = segment.options.timestamps.map_or(0, |_| TIMESTAMPS_BYTES);
+        let room = MAX_OPTION_BYTES - taken;
+        extension.options(draft.carrier, room, &mut segment.options);
         if self.sack && (self.inbox.has_hole() || self.inbox.has_duplicate()) {
             self.add_sack(&mut segment.options);
         }

@@ -1,23 +1,17 @@
 //! What leaves next: retransmissions, new data, FIN, acknowledgements, in this order.
 
 use bytes::Bytes;
-use mptcplab_wire::Segment;
 
 use super::Tcp;
 use super::draft::Draft;
-use super::extension::{Carrier, Extension};
+use super::extension::Carrier;
 use super::state::State;
 use super::timers::Timer;
 use crate::Nanos;
 
 impl Tcp {
-    /// The next segment to leave now; to be called until there is none.
-    pub fn transmit(&mut self, now: Nanos, extension: &mut impl Extension) -> Option<Segment> {
-        let draft = self.draft(now)?;
-        Some(self.write(now, draft, extension))
-    }
-
-    /// What leaves now, if anything; it counts as sent and is to be [written](Tcp::write) at once.
+    /// What leaves now, to be called until there is nothing. It counts as sent: it is to be
+    /// [written](Tcp::write) at once.
     pub fn draft(&mut self, now: Nanos) -> Option<Draft> {
         if self.due.reset {
             return Some(self.draft_reset());

@@ -15,13 +15,22 @@ use super::{
 
 /// The option whose bytes after kind and length are `body`; `None` where the length does not fit
 /// the subtype or flags, or where nobody has defined the subtype.
+#[inline]
 pub(crate) fn read(body: &[u8]) -> Option<MptcpOption> {
     let (&first, rest) = body.split_first()?;
-    let flags = first & 0x0f;
-    Some(match first >> 4 {
+    match first >> 4 {
+        // Nearly all options are of this kind.
+        subtype::DSS => dss(rest).map(MptcpOption::Dss),
+        subtype => read_rare(subtype, first & 0x0f, rest),
+    }
+}
+
+/// An option that few segments have.
+#[inline(never)]
+fn read_rare(subtype: u8, flags: u8, rest: &[u8]) -> Option<MptcpOption> {
+    Some(match subtype {
         subtype::CAPABLE => MptcpOption::Capable(capable(flags, rest)?),
         subtype::JOIN => MptcpOption::Join(join(flags, rest)?),
-        subtype::DSS => MptcpOption::Dss(dss(rest)?),
         subtype::ADD_ADDRESS => MptcpOption::AddAddress(add_address(flags, rest)?),
         subtype::REMOVE_ADDRESS => MptcpOption::RemoveAddress(AddressIds::new(rest)?),
         subtype::PRIORITY => MptcpOption::Priority {

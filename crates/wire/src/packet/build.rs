@@ -139,20 +139,23 @@ pub(crate) fn ip_header(
     );
     let mut header = Header::new();
     let [ecn, protocol, hop_limit] = [ecn.bits(), protocol, hop_limit].map(u32::from);
-    let words = match family {
-        // Identification is 0 where the packet must not be fragmented (RFC 6864).
-        Family::V4 => &[
-            0x4500_0000 | ecn << 16 | (family.header_bytes() + bytes) as u32,
-            0x4000,
-            hop_limit << 24 | protocol << 16,
-        ][..],
-        Family::V6 => &[
-            0x6000_0000 | ecn << 20,
-            (bytes as u32) << 16 | protocol << 8 | hop_limit,
-        ],
-    };
-    for word in words {
-        put(&mut header, &word.to_be_bytes());
+    match family {
+        Family::V4 => {
+            let words = [
+                0x4500_0000 | ecn << 16 | (family.header_bytes() + bytes) as u32,
+                // Identification is 0 where the packet must not be fragmented (RFC 6864).
+                0x4000,
+                hop_limit << 24 | protocol << 16,
+            ];
+            put(&mut header, words.map(u32::to_be_bytes).as_flattened());
+        }
+        Family::V6 => {
+            let words = [
+                0x6000_0000 | ecn << 20,
+                (bytes as u32) << 16 | protocol << 8 | hop_limit,
+            ];
+            put(&mut header, words.map(u32::to_be_bytes).as_flattened());
+        }
     }
     for address in [source, destination] {
         match address {

@@ -17,7 +17,7 @@ impl Segment {
     pub fn into_packet(self, hop_limit: u8) -> Packet {
         let (padding, option_bytes) = self.options.layout();
         let header_bytes = TCP_BYTES + option_bytes;
-        let mut header = ip_header(
+        let header = ip_header(
             self.source.ip(),
             self.destination.ip(),
             protocol::TCP,
@@ -25,6 +25,10 @@ impl Segment {
             self.ecn,
             header_bytes + self.payload.len(),
         );
+        let mut packet = Packet {
+            header,
+            payload: self.payload,
+        };
         let pair = |high: u16, low: u16| u32::from(high) << 16 | u32::from(low);
         let offset_and_flags = (header_bytes as u16 / 4) << 12 | u16::from(self.flags.bits());
         let words = [
@@ -34,12 +38,12 @@ impl Segment {
             pair(offset_and_flags, self.window),
             u32::from(self.urgent),
         ];
-        put(&mut header, words.map(u32::to_be_bytes).as_flattened());
-        self.options.write(padding, &mut header);
-        Packet {
-            header,
-            payload: self.payload,
-        }
+        put(
+            &mut packet.header,
+            words.map(u32::to_be_bytes).as_flattened(),
+        );
+        self.options.write(padding, &mut packet.header);
+        packet
     }
 }
 

@@ -25,6 +25,13 @@ impl Options {
     /// there twice the last counts.
     pub fn parse(bytes: &[u8]) -> Self {
         let mut options = Self::default();
+        options.parse_more(bytes);
+        options
+    }
+
+    /// Adds the options in `bytes` to these: a caller that has them in their place already saves
+    /// a copy of all of them.
+    pub(super) fn parse_more(&mut self, bytes: &[u8]) {
         let mut rest = bytes;
         while let Some((&kind, after_kind)) = rest.split_first() {
             match kind {
@@ -36,18 +43,18 @@ impl Options {
                         break;
                     }
                     let (option, after) = rest.split_at(length);
-                    options.take(kind, &option[2..]);
+                    self.take(kind, &option[2..]);
                     rest = after;
                 }
             }
         }
-        options
     }
 
     /// Takes up one option.
     fn take(&mut self, kind: u8, body: &[u8]) {
         match (kind, body) {
             (option::KIND, _) => {
+                // More of them have no use.
                 if self.mptcp.len() < MAX_MPTCP_OPTIONS
                     && let Some(option) = option::read(body)
                 {
@@ -200,6 +207,7 @@ impl Padding {
 }
 
 /// Appends less than a word of padding.
+#[inline]
 fn pad(header: &mut Header, bytes: usize) {
     const NO_OPERATIONS: [u8; 3] = [kind::NO_OPERATION; 3];
     match bytes {

@@ -49,7 +49,8 @@ impl Segment {
         let u32_at =
             |at: usize| u32::from_be_bytes([tcp[at], tcp[at + 1], tcp[at + 2], tcp[at + 3]]);
         let (source, destination) = layout::addresses(&packet.header);
-        Ok(Self {
+        // Filled in where it is returned: a segment is large, and this is done for each packet.
+        let mut parsed = Ok(Self {
             source: SocketAddr::new(source, u16_at(0)),
             destination: SocketAddr::new(destination, u16_at(2)),
             sequence: u32_at(4),
@@ -57,9 +58,13 @@ impl Segment {
             flags: Flags::from_bits(tcp[13]),
             window: u16_at(14),
             urgent: u16_at(18),
-            options: Options::parse(options),
+            options: Options::default(),
             ecn: layout::ecn(&packet.header, family),
             payload: packet.payload,
-        })
+        });
+        if let Ok(segment) = &mut parsed {
+            segment.options.parse_more(options);
+        }
+        parsed
     }
 }
