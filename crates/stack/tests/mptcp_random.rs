@@ -310,6 +310,27 @@ proptest! {
     }
 }
 
+/// The first data overtakes the third ACK, so that only the client hears nothing of options: it
+/// falls back, and the server does not.
+#[test]
+fn acknowledgements_without_options_truncate_nothing() {
+    run(&Case {
+        seed: 9_292_924_123_907_905_075,
+        paths: vec![(11, 8)],
+        loss_percent: 0,
+        late_percent: 6,
+        twice_percent: 0,
+        in_the_way: Box::StripAcks,
+        checksum: false,
+        scheduler: SchedulerKind::LowestRtt,
+        congestion: CongestionAlgorithm::Reno,
+        opportunistic: false,
+        up: 11_361,
+        down: 14_201,
+        death: None,
+    });
+}
+
 /// An option that makes sense on some segment, with any values.
 fn any_option() -> impl Strategy<Value = MptcpOption> {
     use mptcplab_wire::option::*;

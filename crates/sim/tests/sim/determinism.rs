@@ -94,5 +94,5 @@ fn the_rows_of_a_seed_are_these() {
     let first = hash.finalize()[..8]
         .iter()
         .fold(0, |number, &byte| number << 8 | u64::from(byte));
-    assert_eq!(format!("{first:016x}"), "be034be2f09622c7");
+    assert_eq!(format!("{first:016x}"), "cb6d26b4a9d91daa");
 }

@@ -175,7 +175,7 @@ impl MultipathConnection {
     }
 
     pub(crate) fn close_subflow(&mut self, context: &mut Context<'_>, subflow: SubflowId) -> bool {
-        let closed = self.connection.close_subflow(subflow);
+        let closed = self.connection.close_subflow(context.now, subflow);
         self.carry_out(context);
         closed
     }

@@ -49,12 +49,17 @@ impl Connection {
         }
     }
 
-    /// Closes a subflow in order while the connection goes on.
-    pub(super) fn close_in_order(&mut self, index: usize) {
-        let subflow = &mut self.subflows[index];
-        if subflow.closing {
+    /// Closes a subflow while the connection goes on: in order, where the peer cannot take that
+    /// for the end of the data.
+    fn close_in_order(&mut self, now: Nanos, index: usize) {
+        if self.subflows[index].closing {
             return;
         }
+        if self.peer_may_speak_tcp(index) {
+            self.reset_subflow(now, index, reason::UNSPECIFIED);
+            return;
+        }
+        let subflow = &mut self.subflows[index];
         subflow.closing = true;
         subflow.pending = true;
         subflow.tcp.shutdown();
@@ -63,7 +68,7 @@ impl Connection {
 
     /// The peer closed a subflow. After a fallback that is the end of its data; else the
     /// connection goes on without the subflow.
-    pub(super) fn on_subflow_finished(&mut self, index: usize) {
+    pub(super) fn on_subflow_finished(&mut self, now: Nanos, index: usize) {
         if self.mode == Mode::Fallback {
             if self.subflows[index].is_first() && !self.receiver.told_end {
                 self.receiver.told_end = true;
@@ -73,7 +78,7 @@ impl Connection {
         }
         // After a DATA_FIN the peer closes its subflows; what goes to it still may.
         if !self.receiver.is_finished() {
-            self.close_in_order(index);
+            self.close_in_order(now, index);
         }
     }
 
@@ -139,6 +144,7 @@ impl Connection {
             return;
         }
         self.closed = Some(reason);
+        self.counters.established = 0;
         self.stop_timers();
         self.event(Event::Closed {
             id: self.id,
@@ -218,13 +224,13 @@ impl Connection {
 
     /// Closes a subflow by the wish of the application or of the path manager. False where there is
     /// none.
-    pub fn close_subflow(&mut self, subflow: SubflowId) -> bool {
+    pub fn close_subflow(&mut self, now: Nanos, subflow: SubflowId) -> bool {
         let Some(index) = self.index_of(subflow.0) else {
             return false;
         };
         let open = self.mode == Mode::Multipath && !self.subflows[index].closing;
         if open {
-            self.close_in_order(index);
+            self.close_in_order(now, index);
         }
         open
     }

@@ -220,11 +220,6 @@ impl Connection {
         self.closed.is_some() && self.subflows.is_empty()
     }
 
-    /// The application has let go of it.
-    pub fn is_released(&self) -> bool {
-        self.released
-    }
-
     pub(super) fn event(&mut self, event: Event) {
         self.changes.push_back(Change::Event(event));
     }

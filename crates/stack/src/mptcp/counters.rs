@@ -87,7 +87,8 @@ crate::counters::counters! {
         stale = "MPTcpExtSubflowStale",
         /// Stale subflows that came back.
         recovered = "MPTcpExtSubflowRecover",
-        /// Established connections.
+        /// Connections that are established now: a gauge. As in Linux, one that this end writes
+        /// nothing more to does not count.
         established = "MPTcpExtMPCurrEstab",
     }
 }

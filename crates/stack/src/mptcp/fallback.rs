@@ -123,10 +123,17 @@ impl Connection {
             self.reset_subflow(now, index, reason::MIDDLEBOX);
             return;
         }
-        // From the last byte that is known to have come whole (section 3.7), which is the first
-        // that is not acknowledged.
+        self.counters.fail_sent += u64::from(self.failed.is_none());
+        self.map_without_end();
+        self.fall_back("the peer found a wrong checksum");
+        self.answer_fail(index);
+    }
+
+    /// The infinite mapping stands on the next data: from the last byte that is known to have come
+    /// whole (section 3.7), which is the first that is not acknowledged.
+    fn map_without_end(&mut self) {
         let acknowledged = self.sender.acknowledged();
-        let infinite = Dss {
+        self.infinite = Some(Dss {
             data_fin: false,
             acknowledgement: None,
             mapping: Some(Mapping {
@@ -135,13 +142,50 @@ impl Connection {
                 bytes: 0,
                 checksum: self.checksum.then_some(0),
             }),
-        };
-        self.counters.infinite_map_sent += 1;
-        self.counters.fail_sent += u64::from(self.failed.is_none());
-        self.infinite = Some(infinite);
+        });
         self.infinite_left = INFINITE_MAPPINGS;
-        self.fall_back("the peer found a wrong checksum");
-        self.answer_fail(index);
+        self.counters.infinite_map_sent += 1;
+    }
+
+    /// Options do not come through to this end. They may do so in the other direction: the peer
+    /// is told by the infinite mapping on the next data (section 3.7).
+    pub(super) fn fall_back_without_options(&mut self) {
+        self.counters.mapping_missing += 1;
+        self.map_without_end();
+        self.fall_back("a segment had no DSS option");
+    }
+
+    /// Whether the peer may speak TCP without this end's knowledge: it does no longer where it has
+    /// acknowledged data at the level of data, as that had a mapping. To such a peer a FIN is the
+    /// end of all data.
+    pub(super) fn peer_may_speak_tcp(&self, index: usize) -> bool {
+        self.subflows[index].is_first() && self.sender.acknowledged() == 0
+    }
+
+    /// After a fallback, a mapping of a peer that has not fallen back: the bytes of the subflow
+    /// must still be the data, in order. Where it has sent something twice they are not.
+    pub(super) fn verify_linear(&mut self, now: Nanos, index: usize, segment: &Segment) {
+        if self.remote_key.is_none() || self.closed.is_some() {
+            return;
+        }
+        let numbers = self.receiver.numbers();
+        let near = self.subflows[index].tcp.received();
+        let twice = |option: &MptcpOption| match option {
+            MptcpOption::Dss(Dss {
+                mapping: Some(mapping),
+                data_fin,
+                ..
+            }) if mapping.bytes > u16::from(*data_fin) => {
+                let distance = mapping.subflow_sequence.wrapping_sub(near as u32) as i32;
+                let start = near.wrapping_add_signed(i64::from(distance));
+                let place = start.wrapping_sub(1);
+                numbers.offset(mapping.data_sequence, place) != Some(place)
+            }
+            _ => false,
+        };
+        if segment.options.mptcp.iter().any(twice) {
+            self.reset_subflow(now, index, reason::MIDDLEBOX);
+        }
     }
 
     /// The receiver of MP_FAIL answers with its own and with the infinite mapping.
@@ -165,11 +209,14 @@ impl Connection {
         }
     }
 
-    /// The infinite mapping: what follows is TCP.
-    pub(super) fn on_infinite_mapping(&mut self, index: usize) {
+    /// The infinite mapping: what follows is TCP. Where the bytes of the subflow are not the data,
+    /// the peer and this end cannot agree.
+    pub(super) fn on_infinite_mapping(&mut self, now: Nanos, index: usize) {
+        self.counters.infinite_map_received += 1;
         if self.linear && self.subflows[index].is_first() {
-            self.counters.infinite_map_received += 1;
             self.fall_back("the peer sent an infinite mapping");
+        } else {
+            self.reset_subflow(now, index, reason::MIDDLEBOX);
         }
     }
 

@@ -63,7 +63,7 @@ impl Connection {
                 // A peer that had not fallen back would wait for its data to be acknowledged.
                 self.fall_back("the peer closed after a wrong checksum");
             }
-            self.on_subflow_finished(index);
+            self.on_subflow_finished(now, index);
         }
         if progress.timed_out {
             self.on_subflow_timeout(index);
@@ -80,6 +80,7 @@ impl Connection {
     fn read_options(&mut self, now: Nanos, index: usize, segment: &Segment, progress: &Progress) {
         if self.mode != Mode::Multipath {
             self.answer_late_fail(index, segment);
+            self.verify_linear(now, index, segment);
             return;
         }
         if segment.options.mptcp.is_empty() {
@@ -144,8 +145,7 @@ impl Connection {
             return;
         }
         if alone && unacknowledged && subflow.mappings.is_untouched() {
-            self.counters.mapping_missing += 1;
-            self.fall_back("a segment had no DSS option");
+            self.fall_back_without_options();
         } else if unmapped || (alone && acknowledges) || !subflow.dss_seen {
             self.reset_subflow(now, index, super::signals::reason::MIDDLEBOX);
         }
@@ -167,7 +167,7 @@ impl Connection {
             if mapping.bytes == 0 {
                 // Without data it means nothing, but as the answer to MP_FAIL.
                 if has_data || self.failed.is_some() {
-                    self.on_infinite_mapping(index);
+                    self.on_infinite_mapping(now, index);
                 }
             } else {
                 self.read_mapping(index, mapping, dss.data_fin);

@@ -4,10 +4,11 @@ use mptcplab_wire::checksum;
 use mptcplab_wire::option::{DataNumber, Mapping};
 
 use super::connection::{Connection, Mode};
+use super::sender::Sender;
 use super::subflow::{Stage, Subflow};
 use crate::Nanos;
 use crate::endpoint::Event;
-use crate::scheduler::{Choice, SchedulerKind, View, opportunistic_retransmission};
+use crate::scheduler::{Choice, SchedulerKind, SubflowView, View, opportunistic_retransmission};
 use crate::tcp::{CloseReason, DataMapping};
 
 /// Data handed to a subflow at once after a fallback.
@@ -95,30 +96,11 @@ impl Connection {
         self.views.extend(views);
     }
 
-    fn view(&self, now: Nanos) -> View<'_> {
-        View {
-            now,
-            subflows: &self.views,
-            acknowledged: self.sender.acknowledged(),
-            next: self.sender.next(),
-            end: self.sender.end(),
-            window_end: self.sender.window_end(),
-        }
-    }
-
     fn choose(&mut self, now: Nanos) -> Option<Choice> {
         if self.views.is_empty() {
             return None;
         }
-        let view = View {
-            now,
-            subflows: &self.views,
-            acknowledged: self.sender.acknowledged(),
-            next: self.sender.next(),
-            end: self.sender.end(),
-            window_end: self.sender.window_end(),
-        };
-        let choice = self.scheduler.choose(&view);
+        let choice = self.scheduler.choose(&view(now, &self.views, &self.sender));
         if choice.is_some() || !self.config.opportunistic_retransmission {
             return choice;
         }
@@ -128,7 +110,8 @@ impl Connection {
     fn retransmit_opportunistically(&mut self, now: Nanos) -> Option<Choice> {
         let from = self.sender.acknowledged();
         let (carriers, bytes) = self.carriers_of(from);
-        let found = opportunistic_retransmission(&self.view(now), &carriers, bytes)?;
+        let view = view(now, &self.views, &self.sender);
+        let found = opportunistic_retransmission(&view, &carriers, bytes)?;
         let faster = self.views[found.choice.subflow].id;
         if let Some(faster) = self
             .subflows
@@ -191,7 +174,7 @@ impl Connection {
     fn send_again(&mut self) -> bool {
         let mut handed = false;
         while let Some((from, to)) = self.sender.again() {
-            let fits = |(_, view): &(usize, &crate::scheduler::SubflowView)| view.has_room();
+            let fits = |(_, view): &(usize, &SubflowView)| view.has_room();
             let best = self
                 .views
                 .iter()
@@ -441,6 +424,7 @@ impl Connection {
     /// The application writes no more.
     pub fn shutdown(&mut self) {
         self.sender.shut();
+        self.counters.established = 0;
         self.reschedule = true;
         for subflow in &mut self.subflows {
             subflow.pending = true;
@@ -453,5 +437,17 @@ impl Connection {
             self.wants_room = false;
             self.event(Event::Writable { id: self.id });
         }
+    }
+}
+
+/// What a scheduler sees.
+fn view<'a>(now: Nanos, subflows: &'a [SubflowView], sender: &Sender) -> View<'a> {
+    View {
+        now,
+        subflows,
+        acknowledged: sender.acknowledged(),
+        next: sender.next(),
+        end: sender.end(),
+        window_end: sender.window_end(),
     }
 }

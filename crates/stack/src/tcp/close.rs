@@ -45,7 +45,8 @@ impl Tcp {
     }
 
     pub(super) fn abort_with(&mut self, reason: CloseReason, progress: &mut Progress) {
-        self.due.reset = !matches!(self.state, State::Closed | State::SynSent | State::TimeWait);
+        // The RST of an abort before may still have to leave.
+        self.due.reset |= !matches!(self.state, State::Closed | State::SynSent | State::TimeWait);
         self.close(reason, progress);
     }
 
