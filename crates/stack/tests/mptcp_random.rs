@@ -6,6 +6,7 @@ use mptcp_world::*;
 use mptcplab_stack::congestion::CongestionAlgorithm;
 use mptcplab_stack::endpoint::{Event, SocketOptions};
 use mptcplab_stack::scheduler::SchedulerKind;
+use mptcplab_stack::tcp::Keepalive;
 use mptcplab_wire::Segment;
 use mptcplab_wire::option::MptcpOption;
 use proptest::prelude::*;
@@ -98,6 +99,8 @@ struct Case {
     late_percent: u64,
     twice_percent: u64,
     in_the_way: Box,
+    /// Segments that pass before it begins to act.
+    passes_first: u64,
     checksum: bool,
     scheduler: SchedulerKind,
     congestion: CongestionAlgorithm,
@@ -141,14 +144,20 @@ fn cases() -> impl Strategy<Value = Case> {
         Just(CongestionAlgorithm::WVegas),
     ];
     let death = proptest::option::of((0_u64..2000, 1_u64..4000, 0_usize..4));
+    let passes_first = prop_oneof![Just(0_u64), 1_u64..20, 20_u64..500];
     (
-        (any::<u64>(), paths, network, in_the_way),
+        (any::<u64>(), paths, network, (in_the_way, passes_first)),
         (any::<bool>(), scheduler, congestion, any::<bool>()),
         (0_usize..400_000, 0_usize..400_000, death),
     )
         .prop_map(
             |(
-                (seed, paths, (loss_percent, late_percent, twice_percent), in_the_way),
+                (
+                    seed,
+                    paths,
+                    (loss_percent, late_percent, twice_percent),
+                    (in_the_way, passes_first),
+                ),
                 (checksum, scheduler, congestion, opportunistic),
                 (up, down, death),
             )| Case {
@@ -158,6 +167,7 @@ fn cases() -> impl Strategy<Value = Case> {
                 late_percent,
                 twice_percent,
                 in_the_way,
+                passes_first,
                 checksum,
                 scheduler,
                 congestion,
@@ -183,9 +193,15 @@ fn world(case: &Case) -> World {
     let mut world = World::new(paths, config);
     world.keep_sent = false;
     let (case, mut random) = (case.clone(), Random(case.seed));
+    let mut passed = 0;
     world.middlebox = std::boxed::Box::new(move |_, segment| {
         let mut out = Vec::new();
-        for segment in pass(case.in_the_way, &mut random, segment) {
+        let in_the_way = match passed < case.passes_first {
+            true => Box::None,
+            false => case.in_the_way,
+        };
+        passed += 1;
+        for segment in pass(in_the_way, &mut random, segment) {
             if random.chance(case.loss_percent) {
                 continue;
             }
@@ -205,6 +221,12 @@ fn run(case: &Case) {
     let mut world = world(case);
     let options = SocketOptions {
         congestion_control: case.congestion,
+        // Who only receives would never hear that the other end has given up.
+        keepalive: Some(Keepalive {
+            idle_ns: 60 * SECOND,
+            interval_ns: 10 * SECOND,
+            probes: 6,
+        }),
         ..mptcp()
     };
     let client = world.open(options);
@@ -257,10 +279,11 @@ fn run(case: &Case) {
         });
     }
     // Boxes that only remove options from the start on, or keep all of them, do no harm.
-    let harmless = matches!(
-        case.in_the_way,
-        Box::None | Box::Split | Box::StripSyn | Box::StripSynAck | Box::StripOthers
-    );
+    let harmless = match case.in_the_way {
+        Box::None | Box::Split | Box::StripSyn | Box::StripSynAck => true,
+        Box::StripOthers => case.passes_first == 0,
+        Box::StripData | Box::StripAcks | Box::Change => false,
+    };
     let whole = received[SERVER].len() == case.up && received[CLIENT].len() == case.down;
     assert!(
         whole || (!harmless && gone_error[CLIENT] && (gone_error[SERVER] || ids[SERVER].is_none())),
@@ -321,6 +344,7 @@ fn acknowledgements_without_options_truncate_nothing() {
         late_percent: 6,
         twice_percent: 0,
         in_the_way: Box::StripAcks,
+        passes_first: 0,
         checksum: false,
         scheduler: SchedulerKind::LowestRtt,
         congestion: CongestionAlgorithm::Reno,

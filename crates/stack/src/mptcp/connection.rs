@@ -175,7 +175,7 @@ impl Connection {
             next_subflow: 1,
             last_receiver: 0,
             sender: Sender::new(opening.key.initial_data_sequence()),
-            receiver: Receiver::new(0, tuning),
+            receiver: Receiver::new(0, tuning, opening.tcp.mss),
             addresses: Addresses::new(tuple, locals),
             scheduler: opening.config.scheduler.create(),
             reschedule: true,
@@ -533,9 +533,7 @@ impl Connection {
                 .last_receiver
                 .min(self.subflows.len().saturating_sub(1));
             if let Some(subflow) = self.subflows.get_mut(index)
-                && self
-                    .receiver
-                    .owes_update(u64::from(subflow.tcp.segment_bytes()))
+                && self.receiver.owes_update()
             {
                 subflow.request_ack();
             }

@@ -43,13 +43,14 @@ impl Connection {
         let mut paths: Vec<Path> = open.map(|subflow| path_of(&subflow.tcp.tuple())).collect();
         paths.extend(self.addresses.requested());
         let requested = self.addresses.requested().len() as u32;
-        paths.extend(self.addresses.held_off(now));
+        let held_off: Vec<Path> = self.addresses.held_off(now).collect();
         let first = self.addresses.first();
         let joins = path_manager::joins(&Situation {
             locals: &locals,
             remotes: self.addresses.remotes(),
             first: (first.local.ip(), first.remote),
             paths: &paths,
+            held_off: &held_off,
             additional: self.additional() + requested,
             limits: self.config.limits,
         });

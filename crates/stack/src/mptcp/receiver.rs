@@ -19,11 +19,13 @@ pub(super) struct Receiver {
     tuning: Tuning,
     /// The right edge of the window that was advertised; it never moves back.
     advertised_end: u64,
+    /// Payload of a full segment.
+    segment_bytes: u64,
 }
 
 impl Receiver {
     /// `initial` is the initial data sequence number of the peer.
-    pub(super) fn new(initial: u64, tuning: Tuning) -> Self {
+    pub(super) fn new(initial: u64, tuning: Tuning, segment_bytes: u32) -> Self {
         let advertised_end = tuning.window_bytes();
         Self {
             numbers: DataNumbers::new(initial),
@@ -32,6 +34,7 @@ impl Receiver {
             told_end: false,
             tuning,
             advertised_end,
+            segment_bytes: u64::from(segment_bytes),
         }
     }
 
@@ -62,7 +65,7 @@ impl Receiver {
 
     /// Takes data of the connection. Gives the bytes that are new.
     pub(super) fn insert(&mut self, offset: u64, data: Bytes) -> u64 {
-        let limit = self.end.unwrap_or(u64::MAX).min(self.right_edge());
+        let limit = self.end.unwrap_or(u64::MAX).min(self.room_end());
         self.reassembly.insert(offset, data, limit)
     }
 
@@ -84,10 +87,22 @@ impl Receiver {
         }
     }
 
-    /// Right edge of the window, which never moves back.
-    fn right_edge(&self) -> u64 {
+    /// Where the room ends that there is, or that was promised.
+    fn room_end(&self) -> u64 {
         let consumed = self.next() - self.ready_bytes();
         (consumed + self.tuning.window_bytes()).max(self.advertised_end)
+    }
+
+    /// Right edge of the window, which moves in steps of a segment or half the window, and never
+    /// back: slivers would make the peer send small segments (RFC 9293, section 3.8.6.2.2).
+    fn right_edge(&self) -> u64 {
+        let step = self.segment_bytes.min(self.tuning.window_bytes() / 2);
+        let room_end = self.room_end();
+        if room_end - self.advertised_end >= step {
+            room_end
+        } else {
+            self.advertised_end
+        }
     }
 
     /// Window to advertise, counted from the data acknowledgement. After a fallback more may have
@@ -109,12 +124,13 @@ impl Receiver {
     }
 
     /// Whether reading has opened the window so far that the peer should know: by two segments
-    /// and by half of what was left (RFC 9293, section 3.8.6.2.2).
-    pub(super) fn owes_update(&self, segment_bytes: u64) -> bool {
+    /// or half of it, and by as much as was left.
+    pub(super) fn owes_update(&self) -> bool {
         // A peer may send more than it was offered, where reading has made room for it.
         let left = self.advertised_end.saturating_sub(self.next());
         let grown = self.right_edge() - self.advertised_end;
-        grown >= 2 * segment_bytes && grown >= left
+        let much = (2 * self.segment_bytes).min(self.tuning.window_bytes() / 2);
+        grown >= much && grown >= left
     }
 }
 
@@ -123,7 +139,7 @@ mod tests {
     use super::*;
 
     fn receiver() -> Receiver {
-        Receiver::new(99, Tuning::new(1000, 1000))
+        Receiver::new(99, Tuning::new(1000, 1000), 200)
     }
 
     #[test]
@@ -144,12 +160,25 @@ mod tests {
         receiver.insert(0, Bytes::from_static(&[0; 600]));
         receiver.advertised();
         assert_eq!(receiver.window_bytes(), 400);
-        assert!(!receiver.owes_update(300));
-        receiver.read(0, 599, 0);
-        assert!(!receiver.owes_update(300));
+        assert!(!receiver.owes_update());
+        receiver.read(0, 399, 0);
+        assert!(!receiver.owes_update());
         receiver.read(0, 1, 0);
-        assert!(receiver.owes_update(300));
-        assert_eq!(receiver.window_bytes(), 1000);
+        assert!(receiver.owes_update());
+        assert_eq!(receiver.window_bytes(), 800);
+    }
+
+    #[test]
+    fn the_window_opens_by_a_segment_or_half_of_it_at_once() {
+        for (segment_bytes, step) in [(200, 200), (1460, 500)] {
+            let mut receiver = Receiver::new(99, Tuning::new(1000, 1000), segment_bytes);
+            receiver.insert(0, Bytes::from_static(&[0; 1000]));
+            receiver.advertised();
+            receiver.read(0, step - 1, 0);
+            assert_eq!(receiver.window_bytes(), 0);
+            receiver.read(0, 1, 0);
+            assert_eq!(receiver.window_bytes(), step as u64);
+        }
     }
 
     #[test]
@@ -162,10 +191,10 @@ mod tests {
     fn a_peer_may_send_into_room_that_it_was_not_told_of() {
         let mut receiver = receiver();
         receiver.insert(0, Bytes::from_static(&[0; 1000]));
-        receiver.read(0, 500, 0);
-        assert_eq!(receiver.insert(1000, Bytes::from_static(&[0; 400])), 400);
-        assert!(!receiver.owes_update(300));
-        receiver.read(0, 500, 0);
-        assert!(receiver.owes_update(300));
+        receiver.read(0, 399, 0);
+        assert_eq!(receiver.insert(1000, Bytes::from_static(&[0; 399])), 399);
+        assert!(!receiver.owes_update());
+        receiver.read(0, 1, 0);
+        assert!(receiver.owes_update());
     }
 }

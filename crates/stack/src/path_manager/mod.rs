@@ -40,9 +40,10 @@ pub struct Situation<'a> {
     pub remotes: &'a [Remote],
     /// Address pair of the first subflow.
     pub first: (IpAddr, SocketAddr),
-    /// Paths that need no further try: subflows that are open or being opened, and such as failed
-    /// too recently.
+    /// Paths of the subflows that are open or being opened.
     pub paths: &'a [Path],
+    /// Paths that failed too recently to be tried again.
+    pub held_off: &'a [Path],
     /// Subflows beside the first one, open or being opened.
     pub additional: u32,
     /// This host's settings.
@@ -111,7 +112,12 @@ pub fn joins(situation: &Situation<'_>) -> Vec<Join> {
         .chain(ndiffports(situation))
     {
         let known = joins.contains(&candidate) && situation.limits.subflows_per_pair <= 1;
-        if !known && situation.additional + (joins.len() as u32) < situation.limits.subflows {
+        let path = Path {
+            local: candidate.local,
+            remote: candidate.remote,
+        };
+        let useless = known || situation.held_off.contains(&path);
+        if !useless && situation.additional + (joins.len() as u32) < situation.limits.subflows {
             joins.push(candidate);
         }
     }
@@ -190,6 +196,7 @@ pub(crate) mod tests {
             remotes,
             first: (ip("10.0.1.1"), socket("10.0.9.1:80")),
             paths,
+            held_off: &[],
             additional: 0,
             limits: Limits {
                 subflows: 8,
@@ -197,6 +204,20 @@ pub(crate) mod tests {
                 subflows_per_pair: 1,
             },
         }
+    }
+
+    #[test]
+    fn a_path_that_failed_is_not_tried_however_many_subflows_it_lacks() {
+        let locals = [
+            local(0, "10.0.1.1", Some(SUBFLOW)),
+            local(1, "10.0.2.1", Some(SUBFLOW)),
+        ];
+        let remotes = [remote(0, "10.0.9.1:80")];
+        let failed = [path("10.0.1.1", "10.0.9.1:80")];
+        let mut situation = situation(&locals, &remotes, &[]);
+        situation.limits.subflows_per_pair = 3;
+        situation.held_off = &failed;
+        assert_eq!(joins(&situation), [join("10.0.2.1", "10.0.9.1:80")]);
     }
 
     #[test]
