@@ -45,8 +45,8 @@ pub struct Connection {
     pub(super) confirmed: bool,
     /// Checksums are used.
     pub(super) checksum: bool,
-    /// The bytes of the first subflow are the data, in order: no other subflow was used, and
-    /// nothing was sent twice. Then the connection can become plain TCP.
+    /// The bytes of the first subflow are the data, in order: no end could use another subflow,
+    /// and nothing was sent twice. Then the connection can become plain TCP.
     pub(super) linear: bool,
     pub(super) tuple: FourTuple,
     pub(super) subflows: Vec<Subflow>,

@@ -230,6 +230,8 @@ impl Connection {
         subflow.remote_id = address_id;
         subflow.stage = Stage::PreEstablished;
         subflow.join_timer = Some((now + JOIN_ACK_NS, 2 * JOIN_ACK_NS));
+        // With the third ACK the peer may divide its data among the subflows.
+        self.linear = false;
     }
 
     /// Any acceptable segment with an option of MPTCP after the third ACK shows that the peer got

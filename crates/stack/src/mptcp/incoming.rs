@@ -146,7 +146,7 @@ impl Connection {
         }
         if alone && unacknowledged && subflow.mappings.is_untouched() {
             self.fall_back_without_options();
-        } else if unmapped || (alone && acknowledges) || !subflow.dss_seen {
+        } else if unmapped || acknowledges || !subflow.dss_seen {
             self.reset_subflow(now, index, super::signals::reason::MIDDLEBOX);
         }
     }
