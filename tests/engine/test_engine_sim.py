@@ -39,7 +39,7 @@ variants:
   tcp: {protocol: tcp, via: a}
 repetitions: 3
 """
-PINNED = "a2349a0beaacdc038a6922e1b474efdfea909b9ffbebe655cedc7f4cd14d61f2"
+PINNED = "6c594ff30669cdb4d4d7af860e3b717a9eaedeb7e313ed83ab4942cdca80c46d"
 
 
 def files(folder: Path) -> dict[str, str]:
