@@ -1,9 +1,11 @@
 //! One direction of a link: the stages that its packets pass.
 
+use alloc::boxed::Box;
+
 use crate::Nanos;
 use crate::config::{DirectionConfig, LinkChange};
 use crate::counters::Counters;
-use crate::impair::{DuplicationStage, LossStage, ReorderingStage};
+use crate::impair::{DuplicationStage, Fate, Impairments, LossStage, ReorderingStage};
 use crate::packet::Packet;
 use crate::propagate::Propagation;
 use crate::queue::Queue;
@@ -17,9 +19,10 @@ pub(crate) struct Direction<T> {
     pub(crate) queue: Queue<T>,
     pub(crate) pace: Pace,
     pub(crate) framing_bytes: u32,
-    loss: LossStage,
-    duplication: DuplicationStage,
-    reordering: ReorderingStage,
+    /// Boxed, for the generators are large and most links have no impairments: what every packet
+    /// touches stays together.
+    impairments: Box<Impairments>,
+    impairs: bool,
     pub(crate) propagation: Propagation<T>,
     pub(crate) counters: Counters,
 }
@@ -27,17 +30,21 @@ pub(crate) struct Direction<T> {
 impl<T: Clone> Direction<T> {
     pub(crate) fn new(index: usize, config: &DirectionConfig, seed: u64) -> Self {
         let random = |purpose| Random::new(seed, index, purpose);
-        Self {
-            up: config.up,
-            queue: Queue::new(&config.queue),
-            pace: Pace::new(&config.rate, 0),
-            framing_bytes: config.framing_bytes,
+        let impairments = Box::new(Impairments {
             loss: LossStage::new(config.loss.clone(), random(Purpose::Loss)),
             duplication: DuplicationStage::new(config.duplication, random(Purpose::Duplication)),
             reordering: ReorderingStage::new(
                 config.reordering.clone(),
                 random(Purpose::Reordering),
             ),
+        });
+        Self {
+            up: config.up,
+            queue: Queue::new(&config.queue),
+            pace: Pace::new(&config.rate, 0),
+            framing_bytes: config.framing_bytes,
+            impairs: impairments.are_set(),
+            impairments,
             propagation: Propagation::new(
                 config.delay_ns,
                 config.jitter.clone(),
@@ -47,26 +54,25 @@ impl<T: Clone> Direction<T> {
         }
     }
 
-    /// Passes on a packet whose last bit has left the serialiser.
-    ///
-    /// Each purpose draws for each packet, lost or not, so that whether a packet is lost, copied or
-    /// delayed does not depend on what the other purposes are set to.
+    /// Passes on a packet whose last bit has left the serialiser. A lost one draws a delay too, so
+    /// that the delays of the others do not depend on the loss.
     #[inline]
     pub(crate) fn depart(&mut self, at: Nanos, packet: Packet<T>) {
-        let lost = self.loss.loses();
-        let duplicated = self.duplication.duplicates();
-        let hold = self.reordering.holds();
+        let fate = match self.impairs {
+            true => self.impairments.decide(),
+            false => Fate::default(),
+        };
         let arrives = at.saturating_add(self.propagation.draw_delay());
-        if lost {
+        if fate.is_lost {
             self.counters.dropped_loss += 1;
             return;
         }
-        self.counters.reordered += u64::from(hold.is_some());
-        if duplicated {
+        self.counters.reordered += u64::from(fate.hold.is_some());
+        if fate.is_duplicated {
             self.counters.duplicated += 1;
-            self.propagation.send(arrives, hold, packet.clone());
+            self.propagation.send(arrives, fate.hold, packet.clone());
         }
-        self.propagation.send(arrives, hold, packet);
+        self.propagation.send(arrives, fate.hold, packet);
     }
 
     /// Applies what a checked change says about the stages other than the serialiser.
@@ -78,14 +84,15 @@ impl<T: Clone> Direction<T> {
             self.propagation.jitter = jitter.clone();
         }
         if let Some(loss) = &change.loss {
-            self.loss.set(loss.clone());
+            self.impairments.loss.set(loss.clone());
         }
         if let Some(reordering) = &change.reordering {
-            self.reordering.reordering = Some(reordering.clone());
+            self.impairments.reordering.reordering = Some(reordering.clone());
         }
         if let Some(duplication) = change.duplication {
-            self.duplication.probability = duplication;
+            self.impairments.duplication.probability = duplication;
         }
+        self.impairs = self.impairments.are_set();
         if let Some(limits) = change.limits {
             self.queue.limits = limits;
         }

@@ -4,6 +4,44 @@ use crate::Nanos;
 use crate::config::{Loss, Reordering};
 use crate::random::Random;
 
+/// What happens to one packet.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Fate {
+    pub(crate) is_lost: bool,
+    pub(crate) is_duplicated: bool,
+    /// For how long it is held back, if it is.
+    pub(crate) hold: Option<Nanos>,
+}
+
+/// The three stages.
+#[derive(Debug)]
+pub(crate) struct Impairments {
+    pub(crate) loss: LossStage,
+    pub(crate) duplication: DuplicationStage,
+    pub(crate) reordering: ReorderingStage,
+}
+
+impl Impairments {
+    /// Whether any is set: where none is, no packet meets one and nothing is drawn.
+    pub(crate) fn are_set(&self) -> bool {
+        !matches!(self.loss.model, Loss::None)
+            || self.duplication.probability > 0.0
+            || self.reordering.reordering.is_some()
+    }
+
+    /// Decides about the next packet.
+    ///
+    /// Each purpose draws for each packet, lost or not, so that whether a packet is lost or copied
+    /// or held back does not depend on what the other purposes are set to.
+    pub(crate) fn decide(&mut self) -> Fate {
+        Fate {
+            is_lost: self.loss.loses(),
+            is_duplicated: self.duplication.duplicates(),
+            hold: self.reordering.holds(),
+        }
+    }
+}
+
 /// Decides which packets are lost.
 #[derive(Debug)]
 pub(crate) struct LossStage {
@@ -32,7 +70,7 @@ impl LossStage {
     }
 
     /// Whether the next packet is lost.
-    pub(crate) fn loses(&mut self) -> bool {
+    fn loses(&mut self) -> bool {
         match self.model {
             Loss::None => false,
             Loss::Random { probability } => self.random.chance(probability),
@@ -67,7 +105,7 @@ impl DuplicationStage {
     }
 
     /// Whether the next packet is delivered twice.
-    pub(crate) fn duplicates(&mut self) -> bool {
+    fn duplicates(&mut self) -> bool {
         self.probability > 0.0 && self.random.chance(self.probability)
     }
 }
@@ -85,7 +123,7 @@ impl ReorderingStage {
     }
 
     /// For how long the next packet is held back, if it is.
-    pub(crate) fn holds(&mut self) -> Option<Nanos> {
+    fn holds(&mut self) -> Option<Nanos> {
         let Reordering {
             probability,
             extra_ns,

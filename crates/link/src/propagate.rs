@@ -1,5 +1,6 @@
 //! Propagation: packets on their way, in order but for those held back.
 
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 
 use crate::Nanos;
@@ -27,7 +28,8 @@ impl<T> Arrival<T> {
 pub(crate) struct Propagation<T> {
     pub(crate) delay_ns: Nanos,
     pub(crate) jitter: Jitter,
-    random: Random,
+    /// Boxed, for it is large and most links have no jitter.
+    random: Box<Random>,
     /// When the latest packet arrives or would have arrived, had it not been held back.
     latest: Nanos,
     in_order: VecDeque<Arrival<T>>,
@@ -40,7 +42,7 @@ impl<T> Propagation<T> {
         Self {
             delay_ns,
             jitter,
-            random,
+            random: Box::new(random),
             latest: 0,
             in_order: VecDeque::new(),
             held: VecDeque::new(),

@@ -1,5 +1,6 @@
 //! The queue before the serialiser: its limits and its discipline.
 
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 
 use crate::Nanos;
@@ -69,7 +70,8 @@ pub(crate) fn pop<P>(packets: &mut VecDeque<P>) -> Option<P> {
 #[derive(Debug)]
 pub(crate) struct Queue<T> {
     pub(crate) limits: QueueLimits,
-    codel: Option<CoDel>,
+    /// Boxed, as is all that few links have: what every packet touches stays together.
+    codel: Option<Box<CoDel>>,
     fifo: Fifo<T>,
 }
 
@@ -84,7 +86,7 @@ impl<T> Queue<T> {
             Discipline::CoDel {
                 target_ns,
                 interval_ns,
-            } => Some(CoDel::new(target_ns, interval_ns)),
+            } => Some(Box::new(CoDel::new(target_ns, interval_ns))),
         };
         Self {
             limits,

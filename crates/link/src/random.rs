@@ -4,8 +4,6 @@
 //! independent of each other, and what one purpose draws moves no other. Logarithm and cosine come
 //! from `libm`, as those of the platform may differ in the last bit.
 
-use alloc::boxed::Box;
-
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 
@@ -18,10 +16,9 @@ pub(crate) enum Purpose {
     Reordering = 3,
 }
 
-/// Numbers of one stream. The generator is boxed for it is large, and most links never draw: what
-/// every packet touches stays together.
+/// Numbers of one stream.
 #[derive(Debug)]
-pub(crate) struct Random(Box<ChaCha8Rng>);
+pub(crate) struct Random(ChaCha8Rng);
 
 impl Random {
     pub(crate) fn new(seed: u64, direction: usize, purpose: Purpose) -> Self {
@@ -29,7 +26,7 @@ impl Random {
         key[..8].copy_from_slice(&seed.to_le_bytes());
         let mut generator = ChaCha8Rng::from_seed(key);
         generator.set_stream(4 * direction as u64 + purpose as u64);
-        Self(Box::new(generator))
+        Self(generator)
     }
 
     /// True with this probability, to the nearest 2⁻⁵³; draws one number.

@@ -16,10 +16,16 @@ pub(crate) struct Way {
 }
 
 /// A routing table.
+///
+/// A router of a large network has hundreds of networks, and all routers together more than a cache
+/// holds if each network has its interfaces: it has the number of a set of interfaces, of which
+/// there are few.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Table {
     /// The longest prefix first.
     groups: Vec<Group>,
+    /// Sets of equally good interfaces, each in the order of their adding.
+    sets: Vec<Vec<usize>>,
 }
 
 /// The networks of one family whose prefixes have the same length.
@@ -27,66 +33,78 @@ pub(crate) struct Table {
 struct Group {
     is_ipv4: bool,
     length: u8,
-    /// The best ways to each network, sorted by its [bits].
-    networks: Vec<(u128, Best)>,
+    /// The [bits] of each network, sorted.
+    networks: Vec<u128>,
+    /// The best ways to each network.
+    best: Vec<Best>,
 }
 
 /// The best ways to a network.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Best {
     metric: u32,
-    /// In the order of their adding.
-    interfaces: Vec<usize>,
+    /// Number of the set of interfaces.
+    set: u32,
 }
 
 impl Table {
     /// Adds a way; the same one twice is one.
     pub(crate) fn add(&mut self, way: Way) {
         let Prefix { address, length } = way.to;
-        let group = self.group(address.is_ipv4(), length);
         let network = bits(address) & mask(length);
-        let place = group
-            .networks
-            .partition_point(|&(other, _)| other < network);
-        if group
-            .networks
-            .get(place)
-            .is_none_or(|&(other, _)| other != network)
-        {
-            let best = Best {
-                metric: way.metric,
-                interfaces: Vec::new(),
-            };
-            group.networks.insert(place, (network, best));
-        }
-        let best = &mut group.networks[place].1;
-        if way.metric < best.metric {
-            best.metric = way.metric;
-            best.interfaces.clear();
-        }
-        if way.metric == best.metric && !best.interfaces.contains(&way.interface) {
-            best.interfaces.push(way.interface);
+        let index = self.group(address.is_ipv4(), length);
+        let found = self.groups[index].networks.binary_search(&network);
+        let best = found.ok().map(|place| self.groups[index].best[place]);
+        let interfaces = match best {
+            Some(best) if best.metric < way.metric => return,
+            Some(best) if best.metric == way.metric => {
+                let others = &self.sets[best.set as usize];
+                if others.contains(&way.interface) {
+                    return;
+                }
+                [&others[..], &[way.interface]].concat()
+            }
+            _ => vec![way.interface],
+        };
+        let best = Best {
+            metric: way.metric,
+            set: self.set(interfaces),
+        };
+        let group = &mut self.groups[index];
+        match found {
+            Ok(place) => group.best[place] = best,
+            Err(place) => {
+                group.networks.insert(place, network);
+                group.best.insert(place, best);
+            }
         }
     }
 
-    /// The group of a family and a length, which is made where there is none.
-    fn group(&mut self, is_ipv4: bool, length: u8) -> &mut Group {
+    /// The index of the group of a family and a length, which is made where there is none.
+    fn group(&mut self, is_ipv4: bool, length: u8) -> usize {
         let key = |group: &Group| (u8::MAX - group.length, group.is_ipv4);
-        let wanted = (u8::MAX - length, is_ipv4);
-        let place = self.groups.partition_point(|group| key(group) < wanted);
-        if self
+        let found = self
             .groups
-            .get(place)
-            .is_none_or(|group| key(group) != wanted)
-        {
+            .binary_search_by_key(&(u8::MAX - length, is_ipv4), key);
+        found.unwrap_or_else(|place| {
             let group = Group {
                 is_ipv4,
                 length,
                 networks: Vec::new(),
+                best: Vec::new(),
             };
             self.groups.insert(place, group);
-        }
-        &mut self.groups[place]
+            place
+        })
+    }
+
+    /// The number of a set of interfaces, which is made where there is none.
+    fn set(&mut self, interfaces: Vec<usize>) -> u32 {
+        let place = self.sets.iter().position(|other| *other == interfaces);
+        place.unwrap_or_else(|| {
+            self.sets.push(interfaces);
+            self.sets.len() - 1
+        }) as u32
     }
 
     /// The equally good interfaces for a destination.
@@ -97,11 +115,8 @@ impl Table {
                 continue;
             }
             let network = wanted & mask(group.length);
-            let found = group
-                .networks
-                .binary_search_by_key(&network, |&(other, _)| other);
-            if let Ok(place) = found {
-                return &group.networks[place].1.interfaces;
+            if let Ok(place) = group.networks.binary_search(&network) {
+                return &self.sets[group.best[place].set as usize];
             }
         }
         &[]

@@ -6,6 +6,8 @@ pub(crate) mod trace;
 
 pub(crate) use channel::Channel;
 
+use alloc::boxed::Box;
+
 use crate::Nanos;
 use crate::config::Rate;
 use trace::Replay;
@@ -22,7 +24,7 @@ pub(crate) const NANOBITS_PER_BYTE: Nanobits = 8_000_000_000;
 pub(crate) enum Pace {
     Unlimited,
     Fixed { bits_per_second: u64 },
-    Trace(Replay),
+    Trace(Box<Replay>),
 }
 
 impl Pace {
@@ -31,7 +33,9 @@ impl Pace {
         match rate {
             Rate::Unlimited => Self::Unlimited,
             &Rate::Fixed { bits_per_second } => Self::Fixed { bits_per_second },
-            Rate::Trace { opportunities_ms } => Self::Trace(Replay::new(opportunities_ms, now)),
+            Rate::Trace { opportunities_ms } => {
+                Self::Trace(Box::new(Replay::new(opportunities_ms, now)))
+            }
         }
     }
 }
