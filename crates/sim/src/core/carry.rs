@@ -1,0 +1,108 @@
+//! Packets on their way from node to node.
+
+use mptcplab_wire::{EchoKind, Packet};
+
+use super::{Actor, Core};
+use crate::capture::Seen;
+use crate::node::Onward;
+
+impl Core {
+    /// Carries out of a link what has come to its end.
+    pub(crate) fn poll_line(&mut self, line: usize) {
+        let mut arrived = std::mem::take(&mut self.arrived);
+        self.lines[line].poll(self.now, &mut arrived);
+        for (direction, packet) in arrived.drain(..) {
+            self.arrive(line, direction, packet);
+        }
+        self.arrived = arrived;
+        self.refresh_line(line);
+    }
+
+    /// Sets anew when a link is called.
+    pub(crate) fn refresh_line(&mut self, line: usize) {
+        self.call(Actor::Line(line), self.lines[line].deadline());
+    }
+
+    /// A packet has come to the end of a link.
+    fn arrive(&mut self, line: usize, direction: usize, mut packet: Box<Packet>) {
+        self.carried += 1;
+        let of = self.lines[line].ends[1 - direction];
+        let node = &mut self.nodes[of.node];
+        if !node.interfaces[of.interface].receives(&packet) {
+            return;
+        }
+        self.capture((of.node, of.interface), Seen::Inbound, &packet);
+        if let Some(queue) = &mut self.outside[of.node] {
+            queue.push_back((of.interface, *packet));
+            return;
+        }
+        match self.nodes[of.node].onward(&packet) {
+            Onward::Here => self.take(of.node, *packet),
+            Onward::By(interface) => {
+                if packet.decrement_hop_limit() {
+                    self.emit(of.node, interface, packet);
+                }
+            }
+            Onward::Nowhere => {}
+        }
+    }
+
+    /// A packet has reached its node.
+    fn take(&mut self, node: usize, packet: Packet) {
+        const TCP: u8 = 6;
+        if packet.protocol() == TCP {
+            if let Some(endpoint) = &mut self.endpoints[node] {
+                endpoint.receive(self.now, packet);
+                self.touch(node);
+            }
+            return;
+        }
+        match packet.as_echo() {
+            Some(echo) if echo.kind == EchoKind::Request => {
+                let (to, from) = (packet.source(), packet.destination());
+                let (id, sequence) = (echo.id, echo.sequence);
+                let payload = packet.payload;
+                let reply = Packet::echo(from, to, EchoKind::Reply, id, sequence, payload);
+                self.send(node, reply);
+            }
+            _ => self.inbox.push_back((node, packet)),
+        }
+    }
+
+    /// Sends a packet of a node itself; one without a way is lost.
+    pub(crate) fn send(&mut self, node: usize, packet: Packet) {
+        if let Some(interface) = self.nodes[node].way_of_own(&packet) {
+            self.emit(node, interface, Box::new(packet));
+        }
+    }
+
+    /// Hands a packet to the link at an interface.
+    pub(crate) fn emit(&mut self, node: usize, interface: usize, packet: Box<Packet>) {
+        let out = &mut self.nodes[node].interfaces[interface];
+        let Some((line, end)) = out.line else {
+            return;
+        };
+        if !out.sends(&packet) {
+            return;
+        }
+        self.capture((node, interface), Seen::Outbound, &packet);
+        if self.lines[line].offer(self.now, end, packet) {
+            self.refresh_line(line);
+        }
+    }
+
+    /// Lets a node live outside: what reaches its interfaces is kept for whoever fetches it.
+    pub(crate) fn put_outside(&mut self, node: usize) {
+        self.outside[node].get_or_insert_default();
+    }
+
+    /// Takes what has reached a node outside, with the interface.
+    pub(crate) fn take_outside(&mut self, node: usize) -> Option<(usize, Packet)> {
+        self.outside[node].as_mut()?.pop_front()
+    }
+
+    /// A packet for the applications.
+    pub(crate) fn take_inbox(&mut self) -> Option<(usize, Packet)> {
+        self.inbox.pop_front()
+    }
+}
