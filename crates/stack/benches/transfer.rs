@@ -20,7 +20,7 @@ struct Pair {
     now: u64,
     hosts: [Endpoint; 2],
     /// What is on its way to each host.
-    wire: [VecDeque<(u64, Packet)>; 2],
+    wire: [VecDeque<(u64, Box<Packet>)>; 2],
     free_at: [u64; 2],
 }
 
@@ -58,7 +58,7 @@ impl Pair {
         match (self.wire[to].pop_front(), deadline) {
             (Some((at, packet)), _) if deadline.is_none_or(|deadline| at <= deadline) => {
                 self.now = at;
-                self.hosts[to].receive(at, packet);
+                self.hosts[to].receive(at, *packet);
             }
             (entry, Some(at)) => {
                 if let Some(entry) = entry {

@@ -117,7 +117,7 @@ impl Datagrams {
             Way::Down => (traffic.server, server, client),
             Way::Up | Way::Both => (traffic.client, client, server),
         };
-        core.send(node, Packet::udp(from, to, self.payload.clone()));
+        core.send(node, Box::new(Packet::udp(from, to, self.payload.clone())));
     }
 
     /// Sets when the next datagram is due.

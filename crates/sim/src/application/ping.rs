@@ -76,7 +76,7 @@ impl Ping {
             let (kind, payload) = (EchoKind::Request, self.payload.clone());
             let (id, target) = (self.identifier, traffic.target);
             let packet = Packet::echo(source, target, kind, id, number, payload);
-            core.send(traffic.client, packet);
+            core.send(traffic.client, Box::new(packet));
         }
         self.sequence += 1;
         self.due += if self.sequence == self.count {

@@ -63,16 +63,16 @@ impl Core {
                 let (id, sequence) = (echo.id, echo.sequence);
                 let payload = packet.payload;
                 let reply = Packet::echo(from, to, EchoKind::Reply, id, sequence, payload);
-                self.send(node, reply);
+                self.send(node, Box::new(reply));
             }
             _ => self.inbox.push_back((node, packet)),
         }
     }
 
     /// Sends a packet of a node itself; one without a way is lost.
-    pub(crate) fn send(&mut self, node: usize, packet: Packet) {
+    pub(crate) fn send(&mut self, node: usize, packet: Box<Packet>) {
         if let Some(interface) = self.nodes[node].way_of_own(&packet) {
-            self.emit(node, interface, Box::new(packet));
+            self.emit(node, interface, packet);
         }
     }
 

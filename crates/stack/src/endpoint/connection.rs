@@ -39,7 +39,7 @@ impl Connection {
     }
 
     /// The next packet to leave.
-    pub(crate) fn transmit(&mut self, context: &mut Context<'_>) -> Option<Packet> {
+    pub(crate) fn transmit(&mut self, context: &mut Context<'_>) -> Option<Box<Packet>> {
         match self {
             Self::Plain(plain) => plain.transmit(context),
             Self::Multipath(multipath) => multipath.transmit(context),

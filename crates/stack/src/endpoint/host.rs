@@ -1,5 +1,6 @@
 //! What all connections of a host share.
 
+use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 use core::net::{IpAddr, SocketAddr};
@@ -33,7 +34,7 @@ pub(crate) struct Host {
     /// Listening ports.
     pub(crate) listeners: BTreeMap<u16, Listener>,
     /// Resets that answer segments of no connection.
-    strays: VecDeque<Packet>,
+    strays: VecDeque<Box<Packet>>,
     pub(crate) resets_sent: u64,
     tuples: HashMap<FourTuple, (ConnectionId, SubflowId), FixedState>,
     /// Tokens of the MPTCP connections.
@@ -154,7 +155,7 @@ impl Host {
         {
             self.resets_sent += 1;
             let packet = answer.into_packet(self.config.hop_limit);
-            self.strays.push_back(packet);
+            self.strays.push_back(Box::new(packet));
         }
     }
 
@@ -166,7 +167,7 @@ impl Host {
             answer.options.mptcp.push(reason);
             self.resets_sent += 1;
             let packet = answer.into_packet(self.config.hop_limit);
-            self.strays.push_back(packet);
+            self.strays.push_back(Box::new(packet));
         }
     }
 
@@ -199,7 +200,7 @@ impl Host {
         }
     }
 
-    pub(crate) fn take_stray(&mut self) -> Option<Packet> {
+    pub(crate) fn take_stray(&mut self) -> Option<Box<Packet>> {
         self.strays.pop_front()
     }
 

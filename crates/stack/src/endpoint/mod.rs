@@ -27,11 +27,11 @@
 //! loop {
 //!     let mut idle = true;
 //!     while let Some(packet) = client.transmit(0) {
-//!         server.receive(0, packet);
+//!         server.receive(0, *packet);
 //!         idle = false;
 //!     }
 //!     while let Some(packet) = server.transmit(0) {
-//!         client.receive(0, packet);
+//!         client.receive(0, *packet);
 //!         idle = false;
 //!     }
 //!     if idle {

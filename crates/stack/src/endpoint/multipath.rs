@@ -115,7 +115,7 @@ impl MultipathConnection {
         self.carry_out(context);
     }
 
-    pub(crate) fn transmit(&mut self, context: &mut Context<'_>) -> Option<Packet> {
+    pub(crate) fn transmit(&mut self, context: &mut Context<'_>) -> Option<Box<Packet>> {
         let hop_limit = context.host.config.hop_limit;
         self.connection.transmit(context.now, hop_limit)
     }

@@ -108,8 +108,9 @@ impl Endpoint {
         });
     }
 
-    /// The next packet to leave now; to be called until there is none.
-    pub fn transmit(&mut self, now: Nanos) -> Option<Packet> {
+    /// The next packet to leave now; to be called until there is none. It comes in a box, as it is
+    /// handed on from queue to queue on its way.
+    pub fn transmit(&mut self, now: Nanos) -> Option<Box<Packet>> {
         let now = self.tick(now);
         if let Some(stray) = self.host.take_stray() {
             return Some(stray);

@@ -1,5 +1,7 @@
 //! A connection of plain TCP and its application.
 
+use alloc::boxed::Box;
+
 use bytes::Bytes;
 use mptcplab_wire::{Packet, Segment};
 
@@ -82,10 +84,11 @@ impl PlainConnection {
         self.report(context, progress);
     }
 
-    pub(crate) fn transmit(&mut self, context: &mut Context<'_>) -> Option<Packet> {
+    pub(crate) fn transmit(&mut self, context: &mut Context<'_>) -> Option<Box<Packet>> {
         let draft = self.tcp.draft(context.now)?;
         let segment = self.tcp.write(context.now, draft, &mut NoExtension);
-        Some(segment.into_packet(context.host.config.hop_limit))
+        let packet = segment.into_packet(context.host.config.hop_limit);
+        Some(Box::new(packet))
     }
 
     pub(crate) fn next_deadline(&self) -> Option<Nanos> {

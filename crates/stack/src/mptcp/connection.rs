@@ -229,10 +229,10 @@ impl Connection {
     }
 
     /// The next segment to send, as a packet.
-    pub fn transmit(&mut self, now: Nanos, hop_limit: u8) -> Option<Packet> {
+    pub fn transmit(&mut self, now: Nanos, hop_limit: u8) -> Option<Box<Packet>> {
         let (index, draft) = self.draft(now)?;
         let segment = self.write_segment(now, index, draft);
-        Some(segment.into_packet(hop_limit))
+        Some(Box::new(segment.into_packet(hop_limit)))
     }
 
     /// What is to be sent next, and the index of its subflow.

@@ -257,7 +257,7 @@ impl Game {
         while let Some(packet) = self.host.transmit(self.now) {
             packets += 1;
             assert!(packets < MOST_PACKETS, "the endpoint transmits without end");
-            let sent = Segment::parse(packet).expect("it sends segments");
+            let sent = Segment::parse(*packet).expect("it sends segments");
             if sent.destination == PEER.into() && !sent.flags.rst {
                 self.port = sent.source.port();
                 self.acknowledgement = sent.sequence.wrapping_add(sent.sequence_bytes());

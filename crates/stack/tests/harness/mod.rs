@@ -57,7 +57,7 @@ pub struct Wire {
     last: [Option<Segment>; 2],
     /// Every segment in the order in which it left.
     pub sent: Vec<Sent>,
-    in_flight: BTreeMap<(Nanos, u64), (usize, Packet)>,
+    in_flight: BTreeMap<(Nanos, u64), (usize, Box<Packet>)>,
     script: Script,
     packets: u64,
     /// Packets that leave one after the other take as long each.
@@ -221,11 +221,11 @@ impl Wire {
         }
     }
 
-    fn send(&mut self, from: usize, mut packet: Packet) {
-        let mut segment = Segment::parse(packet.clone()).expect("hosts send segments");
+    fn send(&mut self, from: usize, mut packet: Box<Packet>) {
+        let mut segment = Segment::parse(*packet.clone()).expect("hosts send segments");
         if let Some(strip) = self.strip {
             strip(&mut segment.options);
-            packet = segment.clone().into_packet(64);
+            packet = Box::new(segment.clone().into_packet(64));
         }
         self.last[from] = Some(segment.clone());
         let fate = (self.script)(self.now, from, &segment);
@@ -237,7 +237,7 @@ impl Wire {
         }
         self.free_at[from] = start + self.spacing;
         let arrival = start + self.spacing + self.delay;
-        let mut deliver = |at: Nanos, packet: Packet| {
+        let mut deliver = |at: Nanos, packet: Box<Packet>| {
             self.packets += 1;
             self.in_flight
                 .insert((at, self.packets), (1 - from, packet));
@@ -282,7 +282,7 @@ impl Wire {
         match self.in_flight.first_entry() {
             Some(entry) if entry.key().0 <= self.now => {
                 let (host, packet) = entry.remove();
-                self.hosts[host].receive(self.now, packet);
+                self.hosts[host].receive(self.now, *packet);
             }
             _ => {
                 for host in [CLIENT, SERVER] {

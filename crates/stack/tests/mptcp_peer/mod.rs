@@ -291,7 +291,7 @@ impl Bench {
     pub fn flush(&mut self) {
         while let Some(packet) = self.host.transmit(self.now) {
             self.out
-                .push_back(Segment::parse(packet).expect("the host sends segments"));
+                .push_back(Segment::parse(*packet).expect("the host sends segments"));
         }
         while let Some(event) = self.host.poll_event() {
             self.events.push(event);

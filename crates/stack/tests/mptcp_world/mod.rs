@@ -83,7 +83,7 @@ pub struct World {
     /// Every segment that left: when, from which host, on which path.
     pub sent: Vec<(Nanos, usize, usize, Segment)>,
     pub keep_sent: bool,
-    in_flight: BTreeMap<(Nanos, u64), (usize, Packet)>,
+    in_flight: BTreeMap<(Nanos, u64), (usize, Box<Packet>)>,
     packets: u64,
     locals: [Vec<LocalAddress>; 2],
 }
@@ -269,7 +269,7 @@ impl World {
             self.packets += 1;
             self.in_flight.insert(
                 (arrival + later, self.packets),
-                (1 - from, segment.into_packet(64)),
+                (1 - from, Box::new(segment.into_packet(64))),
             );
         }
     }
@@ -289,7 +289,7 @@ impl World {
         match self.in_flight.first_entry() {
             Some(entry) if entry.key().0 <= self.now => {
                 let (host, packet) = entry.remove();
-                self.hosts[host].receive(self.now, packet);
+                self.hosts[host].receive(self.now, *packet);
             }
             _ => {
                 for host in [CLIENT, SERVER] {

@@ -17,16 +17,15 @@ impl Segment {
     pub fn into_packet(self, hop_limit: u8) -> Packet {
         let (padding, option_bytes) = self.options.layout();
         let header_bytes = TCP_BYTES + option_bytes;
-        let header = ip_header(
-            self.source.ip(),
-            self.destination.ip(),
-            protocol::TCP,
-            hop_limit,
-            self.ecn,
-            header_bytes + self.payload.len(),
-        );
         let mut packet = Packet {
-            header,
+            header: ip_header(
+                self.source.ip(),
+                self.destination.ip(),
+                protocol::TCP,
+                hop_limit,
+                self.ecn,
+                header_bytes + self.payload.len(),
+            ),
             payload: self.payload,
         };
         let pair = |high: u16, low: u16| u32::from(high) << 16 | u32::from(low);
