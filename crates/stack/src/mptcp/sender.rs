@@ -224,7 +224,7 @@ impl Sender {
     }
 
     /// Something is on its way to the peer at the level of data.
-    pub(super) fn awaits_acknowledgement(&self) -> bool {
+    fn awaits_acknowledgement(&self) -> bool {
         self.queue.start() < self.next || self.fin == Fin::Sent
     }
 
