@@ -1,11 +1,22 @@
 //! Refuses, by name, a plan that cannot be simulated.
 
+use std::net::IpAddr;
+
 use mptcplab_plan::{Action, InterfaceRef, Middlebox, Plan, Traffic, Workload};
 
 use crate::error::SimError;
 
+/// Ports of a host, which connections and subflows need.
+const PORTS: u32 = 65_535;
+
 /// Looks at what the rest takes for granted.
 pub(crate) fn check(plan: &Plan) -> Result<(), SimError> {
+    for node in &plan.nodes {
+        if node.mptcp.subflows_per_pair > PORTS {
+            let problem = "it has 65,535 ports for subflows_per_pair";
+            return Err(SimError::refused(format!("node {}", node.name), problem));
+        }
+    }
     let mut used: Vec<InterfaceRef> = Vec::new();
     for link in &plan.links {
         let name = format!("link {}", link.name);
@@ -33,8 +44,14 @@ pub(crate) fn check(plan: &Plan) -> Result<(), SimError> {
             Action::Interface { interface, .. } | Action::Backup { interface, .. } => {
                 check_interface(plan, &what, *interface)?;
             }
-            Action::Subflow { traffic, .. } => {
+            Action::Subflow {
+                traffic,
+                source,
+                target,
+                ..
+            } => {
                 check_index(&what, *traffic, "traffic", plan.traffic.len())?;
+                check_families(&what, *source, *target)?;
             }
         }
     }
@@ -59,6 +76,14 @@ fn check_interface(plan: &Plan, what: &str, of: InterfaceRef) -> Result<(), SimE
     check_index(what, of.interface, "interfaces", interfaces)
 }
 
+fn check_families(what: &str, source: IpAddr, target: IpAddr) -> Result<(), SimError> {
+    if source.is_ipv4() == target.is_ipv4() {
+        return Ok(());
+    }
+    let problem = format!("{source} and {target} are addresses of two families");
+    Err(SimError::refused(what, problem))
+}
+
 fn check_middlebox(link: &str, middlebox: &Middlebox) -> Result<(), SimError> {
     let what = format!("a middlebox of {link}");
     match middlebox {
@@ -73,6 +98,9 @@ fn check_traffic(plan: &Plan, traffic: &Traffic) -> Result<(), SimError> {
     let name = format!("traffic {}", traffic.name);
     check_index(&name, traffic.client, "nodes", plan.nodes.len())?;
     check_index(&name, traffic.server, "nodes", plan.nodes.len())?;
+    if let Some(source) = traffic.source {
+        check_families(&name, source, traffic.target)?;
+    }
     let refuse = |problem| Err(SimError::refused(&name, problem));
     if plan.nodes[traffic.client].router || plan.nodes[traffic.server].router {
         return refuse("its client and its server must be hosts");
@@ -80,6 +108,9 @@ fn check_traffic(plan: &Plan, traffic: &Traffic) -> Result<(), SimError> {
     match traffic.workload {
         Workload::Command { .. } => refuse("commands need the kernel engine"),
         _ if traffic.client == traffic.server => refuse("its client is its server"),
+        Workload::Bulk { streams, .. } if streams > PORTS => {
+            refuse("a client has 65,535 ports for its streams")
+        }
         Workload::RequestResponse {
             request_bytes: 0, ..
         } => refuse("a request has at least one byte"),

@@ -5,6 +5,7 @@ mod mptcp_world;
 use mptcp_world::*;
 use mptcplab_stack::congestion::CongestionAlgorithm;
 use mptcplab_stack::endpoint::{Event, SocketOptions};
+use mptcplab_stack::mptcp::MptcpConfig;
 use mptcplab_stack::scheduler::SchedulerKind;
 use mptcplab_stack::tcp::Keepalive;
 use mptcplab_wire::Segment;
@@ -102,6 +103,8 @@ struct Case {
     /// Segments that pass before it begins to act.
     passes_first: u64,
     checksum: bool,
+    /// The client, the server send data numbers of 4 bytes.
+    short_numbers: [bool; 2],
     scheduler: SchedulerKind,
     congestion: CongestionAlgorithm,
     opportunistic: bool,
@@ -147,7 +150,12 @@ fn cases() -> impl Strategy<Value = Case> {
     let passes_first = prop_oneof![Just(0_u64), 1_u64..20, 20_u64..500];
     (
         (any::<u64>(), paths, network, (in_the_way, passes_first)),
-        (any::<bool>(), scheduler, congestion, any::<bool>()),
+        (
+            (any::<bool>(), any::<[bool; 2]>()),
+            scheduler,
+            congestion,
+            any::<bool>(),
+        ),
         (0_usize..400_000, 0_usize..400_000, death),
     )
         .prop_map(
@@ -158,7 +166,7 @@ fn cases() -> impl Strategy<Value = Case> {
                     (loss_percent, late_percent, twice_percent),
                     (in_the_way, passes_first),
                 ),
-                (checksum, scheduler, congestion, opportunistic),
+                ((checksum, short_numbers), scheduler, congestion, opportunistic),
                 (up, down, death),
             )| Case {
                 seed: seed | 1,
@@ -169,6 +177,7 @@ fn cases() -> impl Strategy<Value = Case> {
                 in_the_way,
                 passes_first,
                 checksum,
+                short_numbers,
                 scheduler,
                 congestion,
                 opportunistic,
@@ -190,7 +199,11 @@ fn world(case: &Case) -> World {
     config.scheduler = case.scheduler;
     config.opportunistic_retransmission = case.opportunistic;
     config.penalisation = case.opportunistic;
-    let mut world = World::new(paths, config);
+    let configs = case.short_numbers.map(|short_numbers| MptcpConfig {
+        short_numbers,
+        ..config.clone()
+    });
+    let mut world = World::with_configs(paths, configs);
     world.keep_sent = false;
     let (case, mut random) = (case.clone(), Random(case.seed));
     let mut passed = 0;
@@ -346,6 +359,7 @@ fn acknowledgements_without_options_truncate_nothing() {
         in_the_way: Box::StripAcks,
         passes_first: 0,
         checksum: false,
+        short_numbers: [false; 2],
         scheduler: SchedulerKind::LowestRtt,
         congestion: CongestionAlgorithm::Reno,
         opportunistic: false,

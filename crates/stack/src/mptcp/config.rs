@@ -33,6 +33,9 @@ pub struct MptcpConfig {
     pub close_timeout_ns: Nanos,
     /// Time until an ADD_ADDR that was not echoed is sent again; doubled each time.
     pub add_addr_timeout_ns: Nanos,
+    /// Send data sequence numbers and data acknowledgements of 4 bytes, the low ones: the sender
+    /// may choose (RFC 8684, section 3.3.1). Linux sends 8.
+    pub short_numbers: bool,
 }
 
 impl Default for MptcpConfig {
@@ -52,6 +55,7 @@ impl Default for MptcpConfig {
             penalisation: false,
             close_timeout_ns: 60 * SECOND,
             add_addr_timeout_ns: SECOND,
+            short_numbers: false,
         }
     }
 }

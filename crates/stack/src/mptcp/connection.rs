@@ -279,6 +279,7 @@ impl Connection {
             spoken,
             checksum: self.checksum,
             deny_join_initial_address: self.config.deny_join_initial_address,
+            short_numbers: self.config.short_numbers,
             acknowledgement: self.receiver.acknowledgement(),
             window_bytes: self.receiver.window_bytes().saturating_sub(held),
             fin: self.sender.fin_to_signal(),

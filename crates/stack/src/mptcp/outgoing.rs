@@ -16,6 +16,8 @@ pub(super) struct Outgoing<'a> {
     /// Checksums are used, or asked for while the handshake lasts.
     pub(super) checksum: bool,
     pub(super) deny_join_initial_address: bool,
+    /// Data sequence numbers and acknowledgements have 4 bytes.
+    pub(super) short_numbers: bool,
     /// DATA_ACK and window, where the peer's key is known.
     pub(super) acknowledgement: u64,
     pub(super) window_bytes: u64,
@@ -176,7 +178,7 @@ impl Outgoing<'_> {
         self.advertised = true;
         let mut dss = Dss {
             data_fin: false,
-            acknowledgement: Some(DataNumber::Long(self.acknowledgement)),
+            acknowledgement: Some(self.number(self.acknowledgement)),
             mapping: None,
         };
         if let Carrier::Data {
@@ -186,38 +188,46 @@ impl Outgoing<'_> {
         } = carrier
         {
             dss.data_fin = mapping.data_fin;
-            dss.mapping = Some(data_mapping(offset, bytes, &mapping));
+            dss.mapping = Some(self.data_mapping(offset, bytes, &mapping));
             options.mptcp.push(MptcpOption::Dss(dss));
             return;
         }
         if let Some(fin) = self.fin {
             dss.data_fin = true;
-            dss.mapping = Some(fin_mapping(fin, self.checksum));
+            dss.mapping = Some(self.fin_mapping(fin));
         }
         self.signals.write(Some(dss), room_bytes, options);
     }
-}
 
-fn data_mapping(offset: u64, bytes: usize, mapping: &DataMapping) -> Mapping {
-    Mapping {
-        data_sequence: DataNumber::Long(mapping.data_sequence),
-        subflow_sequence: offset as u32,
-        bytes: bytes as u16 + u16::from(mapping.data_fin),
-        checksum: mapping.checksum,
+    fn number(&self, number: u64) -> DataNumber {
+        if self.short_numbers {
+            DataNumber::Short(number as u32)
+        } else {
+            DataNumber::Long(number)
+        }
     }
-}
 
-/// DATA_FIN without data: a mapping of one byte at subflow sequence number 0 (section 3.3.3).
-fn fin_mapping(data_sequence: u64, checksum: bool) -> Mapping {
-    let mut mapping = Mapping {
-        data_sequence: DataNumber::Long(data_sequence),
-        subflow_sequence: 0,
-        bytes: 1,
-        checksum: None,
-    };
-    if checksum {
-        let sum = mptcplab_wire::checksum::data_pseudo_header(data_sequence, &mapping);
-        mapping.checksum = Some(sum.finish());
+    fn data_mapping(&self, offset: u64, bytes: usize, mapping: &DataMapping) -> Mapping {
+        Mapping {
+            data_sequence: self.number(mapping.data_sequence),
+            subflow_sequence: offset as u32,
+            bytes: bytes as u16 + u16::from(mapping.data_fin),
+            checksum: mapping.checksum,
+        }
     }
-    mapping
+
+    /// DATA_FIN without data: a mapping of one byte at subflow sequence number 0 (section 3.3.3).
+    fn fin_mapping(&self, data_sequence: u64) -> Mapping {
+        let mut mapping = Mapping {
+            data_sequence: self.number(data_sequence),
+            subflow_sequence: 0,
+            bytes: 1,
+            checksum: None,
+        };
+        if self.checksum {
+            let sum = mptcplab_wire::checksum::data_pseudo_header(data_sequence, &mapping);
+            mapping.checksum = Some(sum.finish());
+        }
+        mapping
+    }
 }

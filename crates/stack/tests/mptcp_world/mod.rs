@@ -120,12 +120,17 @@ impl World {
     }
 
     pub fn with_configs(paths: Vec<Path>, configs: [MptcpConfig; 2]) -> Self {
+        Self::with_seeds(paths, configs, [1, 2])
+    }
+
+    /// The same where the hosts have other seeds.
+    pub fn with_seeds(paths: Vec<Path>, configs: [MptcpConfig; 2], seeds: [u64; 2]) -> Self {
         let host = |index: usize| {
             let config = EndpointConfig {
                 mptcp: configs[index].clone(),
                 ..EndpointConfig::default()
             };
-            Endpoint::new(config, index as u64 + 1)
+            Endpoint::new(config, seeds[index])
         };
         let local = |host: usize, path: usize, endpoint| LocalAddress {
             address: address(host, path),
