@@ -140,6 +140,8 @@ pub(crate) struct Node {
     addresses: Vec<(IpAddr, usize)>,
     /// The same, sorted by address.
     by_address: Vec<(IpAddr, usize)>,
+    /// The earliest time at which an interface's addresses come back.
+    due: Option<Nanos>,
     /// Ways of a host's own packets, at places that their addresses choose.
     remembered: [Option<Remembered>; 1 << PLACE_BITS],
     flow_seed: u64,
@@ -168,6 +170,7 @@ impl Node {
             by_interface: Vec::new(),
             addresses: Vec::new(),
             by_address: Vec::new(),
+            due: None,
             remembered: [None; 1 << PLACE_BITS],
             flow_seed: Random::new(seed, Purpose::Routes, index).bits(),
         };
@@ -207,7 +210,11 @@ impl Node {
 
     /// When addresses come back.
     pub(crate) fn due(&self) -> Option<Nanos> {
-        self.interfaces.iter().filter_map(|one| one.due).min()
+        self.due
+    }
+
+    fn update_due(&mut self) {
+        self.due = self.interfaces.iter().filter_map(|one| one.due).min();
     }
 
     /// Brings back addresses that are due.
@@ -225,6 +232,7 @@ impl Node {
             }
         }
         if !changes.is_empty() {
+            self.update_due();
             self.make_routes();
         }
         changes
@@ -236,11 +244,14 @@ impl Node {
         if this.is_running() {
             if !this.usable && this.due.is_none() {
                 this.due = Some(now.saturating_add(this.planned.address_delay_ns));
+                self.update_due();
             }
             return None;
         }
         this.due = None;
-        if !std::mem::replace(&mut this.usable, false) {
+        let was_usable = std::mem::replace(&mut this.usable, false);
+        self.update_due();
+        if !was_usable {
             return None;
         }
         self.make_routes();
@@ -308,16 +319,16 @@ impl Node {
 
     /// The interface of a usable address.
     pub(crate) fn interface_of(&self, address: IpAddr) -> Option<usize> {
-        let place = match self.is_router {
-            false => self
-                .by_address
-                .iter()
-                .position(|&(own, _)| own == address)?,
+        let is_it = |&&(own, _): &&(IpAddr, usize)| own == address;
+        let found = match self.is_router {
+            false => self.by_address.iter().find(is_it),
             // A router may have hundreds.
-            true => self.by_address.partition_point(|&(own, _)| own < address),
+            true => {
+                let place = self.by_address.partition_point(|&(own, _)| own < address);
+                self.by_address.get(place).filter(is_it)
+            }
         };
-        let &(own, interface) = self.by_address.get(place)?;
-        (own == address).then_some(interface)
+        found.map(|&(_, interface)| interface)
     }
 
     /// Usable addresses with the MTU of their interfaces and the flags of their endpoints.

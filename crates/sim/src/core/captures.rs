@@ -47,6 +47,7 @@ impl Core {
     }
 
     /// Writes a packet to the capture of an interface, if it has one.
+    #[inline]
     pub(super) fn capture(&mut self, of: (usize, usize), seen: Seen, packet: &Packet) {
         if self.captures.is_empty() {
             return;
