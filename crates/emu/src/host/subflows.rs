@@ -10,7 +10,7 @@ use crate::telemetry::subflows;
 /// Address id of the additional subflows of one address pair: any but that of another address.
 const PAIR_ADDRESS_ID: u8 = 1;
 /// How long a returned address may stay without a subflow before one is tried for again.
-pub(super) const FIRST_REJOIN_PAUSE: Duration = Duration::from_millis(250);
+pub(super) const FIRST_REJOIN_PAUSE: Duration = Duration::from_millis(100);
 /// Between the last two tries.
 const LONGEST_REJOIN_PAUSE: Duration = Duration::from_secs(8);
 
