@@ -39,7 +39,7 @@ variants:
   tcp: {protocol: tcp, via: a}
 repetitions: 3
 """
-PINNED = "6c594ff30669cdb4d4d7af860e3b717a9eaedeb7e313ed83ab4942cdca80c46d"
+PINNED = "68a36ce0e391d2e028a50eed5ca911bfd848f0b12fa1eed09503e88cc97092f8"
 
 
 def files(folder: Path) -> dict[str, str]:

@@ -100,7 +100,7 @@ fn coupled_subflows_take_of_a_shared_bottleneck_what_one_flow_takes() {
     );
     for control in ["lia", "olia", "balia"] {
         let coupled = ratio(control);
-        assert!((0.5..=1.15).contains(&coupled), "{control}: {coupled}");
+        assert!((0.4..=1.15).contains(&coupled), "{control}: {coupled}");
     }
 }
 

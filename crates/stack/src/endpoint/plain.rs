@@ -113,6 +113,9 @@ impl PlainConnection {
         if progress.finished {
             context.tell(Event::Finished { id });
         }
+        if progress.acknowledged_bytes > 0 && self.wants_writable {
+            self.tcp.widen_send_buffer();
+        }
         if progress.acknowledged_bytes > 0 && self.wants_writable && self.has_room() {
             self.wants_writable = false;
             context.tell(Event::Writable { id });
@@ -169,7 +172,10 @@ impl PlainConnection {
             return 0;
         }
         let used = self.tcp.outstanding_bytes();
+        // The last segment that begins while there is room is a full one (`tcp_sendmsg`).
+        let segment = u64::from(self.tcp.segment_bytes()).max(1);
         let room = self.tcp.send_buffer_bytes().saturating_sub(used);
+        let room = room.next_multiple_of(segment);
         let taken = data.len().min(usize::try_from(room).unwrap_or(usize::MAX));
         self.wants_writable |= taken < data.len();
         data.truncate(taken);

@@ -71,6 +71,8 @@ pub struct Connection {
     pub(super) given_up_at: Option<Nanos>,
     /// The application was refused room, and waits for it.
     pub(super) wants_room: bool,
+    /// What the application may have written ahead of the acknowledgements.
+    pub(super) send_buffer_bytes: u64,
     /// The application was told of data and has not read all.
     pub(super) told_readable: bool,
     /// A checksum failed on the only subflow: what it brings waits for the infinite mapping.
@@ -161,6 +163,8 @@ impl Connection {
         let buffer = opening.tcp.receive_buffer;
         let tuning = Tuning::new(window(buffer.initial_bytes), window(buffer.max_bytes));
         let tuple = opening.tuple;
+        let send_buffer_bytes =
+            Self::first_send_buffer_bytes(opening.tcp.send_buffer.initial_bytes);
         Self {
             id: opening.id,
             initiated_here: first.initiated_here,
@@ -187,6 +191,7 @@ impl Connection {
             released: false,
             given_up_at: None,
             wants_room: false,
+            send_buffer_bytes,
             told_readable: false,
             failed: None,
             infinite: None,
@@ -485,7 +490,7 @@ impl Connection {
         if self.sender.is_shut() || self.closed.is_some() {
             return 0;
         }
-        let room = self.send_buffer_bytes().saturating_sub(self.queued_bytes());
+        let room = self.write_room_bytes();
         let bytes = usize::try_from(room).unwrap_or(usize::MAX).min(data.len());
         self.wants_room = bytes < data.len();
         self.sender.write(data.slice(..bytes));
@@ -496,25 +501,6 @@ impl Connection {
     /// Bytes written and not acknowledged.
     pub(super) fn queued_bytes(&self) -> u64 {
         self.sender.queued_bytes()
-    }
-
-    /// The send buffer: twice those of the subflows together, at most the host's. In Linux it is
-    /// their sum, but data counts here with hardly more than its bytes, and there with the memory of
-    /// its packets.
-    fn send_buffer_bytes(&self) -> u64 {
-        let limits = self.tcp.send_buffer;
-        let sum: u64 = self
-            .subflows
-            .iter()
-            .filter(|subflow| !subflow.is_over())
-            .map(|subflow| 2 * subflow.tcp.send_buffer_bytes())
-            .sum();
-        sum.clamp(limits.initial_bytes.min(limits.max_bytes), limits.max_bytes)
-    }
-
-    /// At least a third of the send buffer is free: worth waking the writer for.
-    pub(super) fn has_room(&self) -> bool {
-        3 * self.queued_bytes() <= 2 * self.send_buffer_bytes()
     }
 
     /// Data for the application, at most `max_bytes`.
@@ -545,7 +531,7 @@ impl Connection {
     fn longest_rtt(&self) -> Nanos {
         self.subflows
             .iter()
-            .map(|subflow| subflow.tcp.smoothed_rtt_ns())
+            .map(|subflow| subflow.tcp.receive_rtt_ns())
             .max()
             .unwrap_or(0)
     }

@@ -85,16 +85,32 @@ impl Connection {
             let hmac = join_hmac(remote, self.local_key, subflow.peer_nonce, subflow.nonce);
             join_hmac_in_ack(&hmac)
         });
-        if expected.is_some() && join_ack(segment) == expected {
+        let genuine = expected.is_some() && join_ack(segment) == expected;
+        if genuine && self.wants_subflow(index) {
             return true;
         }
-        self.counters.join_ack_hmac_failures += 1;
+        if genuine {
+            self.counters.join_rejected += 1;
+        } else {
+            self.counters.join_ack_hmac_failures += 1;
+        }
         let subflow = &mut self.subflows[index];
         subflow.signals.reset = Some(signals::reset(reason::PROHIBITED, false));
         subflow.closing = true;
         subflow.pending = true;
         subflow.tcp.abort();
         false
+    }
+
+    /// An application that has written all it will has no use for a further subflow, where there
+    /// is one to bring it over. (Linux takes none at all then: `mptcp_can_accept_new_subflow`.)
+    fn wants_subflow(&self, index: usize) -> bool {
+        let mut others = (0..self.subflows.len()).filter(|place| *place != index);
+        !self.sender.is_shut()
+            || !others.any(|other| {
+                let other = &self.subflows[other];
+                other.may_send() && !other.tcp.is_timed_out()
+            })
     }
 
     /// The handshake of a subflow's TCP is complete.
@@ -167,6 +183,7 @@ impl Connection {
         self.counters.established = u64::from(!self.sender.is_shut());
         let window = first.tcp.send_window_bytes();
         self.sender.open_window(window);
+        self.sum_send_buffers();
     }
 
     fn tell_first_subflow(&mut self) {
@@ -271,6 +288,7 @@ impl Connection {
         subflow.stage = Stage::Established;
         let (tuple, initiated_here) = (subflow.tcp.tuple(), subflow.initiated_here);
         let id = SubflowId(subflow.id);
+        self.sum_send_buffers();
         self.addresses.works(&tuple);
         self.given_up_at = None;
         self.event(Event::SubflowEstablished {

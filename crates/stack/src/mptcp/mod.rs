@@ -24,6 +24,7 @@ mod paths;
 mod ranges;
 mod reassembly;
 mod receiver;
+mod send_buffer;
 mod send_queue;
 mod sender;
 mod sending;

@@ -20,11 +20,13 @@ const FIRST_INTERVAL_NS: Nanos = 1_000_000_000;
 impl Connection {
     /// Hands data to subflows. True where a subflow got some.
     pub(super) fn schedule(&mut self, now: Nanos) -> bool {
-        match self.mode {
+        let handed = match self.mode {
             Mode::Opening => false,
             Mode::Fallback => self.schedule_plain(),
             Mode::Multipath => self.schedule_mapped(now),
-        }
+        };
+        self.widen_send_buffers();
+        handed
     }
 
     fn schedule_plain(&mut self) -> bool {
@@ -286,6 +288,7 @@ impl Connection {
     /// A subflow's TCP had data acknowledged.
     pub(super) fn on_subflow_acknowledged(&mut self, now: Nanos, index: usize) {
         let subflow = &mut self.subflows[index];
+        subflow.acknowledged = true;
         if core::mem::take(&mut subflow.stalled) {
             self.counters.recovered += 1;
         }

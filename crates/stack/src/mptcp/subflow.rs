@@ -35,6 +35,8 @@ pub(super) struct Subflow {
     pub(super) signals: Signals,
     /// Its retransmission timer fired, and nothing was acknowledged since.
     pub(super) stalled: bool,
+    /// Something was acknowledged on it since data was last handed out.
+    pub(super) acknowledged: bool,
     /// It was closed here, at the level of TCP.
     pub(super) closing: bool,
     /// [`Tcp::draft`] may have something.
@@ -86,6 +88,7 @@ impl Subflow {
             sent_until: 0,
             signals: Signals::default(),
             stalled: false,
+            acknowledged: false,
             closing: false,
             pending: true,
             join_timer: None,

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::{Choice, Scheduler, View};
+use super::{Choice, Scheduler, SubflowView, View};
 
 /// Data given to one subflow before the next choice: 64 KiB less the headers that the kernel keeps
 /// room for (`MPTCP_SEND_BURST_SIZE`: TCP and its options 60, IPv6 40, fragment header 8).
@@ -20,6 +20,21 @@ pub const BURST_BYTES: u64 = (1 << 16) - 108;
 pub struct Default {
     /// Average rates by number of the subflow, bytes a second; 0 before the first burst.
     rates: Vec<(u32, u64)>,
+}
+
+/// What the connection's data is kept in: a burst ends where one of them does. The kernel keeps it in
+/// page fragments (`mptcp_sendmsg`), and looks after each whether to go on
+/// (`__subflow_push_pending`).
+pub const FRAGMENT_BYTES: u64 = 1 << 15;
+
+/// From the byte at `next` to the end of the fragment in which the burst is complete or the send
+/// buffer of the subflow full.
+fn burst_bytes(next: u64, subflow: &SubflowView) -> u64 {
+    let room = subflow
+        .queue_limit_bytes
+        .saturating_sub(subflow.queued_bytes);
+    let least = next + BURST_BYTES.min(room).max(1);
+    least.next_multiple_of(FRAGMENT_BYTES) - next
 }
 
 impl Default {
@@ -56,7 +71,7 @@ impl Scheduler for Default {
         if subflow.queued_bytes >= subflow.queue_limit_bytes {
             return None;
         }
-        let choice = view.new_data(index, BURST_BYTES)?;
+        let choice = view.new_data(index, burst_bytes(view.next, subflow))?;
         let burst = BURST_BYTES.min(view.window_end - view.next);
         let current = subflow.rate_bytes_per_second;
         let average = self.rate(subflow.id, current);
@@ -75,7 +90,6 @@ impl Scheduler for Default {
 
 #[cfg(test)]
 mod tests {
-    use super::super::SubflowView;
     use super::super::tests::{subflow, view};
     use super::*;
 
@@ -93,7 +107,31 @@ mod tests {
         let subflows = [queued(0, 8_000, 1_000_000), queued(1, 10_000, 2_000_000)];
         let choice = Default::default().choose(&view(&subflows)).unwrap();
         assert_eq!((choice.subflow, choice.from), (1, 0));
-        assert_eq!(choice.bytes, 65_428);
+    }
+
+    #[test]
+    fn a_burst_ends_with_a_fragment() {
+        let roomy = SubflowView {
+            queue_limit_bytes: 1 << 20,
+            ..queued(0, 8_000, 1_000_000)
+        };
+        let subflows = [roomy];
+        let choice = Default::default().choose(&view(&subflows)).unwrap();
+        assert_eq!(choice.bytes, 65_536);
+        let within = View {
+            next: 40_000,
+            end: 200_000,
+            ..view(&subflows)
+        };
+        let choice = Default::default().choose(&within).unwrap();
+        assert_eq!(choice.from + choice.bytes, 131_072);
+    }
+
+    #[test]
+    fn a_burst_ends_with_the_fragment_that_fills_the_send_buffer() {
+        let nearly_full = queued(0, 19_999, 1_000_000);
+        let choice = Default::default().choose(&view(&[nearly_full])).unwrap();
+        assert_eq!(choice.bytes, 32_768);
     }
 
     #[test]

@@ -34,7 +34,7 @@ mod round_robin;
 use alloc::boxed::Box;
 
 pub use blest::Blest;
-pub use default::{BURST_BYTES, Default};
+pub use default::{BURST_BYTES, Default, FRAGMENT_BYTES};
 pub use ecf::Ecf;
 pub use external::External;
 pub use lowest_rtt::LowestRtt;

@@ -263,10 +263,5 @@ impl Tcp {
         } else {
             self.control.on_ack(&mut self.window, &ack, paths);
         }
-        // What waits does not fill the window: the buffer is what keeps the sender back.
-        let spare = self.window.bytes.saturating_sub(ack.in_flight_bytes);
-        if self.queue.bytes() < spare {
-            self.widest_bytes = self.widest_bytes.max(self.window.bytes);
-        }
     }
 }

@@ -32,6 +32,7 @@ mod records;
 mod recovery;
 mod retransmit;
 mod segment;
+mod send_buffer;
 mod send_queue;
 mod state;
 mod timeout;
@@ -204,15 +205,6 @@ impl Tcp {
         self.queue.bytes() + self.next.saturating_sub(self.una.max(1))
     }
 
-    /// Bytes that the send buffer holds at most: three congestion windows. Linux has room for two
-    /// with the memory of a packet each, which is half as much again as its payload. It makes the
-    /// buffer larger only where the window is not full, and never smaller (`tcp_new_space`).
-    pub fn send_buffer_bytes(&self) -> u64 {
-        let limits = self.config.send_buffer;
-        let window = self.widest_bytes.max(self.initial_window());
-        (3 * window).max(limits.initial_bytes).min(limits.max_bytes)
-    }
-
     /// Takes received data in order, at most `max_bytes`, with its offset.
     #[inline]
     pub fn take_received(&mut self, now: Nanos, max_bytes: usize) -> Option<(u64, Bytes)> {
@@ -231,6 +223,12 @@ impl Tcp {
             self.due.ack = true;
         }
         Some(taken)
+    }
+
+    /// The round trip as received data tells it: an end that only receives measures no other after
+    /// the handshake. 0 before the first sample.
+    pub fn receive_rtt_ns(&self) -> Nanos {
+        self.receive_window.rtt_ns()
     }
 
     /// Bytes that stand ready to be taken.

@@ -158,6 +158,11 @@ impl ReceiveWindow {
         };
     }
 
+    /// The round trip as a receiver sees it; 0 before the first sample.
+    pub(crate) fn rtt_ns(&self) -> Nanos {
+        self.rtt_ns
+    }
+
     /// The round trip of the handshake.
     pub(crate) fn set_rtt(&mut self, rtt_ns: Nanos) {
         self.rtt_ns = rtt_ns;
