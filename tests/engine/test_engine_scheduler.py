@@ -1,6 +1,7 @@
 """A scheduler written in Python."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.engine.test_engine_sim import rows_hash
@@ -8,7 +9,7 @@ from tests.engine.worlds import MPTCP, two_paths
 
 from mptcplab._native import Connection
 from mptcplab.engine import run
-from mptcplab.recording import Recording
+from mptcplab.recording import Recording, Status
 from mptcplab.scenario import load, with_overrides
 
 TRAFFIC = """\
@@ -67,9 +68,23 @@ def test_what_it_raises_ends_the_run(tmp_path: Path) -> None:
     scenario = load(two_paths(tmp_path, "broken", TRAFFIC + MPTCP))
     with pytest.raises(ZeroDivisionError, match="by the scheduler"):
         run(scenario, "mptcp", tmp_path / "out", scheduler=broken)
+    recording = Recording.open(tmp_path / "out")
+    assert recording.manifest.status == Status.FAILED
+    assert "the scheduler raised ZeroDivisionError('by the scheduler')" in (
+        recording.manifest.warnings
+    )
 
 
-def test_an_answer_of_another_kind_ends_the_run(tmp_path: Path) -> None:
+@pytest.mark.parametrize("answer", ["first", (99, 1), (0, 0), (-1, 5), (0, "all")])
+def test_an_answer_of_another_kind_ends_the_run(answer: Any, tmp_path: Path) -> None:
     scenario = load(two_paths(tmp_path, "odd", TRAFFIC + MPTCP))
-    with pytest.raises(TypeError):
-        run(scenario, "mptcp", tmp_path / "out", scheduler=lambda _: "first")  # type: ignore[arg-type, return-value]
+    with pytest.raises(ValueError, match="the scheduler answered .*: it must be None, or the place"):
+        run(scenario, "mptcp", tmp_path / "out", scheduler=lambda _: answer)
+
+
+def test_the_kernel_takes_no_scheduler_of_python(tmp_path: Path) -> None:
+    scenario = load(two_paths(tmp_path, "kernel", TRAFFIC + MPTCP))
+    with pytest.raises(ValueError, match="needs virtual time"):
+        run(scenario, "mptcp", tmp_path / "out", engine="kernel", scheduler=lowest_rtt)
+    with pytest.raises(ValueError, match="not 'both'"):
+        run(scenario, "mptcp", tmp_path / "out", engine="both")

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 
 use mptcplab_stack::scheduler::{Choice, External, Scheduler, SubflowView, View};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 thread_local! {
@@ -57,11 +58,18 @@ fn ask(py: Python<'_>, view: &View<'_>) -> PyResult<Option<Choice>> {
         return Ok(None);
     };
     let answer = choose.call1(py, (Py::new(py, Connection::new(view))?,))?;
-    let answer: Option<(usize, u64)> = answer.extract(py)?;
-    Ok(answer.and_then(|(subflow, bytes)| {
-        let known = subflow < view.subflows.len();
-        known.then(|| view.new_data(subflow, bytes)).flatten()
-    }))
+    if answer.is_none(py) {
+        return Ok(None);
+    }
+    let count = view.subflows.len();
+    match answer.extract::<(usize, u64)>(py) {
+        Ok((subflow, bytes)) if subflow < count && bytes > 0 => Ok(view.new_data(subflow, bytes)),
+        _ => Err(PyValueError::new_err(format!(
+            "the scheduler answered {}: it must be None, or the place of one of the {count} \
+             subflows and a number of bytes above 0",
+            answer.bind(py).repr()?
+        ))),
+    }
 }
 
 /// What a scheduler sees of a connection. Offsets count the bytes of its data from 0.

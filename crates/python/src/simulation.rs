@@ -21,7 +21,8 @@ create_exception!(
 /// Runs a plan in virtual time.
 ///
 /// `take` is given the rows of the recording as JSON lines, some at a time, the last one `done`.
-/// Where it returns false, or raises, the run ends there. Other threads of Python run meanwhile.
+/// Where it returns false the run is interrupted, and `take` is given the last rows; where it
+/// raises it is called no more. Other threads of Python run meanwhile.
 ///
 /// `scheduler` decides for the hosts whose scheduler is called `supplied`: it is given a
 /// `Connection`, and answers with the place of a subflow in its list and how many bytes of new data
@@ -61,7 +62,7 @@ struct Callback {
 
 impl Sink for Callback {
     fn take(&mut self, lines: &[u8]) -> ControlFlow<()> {
-        if scheduler::has_raised() {
+        if self.raised.is_some() {
             return ControlFlow::Break(());
         }
         let answer = Python::attach(|py| {
@@ -70,8 +71,8 @@ impl Sink for Callback {
                 .extract::<bool>(py)
         });
         match answer {
-            Ok(true) => ControlFlow::Continue(()),
-            Ok(false) => ControlFlow::Break(()),
+            Ok(goes_on) if goes_on && !scheduler::has_raised() => ControlFlow::Continue(()),
+            Ok(_) => ControlFlow::Break(()),
             Err(error) => {
                 self.raised = Some(error);
                 ControlFlow::Break(())

@@ -4,6 +4,8 @@ use std::io;
 
 use thiserror::Error;
 
+use crate::Nanos;
+
 /// Why a plan cannot be simulated, or not to its end.
 #[derive(Debug, Error)]
 pub enum SimError {
@@ -14,6 +16,16 @@ pub enum SimError {
         part: String,
         /// What is wrong with it.
         problem: String,
+    },
+    /// Traffic without end within one instant.
+    #[error(
+        "virtual time stands still at {:.9} s: traffic goes round without end over links of no \
+         delay and of unlimited rate; give the links a rate or a delay",
+        *.at_ns as f64 / 1e9
+    )]
+    Standstill {
+        /// The instant.
+        at_ns: Nanos,
     },
     /// A capture could not be written.
     #[error("capture of {interface}: {error}")]

@@ -38,6 +38,7 @@ pub struct World {
     next_event: usize,
     /// Events of connections by node, where no traffic of the plan has them.
     unclaimed: Vec<Vec<Event>>,
+    is_interrupted: bool,
     counts: Counts,
 }
 
@@ -91,6 +92,7 @@ impl World {
             core,
             items,
             next_event: 0,
+            is_interrupted: false,
             counts: Counts::default(),
         };
         world.settle();
@@ -143,6 +145,20 @@ impl World {
         self.items.iter().all(Item::has_ended)
     }
 
+    /// Ends all traffic now: each transfer is recorded with what it got so far, and this reason as
+    /// its error.
+    pub fn interrupt(&mut self, reason: &'static str) {
+        self.is_interrupted = true;
+        self.stop(reason);
+    }
+
+    fn stop(&mut self, reason: &'static str) {
+        for number in 0..self.items.len() {
+            self.items[number].stop(&mut self.core, reason);
+            self.set_item(number);
+        }
+    }
+
     /// Writes the last rows and completes the captures.
     ///
     /// # Errors
@@ -151,7 +167,7 @@ impl World {
         probe::sample(&mut self.core, &self.plan);
         probe::write_counters(&mut self.core);
         self.core.finish_captures()?;
-        write_done(&mut self.core);
+        write_done(&mut self.core, self.is_interrupted);
         Ok(())
     }
 
@@ -312,10 +328,7 @@ impl World {
         if self.has_ended() {
             return;
         }
-        for number in 0..self.items.len() {
-            self.items[number].stop(&mut self.core, LIMIT_REACHED);
-            self.set_item(number);
-        }
+        self.stop(LIMIT_REACHED);
         self.core
             .recorder
             .warn("the run was ended by its time limit before all traffic was done");
@@ -345,7 +358,7 @@ fn write_ready(core: &mut Core) {
 }
 
 /// The last row. Virtual time is never late.
-fn write_done(core: &mut Core) {
+fn write_done(core: &mut Core, interrupted: bool) {
     #[derive(Serialize)]
     struct Done {
         interrupted: bool,
@@ -358,7 +371,7 @@ fn write_done(core: &mut Core) {
         lateness_max_ns: Option<Nanos>,
     }
     let done = Done {
-        interrupted: false,
+        interrupted,
         teardown_ns: None,
         realtime: None,
         packets: core.carried,

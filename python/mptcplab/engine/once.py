@@ -35,15 +35,20 @@ def run(
     """Runs a variant once, records it in `folder`, and opens the recording.
 
     `engine` is `kernel`, `sim` or `auto`: the kernel where it can do what the scenario asks. A
-    `scheduler` takes the place of those of all hosts; it runs in virtual time, whatever `engine`
-    says, and in this process.
+    `scheduler` takes the place of those of all hosts; it runs in virtual time, not on the `kernel`,
+    and in this process. What it raises is raised again.
 
     Raises:
         ScenarioError: the engine cannot do what the scenario asks.
+        ValueError: there is no such engine, or it takes no scheduler of Python.
         EngineError: the run failed. What was measured until then has been written.
         RecordingError: the folder holds something, or cannot be written.
 
     """
+    if engine not in (EngineName.AUTO, EngineName.KERNEL, EngineName.SIM):
+        raise ValueError(f"engine is 'kernel', 'sim' or 'auto', not {engine!r}")
+    if scheduler is not None and engine == EngineName.KERNEL:
+        raise ValueError("a scheduler of Python needs virtual time: engine='sim'")
     wanted = EngineName(engine) if scheduler is None else EngineName.SIM
     (chosen,) = choose(wanted, scenario, [variant]).engines
     job = Job(Task(scenario, variant, repetition=1, seed=seed), folder, captures)

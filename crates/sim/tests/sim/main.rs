@@ -3,6 +3,7 @@
 mod capture;
 mod determinism;
 mod hosts;
+mod interruption;
 mod ping;
 mod support;
 mod theory;

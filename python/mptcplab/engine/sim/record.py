@@ -27,7 +27,7 @@ def record(
 
     `reached` is told the seconds of virtual time. Where `must_stop` says so the run ends, and what
     was recorded until then is kept. `scheduler` decides for the hosts whose scheduler is called
-    `supplied`.
+    `supplied`; what it raises is raised again.
     """
     try:
         recorder = Recorder(folder, manifest, reached)
@@ -43,6 +43,11 @@ def record(
         except SimulationError as error:
             recorder.fail(str(error))
             return str(error)
+        except RecordingError:
+            raise
+        except Exception as error:
+            recorder.fail(f"the scheduler raised {error!r}")
+            raise
         recorder.finish()
     except RecordingError as error:
         return str(error)
