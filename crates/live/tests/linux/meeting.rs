@@ -265,6 +265,19 @@ impl Now<'_> {
         bytes.collect()
     }
 
+    /// Subflows of our end that are backups.
+    pub(crate) fn backups(&self) -> usize {
+        let endpoint = self.world.endpoint(OURS).expect("a host has one");
+        let subflows = self
+            .application
+            .id
+            .into_iter()
+            .flat_map(|id| endpoint.subflows(id));
+        subflows
+            .filter(|subflow| subflow.backup == Some(true))
+            .count()
+    }
+
     /// Lets our application send the rest once this is true.
     pub(crate) fn go_on_if(&mut self, ready: bool) {
         if ready {

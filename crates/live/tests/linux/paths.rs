@@ -29,6 +29,10 @@ pub(crate) const TESTS: &[Test] = &[
         "the_kernel_is_told_when_our_subflow_becomes_a_backup",
         we_change_priority,
     ),
+    (
+        "we_send_nothing_more_on_a_subflow_that_the_kernel_makes_a_backup",
+        kernel_changes_priority,
+    ),
 ];
 
 const SUBFLOW: EndpointFlags = EndpointFlags {
@@ -185,4 +189,40 @@ fn we_change_priority() {
     });
     end.assert_exchanged(BYTES);
     end.assert_multipath();
+}
+
+fn kernel_changes_priority() {
+    let meeting = Meeting::new(Opener::Kernel, BYTES).kernel_endpoint(SUBFLOW);
+    let mut changed = false;
+    let (mut before, mut last) = (None, None);
+    let end = meeting.held().run(|now| {
+        let sent = now.bytes_by_subflow();
+        if !changed && now.application.established() == 2 && now.application.sent >= BYTES / 2 {
+            changed = true;
+            now.kernel.path_manager(|path_manager| {
+                let mut endpoints = path_manager.endpoints()?.into_iter();
+                let found = endpoints.find(|found| found.address == SECOND_ADDRESS);
+                let backup = EndpointFlags {
+                    backup: true,
+                    ..SUBFLOW
+                };
+                path_manager.set_flags(&found.expect("it has one"), backup)
+            });
+        }
+        if sent.len() == 2 {
+            last = Some(sent);
+        }
+        if before.is_none() && now.backups() == 1 {
+            before = last.clone();
+        }
+        now.go_on_if(before.is_some());
+    });
+    end.assert_exchanged(BYTES);
+    end.assert_multipath();
+    let (before, last) = (before.expect("it was told"), last.expect("there were two"));
+    let [first, backup] = [0, 1].map(|subflow: usize| last[subflow][0] - before[subflow][0]);
+    // But for what the subflow had been handed before.
+    let most = 64_000;
+    assert!(first >= BYTES / 2 && backup <= most, "{first} and {backup}");
+    assert!(end.kernel.counter("MPTcpExtMPPrioTx") > 0);
 }
