@@ -78,7 +78,7 @@ def test_what_it_raises_ends_the_run(tmp_path: Path) -> None:
 @pytest.mark.parametrize("answer", ["first", (99, 1), (0, 0), (-1, 5), (0, "all")])
 def test_an_answer_of_another_kind_ends_the_run(answer: Any, tmp_path: Path) -> None:
     scenario = load(two_paths(tmp_path, "odd", TRAFFIC + MPTCP))
-    with pytest.raises(ValueError, match="the scheduler answered .*: it must be None, or the place"):
+    with pytest.raises(ValueError, match=r"^the scheduler answered .* must be None"):
         run(scenario, "mptcp", tmp_path / "out", scheduler=lambda _: answer)
 
 

@@ -117,10 +117,10 @@ def test_ctrl_c_keeps_what_was_done_and_ends_the_workers(tmp_path: Path) -> None
     ended = finish(process)
     assert ended.returncode == 130, ended.stderr
     wait_for("the end of all processes", lambda: not marked(mark))
-    runs = [Recording.open(tmp_path / "out" / "tcp" / n) for n in "12"]
-    assert [run.manifest.status for run in runs] == [Status.INTERRUPTED] * 2
-    for run in runs:
-        transfers = run.frame("transfers")
+    recordings = [Recording.open(tmp_path / "out" / "tcp" / n) for n in "12"]
+    assert [one.manifest.status for one in recordings] == [Status.INTERRUPTED] * 2
+    for one in recordings:
+        transfers = one.frame("transfers")
         assert set(transfers["error"]) == {"interrupted"}
         assert transfers["bytes"].min() > 0  # type: ignore[operator]
     assert not (tmp_path / "out" / "tcp" / "3").exists()

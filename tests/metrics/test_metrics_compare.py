@@ -32,6 +32,8 @@ def add(
     status: Status = Status.COMPLETE,
     warnings: tuple[str, ...] = (),
     joins: int = 1,
+    error: str | None = None,
+    engine: str = "kernel",
 ) -> None:
     """A download of 10 s that carries so many Mbit/s over each interface."""
     total = sum(carried_mbps.values())
@@ -45,11 +47,13 @@ def add(
         }
         for name, rate in carried_mbps.items()
     ]
-    row = transfer(protocol=protocol, bytes=total * 1_250_000, joins=joins)
+    row = transfer(protocol=protocol, bytes=total * 1_250_000, joins=joins, error=error)
     record(
         made.recording_folder(variant, repetition),
         {"transfers": [row], "subflow_samples": subflows},
-        manifest(variant, protocol, repetition, plan, warnings),
+        manifest(variant, protocol, repetition, plan, warnings).model_copy(
+            update={"engine": engine}
+        ),
         status,
     )
 
@@ -151,6 +155,37 @@ def test_warnings_say_which_repetitions_they_concern(tmp_path: Path) -> None:
         "(repetition 1)",
         "no route by source",
     )
+
+
+def test_failed_transfers_are_told_of_with_the_first_reason(tmp_path: Path) -> None:
+    made = result(tmp_path / "out", description([("tcp", "tcp")], repetitions=3))
+    for repetition, error in enumerate([None, "connect: timed out", "send: reset"], start=1):
+        add(made, "tcp", "tcp", repetition, {"eth": 90}, error=error)
+    [tcp] = compare(made)
+    assert tcp.warnings == (
+        "2 of 3 transfers failed; the first, in repetition 2: connect: timed out",
+    )
+
+
+@pytest.mark.parametrize(
+    ("engine", "second", "told"), [("sim", 90, True), ("sim", 91, False), ("kernel", 90, False)]
+)
+def test_repetitions_that_are_one_run_are_said_to_be(
+    tmp_path: Path, engine: str, second: int, told: bool
+) -> None:
+    made = result(tmp_path / "out", description([("tcp", "tcp")], repetitions=2))
+    add(made, "tcp", "tcp", 1, {"eth": 90}, engine=engine)
+    add(made, "tcp", "tcp", 2, {"eth": second}, engine=engine)
+    [tcp] = compare(made)
+    sentence = "all 2 repetitions are one run: nothing in the scenario is left to chance"
+    assert tcp.warnings == ((sentence,) if told else ())
+
+
+def test_an_interrupted_transfer_has_not_failed(tmp_path: Path) -> None:
+    made = result(tmp_path / "out", description([("tcp", "tcp")], repetitions=1))
+    add(made, "tcp", "tcp", 1, {"eth": 90}, status=Status.INTERRUPTED, error="interrupted")
+    [tcp] = compare(made)
+    assert not any("failed" in warning for warning in tcp.warnings)
 
 
 @pytest.mark.parametrize(

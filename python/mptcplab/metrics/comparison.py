@@ -9,6 +9,9 @@ from mptcplab.metrics.plan import Plan
 from mptcplab.metrics.statistics import Estimate, estimate
 from mptcplab.recording import Recording, Result, Status
 
+_INTERRUPTED = "interrupted"
+"""The error of a transfer that was going on when its run was interrupted."""
+
 
 @dataclass(frozen=True)
 class Run:
@@ -69,7 +72,7 @@ def compare(result: Result) -> list[VariantMetrics]:
     for entry in result.variants:
         usable, notes = _usable(result.recordings(entry.name), result.description.repetitions)
         runs = tuple(Run(recording, measure(recording)) for recording in usable)
-        warnings = (*notes, *_run_warnings(runs))
+        warnings = (*notes, *_sameness(runs), *_failures(runs), *_run_warnings(runs))
         paths = _paths(runs)
         variants.append(
             VariantMetrics(entry.name, entry.protocol, runs, _estimates(runs), paths, (), warnings)
@@ -123,6 +126,30 @@ def _excuse(recording: Recording) -> str:
         return f"repetition {manifest.repetition} is still running"
     why = "; ".join(manifest.warnings)
     return f"repetition {manifest.repetition} {manifest.status}" + (f": {why}" if why else "")
+
+
+def _sameness(runs: Sequence[Run]) -> list[str]:
+    """That intervals of width 0 tell nothing: in virtual time only chance makes runs differ."""
+    if len(runs) < 2 or any(run.recording.manifest.engine != "sim" for run in runs):
+        return []
+    if any(run.measurement.metrics != runs[0].measurement.metrics for run in runs):
+        return []
+    return [f"all {len(runs)} repetitions are one run: nothing in the scenario is left to chance"]
+
+
+def _failures(runs: Sequence[Run]) -> list[str]:
+    """That transfers failed, with the first reason; those that were interrupted did not."""
+    failed: list[tuple[int, str]] = []
+    count = 0
+    for run in runs:
+        errors = run.recording.frame("transfers")["error"]
+        count += len(errors)
+        failed += [(run.repetition, why) for why in errors if why and why != _INTERRUPTED]
+    if not failed:
+        return []
+    repetition, why = failed[0]
+    which = f"the first, in repetition {repetition}" if len(runs) > 1 else "the first"
+    return [f"{len(failed)} of {count} transfers failed; {which}: {why}"]
 
 
 def _run_warnings(runs: Sequence[Run]) -> list[str]:
