@@ -192,9 +192,12 @@ impl Evidence {
         if self.fallbacks > 0 {
             if any(client, &["MPCapableFallbackSYNACK", "MPCapableSYNTXDrop"]) {
                 return "The connection fell back to TCP in its handshake: the server's socket is not \
-                        MPTCP, or something on the way removes the option";
+                        MPTCP, or something on the way removes the option, or drops what has it";
             }
             return "The connection fell back to TCP";
+        }
+        if client.grew("MPCapableSYNACKRX") == Some(0) {
+            return "The connection never stood: nothing with MPTCP answered its SYN";
         }
         if any(
             client,
@@ -226,11 +229,15 @@ impl Evidence {
         }
         if !server.has_grown("MPJoinSynRx") {
             return "The client's join did not reach the server: the packets from that address have no \
-                    route by source, or the path drops them";
+                    route by source, or the path drops them or removes their option";
         }
         if !client.has_grown("MPJoinSynAckRx") {
             return "The server's answer to the join did not reach the client: no listener on the \
                     address, no route back, or the path drops it";
+        }
+        if client.has_grown("MPRstRx") {
+            return "Subflows began to join and were reset: something on the way may remove options or \
+                    change the data";
         }
         "Subflows did join, but on other connections or too late: the connection may be too short"
     }
@@ -241,7 +248,9 @@ mod tests {
     use super::*;
 
     const WHY: &str = "they never stood, or the kernel's events were lost";
-    const KNOWN: [&str; 6] = [
+    const KNOWN: [&str; 8] = [
+        "MPCapableSYNACKRX",
+        "MPRstRx",
         "MPJoinSynTx",
         "MPJoinSynTxConnectErr",
         "MPJoinSynRx",
@@ -307,9 +316,10 @@ mod tests {
             enabled,
             ..side(&[])
         };
+        let client = |grown: &[&str]| side(&[&["MPCapableSYNACKRX"], grown].concat());
         let no_endpoint = Side {
             endpoints: vec![],
-            ..side(&[])
+            ..client(&[])
         };
         for (client, server, fallbacks, part) in [
             (off(Some(false)), side(&[]), 1, "off at the client"),
@@ -321,37 +331,44 @@ mod tests {
                 "in its handshake",
             ),
             (side(&[]), side(&[]), 1, "fell back to TCP"),
+            (side(&[]), side(&[]), 0, "never stood"),
             (
-                side(&["MPJoinSynTxConnectErr"]),
+                client(&["MPJoinSynTxConnectErr"]),
                 side(&[]),
                 0,
                 "no route from that endpoint",
             ),
             (no_endpoint, side(&[]), 0, "no endpoint that opens subflows"),
-            (side(&[]), side(&[]), 0, "limit of subflows is zero"),
+            (client(&[]), side(&[]), 0, "limit of subflows is zero"),
             (
-                side(&["MPJoinSynTx"]),
+                client(&["MPJoinSynTx"]),
                 side(&[]),
                 0,
                 "did not reach the server",
             ),
             (
-                side(&["MPJoinSynTx"]),
+                client(&["MPJoinSynTx"]),
                 side(&["MPJoinSynRx", "MPJoinRejected"]),
                 0,
                 "too low",
             ),
             (
-                side(&["MPJoinSynTx"]),
+                client(&["MPJoinSynTx"]),
                 side(&["MPJoinSynRx"]),
                 0,
                 "did not reach the client",
             ),
             (
-                side(&["MPJoinSynTx", "MPJoinSynAckRx"]),
+                client(&["MPJoinSynTx", "MPJoinSynAckRx"]),
                 side(&["MPJoinSynRx"]),
                 0,
                 "too short",
+            ),
+            (
+                client(&["MPJoinSynTx", "MPJoinSynAckRx", "MPRstRx"]),
+                side(&["MPJoinSynRx"]),
+                0,
+                "were reset",
             ),
         ] {
             let reason = reason(client, server, fallbacks);
@@ -363,6 +380,7 @@ mod tests {
     fn a_kernel_without_a_counter_is_not_accused_by_it() {
         let mut client = side(&[]);
         client.grown.remove("MPJoinSynTx");
+        client.grown.remove("MPCapableSYNACKRX");
         assert!(reason(client, side(&[]), 0).contains("did not reach the server"));
     }
 
