@@ -30,14 +30,15 @@ fn signalling(index: u8) -> LocalAddress {
     }
 }
 
+/// The announcement of an address whose id is its number.
 fn announced(bench: &Bench, index: u8) -> MptcpOption {
     let address = host_address(index);
     MptcpOption::AddAddress(AddAddress {
         echo: false,
-        address_id: 1,
+        address_id: index,
         address,
         port: None,
-        hmac: Some(address_hmac(bench.key, PEER_KEY, 1, address, None)),
+        hmac: Some(address_hmac(bench.key, PEER_KEY, index, address, None)),
     })
 }
 
@@ -206,4 +207,38 @@ fn a_returned_address_is_joined_from_at_once() {
         only(&syn),
         MptcpOption::Join(Join::Syn { address_id: 1, .. })
     ));
+}
+
+#[test]
+fn the_first_address_is_announced_again_with_its_id_when_it_is_back() {
+    let all = [signalling(0), plain_address(1)];
+    let (mut bench, first, _) = Bench::accepted(&all);
+    let data = bench.data(&first, 1, 1, 1, 1, 2);
+    bench.inject(data);
+    bench.next();
+    let second = bench.join(1, 6000, 1, false);
+    bench.pass(SECOND);
+    bench.out.clear();
+    bench.host.set_addresses(bench.now, &all[1..]);
+    bench.flush();
+    let on_second = |bench: &mut Bench| {
+        let mut out = std::mem::take(&mut bench.out);
+        out.retain(|segment| segment.destination == second.peer);
+        let options = out.iter().flat_map(|segment| segment.options.mptcp.clone());
+        let is_dss = |option: &MptcpOption| matches!(option, MptcpOption::Dss(_));
+        options.filter(|option| !is_dss(option)).collect::<Vec<_>>()
+    };
+    let removal = MptcpOption::RemoveAddress(AddressIds::new(&[0]).unwrap());
+    assert_eq!(on_second(&mut bench), [removal]);
+    bench.pass(SECOND);
+    bench.host.set_addresses(bench.now, &all);
+    bench.flush();
+    let option = announced(&bench, 0);
+    assert_eq!(on_second(&mut bench), [option]);
+    // Without an echo it is sent again.
+    bench.pass(SECOND);
+    assert_eq!(on_second(&mut bench), [option]);
+    bench.inject(second.with(".", 1, 1, echo(option)));
+    bench.pass(30 * SECOND);
+    assert_eq!(on_second(&mut bench), []);
 }

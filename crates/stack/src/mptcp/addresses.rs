@@ -28,6 +28,10 @@ pub(super) struct Addresses {
     ids: Vec<(u8, IpAddr)>,
     remotes: Vec<Remote>,
     announced: Vec<Announced>,
+    /// The local address of the first subflow had gone: once it is back it is announced like others.
+    first_had_gone: bool,
+    /// The peer takes no further subflows to its first address, whatever it announces.
+    first_denied: bool,
     held_off: Vec<HeldOff>,
     requested: Vec<Path>,
     /// Addresses whose flag `backup` changed with the last change of addresses.
@@ -66,8 +70,11 @@ impl Addresses {
                 id: 0,
                 address: first.remote,
                 joinable: true,
+                announced: false,
             }]),
             announced: Vec::new(),
+            first_had_gone: false,
+            first_denied: false,
             held_off: Vec::new(),
             requested: Vec::new(),
             backup_changes: Vec::new(),
@@ -104,6 +111,7 @@ impl Addresses {
         let gone: Vec<_> = gone
             .filter(|local| !locals.iter().any(|new| new.address == local.address))
             .collect();
+        self.first_had_gone |= gone.iter().any(|local| local.id == 0);
         let backup = |local: &Local| local.flags.is_some_and(|flags| flags.backup);
         self.backup_changes = self
             .locals
@@ -170,8 +178,14 @@ impl Addresses {
         self.first
     }
 
+    /// Whether the address of the first subflow had gone, so that the peer must hear when it is back.
+    pub(super) fn first_had_gone(&self) -> bool {
+        self.first_had_gone
+    }
+
     /// The peer takes no further subflows to its first address.
     pub(super) fn deny_first(&mut self) {
+        self.first_denied = true;
         self.remotes[0].joinable = false;
     }
 
@@ -183,27 +197,31 @@ impl Addresses {
             .map(|remote| remote.id)
     }
 
-    /// The peer announced an address. False where it is not accepted: the limit, or an id that
-    /// means another address.
-    pub(super) fn add_remote(&mut self, id: u8, address: SocketAddr, limit: u32) -> bool {
-        if let Some(known) = self.remotes.iter().position(|remote| remote.id == id) {
-            let same = self.remotes[known].address == address;
-            if same {
-                self.held_off.retain(|held| held.path.remote != address);
+    /// The peer announced an address. Says whether it was not to be used before; none where it is
+    /// not accepted: the limit, or an id that means another address. The id 0 is accepted for the
+    /// address of the first subflow, which had gone, as Linux does.
+    pub(super) fn add_remote(&mut self, id: u8, address: SocketAddr, limit: u32) -> Option<bool> {
+        if let Some(known) = self.remotes.iter_mut().find(|remote| remote.id == id) {
+            if known.address != address {
+                return None;
             }
-            return same;
+            self.held_off.retain(|held| held.path.remote != address);
+            known.announced = true;
+            let joinable = id != 0 || !self.first_denied;
+            return Some(!core::mem::replace(&mut known.joinable, joinable) && joinable);
         }
         if self.accepted >= limit || self.remotes.len() >= MAX_REMOTES {
-            return false;
+            return None;
         }
         self.accepted += 1;
         self.remotes.push(Remote {
             id,
             address,
             joinable: true,
+            announced: true,
         });
         self.held_off.retain(|held| held.path.remote != address);
-        true
+        Some(true)
     }
 
     /// The peer withdrew an address. Gives the address, where it was known.

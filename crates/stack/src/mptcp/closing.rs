@@ -50,7 +50,8 @@ impl Connection {
     }
 
     /// Closes a subflow while the connection goes on: in order, where the peer cannot take that
-    /// for the end of the data.
+    /// for the end of the data. What was sent on it may still arrive; what waits at it is left to
+    /// others.
     fn close_in_order(&mut self, now: Nanos, index: usize) {
         if self.subflows[index].closing {
             return;
@@ -59,6 +60,7 @@ impl Connection {
             self.reset_subflow(now, index, reason::UNSPECIFIED);
             return;
         }
+        self.take_unsent(index);
         let subflow = &mut self.subflows[index];
         subflow.closing = true;
         subflow.pending = true;

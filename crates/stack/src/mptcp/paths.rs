@@ -31,7 +31,11 @@ impl Connection {
         }
         self.tell_withdrawn();
         let locals = self.addresses.locals();
-        for announcement in path_manager::signal(&locals, &self.addresses.announced()) {
+        for announcement in path_manager::signal(
+            &locals,
+            &self.addresses.announced(),
+            self.addresses.first_had_gone(),
+        ) {
             self.addresses
                 .announce(now, announcement, self.config.add_addr_timeout_ns);
             self.announce(announcement);
@@ -141,13 +145,15 @@ impl Connection {
         subflow.request_ack();
         let port = option.port.unwrap_or(self.addresses.first().remote.port());
         let address = SocketAddr::new(option.address, port);
-        let known = self.addresses.remotes().len();
         let limit = self.config.limits.add_addr_accepted;
-        if option.address_id == 0 || !self.addresses.add_remote(option.address_id, address, limit) {
+        let Some(new) = self
+            .addresses
+            .add_remote(option.address_id, address, limit)
+        else {
             self.counters.add_address_dropped += 1;
             return;
-        }
-        if self.addresses.remotes().len() > known {
+        };
+        if new {
             self.event(Event::AddressAnnounced {
                 id: self.id,
                 address_id: option.address_id,

@@ -1,5 +1,7 @@
 //! Which data goes on which subflow, and what is sent again.
 
+use alloc::vec::Vec;
+
 use mptcplab_wire::checksum;
 use mptcplab_wire::option::{DataNumber, Mapping};
 
@@ -9,7 +11,7 @@ use super::subflow::{Stage, Subflow};
 use crate::Nanos;
 use crate::endpoint::Event;
 use crate::scheduler::{Choice, SchedulerKind, SubflowView, View, opportunistic_retransmission};
-use crate::tcp::{CloseReason, DataMapping};
+use crate::tcp::{CloseReason, DataMapping, Tcp};
 
 /// Data handed to a subflow at once after a fallback.
 const PLAIN_BYTES: u64 = 1 << 16;
@@ -60,7 +62,11 @@ impl Connection {
         }
         self.look_at_subflows();
         handed |= self.send_again();
-        while let Some(choice) = self.choose(now) {
+        // New data comes after what may be lost: a scheduler that queues more than the congestion
+        // window would leave no room for that as long as there is new data.
+        while self.sender.again().is_none()
+            && let Some(choice) = self.choose(now)
+        {
             if !self.hand(choice) {
                 break;
             }
@@ -138,8 +144,8 @@ impl Connection {
     /// The subflows whose first unacknowledged segment holds the byte at `from`, or that were given
     /// it again, the one that was given it first in front, and how many bytes of the segment there
     /// are from there.
-    fn carriers_of(&self, from: u64) -> (alloc::vec::Vec<u32>, u64) {
-        let mut carriers = alloc::vec::Vec::new();
+    fn carriers_of(&self, from: u64) -> (Vec<u32>, u64) {
+        let mut carriers = Vec::new();
         let mut bytes = 0;
         for subflow in &self.subflows {
             if from < subflow.relieved_until {
@@ -371,7 +377,7 @@ impl Connection {
     /// The peer's window is closed and nothing is on its way that would tell of its opening.
     fn probe_window(&mut self) {
         let open = |subflow: &&mut Subflow| subflow.is_open();
-        let mut open: alloc::vec::Vec<_> = self.subflows.iter_mut().filter(open).collect();
+        let mut open: Vec<_> = self.subflows.iter_mut().filter(open).collect();
         open.sort_by_key(|subflow| (subflow.stalled, subflow.tcp.smoothed_rtt_ns()));
         if let Some(subflow) = open.first_mut() {
             subflow.tcp.request_probe();
@@ -403,23 +409,34 @@ impl Connection {
 
     /// What a subflow was handed and has not delivered is to be sent by others.
     pub(super) fn reinject(&mut self, index: usize) {
-        let subflow = &self.subflows[index];
+        let tcp = &self.subflows[index].tcp;
+        let sent = tcp
+            .unacknowledged()
+            .filter_map(|(_, payload, mapping)| Some((mapping?, payload.len() as u64)));
+        let lost: Vec<_> = sent.chain(unsent(tcp)).collect();
+        self.ask_again(&lost);
+    }
+
+    /// What waits at a subflow, and was never sent on it, is to be sent by others instead.
+    pub(super) fn take_unsent(&mut self, index: usize) {
+        let tcp = &mut self.subflows[index].tcp;
+        let taken: Vec<_> = unsent(tcp).collect();
+        tcp.drop_unsent();
+        self.ask_again(&taken);
+    }
+
+    /// Data that a subflow was handed is to be sent by others. So is a DATA_FIN that went with it.
+    fn ask_again(&mut self, handed: &[(DataMapping, u64)]) {
         let numbers = self.sender.numbers();
         let near = self.sender.acknowledged();
-        let sent = subflow
-            .tcp
-            .unacknowledged()
-            .map(|(_, payload, mapping)| (payload, mapping));
-        let ranges: alloc::vec::Vec<_> = sent
-            .chain(subflow.tcp.unsent())
-            .filter_map(|(payload, mapping)| {
-                let number = DataNumber::Long(mapping?.data_sequence);
-                let start = numbers.offset(number, near)?;
-                Some((start, start + payload.len() as u64))
-            })
-            .collect();
-        for (start, end) in ranges {
-            self.sender.ask_again(start, end);
+        for (mapping, bytes) in handed {
+            let number = DataNumber::Long(mapping.data_sequence);
+            if let Some(start) = numbers.offset(number, near) {
+                self.sender.ask_again(start, start + bytes);
+            }
+        }
+        if handed.iter().any(|(mapping, _)| mapping.data_fin) {
+            self.signal_fin();
         }
         self.reschedule = true;
     }
@@ -441,6 +458,12 @@ impl Connection {
             self.event(Event::Writable { id: self.id });
         }
     }
+}
+
+/// Mappings and lengths of what a subflow was handed and has not sent.
+fn unsent(tcp: &Tcp) -> impl Iterator<Item = (DataMapping, u64)> {
+    tcp.unsent()
+        .filter_map(|(payload, mapping)| Some((mapping?, payload.len() as u64)))
 }
 
 /// What a scheduler sees.

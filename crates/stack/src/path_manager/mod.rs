@@ -68,8 +68,11 @@ pub struct Remote {
     pub id: u8,
     /// The address and the port to connect to.
     pub address: SocketAddr,
-    /// Subflows to it may be opened: not where the peer asked for none (the flag C of MP_CAPABLE).
+    /// Subflows to it may be opened: not where the peer asked for none (the flag C of MP_CAPABLE),
+    /// nor while it has gone.
     pub joinable: bool,
+    /// The peer announced it: also the first one, once that had gone and is back.
+    pub announced: bool,
 }
 
 /// An address pair.
@@ -167,6 +170,7 @@ pub(crate) mod tests {
             id,
             address: socket(address),
             joinable: true,
+            announced: id != 0,
         }
     }
 

@@ -15,7 +15,7 @@ pub fn passive(situation: &Situation<'_>) -> Vec<Join> {
     let announced = situation
         .remotes
         .iter()
-        .filter(|remote| remote.id != 0 && remote.joinable);
+        .filter(|remote| remote.announced && remote.joinable);
     let unreached = announced.filter(|remote| {
         let reached = |path: &super::Path| path.remote == remote.address;
         !situation.paths.iter().any(reached)

@@ -15,11 +15,17 @@ pub struct Announcement {
 }
 
 /// The addresses to announce: those with `signal` that are not announced yet. The address of the
-/// first subflow is known to the peer.
-pub fn signal(locals: &[Local], announced: &[Announcement]) -> Vec<Announcement> {
+/// first subflow is known to the peer, unless it had gone (`first_had_gone`) and is back: then it
+/// is announced too, with its id 0.
+pub fn signal(
+    locals: &[Local],
+    announced: &[Announcement],
+    first_had_gone: bool,
+) -> Vec<Announcement> {
     let wanted = locals
         .iter()
-        .filter(|local| local.id != 0 && local.flags.is_some_and(|flags| flags.signal));
+        .filter(|local| local.id != 0 || first_had_gone)
+        .filter(|local| local.flags.is_some_and(|flags| flags.signal));
     wanted
         .map(|local| Announcement {
             id: local.id,
@@ -51,7 +57,12 @@ mod tests {
             id: 1,
             address: ip("10.0.8.1"),
         }];
-        assert_eq!(signal(&locals, &[]), expected);
-        assert_eq!(signal(&locals, &expected), []);
+        assert_eq!(signal(&locals, &[], false), expected);
+        assert_eq!(signal(&locals, &expected, false), []);
+        let first = [Announcement {
+            id: 0,
+            address: ip("10.0.9.1"),
+        }];
+        assert_eq!(signal(&locals, &expected, true), first);
     }
 }

@@ -290,4 +290,9 @@ impl Tcp {
     pub fn unsent(&self) -> impl Iterator<Item = (&Bytes, Option<DataMapping>)> {
         self.queue.iter()
     }
+
+    /// Forgets what was handed over and not sent.
+    pub fn drop_unsent(&mut self) {
+        self.queue.clear();
+    }
 }
