@@ -146,10 +146,7 @@ impl Connection {
         let port = option.port.unwrap_or(self.addresses.first().remote.port());
         let address = SocketAddr::new(option.address, port);
         let limit = self.config.limits.add_addr_accepted;
-        let Some(new) = self
-            .addresses
-            .add_remote(option.address_id, address, limit)
-        else {
+        let Some(new) = self.addresses.add_remote(option.address_id, address, limit) else {
             self.counters.add_address_dropped += 1;
             return;
         };
