@@ -22,8 +22,8 @@ fn download(paths: usize) -> Lab {
 fn carried(run: &Run, t_ns: u64) -> u64 {
     let samples = run.table("link_samples").into_iter();
     let to_client = samples.filter(|row| row["link"] == "p0" && row["to"] == "client.p0");
-    let before = to_client.filter(|row| row["t_ns"].as_u64().unwrap() <= t_ns);
-    let last = before.last().expect("a sample");
+    let mut before = to_client.filter(|row| row["t_ns"].as_u64().unwrap() <= t_ns);
+    let last = before.next_back().expect("a sample");
     last["delivered_bytes"].as_u64().unwrap()
 }
 
