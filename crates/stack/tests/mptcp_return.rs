@@ -111,6 +111,20 @@ fn an_address_that_only_the_client_lost_is_joined_from_without_an_announcement()
 }
 
 #[test]
+fn a_passive_client_joins_the_first_address_again_when_it_is_announced() {
+    let mut world = two_networks(None);
+    world.middlebox = Box::new(|_, segment| vec![(0, segment)]);
+    let ids = world.establish(mptcp());
+    world.write(CLIENT, ids[CLIENT], pattern(1000));
+    world.run_for(SECOND);
+    assert_eq!(world.subflows(CLIENT, ids[CLIENT]).len(), 2);
+    let back = flap(&mut world, &[SERVER], 0);
+    assert!(!is_joined(&world, 0));
+    world.run_until(back + 5 * DELAYS[0] + MS);
+    assert!(is_joined(&world, 0));
+}
+
+#[test]
 fn a_returned_first_address_that_is_lost_on_its_way_is_announced_again() {
     let mut world = two_networks(fullmesh());
     stands(&mut world);
@@ -199,7 +213,7 @@ fn a_closed_subflow_leaves_what_it_has_not_sent_to_the_one_that_comes() {
     let mut local = world.addresses(CLIENT);
     local[0].endpoint = None;
     world.set_addresses(CLIENT, local);
-    let data = pattern(1_500_000);
+    let data = pattern(8_000_000);
     let mut written = 0;
     let begin = world.now;
     let (mut received, _) = stream(
@@ -208,7 +222,7 @@ fn a_closed_subflow_leaves_what_it_has_not_sent_to_the_one_that_comes() {
         ids,
         &data,
         &mut written,
-        begin + 300 * MS,
+        begin + 2 * SECOND,
     );
     let [subflow] = &world.subflows(CLIENT, ids[CLIENT])[..] else {
         panic!("one subflow was opened");
@@ -246,7 +260,7 @@ fn a_closed_subflow_leaves_what_it_has_not_sent_to_the_one_that_comes() {
         ids,
         &data,
         &mut written,
-        begin + 22 * SECOND,
+        begin + 24 * SECOND,
     );
     received.extend(rest);
     assert!(received == data);
