@@ -4,7 +4,7 @@ mod mptcp_world;
 
 use mptcp_world::*;
 use mptcplab_stack::Nanos;
-use mptcplab_stack::endpoint::{ConnectionId, EndpointFlags, Event, LocalAddress};
+use mptcplab_stack::endpoint::{ConnectionId, EndpointFlags, Event, LocalAddress, SubflowInfo};
 
 /// Delays of the two paths of [`two_networks`].
 const DELAYS: [Nanos; 2] = [10 * MS, 25 * MS];
@@ -206,14 +206,19 @@ fn what_a_lost_address_had_is_sent_by_others_before_new_data() {
 }
 
 #[test]
-fn a_closed_subflow_leaves_what_it_has_not_sent_to_the_one_that_comes() {
-    let mut world = World::new(vec![Path::new(10 * MS, 20_000_000)], generous());
+fn closed_subflows_leave_what_they_have_not_sent_to_the_one_that_comes() {
+    let paths = vec![Path::new(10 * MS, 20_000_000); 2];
+    let mut world = World::new(paths, generous());
     let ids = world.establish(mptcp());
-    // So that the path manager opens no other.
-    let mut local = world.addresses(CLIENT);
-    local[0].endpoint = None;
-    world.set_addresses(CLIENT, local);
-    let data = pattern(8_000_000);
+    world.write(CLIENT, ids[CLIENT], pattern(1000));
+    world.run_for(SECOND);
+    // So that the path manager opens no others.
+    let mut locals = world.addresses(CLIENT);
+    for local in &mut locals {
+        local.endpoint = None;
+    }
+    world.set_addresses(CLIENT, locals);
+    let data = pattern(16_000_000);
     let mut written = 0;
     let begin = world.now;
     let (mut received, _) = stream(
@@ -224,11 +229,13 @@ fn a_closed_subflow_leaves_what_it_has_not_sent_to_the_one_that_comes() {
         &mut written,
         begin + 2 * SECOND,
     );
-    let [subflow] = &world.subflows(CLIENT, ids[CLIENT])[..] else {
-        panic!("one subflow was opened");
-    };
-    let subflow = subflow.id;
-    assert!(world.hosts[CLIENT].close_subflow(world.now, ids[CLIENT], subflow));
+    let waiting = |subflow: &SubflowInfo| subflow.tcp.unsent_bytes > 0;
+    assert!(world.subflows(SERVER, ids[SERVER]).iter().all(waiting));
+    let subflows = world.subflows(CLIENT, ids[CLIENT]);
+    assert_eq!(subflows.len(), 2);
+    for subflow in subflows {
+        assert!(world.hosts[CLIENT].close_subflow(world.now, ids[CLIENT], subflow.id));
+    }
     world.flush();
     let closed_at = world.now;
     let (more, _) = stream(
@@ -241,7 +248,7 @@ fn a_closed_subflow_leaves_what_it_has_not_sent_to_the_one_that_comes() {
     );
     received.extend(more);
     assert!(received.len() < data.len());
-    // The server sends nothing new once it has the FIN.
+    // The server sends no data once it has the FINs.
     let later = world.sent.iter().filter(|(at, from, _, segment)| {
         *from == SERVER && *at > closed_at + 20 * MS && !segment.payload.is_empty()
     });
@@ -260,7 +267,7 @@ fn a_closed_subflow_leaves_what_it_has_not_sent_to_the_one_that_comes() {
         ids,
         &data,
         &mut written,
-        begin + 24 * SECOND,
+        begin + 30 * SECOND,
     );
     received.extend(rest);
     assert!(received == data);
