@@ -20,16 +20,19 @@ from mptcplab.report.numbers import (
     number,
 )
 
+_BOUNDLESS = 10_000
+"""Columns of a terminal on which everything has room."""
+
 
 def to_terminal(reports: Sequence[Report], console: Console) -> None:
     """Prints the reports, and those of one scenario by two engines side by side."""
     for report in reports:
-        console.print(Padding(Group(*_parts(report)), (1, 0, 0, 0)))
+        console.print(Padding(Group(*_parts(report, console)), (1, 0, 0, 0)))
     for pair in side_by_side(reports):
         console.print(_side_by_side(pair))
 
 
-def _parts(report: Report) -> Iterable[RenderableType]:
+def _parts(report: Report, console: Console) -> Iterable[RenderableType]:
     scenario = report.description.scenario
     title = f" — {escape(scenario.title)}" if scenario.title else ""
     yield f"[bold]{escape(scenario.name)}[/bold]{title}"
@@ -37,7 +40,7 @@ def _parts(report: Report) -> Iterable[RenderableType]:
         yield Text(sentence)
     for warned in report.warnings:
         yield Text(f"Warning: {warned.variant}: {warned.sentence}", style="bold yellow")
-    yield _variants(report)
+    yield _variants(report, console)
     if any(len(variant.paths) > 1 for variant in report.variants):
         yield _paths(report)
     if len(report.clients) > 1:
@@ -78,19 +81,36 @@ def _titled(title: str, table: Table) -> Group:
     return Group(Text(title), table)
 
 
-def _variants(report: Report) -> Group:
+def _variants(report: Report, console: Console) -> Group:
     repetitions = max((len(variant.runs) for variant in report.variants), default=0)
     words = {0: "nothing was measured", 1: "one run each"}
     caption = words.get(repetitions, "means ± half the 95 % confidence interval")
-    table = _table()
+    return Group(Text(caption), *(_figures(report, part) for part in _parted(report, console)))
+
+
+def _parted(report: Report, console: Console) -> Iterable[list[str]]:
+    """The metrics in their order, as many at a time as one table has room for."""
+    boundless = console.options.update(width=_BOUNDLESS)
+    part: list[str] = []
     for metric in report.columns:
+        table = _figures(report, [*part, metric])
+        if part and console.measure(table, options=boundless).maximum > console.width:
+            yield part
+            part = []
+        part.append(metric)
+    yield part
+
+
+def _figures(report: Report, metrics: Sequence[str]) -> Table:
+    table = _table()
+    for metric in metrics:
         title, unit = heading(metric)
         table.add_column(f"{title}\n{unit}" if unit else title, justify="right")
     table.add_column("n", justify="right")
     for variant in report.variants:
-        figures = [estimate_shown(metric, variant.metrics.get(metric)) for metric in report.columns]
+        figures = [estimate_shown(metric, variant.metrics.get(metric)) for metric in metrics]
         table.add_row(escape(variant.name), *figures, str(len(variant.runs)))
-    return _titled(caption, table)
+    return table
 
 
 def _paths(report: Report) -> Group:
