@@ -12,7 +12,9 @@ from tests.metrics.plans import carrier, two_paths
 from tests.recording.handmade import SECOND, description, manifest, record, result, transfer
 from tests.report.sample import sample
 
+from mptcplab.metrics import compare
 from mptcplab.report import Report, report, to_html, to_terminal
+from mptcplab.report import model as model_module
 from mptcplab.report.html import topology
 from mptcplab.report.series import Mark, course, representative
 
@@ -194,3 +196,27 @@ def test_courses_are_rates_between_samples(model: Report) -> None:
     assert wifi.times_s[0] == pytest.approx(0.2)
     assert wifi.values.mean() == pytest.approx(42 * 1500 / 1448, rel=1e-4)
     assert [mark.time_s for mark in found.marks] == [8.0, 12.0]
+
+
+def test_a_table_wider_than_the_terminal_is_divided(model: Report) -> None:
+    console = Console(file=StringIO(), width=80, color_system=None)
+    to_terminal([model], console)
+    text = console.file.getvalue()  # type: ignore[attr-defined]
+    heads = [line.split()[0] for line in text.splitlines() if line.strip().startswith("variant")]
+    assert len(heads) > 2
+    assert "…" not in text
+
+
+def test_a_warning_of_several_variants_is_said_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = sample(tmp_path / "out", repetitions=2)
+    first, *others = compare(made)
+    warned = [replace(one, warnings=("for all", "for others")) for one in others]
+    every = [replace(first, warnings=("for all",)), *warned]
+    monkeypatch.setattr(model_module, "compare", lambda _: every)
+    names = ", ".join(one.name for one in others)
+    assert report(made).warnings == (
+        model_module.Warned("all variants", "for all"),
+        model_module.Warned(names, "for others"),
+    )

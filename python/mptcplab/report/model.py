@@ -1,6 +1,6 @@
 """The report as data: everything that the renderers show, computed once."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from mptcplab.metrics import Estimate, VariantMetrics, Verdict, compare, judge
@@ -24,9 +24,10 @@ class ReferenceRow:
 
 @dataclass(frozen=True)
 class Warned:
-    """A warning and the variant that it is about."""
+    """A warning and the variants that it is about."""
 
     variant: str
+    """Names, divided by commas; or `all variants`."""
     sentence: str
 
 
@@ -67,11 +68,20 @@ def report(result: Result) -> Report:
         clients=tuple(dict.fromkeys(path.client for v in variants for path in v.paths)),
         verdicts=verdicts,
         references=_references(description, variants),
-        warnings=tuple(
-            Warned(variant.name, sentence) for variant in variants for sentence in variant.warnings
-        ),
+        warnings=tuple(_warnings(variants)),
         making=_making(description, variants),
     )
+
+
+def _warnings(variants: Sequence[VariantMetrics]) -> Iterable[Warned]:
+    """Each sentence once, with the variants that it is said of."""
+    said: dict[str, list[str]] = {}
+    for variant in variants:
+        for sentence in variant.warnings:
+            said.setdefault(sentence, []).append(variant.name)
+    for sentence, names in said.items():
+        every = len(names) == len(variants) > 1
+        yield Warned("all variants" if every else ", ".join(names), sentence)
 
 
 def columns(variants: Sequence[VariantMetrics]) -> tuple[str, ...]:
