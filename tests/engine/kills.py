@@ -50,6 +50,7 @@ class Attempt:
 
     def __init__(self, number: int, scenario: Path, chance: random.Random) -> None:
         self.mark = f"{MARK}={number}"
+        self.result = scenario.parent / f"result-{number}"
         self.role = ROLES[number % len(ROLES)]
         self.wait_s = chance.uniform(0, LONGEST_WAIT_S[self.role])
         self.finishes = number % FINISHED_EVERY == 0
@@ -60,7 +61,7 @@ class Attempt:
         self.stderr = ""
         name, value = self.mark.split("=")
         self.process = subprocess.Popen(
-            [COMMAND, "run", scenario, "--capture", "--json", "--out", f"result-{number}"],
+            [COMMAND, "run", scenario, "--capture", "--json", "--out", self.result.name],
             cwd=scenario.parent,
             env=environment(Path.home(), **{name: value}),
             stdin=subprocess.DEVNULL,
@@ -208,7 +209,10 @@ def main(folder: Path, seed: int, kills: int) -> None:
         ),
         "damaged": [line for result in results for line in damaged_files(result)],
         "statuses": open_statuses(results),
-        "told": [[one.killed, one.process.returncode, one.stderr] for one in told],
+        "told": [
+            [one.killed, one.process.returncode, one.stderr, open_statuses([one.result])]
+            for one in told
+        ],
         "tracebacks": [one.stderr for one in attempts if "Traceback" in one.stderr],
     }
     print(json.dumps(report))
