@@ -146,16 +146,16 @@ def test_the_sim_engine_refuses_a_way_narrower_in_its_middle_than_at_both_ends()
 
 @pytest.mark.usefixtures("able")
 def test_auto_takes_the_kernel_without_a_word_where_it_can() -> None:
-    assert choose(EngineName.AUTO, scenario({}), ["mptcp"]) == choice.Choice((KERNEL,))
+    assert choose(EngineName.AUTO, scenario({}), ["mptcp"]) == choice.Choice({KERNEL: ("mptcp",)})
 
 
 @pytest.mark.usefixtures("able")
 def test_auto_says_in_one_sentence_why_it_took_the_simulator() -> None:
     one = scenario({"CLIENT": ", congestion_control: olia, mptcp: {scheduler: ecf}"})
-    assert choose(EngineName.AUTO, one, ["mptcp"]).why == (
+    assert choose(EngineName.AUTO, one, ["mptcp"]).notes == (
         f"{one.name} runs on the sim engine: "
         "this kernel has no MPTCP scheduler ecf (it has: default) and "
-        "this kernel has no congestion control olia (it has: cubic reno)."
+        "this kernel has no congestion control olia (it has: cubic reno).",
     )
 
 
@@ -164,8 +164,12 @@ def test_what_a_machine_lacks_is_a_reason_too(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(refuse, "has_mptcp", lambda: False)
     one = scenario({"EVENTS": "variants: {tcp: {protocol: tcp}, mptcp: {}}"})
     assert choose(EngineName.AUTO, one, ["tcp"]).engines == (KERNEL,)
-    assert choose(EngineName.AUTO, one, ["tcp", "mptcp"]).why == (
-        f"{one.name} runs on the sim engine: this kernel has no MPTCP."
+    assert choose(EngineName.AUTO, one, ["tcp", "mptcp"]).notes == (
+        f"{one.name} runs on the sim engine: this kernel has no MPTCP.",
+    )
+    assert message(EngineName.KERNEL, one) == (
+        "--engine kernel: variant mptcp: this kernel has no MPTCP: "
+        "use the sim engine (--engine sim)"
     )
     monkeypatch.setattr(refuse, "namespaces_refused", lambda: "it allows none. Be root")
     assert message(EngineName.KERNEL, one) == (
@@ -206,4 +210,54 @@ def test_only_the_variants_that_run_count() -> None:
         "x.yaml:11: variants.ecf.set.hosts.client.mptcp.scheduler: "
         "this kernel has no MPTCP scheduler ecf (it has: default): "
         "use the sim engine (--engine sim)"
+    )
+
+
+VARIANTS = """\
+variants:
+  plain: {}
+  tcp: {protocol: tcp}
+  ecf: {set: {hosts.client.mptcp.scheduler: ecf}}
+  cut: {set: {"links.a.middleboxes": [{corrupt: {probability: 1 %}}]}}
+  bbr: {set: {hosts.client.congestion_control: bbr}}
+"""
+
+
+@pytest.mark.usefixtures("able")
+def test_both_leaves_out_of_each_engine_what_it_cannot_run_and_says_so() -> None:
+    one = scenario({"EVENTS": VARIANTS})
+    assert choose(EngineName.BOTH, one, list(one.variants)) == choice.Choice(
+        {KERNEL: ("plain", "tcp", "bbr"), SIM: ("plain", "tcp", "ecf", "cut")},
+        (
+            f"{one.name}: the kernel engine leaves out ecf and cut: "
+            "this kernel has no MPTCP scheduler ecf (it has: default) and "
+            "the kernel engine has no middleboxes.",
+            f"{one.name}: the sim engine leaves out bbr: "
+            "the sim engine has no congestion control bbr.",
+        ),
+    )
+    assert choose(EngineName.BOTH, one, ["plain"]).notes == ()
+
+
+@pytest.mark.usefixtures("able")
+def test_both_refuses_a_variant_that_neither_can_run() -> None:
+    sets = '{hosts.client.congestion_control: bbr, "links.a.middleboxes": [{corrupt: {}}]}'
+    sets = sets.replace("{}", "{probability: 1 %}")
+    one = scenario({"EVENTS": f"variants: {{plain: {{}}, odd: {{set: {sets}}}}}"})
+    assert message(EngineName.BOTH, one).splitlines() == [
+        "x.yaml:11: variants.odd.set.links.a.middleboxes: the kernel engine has no middleboxes: "
+        "neither engine can run all of this: take it out",
+        "x.yaml:11: variants.odd.set.hosts.client.congestion_control: "
+        "the sim engine has no congestion control bbr: "
+        "neither engine can run all of this: take it out",
+    ]
+
+
+@pytest.mark.usefixtures("able")
+def test_a_refusal_names_all_variants_that_it_is_of() -> None:
+    sets = "set: {hosts.client.congestion_control: bbr}"
+    one = scenario({"EVENTS": f"variants: {{plain: {{}}, one: {{{sets}}}, two: {{{sets}}}}}"})
+    assert message(EngineName.SIM, one) == (
+        "x.yaml:11: variants.one.set.hosts.client.congestion_control: variants one, two: "
+        "the sim engine has no congestion control bbr: use the kernel engine (--engine kernel)"
     )

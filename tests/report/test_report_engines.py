@@ -1,5 +1,6 @@
 """The same scenario on two engines stands side by side."""
 
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
@@ -37,6 +38,15 @@ def test_the_sentence_says_how_far_apart_they_are(reports: list[Report]) -> None
         "The goodput of sim differs from that of kernel by 37.8 % in the median of the variants, "
         "by 100.0 % at most."
     )
+
+
+def test_the_sentence_names_what_only_one_engine_was_to_run(reports: list[Report]) -> None:
+    kernel, sim = reports
+    less = replace(kernel, variants=kernel.variants[1:])
+    (pair,) = side_by_side([less, sim])
+    assert pair.sentence.endswith(f"at most. Of sim alone: {kernel.variants[0].name}.")
+    (pair,) = side_by_side([sim, less])
+    assert pair.sentence.endswith(f"at most. Of sim alone: {kernel.variants[0].name}.")
 
 
 def test_results_of_one_engine_are_not_compared(reports: list[Report], tmp_path: Path) -> None:

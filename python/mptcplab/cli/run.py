@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -76,8 +76,8 @@ class Prepared:
     """A scenario that an engine can run as chosen."""
 
     scenario: Scenario
-    choice: Choice
-    engines: tuple[str, ...]
+    choices: Mapping[str, Choice]
+    """By engine."""
 
 
 def run_scenarios(options: RunOptions) -> None:
@@ -92,9 +92,9 @@ def run_scenarios(options: RunOptions) -> None:
                 break
             folder = _folder(one.scenario, options, alone=len(prepared) == 1)
             results: list[Result] = []
-            for engine in one.engines:
+            for engine in one.choices:
                 if not interruption.requested:
-                    own = folder if len(one.engines) == 1 else folder / engine
+                    own = folder if len(one.choices) == 1 else folder / engine
                     results.append(_run(one, engine, own, options, interruption, failures))
             reported.append((folder, results))
         _report(reported, as_json=options.as_json)
@@ -127,9 +127,13 @@ def _prepare(name: str, options: RunOptions) -> Prepared:
         chosen = choose(options.engine, scenario, variants)
     except ScenarioError as error:
         raise UserError(str(error)) from error
-    if chosen.why is not None:
-        typer.echo(chosen.why, err=True)
-    return Prepared(scenario, Choice(variants, repetitions, options.seed), chosen.engines)
+    for note in chosen.notes:
+        typer.echo(note, err=True)
+    choices = {
+        engine: Choice(names, repetitions, options.seed)
+        for engine, names in chosen.variants.items()
+    }
+    return Prepared(scenario, choices)
 
 
 def _override(text: str) -> tuple[str, object]:
@@ -160,10 +164,10 @@ def _run(
     interruption: Interruption,
     failures: list[str],
 ) -> Result:
-    scenario = prepared.scenario
+    scenario, choice = prepared.scenario, prepared.choices[engine]
     try:
-        result = Result.create(folder, _description(scenario, prepared.choice, engine))
-        planned = jobs(scenario, prepared.choice, result, captures=options.capture)
+        result = Result.create(folder, _description(scenario, choice, engine))
+        planned = jobs(scenario, choice, result, captures=options.capture)
         with RunProgress(planned, scenario.name, shown=not options.as_json) as progress:
             interruption.current = _engine(engine, options)
             if not interruption.requested:

@@ -79,7 +79,10 @@ def _engine_words(scenario: Scenario) -> Iterator[str]:
 
     for engine in (KERNEL, SIM):
         found = impossible(engine, scenario, list(scenario.variants))
-        reasons = [f"{refusal.reason} ({dotted(refusal.path or ())})" for refusal in found]
+        reasons = [
+            f"{refusal.reason} ({', '.join([dotted(refusal.path or ()), *refusal.variants])})"
+            for refusal in found
+        ]
         yield f"{engine}: no, {'; '.join(reasons)}" if reasons else engine
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from mptcplab.engine.kernel import refuse as kernel
@@ -29,11 +29,17 @@ class EngineName(StrEnum):
 
 @dataclass(frozen=True)
 class Choice:
-    """The engines that run a scenario, one after the other."""
+    """The engines that run a scenario, one after the other, and what a user is to know of that."""
 
-    engines: tuple[str, ...]
-    why: str | None = None
-    """Why the kernel was not taken although it could have been; one sentence."""
+    variants: Mapping[str, tuple[str, ...]]
+    """By engine: those that it runs."""
+    notes: tuple[str, ...] = ()
+    """Why the kernel was not taken, or what an engine leaves out; a sentence each."""
+
+    @property
+    def engines(self) -> tuple[str, ...]:
+        """Names of the engines, in order."""
+        return tuple(self.variants)
 
 
 def choose(wanted: EngineName, scenario: Scenario, variants: Sequence[str]) -> Choice:
@@ -47,17 +53,13 @@ def choose(wanted: EngineName, scenario: Scenario, variants: Sequence[str]) -> C
         case EngineName.AUTO:
             return _automatic(scenario, variants)
         case EngineName.BOTH:
-            engines: tuple[str, ...] = (KERNEL, SIM)
+            return _both(scenario, variants)
         case _:
-            engines = (wanted.value,)
-    found = [
-        refusal.problem(_MENDS[engine], engine)
-        for engine in engines
-        for refusal in refusals(engine, scenario, variants)
-    ]
+            engine = wanted.value
+    found = refusals(engine, scenario, variants)
     if found:
-        raise ScenarioError(found)
-    return Choice(engines)
+        raise ScenarioError(refusal.problem(_MENDS[engine], engine) for refusal in found)
+    return Choice({engine: tuple(variants)})
 
 
 def refusals(engine: str, scenario: Scenario, variants: Sequence[str]) -> list[Refusal]:
@@ -65,35 +67,80 @@ def refusals(engine: str, scenario: Scenario, variants: Sequence[str]) -> list[R
     found = impossible(engine, scenario, variants)
     if found or engine == SIM:
         return found
-    made = ((variant, for_variant(scenario, variant)) for variant in variants)
-    return _each_once(r for name, one in made for r in kernel.lacking(one, name))
+    return _each_once(variants, lambda name: kernel.lacking(for_variant(scenario, name), name))
 
 
 def impossible(engine: str, scenario: Scenario, variants: Sequence[str]) -> list[Refusal]:
     """Why an engine can run these variants on no machine."""
     asked = kernel.impossible if engine == KERNEL else sim.impossible
-    return _each_once(r for name in variants for r in asked(for_variant(scenario, name)))
+    return _each_once(variants, lambda name: asked(for_variant(scenario, name)))
 
 
 def _automatic(scenario: Scenario, variants: Sequence[str]) -> Choice:
     by_kernel = refusals(KERNEL, scenario, variants)
     if not by_kernel:
-        return Choice((KERNEL,))
-    by_sim = refusals(SIM, scenario, variants)
-    if not by_sim:
-        reasons = list(dict.fromkeys(refusal.reason for refusal in by_kernel))
-        return Choice((SIM,), f"{scenario.name} runs on the sim engine: {_listed(reasons)}.")
+        return Choice({KERNEL: tuple(variants)})
+    if refusals(SIM, scenario, variants):
+        raise _neither(scenario, variants)
+    why = f"{scenario.name} runs on the sim engine: {_listed(_reasons(by_kernel))}."
+    return Choice({SIM: tuple(variants)}, (why,))
+
+
+def _both(scenario: Scenario, variants: Sequence[str]) -> Choice:
+    """Each engine runs what it can, if that is something and nothing is left to neither."""
+    found = {
+        engine: {name: refusals(engine, scenario, [name]) for name in variants}
+        for engine in (KERNEL, SIM)
+    }
+    homeless = [name for name in variants if all(of[name] for of in found.values())]
+    if homeless:
+        raise _neither(scenario, homeless)
+    able, notes = {}, []
+    for engine, of in found.items():
+        able[engine] = tuple(name for name in variants if not of[name])
+        left_out = [name for name in variants if of[name]]
+        if not able[engine]:
+            every = refusals(engine, scenario, variants)
+            raise ScenarioError(refusal.problem(_MENDS[engine], engine) for refusal in every)
+        if left_out:
+            why = _listed(_reasons(refusal for name in left_out for refusal in of[name]))
+            notes.append(
+                f"{scenario.name}: the {engine} engine leaves out {_listed(left_out)}: {why}."
+            )
+    return Choice(able, tuple(notes))
+
+
+def _neither(scenario: Scenario, variants: Sequence[str]) -> ScenarioError:
     mend = "neither engine can run all of this: take it out"
-    found = [(KERNEL, refusal) for refusal in by_kernel] + [(SIM, refusal) for refusal in by_sim]
-    raise ScenarioError(refusal.problem(mend, engine) for engine, refusal in found)
+    return ScenarioError(
+        refusal.problem(mend, engine)
+        for engine in (KERNEL, SIM)
+        for refusal in refusals(engine, scenario, variants)
+    )
 
 
-def _each_once(found: Iterator[Refusal]) -> list[Refusal]:
-    """The first refusal of each key, and of each reason without one."""
+def _each_once(variants: Sequence[str], ask: Callable[[str], Iterator[Refusal]]) -> list[Refusal]:
+    """What is refused of the variants, each reason once a key, with the variants it is of."""
     first: dict[object, Refusal] = {}
-    for refusal in found:
-        first.setdefault(refusal.path or refusal.reason, refusal)
-    return list(first.values())
+    names: dict[object, list[str]] = {}
+    for name in variants:
+        for refusal in ask(name):
+            what = (refusal.path, refusal.reason)
+            first.setdefault(what, refusal)
+            names.setdefault(what, []).append(name)
+    return [
+        replace(refusal, variants=_some(names[what], variants)) for what, refusal in first.items()
+    ]
+
+
+def _some(names: list[str], variants: Sequence[str]) -> tuple[str, ...]:
+    """The names, each once; none where they are all."""
+    found = tuple(dict.fromkeys(names))
+    return () if len(found) == len(variants) else found
+
+
+def _reasons(found: Iterable[Refusal]) -> list[str]:
+    return list(dict.fromkeys(refusal.reason for refusal in found))
 
 
 def _listed(reasons: list[str]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mptcplab.scenario import Problem, Scenario
 from mptcplab.scenario.tree import Path
@@ -20,6 +20,8 @@ class Refusal:
     """The scenario, as the variant makes it, that has this key."""
     advice: str = ""
     """What else could be done about it than to take the other engine."""
+    variants: tuple[str, ...] = ()
+    """The variants that ask for it; none where all do."""
 
     def problem(self, mend: str, engine: str) -> Problem:
         """The refusal as a message with the place of the key; `mend` says what to do."""
@@ -27,5 +29,14 @@ class Refusal:
         if self.advice:
             text += f". {self.advice}"
         if self.scenario is None or self.path is None:
-            return Problem(f"--engine {engine}", None, "", text)
-        return self.scenario.provenance.problem(self.path, text)
+            return Problem(f"--engine {engine}", None, "", self._named(text))
+        found = self.scenario.provenance.problem(self.path, text)
+        if len(self.variants) == 1 and found.key.startswith(f"variants.{self.variants[0]}."):
+            return found
+        return replace(found, text=self._named(text))
+
+    def _named(self, text: str) -> str:
+        if not self.variants:
+            return text
+        word = "variant" if len(self.variants) == 1 else "variants"
+        return f"{word} {', '.join(self.variants)}: {text}"

@@ -1,6 +1,6 @@
 """The same scenario on two engines, side by side."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import median
@@ -73,12 +73,22 @@ class SideBySide:
         ]
         first, second = self.engines
         if not apart:
-            return f"There is no goodput by which {second} and {first} could be compared."
-        return (
-            f"The goodput of {second} differs from that of {first} by "
-            f"{number(100 * median(apart))} % in the median of the variants, by "
-            f"{number(100 * max(apart))} % at most."
-        )
+            compared = f"There is no goodput by which {second} and {first} could be compared."
+        else:
+            compared = (
+                f"The goodput of {second} differs from that of {first} by "
+                f"{number(100 * median(apart))} % in the median of the variants, by "
+                f"{number(100 * max(apart))} % at most."
+            )
+        return " ".join([compared, *self._alone()])
+
+    def _alone(self) -> Iterator[str]:
+        """What only one engine was to run, in words."""
+        for one, other in ((self.first, self.second), (self.second, self.first)):
+            known = {variant.name for variant in other.variants}
+            names = [variant.name for variant in one.variants if variant.name not in known]
+            if names:
+                yield f"Of {one.description.engine} alone: {', '.join(names)}."
 
 
 def side_by_side(reports: Sequence[Report]) -> list[SideBySide]:
