@@ -42,7 +42,14 @@ NO_METRIC = [
 ]
 METRICS = [
     *("goodput", "goodput.up", "goodput.wifi", "goodput.upload", "goodput.client"),
-    *("goodput.client.eth", "share.eth", "share.client.eth", "recovery_s", "recovery_s.wifi"),
+    *(
+        "goodput.client.eth",
+        "share.eth",
+        "share.client.eth",
+        "carried.wifi",
+        "recovery_s",
+        "recovery_s.wifi",
+    ),
     *("recovery_s.air", "recovery_s.wire", "completion_s.p99", "latency_s.p50"),
     *("latency_s.ping", "latency_s.ping.p99", "jain", "multipath"),
 ]

@@ -113,6 +113,10 @@ def test_the_payload_of_a_download_goes_to_paths_as_the_client_received_it(tmp_p
     assert measurement.metrics["goodput.wifi"] == 25.0
     assert measurement.metrics["goodput.eth"] == 75.0
     assert measurement.metrics["goodput.client.eth"] == 75.0
+    # The transfer is of 125 MB in 10 s: of 160 MB that the paths carried, 35 MB are copies.
+    assert measurement.metrics["carried.wifi"] == 32.0
+    assert measurement.metrics["carried.eth"] == 96.0
+    assert measurement.metrics["carried.client.eth"] == 96.0
     assert measurement.metrics["retransmitted_bytes"] == 4500
     assert [(p.client, p.interface, p.payload_bytes) for p in measurement.paths] == [
         ("client", "wifi", 40_000_000),

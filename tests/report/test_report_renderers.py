@@ -207,6 +207,37 @@ def test_a_table_wider_than_the_terminal_is_divided(model: Report) -> None:
     assert "…" not in text
 
 
+def test_copies_on_several_paths_are_told_of_beside_the_goodput(
+    tmp_path: Path, model: Report
+) -> None:
+    made = result(tmp_path / "out", description([("mptcp", "mptcp")], 1))
+    rows = [
+        {
+            "t_ns": 10 * SECOND,
+            "node": "client",
+            "subflow": f"10.0.{path}.1:4000-10.0.{path}.2:5001",
+            "bytes_received": 125_000_000,
+        }
+        for path in (1, 2)
+    ]
+    row = transfer(protocol="mptcp", end_ns=10 * SECOND, bytes=125_000_000)
+    tables: dict[str, list[dict[str, object]]] = {"transfers": [row], "subflow_samples": rows}
+    folder = made.recording_folder("mptcp", 1)
+    record(folder, tables, manifest("mptcp", "mptcp", 1, two_paths()))
+    console = Console(file=StringIO(), width=200, color_system=None)
+    redundant = report(made)
+    to_terminal([redundant], console)
+    text = console.file.getvalue()  # type: ignore[attr-defined]
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    assert f"by path. {model_module.COPIES_NOTE}" in lines
+    assert "mptcp wifi 50.0 100.0 50.0" in lines
+    page = to_html([redundant])
+    assert model_module.COPIES_NOTE in page
+    assert '<td class="figure">50.0</td><td class="figure">100.0</td>' in page
+    assert not model.has_copies
+    assert model_module.COPIES_NOTE not in to_html([model])
+
+
 def test_a_warning_of_several_variants_is_said_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,10 +1,11 @@
 """Metrics of a whole result: variants side by side, with intervals over repetitions."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mptcplab.metrics.benefit import aggregation_benefit, delay_benefit
 from mptcplab.metrics.measurement import Measurement, measure
+from mptcplab.metrics.paths import PathFigures
 from mptcplab.metrics.plan import Plan
 from mptcplab.metrics.statistics import Estimate, estimate
 from mptcplab.recording import Recording, Result, Status
@@ -34,6 +35,7 @@ class PathEstimates:
     interface: str
     goodput_mbps: Estimate
     share: Estimate
+    carried_mbps: Estimate
 
 
 @dataclass(frozen=True)
@@ -179,17 +181,20 @@ def _paths(runs: Sequence[Run]) -> tuple[PathEstimates, ...]:
     by_run = [
         {(path.client, path.interface): path for path in run.measurement.paths} for run in runs
     ]
+
+    def over_runs(key: tuple[str, str], figure: Callable[[PathFigures], float | None]) -> Estimate:
+        return estimate(
+            [figure(own[key]) if key in own else 0.0 if own else None for own in by_run]
+        )
+
     return tuple(
         PathEstimates(
-            client,
-            interface,
-            estimate(
-                [own[key].goodput_mbps if key in own else 0.0 if own else None for own in by_run]
-            ),
-            estimate([own[key].share if key in own else 0.0 if own else None for own in by_run]),
+            *key,
+            goodput_mbps=over_runs(key, lambda path: path.goodput_mbps),
+            share=over_runs(key, lambda path: path.share),
+            carried_mbps=over_runs(key, lambda path: path.carried_mbps),
         )
         for key in keys
-        for client, interface in [key]
     )
 
 

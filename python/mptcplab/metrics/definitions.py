@@ -52,6 +52,16 @@ DEFINITIONS: dict[str, Definition] = {
             "a client's interface; CLIENT.INTERFACE (then of that client's payload alone)",
         ),
         Definition(
+            "carried",
+            "carried",
+            "Mbit/s",
+            "payload that the subflows of a path carried, what was sent over several paths counted "
+            "on each: the paths sum up to more than the goodput by these copies",
+            "8 · payload of the client's subflows over the interface / (last byte − first start) "
+            "/ 10⁶; the payload as of share, the time as of goodput",
+            "a client's interface; CLIENT.INTERFACE",
+        ),
+        Definition(
             "aggregation_benefit",
             "aggregation benefit",
             "",

@@ -1,6 +1,6 @@
 """All metrics of one recording."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -58,6 +58,7 @@ def measure(recording: Recording) -> Measurement:
     for part in (
         _goodputs(payload, paths),
         _shares(paths),
+        _carried(paths),
         _completion(transfers),
         recovery_figures(payload, recording, plan),
         path_recovery_figures(payload, recording, plan),
@@ -79,7 +80,7 @@ def _goodputs(payload: pl.DataFrame, paths: Sequence[PathFigures]) -> dict[str, 
     figures: dict[str, float | None] = {"goodput": goodput_mbps(payload)}
     for parts in (
         goodput_by(payload, "way"),
-        _sum_by_interface(paths),
+        _sum_by_interface((path, path.goodput_mbps) for path in paths),
         goodput_by(payload, "traffic"),
         goodput_by(payload, "client"),
         {f"{path.client}.{path.interface}": path.goodput_mbps for path in paths},
@@ -89,12 +90,21 @@ def _goodputs(payload: pl.DataFrame, paths: Sequence[PathFigures]) -> dict[str, 
     return figures
 
 
-def _sum_by_interface(paths: Sequence[PathFigures]) -> dict[str, float | None]:
+def _carried(paths: Sequence[PathFigures]) -> dict[str, float | None]:
+    rates = [(path, path.carried_mbps) for path in paths]
+    figures = {f"carried.{interface}": rate for interface, rate in _sum_by_interface(rates).items()}
+    for path, rate in rates:
+        figures.setdefault(f"carried.{path.client}.{path.interface}", rate)
+    return figures
+
+
+def _sum_by_interface(
+    rates: Iterable[tuple[PathFigures, float | None]],
+) -> dict[str, float | None]:
     sums: dict[str, float | None] = {}
-    for path in paths:
+    for path, rate in rates:
         so_far = sums.get(path.interface, 0.0)
-        known = so_far is not None and path.goodput_mbps is not None
-        sums[path.interface] = so_far + path.goodput_mbps if known else None  # type: ignore[operator]
+        sums[path.interface] = None if so_far is None or rate is None else so_far + rate
     return sums
 
 

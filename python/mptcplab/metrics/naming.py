@@ -58,6 +58,7 @@ def _parts(scenario: Scenario, variant: str) -> dict[str, list[str]]:
     return {
         "goodput": ["up", "down", *interfaces, *items, *clients, *both],
         "share": [*interfaces, *both],
+        "carried": [*interfaces, *both],
         "completion_s": percentiles,
         "recovery_s": [*interfaces, *links],
         "latency_s": [*percentiles, *items, *of_items],

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from mptcplab.metrics.plan import Plan
-from mptcplab.metrics.transfers import goodput_mbps
+from mptcplab.metrics.transfers import goodput_mbps, rate_mbps
 from mptcplab.recording import Recording
 
 
@@ -26,7 +26,9 @@ class PathFigures:
     share: float
     """Part of the client's payload that went this way, 0 to 1."""
     payload_bytes: int
-    """Payload at the level of subflows; data reinjected on two paths counts on both."""
+    """Payload at the level of subflows; data sent over two paths counts on both."""
+    carried_mbps: float | None
+    """That payload over the time of the client's goodput."""
 
 
 def subflow_totals(recording: Recording, plan: Plan) -> pl.DataFrame:
@@ -79,6 +81,7 @@ def path_figures(
                 goodput_mbps=None if goodput is None else goodput * payload_bytes / total,
                 share=payload_bytes / total,
                 payload_bytes=payload_bytes,
+                carried_mbps=rate_mbps(payload_bytes, own),
             )
             for interface, payload_bytes in by_interface.iter_rows()
         ]

@@ -56,10 +56,15 @@ def goodput_mbps(transfers: pl.DataFrame) -> float | None:
 
     Mbit/s; null for no transfers, or none that lasted.
     """
+    return rate_mbps(int(transfers["bytes"].sum()), transfers)
+
+
+def rate_mbps(payload_bytes: int, transfers: pl.DataFrame) -> float | None:
+    """Some payload over the time of the transfers, as their goodput is."""
     start, until = transfers["start_ns"].min(), transfers["until_ns"].max()
     if not isinstance(start, int) or not isinstance(until, int) or until <= start:
         return None
-    return int(transfers["bytes"].sum()) * 8 / (until - start) * NS_PER_S / 1e6
+    return payload_bytes * 8 / (until - start) * NS_PER_S / 1e6
 
 
 def goodput_by(transfers: pl.DataFrame, column: str) -> dict[str, float | None]:

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from mptcplab.metrics import VariantMetrics
 from mptcplab.report import numbers
 from mptcplab.report.engines import side_by_side
-from mptcplab.report.model import Report
+from mptcplab.report.model import COPIES_NOTE, Report
 from mptcplab.report.palette import Style, styles
 from mptcplab.report.plots import courses_over_time, distribution, path_utilisation
 from mptcplab.report.series import Course, completion_times_s, course, latencies_ms, outputs
@@ -45,6 +45,7 @@ def to_html(reports: Sequence[Report]) -> str:
         lstrip_blocks=True,
     )
     environment.globals |= {
+        "copies_note": COPIES_NOTE,
         "estimate": numbers.estimate_shown,
         "estimate_with_unit": numbers.estimate_with_unit,
         "heading": numbers.heading,

@@ -59,6 +59,7 @@ def _variant(variant: VariantMetrics) -> dict[str, Any]:
                 "interface": path.interface,
                 "goodput_mbps": _number(path.goodput_mbps.mean),
                 "share": _number(path.share.mean),
+                "carried_mbps": _number(path.carried_mbps.mean),
             }
             for path in variant.paths
         ],

@@ -8,6 +8,14 @@ from mptcplab.recording import Result
 from mptcplab.recording.result import Description
 from mptcplab.report.answer import answer
 
+COPIES = 0.05
+"""From what part of the goodput on copies on several paths are told of."""
+
+COPIES_NOTE = (
+    "Paths carried data more than once: the goodput is what the application got, divided among the "
+    "paths as what they carried, copies included."
+)
+
 
 @dataclass(frozen=True)
 class ReferenceRow:
@@ -43,6 +51,8 @@ class Report:
     """The metrics of the table of variants: full names, the most telling first."""
     clients: tuple[str, ...]
     """The clients that carried payload."""
+    has_copies: bool
+    """Whether the paths of a variant carried clearly more than its application got."""
     verdicts: tuple[Verdict, ...]
     references: tuple[ReferenceRow, ...]
     warnings: tuple[Warned, ...]
@@ -66,6 +76,7 @@ def report(result: Result) -> Report:
         variants=variants,
         columns=columns(variants),
         clients=tuple(dict.fromkeys(path.client for v in variants for path in v.paths)),
+        has_copies=any(map(_has_copies, variants)),
         verdicts=verdicts,
         references=_references(description, variants),
         warnings=tuple(_warnings(variants)),
@@ -112,6 +123,13 @@ def columns(variants: Sequence[VariantMetrics]) -> tuple[str, ...]:
         *(["latency_loss"] if lost else []),
     ]
     return tuple(name for name in wanted if name in known)
+
+
+def _has_copies(variant: VariantMetrics) -> bool:
+    rates = [(path.goodput_mbps.mean, path.carried_mbps.mean) for path in variant.paths]
+    known = [(goodput, carried) for goodput, carried in rates if goodput and carried]
+    goodput, carried = (sum(column) for column in zip(*known, strict=True)) if known else (0, 0)
+    return carried > (1 + COPIES) * goodput
 
 
 def _below_one(variant: VariantMetrics, metric: str) -> bool:

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from mptcplab.metrics import Verdict
 from mptcplab.report.engines import SideBySide, side_by_side
-from mptcplab.report.model import Report
+from mptcplab.report.model import COPIES_NOTE, Report
 from mptcplab.report.numbers import (
     UNKNOWN,
     estimate_shown,
@@ -115,19 +115,18 @@ def _figures(report: Report, metrics: Sequence[str]) -> Table:
 
 def _paths(report: Report) -> Group:
     table = _table()
+    metrics = ["goodput", *(["carried"] if report.has_copies else []), "share"]
     table.add_column("interface")
     table.add_column("goodput\nMbit/s", justify="right")
+    if report.has_copies:
+        table.add_column("carried\nMbit/s", justify="right")
     table.add_column("share\n%", justify="right")
     for variant in report.variants:
         for interface in dict.fromkeys(path.interface for path in variant.paths):
-            goodput, share = f"goodput.{interface}", f"share.{interface}"
-            table.add_row(
-                escape(variant.name),
-                escape(interface),
-                estimate_shown(goodput, variant.metrics.get(goodput)),
-                estimate_shown(share, variant.metrics.get(share)),
-            )
-    return _titled("by path", table)
+            names = [f"{metric}.{interface}" for metric in metrics]
+            figures = [estimate_shown(name, variant.metrics.get(name)) for name in names]
+            table.add_row(escape(variant.name), escape(interface), *figures)
+    return _titled(f"by path. {COPIES_NOTE}" if report.has_copies else "by path", table)
 
 
 def _clients(report: Report) -> Group:
