@@ -6,7 +6,7 @@ mod mptcp_world;
 use mptcp_world::*;
 use mptcplab_stack::endpoint::{ConnectionId, Event};
 use mptcplab_wire::Segment;
-use mptcplab_wire::option::{DataNumber, Dss, Mapping, MptcpOption};
+use mptcplab_wire::option::{DataNumber, Dss, Mapping, MptcpOption, Reset};
 
 const DATA_BYTES: usize = 300_000;
 
@@ -65,18 +65,39 @@ fn options_that_vanish_after_data_was_acknowledged_end_the_subflow() {
     }
 }
 
-#[test]
-fn a_box_that_lets_mp_capable_through_but_no_dss_ends_the_subflow() {
-    let mut world = world(|from, mut segment| {
-        if from == CLIENT {
+/// A box that takes DSS from what these hosts send, and nothing else.
+fn takes_dss(of: &[usize]) -> impl FnMut(usize, Segment) -> Vec<Segment> + use<> {
+    let of = of.to_vec();
+    move |from, mut segment| {
+        if of.contains(&from) {
             let dss = |option: &MptcpOption| matches!(option, MptcpOption::Dss(_));
             segment.options.mptcp.retain(|option| !dss(option));
         }
         vec![segment]
-    });
-    let (received, _) = upload(&mut world);
-    assert!(received.len() < DATA_BYTES);
-    assert!(was_reset(&world, CLIENT) && was_reset(&world, SERVER));
+    }
+}
+
+#[test]
+fn a_connection_becomes_tcp_behind_a_box_that_lets_mp_capable_through_but_no_dss() {
+    for of in [&[CLIENT][..], &[SERVER], &[CLIENT, SERVER]] {
+        // The client may write first, or the server, or the server after the client.
+        for writes in [&[CLIENT][..], &[SERVER], &[CLIENT, SERVER]] {
+            let mut world = world(takes_dss(of));
+            let ids = world.establish(mptcp());
+            for &from in writes {
+                let data = pattern(if from == CLIENT { 1000 } else { DATA_BYTES });
+                let (received, time) = world.transfer(from, ids, &data, 100 * SECOND);
+                assert!(received == data, "{of:?} {writes:?} {from}");
+                assert!(time < SECOND, "{of:?} {writes:?} {time}");
+            }
+            let data = pattern(DATA_BYTES);
+            let (received, _) = world.transfer(CLIENT, ids, &data, 100 * SECOND);
+            assert!(received == data, "{of:?} {writes:?}");
+            for host in [CLIENT, SERVER] {
+                assert!(world.info(host, ids[host]).fallback, "{of:?} {writes:?}");
+            }
+        }
+    }
 }
 
 #[test]
@@ -123,6 +144,80 @@ fn there_is_no_fallback_over_data_whose_mapping_was_lost() {
     let (received, ids) = upload(&mut world);
     assert!(received.len() < DATA_BYTES);
     assert!(!world.info(SERVER, ids[SERVER]).fallback);
+}
+
+/// Takes the mapping from every second data segment of the client on a path: what a box does that
+/// joins two segments and leaves the options of the first, but without a wait.
+fn joins_pairs(path: usize) -> impl FnMut(usize, Segment) -> Vec<Segment> {
+    let mut count = 0;
+    move |_, mut segment| {
+        let here = segment.source.ip() == address(CLIENT, path);
+        if here && !segment.payload.is_empty() {
+            count += 1;
+            for option in &mut segment.options.mptcp {
+                match option {
+                    MptcpOption::Dss(dss) if count % 2 == 0 => dss.mapping = None,
+                    _ => {}
+                }
+            }
+        }
+        vec![segment]
+    }
+}
+
+#[test]
+fn the_only_subflow_becomes_tcp_where_segments_are_joined() {
+    let mut world = world(joins_pairs(0));
+    let ids = world.establish(mptcp());
+    let data = pattern(DATA_BYTES);
+    let (received, time) = world.transfer(CLIENT, ids, &data, 100 * SECOND);
+    assert!(received == data);
+    // 300 kB take 120 ms at 20 Mbit/s, and slow start some round trips of 20 ms.
+    assert!(time < 300 * MS, "{time}");
+    assert!(world.info(CLIENT, ids[CLIENT]).fallback && world.info(SERVER, ids[SERVER]).fallback);
+    assert_eq!(world.counter(SERVER, "MPTcpExtMPFailTx"), 1);
+    assert_eq!(world.counter(SERVER, "MPTcpExtInfiniteMapRx"), 1);
+    assert_eq!(world.info(CLIENT, ids[CLIENT]).multipath, None);
+}
+
+#[test]
+fn a_subflow_whose_segments_are_joined_is_closed_for_good_where_there_is_another() {
+    let paths = vec![
+        Path::new(10 * MS, 20_000_000),
+        Path::new(10 * MS, 10_000_000),
+    ];
+    let mut world = World::new(paths, generous());
+    let ids = world.establish(mptcp());
+    // Both subflows carry data before the box comes.
+    let data = pattern(2_000_000);
+    let (received, _) = world.transfer(CLIENT, ids, &data, 10 * SECOND);
+    assert!(received == data);
+    let mut joins = joins_pairs(0);
+    world.middlebox = Box::new(move |from, segment| {
+        let passed = joins(from, segment).into_iter();
+        passed.map(|segment| (0, segment)).collect()
+    });
+    let (received, time) = world.transfer(CLIENT, ids, &data, 10 * SECOND);
+    assert!(received == data);
+    // The other path alone takes 1.66 s with its headers.
+    assert!(time < 1800 * MS, "{time}");
+    world.run_for(100 * SECOND);
+    let left = world.subflows(CLIENT, ids[CLIENT]);
+    let left: Vec<_> = left
+        .iter()
+        .map(|subflow| subflow.tcp.tuple.local.ip())
+        .collect();
+    assert_eq!(left, [address(CLIENT, 1)]);
+    // Segments that were on their way are answered by RSTs without options.
+    let mut resets = world.sent.iter().filter(|(.., segment)| segment.flags.rst);
+    let (_, from, path, reset) = resets.next().expect("a RST");
+    let reason = Reset {
+        transient: false,
+        reason: 6,
+    };
+    assert_eq!((*from, *path), (SERVER, 0));
+    assert_eq!(reset.options.mptcp[..], [MptcpOption::Reset(reason)]);
+    assert_eq!(world.counter(CLIENT, "MPTcpExtMPJoinSynTx"), 1);
 }
 
 #[test]

@@ -4,6 +4,7 @@ mod capture;
 mod determinism;
 mod hosts;
 mod interruption;
+mod middleboxes;
 mod outages;
 mod ping;
 mod support;

@@ -16,6 +16,9 @@ const RETRY_NS: Nanos = 1_000_000_000;
 /// The longest such pause.
 const MAX_RETRY_NS: Nanos = 64_000_000_000;
 
+/// A path is not tried again before one of its addresses comes back or is announced again.
+const NEVER: Nanos = Nanos::MAX;
+
 /// How often an announcement is sent again for want of an echo.
 const MAX_ANNOUNCEMENTS: u32 = 8;
 
@@ -55,7 +58,7 @@ struct Announced {
 #[derive(Clone, Copy, Debug)]
 struct HeldOff {
     path: Path,
-    /// When it may be tried again; 0 once it may.
+    /// When it may be tried again; 0 once it may, [`NEVER`] where it may not.
     until: Nanos,
     pause: Nanos,
 }
@@ -303,6 +306,7 @@ impl Addresses {
     pub(super) fn hold_off(&mut self, now: Nanos, tuple: &FourTuple) {
         let path = path_of(tuple);
         match self.held_off.iter_mut().find(|held| held.path == path) {
+            Some(held) if held.until == NEVER => {}
             Some(held) => {
                 held.pause = (2 * held.pause).min(MAX_RETRY_NS);
                 held.until = now + held.pause;
@@ -313,6 +317,17 @@ impl Addresses {
                 pause: RETRY_NS,
             }),
         }
+    }
+
+    /// The path between these addresses is unfit for subflows, as an end has said.
+    pub(super) fn give_up(&mut self, tuple: &FourTuple) {
+        let path = path_of(tuple);
+        self.held_off.retain(|held| held.path != path);
+        self.held_off.push(HeldOff {
+            path,
+            until: NEVER,
+            pause: MAX_RETRY_NS,
+        });
     }
 
     /// A subflow on these addresses works.
@@ -336,7 +351,8 @@ impl Addresses {
             .iter()
             .filter_map(|announced| announced.repeat.map(|(at, ..)| at));
         let retries = self.held_off.iter().map(|held| held.until);
-        repeats.chain(retries.filter(|until| *until != 0)).min()
+        let retries = retries.filter(|until| *until != 0 && *until != NEVER);
+        repeats.chain(retries).min()
     }
 }
 

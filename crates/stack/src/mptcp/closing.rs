@@ -99,13 +99,20 @@ impl Connection {
             }
         }
         self.reinject(index);
+        if self.subflows[index].path_is_unfit {
+            self.reinject_all(index);
+        }
         if self.closed.is_some() {
             return;
         }
         let subflow = &self.subflows[index];
         if subflow.initiated_here && reason != CloseReason::Finished {
             let tuple = subflow.tcp.tuple();
-            self.addresses.hold_off(now, &tuple);
+            if subflow.path_is_unfit {
+                self.addresses.give_up(&tuple);
+            } else {
+                self.addresses.hold_off(now, &tuple);
+            }
         }
         let mut others = self.subflows.iter().filter(|subflow| !subflow.is_over());
         let alive = others.clone().next().is_some();

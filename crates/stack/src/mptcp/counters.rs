@@ -39,7 +39,7 @@ crate::counters::counters! {
         join_rejected = "MPTcpExtMPJoinRejected",
         /// SYNs of joins sent.
         join_syn_sent = "MPTcpExtMPJoinSynTx",
-        /// Fallbacks as data came without a mapping.
+        /// Subflows closed, and fallbacks, as data came without a mapping.
         mapping_missing = "MPTcpExtDSSNoMatchTCP",
         /// Infinite mappings sent.
         infinite_map_sent = "MPTcpExtInfiniteMapTx",

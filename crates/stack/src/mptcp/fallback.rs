@@ -1,4 +1,5 @@
-//! Back to TCP, and what a wrong checksum does (RFC 8684, section 3.7).
+//! Back to TCP, and what data does that cannot be used: of a wrong checksum, or without a mapping
+//! (RFC 8684, sections 3.3.1 and 3.7).
 
 use mptcplab_wire::Segment;
 use mptcplab_wire::option::{DataNumber, Dss, Mapping, MptcpOption};
@@ -66,20 +67,67 @@ impl Connection {
     /// infinite mapping; else the subflow is closed, and others bring the data.
     pub(super) fn on_checksum_failure(&mut self, now: Nanos, index: usize, data: Option<u64>) {
         self.counters.checksum_errors += 1;
-        let alone = self.subflows[index].is_first() && self.linear;
-        if alone {
-            self.counters.fail_sent += 1;
-            self.failed = Some(Failure {
-                repeat_at: now + FAIL_NS,
-                pause: 2 * FAIL_NS,
-            });
-            self.say_fail(index);
+        if self.may_become_tcp(index) {
+            self.fail(now, index);
         } else {
             self.counters.fail_sent += 1;
             let offset = data.unwrap_or(self.receiver.next());
             let fail = self.fail_at(offset);
             self.reset_subflow(now, index, reason::MIDDLEBOX);
             self.subflows[index].signals.reset = Some(fail);
+        }
+    }
+
+    /// Data without a mapping, though mapped data follows it, or too much for a mapping to come. The
+    /// connection becomes TCP where it can, as after a wrong checksum: the bytes are there, only
+    /// their places were lost. Else the subflow is of no use where there is another (section 3.3.1).
+    /// One that stands alone is better slow than none: what has no mapping is dropped, and sent
+    /// again as it is not acknowledged at the level of data. True where more can be delivered.
+    pub(super) fn goes_on_without_mapping(&mut self, now: Nanos, index: usize) -> bool {
+        if self.may_become_tcp(index) {
+            self.counters.mapping_missing += 1;
+            self.fail(now, index);
+            return false;
+        }
+        // The bytes of the subflow are not the data any more.
+        self.linear = false;
+        if !self.has_other(index) && self.subflows[index].mappings.drop_unmapped() {
+            return true;
+        }
+        self.counters.mapping_missing += 1;
+        self.reset_subflow(now, index, reason::MIDDLEBOX);
+        false
+    }
+
+    /// The bytes of this subflow are the data, so that TCP can be spoken on it.
+    fn may_become_tcp(&self, index: usize) -> bool {
+        self.linear && self.subflows[index].is_first()
+    }
+
+    /// Another subflow works.
+    fn has_other(&self, index: usize) -> bool {
+        let mut subflows = self.subflows.iter().enumerate();
+        subflows.any(|(place, other)| place != index && other.is_open() && !other.stalled)
+    }
+
+    /// MP_FAIL on the only subflow: what it brings from now on waits until the peer answers by the
+    /// infinite mapping.
+    pub(super) fn fail(&mut self, now: Nanos, index: usize) {
+        self.counters.fail_sent += 1;
+        self.failed = Some(Failure {
+            repeat_at: now + FAIL_NS,
+            pause: 2 * FAIL_NS,
+        });
+        self.say_fail(index);
+    }
+
+    /// A second subflow has been opened while the first one waits for the infinite mapping, which
+    /// the peer can give no more: the other brings the data.
+    pub(super) fn fail_no_longer(&mut self, now: Nanos) {
+        if self.failed.take().is_some()
+            && let Some(index) = self.index_of(0)
+        {
+            self.reset_subflow(now, index, reason::MIDDLEBOX);
         }
     }
 
@@ -119,13 +167,13 @@ impl Connection {
     /// MP_FAIL: the peer could not use what was sent.
     pub(super) fn on_fail(&mut self, now: Nanos, index: usize) {
         self.counters.fail_received += 1;
-        if !(self.linear && self.subflows[index].is_first()) {
+        if !self.may_become_tcp(index) {
             self.reset_subflow(now, index, reason::MIDDLEBOX);
             return;
         }
         self.counters.fail_sent += u64::from(self.failed.is_none());
         self.map_without_end();
-        self.fall_back("the peer found a wrong checksum");
+        self.fall_back("the peer could not use what came");
         self.answer_fail(index);
     }
 
@@ -213,7 +261,7 @@ impl Connection {
     /// the peer and this end cannot agree.
     pub(super) fn on_infinite_mapping(&mut self, now: Nanos, index: usize) {
         self.counters.infinite_map_received += 1;
-        if self.linear && self.subflows[index].is_first() {
+        if self.may_become_tcp(index) {
             self.fall_back("the peer sent an infinite mapping");
         } else {
             self.reset_subflow(now, index, reason::MIDDLEBOX);
@@ -227,6 +275,7 @@ impl Connection {
             return;
         }
         subflow.signals.reset = Some(signals::reset(reason, false));
+        subflow.path_is_unfit = reason == reason::MIDDLEBOX;
         subflow.pending = true;
         let progress = subflow.tcp.abort();
         if let Some(why) = progress.closed {
@@ -245,12 +294,19 @@ impl Connection {
         }
     }
 
-    /// Options of a RST that was taken.
-    pub(super) fn read_reset_options(&mut self, segment: &Segment) {
+    /// Options of a RST that was taken. After one for good no subflow is opened on the same path
+    /// (RFC 8684, section 3.6); MP_FAIL tells of a path that spoils data.
+    pub(super) fn read_reset_options(&mut self, index: usize, segment: &Segment) {
         for option in &segment.options.mptcp {
             match option {
-                MptcpOption::Reset(_) => self.counters.reset_received += 1,
-                MptcpOption::Fail { .. } => self.counters.fail_received += 1,
+                MptcpOption::Reset(reset) => {
+                    self.counters.reset_received += 1;
+                    self.subflows[index].path_is_unfit |= !reset.transient;
+                }
+                MptcpOption::Fail { .. } => {
+                    self.counters.fail_received += 1;
+                    self.subflows[index].path_is_unfit = true;
+                }
                 MptcpOption::FastClose { receiver_key } => {
                     self.on_fast_close(*receiver_key);
                 }

@@ -233,6 +233,11 @@ impl Connection {
             self.reset_subflow(now, index, reason::MPTCP_ERROR);
             return;
         };
+        if self.failed.is_some() {
+            // The peer is becoming TCP, which a further subflow would prevent.
+            self.reset_subflow(now, index, reason::PROHIBITED);
+            return;
+        }
         self.counters.join_syn_ack_received += 1;
         self.counters.join_backup_syn_ack_received += u64::from(backup);
         let subflow = &mut self.subflows[index];
@@ -282,8 +287,9 @@ impl Connection {
     }
 
     /// A joined subflow can carry data.
-    fn on_subflow_ready(&mut self, _now: Nanos, index: usize) {
+    fn on_subflow_ready(&mut self, now: Nanos, index: usize) {
         self.linear = false;
+        self.fail_no_longer(now);
         let subflow = &mut self.subflows[index];
         subflow.stage = Stage::Established;
         let (tuple, initiated_here) = (subflow.tcp.tuple(), subflow.initiated_here);

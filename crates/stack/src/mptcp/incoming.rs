@@ -49,7 +49,7 @@ impl Connection {
             if progress.accepted {
                 self.read_options(now, index, segment, progress);
             } else if segment.flags.rst && progress.closed.is_some() {
-                self.read_reset_options(segment);
+                self.read_reset_options(index, segment);
             }
         }
         if progress.acknowledged_bytes > 0 {
@@ -61,7 +61,7 @@ impl Connection {
         if progress.finished {
             if self.failed.is_some() && self.linear {
                 // A peer that had not fallen back would wait for its data to be acknowledged.
-                self.fall_back("the peer closed after a wrong checksum");
+                self.fall_back("the peer closed after MP_FAIL");
             }
             self.on_subflow_finished(now, index);
         }
@@ -132,8 +132,10 @@ impl Connection {
     /// them, or the peer has fallen back.
     ///
     /// This end falls back as long as the peer cannot but do the same (RFC 8684, section 3.7):
-    /// while neither can have a DATA_ACK. Later a peer that has not fallen back would send again
-    /// what it finds unacknowledged, which plain TCP takes for new data: the subflow is reset.
+    /// while neither can have a DATA_ACK. Where the peer may, but no DSS of it has ever come, it is
+    /// told by MP_FAIL, and answers that where it speaks TCP already or can do so. Later a peer
+    /// that has not fallen back would send again what it finds unacknowledged, which plain TCP
+    /// takes for new data: the subflow is reset.
     fn miss_options(&mut self, now: Nanos, index: usize, segment: &Segment, progress: &Progress) {
         let subflow = &self.subflows[index];
         let alone = self.linear && subflow.is_first();
@@ -146,6 +148,11 @@ impl Connection {
         }
         if alone && unacknowledged && subflow.mappings.is_untouched() {
             self.fall_back_without_options();
+        } else if alone && !subflow.dss_seen {
+            if self.failed.is_none() {
+                self.counters.mapping_missing += 1;
+                self.fail(now, index);
+            }
         } else if unmapped || acknowledges || !subflow.dss_seen {
             self.reset_subflow(now, index, super::signals::reason::MIDDLEBOX);
         }
@@ -253,11 +260,10 @@ impl Connection {
                     self.on_checksum_failure(now, index, data);
                     return;
                 }
-                // The bytes of the subflow are not the data any more.
-                Delivery::Dropped => self.linear = false,
                 Delivery::Unmapped => {
-                    self.reset_subflow(now, index, super::signals::reason::MIDDLEBOX);
-                    return;
+                    if !self.goes_on_without_mapping(now, index) {
+                        return;
+                    }
                 }
             }
         }

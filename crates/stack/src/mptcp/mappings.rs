@@ -49,18 +49,16 @@ pub(super) enum Delivery {
     /// A mapping whose checksum is wrong; the data that it covers is still held. The offset in
     /// the connection's data.
     Corrupt(Option<u64>),
-    /// Bytes without a mapping were dropped in front of mapped ones.
-    Dropped,
-    /// More bytes without a mapping than anybody should send.
+    /// Bytes without a mapping: mapped ones follow, or they are more than anybody should send. They
+    /// are still held.
     Unmapped,
 }
 
 /// Received bytes of a subflow that wait for their mapping, or for the rest of it where a checksum
 /// covers it all.
 ///
-/// Bytes that no mapping covers and that are followed by mapped ones are dropped: a middlebox has
-/// joined two segments and lost the mapping of the second. The peer sends their data again, as it
-/// is not acknowledged at the level of data.
+/// Bytes that no mapping covers and that are followed by mapped ones will never have one: a middlebox
+/// has joined two segments and lost the mapping of the second.
 #[derive(Debug, Default)]
 pub(super) struct Mappings {
     /// By their start; they do not overlap.
@@ -145,9 +143,7 @@ impl Mappings {
                 return broken.then_some(Delivery::Unmapped);
             };
             if map.start > offset {
-                let drop = usize::try_from(map.start - offset).unwrap_or(usize::MAX);
-                self.take(drop);
-                return Some(Delivery::Dropped);
+                return Some(Delivery::Unmapped);
             }
             if let Some(proof) = map.proof {
                 if offset + (self.pending_bytes as u64) < map.end() {
@@ -164,6 +160,20 @@ impl Mappings {
                 return Some(Delivery::Data(start + (offset - map.start), data));
             }
         }
+    }
+
+    /// Drops bytes without a mapping in front of mapped ones. False where none are mapped.
+    pub(super) fn drop_unmapped(&mut self) -> bool {
+        let Some(start) = self.maps.front().map(|map| map.start) else {
+            return false;
+        };
+        while let Some((offset, _)) = self.pending.front()
+            && *offset < start
+        {
+            let bytes = usize::try_from(start - offset).unwrap_or(usize::MAX);
+            self.take(bytes);
+        }
+        true
     }
 
     /// All that waits, without regard to mappings: after a fallback, the bytes of the subflow are
@@ -276,13 +286,16 @@ mod tests {
     }
 
     #[test]
-    fn bytes_without_a_mapping_are_dropped_when_mapped_ones_follow() {
+    fn bytes_without_a_mapping_are_told_when_mapped_ones_follow_and_can_be_dropped() {
         let mut mappings = Mappings::default();
         mappings.declare(map(1, 2, 0));
         mappings.declare(map(5, 2, 4));
-        mappings.push(1, Bytes::from_static(b"abcdef"));
+        mappings.push(1, Bytes::from_static(b"abc"));
+        mappings.push(4, Bytes::from_static(b"def"));
         assert_eq!(mappings.next(), data(0, b"ab"));
-        assert_eq!(mappings.next(), Some(Delivery::Dropped));
+        assert_eq!(mappings.next(), Some(Delivery::Unmapped));
+        assert_eq!(mappings.next(), Some(Delivery::Unmapped));
+        assert!(mappings.drop_unmapped());
         assert_eq!(mappings.next(), data(4, b"ef"));
     }
 
@@ -293,6 +306,7 @@ mod tests {
         assert_eq!(mappings.next(), None);
         mappings.push(1 + MAX_UNMAPPED_BYTES as u64, Bytes::from_static(b"x"));
         assert_eq!(mappings.next(), Some(Delivery::Unmapped));
+        assert!(!mappings.drop_unmapped());
     }
 
     #[test]

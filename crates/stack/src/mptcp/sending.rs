@@ -410,11 +410,36 @@ impl Connection {
     /// What a subflow was handed and has not delivered is to be sent by others.
     pub(super) fn reinject(&mut self, index: usize) {
         let tcp = &self.subflows[index].tcp;
-        let sent = tcp
-            .unacknowledged()
-            .filter_map(|(_, payload, mapping)| Some((mapping?, payload.len() as u64)));
-        let lost: Vec<_> = sent.chain(unsent(tcp)).collect();
+        let lost: Vec<_> = sent(tcp).chain(unsent(tcp)).collect();
         self.ask_again(&lost);
+    }
+
+    /// Where a subflow's path will not do for MPTCP, the peer may have thrown away what TCP has
+    /// acknowledged: all data that the peer lacks and that no other subflow has on its way is to be
+    /// sent again. What the peer does have it acknowledges with the first of it.
+    pub(super) fn reinject_all(&mut self, index: usize) {
+        let near = self.sender.acknowledged();
+        let mut held = Vec::new();
+        for (place, subflow) in self.subflows.iter().enumerate() {
+            if place != index && !subflow.is_over() {
+                let sent = sent(&subflow.tcp).chain(unsent(&subflow.tcp));
+                let number = |mapping: DataMapping| DataNumber::Long(mapping.data_sequence);
+                held.extend(sent.filter_map(|(mapping, bytes)| {
+                    let start = self.sender.numbers().offset(number(mapping), near)?;
+                    Some((start, start + bytes))
+                }));
+            }
+        }
+        held.sort_unstable();
+        let mut from = near;
+        for (start, end) in held {
+            if from < start {
+                self.sender.ask_again(from, start);
+            }
+            from = from.max(end);
+        }
+        self.sender.ask_again(from, self.sender.next());
+        self.reschedule = true;
     }
 
     /// What waits at a subflow, and was never sent on it, is to be sent by others instead.
@@ -458,6 +483,12 @@ impl Connection {
             self.event(Event::Writable { id: self.id });
         }
     }
+}
+
+/// Mappings and lengths of what a subflow has sent and TCP has not acknowledged.
+fn sent(tcp: &Tcp) -> impl Iterator<Item = (DataMapping, u64)> {
+    tcp.unacknowledged()
+        .filter_map(|(_, payload, mapping)| Some((mapping?, payload.len() as u64)))
 }
 
 /// Mappings and lengths of what a subflow was handed and has not sent.

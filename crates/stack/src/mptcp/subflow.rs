@@ -57,6 +57,8 @@ pub(super) struct Subflow {
     pub(super) relieved_until: u64,
     /// Not penalised again before this.
     pub(super) penalised_until: Nanos,
+    /// One end has closed it as its path will not do for MPTCP.
+    pub(super) path_is_unfit: bool,
 }
 
 /// How far a subflow has come.
@@ -99,6 +101,7 @@ impl Subflow {
             orphaned: false,
             relieved_until: 0,
             penalised_until: 0,
+            path_is_unfit: false,
         }
     }
 
