@@ -5,9 +5,10 @@ mod mptcp_world;
 use std::collections::BTreeMap;
 
 use mptcp_world::*;
-use mptcplab_stack::endpoint::{Endpoint, EndpointConfig, Event, LocalAddress};
+use mptcplab_stack::endpoint::{Endpoint, EndpointConfig, EndpointFlags, Event, LocalAddress};
 use mptcplab_stack::scheduler::SchedulerKind;
 use mptcplab_stack::tcp::BufferLimits;
+use mptcplab_wire::Segment;
 use mptcplab_wire::option::MptcpOption;
 
 fn all_addresses(world: &World) -> Vec<LocalAddress> {
@@ -61,6 +62,44 @@ fn a_new_subflow_takes_over_at_once_what_one_that_died_before_has() {
     world.set_addresses(CLIENT, both);
     world.run_for(200 * MS);
     assert!(!world.read(SERVER, ids[SERVER]).is_empty());
+}
+
+#[test]
+fn a_backup_gets_nothing_as_long_as_another_subflow_is_left() {
+    let paths = [20, 40, 10].map(|delay| Path::new(delay * MS, 10_000_000));
+    let mut world = World::new(paths.to_vec(), generous());
+    let mut addresses = all_addresses(&world);
+    addresses[2].endpoint = Some(EndpointFlags {
+        backup: true,
+        ..SUBFLOW
+    });
+    world.set_addresses(CLIENT, addresses.clone());
+    let ids = world.establish(mptcp());
+    let on_backup = |world: &World| {
+        let sent = world.sent.iter();
+        let data = |path: usize, segment: &Segment| path == 2 && !segment.payload.is_empty();
+        sent.filter(|(_, _, path, segment)| data(*path, segment))
+            .count()
+    };
+    let data = pattern(3_000_000);
+    world.transfer(CLIENT, ids, &data, SECOND);
+    // What the second had on its way must be sent again, while the first is full.
+    addresses.remove(1);
+    world.set_addresses(CLIENT, addresses.clone());
+    world.transfer(CLIENT, ids, &data, SECOND);
+    assert!(
+        world
+            .info(CLIENT, ids[CLIENT])
+            .multipath
+            .unwrap()
+            .bytes_retransmitted
+            > 50_000
+    );
+    assert_eq!(on_backup(&world), 0);
+    addresses.remove(0);
+    world.set_addresses(CLIENT, addresses);
+    world.transfer(CLIENT, ids, &data, SECOND);
+    assert!(on_backup(&world) > 100);
 }
 
 #[test]

@@ -10,7 +10,9 @@ use super::sender::Sender;
 use super::subflow::{Stage, Subflow};
 use crate::Nanos;
 use crate::endpoint::Event;
-use crate::scheduler::{Choice, SchedulerKind, SubflowView, View, opportunistic_retransmission};
+use crate::scheduler::{
+    Choice, SchedulerKind, SubflowView, View, opportunistic_retransmission, preferred,
+};
 use crate::tcp::{CloseReason, DataMapping, Tcp};
 
 /// Data handed to a subflow at once after a fallback.
@@ -178,17 +180,14 @@ impl Connection {
         (carriers, bytes)
     }
 
-    /// Sends again what other subflows may have lost: on the fastest with room, backups last.
+    /// Sends again what other subflows may have lost: on the fastest with room. That the others
+    /// lack room is no reason to use a backup (RFC 8684, section 3.3.8).
     fn send_again(&mut self) -> bool {
         let mut handed = false;
         while let Some((from, to)) = self.sender.again() {
-            let fits = |(_, view): &(usize, &SubflowView)| view.has_room();
-            let best = self
-                .views
-                .iter()
-                .enumerate()
-                .filter(fits)
-                .min_by_key(|(_, view)| (view.backup, view.smoothed_rtt_ns));
+            let best = preferred(&self.views)
+                .filter(|(_, view)| view.has_room())
+                .min_by_key(|(_, view)| view.smoothed_rtt_ns);
             let Some((place, view)) = best else {
                 break;
             };

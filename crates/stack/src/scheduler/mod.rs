@@ -138,12 +138,17 @@ impl View<'_> {
     /// The subflows to use, with their indices: the backups only where there is no other
     /// (RFC 8684, section 3.3.8).
     pub fn preferred(&self) -> impl Iterator<Item = (usize, &SubflowView)> {
-        let only_backups = self.subflows.iter().all(|subflow| subflow.backup);
-        self.subflows
-            .iter()
-            .enumerate()
-            .filter(move |(_, subflow)| subflow.backup == only_backups)
+        preferred(self.subflows)
     }
+}
+
+/// Of usable subflows those to use, as [`View::preferred`].
+pub(crate) fn preferred(subflows: &[SubflowView]) -> impl Iterator<Item = (usize, &SubflowView)> {
+    let only_backups = subflows.iter().all(|subflow| subflow.backup);
+    subflows
+        .iter()
+        .enumerate()
+        .filter(move |(_, subflow)| subflow.backup == only_backups)
 }
 
 /// Makes a scheduler for a new connection.
