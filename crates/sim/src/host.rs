@@ -4,7 +4,7 @@ use mptcplab_plan as plan;
 use mptcplab_plan::{EndpointFlags as Planned, Traffic, Workload};
 use mptcplab_stack::congestion::CongestionAlgorithm;
 use mptcplab_stack::endpoint::{
-    ConnectionId, Endpoint, EndpointConfig, EndpointFlags, Event, LocalAddress, Protocol,
+    ConnectionId, Endpoint, EndpointConfig, EndpointFlags, Event, LocalAddress, Protocol, Route,
     SocketOptions,
 };
 use mptcplab_stack::mptcp::MptcpConfig;
@@ -160,6 +160,17 @@ pub(crate) fn local_addresses(node: &Node) -> Vec<LocalAddress> {
             address,
             mtu,
             endpoint: endpoint.map(flags),
+        })
+        .collect()
+}
+
+/// The routes of a node, as its endpoint takes them.
+pub(crate) fn routes(node: &Node) -> Vec<Route> {
+    node.sources()
+        .map(|(to, source)| Route {
+            network: to.address,
+            prefix_bits: to.length,
+            source,
         })
         .collect()
 }

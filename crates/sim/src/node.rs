@@ -350,10 +350,23 @@ impl Node {
     /// The address from which a program that names none reaches a destination.
     pub(crate) fn source_for(&self, destination: IpAddr) -> Option<IpAddr> {
         let &interface = self.main.interfaces(destination).first()?;
+        self.address_on(interface, destination.is_ipv4())
+    }
+
+    /// The first usable address of an interface.
+    fn address_on(&self, interface: usize, is_ipv4: bool) -> Option<IpAddr> {
         self.addresses
             .iter()
-            .find(|&&(address, of)| of == interface && address.is_ipv4() == destination.is_ipv4())
+            .find(|&&(address, of)| of == interface && address.is_ipv4() == is_ipv4)
             .map(|&(address, _)| address)
+    }
+
+    /// From which address the node reaches which network, where a program names none.
+    pub(crate) fn sources(&self) -> impl Iterator<Item = (Prefix, IpAddr)> {
+        self.main.networks().filter_map(|(to, interface)| {
+            let source = self.address_on(interface, to.address.is_ipv4())?;
+            Some((to, source))
+        })
     }
 
     /// Whether something from this address of the node has a way to a destination.

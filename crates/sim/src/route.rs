@@ -107,6 +107,19 @@ impl Table {
         }) as u32
     }
 
+    /// The networks with the interface of the best way to each, of equally good ones the first; the
+    /// longest prefix first.
+    pub(crate) fn networks(&self) -> impl Iterator<Item = (Prefix, usize)> {
+        self.groups.iter().flat_map(|group| {
+            let ways = group.networks.iter().zip(&group.best);
+            ways.map(|(&network, best)| {
+                let address = address(network, group.is_ipv4);
+                let length = group.length;
+                (Prefix { address, length }, self.sets[best.set as usize][0])
+            })
+        })
+    }
+
     /// The equally good interfaces for a destination.
     pub(crate) fn interfaces(&self, destination: IpAddr) -> &[usize] {
         let wanted = bits(destination);
@@ -137,6 +150,15 @@ fn bits(address: IpAddr) -> u128 {
     match address {
         IpAddr::V4(address) => u128::from(u32::from(address)) << 96,
         IpAddr::V6(address) => u128::from(address),
+    }
+}
+
+/// The address that a number is.
+fn address(bits: u128, is_ipv4: bool) -> IpAddr {
+    if is_ipv4 {
+        IpAddr::from(((bits >> 96) as u32).to_be_bytes())
+    } else {
+        IpAddr::from(bits.to_be_bytes())
     }
 }
 

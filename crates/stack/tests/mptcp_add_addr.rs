@@ -230,7 +230,11 @@ fn the_first_address_is_announced_again_with_its_id_when_it_is_back() {
     };
     let removal = MptcpOption::RemoveAddress(AddressIds::new(&[0]).unwrap());
     assert_eq!(on_second(&mut bench), [removal]);
+    // It may be lost, and nobody would tell.
     bench.pass(SECOND);
+    assert_eq!(on_second(&mut bench), [removal, removal]);
+    bench.pass(30 * SECOND);
+    assert_eq!(on_second(&mut bench), []);
     bench.host.set_addresses(bench.now, &all);
     bench.flush();
     let option = announced(&bench, 0);

@@ -4,7 +4,10 @@ mod mptcp_world;
 
 use mptcp_world::*;
 use mptcplab_stack::Nanos;
-use mptcplab_stack::endpoint::{ConnectionId, EndpointFlags, Event, LocalAddress, SubflowInfo};
+use mptcplab_stack::endpoint::{
+    ConnectionId, EndpointFlags, Event, LocalAddress, Route, SubflowInfo,
+};
+use mptcplab_wire::option::MptcpOption;
 
 /// Delays of the two paths of [`two_networks`].
 const DELAYS: [Nanos; 2] = [10 * MS, 25 * MS];
@@ -122,6 +125,66 @@ fn a_passive_client_joins_the_first_address_again_when_it_is_announced() {
     assert!(!is_joined(&world, 0));
     world.run_until(back + 5 * DELAYS[0] + MS);
     assert!(is_joined(&world, 0));
+}
+
+#[test]
+fn a_passive_client_joins_from_the_address_that_its_routes_choose() {
+    let mut world = two_networks(None);
+    let route = |path| Route {
+        network: address(SERVER, path),
+        prefix_bits: 24,
+        source: address(CLIENT, path),
+    };
+    world.hosts[CLIENT].set_routes(&[route(0), route(1)]);
+    let ids = world.establish(mptcp());
+    world.write(CLIENT, ids[CLIENT], pattern(1000));
+    world.run_for(SECOND);
+    assert!(is_joined(&world, 1));
+    // The routes of a connection that stands follow those of the host.
+    flap(&mut world, &[CLIENT, SERVER], 1);
+    world.run_for(SECOND);
+    assert!(is_joined(&world, 1));
+    let wrong = Route {
+        source: address(CLIENT, 0),
+        ..route(1)
+    };
+    world.hosts[CLIENT].set_routes(&[route(0), wrong]);
+    flap(&mut world, &[CLIENT, SERVER], 1);
+    world.run_for(SECOND);
+    assert!(!is_joined(&world, 1));
+}
+
+#[test]
+fn a_withdrawal_may_be_lost_twice_and_ends_when_the_address_is_back() {
+    let paths = vec![Path::new(10 * MS, 20_000_000); 2];
+    let mut world = World::new(paths, generous());
+    let mut lost = 0;
+    world.middlebox = Box::new(move |_, segment| {
+        let removal = |option: &MptcpOption| matches!(option, MptcpOption::RemoveAddress(_));
+        if segment.options.mptcp.iter().any(removal) && lost < 2 {
+            lost += 1;
+            return vec![];
+        }
+        vec![(0, segment)]
+    });
+    let ids = world.establish(mptcp());
+    world.write(CLIENT, ids[CLIENT], pattern(1000));
+    world.run_for(SECOND);
+    assert_eq!(world.subflows(SERVER, ids[SERVER]).len(), 2);
+    let all = world.addresses(CLIENT);
+    world.set_addresses(CLIENT, all[..1].to_vec());
+    world.run_for(SECOND);
+    assert_eq!(world.counter(SERVER, "MPTcpExtRmAddr"), 1);
+    assert_eq!(world.subflows(SERVER, ids[SERVER]).len(), 1);
+    // It is not told of what is back.
+    world.set_addresses(CLIENT, all.clone());
+    world.run_for(SECOND);
+    world.set_addresses(CLIENT, all[..1].to_vec());
+    world.run_for(MS);
+    world.set_addresses(CLIENT, all);
+    world.run_for(10 * SECOND);
+    assert_eq!(world.counter(CLIENT, "MPTcpExtRmAddrTx"), 4);
+    assert_eq!(world.subflows(SERVER, ids[SERVER]).len(), 2);
 }
 
 #[test]

@@ -272,6 +272,7 @@ impl Core {
     pub(crate) fn set_addresses(&mut self, node: usize) {
         if let Some(endpoint) = &mut self.endpoints[node] {
             let addresses = host::local_addresses(&self.nodes[node]);
+            endpoint.set_routes(&host::routes(&self.nodes[node]));
             endpoint.set_addresses(self.now, &addresses);
         }
         self.touch(node);

@@ -63,6 +63,18 @@ fn a_connection_whose_first_path_goes_and_returns_at_both_ends_uses_it_again_at_
 }
 
 #[test]
+fn a_client_without_endpoints_joins_what_is_announced_in_the_network_of_that() {
+    let mut lab = download(2);
+    for interface in &mut lab.plan.nodes[0].interfaces {
+        interface.endpoint = None;
+    }
+    let run = lab.run();
+    let rate = goodput_bps(run.transfer());
+    assert!(rate > 0.85 * 30e6, "{rate}");
+    assert_eq!(run.counter("client", "MPTcpExtMPJoinSynTx"), 1);
+}
+
+#[test]
 fn a_connection_without_a_subflow_goes_on_with_the_next_and_loses_nothing() {
     let mut lab = download(1);
     for node in &mut lab.plan.nodes {

@@ -14,6 +14,7 @@ use super::config::{EndpointConfig, LocalAddress, SocketOptions};
 use super::event::{ConnectionId, Event, SubflowId};
 use super::random::{Purpose, Random};
 use super::reset;
+use super::route::Route;
 use crate::Nanos;
 use crate::mptcp::Key;
 use crate::tcp::{FourTuple, TcpConfig, mss_of};
@@ -29,6 +30,7 @@ const MAX_STRAYS: usize = 64;
 pub(crate) struct Host {
     pub(crate) config: EndpointConfig,
     pub(crate) addresses: Vec<LocalAddress>,
+    pub(crate) routes: Vec<Route>,
     pub(crate) random: Random,
     pub(crate) events: VecDeque<Event>,
     /// Listening ports.
@@ -66,6 +68,7 @@ impl Host {
         Self {
             config,
             addresses: Vec::new(),
+            routes: Vec::new(),
             random,
             events: VecDeque::new(),
             listeners: BTreeMap::new(),

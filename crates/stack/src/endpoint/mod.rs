@@ -52,6 +52,7 @@ mod network;
 mod plain;
 mod random;
 mod reset;
+mod route;
 mod slots;
 
 use alloc::boxed::Box;
@@ -68,6 +69,8 @@ use crate::tcp::{CloseReason, FourTuple, TcpCounters};
 pub use config::{EndpointConfig, EndpointFlags, LocalAddress, Protocol, SocketOptions};
 pub use event::{ConnectionId, Event, SubflowId};
 pub use info::{ConnectionInfo, MultipathInfo, SubflowInfo};
+pub use route::Route;
+pub(crate) use route::source_for;
 
 use connection::Connection;
 use deadlines::Deadlines;
@@ -116,6 +119,20 @@ impl Endpoint {
             self.with(now, id, |connection, context| {
                 connection.set_addresses(context);
             });
+        }
+    }
+
+    /// The host's routes, all of them: they choose the address from which a subflow is opened to an
+    /// address that a peer announces. Where none leads there it is that of the first subflow.
+    pub fn set_routes(&mut self, routes: &[Route]) {
+        self.host.routes = routes.to_vec();
+        let ids: Vec<_> = self.connections().collect();
+        for id in ids {
+            if let Some(slot) = self.slots.get_mut(id)
+                && let Connection::Multipath(multipath) = &mut slot.connection
+            {
+                multipath.set_routes(routes);
+            }
         }
     }
 

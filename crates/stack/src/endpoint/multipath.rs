@@ -12,6 +12,7 @@ use super::config::SocketOptions;
 use super::event::{Event, SubflowId};
 use super::host::Context;
 use super::info::{ConnectionInfo, SubflowInfo};
+use super::route::Route;
 use crate::Nanos;
 use crate::mptcp::{Change, Connection, MptcpCounters, Opening};
 use crate::path_manager;
@@ -161,6 +162,10 @@ impl MultipathConnection {
         self.carry_out(context);
     }
 
+    pub(crate) fn set_routes(&mut self, routes: &[Route]) {
+        self.connection.set_routes(routes);
+    }
+
     pub(crate) fn open_subflow(
         &mut self,
         context: &mut Context<'_>,
@@ -267,6 +272,7 @@ fn opening(context: &mut Context<'_>, tuple: FourTuple, options: &SocketOptions)
         config: context.host.config.mptcp.clone(),
         tcp: context.host.tcp_config(options, tuple.local.ip()),
         tuple,
+        routes: context.host.routes.clone(),
         key: context.host.new_key(context.id),
         initial: context.host.initial_sequence(),
     }

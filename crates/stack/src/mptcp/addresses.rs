@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use core::net::{IpAddr, SocketAddr};
 
 use crate::Nanos;
-use crate::endpoint::LocalAddress;
+use crate::endpoint::{LocalAddress, Route};
 use crate::path_manager::{Announcement, Local, Path, Remote};
 use crate::tcp::{FourTuple, mss_of};
 
@@ -35,14 +35,26 @@ pub(super) struct Addresses {
     first_had_gone: bool,
     /// The peer takes no further subflows to its first address, whatever it announces.
     first_denied: bool,
+    /// Routes of the host.
+    pub(super) routes: Vec<Route>,
     held_off: Vec<HeldOff>,
     requested: Vec<Path>,
     /// Addresses whose flag `backup` changed with the last change of addresses.
     backup_changes: Vec<(IpAddr, bool)>,
-    /// Withdrawn ids that the peer is still to be told of.
-    pub(super) withdrawn: Vec<u8>,
+    /// Withdrawn ids that the peer is still to be told of, or to be told again.
+    pub(super) withdrawn: Vec<Withdrawn>,
     /// Announcements of the peer that were accepted.
     pub(super) accepted: u32,
+}
+
+/// An id that the peer is to be told is of use no longer. Nothing tells that it has heard.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Withdrawn {
+    pub(super) id: u8,
+    /// When it is told again; none where it is due.
+    pub(super) repeat_at: Option<Nanos>,
+    /// How often it was told.
+    pub(super) times: u32,
 }
 
 /// An announcement that the peer has not echoed.
@@ -64,7 +76,7 @@ struct HeldOff {
 }
 
 impl Addresses {
-    pub(super) fn new(first: FourTuple, locals: &[LocalAddress]) -> Self {
+    pub(super) fn new(first: FourTuple, locals: &[LocalAddress], routes: Vec<Route>) -> Self {
         let mut addresses = Self {
             first,
             locals: Vec::new(),
@@ -78,6 +90,7 @@ impl Addresses {
             announced: Vec::new(),
             first_had_gone: false,
             first_denied: false,
+            routes,
             held_off: Vec::new(),
             requested: Vec::new(),
             backup_changes: Vec::new(),
@@ -102,7 +115,7 @@ impl Addresses {
             if !before.iter().any(|(old, _)| old.address == local.address) {
                 // It is back: what failed before may work, and the peer need not hear that it
                 // had gone, which would close the subflows to come.
-                self.withdrawn.retain(|withdrawn| *withdrawn != id);
+                self.withdrawn.retain(|withdrawn| withdrawn.id != id);
                 self.held_off
                     .retain(|held| held.path.local != local.address);
             }
@@ -276,6 +289,9 @@ impl Addresses {
                     (times < MAX_ANNOUNCEMENTS).then_some((now + pause, 2 * pause, times + 1));
             }
         }
+        for withdrawn in &mut self.withdrawn {
+            withdrawn.repeat_at = withdrawn.repeat_at.filter(|at| *at > now);
+        }
         for held in &mut self.held_off {
             if held.until <= now {
                 held.until = 0;
@@ -344,7 +360,7 @@ impl Addresses {
             .map(|held| held.path)
     }
 
-    /// When something is due: an announcement, or another try of a path.
+    /// When something is due: an announcement, a withdrawal, or another try of a path.
     pub(super) fn deadline(&self) -> Option<Nanos> {
         let repeats = self
             .announced
@@ -352,7 +368,8 @@ impl Addresses {
             .filter_map(|announced| announced.repeat.map(|(at, ..)| at));
         let retries = self.held_off.iter().map(|held| held.until);
         let retries = retries.filter(|until| *until != 0 && *until != NEVER);
-        repeats.chain(retries).min()
+        let withdrawn = self.withdrawn.iter().filter_map(|gone| gone.repeat_at);
+        repeats.chain(retries).chain(withdrawn).min()
     }
 }
 

@@ -22,7 +22,7 @@ use super::subflow::{Stage, Subflow};
 use super::tuning::Tuning;
 use crate::Nanos;
 use crate::congestion::PathView;
-use crate::endpoint::{ConnectionId, Event, LocalAddress, SubflowId};
+use crate::endpoint::{ConnectionId, Event, LocalAddress, Route, SubflowId};
 use crate::path_manager::Join;
 use crate::scheduler::{Scheduler, SubflowView};
 use crate::tcp::{CloseReason, Draft, FourTuple, Tcp, TcpConfig, TcpCounters};
@@ -128,6 +128,8 @@ pub struct Opening {
     pub key: Key,
     /// Initial sequence number of the first subflow.
     pub initial: u32,
+    /// Routes of the host.
+    pub routes: Vec<Route>,
 }
 
 impl Connection {
@@ -180,7 +182,7 @@ impl Connection {
             last_receiver: 0,
             sender: Sender::new(opening.key.initial_data_sequence()),
             receiver: Receiver::new(0, tuning, opening.tcp.mss),
-            addresses: Addresses::new(tuple, locals),
+            addresses: Addresses::new(tuple, locals, opening.routes),
             scheduler: opening.config.scheduler.create(),
             reschedule: true,
             views: Vec::new(),
@@ -542,6 +544,11 @@ impl Connection {
         self.withdraw(now, &gone);
         self.follow_backup_flags();
         self.manage_paths(now);
+    }
+
+    /// The host's routes are these now.
+    pub fn set_routes(&mut self, routes: &[Route]) {
+        self.addresses.routes = routes.to_vec();
     }
 
     /// Opens a subflow by the wish of the application. False where the connection cannot have one.

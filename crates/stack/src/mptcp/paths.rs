@@ -6,7 +6,7 @@ use core::net::SocketAddr;
 
 use mptcplab_wire::option::{AddAddress, MptcpOption};
 
-use super::addresses::path_of;
+use super::addresses::{Withdrawn, path_of};
 use super::connection::{Change, Connection, Mode};
 use super::keys::address_hmac;
 use super::signals;
@@ -15,6 +15,9 @@ use crate::Nanos;
 use crate::endpoint::{Event, SubflowId};
 use crate::path_manager::{self, Announcement, Path, Situation};
 use crate::tcp::{CloseReason, FourTuple};
+
+/// How often the peer is told that an address has gone.
+const WITHDRAWALS: u32 = 3;
 
 impl Connection {
     /// No further subflow is opened or accepted: once one end has said that it is done, as in
@@ -29,7 +32,7 @@ impl Connection {
         if !self.confirmed || self.mode != Mode::Multipath || self.is_closing() {
             return;
         }
-        self.tell_withdrawn();
+        self.tell_withdrawn(now);
         let locals = self.addresses.locals();
         for announcement in path_manager::signal(
             &locals,
@@ -52,6 +55,7 @@ impl Connection {
         let joins = path_manager::joins(&Situation {
             locals: &locals,
             remotes: self.addresses.remotes(),
+            routes: &self.addresses.routes,
             first: (first.local.ip(), first.remote),
             paths: &paths,
             held_off: &held_off,
@@ -195,25 +199,34 @@ impl Connection {
                 }
             }
             if self.addresses.withdraw(local) || used {
-                self.addresses.withdrawn.push(local.id);
+                self.addresses.withdrawn.push(Withdrawn {
+                    id: local.id,
+                    repeat_at: None,
+                    times: 0,
+                });
             }
         }
-        self.tell_withdrawn();
+        self.tell_withdrawn(now);
     }
 
-    /// REMOVE_ADDR of what has gone, on a subflow that is left.
-    fn tell_withdrawn(&mut self) {
-        for id in core::mem::take(&mut self.addresses.withdrawn) {
-            let option = signals::removal_of(id);
-            match (self.speaker(), option) {
-                (Some(subflow), Some(option)) => {
-                    subflow.signals.push(option);
-                    subflow.request_ack();
-                    self.counters.remove_address_sent += 1;
-                }
-                _ => self.addresses.withdrawn.push(id),
-            }
+    /// REMOVE_ADDR of what has gone, on a subflow that is left. It has no echo, and what carries it
+    /// is not acknowledged: it is told several times, each time on the subflow that is the best
+    /// then. (Linux tells it once.)
+    fn tell_withdrawn(&mut self, now: Nanos) {
+        let mut withdrawn = core::mem::take(&mut self.addresses.withdrawn);
+        for gone in withdrawn.iter_mut().filter(|gone| gone.repeat_at.is_none()) {
+            let (Some(subflow), Some(option)) = (self.speaker(), signals::removal_of(gone.id))
+            else {
+                continue;
+            };
+            subflow.signals.push(option);
+            subflow.request_ack();
+            gone.repeat_at = Some(now + subflow.tcp.rto_ns());
+            gone.times += 1;
+            self.counters.remove_address_sent += 1;
         }
+        withdrawn.retain(|gone| gone.times < WITHDRAWALS);
+        self.addresses.withdrawn = withdrawn;
     }
 
     /// Gives a subflow up whose address has gone: nothing more can come of it.

@@ -29,7 +29,7 @@ pub use ndiffports::ndiffports;
 pub use passive::passive;
 pub use signal::{Announcement, signal};
 
-use crate::endpoint::EndpointFlags;
+use crate::endpoint::{EndpointFlags, Route};
 
 /// How a connection stands.
 #[derive(Clone, Copy, Debug)]
@@ -38,6 +38,8 @@ pub struct Situation<'a> {
     pub locals: &'a [Local],
     /// Addresses of the peer: the one of the first subflow first, then those announced.
     pub remotes: &'a [Remote],
+    /// Routes of this host.
+    pub routes: &'a [Route],
     /// Address pair of the first subflow.
     pub first: (IpAddr, SocketAddr),
     /// Paths of the subflows that are open or being opened.
@@ -198,6 +200,7 @@ pub(crate) mod tests {
         Situation {
             locals,
             remotes,
+            routes: &[],
             first: (ip("10.0.1.1"), socket("10.0.9.1:80")),
             paths,
             held_off: &[],

@@ -3,10 +3,12 @@
 use alloc::vec::Vec;
 
 use super::{Join, Situation};
+use crate::endpoint::source_for;
 
 /// One subflow to each announced address, where no endpoint of this host is `fullmesh` (then
-/// [`endpoints`](super::endpoints()) opens more). It starts from the address of the first subflow,
-/// as the host's routes would choose for most; of another family, from the first address of that.
+/// [`endpoints`](super::endpoints()) opens more). It starts from the address that the
+/// host's routes choose, as in Linux; where none leads there, from that of the first subflow or, of
+/// another family, from the first address of that.
 pub fn passive(situation: &Situation<'_>) -> Vec<Join> {
     let fullmesh = |local: &super::Local| local.flags.is_some_and(|flags| flags.fullmesh);
     if situation.locals.iter().any(fullmesh) {
@@ -25,7 +27,12 @@ pub fn passive(situation: &Situation<'_>) -> Vec<Join> {
             let fits = |local: &&super::Local| local.address.is_ipv4() == remote.address.is_ipv4();
             let first = |local: &&super::Local| local.address == situation.first.0;
             let candidates = || situation.locals.iter().filter(fits);
-            let local = candidates().find(first).or_else(|| candidates().next())?;
+            let routed = source_for(situation.routes, remote.address.ip());
+            let chosen = |local: &&super::Local| Some(local.address) == routed;
+            let local = candidates()
+                .find(chosen)
+                .or_else(|| candidates().find(first))
+                .or_else(|| candidates().next())?;
             Some(Join {
                 local: local.address,
                 remote: remote.address,
@@ -37,8 +44,9 @@ pub fn passive(situation: &Situation<'_>) -> Vec<Join> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{FULLMESH, join, local, path, remote, situation};
+    use super::super::tests::{FULLMESH, ip, join, local, path, remote, situation};
     use super::*;
+    use crate::endpoint::Route;
 
     #[test]
     fn an_announced_address_is_joined_from_the_first_one() {
@@ -49,6 +57,28 @@ mod tests {
             passive(&situation(&locals, &remotes, &paths)),
             [join("10.0.1.1", "10.0.8.1:80")]
         );
+    }
+
+    #[test]
+    fn the_host_s_routes_choose_the_address() {
+        let locals = [local(0, "10.0.1.1", None), local(1, "10.0.8.2", None)];
+        let remotes = [remote(0, "10.0.9.1:80"), remote(1, "10.0.8.1:80")];
+        let paths = [path("10.0.1.1", "10.0.9.1:80")];
+        let route = |network, prefix_bits, source| Route {
+            network: ip(network),
+            prefix_bits,
+            source: ip(source),
+        };
+        let routes = [
+            route("0.0.0.0", 0, "10.0.1.1"),
+            route("10.0.8.0", 24, "10.0.8.2"),
+        ];
+        let mut situation = situation(&locals, &remotes, &paths);
+        situation.routes = &routes;
+        assert_eq!(passive(&situation), [join("10.0.8.2", "10.0.8.1:80")]);
+        // An address that has gone cannot be chosen.
+        situation.locals = &locals[..1];
+        assert_eq!(passive(&situation), [join("10.0.1.1", "10.0.8.1:80")]);
     }
 
     #[test]

@@ -1,0 +1,81 @@
+//! From which of its addresses a host reaches others.
+
+use core::net::IpAddr;
+
+/// A network and the address from which the host reaches it: what its routes say where nothing else
+/// asks for an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Route {
+    /// An address of the network.
+    pub network: IpAddr,
+    /// How many leading bits are the network's.
+    pub prefix_bits: u8,
+    /// The address of the host.
+    pub source: IpAddr,
+}
+
+impl Route {
+    /// Whether a destination lies in the network.
+    fn leads_to(&self, destination: IpAddr) -> bool {
+        let differing = match (self.network, destination) {
+            (IpAddr::V4(one), IpAddr::V4(other)) => {
+                u128::from(u32::from(one) ^ u32::from(other)) << 96
+            }
+            (IpAddr::V6(one), IpAddr::V6(other)) => u128::from(one) ^ u128::from(other),
+            _ => return false,
+        };
+        differing.leading_zeros() >= u32::from(self.prefix_bits)
+    }
+}
+
+/// The address from which a destination is reached: that of the longest prefix; of equal ones, of
+/// the first.
+pub(crate) fn source_for(routes: &[Route], destination: IpAddr) -> Option<IpAddr> {
+    let leading = routes.iter().filter(|route| route.leads_to(destination));
+    let longest = leading.reduce(|best, route| {
+        if route.prefix_bits > best.prefix_bits {
+            route
+        } else {
+            best
+        }
+    });
+    longest.map(|route| route.source)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ip(text: &str) -> IpAddr {
+        text.parse().expect("an address")
+    }
+
+    fn route(network: &str, prefix_bits: u8, source: &str) -> Route {
+        Route {
+            network: ip(network),
+            prefix_bits,
+            source: ip(source),
+        }
+    }
+
+    #[test]
+    fn the_longest_prefix_counts_and_of_equal_ones_the_first() {
+        let routes = [
+            route("0.0.0.0", 0, "10.0.1.1"),
+            route("0.0.0.0", 0, "10.0.2.1"),
+            route("10.0.2.0", 24, "10.0.2.1"),
+            route("10.0.2.128", 32, "10.0.3.1"),
+            route("fd00::", 64, "fd00::1"),
+        ];
+        for (destination, source) in [
+            ("192.0.2.1", Some("10.0.1.1")),
+            ("10.0.2.77", Some("10.0.2.1")),
+            ("10.0.2.128", Some("10.0.3.1")),
+            ("10.0.3.128", Some("10.0.1.1")),
+            ("fd00::99", Some("fd00::1")),
+            ("fd00:0:0:1::99", None),
+        ] {
+            assert_eq!(source_for(&routes, ip(destination)), source.map(ip));
+        }
+    }
+}
