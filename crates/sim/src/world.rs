@@ -1,5 +1,7 @@
 //! A plan as a world that is stepped through virtual time.
 
+use std::collections::BTreeMap;
+
 use mptcplab_plan::{Action, InterfaceRef, Plan};
 use mptcplab_stack::endpoint::{Endpoint, Event};
 use mptcplab_stack::scheduler::Supply;
@@ -34,6 +36,12 @@ pub struct World {
     plan: Plan,
     core: Core,
     items: Vec<Item>,
+    /// The item whose server listens on a port of a node.
+    listening: BTreeMap<(usize, u16), usize>,
+    /// For each node the items that take packets there which are not of TCP.
+    takers: Vec<Vec<usize>>,
+    /// All items before this one have ended.
+    first_running: usize,
     /// The next event of the plan.
     next_event: usize,
     /// Events of connections by node, where no traffic of the plan has them.
@@ -71,9 +79,16 @@ impl World {
         let mut core = Core::new(plan, supply)?;
         let item = |(number, traffic)| Item::new(traffic, plan.seed, number);
         let items: Vec<Item> = plan.traffic.iter().enumerate().map(item).collect();
-        for item in &items {
+        let mut listening = BTreeMap::new();
+        let mut takers = vec![Vec::new(); core.nodes.len()];
+        for (number, item) in items.iter().enumerate() {
+            let traffic = item.traffic();
             for port in item.listening_ports() {
-                core.listen(item.traffic(), port)?;
+                core.listen(traffic, port)?;
+                listening.entry((traffic.server, port)).or_insert(number);
+            }
+            for node in item.packet_nodes() {
+                takers[node].push(number);
             }
         }
         write_ready(&mut core);
@@ -91,6 +106,9 @@ impl World {
             unclaimed: vec![Vec::new(); core.nodes.len()],
             core,
             items,
+            listening,
+            takers,
+            first_running: 0,
             next_event: 0,
             is_interrupted: false,
             counts: Counts::default(),
@@ -142,7 +160,7 @@ impl World {
 
     /// Whether all traffic has come to its end.
     pub fn has_ended(&self) -> bool {
-        self.items.iter().all(Item::has_ended)
+        self.items[self.first_running..].iter().all(Item::has_ended)
     }
 
     /// Ends all traffic now: each transfer is recorded with what it got so far, and this reason as
@@ -257,7 +275,8 @@ impl World {
 
     /// Hands a packet to the item of traffic that it is for, if any.
     fn hand_over(&mut self, node: usize, packet: &Packet) {
-        for number in 0..self.items.len() {
+        for place in 0..self.takers[node].len() {
+            let number = self.takers[node][place];
             if self.items[number].take_packet(&mut self.core, node, packet) {
                 return self.set_item(number);
             }
@@ -279,10 +298,7 @@ impl World {
     /// Tells the item that a connection belongs to what happened to it.
     fn tell(&mut self, node: usize, event: Event) {
         if let Event::Accepted { port, id } = event {
-            let owner = self.items.iter().position(|item| {
-                item.traffic().server == node && item.listening_ports().contains(&port)
-            });
-            if let Some(number) = owner {
+            if let Some(&number) = self.listening.get(&(node, port)) {
                 self.items[number].accept(&mut self.core, port, id);
                 return self.set_item(number);
             }
@@ -303,6 +319,8 @@ impl World {
     fn set_item(&mut self, number: usize) {
         let deadline = self.items[number].deadline();
         self.core.call(Actor::Item(number), deadline);
+        let running = self.items[self.first_running..].iter();
+        self.first_running += running.take_while(|item| item.has_ended()).count();
     }
 
     fn act_events(&mut self) {

@@ -61,7 +61,8 @@ pub(crate) struct Item {
     seed: u64,
     stage: Stage,
     work: Work,
-    conversations: BTreeMap<u32, Conversation>,
+    /// Boxed, for there is room for eleven in the smallest map, and most items have one.
+    conversations: BTreeMap<u32, Box<Conversation>>,
     /// Number of the next conversation.
     opened: u32,
     /// Not later than any conversation's deadline.
@@ -93,6 +94,16 @@ impl Item {
             Workload::Ftp { .. } => vec![self.traffic.port, self.data_port()],
             Workload::Ping { .. } | Workload::Datagrams { .. } | Workload::Command { .. } => vec![],
             _ => vec![self.traffic.port],
+        }
+    }
+
+    /// The nodes where it takes packets that are not of TCP.
+    pub(crate) fn packet_nodes(&self) -> Vec<usize> {
+        let Traffic { client, server, .. } = self.traffic;
+        match self.traffic.workload {
+            Workload::Ping { .. } => vec![client],
+            Workload::Datagrams { .. } => vec![client, server],
+            _ => vec![],
         }
     }
 
@@ -172,7 +183,7 @@ impl Item {
             }
             self.settle(core, number, result);
         }
-        let deadlines = self.conversations.values().map(Conversation::deadline);
+        let deadlines = self.conversations.values().map(|one| one.deadline());
         self.wake = deadlines.flatten().min();
     }
 
@@ -191,7 +202,7 @@ impl Item {
         if let Some(id) = conversation.sides[CLIENT].id {
             core.own(self.traffic.client, id, self.owner(number, CLIENT));
         }
-        self.conversations.insert(number, conversation);
+        self.conversations.insert(number, Box::new(conversation));
         self.settle(core, number, result);
     }
 
