@@ -19,6 +19,8 @@ pub struct Delivery<T> {
     pub direction: usize,
     /// When it is due; not later than the time of the poll.
     pub at: Nanos,
+    /// Size of the IP packet, as it was offered.
+    pub ip_bytes: u32,
     /// What was offered.
     pub packet: T,
 }
@@ -141,6 +143,7 @@ impl<T: Clone> Link<T> {
             due(Delivery {
                 direction: index,
                 at,
+                ip_bytes: packet.ip_bytes,
                 packet: packet.payload,
             });
         }

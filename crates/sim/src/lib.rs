@@ -24,6 +24,7 @@ mod host;
 mod line;
 mod middlebox;
 mod node;
+mod parcel;
 mod probe;
 mod random;
 mod record;

@@ -1,19 +1,17 @@
 //! A link of the run with the boxes in it.
 
+use crate::Nanos;
+use crate::middlebox::{Chain, Directed};
+use crate::parcel::Parcel;
+use crate::schedule::earlier;
 use mptcplab_link::{ConfigError, Link};
 use mptcplab_plan as plan;
 use mptcplab_plan::InterfaceRef;
-use mptcplab_wire::Packet;
-
-use crate::Nanos;
-use crate::middlebox::Chain;
-use crate::schedule::earlier;
 
 /// A link, its ends, and what stands in it.
 #[derive(Debug)]
 pub(crate) struct Line {
-    /// Packets are boxed: each is moved about ten times on its way through the stages.
-    pub(crate) model: Link<Box<Packet>>,
+    pub(crate) model: Link<Parcel>,
     pub(crate) ends: [InterfaceRef; 2],
     boxes: Chain,
 }
@@ -29,12 +27,11 @@ impl Line {
         })
     }
 
-    /// Takes a packet from an end; says whether the [deadline](Self::deadline) may come earlier
-    /// than before. What the link does not take, it has counted.
-    pub(crate) fn offer(&mut self, now: Nanos, end: usize, packet: Box<Packet>) -> bool {
+    /// Takes a packet of `ip_bytes` from an end; says whether the [deadline](Self::deadline) may
+    /// come earlier than before. What the link does not take, it has counted.
+    pub(crate) fn offer(&mut self, now: Nanos, end: usize, ip_bytes: u32, parcel: Parcel) -> bool {
         let is_busy = self.model.is_busy(end);
-        let bytes = packet.ip_bytes() as u32;
-        self.model.offer(end, now, bytes, packet).ok();
+        self.model.offer(end, now, ip_bytes, parcel).ok();
         !is_busy
     }
 
@@ -47,20 +44,37 @@ impl Line {
         earlier(deadline, self.boxes.deadline())
     }
 
-    /// Appends what comes out by `now`, each packet with its direction.
-    pub(crate) fn poll(&mut self, now: Nanos, out: &mut Vec<(usize, Box<Packet>)>) {
+    /// Appends what comes out by `now`.
+    pub(crate) fn poll(&mut self, now: Nanos, out: &mut Vec<Arrived>) {
         if self.boxes.is_empty() {
             return self.model.poll_each(now, |delivery| {
-                out.push((delivery.direction, delivery.packet));
+                out.push(Arrived {
+                    direction: delivery.direction,
+                    ip_bytes: delivery.ip_bytes,
+                    parcel: delivery.packet,
+                });
             });
         }
         let mut passed = Vec::new();
         let boxes = &mut self.boxes;
         self.model.poll_each(now, |delivery| {
-            boxes.pass(now, (delivery.direction, *delivery.packet), &mut passed);
+            let packet = *delivery.packet.into_packet();
+            boxes.pass(now, (delivery.direction, packet), &mut passed);
         });
         self.boxes.act(now, &mut passed);
-        let boxed = |(direction, packet)| (direction, Box::new(packet));
-        out.extend(passed.into_iter().map(boxed));
+        let arrived = |(direction, packet): Directed| Arrived {
+            direction,
+            ip_bytes: packet.ip_bytes() as u32,
+            parcel: Parcel::new(Box::new(packet)),
+        };
+        out.extend(passed.into_iter().map(arrived));
     }
+}
+
+/// A packet that has come out of a link.
+#[derive(Debug)]
+pub(crate) struct Arrived {
+    pub(crate) direction: usize,
+    pub(crate) ip_bytes: u32,
+    pub(crate) parcel: Parcel,
 }

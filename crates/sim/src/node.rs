@@ -14,6 +14,7 @@ use mptcplab_plan::{EndpointFlags, Prefix};
 use mptcplab_wire::Packet;
 
 use crate::Nanos;
+use crate::parcel::Parcel;
 use crate::random::{Purpose, Random};
 use crate::route::{Table, Way, choose, contains, everything};
 
@@ -73,25 +74,25 @@ impl Interface {
         Some(EndpointFlags { backup, ..planned })
     }
 
-    /// Counts a packet that comes; says whether the interface takes it.
-    pub(crate) fn receives(&mut self, packet: &Packet) -> bool {
+    /// Counts a packet of so many bytes that comes; says whether the interface takes it.
+    pub(crate) fn receives(&mut self, ip_bytes: u32) -> bool {
         if !self.is_running() {
             self.counters.rx_dropped += 1;
             return false;
         }
         self.counters.rx_packets += 1;
-        self.counters.rx_bytes += packet.ip_bytes() as u64 + ETHERNET_HEADER_BYTES;
+        self.counters.rx_bytes += u64::from(ip_bytes) + ETHERNET_HEADER_BYTES;
         true
     }
 
-    /// Counts a packet that is to leave; says whether the interface sends it.
-    pub(crate) fn sends(&mut self, packet: &Packet) -> bool {
-        if !self.is_running() || packet.ip_bytes() > self.planned.mtu as usize {
+    /// Counts a packet of so many bytes that is to leave; says whether the interface sends it.
+    pub(crate) fn sends(&mut self, ip_bytes: u32) -> bool {
+        if !self.is_running() || ip_bytes > self.planned.mtu {
             self.counters.tx_dropped += 1;
             return false;
         }
         self.counters.tx_packets += 1;
-        self.counters.tx_bytes += packet.ip_bytes() as u64 + ETHERNET_HEADER_BYTES;
+        self.counters.tx_bytes += u64::from(ip_bytes) + ETHERNET_HEADER_BYTES;
         true
     }
 }
@@ -378,7 +379,7 @@ impl Node {
     pub(crate) fn way_of_own(&mut self, packet: &Packet) -> Option<usize> {
         let (source, destination) = (packet.source(), packet.destination());
         if self.is_router {
-            return self.forward(packet, destination);
+            return self.forward(destination, |seed| packet.flow_hash(seed));
         }
         let place = place_of(source, destination);
         if let Some(known) = &self.remembered[place]
@@ -403,22 +404,22 @@ impl Node {
     }
 
     /// Where a packet goes that has come to the node.
-    pub(crate) fn onward(&self, packet: &Packet) -> Onward {
-        let destination = packet.destination();
+    pub(crate) fn onward(&self, parcel: &Parcel) -> Onward {
+        let destination = parcel.destination();
         if self.has(destination) {
             return Onward::Here;
         }
         if !self.is_router {
             return Onward::Nowhere;
         }
-        self.forward(packet, destination)
+        self.forward(destination, |seed| parcel.flow_hash(seed))
             .map_or(Onward::Nowhere, Onward::By)
     }
 
-    /// The interface by which a router sends a packet on.
-    fn forward(&self, packet: &Packet, destination: IpAddr) -> Option<usize> {
+    /// The interface by which a router sends a packet on, by the hash of its flow with a seed.
+    fn forward(&self, destination: IpAddr, flow_hash: impl FnOnce(u64) -> u64) -> Option<usize> {
         let interfaces = self.main.interfaces(destination);
-        choose(interfaces, || packet.flow_hash(self.flow_seed))
+        choose(interfaces, || flow_hash(self.flow_seed))
     }
 }
 

@@ -255,7 +255,8 @@ impl World {
 
     /// Sends a packet from an interface of a node outside, at the present time.
     pub fn inject(&mut self, from: InterfaceRef, packet: Packet) {
-        self.core.emit(from.node, from.interface, Box::new(packet));
+        self.core
+            .send_by(from.node, from.interface, Box::new(packet));
         self.settle();
     }
 

@@ -1,11 +1,11 @@
 //! Captures of a run.
 
 use mptcplab_plan::Plan;
-use mptcplab_wire::Packet;
 
 use super::Core;
 use crate::capture::{Capture, Seen};
 use crate::error::SimError;
+use crate::parcel::Parcel;
 
 impl Core {
     /// Begins the captures that the plan wants.
@@ -48,12 +48,12 @@ impl Core {
 
     /// Writes a packet to the capture of an interface, if it has one.
     #[inline]
-    pub(super) fn capture(&mut self, of: (usize, usize), seen: Seen, packet: &Packet) {
+    pub(super) fn capture(&mut self, of: (usize, usize), seen: Seen, parcel: &mut Parcel) {
         if self.captures.is_empty() {
             return;
         }
         if let Some(capture) = self.captures.get_mut(&of)
-            && let Err(error) = capture.write(self.now, seen, packet)
+            && let Err(error) = capture.write(self.now, seen, parcel.packet())
         {
             self.capture_error.get_or_insert(error);
         }

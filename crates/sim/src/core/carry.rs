@@ -4,15 +4,17 @@ use mptcplab_wire::{EchoKind, Packet};
 
 use super::{Actor, Core};
 use crate::capture::Seen;
+use crate::line::Arrived;
 use crate::node::Onward;
+use crate::parcel::Parcel;
 
 impl Core {
     /// Carries out of a link what has come to its end.
     pub(crate) fn poll_line(&mut self, line: usize) {
         let mut arrived = std::mem::take(&mut self.arrived);
         self.lines[line].poll(self.now, &mut arrived);
-        for (direction, packet) in arrived.drain(..) {
-            self.arrive(line, direction, packet);
+        for packet in arrived.drain(..) {
+            self.arrive(line, packet);
         }
         self.arrived = arrived;
         self.refresh_line(line);
@@ -24,23 +26,28 @@ impl Core {
     }
 
     /// A packet has come to the end of a link.
-    fn arrive(&mut self, line: usize, direction: usize, mut packet: Box<Packet>) {
+    fn arrive(&mut self, line: usize, arrived: Arrived) {
+        let Arrived {
+            direction,
+            ip_bytes,
+            mut parcel,
+        } = arrived;
         self.carried += 1;
         let of = self.lines[line].ends[1 - direction];
         let node = &mut self.nodes[of.node];
-        if !node.interfaces[of.interface].receives(&packet) {
+        if !node.interfaces[of.interface].receives(ip_bytes) {
             return;
         }
-        self.capture((of.node, of.interface), Seen::Inbound, &packet);
+        self.capture((of.node, of.interface), Seen::Inbound, &mut parcel);
         if let Some(queue) = &mut self.outside[of.node] {
-            queue.push_back((of.interface, *packet));
+            queue.push_back((of.interface, *parcel.into_packet()));
             return;
         }
-        match self.nodes[of.node].onward(&packet) {
-            Onward::Here => self.take(of.node, *packet),
+        match self.nodes[of.node].onward(&parcel) {
+            Onward::Here => self.take(of.node, *parcel.into_packet()),
             Onward::By(interface) => {
-                if packet.decrement_hop_limit() {
-                    self.emit(of.node, interface, packet);
+                if parcel.count_hop() {
+                    self.emit(of.node, interface, ip_bytes, parcel);
                 }
             }
             Onward::Nowhere => {}
@@ -72,21 +79,27 @@ impl Core {
     /// Sends a packet of a node itself; one without a way is lost.
     pub(crate) fn send(&mut self, node: usize, packet: Box<Packet>) {
         if let Some(interface) = self.nodes[node].way_of_own(&packet) {
-            self.emit(node, interface, packet);
+            self.send_by(node, interface, packet);
         }
     }
 
+    /// Sends a packet by an interface.
+    pub(crate) fn send_by(&mut self, node: usize, interface: usize, packet: Box<Packet>) {
+        let ip_bytes = packet.ip_bytes() as u32;
+        self.emit(node, interface, ip_bytes, Parcel::new(packet));
+    }
+
     /// Hands a packet to the link at an interface.
-    pub(crate) fn emit(&mut self, node: usize, interface: usize, packet: Box<Packet>) {
+    fn emit(&mut self, node: usize, interface: usize, ip_bytes: u32, mut parcel: Parcel) {
         let out = &mut self.nodes[node].interfaces[interface];
         let Some((line, end)) = out.line else {
             return;
         };
-        if !out.sends(&packet) {
+        if !out.sends(ip_bytes) {
             return;
         }
-        self.capture((node, interface), Seen::Outbound, &packet);
-        if self.lines[line].offer(self.now, end, packet) {
+        self.capture((node, interface), Seen::Outbound, &mut parcel);
+        if self.lines[line].offer(self.now, end, ip_bytes, parcel) {
             self.refresh_line(line);
         }
     }

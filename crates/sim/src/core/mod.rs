@@ -20,7 +20,7 @@ use crate::Nanos;
 use crate::capture::Capture;
 use crate::error::SimError;
 use crate::host;
-use crate::line::Line;
+use crate::line::{Arrived, Line};
 use crate::node::{AddressChange, Node};
 use crate::random::{Purpose, Random};
 use crate::record::Recorder;
@@ -74,8 +74,8 @@ pub(crate) struct Core {
     outside: Vec<Option<VecDeque<(usize, Packet)>>>,
     captures: BTreeMap<(usize, usize), Capture>,
     capture_error: Option<io::Error>,
-    /// Packets that have come out of a link, with their directions; empty between two steps.
-    arrived: Vec<(usize, Box<Packet>)>,
+    /// Packets that have come out of a link; empty between two steps.
+    arrived: Vec<Arrived>,
     /// Packets that links have carried.
     pub(crate) carried: u64,
     /// Segments that endpoints have sent.
