@@ -87,7 +87,7 @@ mod tests {
             assert_eq!(parcel.destination(), to.ip());
             while packet.decrement_hop_limit() {
                 assert!(parcel.count_hop());
-                if packet.hop_limit() % 3 > 0 {
+                if !packet.hop_limit().is_multiple_of(3) {
                     assert_eq!(parcel.packet(), &packet);
                 }
             }

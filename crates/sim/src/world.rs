@@ -298,11 +298,11 @@ impl World {
 
     /// Tells the item that a connection belongs to what happened to it.
     fn tell(&mut self, node: usize, event: Event) {
-        if let Event::Accepted { port, id } = event {
-            if let Some(&number) = self.listening.get(&(node, port)) {
-                self.items[number].accept(&mut self.core, port, id);
-                return self.set_item(number);
-            }
+        if let Event::Accepted { port, id } = event
+            && let Some(&number) = self.listening.get(&(node, port))
+        {
+            self.items[number].accept(&mut self.core, port, id);
+            return self.set_item(number);
         }
         match self.core.owner(node, host::connection_of(&event)) {
             Some(owner) => {
