@@ -177,7 +177,7 @@ impl<T: Clone> Link<T> {
     #[inline]
     fn next_deadline_of(&self, index: usize) -> Option<Nanos> {
         let direction = &self.directions[index];
-        let under_way = direction.propagation.next_key().map(|(at, _)| at);
+        let under_way = direction.propagation.earliest();
         if direction.propagation.has_next_in_order() {
             // What has not departed yet arrives after it.
             return under_way;

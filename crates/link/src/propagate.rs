@@ -32,6 +32,9 @@ pub(crate) struct Propagation<T> {
     random: Box<Random>,
     /// When the latest packet arrives or would have arrived, had it not been held back.
     latest: Nanos,
+    /// When the next packet arrives: asked for far more often than packets come, and their memory
+    /// is seldom in the cache.
+    earliest: Option<Nanos>,
     in_order: VecDeque<Arrival<T>>,
     /// Packets held back, sorted. Nearly all are appended: only a shorter hold than before inserts.
     held: VecDeque<Arrival<T>>,
@@ -44,6 +47,7 @@ impl<T> Propagation<T> {
             jitter,
             random: Box::new(random),
             latest: 0,
+            earliest: None,
             in_order: VecDeque::new(),
             held: VecDeque::new(),
         }
@@ -72,22 +76,18 @@ impl<T> Propagation<T> {
     #[inline]
     pub(crate) fn send(&mut self, arrives: Nanos, hold: Option<Nanos>, packet: Packet<T>) {
         self.latest = self.latest.max(arrives);
+        let at = self.latest.saturating_add(hold.unwrap_or(0));
+        let arrival = Arrival { at, packet };
         match hold {
-            None => self.in_order.push_back(Arrival {
-                at: self.latest,
-                packet,
-            }),
-            Some(extra) => {
-                let arrival = Arrival {
-                    at: self.latest.saturating_add(extra),
-                    packet,
-                };
+            None => self.in_order.push_back(arrival),
+            Some(_) => {
                 let index = self
                     .held
                     .partition_point(|other| other.key() <= arrival.key());
                 self.held.insert(index, arrival);
             }
         }
+        self.earliest = Some(self.earliest.map_or(at, |earliest| earliest.min(at)));
     }
 
     /// No packet that departs at this time or later arrives before what this returns.
@@ -115,20 +115,24 @@ impl<T> Propagation<T> {
     /// Takes the packet that arrives next.
     #[inline]
     pub(crate) fn take_next(&mut self) -> Option<Arrival<T>> {
-        match self.next_is_held() {
+        let next = match self.next_is_held() {
             true => pop(&mut self.held),
             false => pop(&mut self.in_order),
-        }
+        };
+        self.earliest = self.next_key().map(|(at, _)| at);
+        next
+    }
+
+    /// When the next packet arrives.
+    #[inline]
+    pub(crate) fn earliest(&self) -> Option<Nanos> {
+        self.earliest
     }
 
     /// Whether a packet arrives by `now`.
     #[inline]
     pub(crate) fn has_due(&self, now: Nanos) -> bool {
-        let is_due = |packets: &VecDeque<Arrival<T>>| {
-            let first = packets.front();
-            first.is_some_and(|arrival| arrival.at <= now)
-        };
-        is_due(&self.in_order) || is_due(&self.held)
+        self.earliest.is_some_and(|earliest| earliest <= now)
     }
 
     #[inline]
