@@ -7,8 +7,10 @@
 //! address or not at all. A neighbour needs no discovery: what leaves by an interface reaches the
 //! other end of its link.
 
+use std::collections::HashMap;
 use std::net::IpAddr;
 
+use foldhash::fast::FixedState;
 use mptcplab_plan as plan;
 use mptcplab_plan::{EndpointFlags, Prefix};
 use mptcplab_wire::Packet;
@@ -115,6 +117,18 @@ struct Remembered {
     interface: Option<usize>,
 }
 
+/// Destinations that a router knows at most before it forgets them all.
+const MOST_DESTINATIONS: usize = 4096;
+
+/// Where a router sends what is bound to an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ahead {
+    Here,
+    /// By one of a set of interfaces.
+    Set(u32),
+    Nowhere,
+}
+
 /// What a node does with a packet that has come to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Onward {
@@ -145,6 +159,9 @@ pub(crate) struct Node {
     due: Option<Nanos>,
     /// Ways of a host's own packets, at places that their addresses choose.
     remembered: [Option<Remembered>; 1 << PLACE_BITS],
+    /// What a router has found for destinations: in large networks the search takes longer than
+    /// all else.
+    destinations: HashMap<IpAddr, Ahead, FixedState>,
     flow_seed: u64,
 }
 
@@ -173,6 +190,7 @@ impl Node {
             by_address: Vec::new(),
             due: None,
             remembered: [None; 1 << PLACE_BITS],
+            destinations: HashMap::default(),
             flow_seed: Random::new(seed, Purpose::Routes, index).bits(),
         };
         node.make_routes();
@@ -268,6 +286,7 @@ impl Node {
         self.by_interface = vec![Table::default(); self.interfaces.len()];
         self.addresses.clear();
         self.remembered = [None; 1 << PLACE_BITS];
+        self.destinations.clear();
         for (index, interface) in self.interfaces.iter().enumerate() {
             if !interface.usable {
                 continue;
@@ -379,7 +398,8 @@ impl Node {
     pub(crate) fn way_of_own(&mut self, packet: &Packet) -> Option<usize> {
         let (source, destination) = (packet.source(), packet.destination());
         if self.is_router {
-            return self.forward(destination, |seed| packet.flow_hash(seed));
+            let interfaces = self.main.interfaces(destination);
+            return choose(interfaces, || packet.flow_hash(self.flow_seed));
         }
         let place = place_of(source, destination);
         if let Some(known) = &self.remembered[place]
@@ -404,22 +424,40 @@ impl Node {
     }
 
     /// Where a packet goes that has come to the node.
-    pub(crate) fn onward(&self, parcel: &Parcel) -> Onward {
+    pub(crate) fn onward(&mut self, parcel: &Parcel) -> Onward {
         let destination = parcel.destination();
-        if self.has(destination) {
-            return Onward::Here;
-        }
         if !self.is_router {
-            return Onward::Nowhere;
+            return match self.has(destination) {
+                true => Onward::Here,
+                false => Onward::Nowhere,
+            };
         }
-        self.forward(destination, |seed| parcel.flow_hash(seed))
-            .map_or(Onward::Nowhere, Onward::By)
+        match self.ahead(destination) {
+            Ahead::Here => Onward::Here,
+            Ahead::Nowhere => Onward::Nowhere,
+            Ahead::Set(set) => {
+                let interfaces = self.main.interfaces_of(set);
+                choose(interfaces, || parcel.flow_hash(self.flow_seed))
+                    .map_or(Onward::Nowhere, Onward::By)
+            }
+        }
     }
 
-    /// The interface by which a router sends a packet on, by the hash of its flow with a seed.
-    fn forward(&self, destination: IpAddr, flow_hash: impl FnOnce(u64) -> u64) -> Option<usize> {
-        let interfaces = self.main.interfaces(destination);
-        choose(interfaces, || flow_hash(self.flow_seed))
+    /// Where a router sends what is bound to an address.
+    fn ahead(&mut self, destination: IpAddr) -> Ahead {
+        if let Some(&known) = self.destinations.get(&destination) {
+            return known;
+        }
+        let ahead = match self.main.best_set(destination) {
+            _ if self.has(destination) => Ahead::Here,
+            Some(set) => Ahead::Set(set),
+            None => Ahead::Nowhere,
+        };
+        if self.destinations.len() >= MOST_DESTINATIONS {
+            self.destinations.clear();
+        }
+        self.destinations.insert(destination, ahead);
+        ahead
     }
 }
 

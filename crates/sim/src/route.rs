@@ -122,6 +122,17 @@ impl Table {
 
     /// The equally good interfaces for a destination.
     pub(crate) fn interfaces(&self, destination: IpAddr) -> &[usize] {
+        self.best_set(destination)
+            .map_or(&[], |set| self.interfaces_of(set))
+    }
+
+    /// The interfaces of a set.
+    pub(crate) fn interfaces_of(&self, set: u32) -> &[usize] {
+        &self.sets[set as usize]
+    }
+
+    /// The number of the set of the equally good interfaces for a destination.
+    pub(crate) fn best_set(&self, destination: IpAddr) -> Option<u32> {
         let wanted = bits(destination);
         for group in &self.groups {
             if group.is_ipv4 != destination.is_ipv4() {
@@ -129,10 +140,10 @@ impl Table {
             }
             let network = wanted & mask(group.length);
             if let Ok(place) = group.networks.binary_search(&network) {
-                return &self.sets[group.best[place].set as usize];
+                return Some(group.best[place].set);
             }
         }
-        &[]
+        None
     }
 }
 
