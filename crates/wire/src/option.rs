@@ -8,7 +8,7 @@ mod write;
 use core::net::IpAddr;
 
 pub(crate) use read::read;
-pub(crate) use write::write;
+pub(crate) use write::{dss_begin, write};
 
 /// Kind of every option of MPTCP (RFC 8684, section 3).
 pub(crate) const KIND: u8 = 30;

@@ -15,7 +15,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 pub use build::{Echo, EchoKind};
 pub use read::ReadError;
 
-pub(crate) use build::{ip_header, put};
+pub(crate) use build::{put, put_ip_header};
 
 use crate::Ecn;
 use crate::layout::{self, Family, protocol};
@@ -124,6 +124,7 @@ impl Packet {
         xxh3_64_with_seed(&flow, seed)
     }
 
+    #[inline]
     fn addresses(&self) -> (IpAddr, IpAddr) {
         layout::addresses(&self.header)
     }

@@ -5,6 +5,7 @@ mod options;
 mod parse;
 #[cfg(test)]
 mod tests;
+mod usual;
 
 use core::net::SocketAddr;
 

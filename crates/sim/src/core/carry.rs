@@ -1,5 +1,7 @@
 //! Packets on their way from node to node.
 
+use std::mem;
+
 use mptcplab_wire::{EchoKind, Packet};
 
 use super::{Actor, Core};
@@ -43,8 +45,8 @@ impl Core {
             queue.push_back((of.interface, *parcel.into_packet()));
             return;
         }
-        match self.nodes[of.node].onward(&parcel) {
-            Onward::Here => self.take(of.node, *parcel.into_packet()),
+match self.nodes[of.node].onward(&parcel) {
+            Onward::Here => self.take(of.node, parcel.into_packet()),
             Onward::By(interface) => {
                 if parcel.count_hop() {
                     self.emit(of.node, interface, ip_bytes, parcel);
@@ -55,7 +57,7 @@ impl Core {
     }
 
     /// A packet has reached its node.
-    fn take(&mut self, node: usize, packet: Packet) {
+    fn take(&mut self, node: usize, mut packet: Box<Packet>) {
         const TCP: u8 = 6;
         if packet.protocol() == TCP {
             if let Some(endpoint) = &mut self.endpoints[node] {
@@ -68,11 +70,11 @@ impl Core {
             Some(echo) if echo.kind == EchoKind::Request => {
                 let (to, from) = (packet.source(), packet.destination());
                 let (id, sequence) = (echo.id, echo.sequence);
-                let payload = packet.payload;
+                let payload = mem::take(&mut packet.payload);
                 let reply = Packet::echo(from, to, EchoKind::Reply, id, sequence, payload);
                 self.send(node, Box::new(reply));
             }
-            _ => self.inbox.push_back((node, packet)),
+            _ => self.inbox.push_back((node, *packet)),
         }
     }
 

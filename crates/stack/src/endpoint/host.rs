@@ -157,8 +157,8 @@ impl Host {
             && let Some(answer) = reset::answer(segment)
         {
             self.resets_sent += 1;
-            let packet = answer.into_packet(self.config.hop_limit);
-            self.strays.push_back(Box::new(packet));
+            let packet = answer.into_boxed_packet(self.config.hop_limit);
+            self.strays.push_back(packet);
         }
     }
 
@@ -169,8 +169,8 @@ impl Host {
         {
             answer.options.mptcp.push(reason);
             self.resets_sent += 1;
-            let packet = answer.into_packet(self.config.hop_limit);
-            self.strays.push_back(Box::new(packet));
+            let packet = answer.into_boxed_packet(self.config.hop_limit);
+            self.strays.push_back(packet);
         }
     }
 

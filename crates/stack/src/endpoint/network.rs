@@ -1,6 +1,7 @@
 //! The network's side of an endpoint: packets in and out, and deadlines.
 
 use alloc::boxed::Box;
+use core::borrow::BorrowMut;
 
 use mptcplab_wire::option::MptcpOption;
 use mptcplab_wire::{Packet, Segment};
@@ -17,12 +18,14 @@ use crate::tcp::FourTuple;
 
 impl Endpoint {
     /// Takes a packet that came for one of the host's addresses.
-    pub fn receive(&mut self, now: Nanos, packet: Packet) {
-        let now = self.tick(now);
-        let Ok(segment) = &Segment::parse(packet) else {
-            self.dropped += 1;
-            return;
-        };
+    pub fn receive(&mut self, now: Nanos, packet: impl BorrowMut<Packet>) {
+        match Segment::parse(packet) {
+            Ok(segment) => self.take(self.tick(now), &segment),
+            Err(_) => self.dropped += 1,
+        }
+    }
+
+    fn take(&mut self, now: Nanos, segment: &Segment) {
         if !self.host.has_address(segment.destination.ip()) {
             self.dropped += 1;
             return;

@@ -87,8 +87,7 @@ impl PlainConnection {
     pub(crate) fn transmit(&mut self, context: &mut Context<'_>) -> Option<Box<Packet>> {
         let draft = self.tcp.draft(context.now)?;
         let segment = self.tcp.write(context.now, draft, &mut NoExtension);
-        let packet = segment.into_packet(context.host.config.hop_limit);
-        Some(Box::new(packet))
+        Some(segment.into_boxed_packet(context.host.config.hop_limit))
     }
 
     pub(crate) fn next_deadline(&self) -> Option<Nanos> {

@@ -239,7 +239,7 @@ impl Connection {
     pub fn transmit(&mut self, now: Nanos, hop_limit: u8) -> Option<Box<Packet>> {
         let (index, draft) = self.draft(now)?;
         let segment = self.write_segment(now, index, draft);
-        Some(Box::new(segment.into_packet(hop_limit)))
+        Some(segment.into_boxed_packet(hop_limit))
     }
 
     /// What is to be sent next, and the index of its subflow.

@@ -102,16 +102,7 @@ fn write_join(join: &Join, header: &mut Header) {
 }
 
 fn write_dss(dss: &Dss, header: &mut Header) {
-    let long = |number: DataNumber| matches!(number, DataNumber::Long(_));
-    let sequence = dss.mapping.map(|mapping| mapping.data_sequence);
-    let flags = flags(&[
-        (dss.data_fin, bits::DATA_FIN),
-        (sequence.is_some_and(long), bits::LONG_DATA_SEQUENCE),
-        (sequence.is_some(), bits::MAPPING),
-        (dss.acknowledgement.is_some_and(long), bits::LONG_DATA_ACK),
-        (dss.acknowledgement.is_some(), bits::DATA_ACK),
-    ]);
-    put(header, &[subtype::DSS << 4, flags]);
+    put(header, &dss_begin(dss));
     if let Some(number) = dss.acknowledgement {
         put_number(header, number);
     }
@@ -123,6 +114,21 @@ fn write_dss(dss: &Dss, header: &mut Header) {
             put(header, &checksum.to_be_bytes());
         }
     }
+}
+
+/// Subtype and flags of a DSS.
+#[inline]
+pub(crate) fn dss_begin(dss: &Dss) -> [u8; 2] {
+    let long = |number: DataNumber| matches!(number, DataNumber::Long(_));
+    let sequence = dss.mapping.map(|mapping| mapping.data_sequence);
+    let flags = flags(&[
+        (dss.data_fin, bits::DATA_FIN),
+        (sequence.is_some_and(long), bits::LONG_DATA_SEQUENCE),
+        (sequence.is_some(), bits::MAPPING),
+        (dss.acknowledgement.is_some_and(long), bits::LONG_DATA_ACK),
+        (dss.acknowledgement.is_some(), bits::DATA_ACK),
+    ]);
+    [subtype::DSS << 4, flags]
 }
 
 fn write_add_address(add: &AddAddress, header: &mut Header) {
@@ -157,6 +163,7 @@ fn first(subtype: u8, set: &[(bool, u8)]) -> u8 {
     subtype << 4 | flags(set)
 }
 
+#[inline]
 fn flags(set: &[(bool, u8)]) -> u8 {
     set.iter()
         .map(|&(is_set, bit)| if is_set { bit } else { 0 })

@@ -51,7 +51,9 @@ impl Packet {
     /// # Panics
     /// Where the addresses are of two families, or the packet would be longer than 65,535 bytes.
     pub fn udp(source: SocketAddr, destination: SocketAddr, payload: Bytes) -> Self {
-        let mut header = ip_header(
+        let mut header = Header::new();
+        put_ip_header(
+            &mut header,
             source.ip(),
             destination.ip(),
             protocol::UDP,
@@ -84,7 +86,9 @@ impl Packet {
             Family::V4 => protocol::ICMP,
             Family::V6 => protocol::ICMPV6,
         };
-        let mut header = ip_header(
+        let mut header = Header::new();
+        put_ip_header(
+            &mut header,
             source,
             destination,
             protocol,
@@ -120,24 +124,24 @@ impl Packet {
     }
 }
 
-/// The IP header of a packet with `bytes` bytes after it.
+/// Appends the IP header of a packet with `bytes` bytes after it.
 ///
 /// # Panics
 /// As the callers say.
-pub(crate) fn ip_header(
+pub(crate) fn put_ip_header(
+    header: &mut Header,
     source: IpAddr,
     destination: IpAddr,
     protocol: u8,
     hop_limit: u8,
     ecn: Ecn,
     bytes: usize,
-) -> Header {
+) {
     let family = Family::of(source, destination);
     assert!(
         family.header_bytes() + bytes <= usize::from(u16::MAX),
         "{bytes} bytes are too many for an IP packet"
     );
-    let mut header = Header::new();
     let [ecn, protocol, hop_limit] = [ecn.bits(), protocol, hop_limit].map(u32::from);
     match family {
         Family::V4 => {
@@ -147,23 +151,22 @@ pub(crate) fn ip_header(
                 0x4000,
                 hop_limit << 24 | protocol << 16,
             ];
-            put(&mut header, words.map(u32::to_be_bytes).as_flattened());
+            put(header, words.map(u32::to_be_bytes).as_flattened());
         }
         Family::V6 => {
             let words = [
                 0x6000_0000 | ecn << 20,
                 (bytes as u32) << 16 | protocol << 8 | hop_limit,
             ];
-            put(&mut header, words.map(u32::to_be_bytes).as_flattened());
+            put(header, words.map(u32::to_be_bytes).as_flattened());
         }
     }
     for address in [source, destination] {
         match address {
-            IpAddr::V4(address) => put(&mut header, &address.octets()),
-            IpAddr::V6(address) => put(&mut header, &address.octets()),
+            IpAddr::V4(address) => put(header, &address.octets()),
+            IpAddr::V6(address) => put(header, &address.octets()),
         }
     }
-    header
 }
 
 /// Appends `bytes`, for which the caller has made sure that there is room.

@@ -1,8 +1,13 @@
 //! Segments as packets.
 
+use alloc::boxed::Box;
+
+use bytes::Bytes;
+
+use super::usual::Usual;
 use super::{Flags, Segment};
 use crate::layout::protocol;
-use crate::packet::{Packet, ip_header, put};
+use crate::packet::{Header, Packet, put, put_ip_header};
 
 /// Bytes of a TCP header without options.
 pub(super) const TCP_BYTES: usize = 20;
@@ -15,19 +20,53 @@ impl Segment {
     /// would be longer than 65,535 bytes, or the addresses are of two families. A segment that was
     /// parsed has none of these faults, whatever bytes it was parsed from.
     pub fn into_packet(self, hop_limit: u8) -> Packet {
-        let (padding, option_bytes) = self.options.layout();
+        let mut header = Header::new();
+        self.write_header(hop_limit, &mut header);
+        let payload = self.payload;
+        Packet { header, payload }
+    }
+
+    /// The same in a box, in which its headers are written: packets are moved much.
+    ///
+    /// # Panics
+    /// As [`into_packet`](Self::into_packet).
+    pub fn into_boxed_packet(self, hop_limit: u8) -> Box<Packet> {
+        let mut packet = Box::new(Packet {
+            header: Header::new(),
+            payload: Bytes::new(),
+        });
+        self.write_header(hop_limit, &mut packet.header);
+        packet.payload = self.payload;
+        packet
+    }
+
+    #[inline]
+    fn write_header(&self, hop_limit: u8, header: &mut Header) {
+        match Usual::new(&self.options) {
+            Some(usual) => {
+                self.write_fields(hop_limit, usual.as_slice().len(), header);
+                put(header, usual.as_slice());
+            }
+            None => {
+                let (padding, option_bytes) = self.options.layout();
+                self.write_fields(hop_limit, option_bytes, header);
+                self.options.write(padding, header);
+            }
+        }
+    }
+
+    /// Writes the IP header and what comes before the options, of which there are so many bytes.
+    fn write_fields(&self, hop_limit: u8, option_bytes: usize, header: &mut Header) {
         let header_bytes = TCP_BYTES + option_bytes;
-        let mut packet = Packet {
-            header: ip_header(
-                self.source.ip(),
-                self.destination.ip(),
-                protocol::TCP,
-                hop_limit,
-                self.ecn,
-                header_bytes + self.payload.len(),
-            ),
-            payload: self.payload,
-        };
+        put_ip_header(
+            header,
+            self.source.ip(),
+            self.destination.ip(),
+            protocol::TCP,
+            hop_limit,
+            self.ecn,
+            header_bytes + self.payload.len(),
+        );
         let pair = |high: u16, low: u16| u32::from(high) << 16 | u32::from(low);
         let offset_and_flags = (header_bytes as u16 / 4) << 12 | u16::from(self.flags.bits());
         let words = [
@@ -37,12 +76,7 @@ impl Segment {
             pair(offset_and_flags, self.window),
             u32::from(self.urgent),
         ];
-        put(
-            &mut packet.header,
-            words.map(u32::to_be_bytes).as_flattened(),
-        );
-        self.options.write(padding, &mut packet.header);
-        packet
+        put(header, words.map(u32::to_be_bytes).as_flattened());
     }
 }
 

@@ -1,6 +1,6 @@
 //! Options of TCP, read and written.
 
-use super::{MAX_MPTCP_OPTIONS, Options, SackBlock, Timestamps};
+use super::{MAX_MPTCP_OPTIONS, Options, SackBlock, Timestamps, usual};
 use crate::option;
 use crate::packet::{Header, put};
 
@@ -8,14 +8,14 @@ use crate::packet::{Header, put};
 pub const MAX_OPTION_BYTES: usize = 40;
 
 /// Kinds of options (IANA's TCP parameters).
-mod kind {
-    pub(super) const END: u8 = 0;
-    pub(super) const NO_OPERATION: u8 = 1;
-    pub(super) const MAX_SEGMENT_SIZE: u8 = 2;
-    pub(super) const WINDOW_SCALE: u8 = 3;
-    pub(super) const SACK_PERMITTED: u8 = 4;
-    pub(super) const SACK: u8 = 5;
-    pub(super) const TIMESTAMPS: u8 = 8;
+pub(super) mod kind {
+    pub(crate) const END: u8 = 0;
+    pub(crate) const NO_OPERATION: u8 = 1;
+    pub(crate) const MAX_SEGMENT_SIZE: u8 = 2;
+    pub(crate) const WINDOW_SCALE: u8 = 3;
+    pub(crate) const SACK_PERMITTED: u8 = 4;
+    pub(crate) const SACK: u8 = 5;
+    pub(crate) const TIMESTAMPS: u8 = 8;
 }
 
 impl Options {
@@ -32,7 +32,7 @@ impl Options {
     /// Adds the options in `bytes` to these: a caller that has them in their place already saves
     /// a copy of all of them.
     pub(super) fn parse_more(&mut self, bytes: &[u8]) {
-        let mut rest = bytes;
+        let mut rest = usual::read(bytes, self);
         while let Some((&kind, after_kind)) = rest.split_first() {
             match kind {
                 kind::END => break,

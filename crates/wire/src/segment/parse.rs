@@ -1,7 +1,11 @@
 //! Segments from packets.
 
+use core::borrow::BorrowMut;
 use core::fmt;
+use core::mem;
 use core::net::SocketAddr;
+
+use bytes::Bytes;
 
 use super::build::TCP_BYTES;
 use super::{Flags, Options, Segment};
@@ -29,17 +33,23 @@ impl fmt::Display for ParseError {
 impl core::error::Error for ParseError {}
 
 impl Segment {
-    /// The fields of a packet of TCP; its checksum is not looked at (see [`Packet`]).
+    /// The fields of a packet of TCP, out of which its payload is taken; its checksum is not looked
+    /// at (see [`Packet`]).
     ///
     /// # Errors
     /// See [`ParseError`].
-    pub fn parse(packet: Packet) -> Result<Self, ParseError> {
-        let family = layout::family(&packet.header).ok_or(ParseError::NotTcp)?;
-        if packet.header[family.protocol()] != protocol::TCP {
+    pub fn parse(mut packet: impl BorrowMut<Packet>) -> Result<Self, ParseError> {
+        let packet = packet.borrow_mut();
+        Self::read(&packet.header, mem::take(&mut packet.payload))
+    }
+
+    fn read(header: &[u8], payload: Bytes) -> Result<Self, ParseError> {
+        let family = layout::family(header).ok_or(ParseError::NotTcp)?;
+        if header[family.protocol()] != protocol::TCP {
             return Err(ParseError::NotTcp);
         }
-        let at = layout::ip_header_bytes(&packet.header).ok_or(ParseError::NotTcp)?;
-        let (tcp, options) = packet.header[at..]
+        let at = layout::ip_header_bytes(header).ok_or(ParseError::NotTcp)?;
+        let (tcp, options) = header[at..]
             .split_first_chunk::<TCP_BYTES>()
             .ok_or(ParseError::Length)?;
         if usize::from(tcp[12] >> 4) * 4 != TCP_BYTES + options.len() {
@@ -48,7 +58,7 @@ impl Segment {
         let u16_at = |at: usize| u16::from_be_bytes([tcp[at], tcp[at + 1]]);
         let u32_at =
             |at: usize| u32::from_be_bytes([tcp[at], tcp[at + 1], tcp[at + 2], tcp[at + 3]]);
-        let (source, destination) = layout::addresses(&packet.header);
+        let (source, destination) = layout::addresses(header);
         // Filled in where it is returned: a segment is large, and this is done for each packet.
         let mut parsed = Ok(Self {
             source: SocketAddr::new(source, u16_at(0)),
@@ -59,8 +69,8 @@ impl Segment {
             window: u16_at(14),
             urgent: u16_at(18),
             options: Options::default(),
-            ecn: layout::ecn(&packet.header, family),
-            payload: packet.payload,
+            ecn: layout::ecn(header, family),
+            payload,
         });
         if let Ok(segment) = &mut parsed {
             segment.options.parse_more(options);

@@ -30,6 +30,66 @@ fn timestamps() -> Option<Timestamps> {
     })
 }
 
+/// Options as they are written and read one by one.
+fn one_by_one(options: &Options) -> alloc::vec::Vec<u8> {
+    let mut header = crate::packet::Header::new();
+    options.write(options.layout().0, &mut header);
+    header.to_vec()
+}
+
+#[test]
+fn usual_options_are_written_and_read_as_they_are_one_by_one() {
+    let mapping = option::Mapping {
+        data_sequence: option::DataNumber::Long(0x0102_0304_0506_0708),
+        subflow_sequence: 0x1112_1314,
+        bytes: 0x1516,
+        checksum: None,
+    };
+    let short = option::DataNumber::Short(5);
+    let dss = Dss {
+        acknowledgement: Some(option::DataNumber::Long(0x2122_2324_2526_2728)),
+        ..Dss::default()
+    };
+    let with = |mapping| Dss {
+        mapping: Some(mapping),
+        ..dss
+    };
+    let all = [
+        dss,
+        with(mapping),
+        Dss {
+            data_fin: true,
+            ..with(mapping)
+        },
+        with(option::Mapping {
+            checksum: Some(7),
+            ..mapping
+        }),
+        with(option::Mapping {
+            data_sequence: short,
+            ..mapping
+        }),
+        Dss {
+            acknowledgement: Some(short),
+            ..with(mapping)
+        },
+    ];
+    let mptcp = all.map(|dss| Some(MptcpOption::Dss(dss)));
+    for option in [None].into_iter().chain(mptcp) {
+        let options = Options {
+            timestamps: timestamps(),
+            mptcp: option.into_iter().collect(),
+            ..Options::default()
+        };
+        let bytes = written(&options);
+        assert_eq!(bytes, one_by_one(&options));
+        assert_eq!(Options::parse(&bytes), options);
+        // Padding in front is not usual.
+        let moved = [&[1; 4], &bytes[..]].concat();
+        assert_eq!(Options::parse(&moved), options);
+    }
+}
+
 #[test]
 fn the_options_of_a_syn_take_the_places_that_linux_gives_them() {
     let options = Options {
