@@ -351,11 +351,9 @@ impl Connection {
         for index in 0..self.subflows.len() {
             if self.subflows[index].tcp.is_due(now) {
                 self.look_at_paths(index);
-                let paths = core::mem::take(&mut self.paths);
                 let subflow = &mut self.subflows[index];
                 subflow.pending = true;
-                let progress = subflow.tcp.on_deadline(now, &paths);
-                self.paths = paths;
+                let progress = subflow.tcp.on_deadline(now, &self.paths);
                 self.follow(now, index, &progress, None);
             }
             if self.subflows[index]

@@ -22,11 +22,9 @@ impl Connection {
             return false;
         }
         self.look_at_paths(index);
-        let paths = core::mem::take(&mut self.paths);
         let subflow = &mut self.subflows[index];
         subflow.pending = true;
-        let progress = subflow.tcp.receive(now, segment, &paths);
-        self.paths = paths;
+        let progress = subflow.tcp.receive(now, segment, &self.paths);
         self.follow(now, index, &progress, Some(segment));
         progress.answer_with_reset
     }
