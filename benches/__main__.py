@@ -8,18 +8,19 @@ import os
 import platform
 import sys
 
-from . import cross_check, experiments, fidelity, figures, ns3, set_up, throughput, ways
+from . import cross_check, experiments, fidelity, figures, ns3, set_up, speed, throughput, ways
 
 _BENCHES = {
     "fidelity": fidelity.measure,
     "throughput": throughput.measure,
     "ways": ways.measure,
     "set-up": set_up.measure,
+    "speed": speed.measure,
     "cross-check": cross_check.measure,
     "experiments": experiments.measure,
     "ns-3": ns3.measure,
 }
-_ON_REQUEST = {"cross-check", "experiments", "ns-3"}
+_ON_REQUEST = {"cross-check", "experiments", "ns-3", "speed"}
 """Those that take long or install something: not run unless named."""
 
 

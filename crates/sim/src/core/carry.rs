@@ -45,7 +45,7 @@ impl Core {
             queue.push_back((of.interface, *parcel.into_packet()));
             return;
         }
-match self.nodes[of.node].onward(&parcel) {
+        match self.nodes[of.node].onward(&parcel) {
             Onward::Here => self.take(of.node, parcel.into_packet()),
             Onward::By(interface) => {
                 if parcel.count_hop() {
