@@ -1,6 +1,6 @@
 //! What MPTCP carries behind middleboxes.
 
-use mptcplab_plan::{Middlebox, Protocol, Way};
+use mptcplab_plan::{Middlebox, Protocol, SegmentKind, Way};
 
 use crate::support::{Lab, MS, Path, Run, SECOND, goodput_bps};
 
@@ -83,4 +83,18 @@ fn a_join_does_not_end_a_connection_that_is_becoming_tcp() {
             assert_eq!(run.transfer()["bytes"], 300_000, "{way:?} {delay_ns}");
         }
     }
+}
+
+#[test]
+fn a_path_that_takes_sack_and_window_scale_away_costs_no_more_than_what_they_are_good_for() {
+    let strip = Middlebox::StripOptions {
+        kinds: vec![3, 4, 5],
+        mptcp_subtypes: Vec::new(),
+        on: SegmentKind::All,
+        direction: None,
+    };
+    let alone = rate_bps(&upload(&[FIRST], &[(0, strip.clone())]));
+    let run = upload(&[FIRST, SECOND_PATH], &[(0, strip)]);
+    let rate = rate_bps(&run);
+    assert!(rate > alone + 6_000_000.0, "{rate}, {alone} on the first");
 }

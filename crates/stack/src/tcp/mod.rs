@@ -184,8 +184,14 @@ impl Tcp {
         }
     }
 
-    /// What the congestion window leaves beyond what is in flight and queued.
+    /// What the congestion window and the peer's leave beyond what is in flight and queued.
     pub fn room_bytes(&self) -> u64 {
+        let admitted = self.peer_room_bytes().saturating_sub(self.queue.bytes());
+        self.congestion_room_bytes().min(admitted)
+    }
+
+    /// The same of the congestion window alone.
+    fn congestion_room_bytes(&self) -> u64 {
         let used = self.records.in_flight_bytes() + self.queue.bytes();
         self.window.bytes.saturating_sub(used)
     }

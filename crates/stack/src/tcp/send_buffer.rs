@@ -36,7 +36,7 @@ impl Tcp {
     /// The application waits for room: where what it has written does not fill the congestion
     /// window, the buffer is what keeps it back, and grows. It never shrinks.
     pub fn widen_send_buffer(&mut self) {
-        if self.room_bytes() > 0 {
+        if self.congestion_room_bytes() > 0 {
             self.widest_bytes = self.widest_bytes.max(self.window.bytes);
         }
     }

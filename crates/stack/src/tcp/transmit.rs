@@ -102,8 +102,18 @@ impl Tcp {
 
     /// New data may go out.
     pub(super) fn may_send_new(&self) -> bool {
-        let window_end = self.una + self.peer_window.bytes();
-        !self.queue.is_empty() && (self.window_shared || window_end > self.next)
+        !self.queue.is_empty() && self.peer_room_bytes() > 0
+    }
+
+    /// What the peer's window leaves for new data. One that all subflows share is obeyed at the
+    /// level of data; it holds for each of them too, as a peer drops what lies beyond, and a path
+    /// that does not scale windows has a smaller one. There a subflow that waits for nothing may
+    /// send all the same: what it was handed is within the window of the data.
+    pub(super) fn peer_room_bytes(&self) -> u64 {
+        if self.window_shared && self.next == self.una {
+            return u64::MAX;
+        }
+        (self.una + self.peer_window.bytes()).saturating_sub(self.next)
     }
 
     /// Length of the next new segment, where it may go now.
@@ -121,10 +131,7 @@ impl Tcp {
     /// What the peer's window takes of a segment; no silly parts of it (RFC 9293,
     /// section 3.8.6.2.1).
     fn fit_peer_window(&self, wanted: u64) -> Option<u64> {
-        if self.window_shared {
-            return Some(wanted);
-        }
-        let usable = (self.una + self.peer_window.bytes()).saturating_sub(self.next);
+        let usable = self.peer_room_bytes();
         if usable >= wanted {
             return Some(wanted);
         }
