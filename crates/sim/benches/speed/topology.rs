@@ -9,9 +9,29 @@ const SEGMENTS: u64 = 1_000_000;
 const SEGMENT_BITS: u64 = 12_000;
 const SAMPLE_INTERVAL_NS: u64 = 10_000 * MS;
 
-/// `connections` from as many clients to as many servers over one link.
+/// Rate for each connection, where it does not depend on their number.
+const RATE_EACH_BPS: u64 = 10_000_000;
+/// How long such connections last, whatever their number.
+const DURATION_EACH_NS: u64 = 4_000 * MS;
+
+/// `connections` that share 1 Gbit/s. A thousand have a window of one or two segments each: every
+/// seventh segment is sent again, many after a timeout, so that one costs more than of ten
+/// connections with long windows.
 pub(crate) fn bottleneck(protocol: Protocol, connections: usize) -> Lab {
     let rate_bps = 1_000_000_000;
+    let duration_ns = SEGMENTS * SEGMENT_BITS * 1_000_000_000 / rate_bps;
+    one_link(protocol, connections, rate_bps, duration_ns)
+}
+
+/// `connections` that have 10 Mbit/s each: as much of each, and as many segments, whatever their
+/// number. So what a segment costs can be compared.
+pub(crate) fn equal_load(protocol: Protocol, connections: usize) -> Lab {
+    let rate_bps = RATE_EACH_BPS * connections as u64;
+    one_link(protocol, connections, rate_bps, DURATION_EACH_NS)
+}
+
+/// `connections` from as many clients to as many servers, but at most a hundred, over one link.
+fn one_link(protocol: Protocol, connections: usize, rate_bps: u64, duration_ns: u64) -> Lab {
     let mut lab = Lab::new(1);
     // Rows of a thousand connections are not what is measured.
     lab.plan.sample_interval_ns = SAMPLE_INTERVAL_NS;
@@ -26,7 +46,6 @@ pub(crate) fn bottleneck(protocol: Protocol, connections: usize) -> Lab {
         lab.link(server, right, &format!("s{number}"), edge.config());
     }
     lab.add_routes();
-    let duration_ns = SEGMENTS * SEGMENT_BITS * 1_000_000_000 / rate_bps;
     for number in 0..connections {
         let client = 2 + 2 * (number % hosts);
         bulk(&mut lab, protocol, [client, client + 1], duration_ns);
