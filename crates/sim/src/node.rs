@@ -7,6 +7,9 @@
 //! address or not at all. A neighbour needs no discovery: what leaves by an interface reaches the
 //! other end of its link.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::HashMap;
 use std::net::IpAddr;
 

@@ -324,6 +324,7 @@ proptest! {
             u128::from(offers[delivery.packet as usize].1 + framing_bytes) * 8
         };
         for (index, first) in seen.deliveries.iter().enumerate() {
+            prop_assert_eq!(first.ip_bytes, offers[first.packet as usize].1);
             let mut carried = 0;
             for last in &seen.deliveries[index + 1..] {
                 carried += bits(last);

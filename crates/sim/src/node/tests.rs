@@ -1,0 +1,86 @@
+//! Routers.
+
+use std::collections::BTreeMap;
+
+use super::*;
+use bytes::Bytes;
+
+/// Two ways to 10.9.0.0/24, of which the first is the better one by its prefix.
+fn router() -> Node {
+    let interface = |name: &str, address: &str| plan::Interface {
+        name: name.to_owned(),
+        addresses: vec![Prefix {
+            address: address.parse().unwrap(),
+            length: 24,
+        }],
+        gateways: vec![],
+        mtu: 1500,
+        address_delay_ns: 0,
+        endpoint: None,
+    };
+    let route = |to: &str, length, via: &str| plan::Route {
+        to: Prefix {
+            address: to.parse().unwrap(),
+            length,
+        },
+        via: via.parse().unwrap(),
+    };
+    let planned = plan::Node {
+        name: "r".to_owned(),
+        router: true,
+        interfaces: vec![interface("a", "10.0.0.1"), interface("b", "10.0.1.1")],
+        routes: vec![
+            route("10.9.0.0", 24, "10.0.0.2"),
+            route("10.0.0.0", 8, "10.0.1.2"),
+        ],
+        mptcp: plan::Mptcp {
+            enabled: false,
+            checksum: false,
+            syn_retries: None,
+            scheduler: None,
+            scheduler_options: plan::SchedulerOptions::default(),
+            subflows_per_pair: 1,
+            limit_subflows: 0,
+            limit_add_addr_accepted: 0,
+        },
+        clock_granularity_ns: 1,
+        pacing: false,
+        sysctls: BTreeMap::new(),
+    };
+    Node::new(&planned, 1, 0)
+}
+
+fn onward(router: &mut Node, destination: &str) -> Onward {
+    let [from, to] = ["10.9.0.9:1".to_owned(), format!("{destination}:1")];
+    let packet = Packet::udp(from.parse().unwrap(), to.parse().unwrap(), Bytes::new());
+    router.onward(&Parcel::new(Box::new(packet)))
+}
+
+#[test]
+fn a_router_forgets_where_destinations_lie_when_its_addresses_change() {
+    let mut router = router();
+    for _ in 0..2 {
+        assert_eq!(onward(&mut router, "10.9.0.7"), Onward::By(0));
+        assert_eq!(onward(&mut router, "10.0.0.1"), Onward::Here);
+        assert_eq!(onward(&mut router, "11.0.0.1"), Onward::Nowhere);
+    }
+    router.set_carrier(5, 0, false);
+    assert_eq!(onward(&mut router, "10.9.0.7"), Onward::By(1));
+    assert_eq!(onward(&mut router, "10.0.0.1"), Onward::By(1));
+    router.set_carrier(6, 0, true);
+    router.act(6);
+    assert_eq!(onward(&mut router, "10.9.0.7"), Onward::By(0));
+    assert_eq!(onward(&mut router, "10.0.0.1"), Onward::Here);
+}
+
+#[test]
+fn a_router_finds_its_way_among_more_destinations_than_it_remembers() {
+    let mut router = router();
+    for _ in 0..2 {
+        for number in 0..=MOST_DESTINATIONS {
+            let destination = format!("10.7.{}.{}", number / 256, number % 256);
+            assert_eq!(onward(&mut router, &destination), Onward::By(1));
+            assert!(router.destinations.len() <= MOST_DESTINATIONS);
+        }
+    }
+}
