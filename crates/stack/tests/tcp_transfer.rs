@@ -3,8 +3,9 @@
 mod harness;
 
 use harness::*;
-use mptcplab_stack::endpoint::{Event, SocketOptions};
+use mptcplab_stack::endpoint::{Endpoint, EndpointConfig, Event, LocalAddress, SocketOptions};
 use mptcplab_stack::tcp::CloseReason;
+use mptcplab_wire::Segment;
 
 #[test]
 fn a_handshake_takes_one_round_trip_at_the_client_and_one_and_a_half_at_the_server() {
@@ -101,4 +102,29 @@ fn a_connection_to_an_address_of_the_other_family_is_closed_at_once() {
     wire.hosts[CLIENT].connect(0, local, remote, SocketOptions::default());
     wire.flush();
     assert_eq!(wire.closed(CLIENT), Some(CloseReason::NoPort));
+}
+
+#[test]
+fn an_answer_leaves_in_the_box_of_what_it_answers() {
+    let host = |address: &str, seed| {
+        let mut endpoint = Endpoint::new(EndpointConfig::default(), seed);
+        let address = address.parse().unwrap();
+        let local = LocalAddress {
+            address,
+            mtu: 1500,
+            endpoint: None,
+        };
+        endpoint.set_addresses(0, &[local]);
+        endpoint
+    };
+    let (mut client, mut server) = (host("10.0.0.1", 1), host("10.0.0.2", 2));
+    server.listen(80, SocketOptions::default());
+    let (local, remote) = ("10.0.0.1".parse().unwrap(), "10.0.0.2:80".parse().unwrap());
+    client.connect(0, local, remote, SocketOptions::default());
+    let syn = client.transmit(0).expect("a SYN");
+    let place = &raw const *syn;
+    server.receive_boxed(0, syn);
+    let answer = server.transmit(0).expect("a SYN/ACK");
+    assert_eq!(&raw const *answer, place);
+    assert!(Segment::parse(*answer).is_ok_and(|segment| segment.flags.syn && segment.flags.ack));
 }

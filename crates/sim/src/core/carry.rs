@@ -61,7 +61,7 @@ impl Core {
         const TCP: u8 = 6;
         if packet.protocol() == TCP {
             if let Some(endpoint) = &mut self.endpoints[node] {
-                endpoint.receive(self.now, packet);
+                endpoint.receive_boxed(self.now, packet);
                 self.touch(node);
             }
             return;

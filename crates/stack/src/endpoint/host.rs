@@ -22,6 +22,9 @@ use crate::tcp::{FourTuple, TcpConfig, mss_of};
 /// MTU where an address has no interface.
 const DEFAULT_MTU: u32 = 1500;
 
+/// Boxes of packets that have gone, at most.
+const MAX_GONE: usize = 64;
+
 /// Packets that wait to leave and belong to no connection, at most.
 const MAX_STRAYS: usize = 64;
 
@@ -37,6 +40,8 @@ pub(crate) struct Host {
     pub(crate) listeners: BTreeMap<u16, Listener>,
     /// Resets that answer segments of no connection.
     strays: VecDeque<Box<Packet>>,
+    /// Boxes for packets to leave: what comes and what leaves takes turns.
+    pub(crate) gone: Vec<Box<Packet>>,
     pub(crate) resets_sent: u64,
     tuples: HashMap<FourTuple, (ConnectionId, SubflowId), FixedState>,
     /// Tokens of the MPTCP connections.
@@ -73,6 +78,7 @@ impl Host {
             events: VecDeque::new(),
             listeners: BTreeMap::new(),
             strays: VecDeque::new(),
+            gone: Vec::new(),
             resets_sent: 0,
             tuples: HashMap::with_hasher(FixedState::with_seed(hash_seed)),
             tokens: HashMap::with_hasher(FixedState::with_seed(hash_seed)),
@@ -157,7 +163,7 @@ impl Host {
             && let Some(answer) = reset::answer(segment)
         {
             self.resets_sent += 1;
-            let packet = answer.into_boxed_packet(self.config.hop_limit);
+            let packet = answer.into_boxed_packet(self.config.hop_limit, None);
             self.strays.push_back(packet);
         }
     }
@@ -169,7 +175,7 @@ impl Host {
         {
             answer.options.mptcp.push(reason);
             self.resets_sent += 1;
-            let packet = answer.into_boxed_packet(self.config.hop_limit);
+            let packet = answer.into_boxed_packet(self.config.hop_limit, None);
             self.strays.push_back(packet);
         }
     }
@@ -200,6 +206,13 @@ impl Host {
     pub(crate) fn forget_token(&mut self, token: u32, id: ConnectionId) {
         if self.tokens.get(&token) == Some(&id) {
             self.tokens.remove(&token);
+        }
+    }
+
+    /// Keeps the box of a packet that has gone, for one that leaves.
+    pub(crate) fn keep(&mut self, gone: Box<Packet>) {
+        if self.gone.len() < MAX_GONE {
+            self.gone.push(gone);
         }
     }
 

@@ -118,7 +118,8 @@ impl MultipathConnection {
 
     pub(crate) fn transmit(&mut self, context: &mut Context<'_>) -> Option<Box<Packet>> {
         let hop_limit = context.host.config.hop_limit;
-        self.connection.transmit(context.now, hop_limit)
+        self.connection
+            .transmit(context.now, hop_limit, &mut context.host.gone)
     }
 
     pub(crate) fn next_deadline(&self) -> Option<Nanos> {

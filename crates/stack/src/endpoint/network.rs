@@ -25,6 +25,13 @@ impl Endpoint {
         }
     }
 
+    /// Takes such a packet with its box, in which another may leave: that costs no allocation, and
+    /// the memory is at hand.
+    pub fn receive_boxed(&mut self, now: Nanos, mut packet: Box<Packet>) {
+        self.receive(now, &mut *packet);
+        self.host.keep(packet);
+    }
+
     fn take(&mut self, now: Nanos, segment: &Segment) {
         if !self.host.has_address(segment.destination.ip()) {
             self.dropped += 1;

@@ -87,7 +87,8 @@ impl PlainConnection {
     pub(crate) fn transmit(&mut self, context: &mut Context<'_>) -> Option<Box<Packet>> {
         let draft = self.tcp.draft(context.now)?;
         let segment = self.tcp.write(context.now, draft, &mut NoExtension);
-        Some(segment.into_boxed_packet(context.host.config.hop_limit))
+        let host = &mut *context.host;
+        Some(segment.into_boxed_packet(host.config.hop_limit, host.gone.pop()))
     }
 
     pub(crate) fn next_deadline(&self) -> Option<Nanos> {

@@ -235,11 +235,16 @@ impl Connection {
         self.subflows.iter().position(|subflow| subflow.id == id)
     }
 
-    /// The next segment to send, as a packet.
-    pub fn transmit(&mut self, now: Nanos, hop_limit: u8) -> Option<Box<Packet>> {
+    /// The next segment to send, as a packet, which may be written in a box that is `gone`.
+    pub fn transmit(
+        &mut self,
+        now: Nanos,
+        hop_limit: u8,
+        gone: &mut Vec<Box<Packet>>,
+    ) -> Option<Box<Packet>> {
         let (index, draft) = self.draft(now)?;
         let segment = self.write_segment(now, index, draft);
-        Some(segment.into_boxed_packet(hop_limit))
+        Some(segment.into_boxed_packet(hop_limit, gone.pop()))
     }
 
     /// What is to be sent next, and the index of its subflow.

@@ -26,15 +26,19 @@ impl Segment {
         Packet { header, payload }
     }
 
-    /// The same in a box, in which its headers are written: packets are moved much.
+    /// The same in a box, in which its headers are written: packets are moved much. That of a packet
+    /// that has gone saves an allocation.
     ///
     /// # Panics
     /// As [`into_packet`](Self::into_packet).
-    pub fn into_boxed_packet(self, hop_limit: u8) -> Box<Packet> {
-        let mut packet = Box::new(Packet {
-            header: Header::new(),
-            payload: Bytes::new(),
+    pub fn into_boxed_packet(self, hop_limit: u8, gone: Option<Box<Packet>>) -> Box<Packet> {
+        let mut packet = gone.unwrap_or_else(|| {
+            Box::new(Packet {
+                header: Header::new(),
+                payload: Bytes::new(),
+            })
         });
+        packet.header.clear();
         self.write_header(hop_limit, &mut packet.header);
         packet.payload = self.payload;
         packet
