@@ -63,6 +63,22 @@ events:
     assert usable_ns >= 4_000_000_000
 
 
+def test_events_of_one_moment_happen_before_what_they_lead_to(tmp_path: Path) -> None:
+    events = "".join(f"  - {{at: 1 s, carrier: {link}, up: false}}\n" for link in "ab")
+    traffic = "traffic: [{bulk: {from: client, to: server, duration: 2 s}}]\nevents:\n"
+    scenario = two_paths(tmp_path, "together", traffic + events + MPTCP)
+    run(["run", scenario, "--out", "out"], tmp_path)
+    happened = Recording.open(tmp_path / "out/mptcp/1").frame("events").to_dicts()
+    later = [row for row in happened if row["t_ns"] >= 1_000_000_000][:6]
+    assert [(row["kind"], row["subject"]) for row in later[:2]] == [("link", "a"), ("link", "b")]
+    assert sorted(row["label"] for row in later[2:]) == [
+        "10.0.1.1 has gone",
+        "10.0.1.2 has gone",
+        "10.0.2.1 has gone",
+        "10.0.2.2 has gone",
+    ]
+
+
 def without_numbers(line: str) -> str:
     """A line of `ip` without what may change: the priority of a rule, an endpoint's id, `fullmesh`.
 

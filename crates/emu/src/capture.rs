@@ -32,6 +32,8 @@ const OUTBOUND: u32 = 2;
 /// The capture of one interface, as the emulator's thread holds it.
 pub struct Tap {
     packets: SyncSender<Captured>,
+    /// Time zero, in nanoseconds since the Unix epoch.
+    epoch_ns: u64,
     snap_length: usize,
     lost: Arc<AtomicU64>,
 }
@@ -40,23 +42,19 @@ pub struct Tap {
 pub struct Writer(JoinHandle<io::Result<()>>);
 
 struct Captured {
-    at: Nanos,
+    /// Since the Unix epoch.
+    at: Duration,
     direction: u32,
     original_bytes: u32,
     bytes: Vec<u8>,
 }
 
-/// Starts a capture of the interface `name` to the file at `path`; time zero is `epoch_ns` after
-/// the Unix epoch.
+/// Starts a capture of the interface `name` to the file at `path`. Its room for packets that wait
+/// is made here, which takes milliseconds.
 ///
 /// # Errors
 /// When the file cannot be made.
-pub fn start(
-    path: &Path,
-    name: &str,
-    snap_length: u32,
-    epoch_ns: u64,
-) -> io::Result<(Tap, Writer)> {
+pub fn start(path: &Path, name: &str, snap_length: u32) -> io::Result<(Tap, Writer)> {
     let (whole, file) = WholeFile::create(path)?;
     let mut writer = PcapNgWriter::new(BufWriter::new(file)).map_err(io::Error::other)?;
     writer
@@ -78,7 +76,7 @@ pub fn start(
                 writer
                     .write_pcapng_block(EnhancedPacketBlock {
                         interface_id: 0,
-                        timestamp: Duration::from_nanos(epoch_ns + packet.at),
+                        timestamp: packet.at,
                         original_len: packet.original_bytes,
                         data: Cow::Owned(packet.bytes),
                         options: vec![EnhancedPacketOption::Flags(packet.direction)],
@@ -90,6 +88,7 @@ pub fn start(
     Ok((
         Tap {
             packets,
+            epoch_ns: 0,
             snap_length: snap_length as usize,
             lost: Arc::default(),
         },
@@ -98,6 +97,11 @@ pub fn start(
 }
 
 impl Tap {
+    /// The run begins: its time zero is so many nanoseconds after the Unix epoch.
+    pub fn begin(&mut self, epoch_ns: u64) {
+        self.epoch_ns = epoch_ns;
+    }
+
     /// The interface sent packet `index` of a frame.
     pub fn sent(&mut self, at: Nanos, frame: &Frame, index: usize) {
         self.capture(at, OUTBOUND, frame, index);
@@ -121,7 +125,7 @@ impl Tap {
         if self
             .packets
             .try_send(Captured {
-                at,
+                at: Duration::from_nanos(self.epoch_ns + at),
                 direction,
                 original_bytes,
                 bytes,

@@ -4,7 +4,7 @@
 //! namespace, where the emulator takes and puts frames. Shaping therefore happens inside the
 //! network and never on a sending host.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -31,6 +31,7 @@ pub struct Network {
     core: NetNs,
     /// The lab's own side of each link's interfaces, by their index.
     near: Vec<[u32; 2]>,
+    captures: Vec<Capture>,
 }
 
 /// The links of a network, carrying packets.
@@ -120,14 +121,16 @@ impl Network {
             ports,
             core,
             near,
+            captures: open_captures(plan)?,
         })
     }
 
-    /// Starts the links on `thread`, with `zero` as the zero of their time, and their captures;
-    /// `failed` is called when they cannot go on.
+    /// Starts the links on `thread`, with `zero` as the zero of their time and of their captures;
+    /// `failed` is called when they cannot go on. What takes long has been done by
+    /// [`Network::build`]: the run has begun.
     ///
     /// # Errors
-    /// When a link's parameters are refused or a capture's file cannot be made.
+    /// When a link's parameters are refused.
     pub fn start(
         self,
         plan: &Plan,
@@ -135,23 +138,14 @@ impl Network {
         zero: Instant,
         failed: impl FnOnce() + Send + 'static,
     ) -> io::Result<Links> {
+        let epoch_ns = epoch_ns(zero)?;
+        let mut taps = HashMap::new();
         let mut captures = Vec::new();
-        let mut tap = |far: InterfaceRef| {
-            let Some(wanted) = &plan.capture else {
-                return Ok(None);
-            };
-            if !wanted.interfaces.contains(&far) {
-                return Ok(None);
-            }
-            let name = subject(plan, far);
-            let path = wanted
-                .folder
-                .join(format!("{}.pcapng", name.replace('.', "-")));
-            let (tap, writer) = capture::start(&path, &name, wanted.snap_length, epoch_ns(zero)?)
-                .map_err(|error| within(&path.display().to_string(), error))?;
-            captures.push((name, writer, tap.lost()));
-            Ok::<_, io::Error>(Some(tap))
-        };
+        for mut capture in self.captures {
+            capture.tap.begin(epoch_ns);
+            captures.push((capture.subject, capture.writer, capture.tap.lost()));
+            taps.insert(capture.of, capture.tap);
+        }
         let mut links = Vec::new();
         for (number, (link, ports)) in plan.links.iter().zip(self.ports).enumerate() {
             links.push(EmulatedLink {
@@ -159,7 +153,7 @@ impl Network {
                 // Far enough apart that the links of one repetition share no stream with another's.
                 seed: plan.seed.wrapping_mul(1 << 16).wrapping_add(number as u64),
                 ports,
-                taps: [tap(link.ends[0])?, tap(link.ends[1])?],
+                taps: link.ends.map(|end| taps.remove(&end)),
             });
         }
         let emulator = Emulator::start(thread, links, zero, failed)?;
@@ -207,46 +201,60 @@ impl Links {
 }
 
 impl Switchboard {
-    /// Carries out one event of a plan.
-    ///
-    /// # Errors
-    /// What the model or the kernel refuses.
-    pub fn act(&self, action: &Action, hosts: &[Host]) -> io::Result<()> {
+    /// What carrying out an event of a plan takes, in this order. Those of one moment pass each
+    /// stage together: a later one takes the kernel tens of milliseconds.
+    pub const STAGES: [fn(&Self, &Action, &[Host]) -> io::Result<()>; 3] =
+        [Self::change_link, Self::unplug, Self::tell_hosts];
+
+    /// Changes the model: what a host sends the moment its carrier is back finds the link up.
+    fn change_link(&self, action: &Action, _: &[Host]) -> io::Result<()> {
         match action {
+            Action::Link { link, change, .. } => self.links.change(*link, change.clone()),
+            _ => Ok(()),
+        }
+    }
+
+    /// The hosts let go of addresses at cables that are pulled.
+    fn unplug(&self, action: &Action, hosts: &[Host]) -> io::Result<()> {
+        match *action {
             Action::Link {
                 link,
-                change,
-                carrier,
-            } => {
-                // First the link: what a host sends the moment its carrier is back finds it up.
-                self.links.change(*link, change.clone())?;
+                carrier: Some(false),
+                ..
+            } => self.plug(link, false, hosts),
+            _ => Ok(()),
+        }
+    }
+
+    /// Does what the kernels of the hosts see, and what they are asked.
+    fn tell_hosts(&self, action: &Action, hosts: &[Host]) -> io::Result<()> {
+        match *action {
+            Action::Link { link, carrier, .. } => {
                 let Some(up) = carrier else { return Ok(()) };
-                let plug = || {
-                    self.ends[*link]
-                        .iter()
-                        .try_for_each(|end| hosts[end.node].set_plugged(end.interface, *up))
-                };
-                if !up {
-                    plug()?;
+                for index in self.near[link] {
+                    self.core.run(|| Route::open()?.set_up(index, up))??;
                 }
-                for index in self.near[*link] {
-                    self.core.run(|| Route::open()?.set_up(index, *up))??;
-                }
-                if *up {
-                    plug()?;
+                if up {
+                    self.plug(link, true, hosts)?;
                 }
                 Ok(())
             }
             Action::Interface { interface, up } => {
-                hosts[interface.node].set_up(interface.interface, *up)
+                hosts[interface.node].set_up(interface.interface, up)
             }
             Action::Backup { interface, backup } => {
-                hosts[interface.node].set_backup(interface.interface, *backup)
+                hosts[interface.node].set_backup(interface.interface, backup)
             }
             Action::Subflow { .. } => Err(io::Error::other(
                 "subflows of a connection are opened and closed by events only in the sim engine",
             )),
         }
+    }
+
+    fn plug(&self, link: usize, plugged: bool, hosts: &[Host]) -> io::Result<()> {
+        self.ends[link]
+            .iter()
+            .try_for_each(|end| hosts[end.node].set_plugged(end.interface, plugged))
     }
 
     /// Writes a row for each direction of each link.
@@ -327,6 +335,34 @@ fn mac(link: usize, near: bool) -> [u8; 6] {
 }
 
 /// The run's zero in nanoseconds after the Unix epoch.
+/// A capture that waits for its packets.
+struct Capture {
+    of: InterfaceRef,
+    subject: String,
+    tap: capture::Tap,
+    writer: capture::Writer,
+}
+
+fn open_captures(plan: &Plan) -> io::Result<Vec<Capture>> {
+    let Some(wanted) = &plan.capture else {
+        return Ok(Vec::new());
+    };
+    let open = |&of: &InterfaceRef| {
+        let subject = subject(plan, of);
+        let name = format!("{}.pcapng", subject.replace('.', "-"));
+        let path = wanted.folder.join(name);
+        let (tap, writer) = capture::start(&path, &subject, wanted.snap_length)
+            .map_err(|error| within(&path.display().to_string(), error))?;
+        Ok(Capture {
+            of,
+            subject,
+            tap,
+            writer,
+        })
+    };
+    wanted.interfaces.iter().map(open).collect()
+}
+
 fn epoch_ns(zero: Instant) -> io::Result<u64> {
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)

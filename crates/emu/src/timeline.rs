@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::host::Host;
 use crate::network::{Switchboard, subject};
-use crate::plan::{Action, Plan};
+use crate::plan::{Action, Event, Plan};
 use crate::record::Recorder;
 
 /// The thread that waits for the events. Dropping it cancels those that have not come yet.
@@ -32,15 +32,24 @@ pub fn start(
     let thread = thread::Builder::new()
         .name("timeline".into())
         .spawn(move || {
-            for event in &plan.events {
-                let wait = Duration::from_nanos(event.at_ns.saturating_sub(recorder.now()));
+            for moment in plan.events.chunk_by(|one, next| one.at_ns == next.at_ns) {
+                let wait = Duration::from_nanos(moment[0].at_ns.saturating_sub(recorder.now()));
                 if cancelled.recv_timeout(wait) != Err(RecvTimeoutError::Timeout) {
                     return;
                 }
-                let (kind, what) = describe(&plan, &event.action);
-                recorder.event(kind, &what, &event.label);
-                if let Err(error) = switchboard.act(&event.action, &hosts) {
-                    recorder.warn(&format!("event '{}' failed: {error}", event.label));
+                let mut moment: Vec<&Event> = moment.iter().collect();
+                for event in &moment {
+                    let (kind, what) = describe(&plan, &event.action);
+                    recorder.event(kind, &what, &event.label);
+                }
+                for stage in Switchboard::STAGES {
+                    moment.retain(|event| {
+                        let done = stage(&switchboard, &event.action, &hosts);
+                        done.inspect_err(|error| {
+                            recorder.warn(&format!("event '{}' failed: {error}", event.label));
+                        })
+                        .is_ok()
+                    });
                 }
             }
         })?;
