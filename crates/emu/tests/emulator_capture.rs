@@ -17,7 +17,8 @@ const EPOCH_NS: u64 = 1_767_225_600_000_000_000;
 fn capture(name: &str, frames: &[Large], snap_length: u32) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.pcapng"));
     fs::remove_file(&path).ok();
-    let (mut tap, writer) = capture::start(&path, "client.wifi", snap_length, EPOCH_NS).unwrap();
+    let (mut tap, writer) = capture::start(&path, "client.wifi", snap_length).unwrap();
+    tap.begin(EPOCH_NS);
     let mut at = 0;
     for large in frames {
         let (offload, bytes) = large.frame();

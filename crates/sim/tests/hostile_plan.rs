@@ -1,16 +1,17 @@
 //! A plan with absurd values is refused or simulated: no panic, and no moment without end.
 
+mod hostile;
 #[path = "sim/support.rs"]
 mod support;
+
+use std::fs;
+use std::path::Path as File;
 
 use mptcplab_plan::{Action, InterfaceRef, Middlebox, Plan, Protocol, SegmentKind, Way, Workload};
 use mptcplab_sim::World;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use support::{Lab, MS, Path, SECOND};
-
-/// Steps of a run: more than the plan needs as it is.
-const STEPS: u32 = 20_000;
 
 /// Two paths, traffic of each kind, and something of everything else.
 fn sound() -> Plan {
@@ -137,17 +138,23 @@ fn play(changes: &[(u16, Value)]) {
         let place = &places[usize::from(*choice) % places.len()];
         *json.pointer_mut(place).expect("it was found there") = value.clone();
     }
-    let Ok(plan) = serde_json::from_value::<Plan>(json) else {
-        return;
-    };
-    let Ok(mut world) = World::new(&plan) else {
-        return;
-    };
-    let mut steps = 0;
-    while steps < STEPS && !world.has_ended() && world.step() {
-        steps += 1;
-        world.take_rows();
+    if let Ok(plan) = serde_json::from_value(json) {
+        hostile::play(plan);
     }
+}
+
+/// The plans of a committed corpus of a fuzzer, with their names.
+fn corpus(folder: &str) -> Vec<(String, Plan)> {
+    let folder = File::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+    let files = fs::read_dir(folder).expect("the corpus is there");
+    let read = |file: std::io::Result<fs::DirEntry>| {
+        let path = file.expect("as above").path();
+        let name = path.display().to_string();
+        let bytes = fs::read(&path).expect("a file");
+        let plan = serde_json::from_slice(&bytes).unwrap_or_else(|why| panic!("{name}: {why}"));
+        (name, plan)
+    };
+    files.map(read).collect()
 }
 
 /// Why a plan with one change is refused.
@@ -177,6 +184,16 @@ fn what_no_host_can_do_is_refused_by_name() {
         refusal("/nodes/0/mptcp/subflows_per_pair", json!(65_536)),
         "node client: it has 65,535 ports for subflows_per_pair"
     );
+}
+
+#[test]
+fn fuzzers_begin_with_plans_that_are_sound() {
+    let simulated = corpus("fuzz/corpus/plan");
+    assert!(simulated.len() > 1);
+    for (name, plan) in simulated {
+        assert!(hostile::play(plan), "{name}");
+    }
+    assert!(corpus("../emu/fuzz/corpus/plan").len() > 1);
 }
 
 #[test]
