@@ -36,6 +36,8 @@ WANTED = {
     "louvain/unequal",
     "lisbon/E2-coupled",
     "beyond/middleboxes",
+    "beyond/schedulers",
+    "beyond/schedulers-answers",
 }
 ENTRIES = catalogue()
 SHORT = {f"mptcp-{size}" for size in ("10k", "50k", "100k", "200k", "500k")}
