@@ -96,10 +96,24 @@ def normal(line: str) -> str:
     return " ".join(re.sub(r"[-−]?\d+(?:[.,:]\d+)*", "#", line).split())
 
 
-def missing(outcome: Outcome) -> str | None:
-    """The first line that the page shows and the command did not print, in this order."""
-    printed = iter([normal(line) for line in outcome.printed.splitlines()])
-    for line in outcome.command.output:
-        if line.strip() != "…" and normal(line) not in printed:
+def difference(outcome: Outcome) -> str | None:
+    """The first line that the page shows otherwise than the command printed it.
+
+    That is a line that was not printed there, or one that was printed and is not shown; `…` stands
+    for any number of lines. A page that shows nothing of a command says nothing of it.
+    """
+    shown = outcome.command.output
+    if not shown:
+        return None
+    printed = [line for line in outcome.printed.splitlines() if line.strip()]
+    place, leaps = 0, False
+    for line in shown:
+        if line.strip() == "…":
+            leaps = True
+            continue
+        while leaps and place < len(printed) and normal(printed[place]) != normal(line):
+            place += 1
+        if place == len(printed) or normal(printed[place]) != normal(line):
             return line
-    return None
+        place, leaps = place + 1, False
+    return None if leaps or place == len(printed) else printed[place]

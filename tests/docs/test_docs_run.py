@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.docs.pages import PAGES, blocks, commands, name
-from tests.docs.session import EXEMPT, SHELL, Outcome, carry_out, missing, normal, steps
+from tests.docs.session import EXEMPT, SHELL, Outcome, carry_out, difference, normal, steps
 
 from mptcplab.engine.finding import Verdict
 from mptcplab.engine.kernel.examine import examine
@@ -49,8 +49,8 @@ def test_a_page_can_be_carried_out(
     to_do: Path, outcomes: dict[Path, Future[list[Outcome]]]
 ) -> None:
     for outcome in outcomes[to_do].result():
-        line = missing(outcome)
-        assert line is None, f"{outcome.command.text} did not print {line!r}:\n{outcome.printed}"
+        line = difference(outcome)
+        assert line is None, f"{outcome.command.text}: {line!r} differs:\n{outcome.printed}"
 
 
 def test_every_scenario_that_is_only_shown_is_good() -> None:
@@ -76,9 +76,26 @@ def test_figures_and_spaces_do_not_count() -> None:
     assert normal("tcp 1") != normal("mptcp 1")
 
 
-def test_lines_must_come_in_the_order_shown(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("shown", "line"),
+    [
+        ("one\ntwo\nthree", None),
+        ("one\n…\nthree", None),
+        ("…\nthree", None),
+        ("one\n…", None),
+        ("one\n…\nthree\none", "one"),
+        ("one\nthree", "three"),
+        ("one\ntwo", "three"),
+        ("…\ntwo", "three"),
+    ],
+)
+def test_a_page_shows_all_lines_in_their_order_but_where_it_leaves_some_out(
+    shown: str, line: str | None, tmp_path: Path
+) -> None:
     page = tmp_path / "page.md"
-    page.write_text("```console\n$ seq 2; echo three\n1\n…\nthree\n1\n```\n", encoding="utf-8")
+    page.write_text(
+        f"```console\n$ printf 'one\\ntwo\\nthree\\n'\n{shown}\n```\n", encoding="utf-8"
+    )
     (outcome,) = carry_out(page, tmp_path)
     assert isinstance(outcome, Outcome)
-    assert missing(outcome) == "1"
+    assert difference(outcome) == line
