@@ -43,6 +43,9 @@ pub struct Links {
     ends: Vec<[InterfaceRef; 2]>,
 }
 
+/// A part of what an event does.
+pub type Stage = fn(&Switchboard, &Action, &[Host]) -> io::Result<()>;
+
 /// What the events of a run change.
 #[derive(Clone)]
 pub struct Switchboard {
@@ -203,8 +206,7 @@ impl Links {
 impl Switchboard {
     /// What carrying out an event of a plan takes, in this order. Those of one moment pass each
     /// stage together: a later one takes the kernel tens of milliseconds.
-    pub const STAGES: [fn(&Self, &Action, &[Host]) -> io::Result<()>; 3] =
-        [Self::change_link, Self::unplug, Self::tell_hosts];
+    pub const STAGES: [Stage; 3] = [Self::change_link, Self::unplug, Self::tell_hosts];
 
     /// Changes the model: what a host sends the moment its carrier is back finds the link up.
     fn change_link(&self, action: &Action, _: &[Host]) -> io::Result<()> {
