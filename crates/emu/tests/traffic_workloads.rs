@@ -4,7 +4,7 @@ mod traffic_world;
 
 use std::path::Path;
 
-use mptcplab_emu::plan::{Protocol, Traffic, Way, Workload};
+use mptcplab_emu::plan::{Protocol, Requests, Traffic, Way, Workload};
 use mptcplab_emu::traffic::{self, Ended};
 use serde_json::Value;
 use traffic_world::{World, inside, traffic};
@@ -66,12 +66,12 @@ fn requests_are_answered_in_turn() {
     for protocol in BOTH {
         let world = World::new();
         let (request_bytes, response_bytes) = (100, 5_000);
-        let workload = Workload::RequestResponse {
+        let workload = Workload::RequestResponse(Requests {
             request_bytes,
             response_bytes,
             interval_ns: 0,
             count: 20,
-        };
+        });
         run(&world, &traffic(protocol, workload));
         let [transfer] = &world.rows("transfers")[..] else {
             panic!("one transfer")

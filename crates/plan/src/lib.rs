@@ -330,6 +330,20 @@ pub struct Traffic {
     pub workload: Workload,
 }
 
+/// How requests and responses go.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Requests {
+    /// Size of the request.
+    pub request_bytes: u32,
+    /// Size of the response.
+    pub response_bytes: u32,
+    /// Time between the starts of requests; 0 sends the next one at once.
+    pub interval_ns: u64,
+    /// How many.
+    pub count: u32,
+}
+
 /// What a client and its server do.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
@@ -389,16 +403,7 @@ pub enum Workload {
         on_off_ns: Option<[u64; 2]>,
     },
     /// Request and response over one connection, one outstanding.
-    RequestResponse {
-        /// Size of the request.
-        request_bytes: u32,
-        /// Size of the response.
-        response_bytes: u32,
-        /// Time between the starts of requests; 0 sends the next one at once.
-        interval_ns: u64,
-        /// How many.
-        count: u32,
-    },
+    RequestResponse(Requests),
     /// Any command, run inside the client's host.
     Command {
         /// Program and arguments.

@@ -111,9 +111,9 @@ fn check_traffic(plan: &Plan, traffic: &Traffic) -> Result<(), SimError> {
         Workload::Bulk { streams, .. } if streams > PORTS => {
             refuse("a client has 65,535 ports for its streams")
         }
-        Workload::RequestResponse {
-            request_bytes: 0, ..
-        } => refuse("a request has at least one byte"),
+        Workload::RequestResponse(requests) if requests.request_bytes == 0 => {
+            refuse("a request has at least one byte")
+        }
         Workload::Datagrams { packet_bytes, .. } if packet_bytes > 65_535 => {
             refuse("a packet has at most 65,535 bytes")
         }

@@ -86,7 +86,7 @@ impl Settings {
                 plan::Protocol::Mptcp => Protocol::Mptcp,
             },
             congestion_control,
-            no_delay: matches!(traffic.workload, Workload::RequestResponse { .. }),
+            no_delay: matches!(traffic.workload, Workload::RequestResponse(_)),
             send_buffer: self.send_buffer,
             receive_buffer: self.receive_buffer,
             ecn: self.ecn,

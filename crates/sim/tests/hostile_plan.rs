@@ -7,7 +7,9 @@ mod support;
 use std::fs;
 use std::path::Path as File;
 
-use mptcplab_plan::{Action, InterfaceRef, Middlebox, Plan, Protocol, SegmentKind, Way, Workload};
+use mptcplab_plan::{
+    Action, InterfaceRef, Middlebox, Plan, Protocol, Requests, SegmentKind, Way, Workload,
+};
 use mptcplab_sim::World;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -42,12 +44,12 @@ fn sound() -> Plan {
             duration_ns: 100 * MS,
             on_off_ns: Some([20 * MS, 20 * MS]),
         },
-        Workload::RequestResponse {
+        Workload::RequestResponse(Requests {
             request_bytes: 100,
             response_bytes: 100,
             interval_ns: 50 * MS,
             count: 3,
-        },
+        }),
     ];
     for workload in workloads {
         lab.traffic(Protocol::Tcp, workload);

@@ -34,7 +34,6 @@ use thiserror::Error;
 use self::bulk::Until;
 use self::ftp::PYTHON;
 use self::item::Item;
-use self::request_response::Pattern;
 pub use self::stop::Stop;
 use self::verdict::Counters;
 use crate::plan::{Protocol, Traffic, Workload};
@@ -237,7 +236,7 @@ fn prepare(traffic: &Traffic, context: &Context, seed: u64) -> Result<Prepared, 
     let item = Item::new(traffic, context, seed).map_err(io("listen to the path manager"))?;
     let listens = matches!(
         traffic.workload,
-        Workload::Bulk { .. } | Workload::Http { .. } | Workload::RequestResponse { .. }
+        Workload::Bulk { .. } | Workload::Http { .. } | Workload::RequestResponse(_)
     );
     let listen = || {
         socket::listen(
@@ -320,20 +319,7 @@ fn serve_and_connect(item: &Item, listener: &Socket) {
             bulk::run(item, listener, way, streams, until);
         }
         Workload::Http { bytes, count } => http::run(item, listener, bytes, count),
-        Workload::RequestResponse {
-            request_bytes,
-            response_bytes,
-            interval_ns,
-            count,
-        } => {
-            let pattern = Pattern {
-                request_bytes,
-                response_bytes,
-                interval_ns,
-                count,
-            };
-            request_response::run(item, listener, pattern);
-        }
+        Workload::RequestResponse(requests) => request_response::run(item, listener, requests),
         Workload::Ftp { .. }
         | Workload::Ping { .. }
         | Workload::Datagrams { .. }

@@ -7,37 +7,27 @@ use super::failure::Failure;
 use super::item::Item;
 use super::payload::Receiver;
 use super::rendezvous::Rendezvous;
-use crate::plan::Way;
-
-/// How the requests and responses go.
-#[derive(Clone, Copy)]
-pub(super) struct Pattern {
-    pub(super) request_bytes: u32,
-    pub(super) response_bytes: u32,
-    /// Time between the starts of requests.
-    pub(super) interval_ns: u64,
-    pub(super) count: u32,
-}
+use crate::plan::{Requests, Way};
 
 /// Runs the item, and returns when the last response has come.
-pub(super) fn run(item: &Item, listener: &Socket, pattern: Pattern) {
+pub(super) fn run(item: &Item, listener: &Socket, requests: Requests) {
     let rendezvous = &Rendezvous::default();
     rendezvous.accept_during(item, listener, || {
-        item.on_client(|| exchange(item, rendezvous, pattern));
+        item.on_client(|| exchange(item, rendezvous, requests));
     });
 }
 
-fn exchange(item: &Item, rendezvous: &Rendezvous, pattern: Pattern) {
+fn exchange(item: &Item, rendezvous: &Rendezvous, requests: Requests) {
     let mut transfer = item.transfer("request_response", 0, Way::Down);
     let mut receiver = Receiver::new(&transfer, item, None);
     let client = |end: &End<'_>| {
         no_delay(end)?;
-        ask(end, item, pattern, &mut receiver)?;
+        ask(end, item, requests, &mut receiver)?;
         end.finish()
     };
     let server = |end: &End<'_>| {
         no_delay(end)?;
-        answer(end, pattern)
+        answer(end, requests)
     };
     let result = converse(item, rendezvous, &mut transfer, None, client, server);
     receiver.finish(&mut transfer);
@@ -53,13 +43,13 @@ fn no_delay(end: &End<'_>) -> Result<(), Failure> {
 fn ask(
     end: &End<'_>,
     item: &Item,
-    pattern: Pattern,
+    requests: Requests,
     receiver: &mut Receiver<'_>,
 ) -> Result<(), Failure> {
-    let request = vec![0; pattern.request_bytes as usize];
-    let mut response = vec![0; pattern.response_bytes as usize];
+    let request = vec![0; requests.request_bytes as usize];
+    let mut response = vec![0; requests.response_bytes as usize];
     let mut due_ns = item.recorder.now();
-    for sequence in 0..pattern.count {
+    for sequence in 0..requests.count {
         end.sleep_until(item.instant(due_ns))?;
         let t_ns = item.recorder.now();
         let result = end
@@ -69,14 +59,14 @@ fn ask(
         item.write_latency("request_response", sequence, t_ns, rtt_ns);
         result?;
         // A late response does not make the next requests come in a burst.
-        due_ns = (due_ns + pattern.interval_ns).max(item.recorder.now());
+        due_ns = (due_ns + requests.interval_ns).max(item.recorder.now());
     }
     Ok(())
 }
 
-fn answer(end: &End<'_>, pattern: Pattern) -> Result<(), Failure> {
-    let mut request = vec![0; pattern.request_bytes as usize];
-    let response = vec![0; pattern.response_bytes as usize];
+fn answer(end: &End<'_>, requests: Requests) -> Result<(), Failure> {
+    let mut request = vec![0; requests.request_bytes as usize];
+    let response = vec![0; requests.response_bytes as usize];
     loop {
         match end.read(&mut request)? {
             0 => return end.finish(),

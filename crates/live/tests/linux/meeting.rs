@@ -12,7 +12,7 @@ use mptcplab_plan::{
     SchedulerOptions,
 };
 use mptcplab_sim::World;
-use mptcplab_stack::endpoint::{Protocol, SocketOptions};
+use mptcplab_stack::endpoint::{Protocol, SocketOptions, SubflowInfo};
 
 use crate::application::Application;
 use crate::kernel::{Deed, Kernel, PORT, Work};
@@ -255,27 +255,22 @@ impl Meeting {
 impl Now<'_> {
     /// Payload sent and received on each subflow of our end, in the order in which they came.
     pub(crate) fn bytes_by_subflow(&self) -> Vec<[u64; 2]> {
-        let endpoint = self.world.endpoint(OURS).expect("a host has one");
-        let subflows = self
-            .application
-            .id
-            .into_iter()
-            .flat_map(|id| endpoint.subflows(id));
-        let bytes = subflows.map(|subflow| [subflow.tcp.bytes_sent, subflow.tcp.bytes_received]);
-        bytes.collect()
+        self.subflows()
+            .map(|subflow| [subflow.tcp.bytes_sent, subflow.tcp.bytes_received])
+            .collect()
     }
 
     /// Subflows of our end that are backups.
     pub(crate) fn backups(&self) -> usize {
-        let endpoint = self.world.endpoint(OURS).expect("a host has one");
-        let subflows = self
-            .application
-            .id
-            .into_iter()
-            .flat_map(|id| endpoint.subflows(id));
-        subflows
+        self.subflows()
             .filter(|subflow| subflow.backup == Some(true))
             .count()
+    }
+
+    fn subflows(&self) -> impl Iterator<Item = SubflowInfo> + '_ {
+        let endpoint = self.world.endpoint(OURS).expect("a host has one");
+        let id = self.application.id.into_iter();
+        id.flat_map(|id| endpoint.subflows(id))
     }
 
     /// Lets our application send the rest once this is true.

@@ -1,23 +1,15 @@
 //! Requests and responses over one connection, one outstanding: latency as an application has it.
 
+use mptcplab_plan::Requests;
+
 use super::end::{End, Input, Pending, Progress, Role};
 use super::failure::Failure;
 use crate::Nanos;
 
-/// How the requests and responses go.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Pattern {
-    pub(super) request_bytes: u32,
-    pub(super) response_bytes: u32,
-    /// Time between the starts of requests.
-    pub(super) interval_ns: Nanos,
-    pub(super) count: u32,
-}
-
 /// Sends the requests.
 #[derive(Debug)]
 pub(super) struct Ask {
-    pattern: Pattern,
+    requests: Requests,
     /// Number of the next request, or of the one under way.
     sequence: u32,
     /// When the next request is due; the first at once.
@@ -34,9 +26,9 @@ struct Exchange {
 }
 
 impl Ask {
-    pub(super) fn new(pattern: Pattern) -> Self {
+    pub(super) fn new(requests: Requests) -> Self {
         Self {
-            pattern,
+            requests,
             sequence: 0,
             due: None,
             under_way: None,
@@ -79,9 +71,9 @@ impl Role for Ask {
                 self.sequence += 1;
                 // A late response does not make the next requests come in a burst.
                 let begun = self.due.unwrap_or(now);
-                self.due = Some(begun.saturating_add(self.pattern.interval_ns).max(now));
+                self.due = Some(begun.saturating_add(self.requests.interval_ns).max(now));
             }
-            if self.sequence == self.pattern.count {
+            if self.sequence == self.requests.count {
                 end.finish();
                 self.due = None;
                 return Ok(Progress::Done);
@@ -92,8 +84,8 @@ impl Role for Ask {
             }
             self.under_way = Some(Exchange {
                 asked: now,
-                request: Pending::new(vec![0; self.pattern.request_bytes as usize]),
-                missing_bytes: self.pattern.response_bytes.into(),
+                request: Pending::new(vec![0; self.requests.request_bytes as usize]),
+                missing_bytes: self.requests.response_bytes.into(),
             });
         }
     }
@@ -112,17 +104,17 @@ impl Role for Ask {
 /// Answers every request.
 #[derive(Debug)]
 pub(super) struct Answer {
-    pattern: Pattern,
+    requests: Requests,
     /// Bytes of the next request that have not come.
     missing_bytes: usize,
     response: Pending,
 }
 
 impl Answer {
-    pub(super) fn new(pattern: Pattern) -> Self {
+    pub(super) fn new(requests: Requests) -> Self {
         Self {
-            pattern,
-            missing_bytes: pattern.request_bytes as usize,
+            requests,
+            missing_bytes: requests.request_bytes as usize,
             response: Pending::default(),
         }
     }
@@ -140,8 +132,8 @@ impl Role for Answer {
                 Some(Input::Bytes(part)) => self.missing_bytes -= part.len(),
             }
             if self.missing_bytes == 0 {
-                self.missing_bytes = self.pattern.request_bytes as usize;
-                self.response = Pending::new(vec![0; self.pattern.response_bytes as usize]);
+                self.missing_bytes = self.requests.request_bytes as usize;
+                self.response = Pending::new(vec![0; self.requests.response_bytes as usize]);
             }
         }
         Ok(Progress::Waiting)

@@ -8,7 +8,7 @@ const STEPS: u32 = 20_000;
 
 /// Simulates a plan that is not refused, without its captures, to its end or for so many steps;
 /// says whether it came to its end.
-pub fn play(mut plan: Plan) -> bool {
+pub(crate) fn play(mut plan: Plan) -> bool {
     plan.capture = None;
     let Ok(mut world) = World::new(&plan) else {
         return false;

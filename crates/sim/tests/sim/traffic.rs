@@ -1,6 +1,6 @@
 //! The applications over plain TCP: what they send, and what the recording says of it.
 
-use mptcplab_plan::{Action, Protocol, Way, Workload};
+use mptcplab_plan::{Action, Protocol, Requests, Way, Workload};
 use serde_json::Value;
 
 use crate::support::{Lab, MS, Path, SECOND, goodput_bps};
@@ -155,12 +155,12 @@ fn a_request_takes_a_round_trip_and_its_serialisations() {
     let mut lab = one_path();
     lab.traffic(
         Protocol::Tcp,
-        Workload::RequestResponse {
+        Workload::RequestResponse(Requests {
             request_bytes: 100,
             response_bytes: 200,
             interval_ns: SECOND,
             count: 3,
-        },
+        }),
     );
     let run = lab.run();
     let latencies = run.table("latencies");

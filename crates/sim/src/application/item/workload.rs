@@ -11,7 +11,7 @@ use crate::application::end::Role;
 use crate::application::http;
 use crate::application::payload::{Receive, Send};
 use crate::application::ping::Ping;
-use crate::application::request_response::{Answer, Ask, Pattern};
+use crate::application::request_response::{Answer, Ask};
 use crate::application::verdict::Counters;
 use crate::core::Core;
 use crate::random::{Purpose, Random};
@@ -51,20 +51,11 @@ impl Item {
                 self.work = Work::Downloads { next: 0 };
                 self.download(core);
             }
-            Workload::RequestResponse {
-                request_bytes,
-                response_bytes,
-                interval_ns,
-                count,
-            } => {
-                let pattern = Pattern {
-                    request_bytes,
-                    response_bytes,
-                    interval_ns,
-                    count,
-                };
-                let roles: [Box<dyn Role>; 2] =
-                    [Box::new(Ask::new(pattern)), Box::new(Answer::new(pattern))];
+            Workload::RequestResponse(requests) => {
+                let roles: [Box<dyn Role>; 2] = [
+                    Box::new(Ask::new(requests)),
+                    Box::new(Answer::new(requests)),
+                ];
                 let outline = self.outline("request_response", 0, Way::Down, roles);
                 self.open(core, outline, self.traffic.port);
             }
