@@ -9,6 +9,7 @@ import pytest
 from tests.recording.handmade import manifest
 
 from mptcplab.recording import files
+from mptcplab.recording import writer as writer_module
 from mptcplab.recording.errors import RecordingError
 from mptcplab.recording.files import publish
 from mptcplab.recording.manifest import Lab, Status
@@ -41,6 +42,22 @@ def test_rows_come_back_as_they_were_given_and_what_was_not_given_is_null(tmp_pa
         "write_seq", "fallback", "token"
     ).rows() == [(2**64 - 1, True, None)]
     assert recording.frame("latencies").schema == TABLES["latencies"].schema
+
+
+def test_a_table_is_the_same_file_however_its_rows_were_packed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = []
+    for packed in (1, 3, 7, 100):
+        monkeypatch.setattr(writer_module, "PACKED_ROWS", packed)
+        writer = Writer(tmp_path / str(packed), manifest())
+        for number in range(7):
+            writer.row("events", {"t_ns": number, "label": f"event {number}" if number else None})
+        writer.finish(Status.COMPLETE, 20.0)
+        files.append((tmp_path / str(packed) / "events.parquet").read_bytes())
+        recording = Recording.open(tmp_path / str(packed))
+        assert recording.frame("events")["t_ns"].to_list() == list(range(7))
+    assert len(set(files)) == 1
 
 
 @pytest.mark.parametrize(

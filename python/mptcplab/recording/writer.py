@@ -17,7 +17,8 @@ from mptcplab.recording.tables import TABLES, Table
 class Writer:
     """Collects the rows of one run and writes them as a recording.
 
-    Rows stay in memory until :meth:`finish`; a run is a few hundred rows a second at most.
+    Rows stay in memory until :meth:`finish`, packed as the tables' types: of a long run as many
+    bytes as its tables have for whoever reads them.
     """
 
     def __init__(self, folder: Path, manifest: Manifest) -> None:
@@ -108,6 +109,10 @@ class Writer:
         return manifest
 
 
+PACKED_ROWS = 16_384
+"""So many rows are packed at a time; before, each value is an object of some thirty bytes."""
+
+
 class _Buffer:
     """The rows of one table, by column."""
 
@@ -115,6 +120,8 @@ class _Buffer:
         self._table = table
         self._kinds = {column.name: _VALUES[column.type] for column in table.columns}
         self._columns: dict[str, list[object]] = {name: [] for name in self._kinds}
+        self._rows = 0
+        self._packed: list[pl.DataFrame] = []
 
     def add(self, values: Mapping[str, object]) -> None:
         # A long run has a hundred thousand rows: only what a row has is looked at.
@@ -126,13 +133,21 @@ class _Buffer:
                 raise ValueError(f"{self._table.name}.{name}: {value!r} is not {expected.words}")
         for name, column in self._columns.items():
             column.append(values.get(name))
+        self._rows += 1
+        if self._rows == PACKED_ROWS:
+            self._pack()
 
     def parquet(self) -> bytes:
+        self._pack()
         file = io.BytesIO()
-        pl.DataFrame(self._columns, schema=self._table.schema).write_parquet(
-            file, compression="zstd"
-        )
+        pl.concat(self._packed, rechunk=True).write_parquet(file, compression="zstd")
         return file.getvalue()
+
+    def _pack(self) -> None:
+        self._packed.append(pl.DataFrame(self._columns, schema=self._table.schema))
+        for column in self._columns.values():
+            column.clear()
+        self._rows = 0
 
 
 @dataclass(frozen=True)
