@@ -5,12 +5,11 @@ it on the real Linux stack, `sim` in virtual time on the stack of this project. 
 them can do is refused for the other before anything starts (`choice`).
 
     recording = run(load("lisbon/A1"), "mptcp", Path("out/by-hand"), engine="sim")
-
-Names are loaded when they are first used, so that importing the package stays cheap.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from mptcplab import lazy
 
 if TYPE_CHECKING:
     from mptcplab.engine.once import run
@@ -18,10 +17,4 @@ if TYPE_CHECKING:
 
 __all__ = ["EngineError", "run"]
 
-_HOMES = {"run": "once", "EngineError": "task"}
-
-
-def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+__getattr__ = lazy.names(__name__, {"run": "once", "EngineError": "task"})

@@ -1,10 +1,8 @@
-"""Metrics: pure functions from recordings to figures (``docs/metrics.md``).
+"""Metrics: pure functions from recordings to figures (``docs/metrics.md``)."""
 
-Names are loaded when they are first used, so that importing the package stays cheap.
-"""
-
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from mptcplab import lazy
 
 if TYPE_CHECKING:
     from mptcplab.metrics.comparison import VariantMetrics, compare
@@ -28,22 +26,19 @@ __all__ = [
     "unknown_metrics",
 ]
 
-_HOMES = {
-    "DEFINITIONS": "definitions",
-    "Definition": "definitions",
-    "Estimate": "statistics",
-    "Measurement": "measurement",
-    "VariantMetrics": "comparison",
-    "Verdict": "expectations",
-    "compare": "comparison",
-    "definition_of": "definitions",
-    "judge": "expectations",
-    "measure": "measurement",
-    "unknown_metrics": "naming",
-}
-
-
-def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+__getattr__ = lazy.names(
+    __name__,
+    {
+        "DEFINITIONS": "definitions",
+        "Definition": "definitions",
+        "Estimate": "statistics",
+        "Measurement": "measurement",
+        "VariantMetrics": "comparison",
+        "Verdict": "expectations",
+        "compare": "comparison",
+        "definition_of": "definitions",
+        "judge": "expectations",
+        "measure": "measurement",
+        "unknown_metrics": "naming",
+    },
+)

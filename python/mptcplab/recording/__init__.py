@@ -1,10 +1,8 @@
-"""Recordings: what happened in a run, as tables that hold for years (``docs/recording.md``).
+"""Recordings: what happened in a run, as tables that hold for years (``docs/recording.md``)."""
 
-Names are loaded when they are first used, so that importing the package stays cheap.
-"""
-
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from mptcplab import lazy
 
 if TYPE_CHECKING:
     from mptcplab.recording.errors import RecordingError
@@ -25,20 +23,17 @@ __all__ = [
     "open_results",
 ]
 
-_HOMES = {
-    "Description": "result",
-    "Lab": "manifest",
-    "Manifest": "manifest",
-    "Recording": "reader",
-    "RecordingError": "errors",
-    "Result": "result",
-    "Status": "manifest",
-    "Writer": "writer",
-    "open_results": "result",
-}
-
-
-def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+__getattr__ = lazy.names(
+    __name__,
+    {
+        "Description": "result",
+        "Lab": "manifest",
+        "Manifest": "manifest",
+        "Recording": "reader",
+        "RecordingError": "errors",
+        "Result": "result",
+        "Status": "manifest",
+        "Writer": "writer",
+        "open_results": "result",
+    },
+)

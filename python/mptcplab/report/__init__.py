@@ -6,11 +6,12 @@
     model = report(Result.open(folder))
     to_terminal([model], console)
 
-Names are loaded when they are first used, so that importing the package stays cheap.
+Names are loaded when they are first used.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from mptcplab import lazy
 
 if TYPE_CHECKING:
     from mptcplab.report.engines import side_by_side
@@ -21,17 +22,14 @@ if TYPE_CHECKING:
 
 __all__ = ["Report", "report", "side_by_side", "to_html", "to_json", "to_terminal"]
 
-_HOMES = {
-    "Report": "model",
-    "report": "model",
-    "side_by_side": "engines",
-    "to_html": "html",
-    "to_json": "json",
-    "to_terminal": "terminal",
-}
-
-
-def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+__getattr__ = lazy.names(
+    __name__,
+    {
+        "Report": "model",
+        "report": "model",
+        "side_by_side": "engines",
+        "to_html": "html",
+        "to_json": "json",
+        "to_terminal": "terminal",
+    },
+)

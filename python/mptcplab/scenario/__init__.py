@@ -10,9 +10,9 @@ file, line, key and mend.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from mptcplab import lazy
 from mptcplab.scenario.problem import Problem, ScenarioError
 
 if TYPE_CHECKING:
@@ -42,11 +42,17 @@ __all__ = [
     "with_overrides",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    """Import on first use what needs the models: it takes longer than a command line may."""
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    special = {"Scenario": "model", "parse_value": "tree", "with_duration": "duration"}
-    module = special.get(name, "loading")
-    return getattr(importlib.import_module(f"{__name__}.{module}"), name)
+__getattr__ = lazy.names(
+    __name__,
+    {
+        "Entry": "loading",
+        "Scenario": "model",
+        "catalogue": "loading",
+        "for_variant": "loading",
+        "load": "loading",
+        "loads": "loading",
+        "parse_value": "tree",
+        "with_duration": "duration",
+        "with_overrides": "loading",
+    },
+)
