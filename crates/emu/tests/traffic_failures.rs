@@ -184,7 +184,8 @@ fn expect_join(world: &World) -> (Value, String) {
         Ended::All
     );
     let warning = warning(world);
-    assert!(warning.starts_with("item: NOT MULTIPATH: 1 of 1 connections had fewer joins"));
+    let start = "item: NOT MULTIPATH: 1 of 1 connections had fewer joins";
+    assert!(warning.starts_with(start), "{warning}");
     (only_transfer(world), warning)
 }
 
