@@ -2,6 +2,8 @@
 
 mod traffic_world;
 
+use std::time::Duration;
+
 use mptcplab_emu::plan::{Protocol, Traffic, Way, Workload};
 use mptcplab_emu::traffic::{self, Ended};
 use serde_json::Value;
@@ -284,13 +286,19 @@ fn a_join_counts_also_after_its_subflow_has_gone() {
             .lines()
             .count()
     };
-    while subflows() < 2 {
-        std::thread::yield_now();
-    }
+    // A join that never comes fails the test; it does not hold it up for ever.
+    let until = |reached: fn(usize) -> bool| {
+        for _ in 0..1000 {
+            if reached(subflows()) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        panic!("{} subflows", subflows());
+    };
+    until(|count| count >= 2);
     world.ip(0, "mptcp endpoint flush");
-    while subflows() > 1 {
-        std::thread::yield_now();
-    }
+    until(|count| count <= 1);
     world.context.stop.request("interrupted");
     running.wait(LONG);
     assert_eq!(only_transfer(&world)["joins"], 1);
