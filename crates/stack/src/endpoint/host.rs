@@ -41,7 +41,7 @@ pub(crate) struct Host {
     /// Resets that answer segments of no connection.
     strays: VecDeque<Box<Packet>>,
     /// Boxes for packets to leave: what comes and what leaves takes turns.
-    pub(crate) gone: Vec<Box<Packet>>,
+    pub(crate) gone: VecDeque<Box<Packet>>,
     pub(crate) resets_sent: u64,
     tuples: HashMap<FourTuple, (ConnectionId, SubflowId), FixedState>,
     /// Tokens of the MPTCP connections.
@@ -78,7 +78,7 @@ impl Host {
             events: VecDeque::new(),
             listeners: BTreeMap::new(),
             strays: VecDeque::new(),
-            gone: Vec::new(),
+            gone: VecDeque::new(),
             resets_sent: 0,
             tuples: HashMap::with_hasher(FixedState::with_seed(hash_seed)),
             tokens: HashMap::with_hasher(FixedState::with_seed(hash_seed)),
@@ -212,7 +212,7 @@ impl Host {
     /// Keeps the box of a packet that has gone, for one that leaves.
     pub(crate) fn keep(&mut self, gone: Box<Packet>) {
         if self.gone.len() < MAX_GONE {
-            self.gone.push(gone);
+            self.gone.push_back(gone);
         }
     }
 

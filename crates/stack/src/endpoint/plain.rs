@@ -88,7 +88,7 @@ impl PlainConnection {
         let draft = self.tcp.draft(context.now)?;
         let segment = self.tcp.write(context.now, draft, &mut NoExtension);
         let host = &mut *context.host;
-        Some(segment.into_boxed_packet(host.config.hop_limit, host.gone.pop()))
+        Some(segment.into_boxed_packet(host.config.hop_limit, host.gone.pop_back()))
     }
 
     pub(crate) fn next_deadline(&self) -> Option<Nanos> {

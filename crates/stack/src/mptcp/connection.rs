@@ -240,11 +240,11 @@ impl Connection {
         &mut self,
         now: Nanos,
         hop_limit: u8,
-        gone: &mut Vec<Box<Packet>>,
+        gone: &mut VecDeque<Box<Packet>>,
     ) -> Option<Box<Packet>> {
         let (index, draft) = self.draft(now)?;
         let segment = self.write_segment(now, index, draft);
-        Some(segment.into_boxed_packet(hop_limit, gone.pop()))
+        Some(segment.into_boxed_packet(hop_limit, gone.pop_back()))
     }
 
     /// What is to be sent next, and the index of its subflow.
