@@ -117,3 +117,22 @@ fn a_join_is_welcome_at_the_end_where_no_other_subflow_works() {
     assert_eq!(read, pattern(10_000));
     assert_eq!(world.counter(SERVER, "MPTcpExtMPJoinRejected"), 0);
 }
+
+/// An end that only receives has measured its own round trip in the handshake alone, when the queue
+/// was empty: by that, what comes at once behind a hole is taken for what comes in a round trip, and
+/// the window grows to its limit. Queue and path hold 650 kB: a window of twice that is enough.
+#[test]
+fn the_receive_window_grows_by_the_round_trip_that_the_data_takes() {
+    let mut path = Path::new(10 * MS, 20_000_000);
+    path.queue = 400;
+    let mut world = World::new(vec![path], generous());
+    let ids = world.establish(mptcp());
+    world.transfer(CLIENT, ids, &pattern(10_000_000), 5 * SECOND);
+    let told = world.sent.iter();
+    let told = told.filter(|(_, from, _, segment)| *from == SERVER && !segment.flags.syn);
+    let largest = told
+        .map(|(.., segment)| u64::from(segment.window) << 7)
+        .max();
+    let largest = largest.expect("acknowledgements");
+    assert!((650_000..2_000_000).contains(&largest), "{largest}");
+}

@@ -72,6 +72,13 @@ fn shared_bottleneck() -> Lab {
 }
 
 /// RFC 6356, section 2, second goal: no more than a single-path flow on a resource that it shares.
+///
+/// Nor much less. Two equal subflows grow by half a segment a round trip together, where one flow
+/// grows by a whole one. Where a full queue hits all alike, that makes half a flow's share; where
+/// each packet is as likely to be lost as any other, a whole one, as a subflow's losses are fewer
+/// too. What a run gives lies between, and depends on which packets meet the full queue: with
+/// eight starts of the other flow 0.57 to 0.83 for OLIA, 0.94 to 1.18 for LIA, 0.85 to 1.03 for
+/// BALIA.
 #[test]
 fn coupled_subflows_take_of_a_shared_bottleneck_what_one_flow_takes() {
     let ratio = |control: &str| {
@@ -100,7 +107,7 @@ fn coupled_subflows_take_of_a_shared_bottleneck_what_one_flow_takes() {
     );
     for control in ["lia", "olia", "balia"] {
         let coupled = ratio(control);
-        assert!((0.4..=1.15).contains(&coupled), "{control}: {coupled}");
+        assert!((0.5..=1.15).contains(&coupled), "{control}: {coupled}");
     }
 }
 
