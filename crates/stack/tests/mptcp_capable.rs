@@ -189,6 +189,16 @@ fn a_syn_without_an_answer_is_sent_without_mp_capable_in_the_end() {
     bench.answer(&mut flow, &syn, None);
     bench.next();
     is_plain_tcp(&mut bench, &flow, id);
+    let count = |name: &str| {
+        let counters = bench.host.counters();
+        counters
+            .into_iter()
+            .find(|counter| counter.0 == name)
+            .unwrap()
+            .1
+    };
+    assert_eq!(count("MPTcpExtMPCapableSYNTXDrop"), 1);
+    assert_eq!(count("MPTcpExtMPCapableFallbackSYNACK"), 0);
 }
 
 #[test]

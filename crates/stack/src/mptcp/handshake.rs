@@ -142,6 +142,11 @@ impl Connection {
                 }
                 self.speak(key);
             }
+            // As Linux: `net.mptcp.syn_retrans_before_tcp_fallback` SYNs more than the first.
+            None if self.subflows[0].syns > self.config.syns_before_fallback => {
+                self.counters.capable_syn_dropped += 1;
+                self.fall_back("SYNs with MP_CAPABLE had no answer");
+            }
             None => {
                 self.counters.fallback_syn_ack += 1;
                 self.fall_back("the SYN/ACK had no MP_CAPABLE option");
