@@ -336,7 +336,6 @@ fn mac(link: usize, near: bool) -> [u8; 6] {
     [0x02, u8::from(near), 0, 0, high, low]
 }
 
-/// The run's zero in nanoseconds after the Unix epoch.
 /// A capture that waits for its packets.
 struct Capture {
     of: InterfaceRef,
@@ -365,6 +364,7 @@ fn open_captures(plan: &Plan) -> io::Result<Vec<Capture>> {
     wanted.interfaces.iter().map(open).collect()
 }
 
+/// The run's zero in nanoseconds after the Unix epoch.
 fn epoch_ns(zero: Instant) -> io::Result<u64> {
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)
