@@ -1,12 +1,13 @@
 //! A link of the run with the boxes in it.
 
+use mptcplab_link::{ConfigError, Link};
+use mptcplab_plan as plan;
+use mptcplab_plan::InterfaceRef;
+
 use crate::Nanos;
 use crate::middlebox::{Chain, Directed};
 use crate::parcel::Parcel;
 use crate::schedule::earlier;
-use mptcplab_link::{ConfigError, Link};
-use mptcplab_plan as plan;
-use mptcplab_plan::InterfaceRef;
 
 /// A link, its ends, and what stands in it.
 #[derive(Debug)]

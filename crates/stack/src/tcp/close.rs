@@ -3,7 +3,7 @@
 use mptcplab_wire::{Flags, Options, Segment};
 
 use super::Tcp;
-use super::draft::{Draft, Kind};
+use super::draft::Draft;
 use super::extension::{Carrier, Extension};
 use super::progress::{CloseReason, Progress};
 use super::state::State;
@@ -69,7 +69,7 @@ impl Tcp {
         self.due.reset = false;
         self.counters.segments_out += 1;
         self.counters.resets_out += 1;
-        Draft::bare(self.next, Kind::Reset)
+        Draft::bare(self.next, Carrier::Reset)
     }
 
     pub(super) fn write_reset(&mut self, now: Nanos, extension: &mut impl Extension) -> Segment {

@@ -4,7 +4,7 @@ use mptcplab_wire::{Flags, Options, Segment};
 
 use super::ack_policy::AckPolicy;
 use super::config::{FourTuple, TcpConfig};
-use super::draft::{Draft, Kind};
+use super::draft::Draft;
 use super::ecn::EcnState;
 use super::extension::{Carrier, Extension};
 use super::inbox::Inbox;
@@ -158,11 +158,11 @@ impl Tcp {
         } else {
             self.counters.segments_out += 1;
         }
-        let kind = match self.state {
-            State::SynReceived => Kind::SynAck,
-            _ => Kind::Syn,
+        let carrier = match self.state {
+            State::SynReceived => Carrier::SynAck,
+            _ => Carrier::Syn,
         };
-        Some(Draft::bare(0, kind))
+        Some(Draft::bare(0, carrier))
     }
 
     pub(super) fn write_syn(

@@ -4,7 +4,7 @@
 use mptcplab_wire::{Flags, MAX_OPTION_BYTES, Options, SackBlock, Segment};
 
 use super::Tcp;
-use super::draft::{Draft, Kind};
+use super::draft::Draft;
 use super::extension::{Carrier, Extension};
 use super::timers::Timer;
 use crate::Nanos;
@@ -20,9 +20,9 @@ const fn sack_bytes(blocks: usize) -> usize {
 impl Tcp {
     /// The segment of a draft.
     pub fn write(&mut self, now: Nanos, draft: Draft, extension: &mut impl Extension) -> Segment {
-        match draft.kind {
-            Kind::Syn | Kind::SynAck => self.write_syn(now, draft.carrier(), extension),
-            Kind::Reset => self.write_reset(now, extension),
+        match draft.carrier {
+            Carrier::Syn | Carrier::SynAck => self.write_syn(now, draft.carrier, extension),
+            Carrier::Reset => self.write_reset(now, extension),
             _ => self.write_synchronised(now, draft, extension),
         }
     }
@@ -35,7 +35,6 @@ impl Tcp {
         extension: &mut impl Extension,
     ) -> Segment {
         let next = self.inbox.next();
-        let carrier = draft.carrier();
         let mut flags = Flags {
             ack: true,
             psh: !draft.payload.is_empty() && self.queue.is_empty(),
@@ -60,7 +59,7 @@ impl Tcp {
         };
         let taken = segment.options.timestamps.map_or(0, |_| TIMESTAMPS_BYTES);
         let room = MAX_OPTION_BYTES - taken;
-        extension.options(carrier, room, &mut segment.options);
+        extension.options(draft.carrier, room, &mut segment.options);
         if self.sack && (self.inbox.has_hole() || self.inbox.has_duplicate()) {
             self.add_sack(&mut segment.options);
         }

@@ -3,7 +3,8 @@
 use bytes::Bytes;
 
 use super::Tcp;
-use super::draft::{Draft, Kind};
+use super::draft::Draft;
+use super::extension::Carrier;
 use super::state::State;
 use super::timers::Timer;
 use crate::Nanos;
@@ -24,7 +25,7 @@ impl Tcp {
 
     fn draft_synchronised(&mut self, now: Nanos) -> Option<Draft> {
         if self.due.handshake_ack {
-            return Some(self.draft_bare(self.next, Kind::HandshakeAck));
+            return Some(self.draft_bare(self.next, Carrier::HandshakeAck));
         }
         if !self.records.is_empty() || !self.queue.is_empty() || self.fin_is_due() {
             let draft = self.draft_data(now);
@@ -33,18 +34,18 @@ impl Tcp {
             }
         }
         if core::mem::take(&mut self.due.probe) {
-            return Some(self.draft_bare(self.una - 1, Kind::Synchronised));
+            return Some(self.draft_bare(self.una - 1, Carrier::Ack));
         }
         if self.due.ack {
-            return Some(self.draft_bare(self.next, Kind::Synchronised));
+            return Some(self.draft_bare(self.next, Carrier::Ack));
         }
         None
     }
 
     /// A segment without payload.
-    fn draft_bare(&mut self, offset: u64, kind: Kind) -> Draft {
+    fn draft_bare(&mut self, offset: u64, carrier: Carrier) -> Draft {
         self.counters.segments_out += 1;
-        Draft::bare(offset, kind)
+        Draft::bare(offset, carrier)
     }
 
     fn draft_data(&mut self, now: Nanos) -> Option<Draft> {
