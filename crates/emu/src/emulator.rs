@@ -204,6 +204,17 @@ struct Packet {
     index: usize,
 }
 
+/// What one turn took from the interfaces.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Arrivals {
+    /// Nothing: there was none.
+    None,
+    /// All that had arrived.
+    All,
+    /// There is more.
+    More,
+}
+
 /// A link in the hands of the thread.
 struct Driven {
     model: Link<Packet>,
@@ -267,16 +278,17 @@ impl Driver {
     fn run(mut self, wake: &EventFd) -> io::Result<Summary> {
         realtime::sharpen_timers();
         self.realtime = realtime::is_granted();
+        let mut woken = false;
         loop {
-            let more = self.take_arrivals()?;
+            let arrivals = self.take_arrivals()?;
+            if woken && arrivals == Arrivals::None {
+                self.forget_errors()?;
+            }
             self.deliver()?;
             if !self.obey()? {
                 break;
             }
-            if !more {
-                self.sleep()?;
-                wake.read().ok();
-            }
+            woken = arrivals != Arrivals::More && self.sleep()? && wake.read().is_err();
         }
         let mut overruns = 0;
         for link in &mut self.links {
@@ -294,14 +306,24 @@ impl Driver {
         self.zero.elapsed().as_nanos() as Nanos
     }
 
-    /// Moves what has arrived into the models. True when a turn was not enough.
-    fn take_arrivals(&mut self) -> io::Result<bool> {
+    /// Moves what has arrived into the models.
+    fn take_arrivals(&mut self) -> io::Result<Arrivals> {
         let clock = Clock::compare(self.zero)?;
-        let mut more = false;
+        let mut arrivals = Arrivals::None;
         for link in &mut self.links {
-            more |= link.take_arrivals(&clock);
+            arrivals = arrivals.max(link.take_arrivals(&clock));
         }
-        Ok(more)
+        Ok(arrivals)
+    }
+
+    /// An interface that was set down makes its socket ready until somebody asks for the error. To
+    /// be woken by it over and over would keep a processor, with real-time priority, from all else:
+    /// from the kernel's own workers too, which open subflows.
+    fn forget_errors(&self) -> io::Result<()> {
+        self.links
+            .iter()
+            .flat_map(|link| &link.ports)
+            .try_for_each(Port::forget_error)
     }
 
     /// Sends what is due.
@@ -346,21 +368,22 @@ impl Driver {
         Ok(true)
     }
 
-    /// Waits for a frame, a command or the next delivery.
-    fn sleep(&self) -> io::Result<()> {
+    /// Waits for a frame, a command or the next delivery. True when it was not the last of these.
+    fn sleep(&self) -> io::Result<bool> {
         let deadline = self
             .links
             .iter()
             .filter_map(|link| link.model.next_deadline())
             .min();
         let timeout = match deadline.map(|deadline| deadline.saturating_sub(self.now())) {
-            Some(0) => return Ok(()),
+            Some(0) => return Ok(false),
             Some(span) => Some(TimeSpec::nanoseconds(span.min(i64::MAX as u64) as i64)),
             None => None,
         };
         let mut ready = [PollFd::new(self.readable.0.as_fd(), PollFlags::POLLIN)];
         match ppoll(&mut ready, timeout, None) {
-            Ok(_) | Err(Errno::EINTR) => Ok(()),
+            Ok(ready) => Ok(ready > 0),
+            Err(Errno::EINTR) => Ok(false),
             Err(error) => Err(error.into()),
         }
     }
@@ -386,12 +409,12 @@ impl Driven {
     }
 
     /// Offers the model what has arrived, in the order of arrival, as far as nothing earlier can
-    /// be left in a ring. True when a turn was not enough.
-    fn take_arrivals(&mut self, clock: &Clock) -> bool {
+    /// be left in a ring.
+    fn take_arrivals(&mut self, clock: &Clock) -> Arrivals {
         // The kernel stamps a frame before it stands in the ring: what is stamped up to here is
         // found by the reading that follows.
         let mut horizon = clock.now();
-        let mut more = false;
+        let mut arrivals = Arrivals::None;
         for (direction, port) in self.ports.iter_mut().enumerate() {
             let mut last = None;
             for _ in 0..ARRIVALS_A_TURN {
@@ -401,11 +424,12 @@ impl Driven {
                 };
                 let at = clock.since_zero(arrival.realtime_ns);
                 self.arrivals.push((at, direction, arrival.frame));
+                arrivals = arrivals.max(Arrivals::All);
                 last = Some(at);
             }
             if let Some(last) = last {
                 horizon = horizon.min(last);
-                more = true;
+                arrivals = Arrivals::More;
             }
         }
         self.arrivals.sort_by_key(|(at, ..)| *at);
@@ -415,7 +439,11 @@ impl Driven {
             self.offer(at, direction, frame);
         }
         self.horizon = self.horizon.max(horizon);
-        more || !self.arrivals.is_empty()
+        if self.arrivals.is_empty() {
+            arrivals
+        } else {
+            Arrivals::More
+        }
     }
 
     /// Brings the model to its horizon and sends what is due.

@@ -205,7 +205,7 @@ impl Links {
 
 impl Switchboard {
     /// What carrying out an event of a plan takes, in this order. Those of one moment pass each
-    /// stage together: a later one takes the kernel tens of milliseconds.
+    /// stage together: to take a carrier away takes the kernel some ten milliseconds.
     pub const STAGES: [Stage; 3] = [Self::change_link, Self::unplug, Self::tell_hosts];
 
     /// Changes the model: what a host sends the moment its carrier is back finds the link up.

@@ -13,6 +13,9 @@ use std::ptr;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 
+use nix::sys::socket::getsockopt;
+use nix::sys::socket::sockopt::SocketError;
+
 use super::carrier;
 use super::segments::{ETHERNET_BYTES, Frame, OffloadHeader};
 
@@ -182,6 +185,16 @@ impl Port {
             return Err(io::Error::last_os_error());
         }
         Ok(u64::from(statistics[1]) + std::mem::take(&mut self.lost))
+    }
+
+    /// Takes the error that the socket keeps from a time when the interface went down. As long as it
+    /// keeps one, whoever polls the socket is woken at once.
+    ///
+    /// # Errors
+    /// What getsockopt(2) gives.
+    pub fn forget_error(&self) -> io::Result<()> {
+        getsockopt(&self.socket, SocketError)?;
+        Ok(())
     }
 
     /// Sends frames and gives the number of those that the kernel refused.
