@@ -254,7 +254,7 @@ impl<T: Clone> Link<T> {
     #[must_use]
     pub fn rate_bps(&self, direction: usize) -> Option<u64> {
         match self.directions[direction].pace {
-            Pace::Fixed { bits_per_second } => Some(bits_per_second),
+            Pace::Fixed(rate) => Some(rate.get()),
             Pace::Unlimited | Pace::Trace(_) => None,
         }
     }

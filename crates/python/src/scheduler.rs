@@ -139,7 +139,7 @@ impl Subflow {
             room_bytes: view.room_bytes,
             queued_bytes: view.queued_bytes,
             queue_limit_bytes: view.queue_limit_bytes,
-            rate_bytes_per_second: view.rate_bytes_per_second,
+            rate_bytes_per_second: view.rate_bytes_per_second(),
             segment_bytes: view.segment_bytes,
         }
     }

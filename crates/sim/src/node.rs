@@ -13,6 +13,7 @@ mod tests;
 use std::collections::HashMap;
 use std::net::IpAddr;
 
+use arrayvec::ArrayVec;
 use foldhash::fast::FixedState;
 use mptcplab_plan as plan;
 use mptcplab_plan::{EndpointFlags, Prefix};
@@ -112,11 +113,10 @@ pub(crate) struct AddressChange {
 /// A host remembers 2 to this power ways.
 const PLACE_BITS: u32 = 3;
 
-/// A way of packets with these addresses.
-#[derive(Clone, Copy, Debug)]
+/// A way of packets with these addresses, as they stand in the header.
+#[derive(Clone, Debug)]
 struct Remembered {
-    source: IpAddr,
-    destination: IpAddr,
+    words: ArrayVec<[u8; 8], 4>,
     interface: Option<usize>,
 }
 
@@ -192,7 +192,7 @@ impl Node {
             addresses: Vec::new(),
             by_address: Vec::new(),
             due: None,
-            remembered: [None; 1 << PLACE_BITS],
+            remembered: Default::default(),
             destinations: HashMap::default(),
             flow_seed: Random::new(seed, Purpose::Routes, index).bits(),
         };
@@ -288,7 +288,7 @@ impl Node {
         self.main = Table::default();
         self.by_interface = vec![Table::default(); self.interfaces.len()];
         self.addresses.clear();
-        self.remembered = [None; 1 << PLACE_BITS];
+        self.remembered = Default::default();
         self.destinations.clear();
         for (index, interface) in self.interfaces.iter().enumerate() {
             if !interface.usable {
@@ -399,21 +399,21 @@ impl Node {
 
     /// The interface by which a packet of the node itself leaves.
     pub(crate) fn way_of_own(&mut self, packet: &Packet) -> Option<usize> {
-        let (source, destination) = (packet.source(), packet.destination());
+        let (words, _) = packet.address_bytes().as_chunks();
+        let place = place_of(words);
+        if let Some(known) = &self.remembered[place]
+            && known.words.iter().eq(words)
+        {
+            return known.interface;
+        }
+        let destination = packet.destination();
         if self.is_router {
             let interfaces = self.main.interfaces(destination);
             return choose(interfaces, || packet.flow_hash(self.flow_seed));
         }
-        let place = place_of(source, destination);
-        if let Some(known) = &self.remembered[place]
-            && (known.source, known.destination) == (source, destination)
-        {
-            return known.interface;
-        }
-        let interface = self.way_between(source, destination);
+        let interface = self.way_between(packet.source(), destination);
         self.remembered[place] = Some(Remembered {
-            source,
-            destination,
+            words: words.iter().copied().collect(),
             interface,
         });
         interface
@@ -466,11 +466,9 @@ impl Node {
 
 /// Where the way between two addresses is remembered (multiplicative hashing; Knuth, "The Art of
 /// Computer Programming", volume 3, section 6.4).
-fn place_of(source: IpAddr, destination: IpAddr) -> usize {
-    let number = |address| match address {
-        IpAddr::V4(address) => u64::from(address.to_bits()),
-        IpAddr::V6(address) => address.to_bits() as u64 ^ (address.to_bits() >> 64) as u64,
-    };
-    let key = number(source).rotate_left(32) ^ number(destination);
+fn place_of(words: &[[u8; 8]]) -> usize {
+    let key = words
+        .iter()
+        .fold(0, |key, &word| key ^ u64::from_be_bytes(word));
     (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - PLACE_BITS)) as usize
 }

@@ -121,10 +121,10 @@ fn an_answer_leaves_in_the_box_of_what_it_answers() {
     server.listen(80, SocketOptions::default());
     let (local, remote) = ("10.0.0.1".parse().unwrap(), "10.0.0.2:80".parse().unwrap());
     client.connect(0, local, remote, SocketOptions::default());
-    let syn = client.transmit(0).expect("a SYN");
+    let mut syn = client.transmit(0).expect("a SYN");
     let place = &raw const *syn;
-    server.receive_boxed(0, syn);
-    let answer = server.transmit(0).expect("a SYN/ACK");
+    server.receive(0, &mut *syn);
+    let answer = server.transmit_in(0, &mut [syn].into()).expect("a SYN/ACK");
     assert_eq!(&raw const *answer, place);
     assert!(Segment::parse(*answer).is_ok_and(|segment| segment.flags.syn && segment.flags.ack));
 }

@@ -1,44 +1,57 @@
 //! What transfers carry: bytes that a seed gives, so that the receiver can tell a wrong one.
 
+use std::sync::LazyLock;
+
 use bytes::Bytes;
 
 /// Period of the content. A prime, so that data shifted by segments or pages does not match.
 const PERIOD: usize = 65_521;
 
-/// The content that a seed gives: the same bytes again and again.
-#[derive(Debug)]
+/// Periods in the longest part that is given out at once: about a megabyte.
+const PERIODS: usize = 16;
+
+/// Seed of the bytes that all contents are taken from.
+const SEED: u64 = 0x6d70_7463_706c_6162;
+
+/// One period more than a part holds: from any place in the first one, a whole part is at hand.
+/// It lasts as long as the program, so that parts are passed on without being counted.
+static STREAM: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    let words = (1..).map(|index: u64| splitmix64(SEED, index).to_le_bytes());
+    let mut bytes: Vec<u8> = words.flatten().take(PERIOD).collect();
+    for _ in 0..PERIODS {
+        bytes.extend_from_within(..PERIOD);
+    }
+    bytes
+});
+
+/// The content that a seed gives: a stream of the same bytes again and again, in which the seed
+/// chooses the begin.
+#[derive(Clone, Copy, Debug)]
 pub struct Content {
-    /// One period more than a part holds: from any place in the first one, a whole part is at hand.
-    bytes: Bytes,
+    begin: u64,
 }
 
 impl Content {
-    /// The content of a seed, given out in parts of at most so many periods of 65,521 bytes.
-    pub fn new(seed: u64, periods: usize) -> Self {
-        let words = (1..).map(|index: u64| splitmix64(seed, index).to_le_bytes());
-        let mut bytes: Vec<u8> = words.flatten().take(PERIOD).collect();
-        for _ in 0..periods {
-            bytes.extend_from_within(..PERIOD);
-        }
+    /// The content of a seed.
+    pub fn new(seed: u64) -> Self {
         Self {
-            bytes: bytes.into(),
+            begin: splitmix64(seed, 0) % PERIOD as u64,
         }
     }
 
-    /// The bytes from `offset` on: at most `limit`, and at most one part.
+    /// The bytes from `offset` on: at most `limit`, and at most a megabyte.
     pub fn from(&self, offset: u64, limit: u64) -> Bytes {
-        let start = (offset % PERIOD as u64) as usize;
-        let part = self.bytes.len() - PERIOD;
-        self.bytes
-            .slice(start..start + limit.min(part as u64) as usize)
+        let start = self.place(offset);
+        let part = limit.min((PERIODS * PERIOD) as u64) as usize;
+        Bytes::from_static(&STREAM[start..start + part])
     }
 
     /// Where, at or after `offset`, `received` is not what was sent.
     pub fn first_difference(&self, mut offset: u64, mut received: &[u8]) -> Option<u64> {
         while !received.is_empty() {
-            let start = (offset % PERIOD as u64) as usize;
-            let length = received.len().min(self.bytes.len() - start);
-            let expected = &self.bytes[start..start + length];
+            let start = self.place(offset);
+            let length = received.len().min(STREAM.len() - start);
+            let expected = &STREAM[start..start + length];
             let (part, rest) = received.split_at(length);
             if part != expected {
                 let place = part
@@ -51,6 +64,11 @@ impl Content {
             received = rest;
         }
         None
+    }
+
+    /// Where the byte at `offset` is in the first period of the stream.
+    fn place(&self, offset: u64) -> usize {
+        ((offset + self.begin) % PERIOD as u64) as usize
     }
 }
 
@@ -66,8 +84,6 @@ pub fn splitmix64(seed: u64, index: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const PARTS: usize = 16;
 
     fn stream(content: &Content, mut offset: u64, length: u64) -> Vec<u8> {
         let end = offset + length;
@@ -89,7 +105,7 @@ mod tests {
 
     #[test]
     fn the_receiver_finds_the_first_wrong_byte() {
-        let content = Content::new(1, PARTS);
+        let content = Content::new(1);
         let mut bytes = stream(&content, 1000, 2_000_000);
         assert_eq!(content.first_difference(1000, &bytes), None);
         bytes[1_500_000] ^= 1;
@@ -98,9 +114,9 @@ mod tests {
 
     #[test]
     fn another_seed_or_another_place_is_another_content() {
-        let content = Content::new(1, PARTS);
+        let content = Content::new(1);
         assert!(
-            Content::new(2, PARTS)
+            Content::new(2)
                 .first_difference(0, &content.from(0, 100))
                 .is_some()
         );

@@ -53,6 +53,13 @@ impl Packet {
         self.addresses().0
     }
 
+    /// The addresses of the sender and the receiver as they stand in the header, of 8 or 32 bytes
+    /// together; none where it is none of IP.
+    #[inline]
+    pub fn address_bytes(&self) -> &[u8] {
+        layout::family(&self.header).map_or(&[], |family| &self.header[family.addresses()])
+    }
+
     /// Address of the receiver; unspecified where the header is none of IP.
     #[inline]
     pub fn destination(&self) -> IpAddr {

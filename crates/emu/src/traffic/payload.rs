@@ -12,9 +12,12 @@ use crate::plan::Way;
 /// Read at most at once.
 const READ_LENGTH: usize = 256 * 1024;
 
+/// Written at most at once.
+const WRITE_LENGTH: u64 = 64 * 1024;
+
 /// What the transfer with this number carries.
 pub(super) fn content(item: &Item, index: u32) -> Content {
-    Content::new(splitmix64(item.seed, index.into()), 1)
+    Content::new(splitmix64(item.seed, index.into()))
 }
 
 /// Sends the content: `amount` of it, or until the other end cancels.
@@ -22,7 +25,7 @@ pub(super) fn send(end: &End<'_>, content: &Content, amount: Option<u64>) -> Res
     let mut sent = 0;
     while amount.is_none_or(|amount| sent < amount) {
         let left = amount.map_or(u64::MAX, |amount| amount - sent);
-        sent += end.write(&content.from(sent, left))? as u64;
+        sent += end.write(&content.from(sent, left.min(WRITE_LENGTH)))? as u64;
     }
     end.finish()
 }

@@ -94,7 +94,7 @@ impl<T: Clone> Channel<T> {
     fn start_of_head(&self, direction: &Direction<T>) -> Option<Nanos> {
         let arrived = direction.queue.head_arrived()?;
         match &direction.pace {
-            Pace::Unlimited | Pace::Fixed { .. } => Some(self.fixed.start(arrived)),
+            Pace::Unlimited | Pace::Fixed(_) => Some(self.fixed.start(arrived)),
             Pace::Trace(replay) => Some(replay.start(arrived)),
         }
     }
@@ -128,9 +128,7 @@ impl<T: Clone> Channel<T> {
     ) -> (Nanobits, Nanos) {
         match pace {
             Pace::Unlimited => (0, start),
-            &mut Pace::Fixed { bits_per_second } => {
-                self.fixed.send(start, arrived, work, bits_per_second)
-            }
+            &mut Pace::Fixed(rate) => self.fixed.send(start, arrived, work, rate),
             Pace::Trace(replay) => {
                 let bytes = bytes(work);
                 (
@@ -212,8 +210,8 @@ impl<T> Transmission<T> {
     fn left(&self, now: Nanos, pace: Pace) -> Nanobits {
         match pace {
             Pace::Unlimited => self.work,
-            Pace::Fixed { bits_per_second } => {
-                self.work - Nanobits::from(now - self.start) * Nanobits::from(bits_per_second)
+            Pace::Fixed(rate) => {
+                self.work - Nanobits::from(now - self.start) * Nanobits::from(rate.get())
             }
             Pace::Trace(mut replay) => {
                 Nanobits::from(replay.interrupt(bytes(self.work), now)) * NANOBITS_PER_BYTE

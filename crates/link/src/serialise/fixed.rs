@@ -1,5 +1,7 @@
 //! Serialisation at fixed rates, without rounding that adds up.
 
+use strength_reduce::StrengthReducedU64;
+
 use super::Nanobits;
 use crate::Nanos;
 
@@ -32,8 +34,9 @@ impl FixedSerialiser {
         start: Nanos,
         arrived: Nanos,
         work: Nanobits,
-        bps: u64,
+        rate: StrengthReducedU64,
     ) -> (Nanobits, Nanos) {
+        let bps = rate.get();
         let waited = arrived < self.free_at;
         let spare = if !waited || self.spare == 0 {
             0
@@ -43,7 +46,7 @@ impl FixedSerialiser {
             self.spare * Nanobits::from(bps) / Nanobits::from(self.spare_bps)
         };
         let left = work.saturating_sub(spare);
-        let span = divided_up(left, bps);
+        let span = divided_up(left, rate);
         self.spare = spare + span * Nanobits::from(bps) - work;
         self.spare_bps = bps;
         self.free_at = start.saturating_add(Nanos::try_from(span).unwrap_or(Nanos::MAX));
@@ -59,10 +62,14 @@ impl FixedSerialiser {
     }
 }
 
-/// `work / bps`, rounded up. Work of packets fits 64 bits, whose division is several times faster.
-fn divided_up(work: Nanobits, bps: u64) -> Nanobits {
+/// `work / bps`, rounded up. Work of packets fits 64 bits, whose division by a rate that was
+/// prepared for it takes a few multiplications.
+fn divided_up(work: Nanobits, bps: StrengthReducedU64) -> Nanobits {
     match u64::try_from(work) {
-        Ok(work) => Nanobits::from(work.div_ceil(bps)),
-        Err(_) => work.div_ceil(Nanobits::from(bps)),
+        Ok(work) => {
+            let (whole, rest) = StrengthReducedU64::div_rem(work, bps);
+            Nanobits::from(whole) + Nanobits::from(rest > 0)
+        }
+        Err(_) => work.div_ceil(Nanobits::from(bps.get())),
     }
 }

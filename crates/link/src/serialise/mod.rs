@@ -8,6 +8,8 @@ pub(crate) use channel::Channel;
 
 use alloc::boxed::Box;
 
+use strength_reduce::StrengthReducedU64;
+
 use crate::Nanos;
 use crate::config::Rate;
 use trace::Replay;
@@ -23,7 +25,8 @@ pub(crate) const NANOBITS_PER_BYTE: Nanobits = 8_000_000_000;
 #[derive(Debug)]
 pub(crate) enum Pace {
     Unlimited,
-    Fixed { bits_per_second: u64 },
+    /// Bits per second, prepared to divide by.
+    Fixed(StrengthReducedU64),
     Trace(Box<Replay>),
 }
 
@@ -32,7 +35,9 @@ impl Pace {
     pub(crate) fn new(rate: &Rate, now: Nanos) -> Self {
         match rate {
             Rate::Unlimited => Self::Unlimited,
-            &Rate::Fixed { bits_per_second } => Self::Fixed { bits_per_second },
+            &Rate::Fixed { bits_per_second } => {
+                Self::Fixed(StrengthReducedU64::new(bits_per_second))
+            }
             Rate::Trace { opportunities_ms } => {
                 Self::Trace(Box::new(Replay::new(opportunities_ms, now)))
             }

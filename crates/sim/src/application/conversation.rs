@@ -6,6 +6,7 @@ use mptcplab_plan::{Protocol, Traffic, Way};
 use mptcplab_record::Transfer;
 use mptcplab_stack::endpoint::ConnectionId;
 use mptcplab_stack::tcp::CloseReason;
+use mptcplab_traffic::Content;
 use mptcplab_traffic::verdict::Tally;
 
 use super::end::{Account, End, Progress, Role};
@@ -69,8 +70,8 @@ pub(super) struct Outline {
     pub(super) kind: &'static str,
     pub(super) index: u32,
     pub(super) way: Way,
-    /// Where its content begins.
-    pub(super) phase: u64,
+    /// What it carries.
+    pub(super) content: Content,
     /// What comes is compared with the content.
     pub(super) is_compared: bool,
     /// Payload that must have come at the end.
@@ -119,7 +120,7 @@ impl Conversation {
             account: Account::new(
                 outline.index,
                 outline.way,
-                outline.phase,
+                outline.content,
                 outline.is_compared,
             ),
         };

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use mptcplab_plan::Way;
 use mptcplab_record::{Delivery, Latency};
 use mptcplab_stack::endpoint::ConnectionId;
-use mptcplab_traffic::{Bin, Deliveries};
+use mptcplab_traffic::{Bin, Content, Deliveries};
 
 use super::failure::Failure;
 use crate::Nanos;
@@ -58,19 +58,19 @@ pub(super) struct Account {
     pub(super) index: u32,
     pub(super) way: Way,
     pub(super) deliveries: Deliveries,
-    /// Where the transfer's content begins in that of the run.
-    pub(super) phase: u64,
+    /// What the transfer carries.
+    pub(super) content: Content,
     /// What comes is compared with the content.
     pub(super) is_compared: bool,
 }
 
 impl Account {
-    pub(super) fn new(index: u32, way: Way, phase: u64, is_compared: bool) -> Self {
+    pub(super) fn new(index: u32, way: Way, content: Content, is_compared: bool) -> Self {
         Self {
             index,
             way,
             deliveries: Deliveries::default(),
-            phase,
+            content,
             is_compared,
         }
     }
@@ -133,24 +133,22 @@ impl End<'_> {
 
     /// Content of the transfer from `offset` on, at most `limit` bytes.
     pub(super) fn content(&self, offset: u64, limit: u64) -> Bytes {
-        self.core.content.from(self.account.phase + offset, limit)
+        self.account.content.from(offset, limit)
     }
 
     /// Takes payload that has just been received.
     pub(super) fn take(&mut self, payload: &[u8]) -> Result<(), Failure> {
         let account = &mut *self.account;
-        let offset = account.phase + account.deliveries.bytes;
+        let offset = account.deliveries.bytes;
         let bin = account
             .deliveries
             .record(self.core.now, payload.len() as u64);
         account.write_bin(self.core, self.traffic, bin);
-        let differs = |place: u64| {
-            let place = place - account.phase;
-            Failure::Other(format!("byte {place} is not the one that was sent"))
-        };
+        let differs =
+            |place: u64| Failure::Other(format!("byte {place} is not the one that was sent"));
         let wrong = account
             .is_compared
-            .then(|| self.core.content.first_difference(offset, payload));
+            .then(|| account.content.first_difference(offset, payload));
         wrong.flatten().map_or(Ok(()), |place| Err(differs(place)))
     }
 

@@ -61,7 +61,8 @@ impl Core {
         const TCP: u8 = 6;
         if packet.protocol() == TCP {
             if let Some(endpoint) = &mut self.endpoints[node] {
-                endpoint.receive_boxed(self.now, packet);
+                endpoint.receive(self.now, &mut *packet);
+                self.gone.push_back(packet);
                 self.touch(node);
             }
             return;

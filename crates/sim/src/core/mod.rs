@@ -12,7 +12,6 @@ use foldhash::fast::FixedState;
 use mptcplab_plan::Plan;
 use mptcplab_stack::endpoint::{ConnectionId, Endpoint};
 use mptcplab_stack::scheduler::Supply;
-use mptcplab_traffic::Content;
 use mptcplab_traffic::verdict::Mib;
 use mptcplab_wire::Packet;
 
@@ -25,9 +24,6 @@ use crate::node::{AddressChange, Node};
 use crate::random::{Purpose, Random};
 use crate::record::Recorder;
 use crate::schedule::{Schedule, earlier};
-
-/// Periods of the content that an application can be given at once: about a megabyte.
-const CONTENT_PERIODS: usize = 16;
 
 /// Which end of which conversation of which item of traffic a connection is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +54,6 @@ pub(crate) struct Core {
     pub(crate) endpoints: Vec<Option<Endpoint>>,
     pub(crate) lines: Vec<Line>,
     pub(crate) recorder: Recorder,
-    pub(crate) content: Content,
     pub(crate) schedule: Schedule,
     items: usize,
     /// Congestion controls and the like of each host's sockets.
@@ -76,6 +71,8 @@ pub(crate) struct Core {
     capture_error: Option<io::Error>,
     /// Packets that have come out of a link; empty between two steps.
     arrived: Vec<Arrived>,
+    /// Boxes of packets that have come to their ends, for those that leave.
+    gone: VecDeque<Box<Packet>>,
     /// Packets that links have carried.
     pub(crate) carried: u64,
     /// Segments that endpoints have sent.
@@ -112,7 +109,6 @@ impl Core {
             now: 0,
             endpoints,
             recorder: Recorder::default(),
-            content: Content::new(plan.seed, CONTENT_PERIODS),
             schedule: Schedule::new(actors),
             items: plan.traffic.len(),
             settings,
@@ -124,6 +120,7 @@ impl Core {
             captures: BTreeMap::new(),
             capture_error: None,
             arrived: Vec::new(),
+            gone: VecDeque::new(),
             carried: 0,
             segments: 0,
             nodes,
@@ -233,7 +230,7 @@ impl Core {
     pub(crate) fn transmit(&mut self, node: usize) {
         self.is_touched[node] = false;
         while let Some(endpoint) = &mut self.endpoints[node]
-            && let Some(packet) = endpoint.transmit(self.now)
+            && let Some(packet) = endpoint.transmit_in(self.now, &mut self.gone)
         {
             self.segments += 1;
             self.send(node, packet);

@@ -1,6 +1,7 @@
 //! A connection, whatever it speaks.
 
 use alloc::boxed::Box;
+use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use bytes::Bytes;
@@ -39,10 +40,14 @@ impl Connection {
     }
 
     /// The next packet to leave.
-    pub(crate) fn transmit(&mut self, context: &mut Context<'_>) -> Option<Box<Packet>> {
+    pub(crate) fn transmit(
+        &mut self,
+        context: &mut Context<'_>,
+        gone: &mut VecDeque<Box<Packet>>,
+    ) -> Option<Box<Packet>> {
         match self {
-            Self::Plain(plain) => plain.transmit(context),
-            Self::Multipath(multipath) => multipath.transmit(context),
+            Self::Plain(plain) => plain.transmit(context, gone),
+            Self::Multipath(multipath) => multipath.transmit(context, gone),
         }
     }
 

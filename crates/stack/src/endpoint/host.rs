@@ -22,9 +22,6 @@ use crate::tcp::{FourTuple, TcpConfig, mss_of};
 /// MTU where an address has no interface.
 const DEFAULT_MTU: u32 = 1500;
 
-/// Boxes of packets that have gone, at most.
-const MAX_GONE: usize = 64;
-
 /// Packets that wait to leave and belong to no connection, at most.
 const MAX_STRAYS: usize = 64;
 
@@ -40,8 +37,6 @@ pub(crate) struct Host {
     pub(crate) listeners: BTreeMap<u16, Listener>,
     /// Resets that answer segments of no connection.
     strays: VecDeque<Box<Packet>>,
-    /// Boxes for packets to leave: what comes and what leaves takes turns.
-    pub(crate) gone: VecDeque<Box<Packet>>,
     pub(crate) resets_sent: u64,
     tuples: HashMap<FourTuple, (ConnectionId, SubflowId), FixedState>,
     /// Tokens of the MPTCP connections.
@@ -78,7 +73,6 @@ impl Host {
             events: VecDeque::new(),
             listeners: BTreeMap::new(),
             strays: VecDeque::new(),
-            gone: VecDeque::new(),
             resets_sent: 0,
             tuples: HashMap::with_hasher(FixedState::with_seed(hash_seed)),
             tokens: HashMap::with_hasher(FixedState::with_seed(hash_seed)),
@@ -206,13 +200,6 @@ impl Host {
     pub(crate) fn forget_token(&mut self, token: u32, id: ConnectionId) {
         if self.tokens.get(&token) == Some(&id) {
             self.tokens.remove(&token);
-        }
-    }
-
-    /// Keeps the box of a packet that has gone, for one that leaves.
-    pub(crate) fn keep(&mut self, gone: Box<Packet>) {
-        if self.gone.len() < MAX_GONE {
-            self.gone.push_back(gone);
         }
     }
 

@@ -1,6 +1,7 @@
 //! A connection of MPTCP in its host: ports, keys and tables that it needs.
 
 use alloc::boxed::Box;
+use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::net::{IpAddr, SocketAddr};
 
@@ -116,10 +117,13 @@ impl MultipathConnection {
         self.carry_out(context);
     }
 
-    pub(crate) fn transmit(&mut self, context: &mut Context<'_>) -> Option<Box<Packet>> {
+    pub(crate) fn transmit(
+        &mut self,
+        context: &mut Context<'_>,
+        gone: &mut VecDeque<Box<Packet>>,
+    ) -> Option<Box<Packet>> {
         let hop_limit = context.host.config.hop_limit;
-        self.connection
-            .transmit(context.now, hop_limit, &mut context.host.gone)
+        self.connection.transmit(context.now, hop_limit, gone)
     }
 
     pub(crate) fn next_deadline(&self) -> Option<Nanos> {

@@ -1,6 +1,7 @@
 //! The network's side of an endpoint: packets in and out, and deadlines.
 
 use alloc::boxed::Box;
+use alloc::collections::VecDeque;
 use core::borrow::BorrowMut;
 
 use mptcplab_wire::option::MptcpOption;
@@ -19,17 +20,10 @@ use crate::tcp::FourTuple;
 impl Endpoint {
     /// Takes a packet that came for one of the host's addresses.
     pub fn receive(&mut self, now: Nanos, packet: impl BorrowMut<Packet>) {
-        match Segment::parse(packet) {
-            Ok(segment) => self.take(self.tick(now), &segment),
+        match &Segment::parse(packet) {
+            Ok(segment) => self.take(self.tick(now), segment),
             Err(_) => self.dropped += 1,
         }
-    }
-
-    /// Takes such a packet with its box, in which another may leave: that costs no allocation, and
-    /// the memory is at hand.
-    pub fn receive_boxed(&mut self, now: Nanos, mut packet: Box<Packet>) {
-        self.receive(now, &mut *packet);
-        self.host.keep(packet);
     }
 
     fn take(&mut self, now: Nanos, segment: &Segment) {
@@ -121,6 +115,16 @@ impl Endpoint {
     /// The next packet to leave now; to be called until there is none. It comes in a box, as it is
     /// handed on from queue to queue on its way.
     pub fn transmit(&mut self, now: Nanos) -> Option<Box<Packet>> {
+        self.transmit_in(now, &mut VecDeque::new())
+    }
+
+    /// The same in one of the boxes of packets that have gone, where there is one: that costs no
+    /// allocation, and the memory is at hand.
+    pub fn transmit_in(
+        &mut self,
+        now: Nanos,
+        gone: &mut VecDeque<Box<Packet>>,
+    ) -> Option<Box<Packet>> {
         let now = self.tick(now);
         if let Some(stray) = self.host.take_stray() {
             return Some(stray);
@@ -132,7 +136,7 @@ impl Endpoint {
                     id,
                     host: &mut self.host,
                 };
-                let packet = slot.connection.transmit(&mut context);
+                let packet = slot.connection.transmit(&mut context, gone);
                 if packet.is_some() {
                     return packet;
                 }

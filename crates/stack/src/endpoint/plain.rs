@@ -1,6 +1,7 @@
 //! A connection of plain TCP and its application.
 
 use alloc::boxed::Box;
+use alloc::collections::VecDeque;
 
 use bytes::Bytes;
 use mptcplab_wire::{Packet, Segment};
@@ -84,11 +85,14 @@ impl PlainConnection {
         self.report(context, progress);
     }
 
-    pub(crate) fn transmit(&mut self, context: &mut Context<'_>) -> Option<Box<Packet>> {
+    pub(crate) fn transmit(
+        &mut self,
+        context: &mut Context<'_>,
+        gone: &mut VecDeque<Box<Packet>>,
+    ) -> Option<Box<Packet>> {
         let draft = self.tcp.draft(context.now)?;
         let segment = self.tcp.write(context.now, draft, &mut NoExtension);
-        let host = &mut *context.host;
-        Some(segment.into_boxed_packet(host.config.hop_limit, host.gone.pop_back()))
+        Some(segment.into_boxed_packet(context.host.config.hop_limit, gone.pop_back()))
     }
 
     pub(crate) fn next_deadline(&self) -> Option<Nanos> {

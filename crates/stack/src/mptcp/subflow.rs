@@ -156,7 +156,7 @@ impl Subflow {
             room_bytes: self.tcp.room_bytes(),
             queued_bytes: self.tcp.outstanding_bytes(),
             queue_limit_bytes: self.tcp.send_buffer_bytes(),
-            rate_bytes_per_second: self.tcp.pacing_rate_bps().unwrap_or(0) / 8,
+            paced_bits: self.tcp.paced_bits(),
             segment_bytes,
             sent_until: self.sent_until,
         }

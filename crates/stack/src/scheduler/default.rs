@@ -38,31 +38,55 @@ fn burst_bytes(next: u64, subflow: &SubflowView) -> u64 {
 }
 
 impl Default {
-    fn rate(&mut self, id: u32, now: u64) -> &mut u64 {
-        let place = match self.rates.iter().position(|&(known, _)| known == id) {
+    /// The average rate of a subflow, which begins as its rate now.
+    fn rate(&mut self, subflow: &SubflowView) -> &mut u64 {
+        let known = |&(id, _): &(u32, u64)| id == subflow.id;
+        let place = match self.rates.iter().position(known) {
             Some(place) => place,
             None => {
-                self.rates.push((id, now));
+                self.rates.push((subflow.id, 0));
                 self.rates.len() - 1
             }
         };
         let rate = &mut self.rates[place].1;
         if *rate == 0 {
-            *rate = now;
+            *rate = subflow.rate_bytes_per_second();
         }
         rate
     }
 }
 
+/// How long it takes to send what is queued at a rate, which may be the shortest of all where the
+/// rate is not known yet.
+#[derive(Clone, Copy)]
+struct Linger {
+    queued_bytes: u64,
+    rate: u64,
+}
+
+impl Linger {
+    /// Compares the quotients without a division, as this is asked at every acknowledgement.
+    fn is_less_than(self, other: Self) -> bool {
+        match (self.rate, other.rate) {
+            (_, 0) => false,
+            (0, _) => other.queued_bytes > 0,
+            (rate, other_rate) => {
+                u128::from(self.queued_bytes) * u128::from(other_rate)
+                    < u128::from(other.queued_bytes) * u128::from(rate)
+            }
+        }
+    }
+}
+
 impl Scheduler for Default {
     fn choose(&mut self, view: &View<'_>) -> Option<Choice> {
-        let mut best: Option<(u64, usize)> = None;
+        let mut best: Option<(Linger, usize)> = None;
         for (index, subflow) in view.preferred() {
-            let rate = *self.rate(subflow.id, subflow.rate_bytes_per_second);
-            // In units of 2⁻³² seconds. A rate that is not known yet may be the best.
-            let queued = subflow.queued_bytes.min(u64::from(u32::MAX)) << 32;
-            let linger = queued.checked_div(rate).unwrap_or(0);
-            if best.is_none_or(|(least, _)| linger < least) {
+            let linger = Linger {
+                queued_bytes: subflow.queued_bytes,
+                rate: *self.rate(subflow),
+            };
+            if best.is_none_or(|(least, _)| linger.is_less_than(least)) {
                 best = Some((linger, index));
             }
         }
@@ -73,8 +97,8 @@ impl Scheduler for Default {
         }
         let choice = view.new_data(index, burst_bytes(view.next, subflow))?;
         let burst = BURST_BYTES.min(view.window_end - view.next);
-        let current = subflow.rate_bytes_per_second;
-        let average = self.rate(subflow.id, current);
+        let current = subflow.rate_bytes_per_second();
+        let average = self.rate(subflow);
         *average = average
             .saturating_mul(subflow.queued_bytes)
             .saturating_add(current.saturating_mul(burst))
@@ -96,7 +120,8 @@ mod tests {
     fn queued(id: u32, bytes: u64, rate: u64) -> SubflowView {
         SubflowView {
             queued_bytes: bytes,
-            rate_bytes_per_second: rate,
+            // In a round trip of 10 ms.
+            paced_bits: rate * 8 / 100,
             ..subflow(id, 10)
         }
     }

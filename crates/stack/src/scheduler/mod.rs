@@ -43,6 +43,7 @@ pub use redundant::Redundant;
 pub use round_robin::RoundRobin;
 
 use crate::Nanos;
+use crate::tcp::pacing;
 
 /// A scheduler of one connection.
 pub trait Scheduler: core::fmt::Debug + Send {
@@ -87,9 +88,8 @@ pub struct SubflowView {
     pub queued_bytes: u64,
     /// The most that it may be handed: its send buffer.
     pub queue_limit_bytes: u64,
-    /// Its rate as TCP would pace it, bytes a second: 1.2 windows a round trip, 2 in slow start.
-    /// 0 before the first measurement of the round trip.
-    pub rate_bytes_per_second: u64,
+    /// What TCP would pace over a round trip: 1.2 windows, 2 in slow start.
+    pub paced_bits: u64,
     /// Largest payload of a segment.
     pub segment_bytes: u64,
     /// End of what it was handed; the pointer of a scheduler that sends everything everywhere.
@@ -97,6 +97,12 @@ pub struct SubflowView {
 }
 
 impl SubflowView {
+    /// Its rate as TCP would pace it, bytes a second; 0 before the first measurement of the round
+    /// trip.
+    pub fn rate_bytes_per_second(&self) -> u64 {
+        pacing::rate_bps(self.paced_bits, self.smoothed_rtt_ns).unwrap_or(0) / 8
+    }
+
     /// Whether a whole segment may leave now.
     pub fn has_room(&self) -> bool {
         self.room_bytes >= self.segment_bytes
@@ -212,7 +218,8 @@ pub(crate) mod tests {
             room_bytes: 10_000,
             queued_bytes: 0,
             queue_limit_bytes: 20_000,
-            rate_bytes_per_second: 1_000_000,
+            // 1 MB a second.
+            paced_bits: 8_000 * rtt_ms,
             segment_bytes: 1000,
             sent_until: 0,
         }

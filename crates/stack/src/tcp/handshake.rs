@@ -14,6 +14,7 @@ use super::rack::Rack;
 use super::receive_window::ReceiveWindow;
 use super::recovery::Recovery;
 use super::segment::TIMESTAMPS_BYTES;
+use super::send_buffer::SendBuffer;
 use super::state::State;
 use super::timers::{Timer, Timers};
 use super::timestamps::TimestampState;
@@ -59,6 +60,11 @@ impl Tcp {
     }
 
     fn new(now: Nanos, config: &TcpConfig, tuple: FourTuple, initial: u32, state: State) -> Self {
+        let window = Window {
+            bytes: u64::from(config.initial_window_segments) * u64::from(config.mss),
+            slow_start_threshold_bytes: u64::MAX,
+            mss: config.mss,
+        };
         Self {
             tuple,
             state,
@@ -76,15 +82,11 @@ impl Tcp {
             small_end: 0,
             peer_window: Default::default(),
             window_shared: false,
-            widest_bytes: 0,
+            send_buffer: SendBuffer::new(config.send_buffer, &window),
             acknowledged_bytes: 0,
             sent_bytes: 0,
             retransmitted_bytes: 0,
-            window: Window {
-                bytes: u64::from(config.initial_window_segments) * u64::from(config.mss),
-                slow_start_threshold_bytes: u64::MAX,
-                mss: config.mss,
-            },
+            window,
             control: config.congestion_control.build(),
             usage: Default::default(),
             loss_interval: Default::default(),
@@ -145,6 +147,7 @@ impl Tcp {
             .max(LEAST_MSS / 2);
         self.peer_window.set_unscaled(syn, 0, 0);
         self.window.bytes = self.initial_window();
+        self.send_buffer = SendBuffer::new(self.config.send_buffer, &self.window);
     }
 
     /// The next SYN or SYN/ACK.

@@ -21,7 +21,7 @@ mod inbox;
 mod info;
 mod loss_interval;
 mod loss_probe;
-mod pacing;
+pub(crate) mod pacing;
 mod peer_window;
 mod progress;
 mod rack;
@@ -74,6 +74,7 @@ use rate::DeliveryRate;
 use receive_window::ReceiveWindow;
 use records::Records;
 use recovery::Recovery;
+use send_buffer::SendBuffer;
 use send_queue::SendQueue;
 use timers::Timers;
 use timestamps::TimestampState;
@@ -114,8 +115,7 @@ pub struct Tcp {
 
     // Loss and congestion.
     window: Window,
-    /// The largest congestion window so far that what waited did not fill.
-    widest_bytes: u64,
+    send_buffer: SendBuffer,
     control: Box<dyn CongestionControl>,
     usage: WindowUsage,
     loss_interval: LossInterval,

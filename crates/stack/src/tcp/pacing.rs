@@ -3,19 +3,20 @@
 use crate::Nanos;
 use crate::congestion::Window;
 
-/// Rate for a window, as Linux has it: twice the window a round trip in early slow start, 1.2
-/// times after. None before the first round trip.
-pub(crate) fn rate_bps(window: &Window, smoothed_rtt_ns: Nanos) -> Option<u64> {
-    if smoothed_rtt_ns == 0 {
-        return None;
-    }
+/// What is paced over a round trip, as Linux has it: twice the window in early slow start, 1.2
+/// times after.
+pub(crate) fn paced_bits(window: &Window) -> u64 {
     let percent = if window.bytes < window.slow_start_threshold_bytes / 2 {
         200
     } else {
         120
     };
-    let bits = window.bytes.saturating_mul(8 * percent) / 100;
-    Some(per_second(bits, smoothed_rtt_ns).max(1))
+    window.bytes.saturating_mul(8 * percent) / 100
+}
+
+/// Rate of so many bits a round trip. None before the first one.
+pub(crate) fn rate_bps(bits: u64, smoothed_rtt_ns: Nanos) -> Option<u64> {
+    (smoothed_rtt_ns > 0).then(|| per_second(bits, smoothed_rtt_ns).max(1))
 }
 
 /// `amount` in a time as the rate of a second; [`u64::MAX`] where that is larger. Nearly always 64
@@ -68,13 +69,16 @@ mod tests {
 
     #[test]
     fn slow_start_paces_at_twice_the_window_a_round_trip() {
-        assert_eq!(rate_bps(&WINDOW, 100_000_000), Some(16_000_000));
+        assert_eq!(rate_bps(paced_bits(&WINDOW), 100_000_000), Some(16_000_000));
         let avoiding = Window {
             slow_start_threshold_bytes: 100_000,
             ..WINDOW
         };
-        assert_eq!(rate_bps(&avoiding, 100_000_000), Some(9_600_000));
-        assert_eq!(rate_bps(&WINDOW, 0), None);
+        assert_eq!(
+            rate_bps(paced_bits(&avoiding), 100_000_000),
+            Some(9_600_000)
+        );
+        assert_eq!(rate_bps(paced_bits(&WINDOW), 0), None);
     }
 
     #[test]

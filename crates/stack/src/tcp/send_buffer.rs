@@ -4,6 +4,8 @@
 //! Source: `tcp_sndbuf_expand`, `tcp_new_space` in Linux 6.18, net/ipv4/tcp_input.c.
 
 use super::Tcp;
+use super::config::BufferLimits;
+use crate::congestion::Window;
 
 /// What a segment takes beside its payload where the interface does not cut segments itself:
 /// measured on Linux 6.18, x86-64.
@@ -15,29 +17,56 @@ const OVERHEAD_BYTES: u64 = 832;
 const INSIDE_BYTES: u64 = 576;
 const OUTSIDE_BYTES: u64 = 256;
 
-impl Tcp {
-    /// Memory that the send buffer holds at most: for twice the segments of the widest window.
-    pub fn send_buffer_memory_bytes(&self) -> u64 {
-        let limits = self.config.send_buffer;
-        let mss = u64::from(self.window.mss).max(1);
-        let window = self.widest_bytes.max(self.initial_window());
+/// What a send buffer holds at most. Asked for with every segment, it is reckoned when it changes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SendBuffer {
+    limits: BufferLimits,
+    /// The widest congestion window that it is for.
+    window_bytes: u64,
+    memory_bytes: u64,
+    payload_bytes: u64,
+}
+
+impl SendBuffer {
+    /// For twice the segments of a congestion window.
+    pub(super) fn new(limits: BufferLimits, window: &Window) -> Self {
+        let mss = u64::from(window.mss).max(1);
         let segment = (mss + INSIDE_BYTES).next_power_of_two() + OUTSIDE_BYTES;
-        (2 * window.div_ceil(mss) * segment)
+        let memory_bytes = (2 * window.bytes.div_ceil(mss) * segment)
             .max(limits.initial_bytes)
-            .min(limits.max_bytes)
+            .min(limits.max_bytes);
+        Self {
+            limits,
+            window_bytes: window.bytes,
+            memory_bytes,
+            payload_bytes: memory_bytes * mss / (mss + OVERHEAD_BYTES),
+        }
+    }
+
+    /// Grows for a wider window.
+    fn widen(&mut self, window: &Window) {
+        if window.bytes > self.window_bytes {
+            *self = Self::new(self.limits, window);
+        }
+    }
+}
+
+impl Tcp {
+    /// Memory that the send buffer holds at most.
+    pub fn send_buffer_memory_bytes(&self) -> u64 {
+        self.send_buffer.memory_bytes
     }
 
     /// Payload in full segments that the send buffer holds at most.
     pub fn send_buffer_bytes(&self) -> u64 {
-        let mss = u64::from(self.window.mss).max(1);
-        self.send_buffer_memory_bytes() * mss / (mss + OVERHEAD_BYTES)
+        self.send_buffer.payload_bytes
     }
 
     /// The application waits for room: where what it has written does not fill the congestion
     /// window, the buffer is what keeps it back, and grows. It never shrinks.
     pub fn widen_send_buffer(&mut self) {
         if self.congestion_room_bytes() > 0 {
-            self.widest_bytes = self.widest_bytes.max(self.window.bytes);
+            self.send_buffer.widen(&self.window);
         }
     }
 }

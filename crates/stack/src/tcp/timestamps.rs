@@ -2,6 +2,7 @@
 //! old segments (PAWS).
 
 use mptcplab_wire::Timestamps;
+use strength_reduce::StrengthReducedU64;
 
 use crate::Nanos;
 
@@ -17,7 +18,8 @@ pub(crate) struct TimestampState {
     /// TS.Recent.
     recent: u32,
     recent_at: Nanos,
-    tick_ns: Nanos,
+    /// Prepared to divide by.
+    tick_ns: StrengthReducedU64,
     /// TSval at time zero, so that connections differ.
     origin: u32,
 }
@@ -27,7 +29,7 @@ impl TimestampState {
         Self {
             recent: 0,
             recent_at: 0,
-            tick_ns: granularity_ns.max(TICK_NS),
+            tick_ns: StrengthReducedU64::new(granularity_ns.max(TICK_NS)),
             origin,
         }
     }
@@ -65,7 +67,7 @@ impl TimestampState {
     pub(crate) fn echo_end(&self, now: Nanos, echo: u32) -> Nanos {
         let ticks = u64::from(self.value(now).wrapping_sub(echo));
         match (now / self.tick_ns).checked_sub(ticks) {
-            Some(tick) => (tick + 1) * self.tick_ns,
+            Some(tick) => (tick + 1) * self.tick_ns.get(),
             None => Nanos::MAX,
         }
     }
@@ -74,7 +76,7 @@ impl TimestampState {
     /// minutes.
     pub(crate) fn elapsed_ns(&self, now: Nanos, echo: u32) -> Option<Nanos> {
         let ticks = self.value(now).wrapping_sub(echo);
-        (ticks < 1 << 20).then(|| u64::from(ticks.max(1)) * self.tick_ns)
+        (ticks < 1 << 20).then(|| u64::from(ticks.max(1)) * self.tick_ns.get())
     }
 }
 

@@ -70,7 +70,12 @@ impl Tcp {
 
     /// Rate that pacing has, or would have; none before the first round trip.
     pub fn pacing_rate_bps(&self) -> Option<u64> {
-        pacing::rate_bps(&self.window, self.rtt.smoothed_ns())
+        pacing::rate_bps(self.paced_bits(), self.rtt.smoothed_ns())
+    }
+
+    /// What pacing sends, or would send, in a round trip.
+    pub fn paced_bits(&self) -> u64 {
+        pacing::paced_bits(&self.window)
     }
 
     /// SND.UNA.

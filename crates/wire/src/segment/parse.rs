@@ -9,7 +9,7 @@ use bytes::Bytes;
 
 use super::build::TCP_BYTES;
 use super::{Flags, Options, Segment};
-use crate::layout::{self, protocol};
+use crate::layout::{self, Family, protocol};
 use crate::packet::Packet;
 
 /// Why a packet is not taken as a segment.
@@ -40,10 +40,22 @@ impl Segment {
     /// See [`ParseError`].
     pub fn parse(mut packet: impl BorrowMut<Packet>) -> Result<Self, ParseError> {
         let packet = packet.borrow_mut();
-        Self::read(&packet.header, mem::take(&mut packet.payload))
+        let parts = Parts::new(&packet.header)?;
+        Ok(parts.read(mem::take(&mut packet.payload)))
     }
+}
 
-    fn read(header: &[u8], payload: Bytes) -> Result<Self, ParseError> {
+/// A header of TCP over IP, taken apart.
+struct Parts<'a> {
+    ip: &'a [u8],
+    family: Family,
+    tcp: &'a [u8; TCP_BYTES],
+    options: &'a [u8],
+}
+
+impl<'a> Parts<'a> {
+    #[inline]
+    fn new(header: &'a [u8]) -> Result<Self, ParseError> {
         let family = layout::family(header).ok_or(ParseError::NotTcp)?;
         if header[family.protocol()] != protocol::TCP {
             return Err(ParseError::NotTcp);
@@ -55,12 +67,22 @@ impl Segment {
         if usize::from(tcp[12] >> 4) * 4 != TCP_BYTES + options.len() {
             return Err(ParseError::Length);
         }
+        Ok(Self {
+            ip: header,
+            family,
+            tcp,
+            options,
+        })
+    }
+
+    #[inline]
+    fn read(&self, payload: Bytes) -> Segment {
+        let tcp = self.tcp;
         let u16_at = |at: usize| u16::from_be_bytes([tcp[at], tcp[at + 1]]);
         let u32_at =
             |at: usize| u32::from_be_bytes([tcp[at], tcp[at + 1], tcp[at + 2], tcp[at + 3]]);
-        let (source, destination) = layout::addresses(header);
-        // Filled in where it is returned: a segment is large, and this is done for each packet.
-        let mut parsed = Ok(Self {
+        let (source, destination) = layout::addresses(self.ip);
+        let mut segment = Segment {
             source: SocketAddr::new(source, u16_at(0)),
             destination: SocketAddr::new(destination, u16_at(2)),
             sequence: u32_at(4),
@@ -69,12 +91,10 @@ impl Segment {
             window: u16_at(14),
             urgent: u16_at(18),
             options: Options::default(),
-            ecn: layout::ecn(header, family),
+            ecn: layout::ecn(self.ip, self.family),
             payload,
-        });
-        if let Ok(segment) = &mut parsed {
-            segment.options.parse_more(options);
-        }
-        parsed
+        };
+        segment.options.parse_more(self.options);
+        segment
     }
 }

@@ -1,7 +1,7 @@
 //! What an item does when its time has come, by its workload.
 
 use mptcplab_plan::{Protocol, Traffic, Way, Workload};
-use mptcplab_traffic::splitmix64;
+use mptcplab_traffic::{Content, splitmix64};
 
 use super::{Item, Stage, Work};
 use crate::Nanos;
@@ -105,7 +105,7 @@ impl Item {
             kind,
             index,
             way,
-            phase: splitmix64(self.seed, index.into()) >> 16,
+            content: Content::new(splitmix64(self.seed, index.into())),
             is_compared: false,
             amount: None,
             until: None,
