@@ -39,7 +39,7 @@ variants:
   tcp: {protocol: tcp, via: a}
 repetitions: 3
 """
-PINNED = "68a36ce0e391d2e028a50eed5ca911bfd848f0b12fa1eed09503e88cc97092f8"
+PINNED = "28c7e94807d9e09a345d53a46baf17ab5f184eb0e6cdacfd72e03f2d3d7532b5"
 
 
 def files(folder: Path) -> dict[str, str]:

@@ -1,5 +1,6 @@
 //! The simulator, by behaviour.
 
+mod buffers;
 mod capture;
 mod determinism;
 mod hosts;

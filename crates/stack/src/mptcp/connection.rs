@@ -25,7 +25,7 @@ use crate::congestion::PathView;
 use crate::endpoint::{ConnectionId, Event, LocalAddress, Route, SubflowId};
 use crate::path_manager::Join;
 use crate::scheduler::{Scheduler, SubflowView};
-use crate::tcp::{CloseReason, Draft, FourTuple, Tcp, TcpConfig, TcpCounters};
+use crate::tcp::{CloseReason, Draft, FourTuple, PayloadShare, Tcp, TcpConfig, TcpCounters};
 
 /// Bytes that the options of a data segment take: a DSS with acknowledgement, mapping and
 /// checksum, all of 8 bytes; in whole words.
@@ -161,9 +161,7 @@ impl Connection {
     }
 
     fn new(opening: Opening, first: Subflow, locals: &[LocalAddress]) -> Self {
-        let window = |bytes: u64| bytes / 2;
-        let buffer = opening.tcp.receive_buffer;
-        let tuning = Tuning::new(window(buffer.initial_bytes), window(buffer.max_bytes));
+        let tuning = Tuning::new(opening.tcp.receive_buffer);
         let tuple = opening.tuple;
         let send_buffer_bytes =
             Self::first_send_buffer_bytes(opening.tcp.send_buffer.initial_bytes);
@@ -279,7 +277,7 @@ impl Connection {
             _ => Spoken::Unconfirmed,
         };
         // What waits for the infinite mapping takes room that the data level does not count.
-        let held = if self.failed.is_some() {
+        let held_bytes = if self.failed.is_some() {
             subflow.mappings.pending_bytes() as u64
         } else {
             0
@@ -293,7 +291,7 @@ impl Connection {
             deny_join_initial_address: self.config.deny_join_initial_address,
             short_numbers: self.config.short_numbers,
             acknowledgement: self.receiver.acknowledgement(),
-            window_bytes: self.receiver.window_bytes().saturating_sub(held),
+            window: self.receiver.window(held_bytes),
             fin: self.sender.fin_to_signal(),
             first: subflow.id == 0,
             initiated_here: subflow.initiated_here,
@@ -318,7 +316,8 @@ impl Connection {
             ..
         } = outgoing;
         if advertised {
-            self.receiver.advertised();
+            let window_bytes = subflow.tcp.advertised_window_bytes();
+            self.receiver.advertised(window_bytes);
         }
         // What had no room, beside data or another option, goes with an acknowledgement. What an
         // acknowledgement of its own could not carry waits.
@@ -510,9 +509,11 @@ impl Connection {
 
     /// Data for the application, at most `max_bytes`.
     pub fn read(&mut self, now: Nanos, max_bytes: usize) -> Option<Bytes> {
-        let rtt_ns = self.longest_rtt();
-        let data = match self.receiver.read(now, max_bytes, rtt_ns) {
-            Some(data) => Some(data),
+        let data = match self.receiver.read(max_bytes) {
+            Some(data) => {
+                self.tune(now, data.len() as u64);
+                Some(data)
+            }
             None if self.mode == Mode::Fallback => self.read_plain(now, max_bytes),
             None => None,
         };
@@ -520,25 +521,29 @@ impl Connection {
             self.told_readable = false;
             return None;
         }
-        if self.mode == Mode::Multipath {
-            let index = self
-                .last_receiver
-                .min(self.subflows.len().saturating_sub(1));
-            if let Some(subflow) = self.subflows.get_mut(index)
-                && self.receiver.owes_update()
-            {
-                subflow.request_ack();
+        if self.mode == Mode::Multipath
+            && let Some(free) = self.receiver.much_room_bytes()
+        {
+            for subflow in self.subflows.iter_mut().filter(|subflow| subflow.is_open()) {
+                subflow.update_window(free);
             }
         }
         data
     }
 
-    fn longest_rtt(&self) -> Nanos {
-        self.subflows
-            .iter()
-            .map(|subflow| subflow.tcp.receive_rtt_ns())
-            .max()
-            .unwrap_or(0)
+    /// The application read. The buffers of the subflows grow with that of the connection, and only
+    /// then: one that joins when this has its full size keeps the buffer that it began with.
+    fn tune(&mut self, now: Nanos, bytes: u64) {
+        let open = || self.subflows.iter().filter(|subflow| subflow.is_open());
+        let tcps = || open().map(|subflow| &subflow.tcp);
+        let rtt_ns = tcps().map(Tcp::receive_rtt_ns).max().unwrap_or(0);
+        let share = tcps().map(Tcp::payload_share).min();
+        let share = share.unwrap_or(PayloadShare::UNKNOWN);
+        if let Some(read_bytes) = self.receiver.on_read(now, bytes, rtt_ns, share) {
+            for subflow in self.subflows.iter_mut().filter(|subflow| subflow.is_open()) {
+                subflow.tcp.follow_receive_buffer(read_bytes);
+            }
+        }
     }
 
     /// The host's addresses are these now.

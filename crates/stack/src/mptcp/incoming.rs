@@ -24,6 +24,11 @@ impl Connection {
         self.look_at_paths(index);
         let subflow = &mut self.subflows[index];
         subflow.pending = true;
+        if self.mode == Mode::Multipath {
+            let pending = subflow.mappings.pending_bytes() as u64;
+            let promised = self.receiver.window(pending).promised_bytes;
+            subflow.tcp.admit_promised(segment, promised);
+        }
         let progress = subflow.tcp.receive(now, segment, &self.paths);
         self.follow(now, index, &progress, Some(segment));
         progress.answer_with_reset

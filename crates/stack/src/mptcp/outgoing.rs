@@ -6,7 +6,7 @@ use mptcplab_wire::option::{Capable, DataNumber, Dss, Join, Mapping, MptcpOption
 use super::keys::{Key, join_hmac, join_hmac_in_ack, join_hmac_in_syn_ack};
 use super::signals::Signals;
 use super::subflow::Stage;
-use crate::tcp::{Carrier, DataMapping, Extension};
+use crate::tcp::{Carrier, DataMapping, Extension, SharedWindow};
 
 /// What the segments of a subflow need to know of the connection and of the subflow.
 pub(super) struct Outgoing<'a> {
@@ -20,7 +20,7 @@ pub(super) struct Outgoing<'a> {
     pub(super) short_numbers: bool,
     /// DATA_ACK and window, where the peer's key is known.
     pub(super) acknowledgement: u64,
-    pub(super) window_bytes: u64,
+    pub(super) window: SharedWindow,
     /// Number of DATA_FIN, where it is to be signalled.
     pub(super) fin: Option<u64>,
 
@@ -77,9 +77,9 @@ impl Extension for Outgoing<'_> {
         }
     }
 
-    fn receive_window_bytes(&self) -> Option<u64> {
+    fn shared_window(&self) -> Option<SharedWindow> {
         let known = self.spoken != Spoken::Tcp && self.remote_key.is_some();
-        known.then_some(self.window_bytes)
+        known.then_some(self.window)
     }
 }
 

@@ -36,6 +36,11 @@ impl Reassembly {
         self.ready_bytes
     }
 
+    /// Bytes that are kept, ready or not.
+    pub(super) fn held_bytes(&self) -> u64 {
+        self.ready_bytes + self.waiting_bytes
+    }
+
     /// Takes data at an offset, but for what has come before and what lies at or beyond `limit`.
     /// Returns how many bytes were new. What would take more memory than `limit` allows is
     /// dropped; the peer sends it again.

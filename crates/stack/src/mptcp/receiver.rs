@@ -6,6 +6,7 @@ use super::numbers::DataNumbers;
 use super::reassembly::Reassembly;
 use super::tuning::Tuning;
 use crate::Nanos;
+use crate::tcp::{PayloadShare, SharedWindow, usable_bytes};
 
 /// Received data, and the window that all subflows share.
 #[derive(Debug)]
@@ -19,6 +20,8 @@ pub(super) struct Receiver {
     tuning: Tuning,
     /// The right edge of the window that was advertised; it never moves back.
     advertised_end: u64,
+    /// Last window that was advertised.
+    advertised_bytes: u64,
     /// Payload of a full segment.
     segment_bytes: u64,
 }
@@ -34,6 +37,7 @@ impl Receiver {
             told_end: false,
             tuning,
             advertised_end,
+            advertised_bytes: advertised_end,
             segment_bytes: u64::from(segment_bytes),
         }
     }
@@ -93,53 +97,69 @@ impl Receiver {
         (consumed + self.tuning.window_bytes()).max(self.advertised_end)
     }
 
-    /// Right edge of the window, which moves in steps of a segment or half the window, and never
-    /// back: slivers would make the peer send small segments (RFC 9293, section 3.8.6.2.2).
-    fn right_edge(&self) -> u64 {
+    /// The window, counted from the data acknowledgement. What waits for data before it takes room
+    /// too, but the right edge never moves back. `held_bytes` are taken beside.
+    pub(super) fn window(&self, held_bytes: u64) -> SharedWindow {
+        let free = self.free_bytes(held_bytes);
+        let promised = self.advertised_end.saturating_sub(self.next());
         let step = self.segment_bytes.min(self.tuning.window_bytes() / 2);
-        let room_end = self.room_end();
-        if room_end - self.advertised_end >= step {
-            room_end
-        } else {
-            self.advertised_end
+        SharedWindow {
+            // Slivers would make the peer send small segments (RFC 9293, section 3.8.6.2.2).
+            free_bytes: if free >= promised + step { free } else { 0 },
+            promised_bytes: promised.saturating_sub(held_bytes),
         }
     }
 
-    /// Window to advertise, counted from the data acknowledgement. After a fallback more may have
-    /// come than was offered here.
-    pub(super) fn window_bytes(&self) -> u64 {
-        self.right_edge().saturating_sub(self.next())
+    fn free_bytes(&self, held_bytes: u64) -> u64 {
+        let window = self.tuning.window_bytes();
+        let held = self.reassembly.held_bytes() + held_bytes;
+        usable_bytes(window.saturating_sub(held), window, self.segment_bytes)
     }
 
-    /// The window was advertised.
-    pub(super) fn advertised(&mut self) {
-        self.advertised_end = self.right_edge();
+    /// A window was advertised.
+    pub(super) fn advertised(&mut self, window_bytes: u64) {
+        self.advertised_end = self.advertised_end.max(self.next() + window_bytes);
+        self.advertised_bytes = window_bytes;
     }
 
-    /// The next bytes for the application. `rtt_ns` is the longest round trip of the subflows.
-    pub(super) fn read(&mut self, now: Nanos, max_bytes: usize, rtt_ns: Nanos) -> Option<Bytes> {
-        let data = self.reassembly.read(max_bytes)?;
-        self.tuning.on_read(now, data.len() as u64, rtt_ns);
-        Some(data)
+    /// The next bytes for the application.
+    pub(super) fn read(&mut self, max_bytes: usize) -> Option<Bytes> {
+        self.reassembly.read(max_bytes)
     }
 
-    /// Whether reading has opened the window so far that the peer should know: by two segments
-    /// or half of it, and by as much as was left.
-    pub(super) fn owes_update(&self) -> bool {
-        // A peer may send more than it was offered, where reading has made room for it.
-        let left = self.advertised_end.saturating_sub(self.next());
-        let grown = self.right_edge() - self.advertised_end;
-        let much = (2 * self.segment_bytes).min(self.tuning.window_bytes() / 2);
-        grown >= much && grown >= left
+    /// The application read: see [`Tuning::on_read`].
+    pub(super) fn on_read(
+        &mut self,
+        now: Nanos,
+        bytes: u64,
+        rtt_ns: Nanos,
+        share: PayloadShare,
+    ) -> Option<u64> {
+        self.tuning.on_read(now, bytes, rtt_ns, share)
+    }
+
+    /// Free room, where reading has at least doubled the window since one was advertised.
+    pub(super) fn much_room_bytes(&self) -> Option<u64> {
+        let free = self.free_bytes(0);
+        (free > 0 && free >= 2 * self.advertised_bytes).then_some(free)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tcp::BufferLimits;
+
+    /// A window of 1000 bytes.
+    fn tuning() -> Tuning {
+        Tuning::new(BufferLimits {
+            initial_bytes: 2000,
+            max_bytes: 2000,
+        })
+    }
 
     fn receiver() -> Receiver {
-        Receiver::new(99, Tuning::new(1000, 1000), 200)
+        Receiver::new(99, tuning(), 200)
     }
 
     #[test]
@@ -154,31 +174,51 @@ mod tests {
         assert!(receiver.is_finished());
     }
 
+    /// Advertises what the window is, as a subflow does that has no limit of its own.
+    fn advertise(receiver: &mut Receiver) -> u64 {
+        let window = receiver.window(0);
+        let bytes = window.free_bytes.max(window.promised_bytes);
+        receiver.advertised(bytes);
+        bytes
+    }
+
     #[test]
     fn the_window_counts_from_what_was_read() {
         let mut receiver = receiver();
         receiver.insert(0, Bytes::from_static(&[0; 600]));
-        receiver.advertised();
-        assert_eq!(receiver.window_bytes(), 400);
-        assert!(!receiver.owes_update());
-        receiver.read(0, 399, 0);
-        assert!(!receiver.owes_update());
-        receiver.read(0, 1, 0);
-        assert!(receiver.owes_update());
-        assert_eq!(receiver.window_bytes(), 800);
+        assert_eq!(advertise(&mut receiver), 400);
+        receiver.read(399);
+        assert_eq!(receiver.much_room_bytes(), None);
+        receiver.read(1);
+        assert_eq!(receiver.much_room_bytes(), Some(800));
+        assert_eq!(advertise(&mut receiver), 800);
     }
 
     #[test]
     fn the_window_opens_by_a_segment_or_half_of_it_at_once() {
         for (segment_bytes, step) in [(200, 200), (1460, 500)] {
-            let mut receiver = Receiver::new(99, Tuning::new(1000, 1000), segment_bytes);
+            let mut receiver = Receiver::new(99, tuning(), segment_bytes);
             receiver.insert(0, Bytes::from_static(&[0; 1000]));
-            receiver.advertised();
-            receiver.read(0, step - 1, 0);
-            assert_eq!(receiver.window_bytes(), 0);
-            receiver.read(0, 1, 0);
-            assert_eq!(receiver.window_bytes(), step as u64);
+            assert_eq!(advertise(&mut receiver), 0);
+            receiver.read(step - 1);
+            assert_eq!(advertise(&mut receiver), 0);
+            receiver.read(1);
+            assert_eq!(advertise(&mut receiver), step as u64);
         }
+    }
+
+    #[test]
+    fn what_waits_for_data_before_it_takes_room() {
+        let mut receiver = receiver();
+        receiver.insert(500, Bytes::from_static(&[0; 400]));
+        assert_eq!(advertise(&mut receiver), 1000);
+        receiver.insert(0, Bytes::from_static(&[0; 300]));
+        receiver.read(300);
+        // 600 bytes are free, and 700 were promised.
+        assert_eq!(advertise(&mut receiver), 700);
+        receiver.insert(300, Bytes::from_static(&[0; 200]));
+        while receiver.read(600).is_some() {}
+        assert_eq!(advertise(&mut receiver), 1000);
     }
 
     #[test]
@@ -191,10 +231,7 @@ mod tests {
     fn a_peer_may_send_into_room_that_it_was_not_told_of() {
         let mut receiver = receiver();
         receiver.insert(0, Bytes::from_static(&[0; 1000]));
-        receiver.read(0, 399, 0);
+        receiver.read(399);
         assert_eq!(receiver.insert(1000, Bytes::from_static(&[0; 399])), 399);
-        assert!(!receiver.owes_update());
-        receiver.read(0, 1, 0);
-        assert!(receiver.owes_update());
     }
 }

@@ -225,6 +225,10 @@ impl Connection {
                 break;
             }
             let payload = self.sender.slice(from, bytes);
+            let window_end = self.sender.window_end();
+            subflow
+                .tcp
+                .raise_send_window(window_end.saturating_sub(from));
             // The last data brings DATA_FIN with it (RFC 8684, section 3.3.3).
             let last = new && self.sender.is_shut() && from + bytes == self.sender.end();
             let with_keys = from == 0 && !self.confirmed;

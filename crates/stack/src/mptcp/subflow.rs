@@ -138,6 +138,12 @@ impl Subflow {
         self.tcp.received() < end || self.mappings.covers(from, end)
     }
 
+    /// Reading has made room: lets an ACK go out where the peer should know.
+    pub(super) fn update_window(&mut self, free_bytes: u64) {
+        self.tcp.update_shared_window(free_bytes);
+        self.pending = true;
+    }
+
     /// Lets an ACK go out.
     pub(super) fn request_ack(&mut self) {
         self.tcp.request_ack();

@@ -1,85 +1,90 @@
 //! The size of the receive buffer of a connection, tuned by what the application reads.
 
 use crate::Nanos;
+use crate::tcp::{BufferLimits, PayloadShare, ReceiveBuffer};
 
-/// The window follows twice what the application reads in a round trip, as it grows; it never
-/// shrinks.
+/// The buffer follows what the application reads in a round trip, the longest of the subflows.
 ///
-/// Source: M. Fisk, W. Feng, "Dynamic Right-Sizing in TCP", LACSI 2001; the formula is Linux's
-/// (`mptcp_rcv_space_adjust`), with the longest round trip of the subflows.
-#[derive(Clone, Copy, Debug)]
+/// Source: `mptcp_rcv_space_adjust` in Linux 6.18, net/mptcp/protocol.c.
+#[derive(Clone, Debug)]
 pub(super) struct Tuning {
-    window_bytes: u64,
-    max_bytes: u64,
-    /// Read in a round trip, at most so far.
-    space_bytes: u64,
+    buffer: ReceiveBuffer,
     /// Read since `since`.
     read_bytes: u64,
     since: Nanos,
 }
 
 impl Tuning {
-    /// Windows at the start and at most.
-    pub(super) fn new(initial_bytes: u64, max_bytes: u64) -> Self {
+    pub(super) fn new(limits: BufferLimits) -> Self {
         Self {
-            window_bytes: initial_bytes,
-            max_bytes: max_bytes.max(initial_bytes),
-            space_bytes: initial_bytes.min(INITIAL_SPACE_BYTES),
+            buffer: ReceiveBuffer::new(limits, SEGMENT_BYTES),
             read_bytes: 0,
             since: 0,
         }
     }
 
     pub(super) fn window_bytes(&self) -> u64 {
-        self.window_bytes
+        self.buffer.window_bytes()
     }
 
-    pub(super) fn on_read(&mut self, now: Nanos, bytes: u64, rtt_ns: Nanos) {
+    /// The application read. `share` is the least of the subflows: one that has brought nothing yet
+    /// has that of the beginning. Gives what was read in a round trip where the buffer grew.
+    pub(super) fn on_read(
+        &mut self,
+        now: Nanos,
+        bytes: u64,
+        rtt_ns: Nanos,
+        share: PayloadShare,
+    ) -> Option<u64> {
         self.read_bytes += bytes;
         if now.saturating_sub(self.since) < rtt_ns || rtt_ns == 0 {
-            return;
+            return None;
         }
-        if self.read_bytes > self.space_bytes {
-            let window = 2 * self.read_bytes + SLACK_BYTES;
-            let growth = self.read_bytes - self.space_bytes;
-            let ahead = u128::from(window) * u128::from(growth) / u128::from(self.space_bytes);
-            let wanted = u128::from(window) + 2 * ahead;
-            let wanted = u64::try_from(wanted).unwrap_or(u64::MAX);
-            self.window_bytes = self.window_bytes.max(wanted.min(self.max_bytes));
-            self.space_bytes = self.read_bytes;
-        }
-        self.read_bytes = 0;
+        self.buffer.set_share(share);
+        let read = core::mem::take(&mut self.read_bytes);
         self.since = now;
+        (read > self.buffer.space_bytes() && self.buffer.grow(read, 0)).then_some(read)
     }
 }
 
-/// Sixteen segments, for what is on its way when the application reads.
-const SLACK_BYTES: u64 = 16 * 1460;
-
-/// What is taken to have been read in the round trip before the first: an initial window.
-const INITIAL_SPACE_BYTES: u64 = 10 * 1460;
+/// Payload of the segments of the initial window, which is taken to have been read in the round
+/// trip before the first.
+const SEGMENT_BYTES: u64 = 1448;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_window_is_twice_what_was_read_in_a_round_trip_and_more_where_that_grows() {
-        let mut tuning = Tuning::new(65_535, 10_000_000);
-        tuning.on_read(0, 0, 10);
-        tuning.on_read(9, 14_600, 10);
-        assert_eq!(tuning.window_bytes(), 65_535);
-        tuning.on_read(10, 14_600, 10);
-        // w = 2 · 29 200 + 23 360 = 81 760, twice as much as before: w + 2w.
-        assert_eq!(tuning.window_bytes(), 245_280);
-        tuning.on_read(20, 29_200, 10);
-        assert_eq!(tuning.window_bytes(), 245_280);
+    fn tuning(max_bytes: u64) -> Tuning {
+        Tuning::new(BufferLimits {
+            initial_bytes: 131_072,
+            max_bytes,
+        })
     }
 
     #[test]
-    fn the_limit_holds() {
-        let mut tuning = Tuning::new(65_535, 100_000);
-        tuning.on_read(10, 1 << 40, 10);
-        assert_eq!(tuning.window_bytes(), 100_000);
+    fn the_buffer_follows_what_is_read_in_a_round_trip() {
+        let mut tuning = tuning(10_000_000);
+        let share = PayloadShare::UNKNOWN;
+        assert_eq!(tuning.on_read(0, 0, 10, share), None);
+        assert_eq!(tuning.on_read(9, 14_480, 10, share), None);
+        assert_eq!(tuning.window_bytes(), 65_536);
+        // w = 2 · 28 960, twice as much as before: w + 2w.
+        assert_eq!(tuning.on_read(10, 14_480, 10, share), Some(28_960));
+        assert_eq!(tuning.window_bytes(), 173_760);
+        assert_eq!(tuning.on_read(20, 28_960, 10, share), None);
+        assert_eq!(tuning.window_bytes(), 173_760);
+    }
+
+    #[test]
+    fn the_window_is_that_of_the_least_share_once_a_round_trip() {
+        let mut tuning = tuning(400_000);
+        tuning.on_read(10, 1 << 40, 10, PayloadShare::UNKNOWN);
+        assert_eq!(tuning.window_bytes(), 200_000);
+        let share = PayloadShare::of_segments(1424);
+        tuning.on_read(19, 1, 10, share);
+        assert_eq!(tuning.window_bytes(), 200_000);
+        tuning.on_read(20, 1, 10, share);
+        assert_eq!(tuning.window_bytes(), 246_875);
     }
 }

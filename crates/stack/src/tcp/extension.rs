@@ -3,6 +3,8 @@
 
 use mptcplab_wire::Options;
 
+use super::SharedWindow;
+
 /// Where the bytes of a segment stand in the data of an MPTCP connection. It is fixed when the
 /// bytes are handed over and repeated with every retransmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,8 +48,8 @@ pub trait Extension {
     /// before blocks of selective acknowledgement, which get the room that is left.
     fn options(&mut self, carrier: Carrier, room_bytes: usize, options: &mut Options);
 
-    /// Window to advertise instead of the subflow's own: free room for data of the connection.
-    fn receive_window_bytes(&self) -> Option<u64>;
+    /// Window to advertise instead of the subflow's own: that of the connection.
+    fn shared_window(&self) -> Option<SharedWindow>;
 }
 
 /// Plain TCP: nothing to add.
@@ -57,7 +59,7 @@ pub struct NoExtension;
 impl Extension for NoExtension {
     fn options(&mut self, _carrier: Carrier, _room_bytes: usize, _options: &mut Options) {}
 
-    fn receive_window_bytes(&self) -> Option<u64> {
+    fn shared_window(&self) -> Option<SharedWindow> {
         None
     }
 }

@@ -84,6 +84,17 @@ impl Inbox {
         self.ready_bytes
     }
 
+    /// Bytes that are kept, ready or not.
+    pub(crate) fn held_bytes(&self) -> u64 {
+        self.ready_bytes + self.early_charge - self.early.len() as u64 * OVERHEAD_BYTES
+    }
+
+    /// How far what has come reaches beyond what is expected next.
+    pub(crate) fn beyond_bytes(&self) -> u64 {
+        let last = self.ranges.last_key_value();
+        last.map_or(0, |(_, &right)| right - self.next)
+    }
+
     /// There is data beyond a hole.
     pub(crate) fn has_hole(&self) -> bool {
         !self.ranges.is_empty()

@@ -27,6 +27,7 @@ mod progress;
 mod rack;
 mod rate;
 mod receive;
+mod receive_buffer;
 mod receive_window;
 mod records;
 mod recovery;
@@ -60,6 +61,9 @@ pub use draft::Draft;
 pub use extension::{Carrier, DataMapping, Extension, NoExtension};
 pub use info::TcpInfo;
 pub use progress::{CloseReason, Progress};
+pub(crate) use receive_buffer::{PayloadShare, ReceiveBuffer};
+pub use receive_window::SharedWindow;
+pub(crate) use receive_window::usable_bytes;
 pub use state::State;
 
 use ack_policy::AckPolicy;
@@ -222,13 +226,57 @@ impl Tcp {
 
     fn take_ready(&mut self, now: Nanos, max_bytes: usize) -> Option<(u64, Bytes)> {
         let taken = self.inbox.take(max_bytes)?;
-        self.receive_window.on_read(now, taken.1.len() as u64);
+        if self.window_shared {
+            return Some(taken);
+        }
         let next = self.inbox.next();
+        let held = self.inbox.held_bytes();
         let ready = self.inbox.ready_bytes();
-        if self.state.may_receive() && self.receive_window.should_update(next, ready) {
+        let beyond = self.inbox.beyond_bytes();
+        self.receive_window
+            .on_read(now, taken.1.len() as u64, ready, beyond);
+        if self.state.may_receive() && self.receive_window.should_update(next, held) {
             self.due.ack = true;
         }
         Some(taken)
+    }
+
+    /// The window of the connection has so much room now: lets an ACK go out where the peer should
+    /// know.
+    pub fn update_shared_window(&mut self, free_bytes: u64) {
+        let next = self.inbox.next();
+        if self.state.may_receive() && self.receive_window.should_update_shared(next, free_bytes) {
+            self.due.ack = true;
+        }
+    }
+
+    /// The window of the connection leaves so much from the data that is handed over next.
+    pub fn raise_send_window(&mut self, bytes: u64) {
+        self.peer_window.raise(bytes);
+    }
+
+    /// The window of the connection promises so much: a segment within it may come here, whatever
+    /// was advertised on this subflow.
+    pub fn admit_promised(&mut self, segment: &Segment, promised_bytes: u64) {
+        let next = self.inbox.next();
+        if self.offset_of(segment) + segment.payload.len() as u64 > self.receive_window.right() {
+            self.receive_window.promise(next, promised_bytes);
+        }
+    }
+
+    /// The last window that was advertised.
+    pub fn advertised_window_bytes(&self) -> u64 {
+        self.receive_window.advertised_bytes()
+    }
+
+    /// Part of the receive buffer's memory that is payload.
+    pub(crate) fn payload_share(&self) -> PayloadShare {
+        self.receive_window.share()
+    }
+
+    /// The buffer of the connection grew as the application read so much in a round trip.
+    pub fn follow_receive_buffer(&mut self, read_bytes: u64) {
+        self.receive_window.follow(read_bytes);
     }
 
     /// The round trip as received data tells it: an end that only receives measures no other after
@@ -280,7 +328,7 @@ impl Tcp {
     }
 
     /// Whether the window is that of the whole MPTCP connection: then the owner obeys the peer's
-    /// ([`Tcp::send_window_bytes`]) and says what to offer ([`Extension::receive_window_bytes`]).
+    /// ([`Tcp::send_window_bytes`]) and says what to offer ([`Extension::shared_window`]).
     pub fn share_window(&mut self, shared: bool) {
         self.window_shared = shared;
     }

@@ -30,6 +30,13 @@ impl PeerWindow {
         self.largest_bytes
     }
 
+    /// Another subflow was offered more: that holds here until the next acknowledgement, as far as a
+    /// window field could have said it.
+    pub(crate) fn raise(&mut self, bytes: u64) {
+        self.bytes = self.bytes.max(bytes.min(65_535 << self.shift));
+        self.largest_bytes = self.largest_bytes.max(self.bytes);
+    }
+
     /// Takes the window of a SYN, which is not scaled.
     pub(crate) fn set_unscaled(&mut self, segment: &Segment, sequence: u64, acknowledged: u64) {
         self.set(u64::from(segment.window), sequence, acknowledged);

@@ -265,7 +265,8 @@ impl Tcp {
                 let next = self.inbox.next();
                 self.received_bytes += next - before;
                 progress.readable = true;
-                self.receive_window.on_data(bytes);
+                let held = self.inbox.held_bytes();
+                self.receive_window.on_data(bytes, held);
                 self.measure_receiver_rtt(now, segment);
                 let rto = self.rtt.rto_ns();
                 let at_once = self.acks.on_data(now, bytes, next, rto)
@@ -280,6 +281,9 @@ impl Tcp {
                 }
             }
             Arrival::Early => {
+                let held = self.inbox.held_bytes();
+                self.receive_window.on_early(self.inbox.beyond_bytes());
+                self.receive_window.on_data(bytes, held);
                 self.counters.queued_early += 1;
                 self.due.ack = true;
             }

@@ -1,29 +1,43 @@
-//! The window that this end offers, and how it grows (Linux's dynamic right-sizing, after Fisk
-//! and Feng 2001).
+//! The window that this end offers, and how it grows with the buffer behind it.
+//!
+//! Source: `tcp_grow_window`, `tcp_rcv_space_adjust` and `__tcp_select_window` in Linux 6.18, net/ipv4.
 
 use super::config::BufferLimits;
+use super::receive_buffer::{PayloadShare, ReceiveBuffer};
 use crate::Nanos;
 
-/// Segments that the first round trip may bring.
-const INITIAL_SEGMENTS: u64 = 10;
+/// Bytes of a segment that timestamps take from its payload.
+const TIMESTAMPS_BYTES: u64 = 12;
+
+/// Segments are taken for full ones from this payload on (RFC 9293, section 3.7.1).
+const LEAST_FULL_BYTES: u64 = 536;
+
+/// Window that the owner of all subflows of a connection offers on one of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SharedWindow {
+    /// Room that there is.
+    pub free_bytes: u64,
+    /// What is left of the window that was offered before, on whatever subflow.
+    pub promised_bytes: u64,
+}
 
 /// The offered window.
 #[derive(Clone, Debug)]
 pub(crate) struct ReceiveWindow {
-    /// Most that is offered now; follows the clamp with the data that comes.
+    /// Most that is offered now; follows the buffer with the data that comes.
     limit_bytes: u64,
-    /// What the buffer holds: half of it, as headers and bookkeeping take the rest.
-    clamp_bytes: u64,
-    max_bytes: u64,
+    buffer: ReceiveBuffer,
+    /// Payload of the full segments that come.
+    segment_bytes: u64,
     /// Window scale of what is advertised; none where the peer does not scale.
     shift: Option<u8>,
     mss: u64,
     /// Largest right edge ever advertised.
     right: u64,
-    /// Last window advertised.
+    /// Last window advertised, and its right edge.
     advertised_bytes: u64,
-    /// What the application read in the last round trip that counted.
-    space_bytes: u64,
+    told_right: u64,
+    /// Read since `round_from`.
     read_bytes: u64,
     round_from: Nanos,
     rtt_ns: Nanos,
@@ -34,23 +48,24 @@ pub(crate) struct ReceiveWindow {
 impl ReceiveWindow {
     pub(crate) fn new(buffer: BufferLimits, mss: u32) -> Self {
         let mss = u64::from(mss.max(1));
-        let max_bytes = (buffer.max_bytes.max(buffer.initial_bytes) / 2).max(1);
-        let initial = (buffer.initial_bytes / 2).clamp(1, 65_535);
+        let payload = mss.saturating_sub(TIMESTAMPS_BYTES).max(1);
+        let scaled = buffer.max_bytes.max(65_535);
+        let buffer = ReceiveBuffer::new(buffer, payload);
+        let initial = buffer.window_bytes().clamp(1, 65_535);
         let initial = if initial > mss {
             initial - initial % mss
         } else {
             initial
         };
-        let scaled = buffer.max_bytes.max(65_535);
         Self {
             limit_bytes: initial,
-            clamp_bytes: initial,
-            max_bytes,
+            buffer,
+            segment_bytes: LEAST_FULL_BYTES.min(payload),
             shift: Some((scaled.ilog2().saturating_sub(15)).min(14) as u8),
             mss,
             right: 0,
             advertised_bytes: initial,
-            space_bytes: initial.min(INITIAL_SEGMENTS * mss),
+            told_right: 0,
             read_bytes: 0,
             round_from: 0,
             rtt_ns: 0,
@@ -81,47 +96,69 @@ impl ReceiveWindow {
 
     /// What an application reads in a round trip.
     pub(crate) fn space_bytes(&self) -> u64 {
-        self.space_bytes
+        self.buffer.space_bytes()
     }
 
     /// What segments beyond a hole may use.
     pub(crate) fn early_room_bytes(&self) -> u64 {
-        2 * self.clamp_bytes.max(65_535)
+        self.buffer.memory_bytes().max(131_070)
+    }
+
+    /// Part of the buffer's memory that is payload.
+    pub(crate) fn share(&self) -> PayloadShare {
+        self.buffer.share()
+    }
+
+    /// What may be offered while the buffer holds `held_bytes`.
+    fn free_bytes(&self, held_bytes: u64) -> u64 {
+        let window = self.buffer.window_bytes();
+        let free = usable_bytes(window.saturating_sub(held_bytes), window, self.mss);
+        free.min(self.limit_bytes)
     }
 
     /// The window of a SYN, which is not scaled.
     pub(crate) fn syn_window(&mut self, next: u64) -> u16 {
         let window = self.limit_bytes.min(65_535);
-        self.right = self.right.max(next + window);
+        self.told_right = next + window;
+        self.right = self.right.max(self.told_right);
         self.advertised_bytes = window;
         window as u16
     }
 
     /// The window field of a segment that acknowledges `next`. The right edge moves in steps of a
     /// segment or half the window, and never back (RFC 9293, section 3.8.6.2.2).
-    pub(crate) fn advertise(&mut self, next: u64, ready_bytes: u64) -> u16 {
-        let free = self.limit_bytes.saturating_sub(ready_bytes);
+    pub(crate) fn advertise(&mut self, next: u64, held_bytes: u64) -> u16 {
+        let free = self.free_bytes(held_bytes);
         let kept = self.right.saturating_sub(next);
         let step = self.mss.min(self.limit_bytes / 2);
-        let unit = self.unit_bytes();
-        let units = if free >= kept + step {
-            free / unit
-        } else {
-            kept.div_ceil(unit)
-        };
-        self.set(next, units)
+        let window = if free >= kept + step { free } else { kept };
+        self.set(next, window.div_ceil(self.unit_bytes()))
     }
 
     /// The same where the owner says what to offer, which may also be less than before.
-    pub(crate) fn advertise_shared(&mut self, next: u64, window_bytes: u64) -> u16 {
-        self.set(next, window_bytes / self.unit_bytes())
+    pub(crate) fn advertise_shared(&mut self, next: u64, shared: SharedWindow) -> u16 {
+        let free = shared.free_bytes.min(self.limit_bytes);
+        let unit = self.unit_bytes();
+        let units = if free > shared.promised_bytes {
+            free.div_ceil(unit)
+        } else {
+            shared.promised_bytes / unit
+        };
+        self.set(next, units)
     }
 
     fn set(&mut self, next: u64, units: u64) -> u16 {
         let units = units.min(u64::from(u16::MAX));
         self.advertised_bytes = units * self.unit_bytes();
-        self.right = self.right.max(next + self.advertised_bytes);
+        self.told_right = next + self.advertised_bytes;
+        self.right = self.right.max(self.told_right);
         units as u16
+    }
+
+    /// The owner has promised so much on another subflow.
+    pub(crate) fn promise(&mut self, next: u64, bytes: u64) {
+        let largest = u64::from(u16::MAX) * self.unit_bytes();
+        self.right = self.right.max(next + bytes.min(largest));
     }
 
     /// Last window advertised.
@@ -131,17 +168,49 @@ impl ReceiveWindow {
 
     /// Reading has made so much room that the peer should know: the window is at least twice
     /// what is left of the one advertised.
-    pub(crate) fn should_update(&self, next: u64, ready_bytes: u64) -> bool {
-        let left = self.right.saturating_sub(next);
-        let free = self.limit_bytes.saturating_sub(ready_bytes);
-        2 * left <= self.clamp_bytes && free >= (2 * left).max(self.mss.min(self.limit_bytes / 2))
+    pub(crate) fn should_update(&self, next: u64, held_bytes: u64) -> bool {
+        self.is_much(next, self.free_bytes(held_bytes))
     }
 
-    /// Data came in a segment of at least a few hundred bytes: the offer moves towards the clamp.
-    pub(crate) fn on_data(&mut self, bytes: u64) {
-        if self.limit_bytes < self.clamp_bytes && bytes >= 128 {
-            self.limit_bytes = (self.limit_bytes + 2 * self.mss).min(self.clamp_bytes);
+    /// The same where the owner has so much room.
+    pub(crate) fn should_update_shared(&self, next: u64, free_bytes: u64) -> bool {
+        self.is_much(next, free_bytes.min(self.limit_bytes))
+    }
+
+    fn is_much(&self, next: u64, free: u64) -> bool {
+        let left = self.told_right.saturating_sub(next);
+        let window = self.buffer.window_bytes();
+        2 * left <= window && free >= (2 * left).max(self.mss.min(self.limit_bytes / 2))
+    }
+
+    /// Data came in a segment, and the buffer holds so much with it: the offer moves towards what
+    /// is left, where the segment has at least a few hundred bytes.
+    pub(crate) fn on_data(&mut self, bytes: u64, held_bytes: u64) {
+        if bytes >= self.segment_bytes && (bytes != self.segment_bytes || self.is_new()) {
+            self.segment_bytes = bytes;
+            self.buffer.set_share(PayloadShare::of_segments(bytes));
         }
+        let room = self.buffer.window_bytes().saturating_sub(held_bytes);
+        if bytes >= 128 {
+            let step = 2 * self.mss.max(bytes);
+            let room = room.saturating_sub(self.limit_bytes);
+            self.limit_bytes += step.min(room);
+        }
+    }
+
+    /// No full segment has come yet.
+    fn is_new(&self) -> bool {
+        self.buffer.share() == PayloadShare::UNKNOWN
+    }
+
+    /// Data came beyond a hole, up to so far from what is expected next.
+    pub(crate) fn on_early(&mut self, beyond_bytes: u64) {
+        self.buffer.grow(self.buffer.space_bytes(), beyond_bytes);
+    }
+
+    /// The owner's application read so much in a round trip, and the owner's buffer grew.
+    pub(crate) fn follow(&mut self, read_bytes: u64) {
+        self.buffer.grow(read_bytes, 0);
     }
 
     /// A round trip as the timestamps of received data tell it; smoothed as SRTT is. Only the
@@ -168,24 +237,27 @@ impl ReceiveWindow {
         self.rtt_ns = rtt_ns;
     }
 
-    /// The application read: once a round trip the clamp becomes twice what it read, and more
-    /// while that grows, as the sender's window doubles.
-    pub(crate) fn on_read(&mut self, now: Nanos, bytes: u64) {
+    /// The application read, and left `ready_bytes`: once a round trip the buffer follows.
+    pub(crate) fn on_read(&mut self, now: Nanos, bytes: u64, ready_bytes: u64, beyond_bytes: u64) {
         self.read_bytes += bytes;
         if self.rtt_ns == 0 || now.saturating_sub(self.round_from) < self.rtt_ns {
             return;
         }
-        let read = core::mem::take(&mut self.read_bytes);
+        let read = core::mem::take(&mut self.read_bytes).saturating_sub(ready_bytes);
         self.round_from = now;
-        if read <= self.space_bytes {
-            return;
+        if read > self.buffer.space_bytes() {
+            self.buffer.grow(read, beyond_bytes);
         }
-        let window = 2 * read + 16 * self.mss;
-        let growth = u128::from(window) * u128::from(read - self.space_bytes);
-        let growth = (growth / u128::from(self.space_bytes.max(1))) as u64;
-        let window = (window + 2 * growth).min(self.max_bytes);
-        self.clamp_bytes = self.clamp_bytes.max(window);
-        self.space_bytes = read;
+    }
+}
+
+/// What is worth offering of `free` bytes, where the buffer has room for a window: little of it, or
+/// less than a segment, would make the peer send small ones.
+pub(crate) fn usable_bytes(free: u64, window: u64, mss: u64) -> u64 {
+    if free < window / 16 || free < mss.min(window / 2) {
+        0
+    } else {
+        free
     }
 }
 
@@ -213,23 +285,55 @@ mod tests {
         window.advertise(30_001, 30_000);
         assert!(window.right().abs_diff(right) < 128);
         let right = window.right();
-        window.advertise(30_001, 29_000);
+        window.advertise(30_001, 30_000);
         assert!(window.right() - right < 128);
         window.advertise(30_001, 20_000);
-        assert_eq!(window.right(), 30_001 + (44_240 / 128) * 128);
+        assert_eq!(window.right(), 30_001 + 45_568);
     }
 
     #[test]
-    fn the_clamp_follows_what_is_read_in_a_round_trip() {
+    fn the_offer_follows_the_buffer_with_the_data_that_comes() {
         let mut window = window();
         window.set_rtt(10);
-        window.on_read(10, 60_000);
-        // 2 · 60 000 + 16 · 1460, and twice its share of (60 000 − 14 600) / 14 600 on top.
-        assert_eq!(window.clamp_bytes, 143_360 + 2 * 445_790);
-        let before = window.limit_bytes;
-        window.on_data(1448);
-        assert_eq!(window.limit_bytes, before + 2920);
-        window.on_read(20, 100_000_000);
-        assert_eq!(window.clamp_bytes, 3_145_728);
+        window.on_data(1448, 1448);
+        // 81 920 of 131 072 bytes are payload.
+        assert_eq!(window.limit_bytes, 64_240 + 2920);
+        for _ in 0..10 {
+            window.on_data(1448, 1448);
+        }
+        assert_eq!(window.limit_bytes, 81_920 - 1448);
+        window.on_read(10, 30_408, 0, 0);
+        window.on_data(1448, 1448);
+        assert_eq!(window.limit_bytes, 81_920 - 1448 + 2920);
+        window.on_read(20, 100_000_000, 0, 0);
+        assert_eq!(window.buffer.memory_bytes(), 6_291_456);
+    }
+
+    /// Else the peer would wait for ever where other subflows have filled a window of which this one
+    /// has seen little.
+    #[test]
+    fn the_last_window_counts_not_the_largest_where_room_is_told() {
+        let mut window = window();
+        let shared = |promised_bytes| SharedWindow {
+            free_bytes: 0,
+            promised_bytes,
+        };
+        window.advertise_shared(1, shared(60_000));
+        assert!(!window.should_update_shared(1, 60_000));
+        window.advertise_shared(1, shared(0));
+        assert!(window.should_update_shared(1, 60_000));
+    }
+
+    #[test]
+    fn what_a_shared_window_promised_is_kept() {
+        let mut window = window();
+        window.syn_window(1);
+        let shared = |free_bytes, promised_bytes| SharedWindow {
+            free_bytes,
+            promised_bytes,
+        };
+        assert_eq!(window.advertise_shared(1, shared(10_000, 200_000)), 1562);
+        assert_eq!(window.advertise_shared(1, shared(200_000, 10_000)), 502);
+        assert_eq!(window.advertised_bytes(), 64_256);
     }
 }

@@ -99,11 +99,9 @@ impl Tcp {
     fn offer(&mut self, extension: &impl Extension) -> u16 {
         let next = self.inbox.next();
         let before = self.receive_window.advertised_bytes();
-        let window = match extension.receive_window_bytes() {
-            Some(bytes) => self.receive_window.advertise_shared(next, bytes),
-            None => self
-                .receive_window
-                .advertise(next, self.inbox.ready_bytes()),
+        let window = match extension.shared_window() {
+            Some(shared) => self.receive_window.advertise_shared(next, shared),
+            None => self.receive_window.advertise(next, self.inbox.held_bytes()),
         };
         match (before, window) {
             (1.., 0) => self.counters.zero_windows += 1,
