@@ -241,8 +241,7 @@ impl Connection {
         gone: &mut VecDeque<Box<Packet>>,
     ) -> Option<Box<Packet>> {
         let (index, draft) = self.draft(now)?;
-        let segment = self.write_segment(now, index, draft);
-        Some(segment.into_boxed_packet(hop_limit, gone.pop_back()))
+        Some(self.write_packet(now, index, draft, hop_limit, gone.pop_back()))
     }
 
     /// What is to be sent next, and the index of its subflow.
@@ -268,8 +267,15 @@ impl Connection {
         None
     }
 
-    /// The segment of what a subflow is to send.
-    fn write_segment(&mut self, now: Nanos, index: usize, draft: Draft) -> Segment {
+    /// The packet of what a subflow is to send.
+    fn write_packet(
+        &mut self,
+        now: Nanos,
+        index: usize,
+        draft: Draft,
+        hop_limit: u8,
+        gone: Option<Box<Packet>>,
+    ) -> Box<Packet> {
         let subflow = &mut self.subflows[index];
         let spoken = match self.mode {
             Mode::Fallback => Spoken::Tcp,
@@ -328,7 +334,7 @@ impl Connection {
         if reset_left {
             self.count_reset(&segment);
         }
-        segment
+        segment.into_boxed_packet(hop_limit, gone)
     }
 
     /// When [`Connection::on_deadline`] is to be called.
@@ -537,8 +543,10 @@ impl Connection {
         let open = || self.subflows.iter().filter(|subflow| subflow.is_open());
         let tcps = || open().map(|subflow| &subflow.tcp);
         let rtt_ns = tcps().map(Tcp::receive_rtt_ns).max().unwrap_or(0);
-        let share = tcps().map(Tcp::payload_share).min();
-        let share = share.unwrap_or(PayloadShare::UNKNOWN);
+        let share = || {
+            let least = tcps().map(Tcp::payload_share).min();
+            least.unwrap_or(PayloadShare::UNKNOWN)
+        };
         if let Some(read_bytes) = self.receiver.on_read(now, bytes, rtt_ns, share) {
             for subflow in self.subflows.iter_mut().filter(|subflow| subflow.is_open()) {
                 subflow.tcp.follow_receive_buffer(read_bytes);

@@ -133,7 +133,7 @@ impl Receiver {
         now: Nanos,
         bytes: u64,
         rtt_ns: Nanos,
-        share: PayloadShare,
+        share: impl FnOnce() -> PayloadShare,
     ) -> Option<u64> {
         self.tuning.on_read(now, bytes, rtt_ns, share)
     }

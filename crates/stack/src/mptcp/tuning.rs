@@ -34,13 +34,13 @@ impl Tuning {
         now: Nanos,
         bytes: u64,
         rtt_ns: Nanos,
-        share: PayloadShare,
+        share: impl FnOnce() -> PayloadShare,
     ) -> Option<u64> {
         self.read_bytes += bytes;
         if now.saturating_sub(self.since) < rtt_ns || rtt_ns == 0 {
             return None;
         }
-        self.buffer.set_share(share);
+        self.buffer.set_share(share());
         let read = core::mem::take(&mut self.read_bytes);
         self.since = now;
         (read > self.buffer.space_bytes() && self.buffer.grow(read, 0)).then_some(read)
@@ -66,25 +66,25 @@ mod tests {
     fn the_buffer_follows_what_is_read_in_a_round_trip() {
         let mut tuning = tuning(10_000_000);
         let share = PayloadShare::UNKNOWN;
-        assert_eq!(tuning.on_read(0, 0, 10, share), None);
-        assert_eq!(tuning.on_read(9, 14_480, 10, share), None);
+        assert_eq!(tuning.on_read(0, 0, 10, || share), None);
+        assert_eq!(tuning.on_read(9, 14_480, 10, || share), None);
         assert_eq!(tuning.window_bytes(), 65_536);
         // w = 2 · 28 960, twice as much as before: w + 2w.
-        assert_eq!(tuning.on_read(10, 14_480, 10, share), Some(28_960));
+        assert_eq!(tuning.on_read(10, 14_480, 10, || share), Some(28_960));
         assert_eq!(tuning.window_bytes(), 173_760);
-        assert_eq!(tuning.on_read(20, 28_960, 10, share), None);
+        assert_eq!(tuning.on_read(20, 28_960, 10, || share), None);
         assert_eq!(tuning.window_bytes(), 173_760);
     }
 
     #[test]
     fn the_window_is_that_of_the_least_share_once_a_round_trip() {
         let mut tuning = tuning(400_000);
-        tuning.on_read(10, 1 << 40, 10, PayloadShare::UNKNOWN);
+        tuning.on_read(10, 1 << 40, 10, || PayloadShare::UNKNOWN);
         assert_eq!(tuning.window_bytes(), 200_000);
         let share = PayloadShare::of_segments(1424);
-        tuning.on_read(19, 1, 10, share);
+        tuning.on_read(19, 1, 10, || share);
         assert_eq!(tuning.window_bytes(), 200_000);
-        tuning.on_read(20, 1, 10, share);
+        tuning.on_read(20, 1, 10, || share);
         assert_eq!(tuning.window_bytes(), 246_875);
     }
 }

@@ -14,6 +14,19 @@ pub(crate) struct RateStamp {
     limited_by_application: bool,
 }
 
+/// What was delivered in a time: a rate is asked for far less often than one is measured.
+#[derive(Clone, Copy, Debug)]
+struct Sample {
+    bits: u64,
+    interval_ns: Nanos,
+}
+
+impl Sample {
+    fn rate_bps(self) -> u64 {
+        per_second(self.bits, self.interval_ns)
+    }
+}
+
 /// The measurement.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DeliveryRate {
@@ -22,7 +35,7 @@ pub(crate) struct DeliveryRate {
     first_sent: Nanos,
     /// Delivered bytes up to which samples tell the application's rate, not the path's.
     application_limit: Option<u64>,
-    rate_bps: Option<u64>,
+    sample: Option<Sample>,
 }
 
 impl DeliveryRate {
@@ -73,16 +86,18 @@ impl DeliveryRate {
         if interval == 0 || interval < min_rtt_ns {
             return;
         }
-        let bits = 8 * (self.delivered_bytes - stamp.delivered_bytes);
-        let rate = per_second(bits, interval);
-        let limited = stamp.limited_by_application;
-        if !limited || self.rate_bps.is_none_or(|known| rate >= known) {
-            self.rate_bps = Some(rate);
+        let sample = Sample {
+            bits: 8 * (self.delivered_bytes - stamp.delivered_bytes),
+            interval_ns: interval,
+        };
+        let is_higher = |known: Sample| sample.rate_bps() >= known.rate_bps();
+        if !stamp.limited_by_application || self.sample.is_none_or(is_higher) {
+            self.sample = Some(sample);
         }
     }
 
     /// The last sample.
     pub(crate) fn rate_bps(&self) -> Option<u64> {
-        self.rate_bps
+        self.sample.map(Sample::rate_bps)
     }
 }
