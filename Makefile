@@ -36,7 +36,7 @@ bench: setup
 
 setup: $(VENV)/extension.stamp
 
-# The simulator about a quarter faster, by a profile of what it does: some minutes, once.
+# The simulator about a fifth faster, by a profile of what it does: some minutes, once.
 fast: $(VENV)/packages.stamp
 	PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) crates/python/fast
 	@touch $(VENV)/extension.stamp
