@@ -3,7 +3,6 @@
 
 mod traffic_world;
 
-use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -16,7 +15,7 @@ use mptcplab_link::LinkConfig;
 use nix::net::if_::if_nametoindex;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
-use traffic_world::inside;
+use traffic_world::{inside, ip};
 
 /// Time that this process has used on processors.
 fn used() -> Duration {
@@ -31,12 +30,6 @@ fn an_interface_that_is_set_down_does_not_keep_it_awake() {
         return;
     }
     let look = || {
-        assert!(
-            Command::new("ip")
-                .args("link add near type veth peer name far".split(' '))
-                .status()
-                .is_ok_and(|status| status.success())
-        );
         let mut route = Route::open().unwrap();
         let ends = ["near", "far"].map(|name| if_nametoindex(name).unwrap());
         let ports = ends.map(|index| {
@@ -64,5 +57,7 @@ fn an_interface_that_is_set_down_does_not_keep_it_awake() {
         emulator.stop().unwrap();
         assert!(spent < Duration::from_millis(50), "{spent:?} of 500 ms");
     };
-    NetNs::create().unwrap().run(look).unwrap();
+    let netns = NetNs::create().unwrap();
+    ip(&netns, "link add near type veth peer name far");
+    netns.run(look).unwrap();
 }

@@ -399,6 +399,10 @@ impl Node {
 
     /// The interface by which a packet of the node itself leaves.
     pub(crate) fn way_of_own(&mut self, packet: &Packet) -> Option<usize> {
+        if self.is_router {
+            let interfaces = self.main.interfaces(packet.destination());
+            return choose(interfaces, || packet.flow_hash(self.flow_seed));
+        }
         let (words, _) = packet.address_bytes().as_chunks();
         let place = place_of(words);
         if let Some(known) = &self.remembered[place]
@@ -406,12 +410,7 @@ impl Node {
         {
             return known.interface;
         }
-        let destination = packet.destination();
-        if self.is_router {
-            let interfaces = self.main.interfaces(destination);
-            return choose(interfaces, || packet.flow_hash(self.flow_seed));
-        }
-        let interface = self.way_between(packet.source(), destination);
+        let interface = self.way_between(packet.source(), packet.destination());
         self.remembered[place] = Some(Remembered {
             words: words.iter().copied().collect(),
             interface,

@@ -120,10 +120,10 @@ impl Packet {
     /// the choice among paths of equal cost: the same for all packets of one direction of a flow,
     /// and on every machine. XXH3 with `seed`.
     pub fn flow_hash(&self, seed: u64) -> u64 {
-        let Some(family) = layout::family(&self.header) else {
+        let addresses = self.address_bytes();
+        if addresses.is_empty() {
             return 0;
-        };
-        let addresses = &self.header[family.addresses()];
+        }
         let mut flow = [0; 37];
         flow[..addresses.len()].copy_from_slice(addresses);
         flow[32..36].copy_from_slice(&self.ports().unwrap_or_default());

@@ -240,7 +240,8 @@ fn node(name: &str, host: u8) -> Node {
     }
 }
 
-fn ip(netns: &NetNs, arguments: &str) {
+/// Runs `ip` in a namespace.
+pub(crate) fn ip(netns: &NetNs, arguments: &str) {
     let output = netns
         .run(|| {
             Command::new("ip")

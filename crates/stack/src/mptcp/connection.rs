@@ -19,7 +19,6 @@ use super::receiver::Receiver;
 use super::sender::Sender;
 use super::signals;
 use super::subflow::{Stage, Subflow};
-use super::tuning::Tuning;
 use crate::Nanos;
 use crate::congestion::PathView;
 use crate::endpoint::{ConnectionId, Event, LocalAddress, Route, SubflowId};
@@ -161,7 +160,6 @@ impl Connection {
     }
 
     fn new(opening: Opening, first: Subflow, locals: &[LocalAddress]) -> Self {
-        let tuning = Tuning::new(opening.tcp.receive_buffer);
         let tuple = opening.tuple;
         let send_buffer_bytes =
             Self::first_send_buffer_bytes(opening.tcp.send_buffer.initial_bytes);
@@ -179,7 +177,7 @@ impl Connection {
             next_subflow: 1,
             last_receiver: 0,
             sender: Sender::new(opening.key.initial_data_sequence()),
-            receiver: Receiver::new(0, tuning, opening.tcp.mss),
+            receiver: Receiver::new(0, opening.tcp.receive_buffer, opening.tcp.mss),
             addresses: Addresses::new(tuple, locals, opening.routes),
             scheduler: opening.config.scheduler.create(),
             reschedule: true,

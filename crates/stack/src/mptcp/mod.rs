@@ -30,7 +30,6 @@ mod sender;
 mod sending;
 mod signals;
 mod subflow;
-mod tuning;
 
 pub use config::MptcpConfig;
 pub use connection::{Change, Connection, Opening};

@@ -4,9 +4,12 @@ use bytes::Bytes;
 
 use super::numbers::DataNumbers;
 use super::reassembly::Reassembly;
-use super::tuning::Tuning;
 use crate::Nanos;
-use crate::tcp::{PayloadShare, SharedWindow, usable_bytes};
+use crate::tcp::{BufferLimits, PayloadShare, ReceiveBuffer, SharedWindow, usable_bytes};
+
+/// Payload of the segments of the initial window, which is taken to have been read in the round
+/// trip before the first.
+const INITIAL_SEGMENT_BYTES: u64 = 1448;
 
 /// Received data, and the window that all subflows share.
 #[derive(Debug)]
@@ -17,7 +20,7 @@ pub(super) struct Receiver {
     end: Option<u64>,
     /// The application has been told of the end.
     pub(super) told_end: bool,
-    tuning: Tuning,
+    buffer: ReceiveBuffer,
     /// The right edge of the window that was advertised; it never moves back.
     advertised_end: u64,
     /// Last window that was advertised.
@@ -28,14 +31,15 @@ pub(super) struct Receiver {
 
 impl Receiver {
     /// `initial` is the initial data sequence number of the peer.
-    pub(super) fn new(initial: u64, tuning: Tuning, segment_bytes: u32) -> Self {
-        let advertised_end = tuning.window_bytes();
+    pub(super) fn new(initial: u64, limits: BufferLimits, segment_bytes: u32) -> Self {
+        let buffer = ReceiveBuffer::new(limits, INITIAL_SEGMENT_BYTES);
+        let advertised_end = buffer.window_bytes();
         Self {
             numbers: DataNumbers::new(initial),
             reassembly: Reassembly::default(),
             end: None,
             told_end: false,
-            tuning,
+            buffer,
             advertised_end,
             advertised_bytes: advertised_end,
             segment_bytes: u64::from(segment_bytes),
@@ -94,7 +98,7 @@ impl Receiver {
     /// Where the room ends that there is, or that was promised.
     fn room_end(&self) -> u64 {
         let consumed = self.next() - self.ready_bytes();
-        (consumed + self.tuning.window_bytes()).max(self.advertised_end)
+        (consumed + self.buffer.window_bytes()).max(self.advertised_end)
     }
 
     /// The window, counted from the data acknowledgement. What waits for data before it takes room
@@ -102,7 +106,7 @@ impl Receiver {
     pub(super) fn window(&self, held_bytes: u64) -> SharedWindow {
         let free = self.free_bytes(held_bytes);
         let promised = self.advertised_end.saturating_sub(self.next());
-        let step = self.segment_bytes.min(self.tuning.window_bytes() / 2);
+        let step = self.segment_bytes.min(self.buffer.window_bytes() / 2);
         SharedWindow {
             // Slivers would make the peer send small segments (RFC 9293, section 3.8.6.2.2).
             free_bytes: if free >= promised + step { free } else { 0 },
@@ -111,7 +115,7 @@ impl Receiver {
     }
 
     fn free_bytes(&self, held_bytes: u64) -> u64 {
-        let window = self.tuning.window_bytes();
+        let window = self.buffer.window_bytes();
         let held = self.reassembly.held_bytes() + held_bytes;
         usable_bytes(window.saturating_sub(held), window, self.segment_bytes)
     }
@@ -127,7 +131,11 @@ impl Receiver {
         self.reassembly.read(max_bytes)
     }
 
-    /// The application read: see [`Tuning::on_read`].
+    /// The application read: the buffer follows what it reads in a round trip, the longest of the
+    /// subflows. `share` is the least of theirs: one that has brought nothing yet has that of the
+    /// beginning. Gives what was read in a round trip where the buffer grew.
+    ///
+    /// Source: `mptcp_rcv_space_adjust` in Linux 6.18, net/mptcp/protocol.c.
     pub(super) fn on_read(
         &mut self,
         now: Nanos,
@@ -135,7 +143,9 @@ impl Receiver {
         rtt_ns: Nanos,
         share: impl FnOnce() -> PayloadShare,
     ) -> Option<u64> {
-        self.tuning.on_read(now, bytes, rtt_ns, share)
+        let read = self.buffer.on_read(now, bytes, rtt_ns)?;
+        self.buffer.set_share(share());
+        (read > self.buffer.space_bytes() && self.buffer.grow(read, 0)).then_some(read)
     }
 
     /// Free room, where reading has at least doubled the window since one was advertised.
@@ -148,18 +158,15 @@ impl Receiver {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tcp::BufferLimits;
 
     /// A window of 1000 bytes.
-    fn tuning() -> Tuning {
-        Tuning::new(BufferLimits {
-            initial_bytes: 2000,
-            max_bytes: 2000,
-        })
-    }
+    const LIMITS: BufferLimits = BufferLimits {
+        initial_bytes: 2000,
+        max_bytes: 2000,
+    };
 
     fn receiver() -> Receiver {
-        Receiver::new(99, tuning(), 200)
+        Receiver::new(99, LIMITS, 200)
     }
 
     #[test]
@@ -197,7 +204,7 @@ mod tests {
     #[test]
     fn the_window_opens_by_a_segment_or_half_of_it_at_once() {
         for (segment_bytes, step) in [(200, 200), (1460, 500)] {
-            let mut receiver = Receiver::new(99, tuning(), segment_bytes);
+            let mut receiver = Receiver::new(99, LIMITS, segment_bytes);
             receiver.insert(0, Bytes::from_static(&[0; 1000]));
             assert_eq!(advertise(&mut receiver), 0);
             receiver.read(step - 1);
@@ -233,5 +240,39 @@ mod tests {
         receiver.insert(0, Bytes::from_static(&[0; 1000]));
         receiver.read(399);
         assert_eq!(receiver.insert(1000, Bytes::from_static(&[0; 399])), 399);
+    }
+
+    fn growing(max_bytes: u64) -> Receiver {
+        let limits = BufferLimits {
+            initial_bytes: 131_072,
+            max_bytes,
+        };
+        Receiver::new(99, limits, 1448)
+    }
+
+    #[test]
+    fn the_buffer_follows_what_is_read_in_a_round_trip() {
+        let mut receiver = growing(10_000_000);
+        let share = PayloadShare::UNKNOWN;
+        assert_eq!(receiver.on_read(0, 0, 10, || share), None);
+        assert_eq!(receiver.on_read(9, 14_480, 10, || share), None);
+        assert_eq!(receiver.buffer.window_bytes(), 65_536);
+        // w = 2 · 28 960, twice as much as before: w + 2w.
+        assert_eq!(receiver.on_read(10, 14_480, 10, || share), Some(28_960));
+        assert_eq!(receiver.buffer.window_bytes(), 173_760);
+        assert_eq!(receiver.on_read(20, 28_960, 10, || share), None);
+        assert_eq!(receiver.buffer.window_bytes(), 173_760);
+    }
+
+    #[test]
+    fn the_window_is_that_of_the_least_share_once_a_round_trip() {
+        let mut receiver = growing(400_000);
+        receiver.on_read(10, 1 << 40, 10, || PayloadShare::UNKNOWN);
+        assert_eq!(receiver.buffer.window_bytes(), 200_000);
+        let share = PayloadShare::of_segments(1424);
+        receiver.on_read(19, 1, 10, || share);
+        assert_eq!(receiver.buffer.window_bytes(), 200_000);
+        receiver.on_read(20, 1, 10, || share);
+        assert_eq!(receiver.buffer.window_bytes(), 246_875);
     }
 }

@@ -5,6 +5,7 @@
 //! dynamic right-sizing (M. Fisk, W. Feng, LACSI 2001). MPTCP does the same (`mptcp_rcvbuf_grow`).
 
 use super::config::BufferLimits;
+use crate::Nanos;
 
 /// What a received segment takes beside its payload, before that is rounded up to a power of two:
 /// its headers and `skb_shared_info`; and on top of that (`sk_buff`).
@@ -45,6 +46,9 @@ pub(crate) struct ReceiveBuffer {
     share: PayloadShare,
     /// What the application read in the last round trip that counted.
     space_bytes: u64,
+    /// Read since `round_from`.
+    read_bytes: u64,
+    round_from: Nanos,
 }
 
 impl ReceiveBuffer {
@@ -59,6 +63,8 @@ impl ReceiveBuffer {
             space_bytes: share
                 .window_bytes(limits.initial_bytes)
                 .clamp(1, first.max(1)),
+            read_bytes: 0,
+            round_from: 0,
         }
     }
 
@@ -82,6 +88,16 @@ impl ReceiveBuffer {
     /// What the application read in the last round trip that counted.
     pub(crate) fn space_bytes(&self) -> u64 {
         self.space_bytes
+    }
+
+    /// The application read. Gives what it read in a round trip, where one is over.
+    pub(crate) fn on_read(&mut self, now: Nanos, bytes: u64, rtt_ns: Nanos) -> Option<u64> {
+        self.read_bytes += bytes;
+        if rtt_ns == 0 || now.saturating_sub(self.round_from) < rtt_ns {
+            return None;
+        }
+        self.round_from = now;
+        Some(core::mem::take(&mut self.read_bytes))
     }
 
     /// The application read so much in a round trip, and so much has come beyond a hole: the window

@@ -37,9 +37,6 @@ pub(crate) struct ReceiveWindow {
     /// Last window advertised, and its right edge.
     advertised_bytes: u64,
     told_right: u64,
-    /// Read since `round_from`.
-    read_bytes: u64,
-    round_from: Nanos,
     rtt_ns: Nanos,
     /// Last timestamp echoed.
     echo: Option<u32>,
@@ -66,8 +63,6 @@ impl ReceiveWindow {
             right: 0,
             advertised_bytes: initial,
             told_right: 0,
-            read_bytes: 0,
-            round_from: 0,
             rtt_ns: 0,
             echo: None,
         }
@@ -239,12 +234,10 @@ impl ReceiveWindow {
 
     /// The application read, and left `ready_bytes`: once a round trip the buffer follows.
     pub(crate) fn on_read(&mut self, now: Nanos, bytes: u64, ready_bytes: u64, beyond_bytes: u64) {
-        self.read_bytes += bytes;
-        if self.rtt_ns == 0 || now.saturating_sub(self.round_from) < self.rtt_ns {
+        let Some(read) = self.buffer.on_read(now, bytes, self.rtt_ns) else {
             return;
-        }
-        let read = core::mem::take(&mut self.read_bytes).saturating_sub(ready_bytes);
-        self.round_from = now;
+        };
+        let read = read.saturating_sub(ready_bytes);
         if read > self.buffer.space_bytes() {
             self.buffer.grow(read, beyond_bytes);
         }
