@@ -1,0 +1,21 @@
+//! What the connections of TCP and MPTCP in a capture did.
+//!
+//! ```text
+//! files ─▶ input ─▶ dissect ─▶ identify ─▶ subflow ─▶ connection ─▶ tables
+//!          frames   segments   whose?      TCP        MPTCP         rows
+//! ```
+//!
+//! Each room knows those before it only. Memory grows with connections and with what is under
+//! way in them, not with packets.
+
+#![forbid(unsafe_code)]
+
+mod event;
+mod place;
+mod segment;
+mod verdict;
+
+pub use event::Event;
+pub use place::{Place, Side};
+pub use segment::{Nanos, Segment};
+pub use verdict::{DataVerdict, Kind, RttMethod, Verdict};

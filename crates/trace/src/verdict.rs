@@ -1,0 +1,77 @@
+//! What the analysis found out about one segment.
+
+use crate::Nanos;
+
+/// What a segment was to its subflow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// No data, no SYN, FIN or RST.
+    Acknowledgement,
+    /// SYN, FIN or RST without data; or data not seen before, at the end of what was sent.
+    New,
+    /// Data (or SYN, FIN) seen before, sent again because the receiver told of later data.
+    FastRetransmission,
+    /// Data (or SYN, FIN) seen before, sent again because time ran out.
+    TimeoutRetransmission,
+    /// Data not seen before, but below what was sent: the capture saw packets in another order than
+    /// they were sent, or not all of them.
+    OutOfOrder,
+    /// Data below the sender's left edge that was acknowledged already: one byte, or none, to make
+    /// the receiver answer (RFC 9293, section 3.8.4).
+    KeepAlive,
+    /// Data beyond the closed window of the receiver (RFC 9293, section 3.8.6.1).
+    WindowProbe,
+    /// The same packet that another interface saw before; nothing is counted of it.
+    Duplicate,
+}
+
+/// How a round trip was measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RttMethod {
+    /// Echo of a timestamp (RFC 7323, section 4).
+    Timestamp,
+    /// Acknowledgement of data that was sent once (Karn's rule, RFC 6298, section 3).
+    Karn,
+}
+
+/// What TCP tells of a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// What it was.
+    pub kind: Kind,
+    /// Sequence number counted from the first of its sender (0 is the SYN; 1 the first byte of data),
+    /// without wrapping. Where the SYN was not captured the first byte that was seen is number 1.
+    pub sequence: i64,
+    /// The same for the acknowledged sequence number of the other end.
+    pub acknowledgement: Option<i64>,
+    /// Bytes of data in it that had not been seen before.
+    pub new_bytes: u32,
+    /// Bytes of data of the other end that it is the first to acknowledge.
+    pub newly_acknowledged_bytes: u64,
+    /// Bytes of its sender that are not acknowledged, after it.
+    pub in_flight_bytes: u64,
+    /// Window that it grants, scaled; null before the scale is known.
+    pub window_bytes: Option<u64>,
+    /// Round trip that it completes, seen from where the capture was made.
+    pub rtt: Option<(RttMethod, Nanos)>,
+    /// It tells by D-SACK (RFC 2883) that this frame, a retransmission, was not needed.
+    pub spurious_frame: Option<u64>,
+}
+
+/// What MPTCP tells of a segment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DataVerdict {
+    /// Data sequence number of its first byte, counted from the initial one (1 is the first byte of
+    /// data), by the mapping that covers it, wherever that stood.
+    pub data_sequence: Option<i64>,
+    /// Data acknowledgement in it, counted likewise for the other end.
+    pub data_acknowledgement: Option<i64>,
+    /// Bytes in it that no segment of the connection had carried before.
+    pub new_data_bytes: u32,
+    /// Bytes in it that were sent on another subflow before: reinjected.
+    pub reinjected_bytes: u32,
+    /// The subflow that sent the first of the reinjected bytes first.
+    pub reinjected_from: Option<u32>,
+    /// Time from sending to acknowledgement at the level of data that it completes.
+    pub data_rtt: Option<Nanos>,
+}
