@@ -10,12 +10,15 @@
 
 #![forbid(unsafe_code)]
 
+mod analyse;
 mod event;
 mod place;
 mod segment;
+mod tables;
 mod verdict;
 
 pub use event::Event;
 pub use place::{Place, Side};
 pub use segment::{Nanos, Segment};
+pub use tables::TableError;
 pub use verdict::{DataVerdict, Kind, RttMethod, Verdict};

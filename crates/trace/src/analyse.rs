@@ -1,0 +1,6 @@
+//! The pipeline.
+
+mod addresses;
+mod bins;
+mod bursts;
+mod rows;

@@ -1,0 +1,142 @@
+//! What one end sent on a subflow, in bins of time.
+
+use crate::tables::SampleRow;
+use crate::{DataVerdict, Kind, Nanos, Place, Segment, Side, Verdict};
+
+/// Width of a bin.
+const BIN: Nanos = 100_000_000;
+
+/// The bins of a subflow that are not complete, by who sends.
+#[derive(Default)]
+pub(crate) struct Bins {
+    ends: [Option<Bin>; 2],
+}
+
+/// What one end sent in a bin, or learned of it.
+struct Bin {
+    start: Nanos,
+    packets: u32,
+    payload_bytes: u64,
+    new_bytes: u64,
+    retransmissions: u32,
+    rtt_samples: i64,
+    rtt_sum: Nanos,
+    rtt_min: Nanos,
+    rtt_max: Nanos,
+    in_flight_bytes: u64,
+    window_bytes: Option<u64>,
+    new_data_bytes: u64,
+    reinjected_bytes: u64,
+}
+
+impl Bins {
+    /// Counts a packet. What is complete by it is given to `complete`. Bins begin at `zero`.
+    pub(crate) fn take(
+        &mut self,
+        segment: &Segment,
+        place: Place,
+        verdict: &Verdict,
+        data: &DataVerdict,
+        zero: Nanos,
+        mut complete: impl FnMut(SampleRow),
+    ) {
+        let start = zero + (segment.at - zero).div_euclid(BIN) * BIN;
+        let sent = self.at(place, place.from, start, &mut complete);
+        sent.packets += 1;
+        sent.payload_bytes += u64::from(segment.payload_bytes);
+        sent.new_bytes += u64::from(verdict.new_bytes);
+        sent.new_data_bytes += u64::from(data.new_data_bytes);
+        sent.reinjected_bytes += u64::from(data.reinjected_bytes);
+        sent.in_flight_bytes = verdict.in_flight_bytes;
+        sent.retransmissions += u32::from(matches!(
+            verdict.kind,
+            Kind::FastRetransmission | Kind::TimeoutRetransmission
+        ));
+        if verdict.rtt.is_none() && verdict.window_bytes.is_none() {
+            return;
+        }
+        let told = self.at(place, place.from.other(), start, &mut complete);
+        told.window_bytes = verdict.window_bytes.or(told.window_bytes);
+        if let Some((_, rtt)) = verdict.rtt {
+            told.rtt_min = if told.rtt_samples == 0 {
+                rtt
+            } else {
+                told.rtt_min.min(rtt)
+            };
+            told.rtt_max = told.rtt_max.max(rtt);
+            told.rtt_samples += 1;
+            told.rtt_sum += rtt;
+        }
+    }
+
+    /// The bin of `side` that begins at `start`. One that begins earlier is complete.
+    fn at(
+        &mut self,
+        place: Place,
+        side: Side,
+        start: Nanos,
+        complete: &mut impl FnMut(SampleRow),
+    ) -> &mut Bin {
+        let bin = &mut self.ends[side as usize];
+        if bin.as_ref().is_some_and(|bin| bin.start != start) {
+            bin.take()
+                .into_iter()
+                .for_each(|bin| bin.end(place, side, complete));
+        }
+        bin.get_or_insert(Bin {
+            start,
+            packets: 0,
+            payload_bytes: 0,
+            new_bytes: 0,
+            retransmissions: 0,
+            rtt_samples: 0,
+            rtt_sum: 0,
+            rtt_min: 0,
+            rtt_max: 0,
+            in_flight_bytes: 0,
+            window_bytes: None,
+            new_data_bytes: 0,
+            reinjected_bytes: 0,
+        })
+    }
+
+    /// Gives what is left.
+    pub(crate) fn finish(self, connection: u32, subflow: u32, mut complete: impl FnMut(SampleRow)) {
+        for (bin, from) in self.ends.into_iter().zip([Side::Client, Side::Server]) {
+            let place = Place {
+                connection,
+                subflow,
+                from,
+            };
+            bin.into_iter()
+                .for_each(|bin| bin.end(place, from, &mut complete));
+        }
+    }
+}
+
+impl Bin {
+    /// Its row, where anything is known of it but a window.
+    fn end(self, place: Place, from: Side, complete: &mut impl FnMut(SampleRow)) {
+        if self.packets == 0 && self.rtt_samples == 0 {
+            return;
+        }
+        let rtt = |value| (self.rtt_samples > 0).then_some(value);
+        complete(SampleRow {
+            connection: place.connection,
+            subflow: place.subflow,
+            from,
+            t_ns: self.start,
+            packets: self.packets,
+            payload_bytes: self.payload_bytes,
+            new_bytes: self.new_bytes,
+            retransmissions: self.retransmissions,
+            rtt_min_ns: rtt(self.rtt_min),
+            rtt_mean_ns: rtt(self.rtt_sum / self.rtt_samples.max(1)),
+            rtt_max_ns: rtt(self.rtt_max),
+            in_flight_bytes: self.in_flight_bytes,
+            window_bytes: self.window_bytes,
+            new_data_bytes: self.new_data_bytes,
+            reinjected_bytes: self.reinjected_bytes,
+        });
+    }
+}

@@ -1,0 +1,97 @@
+//! How fast packets come at the most: Wireshark's burst rate.
+
+use crate::Nanos;
+
+/// Width of a bucket.
+const BUCKET: Nanos = 5_000_000;
+
+/// Buckets of a window, 100 ms together.
+const BUCKETS: usize = 20;
+
+/// The window of 100 ms with the most packets.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Bursts {
+    /// Packets of the last buckets, by the bucket's number modulo their count.
+    counts: [u32; BUCKETS],
+    /// Number of the newest bucket.
+    newest: i64,
+    /// Packets in the window that ends with the newest bucket.
+    sum: u32,
+    most: u32,
+    /// Number of the first bucket of the window with the most.
+    most_from: i64,
+}
+
+impl Bursts {
+    /// Counts a packet. Buckets begin at `zero`; a packet older than the window counts as its
+    /// oldest.
+    pub(crate) fn take(&mut self, at: Nanos, zero: Nanos) {
+        let bucket = (at - zero).div_euclid(BUCKET);
+        let steps = bucket.saturating_sub(self.newest);
+        if self.sum == 0 || steps >= BUCKETS as i64 {
+            self.counts = [0; BUCKETS];
+            self.sum = 0;
+            self.newest = bucket;
+        } else {
+            for number in self.newest + 1..=bucket {
+                let count = &mut self.counts[index(number)];
+                self.sum -= *count;
+                *count = 0;
+                self.newest = number;
+            }
+        }
+        let oldest = self.newest - (BUCKETS as i64 - 1);
+        self.counts[index(bucket.max(oldest))] += 1;
+        self.sum += 1;
+        if self.sum > self.most {
+            self.most = self.sum;
+            self.most_from = oldest;
+        }
+    }
+
+    /// The most packets a millisecond in a window, and where that begins: not before `first`, the
+    /// first packet of all.
+    pub(crate) fn most(&self, zero: Nanos, first: Nanos) -> (f64, Nanos) {
+        let window_ms = (BUCKETS as i64 * BUCKET / 1_000_000) as f64;
+        let from = zero + self.most_from * BUCKET;
+        (f64::from(self.most) / window_ms, from.max(first))
+    }
+}
+
+fn index(bucket: i64) -> usize {
+    bucket.rem_euclid(BUCKETS as i64) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Nanos = 1_000_000;
+
+    fn of(times_ms: &[i64]) -> (f64, Nanos) {
+        let mut bursts = Bursts::default();
+        for time in times_ms {
+            bursts.take(time * MS, 0);
+        }
+        bursts.most(0, times_ms[0] * MS)
+    }
+
+    #[test]
+    fn packets_of_one_window_count_together() {
+        assert_eq!(of(&[0, 50, 99]), (0.03, 0));
+        assert_eq!(of(&[0, 100, 199]), (0.02, 100 * MS));
+    }
+
+    #[test]
+    fn the_window_with_the_most_counts() {
+        assert_eq!(
+            of(&[0, 1, 1000, 1001, 1002, 5000]),
+            (0.03, 1000 * MS - 95 * MS)
+        );
+    }
+
+    #[test]
+    fn late_packets_do_no_harm() {
+        assert_eq!(of(&[1000, 0, 1000]), (0.03, 1000 * MS));
+    }
+}
