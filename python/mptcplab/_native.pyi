@@ -6,6 +6,9 @@ from typing import NoReturn
 class SimulationError(Exception):
     """A plan that cannot be simulated; the message says why."""
 
+class TraceError(Exception):
+    """Captures that cannot be read, or tables that cannot be written; the message says why."""
+
 class Subflow:
     """A subflow, as a scheduler sees it."""
 
@@ -93,5 +96,23 @@ def simulate(
 
     Raises:
         SimulationError: the plan cannot be read, or asks for what there is not in the simulator.
+
+    """
+
+def trace(
+    files: list[str],
+    tables: str,
+    packets: bool,
+    checksums: bool,
+    workers: int,
+    progress: Callable[[int, int], bool],
+) -> str:
+    """Analyse captures, and write the tables into the folder `tables`, which there must be.
+
+    `progress` is given the bytes that were read and those that there are; where it returns false,
+    reading ends there. Gives the text of `capture.json`.
+
+    Raises:
+        TraceError: a file cannot be read at all, or a table cannot be written.
 
     """

@@ -1,0 +1,182 @@
+"""`trace`: what the connections in captures did."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING
+
+import typer
+
+from mptcplab.cli.errors import UserError
+from mptcplab.scenario.units import UnitError, parse_time
+from mptcplab.trace.errors import TraceError
+
+if TYPE_CHECKING:
+    from mptcplab.trace.trace import Trace
+    from mptcplab.trace.views import View
+
+INTERRUPTED_STATUS = 130
+"""Exit status after Ctrl-C, as shells have it."""
+
+
+@dataclass(frozen=True)
+class TraceOptions:
+    """The command's options."""
+
+    files: tuple[str, ...]
+    matching: str | None
+    connections: str | None
+    from_time: str | None
+    to_time: str | None
+    tables: Path | None
+    events: bool
+    statistics: bool
+    every: bool
+    checksums: bool
+    workers: int | None
+    as_json: bool
+
+    @property
+    def needs_packets(self) -> bool:
+        """Whether the table of packets is needed, which costs time and room."""
+        wanted = (self.tables, self.statistics or None)
+        return any(one is not None for one in wanted)
+
+
+@dataclass
+class Interruption:
+    """Whether Ctrl-C was pressed."""
+
+    requested: bool = False
+
+    def request(self, _signal: int, _frame: FrameType | None) -> None:
+        """The signal's handler: the second one ends everything at once."""
+        if self.requested:
+            raise KeyboardInterrupt
+        self.requested = True
+
+
+def trace_captures(options: TraceOptions) -> None:
+    """Analyses the captures and prints what was asked for."""
+    span = [_time("--from", options.from_time), _time("--to", options.to_time)]
+    numbers = _numbers(options.connections)
+    interruption = Interruption()
+    try:
+        _check_filter(options.matching)
+        trace = _read(options.files, options, interruption, options.tables)
+        from mptcplab.trace.views import view
+
+        chosen = view(
+            trace,
+            matching=options.matching,
+            connections=numbers,
+            from_ns=span[0],
+            to_ns=span[1],
+        )
+        _show(chosen, options)
+    except TraceError as error:
+        raise UserError(str(error)) from error
+    if interruption.requested:
+        typer.echo("interrupted: what was read until then is shown", err=True)
+        raise typer.Exit(INTERRUPTED_STATUS)
+    for file in trace.capture.files:
+        if file.damage is not None:
+            place = f"damaged at byte {file.damage.offset}"
+            typer.echo(f"{file.path}: {place}: {file.damage.message}", err=True)
+    if trace.capture.damaged:
+        raise typer.Exit(1)
+
+
+def _check_filter(text: str | None) -> None:
+    """Finds mistakes before a long reading begins."""
+    if text is not None:
+        from mptcplab.trace.matching import check
+
+        check(text)
+
+
+def _read(
+    files: tuple[str, ...],
+    options: TraceOptions,
+    interruption: Interruption,
+    tables: Path | None,
+) -> Trace:
+    """Reads captures, or opens tables that were kept."""
+    from mptcplab.trace.reading import open_tables, read
+
+    if len(files) == 1 and Path(files[0]).is_dir():
+        return open_tables(files[0])
+    from mptcplab.cli.trace_progress import ReadingProgress
+
+    with _signals(interruption), ReadingProgress(files) as bar:
+
+        def progress(done: int, total: int) -> bool:
+            bar.reached(done, total)
+            return not interruption.requested
+
+        return read(
+            files,
+            packets=options.needs_packets,
+            checksums=options.checksums,
+            workers=options.workers,
+            tables=tables,
+            progress=progress,
+        )
+
+
+def _show(view: View, options: TraceOptions) -> None:
+    if options.as_json:
+        from mptcplab.trace.json import to_json
+
+        found = to_json(view, statistics=options.statistics)
+        typer.echo(json.dumps(found, indent=1, allow_nan=False))
+        return
+    if options.events:
+        from mptcplab.trace.story import story
+
+        for line in story(view):
+            typer.echo(line)
+        return
+    from rich.console import Console
+
+    from mptcplab.trace.terminal import to_terminal
+
+    to_terminal(view, Console(), every=options.every, statistics=options.statistics)
+
+
+def _time(option: str, text: str | None) -> int | None:
+    if text is None:
+        return None
+    try:
+        return parse_time(text)
+    except UnitError as error:
+        raise UserError(f"{option}: {error}") from error
+
+
+def _numbers(text: str | None) -> set[int] | None:
+    if text is None:
+        return None
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isdecimal() for part in parts):
+        raise UserError(f"--connection: '{text}': write numbers, such as 0 or 0,3")
+    return {int(part) for part in parts}
+
+
+@contextmanager
+def _signals(interruption: Interruption) -> Iterator[None]:
+    """Ctrl-C and a polite kill end the reading with what was read."""
+    previous = {
+        number: signal.signal(number, interruption.request)
+        for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        yield
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)

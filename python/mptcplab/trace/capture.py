@@ -1,0 +1,126 @@
+"""What was read: `capture.json`."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from mptcplab.trace.errors import TraceError
+
+
+@dataclass(frozen=True)
+class Damage:
+    """Where a file ends to be readable."""
+
+    offset: int
+    """Byte of the file, after decompression, from 0."""
+    message: str
+
+
+@dataclass(frozen=True)
+class File:
+    """One file of a capture."""
+
+    path: str
+    format: str
+    """`pcap` or `pcapng`."""
+    compression: str | None
+    """`gzip` or `zstd`."""
+    bytes: int
+    frames: int
+    segments: int
+    """Frames that held a TCP segment."""
+    skipped: dict[str, int]
+    """How many frames were left out, by reason."""
+    first_ns: int | None
+    last_ns: int | None
+    damage: Damage | None
+
+
+@dataclass(frozen=True)
+class Interface:
+    """One interface of a capture."""
+
+    interface: int
+    file: int | None
+    name: str | None
+    link_type: str
+
+
+@dataclass(frozen=True)
+class Capture:
+    """All that was read."""
+
+    files: tuple[File, ...]
+    interfaces: tuple[Interface, ...]
+    interrupted: bool
+    """Reading was ended before the end of the files."""
+    frames: int
+    segments: int
+    duplicates: int
+    """Segments that were seen on another interface before."""
+    as_read: dict[str, Any]
+    """The object of `capture.json`."""
+
+    @property
+    def first_ns(self) -> int:
+        """Time of the first frame: the zero of all relative times; 0 if there is none."""
+        return min((file.first_ns for file in self.files if file.first_ns is not None), default=0)
+
+    @property
+    def last_ns(self) -> int:
+        """Time of the last frame; 0 if there is none."""
+        return max((file.last_ns for file in self.files if file.last_ns is not None), default=0)
+
+    @property
+    def damaged(self) -> bool:
+        """Whether a file could be read up to a place only."""
+        return any(file.damage is not None for file in self.files)
+
+
+def capture_from(content: str, origin: str) -> Capture:
+    """The capture that a text of JSON describes.
+
+    Raises:
+        TraceError: the text is not that of `capture.json`; names `origin`.
+
+    """
+    try:
+        found = json.loads(content)
+        return Capture(
+            files=tuple(_file(one) for one in found["files"]),
+            interfaces=tuple(_interface(one) for one in found["interfaces"]),
+            interrupted=bool(found["interrupted"]),
+            frames=int(found["frames"]),
+            segments=int(found["segments"]),
+            duplicates=int(found["duplicates"]),
+            as_read=found,
+        )
+    except (ValueError, TypeError, KeyError) as error:
+        raise TraceError(f"{origin}: not the description of an analysis: {error!r}") from error
+
+
+def _file(found: dict[str, Any]) -> File:
+    damage = found["damage"]
+    return File(
+        path=str(found["path"]),
+        format=str(found["format"]),
+        compression=found["compression"],
+        bytes=int(found["bytes"]),
+        frames=int(found["frames"]),
+        segments=int(found["segments"]),
+        skipped={str(reason): int(count) for reason, count in found["skipped"].items()},
+        first_ns=found["first_ns"],
+        last_ns=found["last_ns"],
+        damage=None if damage is None else Damage(int(damage["offset"]), str(damage["message"])),
+    )
+
+
+def _interface(found: dict[str, Any]) -> Interface:
+    return Interface(
+        interface=int(found["interface"]),
+        file=found["file"],
+        name=found["name"],
+        link_type=str(found["link_type"]),
+    )

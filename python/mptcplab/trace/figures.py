@@ -1,0 +1,91 @@
+"""Figures that are computed from the tables of an analysis."""
+
+import polars as pl
+
+ENDS = ("client", "server")
+
+
+def with_rates(connections: pl.DataFrame) -> pl.DataFrame:
+    """The connections with `duration_ns`, and for each end `goodput_mbps` of what it sent.
+
+    Goodput: distinct bytes of data over the time from the connection's first packet to the last
+    new byte, in Mbit/s. Null where nothing was sent.
+    """
+    return connections.with_columns(
+        (pl.col("end_ns") - pl.col("start_ns")).alias("duration_ns"),
+        *(
+            mbps(pl.col(f"{end}_bytes"), pl.col(f"{end}_last_data_ns") - pl.col("start_ns")).alias(
+                f"{end}_goodput_mbps"
+            )
+            for end in ENDS
+        ),
+    )
+
+
+def with_intervals(subflows: pl.DataFrame) -> pl.DataFrame:
+    """The subflows in order with `after_previous_ns` and `after_first_ns`.
+
+    These are the intervals from the start of the previous subflow, and of the first one of the
+    connection, to this one's start.
+    """
+    start = pl.col("start_ns")
+    return subflows.sort("connection", "subflow").with_columns(
+        (start - start.shift(1).over("connection")).alias("after_previous_ns"),
+        (start - start.first().over("connection")).alias("after_first_ns"),
+    )
+
+
+def cumulative(samples: pl.DataFrame, column: str = "new_bytes") -> pl.DataFrame:
+    """Bytes since the start at the end of each bin, by direction and subflow."""
+    keys = ["connection", "from", "subflow"]
+    return samples.sort(*keys, "t_ns").select(
+        *keys, "t_ns", pl.col(column).cum_sum().over(keys).alias("bytes")
+    )
+
+
+def round_trips(packets: pl.LazyFrame) -> pl.LazyFrame:
+    """Each round trip: when it ended, how long it was, and which sequence number it is about.
+
+    `from` is the end whose data was acknowledged. `sequence` is the number that the acknowledgement
+    names: the end of what had been sent, relative on its subflow.
+    """
+    return packets.filter(
+        pl.col("rtt_ns").is_not_null() & pl.col("acknowledgement").is_not_null()
+    ).select(
+        "connection",
+        "subflow",
+        pl.when(pl.col("from") == "client")
+        .then(pl.lit("server"))
+        .otherwise(pl.lit("client"))
+        .alias("from"),
+        "t_ns",
+        pl.col("acknowledgement").alias("sequence"),
+        "rtt_ns",
+    )
+
+
+def rtt_by_sequence(packets: pl.LazyFrame, slices: int = 10) -> pl.DataFrame:
+    """Round-trip times against sequence number: so many equal slices of what each subflow sent."""
+    keys = ["connection", "from", "subflow"]
+    last = pl.col("sequence").max().over(keys)
+    place = ((pl.col("sequence") - 1).clip(0) * slices // last.clip(1)).clip(0, slices - 1)
+    return (
+        round_trips(packets)
+        .with_columns(place.alias("slice"))
+        .group_by(*keys, "slice")
+        .agg(
+            pl.col("sequence").min().alias("first_sequence"),
+            pl.col("sequence").max().alias("last_sequence"),
+            pl.len().cast(pl.Int64).alias("samples"),
+            pl.col("rtt_ns").min().alias("rtt_min_ns"),
+            pl.col("rtt_ns").mean().round().cast(pl.Int64).alias("rtt_mean_ns"),
+            pl.col("rtt_ns").max().alias("rtt_max_ns"),
+        )
+        .sort(*keys, "slice")
+        .collect()
+    )
+
+
+def mbps(size_bytes: pl.Expr, time_ns: pl.Expr) -> pl.Expr:
+    """Mbit/s; null where there is no time or nothing was carried."""
+    return pl.when((time_ns > 0) & (size_bytes > 0)).then(8e3 * size_bytes / time_ns)

@@ -1,0 +1,57 @@
+"""Tables that are divided where a terminal is too narrow for all of their columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+_BOUNDLESS = 10_000
+"""Columns of a terminal on which everything has room."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column and its cells, top to bottom."""
+
+    title: str
+    cells: Sequence[str]
+    right: bool = True
+    """Figures stand at the right."""
+
+
+def divided(keys: Sequence[Column], columns: Sequence[Column], console: Console) -> Iterator[Table]:
+    """The columns in order, as many at a time as there is room for; each part has the keys."""
+    boundless = console.options.update(width=_BOUNDLESS)
+    part: list[Column] = []
+    for column in columns:
+        wider = _table([*keys, *part, column])
+        if part and console.measure(wider, options=boundless).maximum > console.width:
+            yield _table([*keys, *part])
+            part = []
+        part.append(column)
+    yield _table([*keys, *part])
+
+
+def _table(columns: Sequence[Column]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD)
+    for column in columns:
+        table.add_column(column.title, justify="right" if column.right else "left", no_wrap=True)
+    for cells in zip(*(column.cells for column in columns), strict=True):
+        # Texts: an address such as [2001:db8::1] must not be taken for markup.
+        table.add_row(*(Text(cell) for cell in cells))
+    return table
+
+
+def columns(
+    titles: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[str] = ()
+) -> list[Column]:
+    """Columns from rows of cells; those in `left` hold words."""
+    return [
+        Column(title, [row[place] for row in rows], title not in left)
+        for place, title in enumerate(titles)
+    ]

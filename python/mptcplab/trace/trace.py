@@ -1,0 +1,147 @@
+"""An analysis: its tables, wherever they are kept."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import TracebackType
+
+import polars as pl
+
+from mptcplab.trace.capture import Capture, capture_from
+from mptcplab.trace.errors import TraceError
+from mptcplab.trace.tables import TABLES
+
+CAPTURE_FILE = "capture.json"
+
+
+class Trace:
+    """What was found in a capture: tables as polars frames, and what was read.
+
+    The tables are files in `folder`. Small ones are read into memory once; `packets` and `mappings`
+    are lazy, since they may be larger than memory. Where the folder is a temporary one, it goes
+    with this object, or when it is closed: collect first what is needed longer.
+    """
+
+    def __init__(self, folder: Path, temporary: TemporaryDirectory[str] | None = None) -> None:
+        """Opens the tables in `folder`; `temporary` is kept as long as this object.
+
+        Raises:
+            TraceError: the folder does not hold an analysis.
+
+        """
+        self.folder = folder
+        self._temporary = temporary
+        path = folder / CAPTURE_FILE
+        try:
+            content = path.read_text(encoding="utf-8")
+        except (OSError, ValueError) as error:
+            raise TraceError(
+                f"{folder}: not the tables of an analysis: {CAPTURE_FILE} cannot be read"
+            ) from error
+        self.capture: Capture = capture_from(content, str(path))
+
+    @cached_property
+    def connections(self) -> pl.DataFrame:
+        """One row a connection."""
+        return self._frame("connections")
+
+    @cached_property
+    def subflows(self) -> pl.DataFrame:
+        """One row a subflow."""
+        return self._frame("subflows")
+
+    @cached_property
+    def addresses(self) -> pl.DataFrame:
+        """One row an address of a connection."""
+        return self._frame("addresses")
+
+    @cached_property
+    def samples(self) -> pl.DataFrame:
+        """One row a direction of a subflow in 100 ms."""
+        return self._frame("samples")
+
+    @cached_property
+    def events(self) -> pl.DataFrame:
+        """One row an event."""
+        return self._frame("events")
+
+    @property
+    def packets(self) -> pl.LazyFrame:
+        """One row a packet; only where packets were asked for."""
+        return self._scan("packets")
+
+    @property
+    def mappings(self) -> pl.LazyFrame:
+        """One row a mapping; only where packets were asked for."""
+        return self._scan("mappings")
+
+    @property
+    def has_packets(self) -> bool:
+        """Whether there are the tables `packets` and `mappings`."""
+        return (self.folder / "packets.parquet").is_file()
+
+    def close(self) -> None:
+        """Removes the tables if they are temporary; frames that are in memory stay."""
+        if self._temporary is not None:
+            self._temporary.cleanup()
+
+    def __enter__(self) -> Trace:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        place: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        capture = self.capture
+        names = ", ".join(file.path for file in capture.files)
+        return f"<Trace of {names}: {self.connections.height} connections, {capture.frames} frames>"
+
+    def _repr_html_(self) -> str:
+        from mptcplab.trace.notebook import to_notebook
+
+        return to_notebook(self)
+
+    def _frame(self, table: str) -> pl.DataFrame:
+        try:
+            return self._scan(table).collect()
+        except (pl.exceptions.PolarsError, OSError) as error:
+            raise _damaged(self._path(table), error) from error
+
+    def _scan(self, table: str) -> pl.LazyFrame:
+        path = self._path(table)
+        if not path.is_file():
+            why = "was not asked for" if TABLES[table].on_request else "is missing"
+            mend = ": read with packets=True" if TABLES[table].on_request else ""
+            raise TraceError(f"{path}: the table {why}{mend}")
+        try:
+            frame = pl.scan_parquet(path)
+            found = frame.collect_schema()
+        except (pl.exceptions.PolarsError, OSError) as error:
+            raise _damaged(path, error) from error
+        for column in TABLES[table].columns:
+            if column.name not in found:
+                raise TraceError(f"{path}: the column {column.name} is missing; {_FOREIGN}")
+            if not column.kind.holds(found[column.name]):
+                raise TraceError(
+                    f"{path}: the column {column.name} is {found[column.name]}, not "
+                    f"{column.kind.name.lower()}; {_FOREIGN}"
+                )
+        schema = TABLES[table].schema
+        return frame.select(pl.col(name).cast(dtype) for name, dtype in schema.items())
+
+    def _path(self, table: str) -> Path:
+        return self.folder / f"{table}.parquet"
+
+
+_FOREIGN = "the file is foreign or of another version"
+
+
+def _damaged(path: Path, error: Exception) -> TraceError:
+    return TraceError(f"{path}: the table is damaged: {str(error).partition(chr(10))[0]}")

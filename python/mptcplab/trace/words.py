@@ -1,0 +1,119 @@
+"""Values of an analysis as words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from mptcplab.report.numbers import UNKNOWN, number
+
+_SIZES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
+_TIMES = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"))
+_ENDINGS = {
+    "data_fin": "DATA_FIN",
+    "fin": "FIN",
+    "fast_close": "MP_FASTCLOSE",
+    "reset": "RST",
+    "open": "open at the end of the capture",
+    "silent": "silent",
+}
+_OTHER = {"client": "server", "server": "client"}
+
+
+def size(value: int | None) -> str:
+    """Bytes with a prefix: `12.3 MB`."""
+    if value is None:
+        return UNKNOWN
+    for least, unit in _SIZES:
+        if value >= least:
+            return f"{number(value / least)} {unit}"
+    return f"{value} B"
+
+
+def length(value_ns: int | float | None) -> str:
+    """A length of time with its unit: `12.3 ms`."""
+    if value_ns is None:
+        return UNKNOWN
+    for least, unit in _TIMES:
+        if abs(value_ns) >= least:
+            return f"{number(value_ns / least)} {unit}"
+    return f"{value_ns:.0f} ns"
+
+
+def milliseconds(value_ns: int | float | None) -> str:
+    """A length of time in milliseconds, without the unit."""
+    return UNKNOWN if value_ns is None else number(value_ns / 1e6)
+
+
+def moment(t_ns: int | None, origin_ns: int) -> str:
+    """A time after the first packet, in seconds to the microsecond."""
+    return UNKNOWN if t_ns is None else f"{(t_ns - origin_ns) / 1e9:.6f}".replace("-", "−")
+
+
+def seconds(t_ns: int | None, origin_ns: int = 0) -> str:
+    """A time after the first packet, in seconds to the millisecond."""
+    return UNKNOWN if t_ns is None else f"{(t_ns - origin_ns) / 1e9:.3f}".replace("-", "−")
+
+
+def count(value: int) -> str:
+    """A count with thin spaces: `1 234 567`."""
+    return f"{value:,}".replace(",", "\u202f")
+
+
+def endpoint(address: str, port: int) -> str:
+    """`10.0.1.2:40000`, `[2001:db8::2]:443`."""
+    return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
+
+
+def ends(row: Mapping[str, Any]) -> str:
+    """Both ends of a connection or subflow, the client first."""
+    client = endpoint(row["client_address"], row["client_port"])
+    return f"{client} → {endpoint(row['server_address'], row['server_port'])}"
+
+
+def direction(sender: str) -> str:
+    """`server → client`."""
+    return f"{sender} → {_OTHER[sender]}"
+
+
+def protocol(row: Mapping[str, Any]) -> str:
+    """`MPTCP v1`, `TCP`, and whether the connection fell back."""
+    if row["protocol"] == "tcp":
+        return "TCP"
+    version = "" if row["version"] is None else f" v{row['version']}"
+    fallen = ", fell back to TCP" if row["fallback"] is not None else ""
+    return f"MPTCP{version}{fallen}"
+
+
+def ending(value: str, reset_reason: int | None = None) -> str:
+    """How it ended."""
+    words = _ENDINGS.get(value, value)
+    return words if reset_reason is None else f"{words} (reason {reset_reason})"
+
+
+def origin(row: Mapping[str, Any]) -> str:
+    """How a subflow came about."""
+    words = "initial" if row["origin"] == "initial" else f"join by {row['opener']}"
+    if row["announced"]:
+        words += ", announced"
+    if row["inferred"]:
+        words += ", inferred"
+    if row["hmac_valid"] is False:
+        words += ", HMAC wrong"
+    return words
+
+
+def backup(row: Mapping[str, Any]) -> str:
+    """Who wants the subflow as a backup."""
+    who = [end for end in ("client", "server") if row[f"{end}_backup"]]
+    return {0: "no", 1: f"by {who[0]}" if who else "", 2: "by both"}[len(who)]
+
+
+def token(value: int | None) -> str:
+    """A token as other tools show it."""
+    return UNKNOWN if value is None else f"0x{value:08x}"
+
+
+def key(value: int | None) -> str | None:
+    """A key or data sequence number of 64 bits in hexadecimal."""
+    return None if value is None else f"0x{value:016x}"
