@@ -1,0 +1,106 @@
+"""Losses whose truth is known: what was reinjected, and which retransmission was needless."""
+
+from typing import Any
+
+from tests.trace.handmade import options as opt
+from tests.trace.handmade.flow import Talk
+from tests.trace.handmade.openings import join, open_connection, open_tcp
+
+
+def reinjected() -> Talk:
+    """Bytes lost on one subflow and sent again on another, cut otherwise, and in part."""
+    talk = Talk(1)
+    first = open_connection(talk)
+    second = join(talk)
+    first.data("client", 0, 1000)
+    first.acknowledge("server", after_ms=10)
+    first.data("client", 1000, 1000, lost=True)
+    second.data("client", 2000, 1000)
+    second.acknowledge("server", after_ms=10)
+    # What was lost, in two parts on the other subflow.
+    copy: dict[str, Any] = {"new_data_bytes": 0, "reinjected_from": 0}
+    second.data("client", 1000, 400, reinjected_bytes=400, **copy)
+    second.data("client", 1400, 600, reinjected_bytes=600, **copy)
+    second.acknowledge("server", after_ms=10)
+    # TCP sends it again all the same: nothing new at either level, and no reinjection.
+    first.data(
+        "client",
+        1000,
+        1000,
+        sequence=1001,
+        after_ms=250,
+        kind="timeout_retransmission",
+        new_bytes=0,
+        new_data_bytes=0,
+    )
+    first.acknowledge("server", after_ms=10)
+    # Half of it was sent on the second subflow before, half is new.
+    first.data("client", 2500, 1000, new_data_bytes=500, reinjected_bytes=500, reinjected_from=1)
+    first.acknowledge("server", after_ms=10)
+    # A second copy of what was reinjected already is reinjected too.
+    first.data("client", 1000, 400, new_data_bytes=0, reinjected_bytes=400, reinjected_from=1)
+    first.acknowledge("server", after_ms=10)
+    return talk
+
+
+def retransmitted() -> Talk:
+    """A fast retransmission that was needed, one by time, and segments in another order."""
+    talk = Talk(1)
+    flow = open_connection(talk)
+    again: dict[str, Any] = {"new_bytes": 0, "new_data_bytes": 0}
+    flow.data("server", 0, 1000)
+    flow.acknowledge("client")
+    flow.data("server", 1000, 1000, lost=True)
+    for offset in (2000, 3000, 4000):
+        flow.data("server", offset, 1000)
+        block = opt.sack((1 + 2000 + 0x1234_5678, offset + 1001 + 0x1234_5678))
+        flow.acknowledge("client", [block], acknowledgement=1001, after_ms=0.1)
+    flow.data("server", 1000, 1000, sequence=1001, kind="fast_retransmission", after_ms=10, **again)
+    flow.acknowledge("client")
+    flow.data("server", 5000, 1000, lost=True)
+    flow.data(
+        "server", 5000, 1000, sequence=5001, kind="timeout_retransmission", after_ms=300, **again
+    )
+    flow.acknowledge("client")
+    # The network swapped two segments: what comes late had not been seen before.
+    flow.data("server", 7000, 1000, sequence=7001)
+    flow.data("server", 6000, 1000, sequence=6001, kind="out_of_order", after_ms=0.1)
+    flow.acknowledge("client")
+    return talk
+
+
+def spurious() -> Talk:
+    """Two retransmissions, of which the receiver says by D-SACK that one was needless."""
+    talk = Talk(1)
+    flow = open_connection(talk)
+    again: dict[str, Any] = {"new_bytes": 0, "new_data_bytes": 0, "kind": "timeout_retransmission"}
+    base = flow.initial["server"]
+    flow.data("server", 0, 1000)
+    flow.data("server", 0, 1000, sequence=1, after_ms=250, **again)
+    flow.acknowledge("client", after_ms=20)
+    twice = opt.sack((base + 1, base + 1001))
+    flow.acknowledge("client", [twice], spurious=True)
+    flow.data("server", 1000, 1000, lost=True)
+    flow.data("server", 1000, 1000, sequence=1001, after_ms=300, **again)
+    flow.acknowledge("client")
+    return talk
+
+
+def probes() -> Talk:
+    """A window that closes, a probe of it, and keep-alives with a byte and without."""
+    talk = Talk(1)
+    flow = open_tcp(talk)
+    flow.send("client", "AP", bytes(500))
+    flow.send("server", window=0, after_ms=10)
+    flow.send("client", "A", bytes(1), after_ms=250, kind="window_probe", lost=True, new_bytes=1)
+    flow.send("server", window=0, after_ms=10)
+    flow.send("server", window=500)
+    flow.send("client", "AP", bytes(300), sequence=501, new_bytes=299)
+    flow.send("server", window=500, after_ms=10)
+    edge = flow.next["client"] - 1
+    keep_alive: dict[str, Any] = {"kind": "keep_alive", "new_bytes": 0}
+    flow.send("client", sequence=edge, after_ms=5000, **keep_alive)
+    flow.send("server", window=500, after_ms=10)
+    flow.send("client", "A", bytes(1), sequence=edge, after_ms=5000, **keep_alive)
+    flow.send("server", window=500, after_ms=10)
+    return talk

@@ -1,0 +1,29 @@
+"""The captures that are made by hand, by name."""
+
+from collections.abc import Callable
+
+from tests.trace.handmade import losses, odd, version0, version1
+from tests.trace.handmade.flow import Talk
+
+TALKS: dict[str, Callable[[], Talk]] = {
+    "v0": version0.everything,
+    "v0-checksums": version0.with_checksums,
+    "v0-ipv6": version0.ipv6,
+    "v0-fast-close": version0.fast_close,
+    "v1": version1.everything,
+    "v1-checksums": version1.with_checksums,
+    "v1-ipv6": version1.ipv6,
+    "v1-infinite": version1.infinite_mapping,
+    "v1-reset": version1.reset,
+    "v1-server-joins": version1.server_joins,
+    "reinjected": losses.reinjected,
+    "retransmitted": losses.retransmitted,
+    "spurious": losses.spurious,
+    "probes": losses.probes,
+    "wrong-hmac": odd.wrong_hmac,
+    "unknown-token": odd.unknown_token,
+    "middle": odd.from_the_middle,
+    "stripped": odd.stripped,
+    "tcp": odd.plain,
+}
+"""Each is connection 0 of its capture, and alone in it."""

@@ -1,0 +1,106 @@
+"""Runs of the engines that the tests of captures share: each is carried out once a session."""
+
+import subprocess
+from functools import cache
+from pathlib import Path
+
+import pytest
+from tests.engine.launch import environment, finish, start
+from tests.engine.system import mptcp_missing, namespaces_refused
+
+SCENARIOS = Path(__file__).with_name("scenarios")
+KERNEL = (
+    "tcp",
+    "fullmesh",
+    "upwards",
+    "checksum",
+    "ipv6",
+    "signal",
+    "ndiffports",
+    "backup",
+    "failure",
+    "unplugged",
+    "fallback",
+    "requests",
+)
+SIMULATED = KERNEL
+MIDDLEBOXES = (
+    "syn-stripped",
+    "syn-ack-stripped",
+    "data-stripped",
+    "all-dss-stripped",
+    "join-stripped",
+    "split",
+    "coalesced",
+    "proxied",
+    "translated",
+    "changed",
+)
+RUNS = {
+    "kernel": ("paths", "kernel"),
+    "sim": ("paths", "sim"),
+    "middleboxes": ("middleboxes", "sim"),
+    "fast-close": ("fast-close", "kernel"),
+}
+"""By name: the scenario and the engine."""
+CASES = (
+    *(f"kernel/{variant}" for variant in KERNEL),
+    "fast-close/fast-close",
+    *(f"sim/{variant}" for variant in SIMULATED),
+    *(f"middleboxes/{variant}" for variant in MIDDLEBOXES),
+)
+
+
+class Runs:
+    """All runs, begun together: those of the kernel engine mostly wait."""
+
+    def __init__(self, folder: Path):
+        self._folder = folder
+        wanted = {
+            name: (SCENARIOS / f"{scenario}.yaml", engine)
+            for name, (scenario, engine) in RUNS.items()
+            if not (engine == "kernel" and kernel_refused())
+        }
+        home = environment(folder / "home")
+        self._started = {
+            name: start(
+                ["run", scenario, "--engine", engine, "--capture", "--out", name], folder, env=home
+            )
+            for name, (scenario, engine) in wanted.items()
+        }
+        self._over: set[str] = set()
+
+    def recording(self, case: str) -> Path:
+        """The recording of a case, when its run is over; skips where it cannot be had."""
+        name, variant = case.split("/")
+        if name not in self._started:
+            pytest.skip(str(kernel_refused()))
+        if name not in self._over:
+            ended = finish(self._started[name])
+            assert ended.returncode == 0, ended.stderr
+            self._over.add(name)
+        return self._folder / name / variant / "1"
+
+    def captures(self, case: str, host: str = "client") -> list[Path]:
+        """The captures of a host's interfaces."""
+        return sorted(self.recording(case).glob(f"{host}-*.pcapng"))
+
+    def merged(self, case: str, host: str = "client") -> Path:
+        """The captures of a host in one file, in the order of time."""
+        file = self.recording(case) / f"{host}.pcapng"
+        if not file.exists():
+            words: list[str | Path] = ["mergecap", "-w", file, *self.captures(case, host)]
+            subprocess.run(words, check=True, capture_output=True)
+        return file
+
+    def stop(self) -> None:
+        for process in self._started.values():
+            if process.poll() is None:
+                process.terminate()
+                process.communicate()
+
+
+@cache
+def kernel_refused() -> str | None:
+    """Why the kernel engine cannot run here; null if it can."""
+    return namespaces_refused() or mptcp_missing()
