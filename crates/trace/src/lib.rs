@@ -14,11 +14,13 @@ mod analyse;
 mod event;
 mod place;
 mod segment;
+mod subflow;
 mod tables;
 mod verdict;
 
 pub use event::Event;
 pub use place::{Place, Side};
 pub use segment::{Nanos, Segment};
+pub use subflow::{SentSummary, Subflow, TcpEnd, TcpSummary};
 pub use tables::TableError;
 pub use verdict::{DataVerdict, Kind, RttMethod, Verdict};

@@ -2,35 +2,40 @@
 
 use crate::Nanos;
 
-/// What a segment was to its subflow.
+/// What a segment was to its subflow. The exact definitions, in their order, are those of
+/// [`Subflow`](crate::Subflow)'s module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// No data, no SYN, FIN or RST.
     Acknowledgement,
-    /// SYN, FIN or RST without data; or data not seen before, at the end of what was sent.
+    /// RST, the first SYN, or data (or FIN) not seen before, above all that was seen.
     New,
-    /// Data (or SYN, FIN) seen before, sent again because the receiver told of later data.
+    /// Data (or FIN) sent again because the receiver told of later data.
     FastRetransmission,
-    /// Data (or SYN, FIN) seen before, sent again because time ran out.
+    /// Data (or SYN, FIN) sent again because time ran out.
     TimeoutRetransmission,
-    /// Data not seen before, but below what was sent: the capture saw packets in another order than
-    /// they were sent, or not all of them.
+    /// Data not seen before, but below what was seen, and sent before that: packets passed the
+    /// capture in another order than they were sent.
     OutOfOrder,
     /// Data below the sender's left edge that was acknowledged already: one byte, or none, to make
     /// the receiver answer (RFC 9293, section 3.8.4).
     KeepAlive,
-    /// Data beyond the closed window of the receiver (RFC 9293, section 3.8.6.1).
+    /// One byte beyond the closed window of the receiver, or what would be a keep-alive while the
+    /// window is closed (RFC 9293, section 3.8.6.1).
     WindowProbe,
-    /// The same packet that another interface saw before; nothing is counted of it.
+    /// The same packet that another interface saw before; nothing is counted of it. Whoever finds
+    /// that out tells it: it is not handed to [`Subflow`](crate::Subflow).
     Duplicate,
 }
 
 /// How a round trip was measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RttMethod {
-    /// Echo of a timestamp (RFC 7323, section 4).
+    /// Echo of a timestamp (RFC 7323, section 4), which tells the transmission that is
+    /// acknowledged where data was sent more than once.
     Timestamp,
-    /// Acknowledgement of data that was sent once (Karn's rule, RFC 6298, section 3).
+    /// Acknowledgement of data that was sent once (Karn's rule, RFC 6298, section 3). The first
+    /// choice: it is exact to the capture's clock.
     Karn,
 }
 
@@ -40,7 +45,8 @@ pub struct Verdict {
     /// What it was.
     pub kind: Kind,
     /// Sequence number counted from the first of its sender (0 is the SYN; 1 the first byte of data),
-    /// without wrapping. Where the SYN was not captured the first byte that was seen is number 1.
+    /// without wrapping. Where the SYN was not captured the first byte that was seen is number 1,
+    /// or that which the other end was seen to expect before; what comes late then is 0 or less.
     pub sequence: i64,
     /// The same for the acknowledged sequence number of the other end.
     pub acknowledgement: Option<i64>,
@@ -48,13 +54,15 @@ pub struct Verdict {
     pub new_bytes: u32,
     /// Bytes of data of the other end that it is the first to acknowledge.
     pub newly_acknowledged_bytes: u64,
-    /// Bytes of its sender that are not acknowledged, after it.
+    /// Sequence numbers of its sender that are not acknowledged, after it: bytes of data, SYN and
+    /// FIN. What was selectively acknowledged counts.
     pub in_flight_bytes: u64,
-    /// Window that it grants, scaled; null before the scale is known.
+    /// Window that it grants, scaled; null where the scale is not known, and for an RST.
     pub window_bytes: Option<u64>,
     /// Round trip that it completes, seen from where the capture was made.
     pub rtt: Option<(RttMethod, Nanos)>,
-    /// It tells by D-SACK (RFC 2883) that this frame, a retransmission, was not needed.
+    /// It tells by D-SACK (RFC 2883) that this frame, a retransmission, was not needed: the first,
+    /// if it tells so of several.
     pub spurious_frame: Option<u64>,
 }
 

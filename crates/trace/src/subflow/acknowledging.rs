@@ -1,0 +1,191 @@
+//! A segment, as what it tells the other end of its data.
+
+use mptcplab_wire::SackBlock;
+use mptcplab_wire::option::MptcpOption;
+
+use super::direction::Direction;
+use crate::{Nanos, RttMethod, Segment};
+
+/// Largest window that can be granted (RFC 7323, section 2.3, rounded up): nothing beyond it can
+/// be acknowledged.
+const LARGEST_WINDOW: i64 = 1 << 30;
+
+/// What an acknowledgement brings.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Acknowledged {
+    /// Bytes of data that are acknowledged first.
+    pub(super) bytes: u64,
+    pub(super) rtt: Option<(RttMethod, Nanos)>,
+    pub(super) spurious_frame: Option<u64>,
+}
+
+impl Direction {
+    /// Takes an acknowledgement up to `number` of the data of this direction, in a segment of the
+    /// other end, without RST.
+    #[inline]
+    pub(super) fn acknowledge(&mut self, segment: &Segment, number: i64) -> Acknowledged {
+        let mut result = Acknowledged::default();
+        let before = self.acknowledged;
+        if number > before {
+            if number - before.max(self.next) > LARGEST_WINDOW {
+                return result;
+            }
+            let rtt = if before >= self.ambiguous_below {
+                let sent = self.sends.acknowledge(number);
+                sent.map(|sent| (RttMethod::Karn, segment.at.saturating_sub(sent)))
+            } else {
+                self.ambiguous_round_trip(segment, number)
+            };
+            result.bytes = (number - before) as u64;
+            self.acknowledged = number;
+            self.recovery.acknowledged(segment.at);
+            if before <= 0 || self.fin.is_some() || number > self.next {
+                self.acknowledge_rarely(segment, before, rtt, &mut result);
+            }
+            if let Some((_, trip)) = rtt
+                && trip >= 0
+            {
+                self.round_trips.sample(trip);
+                result.rtt = rtt;
+            }
+        } else if number == before && segment.payload_bytes == 0 && self.next > number {
+            self.acknowledge_again(segment);
+        }
+        if !segment.options.sack.is_empty() {
+            self.acknowledge_selectively(segment, number, &mut result);
+        }
+        if number >= before {
+            self.grant(segment);
+        }
+        result
+    }
+
+    /// What holds at the ends of the sequence only, and where data were not seen.
+    #[cold]
+    fn acknowledge_rarely(
+        &mut self,
+        segment: &Segment,
+        before: i64,
+        rtt: Option<(RttMethod, Nanos)>,
+        result: &mut Acknowledged,
+    ) {
+        let number = self.acknowledged;
+        if before <= 0 && number > 0 {
+            result.bytes = result.bytes.saturating_sub(1);
+            self.syn_round_trip = rtt.map(|(_, trip)| trip).filter(|trip| *trip >= 0);
+        }
+        if let Some(fin) = self.fin
+            && (before..number).contains(&fin)
+        {
+            result.bytes = result.bytes.saturating_sub(1);
+            self.counts.fin_acknowledged_ns = Some(segment.at);
+        }
+        // What is that far behind will not be seen; numbers stay near what is sent.
+        self.next = self.next.max(number - LARGEST_WINDOW);
+    }
+
+    /// The round trip that an acknowledgement completes where it may have waited for other data.
+    ///
+    /// Its cause is the arrival of the first data that it acknowledges. Where all that it
+    /// acknowledges was sent once that gives the time (Karn); otherwise the echo tells which
+    /// transmission arrived (RFC 7323, section 4.3; RFC 3522).
+    #[cold]
+    #[inline(never)]
+    fn ambiguous_round_trip(
+        &mut self,
+        segment: &Segment,
+        number: i64,
+    ) -> Option<(RttMethod, Nanos)> {
+        let first = self.acknowledged;
+        let original = self.sends.first(first);
+        self.sends.acknowledge(number);
+        let Some(oldest) = self.resent.of(first, number).next() else {
+            return Some((RttMethod::Karn, segment.at.saturating_sub(original?)));
+        };
+        let echo = segment.options.timestamps?.echo;
+        let echoed = || {
+            let resent = self.resent.of(first, number);
+            resent.filter(|sent| sent.timestamp == Some(echo))
+        };
+        let sent = match echoed()
+            .find(|sent| sent.start <= first)
+            .or(echoed().next())
+        {
+            Some(sent) => sent.at,
+            None if (echo.wrapping_sub(oldest.timestamp?) as i32) < 0 => original?,
+            None => return None,
+        };
+        Some((RttMethod::Timestamp, segment.at.saturating_sub(sent)))
+    }
+
+    /// An acknowledgement of what was acknowledged, while more is under way: a duplicate (RFC
+    /// 5681, section 2) where it changes nothing else. Signals of MPTCP are none (RFC 8684,
+    /// section 3.4).
+    #[cold]
+    fn acknowledge_again(&mut self, segment: &Segment) {
+        let signals = segment
+            .options
+            .mptcp
+            .iter()
+            .any(|option| !matches!(option, MptcpOption::Dss(_)));
+        let changes = !self.has_window || segment.window != self.window;
+        if segment.flags.syn || segment.flags.fin || signals || changes {
+            return;
+        }
+        self.counts.duplicate_acknowledgements += 1;
+        self.recovery.duplicate(segment.at);
+        self.ambiguous_below = self.ambiguous_below.max(self.acknowledged + 1);
+    }
+
+    /// Takes blocks of SACK. The first is a D-SACK where it lies below the cumulative
+    /// acknowledgement or within the second (RFC 2883, section 4).
+    #[cold]
+    fn acknowledge_selectively(
+        &mut self,
+        segment: &Segment,
+        number: i64,
+        result: &mut Acknowledged,
+    ) {
+        let range = |block: &SackBlock| {
+            let from =
+                |wire: u32| number + i64::from(wire.wrapping_sub(segment.acknowledgement) as i32);
+            (from(block.left), from(block.right))
+        };
+        let mut blocks = segment.options.sack.as_slice();
+        if let [first, rest @ ..] = blocks {
+            let (left, right) = range(first);
+            let within = rest.first().is_some_and(|second| {
+                let (second_left, second_right) = range(second);
+                second_left <= left && right <= second_right
+            });
+            if left < number || within {
+                blocks = rest;
+                self.counts.dsack_blocks += 1;
+                let (count, frame) = self.resent.mark_spurious(left, right);
+                self.counts.spurious_retransmissions += count;
+                result.spurious_frame = frame;
+            }
+        }
+        self.counts.sack_blocks += blocks.len() as u64;
+        for block in blocks {
+            let (_, right) = range(block);
+            if right > self.acknowledged && right - self.acknowledged <= LARGEST_WINDOW {
+                self.recovery.sacked(right, segment.at);
+                self.ambiguous_below = self.ambiguous_below.max(right);
+            }
+        }
+    }
+
+    /// Takes the window that the segment grants.
+    #[inline]
+    fn grant(&mut self, segment: &Segment) {
+        if segment.flags.syn {
+            return;
+        }
+        self.window = segment.window;
+        self.has_window = true;
+        if segment.window == 0 && !segment.flags.fin {
+            self.counts.zero_windows += 1;
+        }
+    }
+}

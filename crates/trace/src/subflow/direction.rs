@@ -1,0 +1,168 @@
+//! The data of one end.
+
+use mptcplab_wire::Ecn;
+
+use super::holes::{Holes, Opening};
+use super::identification::Identifications;
+use super::recovery::Recovery;
+use super::resent::Resent;
+use super::round_trips::RoundTrips;
+use super::scale::Offer;
+use super::sends::Sends;
+use super::summary::SentSummary;
+use crate::{Nanos, Segment};
+
+/// How far below the first byte seen others may come late, where the SYN was not captured: half of
+/// the sequence space.
+const LONGEST_PAST: i64 = 1 << 31;
+
+/// What one end sent, and what the other told of it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Direction {
+    /// Something of it was seen: its numbers are known.
+    pub(super) known: bool,
+    /// Sequence number on the wire of relative number 0.
+    initial: u32,
+    /// The number after the highest that was seen.
+    pub(super) next: i64,
+    /// Highest cumulative acknowledgement.
+    pub(super) acknowledged: i64,
+    /// The number of the FIN.
+    pub(super) fin: Option<i64>,
+    /// What its SYN said of its own windows.
+    pub(super) offer: Option<Offer>,
+    /// By how much the windows that it grants are shifted, where known.
+    pub(super) shift: Option<u8>,
+    /// Window granted to it last, as in the header.
+    pub(super) window: u16,
+    /// A window was granted to it that was not in a SYN.
+    pub(super) has_window: bool,
+    /// Below lies what was sent again, came late or was selectively acknowledged: the
+    /// acknowledgement of it may have waited for other data.
+    pub(super) ambiguous_below: i64,
+    pub(super) recovery: Recovery,
+    pub(super) identifications: Identifications,
+    pub(super) sends: Sends,
+    pub(super) holes: Holes,
+    pub(super) resent: Resent,
+    /// Round trips from the place of the capture to the other end and back.
+    pub(super) round_trips: RoundTrips,
+    /// Round trip of the SYN.
+    pub(super) syn_round_trip: Option<Nanos>,
+    /// Counters; those of round trips are filled in when asked for.
+    pub(super) counts: SentSummary,
+}
+
+impl Direction {
+    /// Begins the numbers with a segment of this end.
+    #[cold]
+    pub(super) fn begin(&mut self, segment: &Segment) {
+        if segment.flags.syn {
+            self.begin_at_syn(segment.sequence);
+        } else {
+            self.begin_after(segment.sequence, segment);
+        }
+    }
+
+    /// Begins the numbers with the sequence number that is to come, for which `segment` is the
+    /// evidence: that is number 1.
+    #[cold]
+    pub(super) fn begin_after(&mut self, next: u32, segment: &Segment) {
+        self.known = true;
+        self.initial = next.wrapping_sub(1);
+        self.next = 1;
+        self.acknowledged = 1;
+        self.ambiguous_below = i64::MIN;
+        self.holes.open(1 - LONGEST_PAST, 1, Opening::of(segment));
+    }
+
+    /// Begins the numbers with a SYN.
+    pub(super) fn begin_at_syn(&mut self, initial: u32) {
+        self.known = true;
+        self.initial = initial;
+        self.next = 0;
+        self.acknowledged = 0;
+        self.ambiguous_below = i64::MIN;
+        self.holes = Holes::default();
+        self.sends.clear();
+    }
+
+    /// The sequence number on the wire as one near what is sent.
+    #[inline]
+    pub(super) fn sent_number(&self, wire: u32) -> i64 {
+        self.near(self.next, wire)
+    }
+
+    /// The sequence number on the wire as one near what is acknowledged.
+    #[inline]
+    pub(super) fn acknowledged_number(&self, wire: u32) -> i64 {
+        self.near(self.acknowledged, wire)
+    }
+
+    /// The number nearest to `number` that is `wire` on the wire.
+    #[inline]
+    fn near(&self, number: i64, wire: u32) -> i64 {
+        let there = self.initial.wrapping_add(number as u32);
+        number + i64::from(wire.wrapping_sub(there) as i32)
+    }
+
+    /// What is sent and not acknowledged.
+    #[inline]
+    pub(super) fn in_flight(&self) -> u64 {
+        (self.next - self.acknowledged).max(0) as u64
+    }
+
+    /// Whether the window granted to it last is closed.
+    #[inline]
+    pub(super) fn is_closed(&self) -> bool {
+        self.has_window && self.window == 0
+    }
+
+    /// Counts a packet that stands for `wire_packets`.
+    #[inline]
+    pub(super) fn count(&mut self, segment: &Segment, wire_packets: u32) {
+        self.counts.packets += 1;
+        self.counts.wire_packets += u64::from(wire_packets);
+        self.counts.ecn_marked += u64::from(segment.ecn == Ecn::CongestionExperienced);
+    }
+
+    /// Counts its data.
+    #[inline]
+    pub(super) fn count_data(&mut self, segment: &Segment) {
+        let at = segment.at;
+        self.counts.payload_bytes += u64::from(segment.payload_bytes);
+        if let Some(last) = self.counts.last_data_ns {
+            // Below 0 where the stamps are not in the order of capture.
+            let idle = at.saturating_sub(last);
+            if idle > self.counts.idle_max_ns.unwrap_or(-1) {
+                self.counts.idle_max_ns = Some(idle);
+                self.counts.idle_at_ns = Some(last);
+            }
+        } else {
+            self.counts.first_data_ns = Some(at);
+        }
+        self.counts.last_data_ns = Some(at);
+    }
+
+    /// What is told of it.
+    pub(super) fn summary(&self) -> SentSummary {
+        SentSummary {
+            rtt_samples: self.round_trips.count(),
+            rtt_min_ns: self.round_trips.smallest(),
+            rtt_mean_ns: self.round_trips.mean(),
+            rtt_max_ns: self.round_trips.largest(),
+            rtt_deviation_ns: self.round_trips.deviation(),
+            ..self.counts
+        }
+    }
+}
+
+impl Opening {
+    pub(super) fn of(segment: &Segment) -> Self {
+        Self {
+            at: segment.at,
+            timestamp: segment.options.timestamps.map(|stamps| stamps.value),
+            identification: segment.identification,
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! When what is under way was sent.
+
+use std::collections::VecDeque;
+
+use crate::Nanos;
+
+/// Most segments whose time is kept. Beyond it every second one is forgotten: their
+/// acknowledgements give no round trip.
+const MAX_SENDS: usize = 2048;
+/// Room for so many is kept while nothing is under way.
+const KEPT_SENDS: usize = 64;
+
+/// A segment when it was sent first. The numbers are the low halves of relative sequence numbers:
+/// all that is under way together is far less than 2^31.
+#[derive(Clone, Copy, Debug)]
+struct Send {
+    start: u32,
+    end: u32,
+    at: Nanos,
+}
+
+/// First transmissions, in the order of sequence numbers, of what is not acknowledged.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sends {
+    sends: VecDeque<Send>,
+}
+
+impl Sends {
+    /// Notes that `[start, end)`, above all there is, was sent.
+    #[inline]
+    pub(super) fn push(&mut self, start: i64, end: i64, at: Nanos) {
+        if self.sends.len() == MAX_SENDS {
+            self.thin();
+        }
+        self.sends.push_back(Send {
+            start: start as u32,
+            end: end as u32,
+            at,
+        });
+    }
+
+    /// When the lowest that is under way was sent, where it has number `number`.
+    pub(super) fn first(&self, number: i64) -> Option<Nanos> {
+        let send = self.sends.front()?;
+        let low = number as u32;
+        (distance(low, send.start) >= 0 && distance(send.end, low) > 0).then_some(send.at)
+    }
+
+    /// Forgets what lies before `acknowledged`; gives when the last number of that was sent.
+    #[inline]
+    pub(super) fn acknowledge(&mut self, acknowledged: i64) -> Option<Nanos> {
+        let low = acknowledged as u32;
+        while let Some(send) = self.sends.front() {
+            let beyond = distance(send.end, low);
+            if beyond > 0 {
+                return (distance(low, send.start) > 0).then_some(send.at);
+            }
+            let at = send.at;
+            self.sends.pop_front();
+            if beyond == 0 {
+                if self.sends.is_empty() && self.sends.capacity() > KEPT_SENDS {
+                    self.clear();
+                }
+                return Some(at);
+            }
+        }
+        None
+    }
+
+    /// Forgets all.
+    #[cold]
+    pub(super) fn clear(&mut self) {
+        self.sends = VecDeque::new();
+    }
+
+    #[cold]
+    fn thin(&mut self) {
+        let mut odd = false;
+        self.sends.retain(|_| {
+            odd = !odd;
+            odd
+        });
+    }
+}
+
+/// How far `number` lies beyond `origin`.
+#[inline]
+fn distance(number: u32, origin: u32) -> i32 {
+    number.wrapping_sub(origin) as i32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_acknowledgement_tells_when_its_last_byte_was_sent() {
+        let mut sends = Sends::default();
+        for n in 0..4 {
+            sends.push(10 * n, 10 * n + 10, n);
+        }
+        assert_eq!(sends.first(0), Some(0));
+        assert_eq!(sends.acknowledge(20), Some(1));
+        assert_eq!(sends.first(19), None);
+        assert_eq!(sends.first(20), Some(2));
+        // Within a segment: that of the segment, again and again.
+        assert_eq!(sends.acknowledge(21), Some(2));
+        assert_eq!(sends.acknowledge(29), Some(2));
+        assert_eq!(sends.acknowledge(41), None);
+        assert_eq!(sends.acknowledge(50), None);
+    }
+
+    #[test]
+    fn what_was_not_seen_has_no_time() {
+        let mut sends = Sends::default();
+        sends.push(0, 10, 1);
+        sends.push(20, 30, 2);
+        assert_eq!(sends.acknowledge(15), None);
+        assert_eq!(sends.acknowledge(20), None);
+        assert_eq!(sends.acknowledge(30), Some(2));
+    }
+
+    #[test]
+    fn beyond_the_limit_every_second_is_forgotten_and_the_room_is_given_back() {
+        let mut sends = Sends::default();
+        let start = i64::from(u32::MAX) - 100;
+        let many = MAX_SENDS as i64 + 1;
+        for n in 0..many {
+            sends.push(start + 10 * n, start + 10 * n + 10, n);
+        }
+        assert_eq!(sends.sends.len(), MAX_SENDS / 2 + 1);
+        assert_eq!(sends.acknowledge(start + 10), Some(0));
+        assert_eq!(sends.acknowledge(start + 20), None);
+        assert_eq!(sends.acknowledge(start + 30), Some(2));
+        assert_eq!(sends.acknowledge(start + 10 * many), Some(many - 1));
+        assert_eq!(sends.sends.capacity(), 0);
+    }
+}
