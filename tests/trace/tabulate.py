@@ -139,7 +139,6 @@ def _row(packet: Packet, t_ns: int) -> Row:
     return {name: getattr(packet, name) for name in COPIED} | {
         "from": packet.sender,
         "t_ns": t_ns,
-        "file": 0,
         "raw_sequence": (packet.sequence + 1000 * (packet.subflow + 1)) % 2**32,
         "raw_acknowledgement": None if answer is None else (answer + 7) % 2**32,
         "packet_bytes": packet.payload_bytes + HEADERS,

@@ -87,6 +87,7 @@ def test_events_are_lines(tables: Path) -> None:
         (["--connection", "one"], "write numbers, such as 0 or 0,3"),
         (["--connection", "9"], "no connection has the number 9"),
         (["--from", "2"], "--from: a time needs a unit"),
+        (["--html", "/nowhere/at/all.html"], "its folder does not exist"),
     ],
 )
 def test_mistakes_are_told(

@@ -177,6 +177,9 @@ def trace(
         Path | None,
         typer.Option("--tables", metavar="DIR", help="Keep the tables here, packets included."),
     ] = None,
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Write one page to this file.")
+    ] = None,
     checksums: Annotated[
         bool, typer.Option("--checksums", help="Verify the data checksums of MPTCP.")
     ] = False,
@@ -196,6 +199,7 @@ def trace(
             from_time=from_time,
             to_time=to_time,
             tables=tables,
+            html=html,
             events=events,
             statistics=statistics,
             every=every,

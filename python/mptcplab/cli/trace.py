@@ -35,6 +35,7 @@ class TraceOptions:
     from_time: str | None
     to_time: str | None
     tables: Path | None
+    html: Path | None
     events: bool
     statistics: bool
     every: bool
@@ -45,7 +46,7 @@ class TraceOptions:
     @property
     def needs_packets(self) -> bool:
         """Whether the table of packets is needed, which costs time and room."""
-        wanted = (self.tables, self.statistics or None)
+        wanted = (self.tables, self.html, self.statistics or None)
         return any(one is not None for one in wanted)
 
 
@@ -64,6 +65,8 @@ class Interruption:
 
 def trace_captures(options: TraceOptions) -> None:
     """Analyses the captures and prints what was asked for."""
+    if options.html is not None and not options.html.parent.is_dir():
+        raise UserError(f"{options.html}: cannot be written: its folder does not exist")
     span = [_time("--from", options.from_time), _time("--to", options.to_time)]
     numbers = _numbers(options.connections)
     interruption = Interruption()
@@ -131,6 +134,14 @@ def _read(
 
 
 def _show(view: View, options: TraceOptions) -> None:
+    if options.html is not None:
+        from mptcplab.trace.html import to_html
+
+        try:
+            options.html.write_text(to_html(view), encoding="utf-8")
+        except OSError as error:
+            reason = f"cannot be written: {error.strerror}"
+            raise UserError(f"{options.html}: {reason}") from error
     if options.as_json:
         from mptcplab.trace.json import to_json
 

@@ -1,9 +1,6 @@
 """Plots as SVG, made to stand inside a page."""
 
-import io
-import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -11,29 +8,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from mptcplab.metrics import VariantMetrics
+from mptcplab.report.canvas import LOOK, WIDTH_INCHES, figure_of, svg_of
 from mptcplab.report.palette import Style, styles
 from mptcplab.report.series import Course, Line, Mark
 
-WIDTH_INCHES = 8.2
 PANEL_INCHES = 2.0
-_LOOK: dict[Any, Any] = {
-    "text.parse_math": False,
-    "svg.fonttype": "none",
-    "svg.hashsalt": "mptcplab",
-    "font.family": "sans-serif",
-    "font.size": 9,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.grid.axis": "y",
-    "grid.color": "#dddddd",
-    "grid.linewidth": 0.6,
-    "legend.frameon": False,
-    "legend.fontsize": 8,
-    "lines.linewidth": 1.4,
-    "path.simplify": True,
-    "path.simplify_threshold": 0.3,
-}
 
 
 def courses_over_time(
@@ -46,8 +25,8 @@ def courses_over_time(
     drawn = [course for course in courses if lines(course)]
     if not drawn:
         return None
-    with mpl.rc_context(_LOOK):
-        figure = _figure(0.7 + PANEL_INCHES * len(drawn))
+    with mpl.rc_context(LOOK):
+        figure = figure_of(0.7 + PANEL_INCHES * len(drawn))
         panels = figure.subplots(len(drawn), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
         for panel, course in zip(panels, drawn, strict=True):
             _panel(panel, lines(course), colours)
@@ -58,20 +37,7 @@ def courses_over_time(
         panels[-1].set_xlim(left=0)
         highest = max(np.nanmax(line.values) for course in drawn for line in lines(course))
         panels[-1].set_ylim(0, 1.08 * highest)
-        return _svg(figure)
-
-
-def _figure(height_inches: float) -> Figure:
-    """A figure with fixed margins: room for labels on the left, for the legend on the right."""
-    figure = Figure(figsize=(WIDTH_INCHES, height_inches))
-    figure.subplots_adjust(
-        left=0.6 / WIDTH_INCHES,
-        right=1 - 1.6 / WIDTH_INCHES,
-        bottom=0.45 / height_inches,
-        top=1 - 0.25 / height_inches,
-        hspace=0.22,
-    )
-    return figure
+        return svg_of(figure)
 
 
 def _panel(panel: Axes, lines: Sequence[Line], colours: Mapping[str, Style]) -> None:
@@ -120,7 +86,7 @@ def path_utilisation(
     bars = {variant.name: _shares(variant) for variant in variants if variant.paths}
     if not bars:
         return None
-    with mpl.rc_context(_LOOK | {"axes.grid.axis": "x"}):
+    with mpl.rc_context(LOOK | {"axes.grid.axis": "x"}):
         figure = Figure(figsize=(WIDTH_INCHES, 0.9 + 0.34 * len(bars)), layout="constrained")
         axes = figure.subplots()
         places = list(range(len(bars)))[::-1]
@@ -152,7 +118,7 @@ def path_utilisation(
         axes.set_xlim(0, 100)
         axes.set_xlabel("share of the payload in %")
         axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
-        return _svg(figure)
+        return svg_of(figure)
 
 
 def _shares(variant: VariantMetrics) -> dict[str, float]:
@@ -168,8 +134,8 @@ def distribution(samples: Mapping[str, Sequence[float]], xlabel: str) -> str | N
     if not known:
         return None
     looks = styles(samples)
-    with mpl.rc_context(_LOOK):
-        figure = _figure(max(2.6, 0.6 + 0.17 * len(known)))
+    with mpl.rc_context(LOOK):
+        figure = figure_of(max(2.6, 0.6 + 0.17 * len(known)))
         axes = figure.subplots()
         for name, values in known.items():
             steps = _thin(
@@ -197,22 +163,9 @@ def distribution(samples: Mapping[str, Sequence[float]], xlabel: str) -> str | N
             else:
                 axes.set_xlim(left=0)
         axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
-        return _svg(figure)
+        return svg_of(figure)
 
 
 def _thin(points: list[tuple[float, float]], most: int = 300) -> list[tuple[float, float]]:
     step = max(1, len(points) // most)
     return points if step == 1 else [*points[::step], points[-1]]
-
-
-def _svg(figure: Figure) -> str:
-    """The figure as an ``svg`` element without ids of its own, so that many fit into a page."""
-    file = io.StringIO()
-    nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
-    figure.savefig(file, format="svg", metadata=nothing)
-    text = file.getvalue()
-    element = text[text.index("<svg") :]
-    element = re.sub(r"<g id=\"[^\"]*\"", "<g", element)
-    return re.sub(
-        r"(<svg[^>]*?) width=\"[^\"]*\"", r"\1", re.sub(r" height=\"[\d.]+pt\"", "", element)
-    )

@@ -54,29 +54,37 @@ def to_terminal(
 
 def reading(capture: Capture) -> Iterable[RenderableType]:
     """What was read, file by file, and what is wrong with it."""
+    for line, warns in read_lines(capture):
+        yield Text(line, style="bold yellow" if warns else "")
+
+
+def read_lines(capture: Capture) -> Iterable[tuple[str, bool]]:
+    """The same as texts; with each, whether it is a warning."""
     for file in capture.files:
         packed = "" if file.compression is None else f", {file.compression}"
         span = ""
         if file.first_ns is not None and file.last_ns is not None:
             span = f" in {words.length(file.last_ns - file.first_ns)}"
-        yield Text.assemble(
-            (file.path, "bold"),
-            f" ({file.format}{packed}, {words.size(file.bytes)}): {words.count(file.frames)} "
-            f"frames{span}, {words.count(file.segments)} of TCP{_skipped(file.skipped)}",
+        yield (
+            f"{file.path} ({file.format}{packed}, {words.size(file.bytes)}): "
+            f"{words.count(file.frames)} frames{span}, {words.count(file.segments)} of TCP"
+            f"{_skipped(file.skipped)}",
+            False,
         )
         if file.damage is not None:
-            yield Text(
+            yield (
                 f"Damaged at byte {words.count(file.damage.offset)}: {file.damage.message}. "
                 "What stands before is analysed.",
-                style="bold yellow",
+                True,
             )
     if capture.duplicates:
-        yield Text(
+        yield (
             f"{words.count(capture.duplicates)} packets were seen on several interfaces; each "
-            "counts once."
+            "counts once.",
+            False,
         )
     if capture.interrupted:
-        yield Text("Partial: reading was interrupted.", style="bold yellow")
+        yield "Partial: reading was interrupted.", True
 
 
 def _skipped(reasons: Mapping[str, int]) -> str:
@@ -117,7 +125,7 @@ def connection_tables(
     view: View, connections: pl.DataFrame, console: Console
 ) -> Iterable[RenderableType]:
     """One row a connection."""
-    rows = [_in_list(view, row) for row in connections.iter_rows(named=True)]
+    rows = [in_list(view, row) for row in connections.iter_rows(named=True)]
     return divided(columns([""], rows), columns(LIST, [row[1:] for row in rows], WORDS), console)
 
 
@@ -132,20 +140,12 @@ LIST = (
     "goodput\nMbit/s",
     "end",
 )
-WORDS = (
-    "protocol",
-    "client → server",
-    "came about",
-    "ids",
-    "backup",
-    "end",
-    "direction",
-    "sent by",
-)
+WORDS = ("protocol", "client → server", "came about", "ids", "backup", "end", "from")
 """Columns that hold words."""
 
 
-def _in_list(view: View, row: Mapping[str, Any]) -> list[str]:
+def in_list(view: View, row: Mapping[str, Any]) -> list[str]:
+    """A connection in a list of many, in cells."""
     goodput = [row[f"{end}_goodput_mbps"] for end in ENDS]
     return [
         str(row["connection"]),
@@ -210,23 +210,30 @@ def facts(view: View, row: Mapping[str, Any]) -> Iterable[str]:
 
 
 def _directions(view: View, row: Mapping[str, Any], console: Console) -> Iterable[RenderableType]:
-    told = [end for end in ENDS if row[f"{end}_payload_bytes"]]
-    if not told:
+    head, rows = directions(view, row)
+    if not rows:
         yield Text("  neither end sent data")
         return
+    keys = columns(["from"], [cells[:1] for cells in rows], WORDS)
+    yield from divided(keys, columns(head, [cells[1:] for cells in rows]), console)
+
+
+def directions(view: View, row: Mapping[str, Any]) -> tuple[Sequence[str], list[Sequence[str]]]:
+    """What each end sent at the level of data: head of the columns, and rows that begin with it."""
     mptcp = row["protocol"] == "mptcp"
-    titles = [*DATA, *(DATA_OF_MPTCP if mptcp else ()), *SILENCE]
-    rows = [
+    head = (*DATA, *(DATA_OF_MPTCP if mptcp else ()), *SILENCE)
+    rows: list[Sequence[str]] = [
         [
+            end,
             *_data(row, end),
             *(_data_of_mptcp(row, end) if mptcp else ()),
             words.length(row[f"{end}_silence_ns"]),
             words.seconds(row[f"{end}_silence_at_ns"], view.origin_ns),
         ]
-        for end in told
+        for end in ENDS
+        if row[f"{end}_payload_bytes"]
     ]
-    keys = columns(["from"], [[end] for end in told], WORDS)
-    yield from divided(keys, columns(titles, rows), console)
+    return head, rows
 
 
 DATA = ("data", "goodput\nMbit/s", "payload")
@@ -321,7 +328,7 @@ def carried(row: Mapping[str, Any], end: str) -> Sequence[str]:
     return (
         words.count(row[f"{end}_packets"]),
         words.size(row[f"{end}_payload_bytes"]),
-        number(100 * row[f"{end}_share"]),
+        percent(row[f"{end}_share"]),
         "/".join(map(str, again)) if row[f"{end}_retransmissions"] or any(again) else "0",
         words.size(row[f"{end}_reinjected_bytes"]),
         str(row[f"{end}_out_of_order"]),
@@ -352,6 +359,11 @@ def handover_lines(view: View, connection: int) -> Iterable[str]:
             f"{words.seconds(row['t_ns'], view.origin_ns)} s: the {row['from']}'s data moved"
             f"{source} to subflow {row['to_subflow']}, {silence}{sustained}"
         )
+
+
+def percent(share: float | None) -> str:
+    """A part of 1 in percent, without the sign."""
+    return number(None if share is None else 100 * share)
 
 
 def _known(value: int | None) -> str:

@@ -8,6 +8,7 @@ import polars as pl
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
+from mptcplab.report.numbers import UNKNOWN
 from mptcplab.trace import words
 from mptcplab.trace.figures import cumulative, rtt_by_sequence
 from mptcplab.trace.grid import columns, divided
@@ -70,7 +71,7 @@ def _addresses(view: View, connection: int) -> Titled:
             row["address"],
             row["end"],
             words.count(row["packets"]),
-            f"{row['packets_per_ms']:.4f}",
+            UNKNOWN if row["packets_per_ms"] is None else f"{row['packets_per_ms']:.4f}",
             f"{100 * row['share']:.2f}",
             f"{row['burst_packets_per_ms']:.4f}",
             words.seconds(row["burst_start_ns"], view.origin_ns),

@@ -1,0 +1,54 @@
+"""What all plots as SVG share: their look, their margins, and how they stand inside a page."""
+
+import io
+import re
+from typing import Any
+
+from matplotlib.figure import Figure
+
+WIDTH_INCHES = 8.2
+LOOK: dict[Any, Any] = {
+    "text.parse_math": False,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "mptcplab",
+    "font.family": "sans-serif",
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.grid.axis": "y",
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.6,
+    "legend.frameon": False,
+    "legend.fontsize": 8,
+    "lines.linewidth": 1.4,
+    "path.simplify": True,
+    "path.simplify_threshold": 0.3,
+}
+"""Settings of matplotlib, for `rc_context`."""
+
+
+def figure_of(height_inches: float) -> Figure:
+    """A figure with fixed margins: room for labels on the left, for the legend on the right."""
+    figure = Figure(figsize=(WIDTH_INCHES, height_inches))
+    figure.subplots_adjust(
+        left=0.6 / WIDTH_INCHES,
+        right=1 - 1.6 / WIDTH_INCHES,
+        bottom=0.45 / height_inches,
+        top=1 - 0.25 / height_inches,
+        hspace=0.22,
+    )
+    return figure
+
+
+def svg_of(figure: Figure) -> str:
+    """The figure as an ``svg`` element without ids of its own, so that many fit into a page."""
+    file = io.StringIO()
+    nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+    figure.savefig(file, format="svg", metadata=nothing)
+    text = file.getvalue()
+    element = text[text.index("<svg") :]
+    element = re.sub(r"<g id=\"[^\"]*\"", "<g", element)
+    return re.sub(
+        r"(<svg[^>]*?) width=\"[^\"]*\"", r"\1", re.sub(r" height=\"[\d.]+pt\"", "", element)
+    )

@@ -1,0 +1,363 @@
+"""The plots of a connection as SVG."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import polars as pl
+from matplotlib.axes import Axes
+
+from mptcplab.report.canvas import LOOK, figure_of, svg_of
+from mptcplab.report.palette import Style, styles
+from mptcplab.trace import series, words
+from mptcplab.trace.series import Line, Points
+from mptcplab.trace.views import View
+
+HEIGHT_INCHES = 3.0
+MARKED = {
+    "traffic_moved": "moved",
+    "fallback": "fallback",
+    "fast_close": "fast close",
+    "mp_fail": "MP_FAIL",
+    "priority_changed": "priority",
+}
+"""Events that stand in the plots over time, and their labels."""
+MOST_MARKS = 8
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A plot and what to say about it."""
+
+    title: str
+    note: str
+    svg: str
+
+
+@dataclass(frozen=True)
+class Span:
+    """What all plots over time of a connection have in common."""
+
+    left_s: float
+    right_s: float
+    marks: tuple[Mark, ...]
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Something that happened."""
+
+    time_s: float
+    label: str
+
+
+def looks(subflows: Sequence[int]) -> dict[int, Style]:
+    """A style for each subflow, the same in all plots of a connection."""
+    found = styles(str(subflow) for subflow in subflows)
+    return {subflow: found[str(subflow)] for subflow in subflows}
+
+
+def plots(view: View, connection: int) -> list[Plot]:
+    """All plots of a connection, each for the ends that sent data."""
+    row = view.connections.filter(connection=connection).row(0, named=True)
+    styles_of = looks(view.subflows.filter(connection=connection)["subflow"].to_list())
+    packets = view.packets.filter(pl.col("connection") == connection)
+    samples = view.samples.filter(connection=connection)
+    span = _span(view, row)
+    origin = view.origin_ns
+    found: list[Plot | None] = []
+    for sender in series.senders(view, connection):
+        way = words.direction(sender)
+        found += [
+            _sequence(packets, sender, origin, styles_of, row["protocol"], span),
+            _over_time(
+                f"Throughput, {way}",
+                "Payload in bins of 100 ms, or more where the plot is long; retransmissions "
+                "included.",
+                series.throughput(samples, sender, origin),
+                "Mbit/s",
+                styles_of,
+                span,
+            ),
+            _trips(
+                f"Round-trip time against time, {way}",
+                series.trips_over_time(packets, sender, origin),
+                "time in s",
+                styles_of,
+                span,
+            ),
+            _trips(
+                f"Round-trip time against sequence number, {way}",
+                series.trips_over_sequence(packets, sender),
+                "sequence number of the subflow in MB",
+                styles_of,
+            ),
+            _over_time(
+                f"Cumulative data, {way}",
+                "Distinct bytes of each subflow; all: distinct bytes of the connection.",
+                series.carried(samples, sender, origin),
+                "MB",
+                styles_of,
+                span,
+            ),
+            _windows(samples, sender, origin, styles_of, span),
+        ]
+    return [plot for plot in found if plot is not None]
+
+
+def _span(view: View, connection: Mapping[str, Any]) -> Span:
+    events = view.events.filter(
+        pl.col("connection") == connection["connection"], pl.col("kind").is_in(list(MARKED))
+    )
+    marks = [
+        Mark((event["t_ns"] - view.origin_ns) / 1e9, MARKED[event["kind"]])
+        for event in events.head(MOST_MARKS).iter_rows(named=True)
+    ]
+    left, right = ((connection[name] - view.origin_ns) / 1e9 for name in ("start_ns", "end_ns"))
+    if view.span.from_ns is not None:
+        left = max(left, view.span.from_ns / 1e9)
+    if view.span.to_ns is not None:
+        right = min(right, view.span.to_ns / 1e9)
+    margin = 0.02 * max(right - left, 1e-6)
+    return Span(left - margin, right + margin, tuple(marks))
+
+
+def _sequence(
+    packets: pl.LazyFrame,
+    sender: str,
+    origin_ns: int,
+    styles_of: Mapping[int, Style],
+    protocol: str,
+    span: Span,
+) -> Plot | None:
+    points = series.data_sequence(packets, sender, origin_ns)
+    if points["all"].frame.is_empty():
+        return None
+    name = "Data sequence" if protocol == "mptcp" else "Sequence"
+    strip = 0.12 + 0.16 * len(points["all"].frame["subflow"].unique())
+    with mpl.rc_context(LOOK):
+        figure = figure_of(1.4 * HEIGHT_INCHES + strip)
+        heights = (1.4 * HEIGHT_INCHES - 0.7, strip)
+        look = {"height_ratios": heights, "hspace": 0.06}
+        panels = figure.subplots(2, 1, sharex=True, squeeze=False, gridspec_kw=look)
+        axes, below = panels[0, 0], panels[1, 0]
+        _in_order(axes, points["all"].frame, styles_of)
+        _sent_again(axes, points)
+        _mark(axes, span)
+        axes.set_ylabel(f"{name.lower()} number in MB")
+        _legend(axes)
+        _strip(below, points, styles_of)
+        below.set_xlabel("time in s")
+        svg = svg_of(figure)
+    note = (
+        "Each packet with data at its first byte, coloured by subflow; below, when each subflow "
+        "carried data."
+    )
+    if not points["reinjected"].frame.is_empty():
+        note += " Ringed: carried by another subflow before."
+    if not points["again"].frame.is_empty():
+        note += " Crossed: sent again on its subflow."
+    return Plot(
+        f"{name} numbers over time, {words.direction(sender)}",
+        f"{note} {points['all'].note}".rstrip(),
+        svg,
+    )
+
+
+def _in_order(axes: Axes, frame: pl.DataFrame, styles_of: Mapping[int, Style]) -> None:
+    """Points in order of time, so that no subflow hides another."""
+    ordered = frame.sort("x")
+    colours = [styles_of[subflow].colour for subflow in ordered["subflow"]]
+    axes.scatter(ordered["x"], ordered["y"], s=7, c=colours, linewidths=0)
+    for subflow in ordered["subflow"].unique().sort():
+        style = styles_of[subflow]
+        axes.plot([], [], "o", color=style.colour, markersize=3.5, label=f"subflow {subflow}")
+
+
+def _sent_again(axes: Axes, points: Mapping[str, Points]) -> None:
+    """Marks on what was sent before: on this subflow, and on another."""
+    for name, marker, size, label in (
+        ("again", "x", 5.5, "sent again"),
+        ("reinjected", "o", 6.5, "reinjected"),
+    ):
+        own = points[name].frame
+        if not own.is_empty():
+            axes.plot(
+                own["x"],
+                own["y"],
+                linestyle="",
+                marker=marker,
+                markersize=size,
+                markerfacecolor="none",
+                markeredgecolor="black",
+                markeredgewidth=0.8,
+                label=label,
+            )
+
+
+def _strip(axes: Axes, points: Mapping[str, Points], styles_of: Mapping[int, Style]) -> None:
+    """A row for each subflow with a stroke where it carried data."""
+    rows = sorted(points["all"].frame["subflow"].unique())
+    for place, subflow in enumerate(rows):
+        for name, colour, reach in (
+            ("all", styles_of[subflow].colour, 0.36),
+            ("reinjected", "black", 0.46),
+        ):
+            times = points[name].frame.filter(pl.col("subflow") == subflow)["x"].unique()
+            axes.vlines(times, -place - reach, -place + reach, colors=colour, linewidth=0.7)
+    axes.set_yticks([-place for place in range(len(rows))], [str(subflow) for subflow in rows])
+    axes.set_ylim(-len(rows) + 0.4, 0.6)
+    axes.grid(visible=False)
+    axes.annotate(
+        "subflow",
+        (1.0, 0.5),
+        xycoords="axes fraction",
+        xytext=(8, 0),
+        textcoords="offset points",
+        va="center",
+        fontsize=8,
+    )
+
+
+def _trips(
+    title: str,
+    points: Points,
+    xlabel: str,
+    styles_of: Mapping[int, Style],
+    span: Span | None = None,
+) -> Plot | None:
+    if points.frame.is_empty():
+        return None
+    with mpl.rc_context(LOOK):
+        figure = figure_of(HEIGHT_INCHES)
+        axes = figure.subplots()
+        _scatter(axes, points, styles_of)
+        if span is not None:
+            axes.set_xlim(span.left_s, span.right_s)
+        axes.set_xlabel(xlabel)
+        axes.set_ylabel("RTT in ms")
+        axes.set_ylim(bottom=0)
+        _legend(axes)
+        svg = svg_of(figure)
+    note = "As seen where the capture was made: near the receiver it is short."
+    return Plot(title, f"{note} {points.note}".rstrip(), svg)
+
+
+def _over_time(
+    title: str,
+    note: str,
+    lines: Sequence[Line],
+    ylabel: str,
+    styles_of: Mapping[int, Style],
+    span: Span,
+) -> Plot | None:
+    if not lines:
+        return None
+    with mpl.rc_context(LOOK):
+        figure = figure_of(HEIGHT_INCHES)
+        axes = figure.subplots()
+        for line in lines:
+            _draw(axes, line, styles_of)
+        _mark(axes, span)
+        axes.set_xlabel("time in s")
+        axes.set_ylabel(ylabel)
+        axes.set_ylim(0, 1.08 * max(np.nanmax(line.values) for line in lines))
+        _legend(axes)
+        svg = svg_of(figure)
+    return Plot(title, note, svg)
+
+
+def _windows(
+    samples: pl.DataFrame,
+    sender: str,
+    origin_ns: int,
+    styles_of: Mapping[int, Style],
+    span: Span,
+) -> Plot | None:
+    flying = series.in_flight(samples, sender, origin_ns)
+    window = series.window(samples, sender, origin_ns)
+    if not flying:
+        return None
+    panels = 1 if window is None else 2
+    with mpl.rc_context(LOOK):
+        figure = figure_of(0.7 + 1.9 * panels)
+        every = figure.subplots(panels, 1, sharex=True, squeeze=False)[:, 0]
+        for line in flying:
+            _draw(every[0], line, styles_of)
+        every[0].set_ylabel("in flight in kB")
+        _legend(every[0])
+        if window is not None:
+            every[1].plot(window.times_s, window.values, color="black", label="window")
+            every[1].set_ylabel("window in kB")
+            _legend(every[1])
+        for axes in every:
+            axes.set_ylim(bottom=0)
+        every[-1].set_xlabel("time in s")
+        every[-1].set_xlim(span.left_s, span.right_s)
+        svg = svg_of(figure)
+    note = (
+        "Unacknowledged bytes of each subflow at the end of a bin, and the window that the "
+        "receiver granted, the largest that any subflow told."
+    )
+    return Plot(f"Bytes in flight and window, {words.direction(sender)}", note, svg)
+
+
+def _scatter(axes: Axes, points: Points, styles_of: Mapping[int, Style]) -> None:
+    for (subflow,), own in points.frame.group_by("subflow", maintain_order=True):
+        style = styles_of[int(str(subflow))]
+        axes.plot(
+            own["x"],
+            own["y"],
+            linestyle="",
+            marker=style.marker,
+            markersize=2.6,
+            markeredgewidth=0,
+            color=style.colour,
+            label=f"subflow {subflow}",
+        )
+
+
+def _draw(axes: Axes, line: Line, styles_of: Mapping[int, Style]) -> None:
+    if line.subflow is None:
+        axes.plot(
+            line.times_s, line.values, color="#000000", linewidth=0.9, label="all", zorder=1.5
+        )
+        return
+    style = styles_of[line.subflow]
+    axes.plot(
+        line.times_s,
+        line.values,
+        color=style.colour,
+        linestyle=style.dashes,
+        marker=style.marker,
+        markevery=(0.05 + 0.03 * (line.subflow % 4), 0.12),
+        markersize=3.5,
+        label=f"subflow {line.subflow}",
+    )
+
+
+def _mark(axes: Axes, span: Span) -> None:
+    """Sets the time axis, and marks what happened."""
+    axes.set_xlim(span.left_s, span.right_s)
+    for mark in span.marks:
+        axes.axvline(mark.time_s, color="#555555", linewidth=0.9, linestyle=(0, (2, 2)))
+        axes.annotate(
+            mark.label,
+            (mark.time_s, 1.0),
+            xycoords=("data", "axes fraction"),
+            xytext=(2, -2),
+            textcoords="offset points",
+            rotation=90,
+            va="top",
+            fontsize=7,
+            color="#333333",
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8, "alpha": 0.7},
+        )
+
+
+def _legend(axes: Axes) -> None:
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), markerscale=1.6)

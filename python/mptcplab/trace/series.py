@@ -1,0 +1,237 @@
+"""What the plots of a connection show: points and lines, thinned to what can be told apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from mptcplab.trace.figures import ENDS, cumulative, round_trips
+from mptcplab.trace.views import View
+
+CELLS = (320, 160)
+"""Places across and up a plot; of several points at one place one is drawn."""
+MOST_POINTS = 240
+"""Points of a line."""
+BIN_NS = 100_000_000
+"""Width of a bin of the table `samples`."""
+LEAST_PART = 0.001
+"""A direction with less than this part of the payload of the other has no plots of its own."""
+
+Numbers = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Points:
+    """Points by subflow."""
+
+    frame: pl.DataFrame
+    """Columns `subflow`, `x`, `y`."""
+    found: int
+    """How many there were before points at one place became one."""
+
+    @property
+    def note(self) -> str:
+        """What was left out; empty if nothing was."""
+        if self.frame.height == self.found:
+            return ""
+        return (
+            f"{self.frame.height} of {self.found} points are drawn: "
+            "one where several fall on one place."
+        )
+
+
+@dataclass(frozen=True)
+class Line:
+    """A figure over time."""
+
+    subflow: int | None
+    """Null: all together."""
+    times_s: Numbers
+    values: Numbers
+
+
+def senders(view: View, connection: int) -> list[str]:
+    """The ends whose data is worth plots, the one that sent more first."""
+    row = view.connections.filter(connection=connection).row(0, named=True)
+    sent = {end: row[f"{end}_payload_bytes"] for end in ENDS}
+    most = max(sent.values())
+    return sorted((end for end in ENDS if sent[end] > LEAST_PART * most), key=lambda e: -sent[e])
+
+
+def data_sequence(packets: pl.LazyFrame, sender: str, origin_ns: int) -> dict[str, Points]:
+    """Data sequence numbers against time: all data, what was sent again, what was reinjected.
+
+    Of plain TCP, and after a fallback, the sequence number of the subflow.
+    """
+    own = packets.filter(pl.col("from") == sender, pl.col("payload_bytes") > 0).select(
+        "subflow",
+        seconds(origin_ns).alias("x"),
+        (pl.coalesce("data_sequence", "sequence") / 1e6).alias("y"),
+        pl.col("kind").str.ends_with("retransmission").alias("again"),
+        (pl.col("reinjected_bytes") > 0).alias("reinjected"),
+    )
+    bounds = _bounds(own)
+    return {
+        "all": _points(own, bounds),
+        "again": _points(own.filter("again"), bounds),
+        "reinjected": _points(own.filter("reinjected"), bounds),
+    }
+
+
+def trips_over_time(packets: pl.LazyFrame, sender: str, origin_ns: int) -> Points:
+    """Round trips against the time at which they ended."""
+    trips = round_trips(packets).filter(pl.col("from") == sender)
+    own = trips.select("subflow", seconds(origin_ns).alias("x"), _rtt_ms())
+    return _points(own, _bounds(own))
+
+
+def trips_over_sequence(packets: pl.LazyFrame, sender: str) -> Points:
+    """Round trips against the sequence number that they are about."""
+    trips = round_trips(packets).filter(pl.col("from") == sender)
+    own = trips.select("subflow", (pl.col("sequence") / 1e6).alias("x"), _rtt_ms())
+    return _points(own, _bounds(own))
+
+
+def throughput(samples: pl.DataFrame, sender: str, origin_ns: int) -> list[Line]:
+    """Payload in Mbit/s of each subflow, and of all together where there are several."""
+    own = samples.filter(pl.col("from") == sender)
+    if own.is_empty():
+        return []
+    first, bins = _bins(own)
+    step = max(1, -(-bins // MOST_POINTS))
+    lines = []
+    total = np.zeros(-(-bins // step))
+    for (subflow,), rows in own.sort("subflow", "t_ns").group_by("subflow", maintain_order=True):
+        places = ((rows["t_ns"].to_numpy() - first) // BIN_NS) // step
+        carried = np.bincount(
+            places, weights=rows["payload_bytes"].to_numpy(), minlength=total.size
+        )
+        total += carried
+        if carried.any():
+            # A line begins just before its first bin and ends just after its last one.
+            carried[: max(0, places[0] - 1)] = np.nan
+            carried[places[-1] + 2 :] = np.nan
+            lines.append((int(str(subflow)), carried))
+    times = (first - origin_ns + np.arange(total.size) * step * BIN_NS) / 1e9
+    widths = np.full(total.size, float(step * BIN_NS))
+    # The last one may hold fewer bins.
+    widths[-1] = (bins - (total.size - 1) * step) * BIN_NS
+    found = [Line(subflow, times, 8e3 * carried / widths) for subflow, carried in lines]
+    return found if len(found) < 2 else [*found, Line(None, times, 8e3 * total / widths)]
+
+
+def carried(samples: pl.DataFrame, sender: str, origin_ns: int) -> list[Line]:
+    """Cumulative distinct data in MB of each subflow, and of the connection."""
+    own = samples.filter(pl.col("from") == sender)
+    lines = [
+        _course(rows, int(str(subflow)), origin_ns)
+        for (subflow,), rows in cumulative(own).group_by("subflow", maintain_order=True)
+        if rows["bytes"][-1]
+    ]
+    if len(lines) > 1:
+        together = own.group_by("t_ns").agg(pl.col("new_data_bytes").sum()).sort("t_ns")
+        whole = together.select("t_ns", pl.col("new_data_bytes").cum_sum().alias("bytes"))
+        lines.append(_course(whole, None, origin_ns))
+    return lines
+
+
+def in_flight(samples: pl.DataFrame, sender: str, origin_ns: int) -> list[Line]:
+    """Bytes in flight in kB of each subflow, the most of each bin that is drawn."""
+    own = samples.filter(pl.col("from") == sender).sort("subflow", "t_ns")
+    return [
+        _thin(rows, "in_flight_bytes", int(str(subflow)), origin_ns)
+        for (subflow,), rows in own.group_by("subflow", maintain_order=True)
+        if rows["in_flight_bytes"].max()
+    ]
+
+
+def window(samples: pl.DataFrame, sender: str, origin_ns: int) -> Line | None:
+    """Window granted to the sender in kB: the largest that any subflow told in a bin."""
+    own = samples.filter(pl.col("from") == sender, pl.col("window_bytes").is_not_null())
+    if own.is_empty():
+        return None
+    largest = own.group_by("t_ns").agg(pl.col("window_bytes").max()).sort("t_ns")
+    return _thin(largest, "window_bytes", None, origin_ns)
+
+
+def seconds(origin_ns: int) -> pl.Expr:
+    """Time after the first packet of the capture."""
+    return (pl.col("t_ns") - origin_ns) / 1e9
+
+
+def _rtt_ms() -> pl.Expr:
+    return (pl.col("rtt_ns") / 1e6).alias("y")
+
+
+Bounds = tuple[float, float, float, float]
+
+
+def _bounds(own: pl.LazyFrame) -> Bounds | None:
+    found = own.select(
+        pl.col("x").min().alias("left"),
+        pl.col("x").max().alias("right"),
+        pl.col("y").min().alias("low"),
+        pl.col("y").max().alias("high"),
+    ).collect()
+    left, right, low, high = found.row(0)
+    return None if left is None else (left, right, low, high)
+
+
+def _points(own: pl.LazyFrame, bounds: Bounds | None) -> Points:
+    if bounds is None:
+        return Points(own.select("subflow", "x", "y").collect(), 0)
+    left, right, low, high = bounds
+    across, up = CELLS
+    found = (
+        own.with_columns(
+            ((pl.col("x") - left) * across / max(right - left, 1e-12)).floor().alias("column"),
+            ((pl.col("y") - low) * up / max(high - low, 1e-12)).floor().alias("row"),
+        )
+        .group_by("subflow", "column", "row")
+        .agg(pl.col("x").first(), pl.col("y").first(), pl.len().alias("held"))
+        .sort("subflow", "x", "y")
+        .collect()
+    )
+    return Points(found.select("subflow", "x", "y"), int(found["held"].sum()))
+
+
+def _bins(samples: pl.DataFrame) -> tuple[int, int]:
+    """Start of the first bin, and how many there are to the last one."""
+    first, last = int(str(samples["t_ns"].min())), int(str(samples["t_ns"].max()))
+    return first, (last - first) // BIN_NS + 1
+
+
+def _course(rows: pl.DataFrame, subflow: int | None, origin_ns: int) -> Line:
+    """Bytes at the end of each bin, in MB, from 0 on."""
+    step = max(1, rows.height // MOST_POINTS)
+    thin = rows.gather_every(step)
+    if thin.height and thin["t_ns"][-1] != rows["t_ns"][-1]:
+        thin = pl.concat([thin, rows.tail(1)])
+    times = (thin["t_ns"].to_numpy() + BIN_NS - origin_ns) / 1e9
+    begin = (int(rows["t_ns"][0]) - origin_ns) / 1e9
+    return Line(
+        subflow,
+        np.concatenate(([begin], times)),
+        np.concatenate(([0.0], thin["bytes"].to_numpy() / 1e6)),
+    )
+
+
+def _thin(rows: pl.DataFrame, column: str, subflow: int | None, origin_ns: int) -> Line:
+    """The largest of so many bins that the points of a line suffice, in kB.
+
+    Where nothing was for ten times as long, the line has a gap.
+    """
+    first, bins = _bins(rows)
+    step = max(1, -(-bins // MOST_POINTS))
+    thin = (
+        rows.group_by(((pl.col("t_ns") - first) // (step * BIN_NS)).alias("place"))
+        .agg(pl.col("t_ns").min(), pl.col(column).max())
+        .sort("place")
+    )
+    times = (thin["t_ns"].to_numpy() - origin_ns) / 1e9
+    values = thin[column].to_numpy() / 1e3
+    gaps = np.flatnonzero(np.diff(thin["place"].to_numpy()) > 10) + 1
+    return Line(subflow, np.insert(times, gaps, np.nan), np.insert(values, gaps, np.nan))

@@ -1,0 +1,127 @@
+"""The page stands alone, and its pictures show what the tables hold."""
+
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import polars as pl
+import pytest
+from tests.trace.stories import REINJECTED
+from tests.trace.tabulate import write
+from typer.testing import CliRunner
+
+from mptcplab.cli.app import app
+from mptcplab.trace import TraceError, open_tables, series, view
+from mptcplab.trace.html import to_html
+from mptcplab.trace.ladder import FIRST, LAST, Ladder, Step, ladder
+from mptcplab.trace.ladder_svg import ladder_svg
+from mptcplab.trace.plots import looks, plots
+
+TITLES = (
+    "Data sequence numbers over time, server → client",
+    "Throughput, server → client",
+    "Round-trip time against time, server → client",
+    "Round-trip time against sequence number, server → client",
+    "Cumulative data, server → client",
+    "Bytes in flight and window, server → client",
+)
+
+
+@pytest.fixture(scope="module")
+def page(tables: Path) -> str:
+    return to_html(view(open_tables(tables)))
+
+
+def test_the_page_needs_nothing_else(page: str) -> None:
+    assert not re.findall(r'(?:src|href)="(?!#)[^"]*"', re.sub(r'xmlns[^"]*"[^"]*"', "", page))
+    assert "<script" not in page
+    assert "url(http" not in page
+    for svg in re.findall(r"<svg.*?</svg>", page, re.DOTALL):
+        ElementTree.fromstring(svg)
+
+
+def test_the_page_has_every_connection_with_its_plots(page: str) -> None:
+    for number in range(3):
+        assert f'id="connection-{number}"' in page
+    for title in TITLES:
+        assert page.count(f"<h3>{title}</h3>") == 3 - title.startswith("Data")
+    assert "ADD_ADDR id=2 address=10.0.8.2 port=5001" in page
+    assert "after 396.1 ms without new data" in page
+
+
+def test_the_command_writes_the_page(tables: Path, tmp_path: Path) -> None:
+    file = tmp_path / "page.html"
+    found = CliRunner().invoke(app, ["trace", str(tables), "--html", str(file)])
+    assert found.exit_code == 0, found.output
+    assert file.read_text().startswith("<!DOCTYPE html>")
+
+
+def test_a_page_needs_the_packets(tmp_path: Path) -> None:
+    with pytest.raises(TraceError, match="was not asked for"):
+        to_html(view(open_tables(write(tmp_path / "few", packets=False))))
+
+
+def test_points_that_fall_on_one_place_are_drawn_once(tables: Path) -> None:
+    chosen = view(open_tables(tables))
+    packets = chosen.packets.filter(pl.col("connection") == 0)
+    points = series.data_sequence(packets, "server", chosen.origin_ns)
+    with_data = packets.filter(pl.col("from") == "server", pl.col("payload_bytes") > 0).collect()
+    assert points["all"].found == with_data.height
+    assert points["reinjected"].found == REINJECTED
+    assert 0 < points["all"].frame.height < points["all"].found
+    assert f"of {with_data.height} points are drawn" in points["all"].note
+    assert set(points["all"].frame["subflow"]) == {0, 1, 2}
+    few = series.trips_over_time(packets.head(40), "server", chosen.origin_ns)
+    assert few.note == ""
+
+
+def test_throughput_adds_up_to_what_was_carried(tables: Path) -> None:
+    chosen = view(open_tables(tables))
+    samples = chosen.samples.filter(connection=0)
+    lines = series.throughput(samples, "server", chosen.origin_ns)
+    assert [line.subflow for line in lines] == [0, 1, 2, None]
+    carried = chosen.connections.row(0, named=True)["server_payload_bytes"]
+    width = 0.1
+    assert float((lines[-1].values * width * 1e6 / 8).sum()) == pytest.approx(carried)
+
+
+def test_the_ladder_shows_the_signals_and_counts_what_is_between(tables: Path) -> None:
+    chosen = view(open_tables(tables))
+    found = ladder(chosen, 0)
+    assert found.clients == ("10.0.1.2", "10.0.2.2")
+    assert found.servers == ("10.0.9.2", "10.0.8.2")
+    heads = [(step.head, step.subflow) for step in found.steps]
+    assert heads[:4] == [("SYN", 0), ("SYN ACK", 0), ("ACK", 0), ("ACK", 0)]
+    assert found.steps[3].options[0].startswith("ADD_ADDR id=2")
+    last = found.steps[-1].frame
+    whole = chosen.packets.filter(pl.col("connection") == 0, pl.col("frame") <= last)
+    shown = len(found.steps) + sum(step.skipped for step in found.steps)
+    assert shown == whole.collect().height
+
+
+def test_the_ladder_of_plain_tcp_has_its_handshake(tables: Path) -> None:
+    steps = ladder(view(open_tables(tables)), 2).steps
+    assert [step.head for step in steps] == ["SYN", "SYN ACK", "ACK", "FIN ACK", "FIN ACK"]
+
+
+def test_a_long_ladder_leaves_out_its_middle() -> None:
+    step = Step(0, 1, 0, "client", "10.0.0.1", "10.0.0.2", "SYN", ("MP_CAPABLE <v1>",), 1)
+    drawn = ladder_svg(Ladder(("10.0.0.1",), ("10.0.0.2",), (step,) * 80, 7), looks([0]), 0)
+    assert "7 steps are left out here" in drawn
+    assert drawn.count('class="arrow"') == FIRST + LAST
+    assert "MP_CAPABLE &lt;v1&gt;" in drawn
+    ElementTree.fromstring(drawn)
+
+
+def test_long_options_are_broken_into_lines() -> None:
+    option = "ADD_ADDR id=2 address=2001:db8:1234:5678:9abc:def0:1234:5678 port=5001 hmac=0x" + (
+        "0123456789abcdef"
+    )
+    step = Step(0, 1, 0, "server", "a", "b", "ACK", (option,), 0)
+    drawn = ladder_svg(Ladder(("b",), ("a",), (step,), 0), looks([0]), 0)
+    assert drawn.count('class="option"') == 2
+
+
+def test_a_direction_with_hardly_any_data_has_no_plots(tables: Path) -> None:
+    titles = [plot.title for plot in plots(view(open_tables(tables)), 0)]
+    assert titles == list(TITLES)
