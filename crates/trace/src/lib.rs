@@ -11,14 +11,20 @@
 #![forbid(unsafe_code)]
 
 mod analyse;
+mod ends;
 mod event;
+mod identify;
 mod place;
 mod segment;
 mod subflow;
 mod tables;
 mod verdict;
 
+pub use ends::Ends;
 pub use event::Event;
+pub use identify::{
+    ConnectionIdentity, Fallback, Placed, Registry, SubflowIdentity, keys, spell, spell_all,
+};
 pub use place::{Place, Side};
 pub use segment::{Nanos, Segment};
 pub use subflow::{SentSummary, Subflow, TcpEnd, TcpSummary};

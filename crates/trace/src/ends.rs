@@ -1,0 +1,65 @@
+//! One of something for each end.
+
+use std::ops::{Index, IndexMut};
+
+use crate::Side;
+
+/// Something that each end of a connection has one of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ends<T> {
+    /// The client's.
+    pub client: T,
+    /// The server's.
+    pub server: T,
+}
+
+impl<T> Ends<T> {
+    /// The same, worked out for each end.
+    pub fn of(mut each: impl FnMut(Side) -> T) -> Self {
+        Self {
+            client: each(Side::Client),
+            server: each(Side::Server),
+        }
+    }
+}
+
+impl<T> Index<Side> for Ends<T> {
+    type Output = T;
+
+    #[inline]
+    fn index(&self, side: Side) -> &T {
+        match side {
+            Side::Client => &self.client,
+            Side::Server => &self.server,
+        }
+    }
+}
+
+impl<T> IndexMut<Side> for Ends<T> {
+    #[inline]
+    fn index_mut(&mut self, side: Side) -> &mut T {
+        match side {
+            Side::Client => &mut self.client,
+            Side::Server => &mut self.server,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_side_names_its_own() {
+        let mut ends = Ends::of(|side| side == Side::Client);
+        assert!(ends[Side::Client] && !ends[Side::Server]);
+        ends[Side::Server] = true;
+        assert_eq!(
+            ends,
+            Ends {
+                client: true,
+                server: true
+            }
+        );
+    }
+}

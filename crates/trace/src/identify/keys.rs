@@ -1,0 +1,156 @@
+//! What is computed from the keys of a connection: tokens, initial data sequence numbers and
+//! HMACs, of version 0 (RFC 6824: SHA-1) and of version 1 (RFC 8684: SHA-256).
+
+use std::net::IpAddr;
+
+use hmac::{Hmac, KeyInit, Mac};
+use sha1::Sha1;
+use sha2::{Digest, Sha256};
+
+/// Token by which the other end names the connection in a MP_JOIN: the first 32 bits of the
+/// key's digest (RFC 8684 and RFC 6824, section 3.2).
+pub fn token(version: u8, key: u64) -> u32 {
+    let (first, _) = digest_ends(version, key);
+    (first >> 32) as u32
+}
+
+/// Initial data sequence number of the key's owner: the last 64 bits of the key's digest
+/// (section 3.1). It stands for the handshake as a SYN does: the first byte of data has the one
+/// that follows.
+pub fn initial_data_sequence(version: u8, key: u64) -> u64 {
+    digest_ends(version, key).1
+}
+
+/// HMAC of a MP_JOIN as its sender makes it, over its own number and the other's, keyed by its own
+/// key and the other's (section 3.2): the leftmost 160 bits, which the third ACK has, and which are
+/// all of version 0's.
+pub fn join_hmac(
+    version: u8,
+    own_key: u64,
+    other_key: u64,
+    own_nonce: u32,
+    other_nonce: u32,
+) -> [u8; 20] {
+    let key = pair(own_key, other_key);
+    let mut message = [0; 8];
+    message[..4].copy_from_slice(&own_nonce.to_be_bytes());
+    message[4..].copy_from_slice(&other_nonce.to_be_bytes());
+    let mut part = [0; 20];
+    match version {
+        0 => {
+            let mut mac =
+                Hmac::<Sha1>::new_from_slice(&key).expect("HMAC takes keys of any length");
+            mac.update(&message);
+            part.copy_from_slice(&mac.finalize().into_bytes());
+        }
+        _ => part.copy_from_slice(&hmac_sha256(&key, &message)[..20]),
+    }
+    part
+}
+
+/// The part of it that stands in the SYN/ACK: the leftmost 64 bits.
+pub fn join_hmac_in_syn_ack(hmac: &[u8; 20]) -> u64 {
+    first_word(hmac)
+}
+
+/// HMAC of an ADD_ADDR of version 1 (RFC 8684, section 3.4.1): over id, address and port (0 where
+/// there is none), the rightmost 64 bits. `own_key` is that of the sender of the option.
+pub fn address_hmac(
+    own_key: u64,
+    other_key: u64,
+    address_id: u8,
+    address: IpAddr,
+    port: Option<u16>,
+) -> u64 {
+    let mut message = arrayvec::ArrayVec::<u8, 19>::new();
+    message.push(address_id);
+    match address {
+        IpAddr::V4(v4) => message.extend(v4.octets()),
+        IpAddr::V6(v6) => message.extend(v6.octets()),
+    }
+    message.extend(port.unwrap_or(0).to_be_bytes());
+    last_word(&hmac_sha256(&pair(own_key, other_key), &message))
+}
+
+/// First and last 64 bits of the key's digest.
+fn digest_ends(version: u8, key: u64) -> (u64, u64) {
+    let key = key.to_be_bytes();
+    match version {
+        0 => ends(&Sha1::digest(key)),
+        _ => ends(&Sha256::digest(key)),
+    }
+}
+
+fn ends(digest: &[u8]) -> (u64, u64) {
+    (first_word(digest), last_word(digest))
+}
+
+fn pair(own: u64, other: u64) -> [u8; 16] {
+    let mut key = [0; 16];
+    key[..8].copy_from_slice(&own.to_be_bytes());
+    key[8..].copy_from_slice(&other.to_be_bytes());
+    key
+}
+
+fn hmac_sha256(key: &[u8], message: &[u8]) -> [u8; 32] {
+    let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("HMAC takes keys of any length");
+    mac.update(message);
+    mac.finalize().into_bytes().into()
+}
+
+fn first_word(digest: &[u8]) -> u64 {
+    digest
+        .first_chunk()
+        .map_or(0, |word| u64::from_be_bytes(*word))
+}
+
+fn last_word(digest: &[u8]) -> u64 {
+    digest
+        .last_chunk()
+        .map_or(0, |word| u64::from_be_bytes(*word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // Computed with Python's hashlib and hmac.
+    const A: u64 = 0x0123_4567_89ab_cdef;
+    const B: u64 = 0xfedc_ba98_7654_3210;
+
+    #[test]
+    fn token_and_initial_data_sequence_are_the_ends_of_the_digest() {
+        assert_eq!(token(1, A), 0x55c5_3f5d);
+        assert_eq!(token(1, B), 0x18f9_781b);
+        assert_eq!(initial_data_sequence(1, A), 0x5707_62cd_38be_9818);
+        assert_eq!(initial_data_sequence(1, B), 0x2808_18bf_0fa7_e28e);
+    }
+
+    #[test]
+    fn version_0_takes_them_from_sha_1() {
+        assert_eq!(token(0, A), 0x0ca2_eadb);
+        assert_eq!(token(0, B), 0xa5be_6871);
+        assert_eq!(initial_data_sequence(0, A), 0xe3df_8ee1_21f1_0547);
+        assert_eq!(initial_data_sequence(0, B), 0x334f_c234_bee4_95ca);
+    }
+
+    #[test]
+    fn the_hmac_of_a_join_has_160_bits_in_both_versions() {
+        let hmac = join_hmac(1, A, B, 0x1111_2222, 0x3333_4444);
+        assert_eq!(join_hmac_in_syn_ack(&hmac), 0x1553_0245_eb8d_7304);
+        assert_eq!(hmac[12..], 0x7717_5b20_04b4_ac40_u64.to_be_bytes());
+        let hmac = join_hmac(0, B, A, 0x3333_4444, 0x1111_2222);
+        assert_eq!(join_hmac_in_syn_ack(&hmac), 0x8df7_a849_1d3a_33fc);
+        assert_eq!(hmac[12..], 0x3c75_a2cf_babe_dd9b_u64.to_be_bytes());
+    }
+
+    #[test]
+    fn the_hmac_of_an_address_is_that_of_section_3_4_1() {
+        let v4: IpAddr = "10.0.2.1".parse().unwrap();
+        let v6: IpAddr = "fd00::1".parse().unwrap();
+        assert_eq!(address_hmac(A, B, 7, v4, None), 0x50f6_b483_0754_8511);
+        assert_eq!(address_hmac(A, B, 7, v4, Some(0)), 0x50f6_b483_0754_8511);
+        assert_eq!(address_hmac(B, A, 7, v4, None), 0xf7df_c334_0a84_5c7d);
+        assert_eq!(address_hmac(A, B, 7, v6, Some(8080)), 0xf334_ca96_e1f0_f904);
+    }
+}

@@ -1,0 +1,165 @@
+//! What the ends tell each other about addresses and priorities, and how they give up (RFC 8684,
+//! sections 3.3.8 and 3.4 to 3.7).
+
+use mptcplab_wire::option::{AddAddress, MptcpOption};
+
+use super::addresses::Announced;
+use super::fallback::Fallback;
+use super::flow::{Bits, PENDING};
+use super::keys;
+use super::registry::{Registry, Seen};
+use super::spell::{reason_words, spell, spell_all};
+use super::subflow::Phase;
+use crate::{Event, Side};
+
+/// Subflows of a connection that a MP_PRIO of version 0 can change by their address id; those
+/// that were opened later are not.
+pub(super) const SUBFLOWS_BY_ID: usize = 256;
+
+impl Registry {
+    /// Takes an option of a segment that is not a duplicate.
+    pub(super) fn take_option(
+        &mut self,
+        seen: Seen,
+        option: &MptcpOption,
+        events: &mut Vec<Event>,
+    ) {
+        match option {
+            MptcpOption::Capable(capable) => self.take_capable(seen, capable),
+            MptcpOption::Join(join) => self.take_join(seen, join, events),
+            MptcpOption::Dss(dss) => {
+                if dss.mapping.is_some() {
+                    self.take_fallback_back(seen, events);
+                }
+                self.confirm(seen);
+                self.take_dss(seen, dss, events);
+            }
+            signal => {
+                self.confirm(seen);
+                self.take_signal(seen, signal, events);
+            }
+        }
+    }
+
+    fn take_signal(&mut self, seen: Seen, option: &MptcpOption, events: &mut Vec<Event>) {
+        let kind = match option {
+            MptcpOption::AddAddress(add) => return self.take_add_address(seen, add, events),
+            MptcpOption::RemoveAddress(ids) => {
+                if let Some(announced) = &mut self.connection(seen).announced {
+                    announced.remove(seen.from, ids.as_slice());
+                }
+                "address_removed"
+            }
+            MptcpOption::Priority { backup, address_id } => {
+                self.prioritise(seen, *backup, *address_id);
+                "priority_changed"
+            }
+            MptcpOption::Fail { .. } => "mp_fail",
+            MptcpOption::FastClose { receiver_key } => {
+                self.recognise(seen.connection, seen.from.other(), *receiver_key);
+                "fast_close"
+            }
+            MptcpOption::Reset(reset) => {
+                self.connection(seen).version.get_or_insert(1);
+                self.subflow(seen).reset_reason.get_or_insert(reset.reason);
+                return;
+            }
+            MptcpOption::Capable(_) | MptcpOption::Join(_) | MptcpOption::Dss(_) => return,
+        };
+        self.tell(seen, kind, spell(option), events);
+        if matches!(option, MptcpOption::Fail { .. }) && !seen.segment.flags.rst {
+            self.fall_back(seen, Fallback::MpFail, events);
+        }
+    }
+
+    fn take_add_address(&mut self, seen: Seen, add: &AddAddress, events: &mut Vec<Event>) {
+        let (own, other) = (seen.from, seen.from.other());
+        let connection = self.connection(seen);
+        let version = u8::from(add.echo || add.hmac.is_some());
+        connection.version.get_or_insert(version);
+        let mut text = spell(&MptcpOption::AddAddress(*add));
+        if add.echo {
+            return self.tell(seen, "address_echoed", text, events);
+        }
+        let keys = (connection.keys[own], connection.keys[other]);
+        let is_new = connection
+            .announced
+            .get_or_insert_with(Box::<Announced>::default)
+            .add(own, add);
+        if !is_new {
+            text.push_str(", sent again");
+        }
+        self.tell(seen, "address_announced", text, events);
+        let (Some(hmac), (Some(own), Some(other))) = (add.hmac, keys) else {
+            return;
+        };
+        let expected = keys::address_hmac(own, other, add.address_id, add.address, add.port);
+        if hmac != expected {
+            let text = format!(
+                "the HMAC of ADD_ADDR id={} does not follow from the keys",
+                add.address_id
+            );
+            self.tell(seen, "hmac_wrong", text, events);
+        }
+    }
+
+    /// MP_PRIO is about the subflow that it is sent on or, in version 0, about those of an address.
+    fn prioritise(&mut self, seen: Seen, backup: bool, address_id: Option<u8>) {
+        let Some(id) = address_id else {
+            return self.subflow(seen).prioritise(seen.from, backup);
+        };
+        let connection = self.connection(seen);
+        connection.version.get_or_insert(0);
+        let mut index = connection.first;
+        for _ in 0..SUBFLOWS_BY_ID {
+            if index == PENDING {
+                break;
+            }
+            let subflow = &mut self.subflows[index as usize];
+            if subflow.address_ids[seen.from] == Some(id) {
+                subflow.prioritise(seen.from, backup);
+            }
+            index = subflow.following;
+        }
+    }
+
+    /// A key that a MP_FASTCLOSE tells of a connection whose handshake was not captured is that of
+    /// its receiver if its token is; which version's token it is tells the version.
+    fn recognise(&mut self, connection: u32, owner: Side, key: u64) {
+        let entry = &mut self.connections[connection as usize];
+        if entry.keys[owner].is_some() {
+            return;
+        }
+        let versions = entry.version.map_or([1, 0], |version| [version; 2]);
+        let is_it = |version: &u8| entry.tokens[owner] == Some(keys::token(*version, key));
+        if let Some(version) = versions.into_iter().find(is_it) {
+            entry.version = Some(version);
+            entry.keys[owner] = Some(key);
+        }
+    }
+
+    /// RST, the first of an end.
+    pub(super) fn take_reset(&mut self, seen: Seen, events: &mut Vec<Event>) {
+        let flow = &mut self.flows[seen.index as usize];
+        if flow.bits.any(Bits::reset(seen.from)) {
+            return;
+        }
+        flow.bits.set(Bits::reset(seen.from), true);
+        let mut text = "RST".to_owned();
+        let options = &seen.segment.options.mptcp;
+        if !options.is_empty() {
+            text.push_str("; ");
+            spell_all(options, &mut text);
+        }
+        for option in options {
+            if let MptcpOption::Reset(reset) = option {
+                text.push_str(": ");
+                text.push_str(reason_words(reset.reason));
+            }
+        }
+        let subflow = self.subflow(seen);
+        let rejected = subflow.join && matches!(subflow.phase, Phase::Syn | Phase::SynAck);
+        let kind = if rejected { "join_rejected" } else { "reset" };
+        self.tell(seen, kind, text, events);
+    }
+}
