@@ -11,9 +11,11 @@
 #![forbid(unsafe_code)]
 
 mod analyse;
+pub mod dissect;
 mod ends;
 mod event;
 mod identify;
+pub mod input;
 mod place;
 mod segment;
 mod subflow;

@@ -99,8 +99,9 @@ impl Ecn {
         }
     }
 
-    /// From the low two bits of a byte.
-    pub(crate) fn from_bits(bits: u8) -> Self {
+    /// From the low two bits of a byte: the field's place in the second byte of an IPv4 header.
+    #[inline]
+    pub fn from_bits(bits: u8) -> Self {
         match bits & 0b11 {
             0b00 => Self::NotCapable,
             0b01 => Self::Capable1,

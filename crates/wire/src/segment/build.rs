@@ -97,8 +97,9 @@ impl Flags {
             | u8::from(self.fin)
     }
 
-    /// From the byte of the header.
-    pub(super) fn from_bits(bits: u8) -> Self {
+    /// From their byte in the header of TCP.
+    #[inline]
+    pub fn from_bits(bits: u8) -> Self {
         let has = |bit: u8| bits & bit != 0;
         Self {
             cwr: has(0x80),

@@ -1,0 +1,62 @@
+//! Bytes of which not all need have been captured.
+
+use super::Skip;
+
+/// A part of a frame.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Extent<'a> {
+    /// What was captured of it, from its beginning.
+    pub(super) captured: &'a [u8],
+    /// Bytes that it has as the headers before it tell: not fewer than were captured.
+    pub(super) bytes: u32,
+}
+
+impl<'a> Extent<'a> {
+    /// Its first bytes.
+    #[inline]
+    pub(super) fn front<const N: usize>(&self) -> Result<&'a [u8; N], Skip> {
+        match self.captured.first_chunk() {
+            Some(front) => Ok(front),
+            None => Err(self.lacks(N)),
+        }
+    }
+
+    /// What follows its first bytes.
+    #[inline]
+    pub(super) fn after(&self, bytes: usize) -> Result<Self, Skip> {
+        match self.captured.get(bytes..) {
+            Some(captured) => Ok(Self {
+                captured,
+                bytes: self.bytes - bytes as u32,
+            }),
+            None => Err(self.lacks(bytes)),
+        }
+    }
+
+    /// It, ending after `bytes`: or, where the headers around it are shorter than that, as if
+    /// they told the same.
+    #[inline]
+    pub(super) fn with_bytes(&self, bytes: u32) -> Self {
+        let captured = self.captured.len().min(bytes as usize);
+        Self {
+            captured: &self.captured[..captured],
+            bytes,
+        }
+    }
+
+    /// Whether all of it was captured.
+    #[inline]
+    pub(super) fn is_whole(&self) -> bool {
+        self.captured.len() == self.bytes as usize
+    }
+
+    /// Why it does not have its first bytes.
+    #[cold]
+    fn lacks(&self, bytes: usize) -> Skip {
+        if bytes <= self.bytes as usize {
+            Skip::Truncated
+        } else {
+            Skip::Malformed
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! pcap: a header of the file, then frames (draft-ietf-opsawg-pcap).
+
+use super::LinkType;
+use super::order::Order;
+use super::source::{Fault, Head, cut};
+use super::window::{MAX_RECORD_BYTES, Window};
+
+/// Bytes of the header of the file.
+const FILE_HEADER_BYTES: usize = 24;
+/// Bytes of the header of a frame.
+const FRAME_HEADER_BYTES: usize = 16;
+
+/// What the first four bytes of a file say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Magic {
+    order: Order,
+    /// Nanoseconds of a unit of the fraction of a second.
+    unit_ns: u32,
+}
+
+impl Magic {
+    /// The magic number of a file that begins like this.
+    pub(super) fn new(begin: [u8; 4]) -> Option<Self> {
+        let (order, unit_ns) = match begin {
+            [0xd4, 0xc3, 0xb2, 0xa1] => (Order::Little, 1000),
+            [0xa1, 0xb2, 0xc3, 0xd4] => (Order::Big, 1000),
+            [0x4d, 0x3c, 0xb2, 0xa1] => (Order::Little, 1),
+            [0xa1, 0xb2, 0x3c, 0x4d] => (Order::Big, 1),
+            _ => return None,
+        };
+        Some(Self { order, unit_ns })
+    }
+}
+
+/// A pcap file.
+pub(super) struct Pcap {
+    magic: Magic,
+    interface: u32,
+    link_type: LinkType,
+}
+
+impl Pcap {
+    /// Reads the header of the file. `interface` is asked for the number of its only interface.
+    pub(super) fn begin(
+        magic: Magic,
+        window: &mut Window,
+        interface: impl FnOnce(LinkType) -> u32,
+    ) -> Result<Self, String> {
+        if !window.has(FILE_HEADER_BYTES) {
+            return Err(cut(window, "the header of the file", FILE_HEADER_BYTES));
+        }
+        let header = window.bytes();
+        let major = magic.order.u16(header, 4);
+        if major != 2 {
+            let minor = magic.order.u16(header, 6);
+            return Err(format!("pcap of version {major}.{minor}, not 2.4"));
+        }
+        // The upper half tells the length of a frame check sequence, which the IP header's length
+        // cuts off.
+        let link_type = LinkType(magic.order.u32(header, 20) as u16);
+        window.pass(FILE_HEADER_BYTES);
+        Ok(Self {
+            magic,
+            interface: interface(link_type),
+            link_type,
+        })
+    }
+
+    /// Makes `head` that of the next frame; whether there is one.
+    #[inline]
+    pub(super) fn next(&self, window: &mut Window, head: &mut Head) -> Result<bool, Fault> {
+        if !window.has(FRAME_HEADER_BYTES) {
+            if window.is_at_end() {
+                return Ok(false);
+            }
+            return Err(cut(window, "the header of a frame", FRAME_HEADER_BYTES).into());
+        }
+        let (header, _) = window.bytes()[..FRAME_HEADER_BYTES].as_chunks();
+        let field = |number: usize| self.magic.order.number(header[number]);
+        let (seconds, fraction, captured, original) = (field(0), field(1), field(2), field(3));
+        let bytes = captured as usize;
+        if bytes > MAX_RECORD_BYTES {
+            return Err(format!("a frame of {bytes} bytes: too many to be one").into());
+        }
+        let record = FRAME_HEADER_BYTES + bytes;
+        if !window.has(record) {
+            return Err(cut(window, "a frame", record).into());
+        }
+        head.at = i64::from(seconds) * 1_000_000_000
+            + i64::from(fraction) * i64::from(self.magic.unit_ns);
+        head.number += 1;
+        head.interface = self.interface;
+        head.link_type = self.link_type;
+        head.from = window.pass(record) + FRAME_HEADER_BYTES;
+        head.bytes = bytes;
+        head.original_bytes = original.max(captured);
+        Ok(true)
+    }
+}

@@ -1,0 +1,88 @@
+//! What is known of the files that are read.
+
+use std::path::PathBuf;
+
+use super::{Damage, Frame, LinkType};
+use crate::Nanos;
+
+/// Format of a capture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// The format of libpcap's `savefile`.
+    Pcap,
+    /// PCAP Next Generation.
+    Pcapng,
+}
+
+impl Format {
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Pcap => "pcap",
+            Self::Pcapng => "pcapng",
+        }
+    }
+}
+
+/// How a file is compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compression {
+    /// gzip (RFC 1952), of any number of members.
+    Gzip,
+    /// Zstandard (RFC 8878), of any number of frames.
+    Zstd,
+}
+
+impl Compression {
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Gzip => "gzip",
+            Self::Zstd => "zstd",
+        }
+    }
+}
+
+/// What is known of a file so far.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileState {
+    /// Its path; `-` is standard input.
+    pub path: PathBuf,
+    /// Its format.
+    pub format: Format,
+    /// How it is compressed.
+    pub compression: Option<Compression>,
+    /// Bytes of it that were read, compressed as they are.
+    pub bytes_read: u64,
+    /// Bytes that it has, where that is known.
+    pub bytes_total: Option<u64>,
+    /// Frames up to the last one that was given.
+    pub frames: u64,
+    /// Time of its earliest frame.
+    pub first: Option<Nanos>,
+    /// Time of its latest frame.
+    pub last: Option<Nanos>,
+    /// What ended it before its end.
+    pub damage: Option<Damage>,
+}
+
+impl FileState {
+    /// Counts a frame that is given.
+    #[inline]
+    pub(super) fn count(&mut self, frame: &Frame<'_>) {
+        self.frames = frame.number;
+        self.first = Some(self.first.map_or(frame.at, |first| first.min(frame.at)));
+        self.last = Some(self.last.map_or(frame.at, |last| last.max(frame.at)));
+    }
+}
+
+/// An interface that was captured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Interface {
+    /// Place of its file in [`Merge::files`](super::Merge::files).
+    pub file: usize,
+    /// Its name, where the capture tells it.
+    pub name: Option<String>,
+    /// What its frames begin with.
+    pub link_type: LinkType,
+}
