@@ -134,3 +134,32 @@ def test_many_connections_are_listed_largest_first(tmp_path: Path) -> None:
 
 def test_nothing_chosen_is_said(tables: Path) -> None:
     assert "None of the 3 connections is chosen." in _run(tables, "--filter", "port == 1")
+
+
+def test_the_other_ends_capture_tells_delay_and_loss(tmp_path: Path) -> None:
+    here, there = (write(tmp_path / end, end=end) for end in ("client", "server"))
+    text = _run(here, "--peer", there, "--connection", 0)
+    assert "nearer to the client" in text
+    assert "one-way delay, loss and reordering" in text
+    assert "what the sender knew of each subflow" in text
+    found = json.loads(_run(here, "--peer", there, "--json"))["pair"]
+    assert found["near"] == "client"
+    assert set(found["clock"]) == {
+        "zero_ns",
+        "offset_ns",
+        "offset_uncertainty_ns",
+        "drift_ppm",
+        "drift_uncertainty_ppm",
+    }
+    assert sum(row["lost"] for row in found["paths"]) == 12
+    assert {row["subflow"] for row in found["choices"]} == {0, 1, 2}
+    page = tmp_path / "page.html"
+    _run(here, "--peer", there, "--html", page)
+    assert page.read_text().count("<h3>One-way delay, server → client</h3>") == 3
+
+
+def test_kept_tables_are_not_kept_again(tables: Path, tmp_path: Path) -> None:
+    from mptcplab.cli.errors import UserError
+
+    with pytest.raises(UserError, match="holds tables already"):
+        _run(tables, "--tables", tmp_path / "more")

@@ -149,6 +149,10 @@ def trace(
             help="Captures that belong together (- is standard input), or a folder of tables.",
         ),
     ],
+    peer: Annotated[
+        list[str] | None,
+        typer.Option("--peer", metavar="FILE", help="Capture of the other end; repeat for more."),
+    ] = None,
     matching: Annotated[
         str | None,
         typer.Option("--filter", metavar="EXPR", help="'mptcp and bytes > 1 MB', say."),
@@ -194,6 +198,7 @@ def trace(
     trace_captures(
         TraceOptions(
             files=tuple(files),
+            peer=tuple(peer or ()),
             matching=matching,
             connections=connections,
             from_time=from_time,

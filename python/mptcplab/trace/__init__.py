@@ -14,19 +14,22 @@ from mptcplab import lazy
 
 if TYPE_CHECKING:
     from mptcplab.trace.errors import TraceError
+    from mptcplab.trace.pairing import Pair, pair
     from mptcplab.trace.reading import open_tables, read
     from mptcplab.trace.trace import Trace
     from mptcplab.trace.views import View, view
 
-__all__ = ["Trace", "TraceError", "View", "open_tables", "read", "view"]
+__all__ = ["Pair", "Trace", "TraceError", "View", "open_tables", "pair", "read", "view"]
 
 __getattr__ = lazy.names(
     __name__,
     {
+        "Pair": "pairing",
         "Trace": "trace",
         "TraceError": "errors",
         "View": "views",
         "open_tables": "reading",
+        "pair": "pairing",
         "read": "reading",
         "view": "views",
     },

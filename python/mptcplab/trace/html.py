@@ -13,7 +13,9 @@ from mptcplab.trace import terminal, words
 from mptcplab.trace.figures import ENDS
 from mptcplab.trace.ladder import ladder
 from mptcplab.trace.ladder_svg import ladder_svg
-from mptcplab.trace.plots import looks, plots
+from mptcplab.trace.pair_words import clock_lines, pair_tables
+from mptcplab.trace.pairing import Pair
+from mptcplab.trace.plots import delays, looks, plots
 from mptcplab.trace.terminal_statistics import statistics
 from mptcplab.trace.views import View
 
@@ -25,8 +27,10 @@ MOST_EVENTS = 300
 """Events of a connection."""
 
 
-def to_html(view: View) -> str:
+def to_html(view: View, pair: Pair | None = None) -> str:
     """One self-contained page with a section for each connection, the largest first.
+
+    `pair` is what the captures of both ends tell together.
 
     Raises:
         TraceError: the trace has no table of packets.
@@ -46,6 +50,7 @@ def to_html(view: View) -> str:
         title=", ".join(Path(file.path).name for file in capture.files),
         read=[line for line, warns in terminal.read_lines(capture) if not warns],
         warnings=[line for line, warns in terminal.read_lines(capture) if warns],
+        pair=[] if pair is None else list(clock_lines(pair)),
         range=terminal.range_words(view) if view.span else "",
         listed={
             "head": ("", *terminal.LIST),
@@ -55,7 +60,7 @@ def to_html(view: View) -> str:
             "words": ("", *terminal.WORDS),
             "note": _listed_note(ordered.height),
         },
-        connections=[_section(view, row) for row in shown.iter_rows(named=True)],
+        connections=[_section(view, row, pair) for row in shown.iter_rows(named=True)],
     )
 
 
@@ -68,7 +73,7 @@ def _listed_note(held: int) -> str:
     return " ".join(notes)
 
 
-def _section(view: View, row: Mapping[str, Any]) -> dict[str, Any]:
+def _section(view: View, row: Mapping[str, Any], pair: Pair | None) -> dict[str, Any]:
     number = row["connection"]
     subflows = view.subflows.filter(connection=number)
     events = view.events.filter(connection=number)
@@ -84,6 +89,8 @@ def _section(view: View, row: Mapping[str, Any]) -> dict[str, Any]:
         "statistics": [_table(*one) for one in statistics(view, number)],
         "ladder": Markup(drawn) if steps.steps else None,
         "plots": plots(view, number),
+        "pair": [] if pair is None else [_table(*one) for one in pair_tables(pair, number)],
+        "pair_plots": [] if pair is None else delays(view, number, pair.packets),
         "events": [
             (
                 words.moment(event["t_ns"], view.origin_ns),

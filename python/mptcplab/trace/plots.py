@@ -109,6 +109,20 @@ def plots(view: View, connection: int) -> list[Plot]:
     return [plot for plot in found if plot is not None]
 
 
+def delays(view: View, connection: int, matched: pl.DataFrame) -> list[Plot]:
+    """One-way delays over time, a plot a direction, from the packets of a pair of captures."""
+    row = view.connections.filter(connection=connection).row(0, named=True)
+    styles_of = looks(view.subflows.filter(connection=connection)["subflow"].to_list())
+    span = _span(view, row)
+    found = []
+    for sender in ("server", "client"):
+        points = series.one_way(matched.filter(connection=connection), sender, view.origin_ns)
+        title = f"One-way delay, {words.direction(sender)}"
+        note = "Of each packet that both captures hold, clocks brought together."
+        found.append(_over(title, note, points, ("time in s", "delay in ms"), styles_of, span))
+    return [plot for plot in found if plot is not None]
+
+
 def _span(view: View, connection: Mapping[str, Any]) -> Span:
     events = view.events.filter(
         pl.col("connection") == connection["connection"], pl.col("kind").is_in(list(MARKED))
@@ -230,6 +244,19 @@ def _trips(
     styles_of: Mapping[int, Style],
     span: Span | None = None,
 ) -> Plot | None:
+    note = "As seen where the capture was made: near the receiver it is short."
+    return _over(title, note, points, (xlabel, "RTT in ms"), styles_of, span)
+
+
+def _over(
+    title: str,
+    note: str,
+    points: Points,
+    labels: tuple[str, str],
+    styles_of: Mapping[int, Style],
+    span: Span | None,
+) -> Plot | None:
+    """Points from 0 up."""
     if points.frame.is_empty():
         return None
     with mpl.rc_context(LOOK):
@@ -238,12 +265,11 @@ def _trips(
         _scatter(axes, points, styles_of)
         if span is not None:
             axes.set_xlim(span.left_s, span.right_s)
-        axes.set_xlabel(xlabel)
-        axes.set_ylabel("RTT in ms")
+        axes.set_xlabel(labels[0])
+        axes.set_ylabel(labels[1])
         axes.set_ylim(bottom=0)
         _legend(axes)
         svg = svg_of(figure)
-    note = "As seen where the capture was made: near the receiver it is short."
     return Plot(title, f"{note} {points.note}".rstrip(), svg)
 
 

@@ -95,6 +95,16 @@ def trips_over_sequence(packets: pl.LazyFrame, sender: str) -> Points:
     return _points(own, _bounds(own))
 
 
+def one_way(matched: pl.DataFrame, sender: str, origin_ns: int) -> Points:
+    """One-way delays against the time at the first capture."""
+    own = (
+        matched.lazy()
+        .filter(pl.col("from") == sender)
+        .select("subflow", seconds(origin_ns).alias("x"), (pl.col("delay_ns") / 1e6).alias("y"))
+    )
+    return _points(own, _bounds(own))
+
+
 def throughput(samples: pl.DataFrame, sender: str, origin_ns: int) -> list[Line]:
     """Payload in Mbit/s of each subflow, and of all together where there are several."""
     own = samples.filter(pl.col("from") == sender)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 from rich.console import Console, Group, RenderableType
@@ -17,6 +17,9 @@ from mptcplab.trace.figures import ENDS
 from mptcplab.trace.grid import columns, divided
 from mptcplab.trace.views import View
 
+if TYPE_CHECKING:
+    from mptcplab.trace.pairing import Pair
+
 AT_LENGTH = 5
 """With more connections than this, they are listed in one table."""
 LISTED = 20
@@ -24,16 +27,27 @@ LISTED = 20
 
 
 def to_terminal(
-    view: View, console: Console, *, every: bool = False, statistics: bool = False
+    view: View,
+    console: Console,
+    *,
+    every: bool = False,
+    statistics: bool = False,
+    pair: Pair | None = None,
 ) -> None:
     """Prints what was read, and the connections: at length, or with many of them in one table.
 
-    `every` leaves none out. `statistics` adds the tables of addresses, courses and round trips.
+    `every` leaves none out. `statistics` adds the tables of addresses, courses and round trips,
+    `pair` what the captures of both ends tell together.
     """
     for line in reading(view.trace.capture):
         console.print(line)
     if view.span:
         console.print(Text(range_words(view)))
+    if pair is not None:
+        from mptcplab.trace.pair_words import clock_lines
+
+        for sentence in clock_lines(pair):
+            console.print(Text(sentence))
     ordered = largest_first(view.connections)
     if ordered.is_empty():
         console.print(Text(_nothing(view)))
@@ -50,6 +64,8 @@ def to_terminal(
                 from mptcplab.trace.terminal_statistics import statistics_tables
 
                 console.print(Group(*statistics_tables(view, row["connection"], console)))
+            if pair is not None:
+                console.print(Group(*_both_ends(pair, row["connection"], console)))
 
 
 def reading(capture: Capture) -> Iterable[RenderableType]:
@@ -359,6 +375,15 @@ def handover_lines(view: View, connection: int) -> Iterable[str]:
             f"{words.seconds(row['t_ns'], view.origin_ns)} s: the {row['from']}'s data moved"
             f"{source} to subflow {row['to_subflow']}, {silence}{sustained}"
         )
+
+
+def _both_ends(pair: Pair, connection: int, console: Console) -> Iterable[RenderableType]:
+    from mptcplab.trace.pair_words import pair_tables
+
+    for title, head, rows in pair_tables(pair, connection):
+        yield Text(title)
+        keys = columns(head[:2], [row[:2] for row in rows], WORDS)
+        yield from divided(keys, columns(head[2:], [row[2:] for row in rows]), console)
 
 
 def percent(share: float | None) -> str:
