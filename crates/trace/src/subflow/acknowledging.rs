@@ -30,7 +30,7 @@ impl Direction {
             if number - before.max(self.next) > LARGEST_WINDOW {
                 return result;
             }
-            let rtt = if before >= self.ambiguous_below {
+            let rtt = if before >= self.ambiguous_below && segment.options.sack.is_empty() {
                 let sent = self.sends.acknowledge(number);
                 sent.map(|sent| (RttMethod::Karn, segment.at.saturating_sub(sent)))
             } else {
@@ -86,9 +86,9 @@ impl Direction {
 
     /// The round trip that an acknowledgement completes where it may have waited for other data.
     ///
-    /// Its cause is the arrival of the first data that it acknowledges. Where all that it
-    /// acknowledges was sent once that gives the time (Karn); otherwise the echo tells which
-    /// transmission arrived (RFC 7323, section 4.3; RFC 3522).
+    /// The data that caused it are those whose timestamp it echoes (RFC 7323, section 4.3).
+    /// Without timestamps they are the first that it acknowledges, and if any of what it
+    /// acknowledges was sent again it is unknown which transmission arrived (Karn).
     #[cold]
     #[inline(never)]
     fn ambiguous_round_trip(
@@ -97,25 +97,32 @@ impl Direction {
         number: i64,
     ) -> Option<(RttMethod, Nanos)> {
         let first = self.acknowledged;
+        self.resent.pass(first);
         let original = self.sends.first(first);
+        let stamps = segment.options.timestamps;
+        let echoed = stamps.and_then(|stamps| self.echoed(first, number, stamps.echo));
         self.sends.acknowledge(number);
-        let Some(oldest) = self.resent.of(first, number).next() else {
-            return Some((RttMethod::Karn, segment.at.saturating_sub(original?)));
-        };
-        let echo = segment.options.timestamps?.echo;
-        let echoed = || {
-            let resent = self.resent.of(first, number);
-            resent.filter(|sent| sent.timestamp == Some(echo))
-        };
-        let sent = match echoed()
-            .find(|sent| sent.start <= first)
-            .or(echoed().next())
-        {
-            Some(sent) => sent.at,
-            None if (echo.wrapping_sub(oldest.timestamp?) as i32) < 0 => original?,
+        if duplicate_block(segment, number).is_some() {
+            // Caused by data that had arrived before: what told of them first was lost.
+            return None;
+        }
+        let (method, sent) = match echoed {
+            Some(sent) => (RttMethod::Timestamp, sent),
+            None if self.resent.of(first, number).next().is_none() => (RttMethod::Karn, original?),
             None => return None,
         };
-        Some((RttMethod::Timestamp, segment.at.saturating_sub(sent)))
+        Some((method, segment.at.saturating_sub(sent)))
+    }
+
+    /// When the transmission of something of `[first, end)` was sent that had a TSval of `echo`.
+    /// Of several, whose times differ by less than a tick of the timestamps, that of the first.
+    fn echoed(&self, first: i64, end: i64, echo: u32) -> Option<Nanos> {
+        let again = self.resent.of(first, end);
+        again
+            .filter(|sent| sent.timestamp == Some(echo))
+            .min_by_key(|sent| sent.start)
+            .map(|sent| sent.at)
+            .or_else(|| self.sends.echoed(end, echo))
     }
 
     /// An acknowledgement of what was acknowledged, while more is under way: a duplicate (RFC
@@ -137,8 +144,7 @@ impl Direction {
         self.ambiguous_below = self.ambiguous_below.max(self.acknowledged + 1);
     }
 
-    /// Takes blocks of SACK. The first is a D-SACK where it lies below the cumulative
-    /// acknowledgement or within the second (RFC 2883, section 4).
+    /// Takes blocks of SACK.
     #[cold]
     fn acknowledge_selectively(
         &mut self,
@@ -146,29 +152,17 @@ impl Direction {
         number: i64,
         result: &mut Acknowledged,
     ) {
-        let range = |block: &SackBlock| {
-            let from =
-                |wire: u32| number + i64::from(wire.wrapping_sub(segment.acknowledgement) as i32);
-            (from(block.left), from(block.right))
-        };
         let mut blocks = segment.options.sack.as_slice();
-        if let [first, rest @ ..] = blocks {
-            let (left, right) = range(first);
-            let within = rest.first().is_some_and(|second| {
-                let (second_left, second_right) = range(second);
-                second_left <= left && right <= second_right
-            });
-            if left < number || within {
-                blocks = rest;
-                self.counts.dsack_blocks += 1;
-                let (count, frame) = self.resent.mark_spurious(left, right);
-                self.counts.spurious_retransmissions += count;
-                result.spurious_frame = frame;
-            }
+        if let Some((left, right)) = duplicate_block(segment, number) {
+            blocks = &blocks[1..];
+            self.counts.dsack_blocks += 1;
+            let (count, frame) = self.resent.mark_spurious(left, right);
+            self.counts.spurious_retransmissions += count;
+            result.spurious_frame = frame;
         }
         self.counts.sack_blocks += blocks.len() as u64;
         for block in blocks {
-            let (_, right) = range(block);
+            let (_, right) = range(block, segment, number);
             if right > self.acknowledged && right - self.acknowledged <= LARGEST_WINDOW {
                 self.recovery.sacked(right, segment.at);
                 self.ambiguous_below = self.ambiguous_below.max(right);
@@ -188,4 +182,22 @@ impl Direction {
             self.counts.zero_windows += 1;
         }
     }
+}
+
+/// The block of a D-SACK: the first, where it lies below the cumulative acknowledgement `number`
+/// or within the second (RFC 2883, section 4).
+fn duplicate_block(segment: &Segment, number: i64) -> Option<(i64, i64)> {
+    let (first, rest) = segment.options.sack.split_first()?;
+    let (left, right) = range(first, segment, number);
+    let within = rest.first().is_some_and(|second| {
+        let (second_left, second_right) = range(second, segment, number);
+        second_left <= left && right <= second_right
+    });
+    (left < number || within).then_some((left, right))
+}
+
+/// The numbers of a block in a segment that acknowledges `number`.
+fn range(block: &SackBlock, segment: &Segment, number: i64) -> (i64, i64) {
+    let near = |wire: u32| number + i64::from(wire.wrapping_sub(segment.acknowledgement) as i32);
+    (near(block.left), near(block.right))
 }

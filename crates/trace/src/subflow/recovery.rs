@@ -94,21 +94,23 @@ impl Recovery {
     /// What the retransmission is.
     pub(super) fn kind(&mut self, again: &Again) -> Kind {
         let going_on = again.acknowledged < self.until;
-        if going_on && self.by_timer {
-            return Kind::TimeoutRetransmission;
-        }
         let silent = again
             .sent_at
             .map_or(Nanos::MAX, |sent| again.at.saturating_sub(sent));
         let timeout = LEAST_TIMEOUT
             .saturating_add(again.downstream)
             .saturating_add(again.upstream.saturating_mul(2));
-        let by_timer = silent.min(self.quiet(again.at)) >= timeout;
-        if !by_timer && self.is_told(again.start, again.end, again.acknowledged) {
-            if !going_on {
-                self.begin(again.next, false);
+        let after_silence = silent.min(self.quiet(again.at)) >= timeout;
+        if !after_silence {
+            if going_on && self.by_timer {
+                return Kind::TimeoutRetransmission;
             }
-            return Kind::FastRetransmission;
+            if self.is_told(again.start, again.end, again.acknowledged) {
+                if !going_on {
+                    self.begin(again.next, false);
+                }
+                return Kind::FastRetransmission;
+            }
         }
         // A timeout sends the first that is not acknowledged, a tail loss probe the last.
         if again.start <= again.acknowledged && again.end < again.next {

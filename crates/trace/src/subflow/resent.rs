@@ -35,6 +35,8 @@ impl Retransmission {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Resent {
     list: VecDeque<Retransmission>,
+    /// So many of them, the first, are acknowledged wholly.
+    passed: usize,
 }
 
 impl Resent {
@@ -42,14 +44,21 @@ impl Resent {
     pub(super) fn push(&mut self, retransmission: Retransmission) {
         if self.list.len() == MAX_RETRANSMISSIONS {
             self.list.pop_front();
+            self.passed = self.passed.saturating_sub(1);
         }
         self.list.push_back(retransmission);
+    }
+
+    /// Nothing below `acknowledged` is asked for any more but by [`Self::mark_spurious`].
+    pub(super) fn pass(&mut self, acknowledged: i64) {
+        let rest = self.list.range(self.passed..);
+        self.passed += rest.take_while(|sent| sent.end <= acknowledged).count();
     }
 
     /// Those that had something of `[start, end)`.
     pub(super) fn of(&self, start: i64, end: i64) -> impl Iterator<Item = &Retransmission> {
         self.list
-            .iter()
+            .range(self.passed..)
             .filter(move |sent| sent.overlaps(start, end))
     }
 
@@ -59,6 +68,9 @@ impl Resent {
         let mut count = 0;
         let mut frame = None;
         for sent in &mut self.list {
+            if start >= end {
+                break;
+            }
             if !sent.spurious && sent.overlaps(start, end) {
                 sent.spurious = true;
                 count += 1;
@@ -105,6 +117,15 @@ mod tests {
         let mut one = resent(&[(0, 30)]);
         assert_eq!(one.mark_spurious(0, 10), (1, Some(1)));
         assert_eq!(one.mark_spurious(10, 20), (0, None));
+    }
+
+    #[test]
+    fn what_is_passed_is_asked_for_by_d_sack_only() {
+        let mut resent = resent(&[(0, 10), (10, 20), (0, 20), (20, 30)]);
+        resent.pass(15);
+        let frames: Vec<_> = resent.of(0, 30).map(|sent| sent.frame).collect();
+        assert_eq!(frames, [2, 3, 4]);
+        assert_eq!(resent.mark_spurious(0, 10), (1, Some(1)));
     }
 
     #[test]

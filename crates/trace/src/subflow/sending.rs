@@ -57,7 +57,7 @@ impl Direction {
         }
         let end = sequence + i64::from(bytes);
         if end > self.acknowledged {
-            self.sends.push(sequence, end, segment.at);
+            self.sends.push(sequence, end, segment);
         }
         self.next = end;
         self.identifications.follow(segment.identification);
@@ -171,7 +171,7 @@ impl Direction {
         let fin = self.see(segment, data_end, end);
         let start = sequence.max(next);
         if end > start && end > self.acknowledged {
-            self.sends.push(start, end, segment.at);
+            self.sends.push(start, end, segment);
         }
         let new = payload.late + payload.beyond;
         self.counts.bytes += new as u64;

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::Nanos;
+use crate::{Nanos, Segment};
 
 /// Most segments whose time is kept. Beyond it every second one is forgotten: their
 /// acknowledgements give no round trip.
@@ -16,6 +16,8 @@ const KEPT_SENDS: usize = 64;
 struct Send {
     start: u32,
     end: u32,
+    /// TSval; 0 where there is none.
+    timestamp: u32,
     at: Nanos,
 }
 
@@ -26,16 +28,17 @@ pub(super) struct Sends {
 }
 
 impl Sends {
-    /// Notes that `[start, end)`, above all there is, was sent.
+    /// Notes that `[start, end)`, above all there is, was sent by a segment.
     #[inline]
-    pub(super) fn push(&mut self, start: i64, end: i64, at: Nanos) {
+    pub(super) fn push(&mut self, start: i64, end: i64, segment: &Segment) {
         if self.sends.len() == MAX_SENDS {
             self.thin();
         }
         self.sends.push_back(Send {
             start: start as u32,
             end: end as u32,
-            at,
+            timestamp: segment.options.timestamps.map_or(0, |stamps| stamps.value),
+            at: segment.at,
         });
     }
 
@@ -44,6 +47,16 @@ impl Sends {
         let send = self.sends.front()?;
         let low = number as u32;
         (distance(low, send.start) >= 0 && distance(send.end, low) > 0).then_some(send.at)
+    }
+
+    /// When the lowest of what lies before `end` was sent that had a TSval of `echo`.
+    pub(super) fn echoed(&self, end: i64, echo: u32) -> Option<Nanos> {
+        let low = end as u32;
+        self.sends
+            .iter()
+            .take_while(|send| distance(low, send.start) > 0)
+            .find(|send| send.timestamp == echo)
+            .map(|send| send.at)
     }
 
     /// Forgets what lies before `acknowledged`; gives when the last number of that was sent.
@@ -91,13 +104,20 @@ fn distance(number: u32, origin: u32) -> i32 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::dsl::{Tape, data};
     use super::*;
+
+    /// Notes a range whose TSval is its time.
+    fn push(sends: &mut Sends, start: i64, end: i64, at: Nanos) {
+        let packet = data(0..0).stamps(at as u32, 0);
+        sends.push(start, end, &Tape::blank().captured(at, &packet));
+    }
 
     #[test]
     fn an_acknowledgement_tells_when_its_last_byte_was_sent() {
         let mut sends = Sends::default();
         for n in 0..4 {
-            sends.push(10 * n, 10 * n + 10, n);
+            push(&mut sends, 10 * n, 10 * n + 10, n);
         }
         assert_eq!(sends.first(0), Some(0));
         assert_eq!(sends.acknowledge(20), Some(1));
@@ -111,10 +131,21 @@ mod tests {
     }
 
     #[test]
+    fn an_echo_tells_when_its_segment_was_sent() {
+        let mut sends = Sends::default();
+        for (n, at) in [(0, 5), (1, 6), (2, 6), (3, 7)] {
+            push(&mut sends, 10 * n, 10 * n + 10, at);
+        }
+        assert_eq!(sends.echoed(30, 6), Some(6));
+        assert_eq!(sends.echoed(30, 7), None);
+        assert_eq!(sends.echoed(31, 7), Some(7));
+    }
+
+    #[test]
     fn what_was_not_seen_has_no_time() {
         let mut sends = Sends::default();
-        sends.push(0, 10, 1);
-        sends.push(20, 30, 2);
+        push(&mut sends, 0, 10, 1);
+        push(&mut sends, 20, 30, 2);
         assert_eq!(sends.acknowledge(15), None);
         assert_eq!(sends.acknowledge(20), None);
         assert_eq!(sends.acknowledge(30), Some(2));
@@ -126,7 +157,7 @@ mod tests {
         let start = i64::from(u32::MAX) - 100;
         let many = MAX_SENDS as i64 + 1;
         for n in 0..many {
-            sends.push(start + 10 * n, start + 10 * n + 10, n);
+            push(&mut sends, start + 10 * n, start + 10 * n + 10, n);
         }
         assert_eq!(sends.sends.len(), MAX_SENDS / 2 + 1);
         assert_eq!(sends.acknowledge(start + 10), Some(0));

@@ -2,8 +2,10 @@
 
 mod acknowledgements;
 mod closing;
-mod dsl;
+pub(super) mod dsl;
 mod late;
+mod model;
 mod numbers;
+mod properties;
 mod repairs;
 mod round_trips;
