@@ -28,6 +28,7 @@ wasm:
 # The pages that are made from the program itself.
 docs: setup
 	$(BIN)/python -m tests.docs.reference
+	$(BIN)/python -m tests.trace.reference
 	$(BIN)/python -m mptcplab.scenario.schema > docs/scenario.schema.json
 
 # How exact and how fast the links are, and how long a network takes to come and go.
