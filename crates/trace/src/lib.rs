@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 mod analyse;
+mod connection;
 pub mod dissect;
 mod ends;
 mod event;
@@ -22,6 +23,7 @@ mod subflow;
 mod tables;
 mod verdict;
 
+pub use connection::{Connection, ConnectionSummary, DataEnd, SentData, Silence, Spread};
 pub use ends::Ends;
 pub use event::Event;
 pub use identify::{

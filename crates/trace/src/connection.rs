@@ -1,0 +1,309 @@
+//! What happened at the level of data of one connection: MPTCP (RFC 8684, RFC 6824), and plain TCP
+//! by the same figures, the sequence numbers of its one subflow being those of the data.
+//!
+//! All figures tell what passed the place of the capture, in the order in which it did.
+//!
+//! # Where data belongs
+//!
+//! A byte belongs to the data sequence number that the mapping says which covers it on its subflow,
+//! wherever that mapping stood: in the segment itself, in one before, in one after (the byte then
+//! counts from that one on). A mapping once told stays, later ones fill what it leaves (RFC 8684,
+//! section 3.3.1). A DATA_FIN takes a data sequence number and is no byte of data. After fallback,
+//! and in plain TCP, the subflow's numbers go on as those of data.
+//!
+//! # New, sent again, reinjected
+//!
+//! A byte of data is *new* in the segment that is the first to carry its data sequence number. A
+//! byte is *reinjected* if its subflow sends it for the first time and its data sequence number was
+//! carried before by **another** subflow in the same direction. So these are no reinjections:
+//!
+//! - a retransmission of TCP, that is the same sequence number on the same subflow, be it of
+//!   original or of copy;
+//! - data that is mapped a second time on the one subflow that ever carried it.
+//!
+//! And these are: a copy that a redundant scheduler sends, one that repairs a loss, one that is made
+//! because a subflow closed; on each further subflow the bytes count again. Reinjected bytes count
+//! for the subflow that sends them, and are said to come *from* the subflow that carried the data
+//! first.
+//!
+//! Bytes are counted, not segments. Memory is bounded: of data that was acknowledged long ago
+//! ([`HISTORY_RANGES`](carried::HISTORY_RANGES)) it is known that it was carried, no longer by whom
+//! if it was more than one; it is then taken for reinjected, from an unknown subflow, if it stands at
+//! the end of what the subflow sent. Nobody has a reason to map anew what was acknowledged on the
+//! subflow that delivered it.
+//!
+//! Other tools count otherwise. tshark (`mptcp.reinjection_of`, with
+//! `mptcp.intersubflows_retransmission`) looks at each packet whether packets of other subflows
+//! overlap it: it counts packets, a retransmission of a copy is one more, and so is that of an
+//! original after its copy; in two passes those that are copied later are marked as well. mptcptrace
+//! counts mappings, of 4-byte numbers, as they stand in options, so that a mapping that was split
+//! over several packets or stands in none of them counts otherwise than the bytes it maps.
+//!
+//! # Which copy won
+//!
+//! A reinjected byte *won* if its subflow's cumulative acknowledgement covers it before the
+//! original's does on its own, before another copy won, and before a DATA_ACK in an earlier segment
+//! covers it: for then something else had delivered it. At the sender's side this is what the sender
+//! could know; the way back of the acknowledgements counts, and two that were on their way together
+//! may have been sent in the other order. At the receiver's side it is the order of arrival but for
+//! delayed acknowledgements. Where the acknowledgements of a subflow were not captured its copies
+//! never win.
+//!
+//! # Times
+//!
+//! - Late bytes are new data below the highest data sequence number that was seen. At the sender's
+//!   side they show how the scheduler distributed, at the receiver's side what had to wait. Their
+//!   extent is the largest distance from the first late byte to that number.
+//! - The round trip of data is that of [`round_trips`]: from first sending to DATA_ACK.
+//! - The window is that of [`window`]: time is limited by it while less than one segment (the
+//!   maximum segment size that the receiver told) is left of it and the DATA_FIN was not sent. At
+//!   the receiver's side grants are seen before the sender knows of them, which hides some of it.
+//! - A silence of an end is the time between two segments with new data; also the time after the
+//!   last, to the last packet of the connection, if something was never acknowledged. It is told as
+//!   an event at its end if it was longer than 1 s and than 10 smoothed round trips of data.
+//! - The recovery is the longest silence told of which it is known that it was no pause of the
+//!   application: data was unacknowledged for longer than that limit, or it went on over another
+//!   subflow. At the receiver's side what did not arrive is not known to be missing: there only
+//!   the second shows.
+//! - Data moved (`traffic_moved`) when a subflow carried more than two thirds of the new data of a
+//!   period of 1 s and the one that did so last was another; at the moment of its first new data in
+//!   that period.
+//!
+//! Events that need what follows (`reinjection`, `traffic_moved`) bear the time at which they
+//! began and are told later, at the latest by [`Connection::finish`].
+
+mod carried;
+mod carry;
+mod closing;
+mod direction;
+mod flow;
+mod mapping;
+mod moves;
+mod now;
+mod numbers;
+mod origin;
+mod ranges;
+mod round_trips;
+mod series;
+mod silence;
+mod summary;
+#[cfg(test)]
+mod tests;
+mod window;
+mod wins;
+
+use mptcplab_wire::option::{DataNumber, MptcpOption};
+
+pub use closing::DataEnd;
+pub use silence::Silence;
+pub use summary::{ConnectionSummary, SentData, Spread};
+
+use crate::{DataVerdict, Event, Kind, Nanos, Place, Segment, Side, Verdict};
+use direction::Direction;
+use flow::Flow;
+use now::Now;
+
+/// A connection at the level of data.
+#[derive(Clone, Debug)]
+pub struct Connection {
+    /// The subflow's numbers are those of data.
+    plain: bool,
+    fast_closed: bool,
+    last_at: Nanos,
+    duplicates: u64,
+    /// What each end sent, by [`Side`].
+    directions: [Direction; 2],
+    /// What each end sent on each subflow.
+    flows: Vec<[Flow; 2]>,
+}
+
+impl Connection {
+    /// A connection of MPTCP, or of `plain` TCP.
+    pub fn new(plain: bool) -> Self {
+        Self {
+            plain,
+            fast_closed: false,
+            last_at: Nanos::MIN,
+            duplicates: 0,
+            directions: <[Direction; 2]>::default(),
+            flows: Vec::new(),
+        }
+    }
+
+    /// Tells the initial data sequence number of an end. It is to be told before the first segment
+    /// with a data sequence number of that end is taken; else numbers count on from that one.
+    pub fn set_initial(&mut self, side: Side, number: u64) {
+        self.directions[side as usize].numbers.set_initial(number);
+    }
+
+    /// From the next segment on the subflow's numbers are those of data, as they are after fallback
+    /// (RFC 8684, section 3.7); they continue what was mapped.
+    pub fn fall_back(&mut self) {
+        self.plain = true;
+        for flow in self.flows.iter_mut().flatten() {
+            flow.fall_back();
+        }
+    }
+
+    /// Takes up a segment of which `verdict` is known. Segments come in the order of their capture.
+    #[inline]
+    pub fn take_data(
+        &mut self,
+        segment: &Segment,
+        place: Place,
+        verdict: &Verdict,
+        events: &mut Vec<Event>,
+    ) -> DataVerdict {
+        let mut found = DataVerdict::default();
+        if verdict.kind == Kind::Duplicate {
+            self.duplicates += 1;
+            return found;
+        }
+        let now = &Now::new(segment, place);
+        self.last_at = self.last_at.max(segment.at);
+        let (from, to) = (place.from as usize, place.from.other() as usize);
+        let subflow = place.subflow as usize;
+        if subflow >= self.flows.len() {
+            self.add_flows(subflow);
+        }
+        let totals = &mut self.directions[from].totals;
+        totals.packets += 1;
+        totals.payload_bytes += u64::from(segment.payload_bytes);
+
+        let flags = segment.flags;
+        if flags.syn || flags.fin || flags.rst {
+            self.take_control(segment, place);
+        } else if !self.flows[subflow][from].used {
+            self.flows[subflow][from].used = true;
+        }
+        if self.plain {
+            self.count_as_tcp(segment, place, verdict);
+        }
+        let acknowledges = flags.ack && !flags.rst;
+        let window = if flags.syn {
+            None
+        } else {
+            verdict.window_bytes
+        };
+        if acknowledges {
+            let flow = &mut self.flows[subflow][to];
+            let number = flow.origin.read(segment.acknowledgement);
+            let before = flow.acknowledged;
+            if number > before {
+                flow.acknowledged = number;
+                flow.timed_out = false;
+                if flow.has_copies() {
+                    self.judge_copies(subflow, to, (before, number));
+                }
+            }
+            if let Some((start, shift)) = self.flows[subflow][to].infinite
+                && number >= start
+            {
+                self.directions[to].acknowledge(now, number + shift, window, &mut found, events);
+            }
+        }
+        let mut mapped = None;
+        for option in &segment.options.mptcp {
+            match option {
+                MptcpOption::Dss(dss) => {
+                    if let Some(number) = dss.acknowledgement
+                        && acknowledges
+                    {
+                        self.take_data_ack(now, number, window, &mut found, events);
+                    }
+                    if let Some(mapping) = &dss.mapping {
+                        mapped = self
+                            .take_mapping(now, segment, dss, mapping, events)
+                            .or(mapped);
+                    }
+                }
+                MptcpOption::Capable(capable) => {
+                    mapped = self.take_first_mapping(now, capable).or(mapped);
+                }
+                MptcpOption::FastClose { .. } => self.fast_closed = true,
+                _ => {}
+            }
+        }
+        if self.flows[subflow][from].must_look_again() {
+            self.place_unmapped(now, events);
+        }
+        if segment.payload_bytes > 0 && !flags.rst && verdict.kind != Kind::KeepAlive {
+            self.take_payload(now, segment, mapped, &mut found, events);
+        }
+        if verdict.kind == Kind::TimeoutRetransmission {
+            self.tell_timeout(now, verdict, events);
+        }
+        for direction in &mut self.directions {
+            let complete = direction.fin.at.is_some();
+            direction
+                .window
+                .note(segment.at, direction.sent_to, complete);
+        }
+        found
+    }
+
+    #[cold]
+    fn add_flows(&mut self, subflow: usize) {
+        self.flows.resize_with(subflow + 1, Default::default);
+        if self.plain {
+            self.flows.iter_mut().flatten().for_each(Flow::fall_back);
+        }
+    }
+
+    /// SYN, FIN and RST.
+    #[cold]
+    fn take_control(&mut self, segment: &Segment, place: Place) {
+        let flows = &mut self.flows[place.subflow as usize];
+        let (from, to) = (place.from as usize, place.from.other() as usize);
+        flows[from].fin |= segment.flags.fin;
+        flows[from].reset |= segment.flags.rst;
+        if segment.flags.syn {
+            flows[from].origin.set_initial(segment.sequence);
+            if segment.flags.ack {
+                let initial = segment.acknowledgement.wrapping_sub(1);
+                flows[to].origin.set_initial(initial);
+            }
+            if let Some(bytes) = segment.options.max_segment_bytes {
+                self.directions[to].window.set_segment(bytes);
+            }
+        } else if !segment.flags.rst {
+            flows[from].used = true;
+        }
+    }
+
+    /// The numbers of plain TCP are those of the subflow's analysis.
+    #[inline]
+    fn count_as_tcp(&mut self, segment: &Segment, place: Place, verdict: &Verdict) {
+        let flows = &mut self.flows[place.subflow as usize];
+        flows[place.from as usize].count_from(segment.sequence, verdict.sequence);
+        if let Some(acknowledgement) = verdict.acknowledgement {
+            let to = place.from.other() as usize;
+            flows[to].count_from(segment.acknowledgement, acknowledgement);
+        }
+    }
+
+    #[inline]
+    fn take_data_ack(
+        &mut self,
+        now: &Now,
+        number: DataNumber,
+        window: Option<u64>,
+        found: &mut DataVerdict,
+        events: &mut Vec<Event>,
+    ) {
+        let direction = &mut self.directions[now.from.other() as usize];
+        if let Some(number) = direction.numbers.read(number, 1) {
+            direction.acknowledge(now, number, window, found, events);
+        }
+    }
+
+    #[cold]
+    fn tell_timeout(&mut self, now: &Now, verdict: &Verdict, events: &mut Vec<Event>) {
+        let flow = &mut self.flows[now.subflow as usize][now.from as usize];
+        if !std::mem::replace(&mut flow.timed_out, true) {
+            let sequence = verdict.sequence;
+            let text = format!("retransmission timeout: sequence {sequence} is sent again");
+            events.push(now.event("timeout", text));
+        }
+    }
+}

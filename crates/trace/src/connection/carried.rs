@@ -1,0 +1,151 @@
+//! Which subflow carried which data.
+
+use super::ranges::{Held, Number, Ranges};
+
+/// Ranges of data that are remembered after they were acknowledged at the level of data, so that
+/// late copies of them are recognised. A range is data that one subflow sent without a gap: it is
+/// as long as the scheduler keeps to the subflow.
+pub(super) const HISTORY_RANGES: usize = 512;
+
+/// Most ranges of data that are remembered; beyond it the first are forgotten even if they were not
+/// acknowledged.
+pub(super) const MAX_RANGES: usize = 4096;
+
+/// How data was carried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Carrier {
+    /// The subflow that carried it first.
+    pub(super) subflow: u32,
+    /// Another subflow carried it since.
+    pub(super) shared: bool,
+    /// A copy on another subflow was the first to be acknowledged there.
+    pub(super) won: bool,
+    /// What is added to a data sequence number to have the number on that subflow.
+    pub(super) shift: Number,
+}
+
+/// Who carried data that was forgotten.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Forgotten {
+    /// Nothing was forgotten.
+    #[default]
+    Nothing,
+    /// All was carried by this subflow only.
+    By(u32),
+    /// Several carried it.
+    BySeveral,
+}
+
+impl Forgotten {
+    fn add(&mut self, carrier: Carrier) {
+        *self = match *self {
+            Self::Nothing if !carrier.shared => Self::By(carrier.subflow),
+            Self::By(subflow) if !carrier.shared && carrier.subflow == subflow => *self,
+            _ => Self::BySeveral,
+        };
+    }
+}
+
+/// What is known of data before it is carried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Before {
+    /// No segment had carried it.
+    New,
+    /// It was carried like this.
+    Carried(Carrier),
+    /// It was carried, and how was forgotten.
+    Forgotten(Forgotten),
+}
+
+/// The data of one end and who carried it first.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Carried {
+    ranges: Ranges<Carrier>,
+    forgotten: Forgotten,
+}
+
+impl Carried {
+    /// Data of `[start, end)` up to the returned number is carried by `subflow`; how it was before.
+    #[inline]
+    pub(super) fn carry(
+        &mut self,
+        (start, end): (Number, Number),
+        subflow: u32,
+        shift: Number,
+    ) -> (Number, Before) {
+        let carrier = Carrier {
+            subflow,
+            shared: false,
+            won: false,
+            shift,
+        };
+        let (end, held) = self.ranges.claim(start, end, carrier);
+        let before = match held {
+            Held::Free => Before::New,
+            Held::By(carrier) => Before::Carried(carrier),
+            Held::Forgotten => Before::Forgotten(self.forgotten),
+        };
+        (end, before)
+    }
+
+    /// The first data of `[start, end)` that is remembered, as far as it was carried likewise.
+    pub(super) fn within(&self, start: Number, end: Number) -> Option<(Number, Number, Carrier)> {
+        let range = self.ranges.from(start)?;
+        let (start, end) = (range.start.max(start), range.end.min(end));
+        (start < end).then_some((start, end, range.value))
+    }
+
+    /// Tells more of data that is of one range.
+    pub(super) fn change(&mut self, start: Number, end: Number, carrier: Carrier) {
+        self.ranges.change(start, end, carrier);
+    }
+
+    /// Forgets what is beyond the limits, given what is acknowledged.
+    #[inline]
+    pub(super) fn forget(&mut self, acknowledged: Number) {
+        while let Some(range) = self.ranges.forget(acknowledged, HISTORY_RANGES, MAX_RANGES) {
+            self.forgotten.add(range.value);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_forgotten_is_known_to_have_been_carried() {
+        let mut carried = Carried::default();
+        // Each on its own, as between them something is missing.
+        let ranges = HISTORY_RANGES as Number + 2;
+        for index in 0..ranges {
+            let start = 10 * index;
+            assert_eq!(
+                carried.carry((start, start + 5), 0, 0),
+                (start + 5, Before::New)
+            );
+        }
+        carried.forget(5);
+        let by_0 = Before::Forgotten(Forgotten::By(0));
+        assert_eq!(carried.carry((0, 5), 1, 0), (5, by_0));
+        let (_, kept) = carried.carry((10, 15), 1, 0);
+        assert!(matches!(kept, Before::Carried(carrier) if carrier.subflow == 0));
+        let (start, end, mut carrier) = carried.within(6, 13).expect("kept");
+        assert_eq!((start, end), (10, 13));
+        carrier.shared = true;
+        carried.change(start, end, carrier);
+        carried.forget(1000);
+        let by_several = Before::Forgotten(Forgotten::BySeveral);
+        assert_eq!(carried.carry((0, 5), 1, 0), (5, by_several));
+    }
+
+    #[test]
+    fn there_is_a_limit_to_what_is_not_acknowledged() {
+        let mut carried = Carried::default();
+        for index in 0..3 * MAX_RANGES as Number {
+            carried.carry((2 * index, 2 * index + 1), 0, 0);
+            carried.forget(Number::MIN);
+        }
+        assert_eq!(carried.ranges.len(), MAX_RANGES);
+    }
+}

@@ -1,0 +1,127 @@
+//! How a connection ends.
+
+use super::flow::Flow;
+use super::now::{Now, name};
+use super::ranges::Number;
+use crate::{Event, Nanos};
+
+/// How a connection ended, as far as it was captured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum DataEnd {
+    /// Both ends sent their DATA_FIN (RFC 8684, section 3.3.3).
+    DataFin,
+    /// Both ends sent their FIN on every subflow, and not both a DATA_FIN: plain TCP, or after
+    /// fallback.
+    Fin,
+    /// An end sent MP_FASTCLOSE (RFC 8684, section 3.5).
+    FastClose,
+    /// Every subflow is over, one at least by RST, and nothing of the above.
+    Reset,
+    /// It did not.
+    #[default]
+    Open,
+}
+
+/// The DATA_FIN of one end.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct DataFin {
+    /// Its data sequence number.
+    number: Option<Number>,
+    /// When it was seen first.
+    pub(super) at: Option<Nanos>,
+    /// When the first DATA_ACK that covers it was seen.
+    pub(super) acknowledged_at: Option<Nanos>,
+}
+
+impl DataFin {
+    /// A DATA_FIN is seen; the event if it is the first.
+    pub(super) fn send(&mut self, now: &Now, number: Number) -> Option<Event> {
+        if self.at.is_some() {
+            return None;
+        }
+        self.at = Some(now.at);
+        self.number = Some(number);
+        let text = format!(
+            "DATA_FIN of the {} at data sequence {number}",
+            name(now.from)
+        );
+        Some(now.event("data_fin", text))
+    }
+
+    /// Data before `number` is acknowledged; the event if the DATA_FIN is among it, and was not.
+    pub(super) fn acknowledge(&mut self, now: &Now, number: Number) -> Option<Event> {
+        if self.acknowledged_at.is_some() || self.number? >= number {
+            return None;
+        }
+        self.acknowledged_at = Some(now.at);
+        let of = name(now.from.other());
+        let text = format!("DATA_FIN of the {of} acknowledged by DATA_ACK {number}");
+        Some(now.event("data_fin_acknowledged", text))
+    }
+}
+
+/// How a connection of these subflows ended.
+pub(super) fn end(flows: &[[Flow; 2]], data_fins: bool, fast_closed: bool) -> DataEnd {
+    if fast_closed {
+        return DataEnd::FastClose;
+    }
+    if data_fins {
+        return DataEnd::DataFin;
+    }
+    // One that was never answered, or not at all after its handshake, keeps nothing open.
+    let mut used = flows
+        .iter()
+        .filter(|flows| flows.iter().any(|flow| flow.used))
+        .peekable();
+    let is_reset = |flows: &[Flow; 2]| flows.iter().any(|flow| flow.reset);
+    let is_closed = |flows: &[Flow; 2]| flows.iter().all(|flow| flow.fin);
+    if used.peek().is_none() {
+        let reset = flows.iter().any(is_reset);
+        return if reset { DataEnd::Reset } else { DataEnd::Open };
+    }
+    let mut end = DataEnd::Fin;
+    for flows in used {
+        if !is_closed(flows) {
+            if !is_reset(flows) {
+                return DataEnd::Open;
+            }
+            end = DataEnd::Reset;
+        }
+    }
+    end
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A subflow whose client and server sent of "fr" what is named: FIN, RST; "u" for anything.
+    fn subflow(client: &str, server: &str) -> [Flow; 2] {
+        [client, server].map(|sent| {
+            let mut flow = Flow::default();
+            flow.used = !sent.is_empty();
+            flow.fin = sent.contains('f');
+            flow.reset = sent.contains('r');
+            flow
+        })
+    }
+
+    #[test]
+    fn a_connection_ends_by_the_first_of_these_that_applies() {
+        let open = [subflow("u", "u")];
+        assert_eq!(end(&open, false, false), DataEnd::Open);
+        assert_eq!(end(&open, true, false), DataEnd::DataFin);
+        assert_eq!(end(&open, true, true), DataEnd::FastClose);
+        assert_eq!(end(&[subflow("f", "f")], false, false), DataEnd::Fin);
+        assert_eq!(end(&[subflow("f", "fr")], false, false), DataEnd::Fin);
+        assert_eq!(end(&[subflow("f", "r")], false, false), DataEnd::Reset);
+        assert_eq!(end(&[subflow("f", "u")], false, false), DataEnd::Open);
+        let two = [subflow("f", "f"), subflow("u", "u")];
+        assert_eq!(end(&two, false, false), DataEnd::Open);
+        let two = [subflow("f", "f"), subflow("u", "r")];
+        assert_eq!(end(&two, false, false), DataEnd::Reset);
+        let unanswered = [subflow("f", "f"), subflow("", "")];
+        assert_eq!(end(&unanswered, false, false), DataEnd::Fin);
+        assert_eq!(end(&[], false, false), DataEnd::Open);
+    }
+}

@@ -1,0 +1,233 @@
+//! What one end sent on one subflow, at the level of data.
+
+use super::moves::Share;
+use super::now::Now;
+use super::origin::Origin;
+use super::ranges::{BOUND, Held, Number, Ranges};
+use super::series::Series;
+use crate::Nanos;
+
+/// Mappings that are remembered after the subflow acknowledged them, for segments that are sent
+/// again without theirs. Mappings that continue each other are one.
+pub(super) const HISTORY_MAPPINGS: usize = 16;
+
+/// Most mappings that are remembered; beyond it the first are forgotten. Data without a mapping
+/// of its own is then of unknown place.
+pub(super) const MAX_MAPPINGS: usize = 1024;
+
+/// Most ranges of data that await a mapping, and most ranges of copies that are told from later
+/// retransmissions of them; beyond it the first are forgotten. Forgotten data is never placed, a
+/// forgotten copy is no longer looked at.
+pub(super) const MAX_RARE_RANGES: usize = 256;
+
+/// One direction of a subflow.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Flow {
+    pub(super) origin: Origin,
+    /// What is added to a number of the subflow to have the data sequence number.
+    mappings: Ranges<Number>,
+    /// From where on the subflow's own sequence and acknowledgements tell those of data, with what
+    /// is added to them: plain TCP, and after fallback (RFC 8684, section 3.7).
+    pub(super) infinite: Option<(Number, Number)>,
+    /// After the last number that was sent with a mapping.
+    pub(super) sent_to: Number,
+    /// What the other end acknowledged on this subflow: before this number.
+    pub(super) acknowledged: Number,
+    pub(super) reinjected_bytes: u64,
+    pub(super) new_data_bytes: u64,
+    /// Of them, those in the present period of [`moves`](super::moves), and when they began.
+    pub(super) period_bytes: u64,
+    pub(super) period_first: (Nanos, u64),
+    pub(super) last_new_at: Nanos,
+    /// Its retransmission timer ran out, and nothing was acknowledged since.
+    pub(super) timed_out: bool,
+    /// A segment that is no SYN was seen.
+    pub(super) used: bool,
+    pub(super) fin: bool,
+    pub(super) reset: bool,
+    rare: Option<Box<Rare>>,
+}
+
+/// What few subflows need.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Rare {
+    /// Sent, and not known what data it is.
+    unmapped: Ranges<()>,
+    /// Bytes that were in `unmapped` and were forgotten.
+    lost_bytes: u64,
+    /// A mapping came since `unmapped` was looked through.
+    look_again: bool,
+    /// Data that was carried before, with what is added to have its data sequence number: copies
+    /// of what other subflows carried first, and what this one carries a second time.
+    copies: Ranges<Number>,
+    pub(super) series: Option<Series>,
+}
+
+impl Flow {
+    /// Counts sequence numbers so that `sequence` on the wire is `number`, if they are not counted
+    /// from a known one yet.
+    pub(super) fn count_from(&mut self, sequence: u32, number: Number) {
+        if !self.origin.is_known() {
+            self.origin = Origin::default();
+            self.origin
+                .set_initial(sequence.wrapping_sub(number as u32));
+        }
+    }
+
+    /// The subflow's numbers are those of data from here on, or where nothing was mapped yet, from
+    /// the beginning.
+    pub(super) fn fall_back(&mut self) {
+        if self.infinite.is_none() {
+            let (from, shift) = self
+                .mappings
+                .last()
+                .map_or((-BOUND, 0), |last| (last.end, last.value));
+            self.map_on(from, shift);
+        }
+        self.origin.accept();
+    }
+
+    /// Maps all from a number on.
+    pub(super) fn map_on(&mut self, from: Number, shift: Number) {
+        self.infinite = Some((from, shift));
+        self.map((from, BOUND), shift);
+    }
+
+    /// Maps `[start, end)` where it is not mapped yet: a mapping once told stays (RFC 8684, section
+    /// 3.3.1).
+    #[inline]
+    pub(super) fn map(&mut self, (start, end): (Number, Number), shift: Number) {
+        let mut at = start;
+        while at < end {
+            at = self.mappings.claim(at, end, shift).0;
+        }
+        while self
+            .mappings
+            .forget(self.acknowledged, HISTORY_MAPPINGS, MAX_MAPPINGS)
+            .is_some()
+        {}
+        if let Some(rare) = &mut self.rare {
+            rare.look_again = rare.unmapped.len() > 0;
+        }
+    }
+
+    /// What is added to the number `at`, and up to where.
+    #[inline]
+    pub(super) fn mapped(&self, at: Number) -> Option<(Number, Number)> {
+        let range = self.mappings.get(at)?;
+        Some((range.end, range.value))
+    }
+
+    /// Where the next mapping after `at` begins.
+    fn next_mapping(&self, at: Number) -> Option<Number> {
+        Some(self.mappings.from(at)?.start)
+    }
+
+    /// Keeps what has no mapping in `[start, end)`, up to the number that is returned.
+    #[cold]
+    pub(super) fn keep_unmapped(&mut self, start: Number, end: Number) -> Number {
+        let (mut at, mut to) = (start, end);
+        // Until the origin is known numbers of data and of mappings do not compare.
+        if self.origin.is_known() {
+            // What was mapped once and forgotten since will not be mapped again.
+            at = at.max(self.mappings.floor());
+            to = self.next_mapping(start).map_or(end, |next| end.min(next));
+        }
+        let rare = self.rare.get_or_insert_default();
+        while at < to {
+            at = rare.unmapped.claim(at, to, ()).0;
+        }
+        while let Some(range) = rare.unmapped.forget(0, MAX_RARE_RANGES, MAX_RARE_RANGES) {
+            rare.lost_bytes += (range.end - range.start) as u64;
+        }
+        to
+    }
+
+    /// Whether data may have found its mapping.
+    #[inline]
+    pub(super) fn must_look_again(&self) -> bool {
+        self.rare.as_ref().is_some_and(|rare| rare.look_again)
+    }
+
+    /// All that has no mapping; what still has none is to be kept again.
+    pub(super) fn take_unmapped(&mut self) -> Ranges<()> {
+        let Some(rare) = &mut self.rare else {
+            return Ranges::default();
+        };
+        rare.look_again = false;
+        std::mem::take(&mut rare.unmapped)
+    }
+
+    /// Bytes that have no mapping.
+    pub(super) fn unmapped_bytes(&self) -> u64 {
+        self.rare
+            .as_ref()
+            .map_or(0, |rare| rare.lost_bytes + rare.unmapped.sum())
+    }
+
+    /// Notes that `[start, end)` carries what was carried before, up to the number that is
+    /// returned; whether it is the first time that this subflow sends these numbers.
+    pub(super) fn copy(&mut self, start: Number, end: Number, shift: Number) -> (Number, bool) {
+        let copies = &mut self.rare.get_or_insert_default().copies;
+        let (end, held) = copies.claim(start, end, shift);
+        copies.forget(start, MAX_RARE_RANGES, MAX_RARE_RANGES);
+        (end, held == Held::Free)
+    }
+
+    /// Whether there are copies.
+    #[inline]
+    pub(super) fn has_copies(&self) -> bool {
+        self.rare.as_ref().is_some_and(|rare| rare.copies.len() > 0)
+    }
+
+    /// The first copies in `[start, end)`, with what is added to have their data sequence.
+    pub(super) fn copies_within(
+        &self,
+        (start, end): (Number, Number),
+    ) -> Option<(Number, Number, Number)> {
+        let range = self.rare.as_ref()?.copies.from(start)?;
+        let (start, end) = (range.start.max(start), range.end.min(end));
+        (start < end).then_some((start, end, range.value))
+    }
+
+    /// What it carried of a period's new data; the next period begins.
+    pub(super) fn take_share(&mut self, subflow: u32) -> Share {
+        Share {
+            subflow,
+            bytes: std::mem::take(&mut self.period_bytes),
+            first: self.period_first,
+            last_new_at: self.last_new_at,
+        }
+    }
+
+    /// New data is sent.
+    #[inline]
+    pub(super) fn send_new(&mut self, now: &Now, bytes: u64) {
+        if self.period_bytes == 0 {
+            self.period_first = (now.at, now.frame);
+        }
+        self.period_bytes += bytes;
+        self.new_data_bytes += bytes;
+        self.last_new_at = now.at;
+    }
+
+    /// What few subflows need, made where it is not there.
+    pub(super) fn rare(&mut self) -> &mut Rare {
+        self.rare.get_or_insert_default()
+    }
+
+    /// The same, where it is there.
+    pub(super) fn rare_if_any(&mut self) -> Option<&mut Rare> {
+        self.rare.as_deref_mut()
+    }
+
+    /// Adds to all numbers so far what they were wrong by.
+    #[cold]
+    pub(super) fn correct(&mut self, by: Number) {
+        self.acknowledged = (self.acknowledged + by).clamp(-BOUND, BOUND);
+        if let Some(rare) = &mut self.rare {
+            rare.unmapped.shift(by);
+            rare.look_again = true;
+        }
+    }
+}

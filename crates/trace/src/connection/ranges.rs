@@ -1,0 +1,217 @@
+//! Ranges of a number line with a value each, of which the first that is given to a number stays.
+
+use std::collections::VecDeque;
+
+/// Numbers of a sequence space that was counted on without wrapping. All numbers in use lie within
+/// ±[`BOUND`], so that the difference of two, and lengths, can be added without overflow.
+pub(super) type Number = i64;
+
+/// More than was ever sent: see [`Number`].
+pub(super) const BOUND: Number = 1 << 60;
+
+/// Numbers from `start` to before `end` and what is known of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Range<V> {
+    pub(super) start: Number,
+    pub(super) end: Number,
+    pub(super) value: V,
+}
+
+/// What a part of the line held when it was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Held<V> {
+    /// Nothing.
+    Free,
+    /// This.
+    By(V),
+    /// It lies before what is remembered.
+    Forgotten,
+}
+
+/// Ranges in their order, which do not overlap; those that touch and are of equal value are one.
+/// In the usual case, that of numbers which come in their order, all is done at the last range.
+#[derive(Clone, Debug)]
+pub(super) struct Ranges<V> {
+    list: VecDeque<Range<V>>,
+    /// Where the memory begins.
+    floor: Number,
+}
+
+impl<V> Default for Ranges<V> {
+    fn default() -> Self {
+        Self {
+            list: VecDeque::new(),
+            floor: Number::MIN,
+        }
+    }
+}
+
+impl<V: Copy + PartialEq> Ranges<V> {
+    /// How many ranges there are.
+    pub(super) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// The last range.
+    pub(super) fn last(&self) -> Option<Range<V>> {
+        self.list.back().copied()
+    }
+
+    /// Before this number nothing is remembered.
+    pub(super) fn floor(&self) -> Number {
+        self.floor
+    }
+
+    /// All ranges.
+    pub(super) fn iter(&self) -> impl Iterator<Item = Range<V>> {
+        self.list.iter().copied()
+    }
+
+    /// How many numbers have a value.
+    pub(super) fn sum(&self) -> u64 {
+        self.iter()
+            .map(|range| (range.end - range.start) as u64)
+            .sum()
+    }
+
+    /// Adds `by` to all numbers.
+    pub(super) fn shift(&mut self, by: Number) {
+        for range in &mut self.list {
+            range.start += by;
+            range.end += by;
+        }
+        self.floor = self.floor.saturating_add(by);
+    }
+
+    /// The range that holds `at`.
+    #[inline]
+    pub(super) fn get(&self, at: Number) -> Option<Range<V>> {
+        let range = self.list.get(self.position(at))?;
+        (range.start <= at).then_some(*range)
+    }
+
+    /// The first range that ends after `at`.
+    pub(super) fn from(&self, at: Number) -> Option<Range<V>> {
+        self.list.get(self.position(at)).copied()
+    }
+
+    /// Gives `[start, end)`, not empty, the `value` as far as nothing has one: up to the number
+    /// that is returned with what was there before. The caller asks again for the rest.
+    #[inline]
+    pub(super) fn claim(&mut self, start: Number, end: Number, value: V) -> (Number, Held<V>) {
+        match self.list.back_mut() {
+            Some(last) if start == last.end && value == last.value => {
+                last.end = end;
+                (end, Held::Free)
+            }
+            Some(last) if start < last.end => self.claim_among(start, end, value),
+            _ => self.append(start, end, value),
+        }
+    }
+
+    #[inline(never)]
+    fn append(&mut self, start: Number, end: Number, value: V) -> (Number, Held<V>) {
+        if start < self.floor {
+            return (end.min(self.floor), Held::Forgotten);
+        }
+        self.list.push_back(Range { start, end, value });
+        (end, Held::Free)
+    }
+
+    #[inline(never)]
+    fn claim_among(&mut self, start: Number, end: Number, value: V) -> (Number, Held<V>) {
+        if start < self.floor {
+            return (end.min(self.floor), Held::Forgotten);
+        }
+        let index = self.position(start);
+        let end = match self.list.get(index) {
+            Some(range) if range.start <= start => {
+                return (end.min(range.end), Held::By(range.value));
+            }
+            Some(range) => end.min(range.start),
+            None => end,
+        };
+        self.list.insert(index, Range { start, end, value });
+        self.join_around(index);
+        (end, Held::Free)
+    }
+
+    /// Gives `[start, end)` another value; all of it is of one range.
+    pub(super) fn change(&mut self, start: Number, end: Number, value: V) {
+        let index = self.position(start);
+        let Some(range) = self.list.get_mut(index) else {
+            return;
+        };
+        let before = Range {
+            end: start,
+            ..*range
+        };
+        let after = Range {
+            start: end,
+            ..*range
+        };
+        *range = Range { start, end, value };
+        if after.start < after.end {
+            self.list.insert(index + 1, after);
+        }
+        if before.start < before.end {
+            self.list.insert(index, before);
+            self.join_around(index + 1);
+        } else {
+            self.join_around(index);
+        }
+    }
+
+    /// Joins the range at `index` with those beside it where they touch and are equal.
+    fn join_around(&mut self, index: usize) {
+        self.join(index);
+        if let Some(before) = index.checked_sub(1) {
+            self.join(before);
+        }
+    }
+
+    /// Joins the range at `index` with the next one.
+    fn join(&mut self, index: usize) {
+        let (Some(&range), Some(&next)) = (self.list.get(index), self.list.get(index + 1)) else {
+            return;
+        };
+        if range.end == next.start && range.value == next.value {
+            self.list[index].end = next.end;
+            self.list.remove(index + 1);
+        }
+    }
+
+    /// Forgets the first range, and that there was nothing before it.
+    pub(super) fn forget_first(&mut self) -> Option<Range<V>> {
+        let first = self.list.pop_front()?;
+        self.floor = first.end;
+        Some(first)
+    }
+
+    /// Forgets the first range if there are more than `history` and it ends at `done` or before, or
+    /// if there are more than `most`.
+    #[inline]
+    pub(super) fn forget(&mut self, done: Number, history: usize, most: usize) -> Option<Range<V>> {
+        if self.list.len() <= history {
+            return None;
+        }
+        let done = self.list.front().is_some_and(|first| first.end <= done);
+        if done || self.list.len() > most {
+            self.forget_first()
+        } else {
+            None
+        }
+    }
+
+    /// Index of the first range that ends after `at`.
+    #[inline]
+    fn position(&self, at: Number) -> usize {
+        match self.list.back() {
+            Some(last) if last.start <= at => self.list.len() - usize::from(at < last.end),
+            _ => self.list.partition_point(|range| range.end <= at),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,152 @@
+//! What is told of a connection in the end.
+
+use super::closing::{self, DataEnd};
+use super::direction::Direction;
+use super::{Connection, Silence};
+use crate::{Nanos, Side};
+
+/// What happened to a connection at the level of data. What is not known is `None`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ConnectionSummary {
+    /// How it ended.
+    pub end: DataEnd,
+    /// Packets that another interface had captured already; they count nowhere else.
+    pub duplicates: u64,
+    /// What the client sent.
+    pub client: SentData,
+    /// What the server sent.
+    pub server: SentData,
+}
+
+impl ConnectionSummary {
+    /// What an end sent.
+    pub fn sent(&self, by: Side) -> &SentData {
+        match by {
+            Side::Client => &self.client,
+            Side::Server => &self.server,
+        }
+    }
+}
+
+/// Data that one end sent. Definitions stand in the description of the module `connection`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SentData {
+    /// Segments, those without data included.
+    pub packets: u64,
+    /// Data bytes of all segments, those sent again included.
+    pub payload_bytes: u64,
+    /// Distinct bytes of data.
+    pub bytes: u64,
+    /// Bytes of which no mapping was seen; not in `bytes`.
+    pub unmapped_bytes: u64,
+    /// Reinjected bytes.
+    pub reinjected_bytes: u64,
+    /// Those of them that won.
+    pub reinjected_won_bytes: u64,
+    /// New data below the highest data sequence number seen.
+    pub late_bytes: u64,
+    /// How far below at most.
+    pub late_extent_bytes: u64,
+    /// Round trips at the level of data.
+    pub round_trip: Option<Spread>,
+    /// Least and most window that the other end granted, in bytes.
+    pub window_bytes: Option<(u64, u64)>,
+    /// Time during which less than one segment was left of it.
+    pub window_limited_ns: Nanos,
+    /// When its DATA_FIN was seen first.
+    pub data_fin_ns: Option<Nanos>,
+    /// When a DATA_ACK covered that first.
+    pub data_fin_acknowledged_ns: Option<Nanos>,
+    /// When new data was seen first.
+    pub first_data_ns: Option<Nanos>,
+    /// When new data was seen last.
+    pub last_data_ns: Option<Nanos>,
+    /// The longest silence.
+    pub silence: Option<Silence>,
+    /// The longest silence that was no pause.
+    pub recovery: Option<Silence>,
+    /// How often most of the data moved to another subflow.
+    pub moves: u32,
+}
+
+/// Samples of a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spread {
+    /// How many.
+    pub samples: u64,
+    /// Least.
+    pub min_ns: Nanos,
+    /// Mean.
+    pub mean_ns: Nanos,
+    /// Most.
+    pub max_ns: Nanos,
+}
+
+impl Connection {
+    /// What is known so far.
+    pub fn summary(&self) -> ConnectionSummary {
+        let fins = self
+            .directions
+            .iter()
+            .all(|direction| direction.fin.at.is_some());
+        ConnectionSummary {
+            end: closing::end(&self.flows, fins, self.fast_closed),
+            duplicates: self.duplicates,
+            client: self.sent(Side::Client),
+            server: self.sent(Side::Server),
+        }
+    }
+
+    /// Bytes that an end reinjected on a subflow.
+    pub fn reinjected_bytes(&self, subflow: u32, by: Side) -> u64 {
+        let flows = self.flows.get(subflow as usize);
+        flows.map_or(0, |flows| flows[by as usize].reinjected_bytes)
+    }
+
+    /// The 8 bytes on the wire of a data sequence number of an end that is counted from its initial
+    /// one; `None` while only numbers of 4 bytes were seen, and no initial one is known.
+    pub fn wire_data_sequence(&self, side: Side, number: i64) -> Option<u64> {
+        self.directions[side as usize].numbers.wire(number)
+    }
+
+    fn sent(&self, by: Side) -> SentData {
+        let direction = &self.directions[by as usize];
+        let flows = self.flows.iter().map(|flows| &flows[by as usize]);
+        let totals = &direction.totals;
+        SentData {
+            packets: totals.packets,
+            payload_bytes: totals.payload_bytes,
+            bytes: totals.new_bytes,
+            unmapped_bytes: flows.map(|flow| flow.unmapped_bytes()).sum(),
+            reinjected_bytes: totals.reinjected_bytes,
+            reinjected_won_bytes: totals.won_bytes,
+            late_bytes: totals.late_bytes,
+            late_extent_bytes: totals.late_extent_bytes,
+            round_trip: round_trip(direction),
+            window_bytes: direction.window.range,
+            window_limited_ns: direction.window.limited_ns_until(self.last_at),
+            data_fin_ns: direction.fin.at,
+            data_fin_acknowledged_ns: direction.fin.acknowledged_at,
+            first_data_ns: direction.pace.span.map(|(first, _)| first),
+            last_data_ns: direction.pace.span.map(|(_, last)| last),
+            silence: silence(direction, self.last_at),
+            recovery: Some(direction.pace.recovery).filter(|recovery| recovery.ns > 0),
+            moves: direction.moves.count,
+        }
+    }
+}
+
+fn round_trip(direction: &Direction) -> Option<Spread> {
+    let trips = &direction.trips;
+    Some(Spread {
+        samples: trips.samples,
+        min_ns: trips.min_ns,
+        mean_ns: trips.mean_ns()?,
+        max_ns: trips.max_ns,
+    })
+}
+
+fn silence(direction: &Direction, end: Nanos) -> Option<Silence> {
+    let all_acknowledged = direction.acknowledged >= direction.sent_to;
+    direction.pace.longest_until(end, all_acknowledged)
+}

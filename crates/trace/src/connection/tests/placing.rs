@@ -1,0 +1,370 @@
+//! Which data a segment carries.
+
+use super::*;
+
+#[test]
+fn data_belongs_where_its_mapping_says() {
+    let mut lab = Lab::new(1);
+    let found = lab.client(0, data(1, 1, 100));
+    assert_eq!(found.data_sequence, Some(1));
+    assert_eq!(found.new_data_bytes, 100);
+    // The numbers on the wire wrap here.
+    let found = lab.client(0, data(101, 101, 400));
+    assert_eq!(
+        (found.data_sequence, found.new_data_bytes),
+        (Some(101), 400)
+    );
+    let found = lab.server(0, data(1, 1, 50));
+    assert_eq!((found.data_sequence, found.new_data_bytes), (Some(1), 50));
+    assert_eq!(lab.sent_by_client().bytes, 500);
+}
+
+#[test]
+fn a_mapping_covers_segments_that_bear_it_or_none() {
+    let mut lab = Lab::new(1);
+    let whole = Some((1, 1, 300));
+    for (draft, dsn) in [
+        (
+            Draft {
+                mapping: whole,
+                ..bare(1, 100)
+            },
+            1,
+        ),
+        (
+            Draft {
+                mapping: whole,
+                ..bare(101, 100)
+            },
+            101,
+        ),
+        (bare(201, 100), 201),
+    ] {
+        let found = lab.client(0, draft);
+        assert_eq!(
+            (found.data_sequence, found.new_data_bytes),
+            (Some(dsn), 100)
+        );
+    }
+}
+
+#[test]
+fn a_mapping_may_come_before_its_data_or_after() {
+    let mut lab = Lab::new(1);
+    let mapping = |dsn, ssn, bytes| Draft {
+        mapping: Some((dsn, ssn, bytes)),
+        ..bare(1, 0)
+    };
+    lab.client(0, mapping(1, 1, 100));
+    assert_eq!(lab.client(0, bare(1, 150)).new_data_bytes, 100);
+    assert_eq!(lab.client(0, bare(151, 50)), DataVerdict::default());
+    assert_eq!(lab.sent_by_client().unmapped_bytes, 100);
+    // Of the segments before: nothing of this one.
+    assert_eq!(lab.client(0, mapping(101, 101, 60)).new_data_bytes, 0);
+    assert_eq!(lab.sent_by_client().bytes, 160);
+    assert_eq!(lab.sent_by_client().unmapped_bytes, 40);
+    let found = lab.client(
+        0,
+        Draft {
+            mapping: Some((161, 161, 60)),
+            ..bare(201, 20)
+        },
+    );
+    assert_eq!((found.data_sequence, found.new_data_bytes), (Some(201), 20));
+    assert_eq!(lab.sent_by_client().bytes, 220);
+    assert_eq!(lab.sent_by_client().unmapped_bytes, 0);
+}
+
+#[test]
+fn a_mapping_once_told_stays() {
+    let mut lab = Lab::new(1);
+    lab.client(0, data(1, 1, 100));
+    let found = lab.client(
+        0,
+        Draft {
+            mapping: Some((501, 1, 200)),
+            ..bare(1, 200)
+        },
+    );
+    // The first half was sent before; the second is where the new mapping says.
+    assert_eq!((found.data_sequence, found.new_data_bytes), (Some(1), 100));
+    assert_eq!(lab.sent_by_client().bytes, 200);
+    assert_eq!(lab.client(0, data(201, 601, 1)).new_data_bytes, 0);
+}
+
+#[test]
+fn the_first_mapping_may_be_that_of_mp_capable() {
+    let mut lab = Lab::new(1);
+    let draft = bare(1, 100);
+    let mut segment = lab.segment(0, Side::Client, &draft);
+    segment.options.mptcp.push(MptcpOption::Capable(Capable {
+        version: 1,
+        checksum: false,
+        extension: false,
+        no_initial_address: false,
+        hmac: true,
+        sender_key: Some(1),
+        receiver_key: Some(2),
+        data_bytes: Some(100),
+        data_checksum: None,
+    }));
+    let verdict = Verdict {
+        kind: Kind::New,
+        sequence: 1,
+        acknowledgement: None,
+        new_bytes: 100,
+        newly_acknowledged_bytes: 0,
+        in_flight_bytes: 0,
+        window_bytes: None,
+        rtt: None,
+        spurious_frame: None,
+    };
+    let place = Place {
+        connection: 0,
+        subflow: 0,
+        from: Side::Client,
+    };
+    let found = lab
+        .connection
+        .take_data(&segment, place, &verdict, &mut lab.events);
+    assert_eq!((found.data_sequence, found.new_data_bytes), (Some(1), 100));
+    assert_eq!(lab.client(0, data(101, 101, 5)).data_sequence, Some(101));
+}
+
+#[test]
+fn a_data_fin_is_no_byte_of_data() {
+    let mut lab = Lab::new(1);
+    lab.at = 5;
+    let draft = Draft {
+        data_fin: true,
+        mapping: Some((1, 1, 101)),
+        ..bare(1, 100)
+    };
+    assert_eq!(lab.client(0, draft).new_data_bytes, 100);
+    lab.at = 6;
+    // Alone, and sent again.
+    let alone = Draft {
+        data_fin: true,
+        mapping: Some((101, 0, 1)),
+        ..bare(101, 0)
+    };
+    lab.client(0, alone.clone());
+    lab.at = 7;
+    assert_eq!(lab.server(0, ack(101, 101)).data_acknowledgement, Some(101));
+    lab.at = 8;
+    lab.server(0, ack(101, 102));
+    let sent = lab.sent_by_client();
+    assert_eq!(sent.bytes, 100);
+    assert_eq!(
+        (sent.data_fin_ns, sent.data_fin_acknowledged_ns),
+        (Some(5), Some(8))
+    );
+    assert_eq!(lab.told(), [("data_fin", 5), ("data_fin_acknowledged", 8)]);
+    assert_eq!(
+        lab.events[0].text,
+        "DATA_FIN of the client at data sequence 101"
+    );
+    assert_eq!(
+        lab.events[1].text,
+        "DATA_FIN of the client acknowledged by DATA_ACK 102"
+    );
+    assert_eq!(lab.connection.summary().end, DataEnd::Open);
+    lab.server(
+        0,
+        Draft {
+            mapping: Some((1, 0, 1)),
+            ..alone
+        },
+    );
+    assert_eq!(lab.connection.summary().end, DataEnd::DataFin);
+}
+
+#[test]
+fn numbers_of_4_bytes_mean_those_close_by() {
+    let mut lab = Lab::new(2);
+    for round in 0..3 {
+        // Each time most of what 4 bytes can tell apart, both ways.
+        let dsn = 1 + round * 0x7fff_0000;
+        let short = |ssn| Draft {
+            short: true,
+            ..data(ssn, dsn, 100)
+        };
+        assert_eq!(
+            lab.client(0, short(1 + 100 * round)).data_sequence,
+            Some(dsn)
+        );
+        let found = lab.client(1, short(1 + 100 * round));
+        assert_eq!(
+            (found.data_sequence, found.reinjected_bytes),
+            (Some(dsn), 100)
+        );
+        let found = lab.server(
+            0,
+            Draft {
+                short: true,
+                ..ack(1, dsn + 100)
+            },
+        );
+        assert_eq!(found.data_acknowledgement, Some(dsn + 100));
+    }
+}
+
+#[test]
+fn without_a_handshake_numbers_count_from_the_first_that_was_seen() {
+    let mut lab = Lab::unknown();
+    assert_eq!(lab.connection.wire_data_sequence(Side::Client, 1), None);
+    let found = lab.client(0, data(70_001, 5001, 100));
+    assert_eq!((found.data_sequence, found.new_data_bytes), (Some(1), 100));
+    let first = CLIENT + 5001;
+    assert_eq!(
+        lab.connection.wire_data_sequence(Side::Client, 1),
+        Some(first)
+    );
+    // Too late.
+    lab.connection.set_initial(Side::Client, CLIENT);
+    assert_eq!(
+        lab.client(0, data(70_101, 5101, 100)).data_sequence,
+        Some(101)
+    );
+    // Before what was seen first, on another subflow.
+    let found = lab.client(1, data(9, 4801, 100));
+    assert_eq!(
+        (found.data_sequence, found.new_data_bytes),
+        (Some(-199), 100)
+    );
+    assert_eq!(
+        lab.server(0, ack(70_201, 5201)).data_acknowledgement,
+        Some(201)
+    );
+}
+
+#[test]
+fn without_a_handshake_parts_of_a_mapping_wait_until_their_place_is_known() {
+    let mut lab = Lab::unknown();
+    let part = |ssn, bytes| Draft {
+        mapping: Some((1001, 301, 3000)),
+        ..bare(ssn, bytes)
+    };
+    assert_eq!(lab.client(0, part(1301, 1000)), DataVerdict::default());
+    assert_eq!(lab.client(0, part(2301, 1000)), DataVerdict::default());
+    assert_eq!(lab.sent_by_client().unmapped_bytes, 2000);
+    let found = lab.client(0, data(3301, 4001, 500));
+    assert_eq!(
+        (found.data_sequence, found.new_data_bytes),
+        (Some(3001), 500)
+    );
+    assert_eq!(lab.sent_by_client().bytes, 2500);
+    assert_eq!(lab.sent_by_client().unmapped_bytes, 0);
+}
+
+#[test]
+fn the_subflow_counts_in_plain_tcp() {
+    let mut lab = Lab::unknown();
+    lab.connection = Connection::new(true);
+    lab.open(0);
+    let found = lab.client(0, bare(1, 100));
+    assert_eq!((found.data_sequence, found.new_data_bytes), (Some(1), 100));
+    assert_eq!(lab.client(0, bare(51, 100)).new_data_bytes, 50);
+    let acknowledgement = Draft {
+        acknowledgement: Some(151),
+        ..bare(1, 0)
+    };
+    assert_eq!(
+        lab.server(0, acknowledgement).data_acknowledgement,
+        Some(151)
+    );
+    assert_eq!(
+        lab.sent_by_client().round_trip.map(|trips| trips.samples),
+        Some(1)
+    );
+    // One byte before the window is to be answered, not taken.
+    let probe = Draft {
+        kind: Some(Kind::KeepAlive),
+        ..bare(0, 1)
+    };
+    assert_eq!(lab.client(0, probe), DataVerdict::default());
+}
+
+#[test]
+fn plain_tcp_without_a_handshake_counts_as_its_subflow_does() {
+    let mut lab = Lab::unknown();
+    lab.connection = Connection::new(true);
+    let draft = bare(1, 100);
+    let mut segment = lab.segment(0, Side::Client, &draft);
+    segment.sequence = 77_777;
+    let verdict = Verdict {
+        kind: Kind::New,
+        sequence: 1,
+        acknowledgement: None,
+        new_bytes: 100,
+        newly_acknowledged_bytes: 0,
+        in_flight_bytes: 0,
+        window_bytes: None,
+        rtt: None,
+        spurious_frame: None,
+    };
+    let place = Place {
+        connection: 0,
+        subflow: 0,
+        from: Side::Client,
+    };
+    let found = lab
+        .connection
+        .take_data(&segment, place, &verdict, &mut lab.events);
+    assert_eq!((found.data_sequence, found.new_data_bytes), (Some(1), 100));
+}
+
+#[test]
+fn after_fallback_the_subflow_goes_on() {
+    // Before anything was mapped.
+    let mut lab = Lab::new(1);
+    lab.connection.fall_back();
+    assert_eq!(lab.client(0, bare(1, 100)).data_sequence, Some(1));
+    // Later, told or not.
+    for told in [false, true] {
+        let mut lab = Lab::new(1);
+        lab.client(0, data(1, 1, 100));
+        lab.client(0, data(101, 301, 100));
+        let draft = if told {
+            Draft {
+                mapping: Some((301, 101, 0)),
+                ..bare(201, 100)
+            }
+        } else {
+            lab.connection.fall_back();
+            bare(201, 100)
+        };
+        assert_eq!(lab.client(0, draft).data_sequence, Some(401), "{told}");
+        assert_eq!(
+            lab.client(0, bare(301, 9)).data_sequence,
+            Some(501),
+            "{told}"
+        );
+        let acknowledgement = Draft {
+            acknowledgement: Some(310),
+            ..bare(1, 0)
+        };
+        let found = lab.server(0, acknowledgement);
+        assert_eq!(found.data_acknowledgement, Some(510), "{told}");
+        assert_eq!(lab.sent_by_client().bytes, 309, "{told}");
+    }
+}
+
+#[test]
+fn duplicates_and_resets_carry_nothing() {
+    let mut lab = Lab::new(1);
+    let duplicate = Draft {
+        kind: Some(Kind::Duplicate),
+        ..data(1, 1, 100)
+    };
+    assert_eq!(lab.client(0, duplicate), DataVerdict::default());
+    let mut reset = data(1, 1, 100);
+    reset.flags.rst = true;
+    lab.client(0, reset);
+    assert_eq!(lab.connection.summary().duplicates, 1);
+    assert_eq!(
+        (lab.sent_by_client().packets, lab.sent_by_client().bytes),
+        (2, 0)
+    );
+    assert_eq!(lab.connection.summary().end, DataEnd::Reset);
+}
