@@ -98,19 +98,19 @@ pub use closing::DataEnd;
 pub use silence::Silence;
 pub use summary::{ConnectionSummary, SentData, Spread};
 
-use crate::{DataVerdict, Event, Kind, Nanos, Place, Segment, Side, Verdict};
+use crate::{DataVerdict, Event, Kind, Nanos, Place, Segment, Side, Subflow, Verdict};
 use direction::Direction;
 use flow::Flow;
 use now::Now;
 
-/// A connection at the level of data.
+/// A connection, with its subflows.
 #[derive(Clone, Debug)]
 pub struct Connection {
     /// The subflow's numbers are those of data.
     plain: bool,
     fast_closed: bool,
     last_at: Nanos,
-    duplicates: u64,
+    subflows: Vec<Subflow>,
     /// What each end sent, by [`Side`].
     directions: [Direction; 2],
     /// What each end sent on each subflow.
@@ -124,7 +124,7 @@ impl Connection {
             plain,
             fast_closed: false,
             last_at: Nanos::MIN,
-            duplicates: 0,
+            subflows: Vec::new(),
             directions: <[Direction; 2]>::default(),
             flows: Vec::new(),
         }
@@ -145,9 +145,41 @@ impl Connection {
         }
     }
 
-    /// Takes up a segment of which `verdict` is known. Segments come in the order of their capture.
+    /// Takes up the next segment in the order of capture; one that another interface captured too
+    /// is to be taken once. Returns what it was to its subflow and at the level of data.
     #[inline]
-    pub fn take_data(
+    pub fn take(
+        &mut self,
+        segment: &Segment,
+        place: Place,
+        events: &mut Vec<Event>,
+    ) -> (Verdict, DataVerdict) {
+        let subflow = place.subflow as usize;
+        if subflow >= self.flows.len() {
+            self.add_subflows(subflow + 1);
+        }
+        let verdict = self.subflows[subflow].take(segment, place.from);
+        let found = self.take_data(segment, place, &verdict, events);
+        (verdict, found)
+    }
+
+    /// TCP of a subflow.
+    pub fn subflow(&self, subflow: u32) -> Option<&Subflow> {
+        self.subflows.get(subflow as usize)
+    }
+
+    #[cold]
+    fn add_subflows(&mut self, count: usize) {
+        self.subflows.resize_with(count, Subflow::new);
+        self.flows.resize_with(count, Default::default);
+        if self.plain {
+            self.flows.iter_mut().flatten().for_each(Flow::fall_back);
+        }
+    }
+
+    /// The level of data of a segment that was `verdict` to its subflow.
+    #[inline]
+    fn take_data(
         &mut self,
         segment: &Segment,
         place: Place,
@@ -155,17 +187,10 @@ impl Connection {
         events: &mut Vec<Event>,
     ) -> DataVerdict {
         let mut found = DataVerdict::default();
-        if verdict.kind == Kind::Duplicate {
-            self.duplicates += 1;
-            return found;
-        }
         let now = &Now::new(segment, place);
         self.last_at = self.last_at.max(segment.at);
         let (from, to) = (place.from as usize, place.from.other() as usize);
         let subflow = place.subflow as usize;
-        if subflow >= self.flows.len() {
-            self.add_flows(subflow);
-        }
         let totals = &mut self.directions[from].totals;
         totals.packets += 1;
         totals.payload_bytes += u64::from(segment.payload_bytes);
@@ -240,14 +265,6 @@ impl Connection {
                 .note(segment.at, direction.sent_to, complete);
         }
         found
-    }
-
-    #[cold]
-    fn add_flows(&mut self, subflow: usize) {
-        self.flows.resize_with(subflow + 1, Default::default);
-        if self.plain {
-            self.flows.iter_mut().flatten().for_each(Flow::fall_back);
-        }
     }
 
     /// SYN, FIN and RST.

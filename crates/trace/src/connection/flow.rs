@@ -9,7 +9,7 @@ use crate::Nanos;
 
 /// Mappings that are remembered after the subflow acknowledged them, for segments that are sent
 /// again without theirs. Mappings that continue each other are one.
-pub(super) const HISTORY_MAPPINGS: usize = 16;
+pub(super) const HISTORY_MAPPINGS: usize = 64;
 
 /// Most mappings that are remembered; beyond it the first are forgotten. Data without a mapping
 /// of its own is then of unknown place.

@@ -10,8 +10,6 @@ use crate::{Nanos, Side};
 pub struct ConnectionSummary {
     /// How it ended.
     pub end: DataEnd,
-    /// Packets that another interface had captured already; they count nowhere else.
-    pub duplicates: u64,
     /// What the client sent.
     pub client: SentData,
     /// What the server sent.
@@ -91,7 +89,6 @@ impl Connection {
             .all(|direction| direction.fin.at.is_some());
         ConnectionSummary {
             end: closing::end(&self.flows, fins, self.fast_closed),
-            duplicates: self.duplicates,
             client: self.sent(Side::Client),
             server: self.sent(Side::Server),
         }

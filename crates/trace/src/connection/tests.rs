@@ -1,5 +1,6 @@
 //! Segments made by hand, whose truth is known.
 
+mod model;
 mod placing;
 mod reinjection;
 mod times;
@@ -9,11 +10,6 @@ use mptcplab_wire::{Ecn, Flags, Options};
 
 use super::*;
 
-/// Initial data sequence number of the client.
-const CLIENT: u64 = 0xffff_fff0;
-/// That of the server.
-const SERVER: u64 = u64::MAX - 20;
-
 /// A connection and what was told of it. Each subflow's initial sequence numbers are those of
 /// [`Lab::initial`].
 struct Lab {
@@ -22,6 +18,8 @@ struct Lab {
     at: Nanos,
     frame: u64,
     window: u64,
+    /// Initial data sequence numbers by side.
+    idsn: [u64; 2],
 }
 
 /// A segment to be.
@@ -68,12 +66,17 @@ fn ack(ssn: i64, dsn: i64) -> Draft {
 }
 
 impl Lab {
-    /// A connection of MPTCP whose initial data sequence numbers are [`CLIENT`] and [`SERVER`],
-    /// with `subflows` that were opened.
+    /// A connection of MPTCP with `subflows` that were opened.
     fn new(subflows: u32) -> Self {
+        Self::with([0xffff_fff0, u64::MAX - 20], subflows)
+    }
+
+    /// The same with these initial data sequence numbers.
+    fn with(idsn: [u64; 2], subflows: u32) -> Self {
         let mut lab = Self::unknown();
-        lab.connection.set_initial(Side::Client, CLIENT);
-        lab.connection.set_initial(Side::Server, SERVER);
+        lab.idsn = idsn;
+        lab.connection.set_initial(Side::Client, idsn[0]);
+        lab.connection.set_initial(Side::Server, idsn[1]);
         (0..subflows).for_each(|subflow| lab.open(subflow));
         lab
     }
@@ -86,6 +89,7 @@ impl Lab {
             at: 0,
             frame: 0,
             window: 1 << 20,
+            idsn: [7, 7],
         }
     }
 
@@ -107,12 +111,8 @@ impl Lab {
     }
 
     fn segment(&mut self, subflow: u32, from: Side, draft: &Draft) -> Segment {
-        let idsn = |side| match side {
-            Side::Client => CLIENT,
-            Side::Server => SERVER,
-        };
-        let number = |side, number: i64| {
-            let number = idsn(side).wrapping_add(number as u64);
+        let number = |side: Side, number: i64| {
+            let number = self.idsn[side as usize].wrapping_add(number as u64);
             if draft.short {
                 DataNumber::Short(number as u32)
             } else {
@@ -184,6 +184,9 @@ impl Lab {
             rtt: None,
             spurious_frame: None,
         };
+        let known = self.connection.subflows.len();
+        self.connection
+            .add_subflows(known.max(subflow as usize + 1));
         self.connection
             .take_data(&segment, place, &verdict, &mut self.events)
     }
