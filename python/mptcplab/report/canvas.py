@@ -7,6 +7,8 @@ from typing import Any
 from matplotlib.figure import Figure
 
 WIDTH_INCHES = 8.2
+PICTURE_DPI = 220
+"""Of what is a picture within a plot."""
 LOOK: dict[Any, Any] = {
     "text.parse_math": False,
     "svg.fonttype": "none",
@@ -45,7 +47,7 @@ def svg_of(figure: Figure) -> str:
     """The figure as an ``svg`` element without ids of its own, so that many fit into a page."""
     file = io.StringIO()
     nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
-    figure.savefig(file, format="svg", metadata=nothing)
+    figure.savefig(file, format="svg", metadata=nothing, dpi=PICTURE_DPI)
     text = file.getvalue()
     element = text[text.index("<svg") :]
     element = re.sub(r"<g id=\"[^\"]*\"", "<g", element)

@@ -27,6 +27,10 @@ MARKED = {
 }
 """Events that stand in the plots over time, and their labels."""
 MOST_MARKS = 8
+MOST_MARKERS = 3000
+"""More points than this are a picture in the plot: the page would be large otherwise."""
+MOST_RINGS = 80
+"""More marks on packets than this would hide the packets: then they stand below only."""
 
 
 @dataclass(frozen=True)
@@ -152,7 +156,8 @@ def _sequence(
     if points["all"].frame.is_empty():
         return None
     name = "Data sequence" if protocol == "mptcp" else "Sequence"
-    strip = 0.12 + 0.16 * len(points["all"].frame["subflow"].unique())
+    rows = _strip_rows(points)
+    strip = 0.12 + 0.16 * len(rows)
     with mpl.rc_context(LOOK):
         figure = figure_of(1.4 * HEIGHT_INCHES + strip)
         heights = (1.4 * HEIGHT_INCHES - 0.7, strip)
@@ -164,17 +169,20 @@ def _sequence(
         _mark(axes, span)
         axes.set_ylabel(f"{name.lower()} number in MB")
         _legend(axes)
-        _strip(below, points, styles_of)
+        _strip(below, rows, styles_of)
         below.set_xlabel("time in s")
         svg = svg_of(figure)
     note = (
         "Each packet with data at its first byte, coloured by subflow; below, when each subflow "
         "carried data."
     )
-    if not points["reinjected"].frame.is_empty():
-        note += " Ringed: carried by another subflow before."
-    if not points["again"].frame.is_empty():
-        note += " Crossed: sent again on its subflow."
+    marked = [("reinjected", "Ringed: carried by another subflow before.")]
+    marked += [("again", "Crossed: sent again on its subflow.")]
+    for which, sentence in marked:
+        if 0 < points[which].frame.height <= MOST_RINGS:
+            note += f" {sentence}"
+    if any(points[which].frame.height > MOST_RINGS for which, _ in marked):
+        note += " Where rings or crosses would hide the packets, they stand below only."
     return Plot(
         f"{name} numbers over time, {words.direction(sender)}",
         f"{note} {points['all'].note}".rstrip(),
@@ -183,11 +191,11 @@ def _sequence(
 
 
 def _in_order(axes: Axes, frame: pl.DataFrame, styles_of: Mapping[int, Style]) -> None:
-    """Points in order of time, so that no subflow hides another."""
-    ordered = frame.sort("x")
-    colours = [styles_of[subflow].colour for subflow in ordered["subflow"]]
-    axes.scatter(ordered["x"], ordered["y"], s=7, c=colours, linewidths=0)
-    for subflow in ordered["subflow"].unique().sort():
+    """Points of all subflows in turn, so that none hides another."""
+    colours = [styles_of[subflow].colour for subflow in frame["subflow"]]
+    dense = frame.height > MOST_MARKERS
+    axes.scatter(frame["x"], frame["y"], s=7, c=colours, linewidths=0, rasterized=dense)
+    for subflow in frame["subflow"].unique().sort():
         style = styles_of[subflow]
         axes.plot([], [], "o", color=style.colour, markersize=3.5, label=f"subflow {subflow}")
 
@@ -199,7 +207,7 @@ def _sent_again(axes: Axes, points: Mapping[str, Points]) -> None:
         ("reinjected", "o", 6.5, "reinjected"),
     ):
         own = points[name].frame
-        if not own.is_empty():
+        if 0 < own.height <= MOST_RINGS:
             axes.plot(
                 own["x"],
                 own["y"],
@@ -213,28 +221,38 @@ def _sent_again(axes: Axes, points: Mapping[str, Points]) -> None:
             )
 
 
-def _strip(axes: Axes, points: Mapping[str, Points], styles_of: Mapping[int, Style]) -> None:
-    """A row for each subflow with a stroke where it carried data."""
-    rows = sorted(points["all"].frame["subflow"].unique())
-    for place, subflow in enumerate(rows):
-        for name, colour, reach in (
-            ("all", styles_of[subflow].colour, 0.36),
-            ("reinjected", "black", 0.46),
-        ):
-            times = points[name].frame.filter(pl.col("subflow") == subflow)["x"].unique()
-            axes.vlines(times, -place - reach, -place + reach, colors=colour, linewidth=0.7)
-    axes.set_yticks([-place for place in range(len(rows))], [str(subflow) for subflow in rows])
+def _strip_rows(points: Mapping[str, Points]) -> list[tuple[str, pl.DataFrame]]:
+    """The rows below: data of each subflow, and of all of them what was sent before."""
+    every = points["all"].frame
+    rows = [
+        (f"subflow {subflow}", every.filter(pl.col("subflow") == subflow))
+        for subflow in every["subflow"].unique().sort()
+    ]
+    others = (("reinjected", "reinjected"), ("again", "sent again"))
+    found = [(label, points[name].frame) for name, label in others]
+    return rows + [(label, frame) for label, frame in found if not frame.is_empty()]
+
+
+def _strip(
+    axes: Axes, rows: Sequence[tuple[str, pl.DataFrame]], styles_of: Mapping[int, Style]
+) -> None:
+    """A row of strokes for each, in the colours of the subflows; its name at the right."""
+    for place, (label, frame) in enumerate(rows):
+        strokes = frame.unique(["subflow", "x"]).sort("x")
+        colours = [styles_of[subflow].colour for subflow in strokes["subflow"]]
+        axes.vlines(strokes["x"], -place - 0.38, -place + 0.38, colors=colours, linewidth=0.7)
+        axes.annotate(
+            label,
+            (1.0, -place),
+            xycoords=("axes fraction", "data"),
+            xytext=(6, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=7.5,
+        )
+    axes.set_yticks([])
     axes.set_ylim(-len(rows) + 0.4, 0.6)
     axes.grid(visible=False)
-    axes.annotate(
-        "subflow",
-        (1.0, 0.5),
-        xycoords="axes fraction",
-        xytext=(8, 0),
-        textcoords="offset points",
-        va="center",
-        fontsize=8,
-    )
 
 
 def _trips(
@@ -333,7 +351,8 @@ def _windows(
 
 
 def _scatter(axes: Axes, points: Points, styles_of: Mapping[int, Style]) -> None:
-    for (subflow,), own in points.frame.group_by("subflow", maintain_order=True):
+    dense = points.frame.height > MOST_MARKERS
+    for (subflow,), own in points.frame.sort("subflow").group_by("subflow", maintain_order=True):
         style = styles_of[int(str(subflow))]
         axes.plot(
             own["x"],
@@ -344,6 +363,7 @@ def _scatter(axes: Axes, points: Points, styles_of: Mapping[int, Style]) -> None
             markeredgewidth=0,
             color=style.colour,
             label=f"subflow {subflow}",
+            rasterized=dense,
         )
 
 

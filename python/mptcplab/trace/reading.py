@@ -41,7 +41,7 @@ def read(
     """
     from mptcplab import _native
 
-    names = [os.fspath(one) for one in ([files] if isinstance(files, FILES) else files)]
+    names = [os.fspath(one) for one in ([files] if isinstance(files, str | os.PathLike) else files)]
     if not names:
         raise TraceError("no file to read")
     temporary = None if tables is not None else TemporaryDirectory(prefix="mptcplab-trace-")

@@ -28,7 +28,7 @@ class Points:
     """Points by subflow."""
 
     frame: pl.DataFrame
-    """Columns `subflow`, `x`, `y`."""
+    """Columns `subflow`, `x`, `y`, in the order in which they are drawn."""
     found: int
     """How many there were before points at one place became one."""
 
@@ -195,14 +195,15 @@ def _points(own: pl.LazyFrame, bounds: Bounds | None) -> Points:
         return Points(own.select("subflow", "x", "y").collect(), 0)
     left, right, low, high = bounds
     across, up = CELLS
+    column = ((pl.col("x") - left) * across / max(right - left, 1e-12)).cast(pl.Int64)
+    row = ((pl.col("y") - low) * up / max(high - low, 1e-12)).cast(pl.Int64)
+    # In each column another subflow comes last, and is drawn above the others.
+    turn = (pl.col("subflow") + pl.col("column")) % (pl.col("subflow").max() + 1)
     found = (
-        own.with_columns(
-            ((pl.col("x") - left) * across / max(right - left, 1e-12)).floor().alias("column"),
-            ((pl.col("y") - low) * up / max(high - low, 1e-12)).floor().alias("row"),
-        )
+        own.with_columns(column.alias("column"), row.alias("row"))
         .group_by("subflow", "column", "row")
         .agg(pl.col("x").first(), pl.col("y").first(), pl.len().alias("held"))
-        .sort("subflow", "x", "y")
+        .sort("column", turn, "row")
         .collect()
     )
     return Points(found.select("subflow", "x", "y"), int(found["held"].sum()))
