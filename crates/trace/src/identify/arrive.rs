@@ -164,6 +164,8 @@ impl Registry {
         arrival.join = token.is_some();
         self.attach(index, arrival);
         if let Some(token) = token {
+            // Who joins has opened before.
+            self.connections[arrival.connection as usize].confirmed = true;
             let owner = Owner {
                 connection: arrival.connection,
                 side: Side::Server,

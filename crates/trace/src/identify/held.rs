@@ -55,6 +55,12 @@ impl Held {
         self.segments < SEGMENTS
     }
 
+    /// Segments that are held back.
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.segments
+    }
+
     /// When the first flow has waited long enough.
     #[inline]
     pub(super) fn next(&self) -> Nanos {

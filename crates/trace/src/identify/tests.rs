@@ -1,5 +1,13 @@
-//! Handshakes and what follows them, built by hand; keys and what follows from them are those of
-//! the tests of `keys`, worked out with other software.
+//! Segments built by hand and what the registry says of them; keys and what follows from them are
+//! those of the tests of `keys`, worked out with other software.
 
 mod build;
+mod falling_back;
 mod handshakes;
+mod hostile;
+mod interleaved;
+mod middle;
+mod reuse;
+mod signalling;
+mod twice;
+mod waiting;
