@@ -39,8 +39,16 @@ impl Dissector {
     /// The segment in a frame, or that which it completes. Where there is none, that is counted.
     #[inline]
     pub fn take(&mut self, frame: &Frame<'_>) -> Option<Segment> {
-        match self.dissect(frame) {
-            Ok(segment) => Some(segment),
+        // What is rare is begun anew elsewhere: what is read here can then stay in registers.
+        let tcp = match read(frame) {
+            Ok(datagram) if datagram.has_tcp() => {
+                tcp::read(datagram.content).map(|tcp| (tcp, datagram.header))
+            }
+            Ok(_) => return self.take_rare(frame),
+            Err(skip) => Err(skip),
+        };
+        match tcp {
+            Ok((tcp, header)) => Some(tcp.segment(frame, header, self.payload_sums)),
             Err(skip) => {
                 self.skipped.count(skip);
                 None
@@ -53,36 +61,52 @@ impl Dissector {
         &self.skipped
     }
 
-    #[inline]
-    fn dissect(&mut self, frame: &Frame<'_>) -> Result<Segment, Skip> {
-        let whole = Extent {
-            captured: frame.captured,
-            bytes: frame.original_bytes,
-        };
-        let datagram = ip::read(link::network(frame.link_type, whole)?)?;
-        match datagram.fragment {
-            None => tcp::read(frame, &datagram.header, datagram.content, self.payload_sums),
-            Some(fragment) => self.join(frame, datagram, fragment),
-        }
+    /// As [`take`](Self::take), of a packet with extension headers, of a fragment, or of another
+    /// protocol.
+    #[cold]
+    fn take_rare(&mut self, frame: &Frame<'_>) -> Option<Segment> {
+        let segment = read(frame).and_then(|mut datagram| {
+            ip::extensions(&mut datagram)?;
+            match datagram.fragment {
+                Some(fragment) => self.join(frame, &datagram, fragment),
+                None => {
+                    let tcp = tcp::read(datagram.content)?;
+                    Ok(tcp.segment(frame, datagram.header, self.payload_sums))
+                }
+            }
+        });
+        segment.map_err(|skip| self.skipped.count(skip)).ok()
     }
 
     /// Takes up a fragment; the segment that it completes.
-    #[cold]
     fn join(
         &mut self,
         frame: &Frame<'_>,
-        datagram: Datagram<'_>,
+        datagram: &Datagram<'_>,
         fragment: Fragment,
     ) -> Result<Segment, Skip> {
         let joined = self.fragments.add(frame, datagram, fragment)?;
         self.skipped.fragment_incomplete -= joined.other_frames;
         self.skipped.fragment_joined += joined.other_frames;
-        let mut header = joined.header;
-        let content = ip::transport(joined.protocol, joined.content(), &mut header)?;
-        let mut segment = tcp::read(frame, &header, content, false)?;
+        let mut datagram = joined.datagram();
+        ip::extensions(&mut datagram)?;
+        if datagram.fragment.is_some() {
+            return Err(Skip::Malformed);
+        }
+        let mut segment = tcp::read(datagram.content)?.segment(frame, datagram.header, false);
         if self.payload_sums {
             segment.payload_sum = joined.sum_behind(segment.payload_bytes);
         }
         Ok(segment)
     }
+}
+
+/// The packet in a frame, up to the first header behind that of IP.
+#[inline(always)]
+fn read<'a>(frame: &Frame<'a>) -> Result<Datagram<'a>, Skip> {
+    let whole = Extent {
+        captured: frame.captured,
+        bytes: frame.original_bytes,
+    };
+    ip::read(link::network(frame.link_type, whole)?)
 }

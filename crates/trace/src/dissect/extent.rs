@@ -17,7 +17,7 @@ impl<'a> Extent<'a> {
     pub(super) fn front<const N: usize>(&self) -> Result<&'a [u8; N], Skip> {
         match self.captured.first_chunk() {
             Some(front) => Ok(front),
-            None => Err(self.lacks(N)),
+            None => Err(lacks(N, self.bytes)),
         }
     }
 
@@ -29,7 +29,7 @@ impl<'a> Extent<'a> {
                 captured,
                 bytes: self.bytes - bytes as u32,
             }),
-            None => Err(self.lacks(bytes)),
+            None => Err(lacks(bytes, self.bytes)),
         }
     }
 
@@ -49,14 +49,14 @@ impl<'a> Extent<'a> {
     pub(super) fn is_whole(&self) -> bool {
         self.captured.len() == self.bytes as usize
     }
+}
 
-    /// Why it does not have its first bytes.
-    #[cold]
-    fn lacks(&self, bytes: usize) -> Skip {
-        if bytes <= self.bytes as usize {
-            Skip::Truncated
-        } else {
-            Skip::Malformed
-        }
+/// Why the first `wanted` bytes were not captured of an extent of `bytes`.
+#[cold]
+fn lacks(wanted: usize, bytes: u32) -> Skip {
+    if wanted <= bytes as usize {
+        Skip::Truncated
+    } else {
+        Skip::Malformed
     }
 }

@@ -63,9 +63,9 @@ struct Partial {
 
 /// A packet that was put together.
 pub(super) struct Joined {
-    pub(super) header: Header,
+    header: Header,
     /// What the content begins with.
-    pub(super) protocol: u8,
+    protocol: u8,
     /// Frames that had a fragment of it, but for the last.
     pub(super) other_frames: u64,
     kept: [u8; KEPT_BYTES],
@@ -75,11 +75,16 @@ pub(super) struct Joined {
 }
 
 impl Joined {
-    /// The content, of which the beginning is there.
-    pub(super) fn content(&self) -> Extent<'_> {
-        Extent {
-            captured: &self.kept[..self.captured],
-            bytes: self.bytes,
+    /// The packet, with the beginning of its content.
+    pub(super) fn datagram(&self) -> Datagram<'_> {
+        Datagram {
+            header: self.header,
+            protocol: self.protocol,
+            content: Extent {
+                captured: &self.kept[..self.captured],
+                bytes: self.bytes,
+            },
+            fragment: None,
         }
     }
 
@@ -96,7 +101,7 @@ impl Fragments {
     pub(super) fn add(
         &mut self,
         frame: &Frame<'_>,
-        datagram: Datagram<'_>,
+        datagram: &Datagram<'_>,
         fragment: Fragment,
     ) -> Result<Joined, Skip> {
         let bytes = datagram.content.bytes;
@@ -113,7 +118,7 @@ impl Fragments {
         };
         let at = self.find(key, frame.at);
         let packet = &mut self.packets[at];
-        let added = packet.add(&datagram, fragment, end);
+        let added = packet.add(datagram, fragment, end);
         if added == Added::More {
             return Err(Skip::FragmentIncomplete);
         }

@@ -57,8 +57,16 @@ pub(super) struct Fragment {
     pub(super) more: bool,
 }
 
-/// Reads the headers of a packet up to that of TCP.
-#[inline]
+impl Datagram<'_> {
+    /// Whether TCP follows at once.
+    #[inline(always)]
+    pub(super) fn has_tcp(&self) -> bool {
+        self.protocol == protocol::TCP && self.fragment.is_none()
+    }
+}
+
+/// Reads the header of a packet, without extension headers.
+#[inline(always)]
 pub(super) fn read(packet: Extent<'_>) -> Result<Datagram<'_>, Skip> {
     let [first] = *packet.front()?;
     match first >> 4 {
@@ -68,26 +76,13 @@ pub(super) fn read(packet: Extent<'_>) -> Result<Datagram<'_>, Skip> {
     }
 }
 
-#[inline]
+#[inline(always)]
 fn read_v4(packet: Extent<'_>) -> Result<Datagram<'_>, Skip> {
-    let &[
-        version,
-        service,
-        b2,
-        b3,
-        b4,
-        b5,
-        b6,
-        b7,
-        hop_limit,
-        protocol,
-        _,
-        _,
-        ref addresses @ ..,
-    ] = packet.front::<20>()?;
-    let [s0, s1, s2, s3, d0, d1, d2, d3] = *addresses;
-    let header_bytes = u32::from(version & 0x0f) * 4;
-    let bytes = match u16::from_be_bytes([b2, b3]) {
+    let fixed = packet.front::<20>()?;
+    let u16_at = |at: usize| u16::from_be_bytes([fixed[at], fixed[at + 1]]);
+    let address = |at: usize| Ipv4Addr::new(fixed[at], fixed[at + 1], fixed[at + 2], fixed[at + 3]);
+    let header_bytes = u32::from(fixed[0] & 0x0f) * 4;
+    let bytes = match u16_at(2) {
         // More than the field holds: a packet that the network card is to cut into segments.
         0 => packet.bytes,
         bytes => u32::from(bytes),
@@ -95,128 +90,74 @@ fn read_v4(packet: Extent<'_>) -> Result<Datagram<'_>, Skip> {
     if header_bytes < 20 || bytes < header_bytes {
         return Err(Skip::Malformed);
     }
-    let identification = u16::from_be_bytes([b4, b5]);
-    let mut datagram = Datagram {
+    let place = u16_at(6);
+    // More fragments, or an offset.
+    let fragment = (place & 0x3fff != 0).then(|| Fragment {
+        identification: u16_at(4).into(),
+        offset: u32::from(place & 0x1fff) * 8,
+        more: place & 0x2000 != 0,
+    });
+    Ok(Datagram {
         header: Header {
-            source: Ipv4Addr::new(s0, s1, s2, s3).into(),
-            destination: Ipv4Addr::new(d0, d1, d2, d3).into(),
-            identification: Some(identification),
-            hop_limit,
-            ecn: Ecn::from_bits(service),
+            source: address(12).into(),
+            destination: address(16).into(),
+            identification: Some(u16_at(4)),
+            hop_limit: fixed[8],
+            ecn: Ecn::from_bits(fixed[1]),
             bytes: header_bytes,
         },
-        protocol,
+        protocol: fixed[9],
         content: packet.with_bytes(bytes).after(header_bytes as usize)?,
-        fragment: None,
-    };
-    // More fragments, or an offset.
-    let fragment = u16::from_be_bytes([b6, b7]) & 0x3fff;
-    if fragment == 0 && protocol == protocol::TCP {
-        return Ok(datagram);
-    }
-    if fragment == 0 {
-        datagram.content = transport(protocol, datagram.content, &mut datagram.header)?;
-        return Ok(datagram);
-    }
-    if protocol != protocol::TCP && protocol != protocol::AUTHENTICATION {
-        return Err(Skip::NotTcp);
-    }
-    datagram.fragment = Some(Fragment {
-        identification: identification.into(),
-        offset: u32::from(fragment & 0x1fff) * 8,
-        more: fragment & 0x2000 != 0,
-    });
-    Ok(datagram)
+        fragment,
+    })
 }
 
-#[inline]
+#[inline(always)]
 fn read_v6(packet: Extent<'_>) -> Result<Datagram<'_>, Skip> {
-    let &[_, b1, _, _, b4, b5, protocol, hop_limit, ref addresses @ ..] =
-        packet.front::<{ IPV6_BYTES as usize }>()?;
-    let (source, destination) = addresses.split_at(16);
-    let address = |bytes: &[u8]| {
-        let mut octets = [0; 16];
-        octets.copy_from_slice(bytes);
-        IpAddr::from(Ipv6Addr::from(octets))
-    };
+    let fixed = packet.front::<{ IPV6_BYTES as usize }>()?;
+    let (head, addresses) = fixed.split_at(8);
+    let (addresses, _) = addresses.as_chunks::<16>();
     let content = packet.after(IPV6_BYTES as usize)?;
-    let content = match u16::from_be_bytes([b4, b5]) {
-        0 => content.with_bytes(jumbo_bytes(protocol, &content).unwrap_or(content.bytes)),
-        bytes => content.with_bytes(bytes.into()),
+    let bytes = match u16::from_be_bytes([head[4], head[5]]) {
+        // More than the field holds: see `jumbo_bytes`.
+        0 => content.bytes,
+        bytes => bytes.into(),
     };
-    let mut datagram = Datagram {
+    Ok(Datagram {
         header: Header {
-            source: address(source),
-            destination: address(destination),
+            source: Ipv6Addr::from(addresses[0]).into(),
+            destination: Ipv6Addr::from(addresses[1]).into(),
             identification: None,
-            hop_limit,
+            hop_limit: head[7],
             // The traffic class begins in the first byte.
-            ecn: Ecn::from_bits(b1 >> 4),
+            ecn: Ecn::from_bits(head[1] >> 4),
             bytes: IPV6_BYTES,
         },
-        protocol,
-        content,
+        protocol: head[6],
+        content: content.with_bytes(bytes),
         fragment: None,
-    };
-    if protocol != protocol::TCP {
-        extensions(&mut datagram)?;
-    }
-    Ok(datagram)
-}
-
-/// Length in a jumbo payload option (RFC 2675, section 2), where it is the first of a hop-by-hop
-/// header, as Linux writes it for packets that the network card is to cut into segments.
-#[cold]
-fn jumbo_bytes(protocol: u8, content: &Extent<'_>) -> Option<u32> {
-    match *content.captured.first_chunk()? {
-        [_, _, 0xc2, 4, a, b, c, d] if protocol == protocol::HOP_BY_HOP => {
-            Some(u32::from_be_bytes([a, b, c, d]))
-        }
-        _ => None,
-    }
-}
-
-/// Passes over extension headers up to TCP, which follows; a fragment is none here.
-pub(super) fn transport<'a>(
-    protocol: u8,
-    content: Extent<'a>,
-    header: &mut Header,
-) -> Result<Extent<'a>, Skip> {
-    let mut datagram = Datagram {
-        header: *header,
-        protocol,
-        content,
-        fragment: None,
-    };
-    extensions(&mut datagram)?;
-    *header = datagram.header;
-    match datagram.fragment {
-        None => Ok(datagram.content),
-        Some(_) => Err(Skip::Malformed),
-    }
+    })
 }
 
 /// Passes over extension headers (RFC 8200, section 4) up to TCP, or to what a fragment has.
-#[cold]
-fn extensions(datagram: &mut Datagram<'_>) -> Result<(), Skip> {
+pub(super) fn extensions(datagram: &mut Datagram<'_>) -> Result<(), Skip> {
     for _ in 0..MAX_EXTENSIONS {
+        let kind = Kind::of(datagram).ok_or(Skip::NotTcp)?;
+        if kind == Kind::Tcp || datagram.fragment.is_some() {
+            return Ok(());
+        }
         let content = datagram.content;
-        let bytes = match datagram.protocol {
-            protocol::TCP => return Ok(()),
-            protocol::HOP_BY_HOP
-            | protocol::ROUTING
-            | protocol::DESTINATION_OPTIONS
-            | protocol::MOBILITY
-            | protocol::HOST_IDENTITY
-            | protocol::SHIM6 => {
+        let bytes = match kind {
+            Kind::Tcp => 0,
+            Kind::Options => {
                 let [_, units] = *content.front()?;
                 8 + 8 * usize::from(units)
             }
-            protocol::AUTHENTICATION => {
+            Kind::Authentication => {
                 let [_, words] = *content.front()?;
                 8 + 4 * usize::from(words)
             }
-            protocol::FRAGMENT => {
+            Kind::Fragment => {
                 let [_, _, b2, b3, identification @ ..] = *content.front::<8>()?;
                 let place = u16::from_be_bytes([b2, b3]);
                 let fragment = Fragment {
@@ -230,15 +171,54 @@ fn extensions(datagram: &mut Datagram<'_>) -> Result<(), Skip> {
                 }
                 8
             }
-            _ => return Err(Skip::NotTcp),
         };
         let [next] = *content.front()?;
+        let jumbo = jumbo_bytes(datagram).unwrap_or(content.bytes);
+        datagram.content = content.with_bytes(jumbo).after(bytes)?;
         datagram.protocol = next;
-        datagram.content = content.after(bytes)?;
-        if datagram.fragment.is_some() {
-            return Ok(());
+        if datagram.fragment.is_none() {
+            datagram.header.bytes += bytes as u32;
         }
-        datagram.header.bytes += bytes as u32;
     }
     Err(Skip::Malformed)
+}
+
+/// Length of what follows an IPv6 header, in a jumbo payload option (RFC 2675, section 2) where that
+/// is the first of a hop-by-hop header: so Linux writes it for packets that the network card is to
+/// cut into segments. Such a packet has no other length.
+fn jumbo_bytes(datagram: &Datagram<'_>) -> Option<u32> {
+    match *datagram.content.captured.first_chunk()? {
+        [_, _, 0xc2, 4, a, b, c, d] if datagram.protocol == protocol::HOP_BY_HOP => {
+            Some(u32::from_be_bytes([a, b, c, d])).filter(|&bytes| bytes > u16::MAX.into())
+        }
+        _ => None,
+    }
+}
+
+/// What may follow an IP header and have TCP behind it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Tcp,
+    /// Its second byte tells its length in units of 8 bytes, the first not counted.
+    Options,
+    Authentication,
+    Fragment,
+}
+
+impl Kind {
+    fn of(datagram: &Datagram<'_>) -> Option<Self> {
+        match datagram.protocol {
+            protocol::TCP => Some(Self::Tcp),
+            protocol::AUTHENTICATION => Some(Self::Authentication),
+            _ if datagram.header.source.is_ipv4() => None,
+            protocol::FRAGMENT => Some(Self::Fragment),
+            protocol::HOP_BY_HOP
+            | protocol::ROUTING
+            | protocol::DESTINATION_OPTIONS
+            | protocol::MOBILITY
+            | protocol::HOST_IDENTITY
+            | protocol::SHIM6 => Some(Self::Options),
+            _ => None,
+        }
+    }
 }

@@ -25,7 +25,7 @@ mod ethertype {
 const SNAP: [u8; 6] = [0xaa, 0xaa, 3, 0, 0, 0];
 
 /// The bytes from the IP header on.
-#[inline]
+#[inline(always)]
 pub(super) fn network(link_type: LinkType, frame: Extent<'_>) -> Result<Extent<'_>, Skip> {
     match link_type {
         LinkType::ETHERNET => {
@@ -53,7 +53,7 @@ pub(super) fn network(link_type: LinkType, frame: Extent<'_>) -> Result<Extent<'
     }
 }
 
-#[inline]
+#[inline(always)]
 fn protocol(number: u16, content: Extent<'_>) -> Result<Extent<'_>, Skip> {
     match number {
         ethertype::IPV4 | ethertype::IPV6 => Ok(content),
@@ -62,6 +62,7 @@ fn protocol(number: u16, content: Extent<'_>) -> Result<Extent<'_>, Skip> {
 }
 
 /// Goes through tags, and through LLC and SNAP.
+#[inline(never)]
 fn encapsulated(mut number: u16, mut content: Extent<'_>) -> Result<Extent<'_>, Skip> {
     for _ in 0..MAX_TAGS {
         match number {

@@ -13,43 +13,66 @@ use crate::input::Frame;
 /// Bytes of the header without options.
 const FIXED_BYTES: u32 = 20;
 
-/// Reads what follows an IP header. The data are summed up if `sum` and all of them are there.
-#[inline]
-pub(super) fn read(
-    frame: &Frame<'_>,
-    header: &Header,
-    content: Extent<'_>,
-    sum: bool,
-) -> Result<Segment, Skip> {
-    let tcp = content.front::<{ FIXED_BYTES as usize }>()?;
-    let u16_at = |at: usize| u16::from_be_bytes([tcp[at], tcp[at + 1]]);
-    let u32_at = |at: usize| u32::from_be_bytes([tcp[at], tcp[at + 1], tcp[at + 2], tcp[at + 3]]);
-    let data_offset = u32::from(tcp[12] >> 4) * 4;
+/// What follows an IP header.
+#[derive(Clone, Copy)]
+pub(super) struct Tcp<'a> {
+    fixed: &'a [u8; FIXED_BYTES as usize],
+    /// What was captured of the options.
+    options: &'a [u8],
+    options_cut: bool,
+    payload: Extent<'a>,
+}
+
+/// Reads the header.
+#[inline(always)]
+pub(super) fn read(content: Extent<'_>) -> Result<Tcp<'_>, Skip> {
+    let fixed = content.front::<{ FIXED_BYTES as usize }>()?;
+    let data_offset = u32::from(fixed[12] >> 4) * 4;
     if data_offset < FIXED_BYTES || data_offset > content.bytes {
         return Err(Skip::Malformed);
     }
-    let captured_header = content.captured.len().min(data_offset as usize);
-    Ok(Segment {
-        at: frame.at,
-        frame: frame.number,
-        interface: frame.interface,
-        source: SocketAddr::new(header.source, u16_at(0)),
-        destination: SocketAddr::new(header.destination, u16_at(2)),
-        identification: header.identification,
-        hop_limit: header.hop_limit,
-        ecn: header.ecn,
-        packet_bytes: header.bytes.saturating_add(content.bytes),
-        sequence: u32_at(4),
-        acknowledgement: u32_at(8),
-        flags: Flags::from_bits(tcp[13]),
-        window: u16_at(14),
-        checksum: u16_at(16),
-        payload_bytes: content.bytes - data_offset,
-        payload_sum: (sum && content.is_whole())
-            .then(|| sum_of(&content.captured[captured_header..])),
-        options: Options::parse(&content.captured[FIXED_BYTES as usize..captured_header]),
-        options_cut: captured_header < data_offset as usize,
+    let captured = content.captured.len().min(data_offset as usize);
+    let (header, payload) = content.captured.split_at(captured);
+    Ok(Tcp {
+        fixed,
+        options: header.get(FIXED_BYTES as usize..).unwrap_or_default(),
+        options_cut: captured < data_offset as usize,
+        payload: Extent {
+            captured: payload,
+            bytes: content.bytes - data_offset,
+        },
     })
+}
+
+impl Tcp<'_> {
+    /// The segment. The data are summed up if `sum` and all of them were captured.
+    #[inline(always)]
+    pub(super) fn segment(&self, frame: &Frame<'_>, header: Header, sum: bool) -> Segment {
+        let u16_at = |at: usize| u16::from_be_bytes([self.fixed[at], self.fixed[at + 1]]);
+        let u32_at = |at: usize| (u32::from(u16_at(at)) << 16) | u32::from(u16_at(at + 2));
+        let payload = self.payload;
+        let header_bytes = header.bytes + u32::from(self.fixed[12] >> 4) * 4;
+        Segment {
+            at: frame.at,
+            frame: frame.number,
+            interface: frame.interface,
+            source: SocketAddr::new(header.source, u16_at(0)),
+            destination: SocketAddr::new(header.destination, u16_at(2)),
+            identification: header.identification,
+            hop_limit: header.hop_limit,
+            ecn: header.ecn,
+            packet_bytes: header_bytes.saturating_add(payload.bytes),
+            sequence: u32_at(4),
+            acknowledgement: u32_at(8),
+            flags: Flags::from_bits(self.fixed[13]),
+            window: u16_at(14),
+            checksum: u16_at(16),
+            payload_bytes: payload.bytes,
+            payload_sum: (sum && payload.is_whole()).then(|| sum_of(payload.captured)),
+            options: Options::parse(self.options),
+            options_cut: self.options_cut,
+        }
+    }
 }
 
 /// Ones' complement sum, not inverted.

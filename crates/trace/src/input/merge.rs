@@ -66,11 +66,14 @@ impl Merge {
             None => self.begin(),
         }
         let file = self.current?;
-        Some(self.sources[file].frame(&mut self.files[file]))
+        Some(self.sources[file].frame())
     }
 
     /// What is known of the files so far, in the order in which they were named.
-    pub fn files(&self) -> &[FileState] {
+    pub fn files(&mut self) -> &[FileState] {
+        for (source, state) in self.sources.iter().zip(&mut self.files) {
+            source.tell(state);
+        }
         &self.files
     }
 

@@ -67,18 +67,45 @@ impl Pcap {
     }
 
     /// Makes `head` that of the next frame; whether there is one.
-    #[inline]
+    #[inline(always)]
     pub(super) fn next(&self, window: &mut Window, head: &mut Head) -> Result<bool, Fault> {
+        if self.there(window, head).is_some() {
+            return Ok(true);
+        }
+        self.next_rare(window, head)
+    }
+
+    /// The next frame, if the window has it.
+    #[inline(always)]
+    fn there(&self, window: &mut Window, head: &mut Head) -> Option<()> {
+        let unread = window.bytes();
+        let (fields, _) = unread.first_chunk::<FRAME_HEADER_BYTES>()?.as_chunks();
+        let field = |number: usize| self.magic.order.number(fields[number]);
+        let captured = field(2);
+        let bytes = captured as usize;
+        if bytes > MAX_RECORD_BYTES || bytes > unread.len() - FRAME_HEADER_BYTES {
+            return None;
+        }
+        let fraction = i64::from(field(1)) * i64::from(self.magic.unit_ns);
+        head.original_bytes = field(3).max(captured);
+        head.at = i64::from(field(0)) * 1_000_000_000 + fraction;
+        head.number += 1;
+        head.interface = self.interface;
+        head.link_type = self.link_type;
+        head.from = window.pass(FRAME_HEADER_BYTES + bytes) + FRAME_HEADER_BYTES;
+        head.bytes = bytes;
+        Some(())
+    }
+
+    #[cold]
+    fn next_rare(&self, window: &mut Window, head: &mut Head) -> Result<bool, Fault> {
         if !window.has(FRAME_HEADER_BYTES) {
             if window.is_at_end() {
                 return Ok(false);
             }
             return Err(cut(window, "the header of a frame", FRAME_HEADER_BYTES).into());
         }
-        let (header, _) = window.bytes()[..FRAME_HEADER_BYTES].as_chunks();
-        let field = |number: usize| self.magic.order.number(header[number]);
-        let (seconds, fraction, captured, original) = (field(0), field(1), field(2), field(3));
-        let bytes = captured as usize;
+        let bytes = self.magic.order.u32(window.bytes(), 8) as usize;
         if bytes > MAX_RECORD_BYTES {
             return Err(format!("a frame of {bytes} bytes: too many to be one").into());
         }
@@ -86,14 +113,6 @@ impl Pcap {
         if !window.has(record) {
             return Err(cut(window, "a frame", record).into());
         }
-        head.at = i64::from(seconds) * 1_000_000_000
-            + i64::from(fraction) * i64::from(self.magic.unit_ns);
-        head.number += 1;
-        head.interface = self.interface;
-        head.link_type = self.link_type;
-        head.from = window.pass(record) + FRAME_HEADER_BYTES;
-        head.bytes = bytes;
-        head.original_bytes = original.max(captured);
-        Ok(true)
+        Ok(self.there(window, head).is_some())
     }
 }

@@ -2,8 +2,10 @@
 
 mod clock;
 mod interface;
+mod packet;
 
 use interface::{Described, describe};
+use packet::Layout;
 
 use super::LinkType;
 use super::order::Order;
@@ -23,7 +25,7 @@ mod block {
 /// events of Sysdig, custom blocks.
 const OTHER_FRAMES: [u32; 7] = [9, 0x204, 0x208, 0x216, 0x221, 0xbad, 0x4000_0bad];
 
-/// Most interfaces of a file; each is remembered.
+/// Most different interfaces of a file; each is remembered.
 const MAX_INTERFACES: usize = 1 << 16;
 
 /// What a file begins with: the type of a block that begins a section, in either byte order.
@@ -45,8 +47,8 @@ pub(super) struct Pcapng {
     /// Interfaces of the sections before, by their place: the same one in the same place is the
     /// same interface.
     earlier: Vec<Interface>,
-    /// Number of interfaces that the file has shown, those of all sections together.
-    described: usize,
+    /// Different interfaces that the file has shown, those of all sections together.
+    numbered: usize,
 }
 
 /// An interface of a section.
@@ -57,9 +59,23 @@ struct Interface {
 }
 
 impl Pcapng {
-    /// Makes `head` that of the next frame; whether there is one. `interface` is asked for the numbers of interfaces.
-    #[inline]
+    /// Makes `head` that of the next frame; whether there is one. `interface` is asked for the
+    /// numbers of interfaces.
+    #[inline(always)]
     pub(super) fn next(
+        &mut self,
+        window: &mut Window,
+        head: &mut Head,
+        interface: impl FnMut(LinkType, Option<&str>) -> u32,
+    ) -> Result<bool, Fault> {
+        if self.packet_here(window, head, Layout::Enhanced).is_some() {
+            return Ok(true);
+        }
+        self.next_rare(window, head, interface)
+    }
+
+    #[cold]
+    fn next_rare(
         &mut self,
         window: &mut Window,
         head: &mut Head,
@@ -75,15 +91,13 @@ impl Pcapng {
             let kind = self.order.u32(window.bytes(), 0);
             match kind {
                 block::ENHANCED_PACKET => {
-                    let bytes = self.block(window, "a packet block")?;
-                    self.packet(window, bytes, Layout::Enhanced, head)?;
+                    self.packet(window, head, Layout::Enhanced)?;
                     return Ok(true);
                 }
                 block::SECTION => self.section(window)?,
                 block::INTERFACE => self.interface(window, &mut interface)?,
                 block::PACKET => {
-                    let bytes = self.block(window, "a packet block")?;
-                    self.packet(window, bytes, Layout::Obsolete, head)?;
+                    self.packet(window, head, Layout::Obsolete)?;
                     return Ok(true);
                 }
                 block::SIMPLE_PACKET => {
@@ -96,7 +110,6 @@ impl Pcapng {
     }
 
     /// Waits for all of a block; gives its bytes, which are at least those of an empty one.
-    #[inline]
     fn block(&self, window: &mut Window, name: &str) -> Result<usize, String> {
         let bytes = self.length(window)?;
         if bytes > MAX_RECORD_BYTES {
@@ -113,81 +126,12 @@ impl Pcapng {
     }
 
     /// The length that the block says at its front.
-    #[inline]
     fn length(&self, window: &Window) -> Result<usize, String> {
         let bytes = self.order.u32(window.bytes(), 4) as usize;
         if bytes < EMPTY_BLOCK_BYTES || !bytes.is_multiple_of(4) {
             return Err(format!("a block of {bytes} bytes: no length of a block"));
         }
         Ok(bytes)
-    }
-
-    /// A packet in an enhanced packet block, or in the block that this replaced.
-    #[inline]
-    fn packet(
-        &self,
-        window: &mut Window,
-        block: usize,
-        layout: Layout,
-        head: &mut Head,
-    ) -> Result<(), String> {
-        /// Where the bytes of the frame begin.
-        const FRAME: usize = 28;
-        if block < FRAME + 4 {
-            return Err(format!("a packet block of {block} bytes: too few"));
-        }
-        let order = self.order;
-        let (fields, _) = window.bytes()[..FRAME].as_chunks();
-        let field = |number: usize| order.number(fields[number]);
-        let (high, low, captured, original) = (field(3), field(4), field(5), field(6));
-        let number = match layout {
-            Layout::Enhanced => field(2) as usize,
-            Layout::Obsolete => usize::from(order.u16(window.bytes(), 8)),
-        };
-        let bytes = captured as usize;
-        if bytes > block - FRAME - 4 {
-            return Err(format!("a frame of {bytes} bytes in a block of {block}"));
-        }
-        let Some(interface) = self.interfaces.get(number) else {
-            return Err(no_interface(number));
-        };
-        let ticks = u64::from(high) << 32 | u64::from(low);
-        head.at = interface.described.clock.nanos(ticks);
-        head.number += 1;
-        head.interface = interface.number;
-        head.link_type = interface.described.link_type;
-        head.from = window.pass(block) + FRAME;
-        head.bytes = bytes;
-        head.original_bytes = original.max(captured);
-        Ok(())
-    }
-
-    /// A packet of the first interface, without a time: it has that of the frame before.
-    #[cold]
-    fn simple_packet(&self, window: &mut Window, head: &mut Head) -> Result<(), String> {
-        /// Where the bytes of the frame begin.
-        const FRAME: usize = 12;
-        let block = self.block(window, "a packet block")?;
-        if block < FRAME + 4 {
-            return Err(format!("a packet block of {block} bytes: too few"));
-        }
-        let Some(interface) = self.interfaces.first() else {
-            return Err(no_interface(0));
-        };
-        let original = self.order.u32(window.bytes(), 8);
-        let kept = match interface.described.snap_bytes {
-            0 => original,
-            limit => original.min(limit),
-        };
-        // Some writers set no limit and cut nevertheless.
-        let bytes = (kept as usize).min(block - FRAME - 4);
-        head.number += 1;
-        head.interface = interface.number;
-        head.link_type = interface.described.link_type;
-        head.from = window.pass(block) + FRAME;
-        head.bytes = bytes;
-        head.original_bytes = original.max(bytes as u32);
-        Ok(())
     }
 
     /// The header of a section: its byte order counts from its own length on.
@@ -226,13 +170,15 @@ impl Pcapng {
     ) -> Result<(), String> {
         let bytes = self.block(window, "the description of an interface")?;
         let described = describe(self.order, &window.bytes()[..bytes - 4])?;
-        self.described += 1;
-        if self.described > MAX_INTERFACES {
-            return Err(format!("more than {MAX_INTERFACES} interfaces"));
-        }
         let number = match self.earlier.get(self.interfaces.len()) {
             Some(earlier) if earlier.described.is_same(&described) => earlier.number,
-            _ => number(described.link_type, described.name.as_deref()),
+            _ if self.numbered == MAX_INTERFACES => {
+                return Err(format!("more than {MAX_INTERFACES} interfaces"));
+            }
+            _ => {
+                self.numbered += 1;
+                number(described.link_type, described.name.as_deref())
+            }
         };
         self.interfaces.push(Interface { number, described });
         window.pass(bytes);
@@ -262,19 +208,6 @@ impl Pcapng {
     }
 }
 
-/// Where a packet block has the number of its interface.
-#[derive(Clone, Copy)]
-enum Layout {
-    /// Four bytes.
-    Enhanced,
-    /// Two bytes, then a count of frames that were dropped.
-    Obsolete,
-}
-
 fn two_lengths(front: usize, back: usize) -> String {
     format!("a block of {front} bytes at its front and {back} at its end")
-}
-
-fn no_interface(number: usize) -> String {
-    format!("a frame of interface {number}, which its section does not describe")
 }

@@ -19,6 +19,15 @@ pub(super) struct Source {
     /// `None` once the file has ended.
     reader: Option<Reader>,
     head: Head,
+    given: Given,
+}
+
+/// What was given of a file.
+#[derive(Clone, Copy)]
+struct Given {
+    frames: u64,
+    first: Nanos,
+    last: Nanos,
 }
 
 enum Reader {
@@ -106,6 +115,11 @@ pub(super) fn open(
         window,
         reader: reader.ok(),
         head: Head::default(),
+        given: Given {
+            frames: 0,
+            first: Nanos::MAX,
+            last: Nanos::MIN,
+        },
     };
     Ok((source, state))
 }
@@ -131,10 +145,14 @@ impl Source {
         if let Ok(true) = next {
             return true;
         }
-        self.reader = None;
-        state.damage = next.err().map(|fault| damage(&self.window, fault));
-        state.bytes_read = self.window.bytes_read();
+        self.end(next.err(), state);
         false
+    }
+
+    #[cold]
+    fn end(&mut self, fault: Option<Fault>, state: &mut FileState) {
+        self.reader = None;
+        state.damage = fault.map(|fault| damage(&self.window, fault));
     }
 
     /// Time of the frame.
@@ -145,19 +163,29 @@ impl Source {
 
     /// The frame, which is counted.
     #[inline]
-    pub(super) fn frame(&self, state: &mut FileState) -> Frame<'_> {
+    pub(super) fn frame(&mut self) -> Frame<'_> {
         let head = &self.head;
-        let frame = Frame {
+        self.given.frames = head.number;
+        self.given.first = self.given.first.min(head.at);
+        self.given.last = self.given.last.max(head.at);
+        Frame {
             at: head.at,
             number: head.number,
             interface: head.interface,
             link_type: head.link_type,
             captured: self.window.at(head.from, head.bytes),
             original_bytes: head.original_bytes,
-        };
-        state.count(&frame);
+        }
+    }
+
+    /// Tells what was read and given so far.
+    pub(super) fn tell(&self, state: &mut FileState) {
         state.bytes_read = self.window.bytes_read();
-        frame
+        state.frames = self.given.frames;
+        if self.given.first <= self.given.last {
+            state.first = Some(self.given.first);
+            state.last = Some(self.given.last);
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{Damage, Frame, LinkType};
+use super::{Damage, LinkType};
 use crate::Nanos;
 
 /// Format of a capture.
@@ -64,16 +64,6 @@ pub struct FileState {
     pub last: Option<Nanos>,
     /// What ended it before its end.
     pub damage: Option<Damage>,
-}
-
-impl FileState {
-    /// Counts a frame that is given.
-    #[inline]
-    pub(super) fn count(&mut self, frame: &Frame<'_>) {
-        self.frames = frame.number;
-        self.first = Some(self.first.map_or(frame.at, |first| first.min(frame.at)));
-        self.last = Some(self.last.map_or(frame.at, |last| last.max(frame.at)));
-    }
 }
 
 /// An interface that was captured.
