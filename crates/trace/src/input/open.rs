@@ -155,8 +155,8 @@ impl fmt::Display for Reason {
             ),
             Self::NotACapture { compression, begin } => {
                 let decompressed = match compression {
-                    Some(Compression::Gzip) => ", decompressed by gzip,",
-                    Some(Compression::Zstd) => ", decompressed by zstd,",
+                    Some(Compression::Gzip) => " decompressed by gzip,",
+                    Some(Compression::Zstd) => " decompressed by zstd,",
                     None => "",
                 };
                 write!(

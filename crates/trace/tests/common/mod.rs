@@ -21,6 +21,8 @@
 
 mod capture;
 pub mod link;
+#[cfg(test)]
+pub mod read;
 
 use bytes::Bytes;
 pub use capture::{Capture, Format};
