@@ -101,10 +101,13 @@ def test_mistakes_are_told(
 
 
 def test_damage_is_told_with_its_place_and_ends_in_status_1(tmp_path: Path) -> None:
-    damage = {"offset": 123456, "message": "a frame of 4294967295 bytes"}
+    damage = {"offset": 123456, "decompressed": True, "message": "a frame of 4294967295 bytes"}
     folder = write(tmp_path / "damaged", file={"damage": damage})
     text = _run(folder, status=1)
-    assert "Damaged at byte 123 456: a frame of 4294967295 bytes" in text.replace("\u202f", " ")
+    assert (
+        "Damaged at byte 123456 after decompression: a frame of 4294967295 bytes"
+        in text.replace("\u202f", " ")
+    )
     assert "Connection 0" in text
 
 

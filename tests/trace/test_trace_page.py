@@ -127,3 +127,16 @@ def test_long_options_are_broken_into_lines() -> None:
 def test_a_direction_with_hardly_any_data_has_no_plots(tables: Path) -> None:
     titles = [plot.title for plot in plots(view(open_tables(tables)), 0)]
     assert titles == list(TITLES)
+
+
+def test_of_many_resets_the_ladder_shows_the_first(tmp_path: Path) -> None:
+    folder = write(tmp_path / "resets")
+    path = folder / "packets.parquet"
+    packets = pl.read_parquet(path)
+    last = packets.filter(pl.col("connection") == 2).tail(1).drop("t_ns")
+    resets = pl.concat([last] * 5).with_columns(
+        pl.lit("R").alias("flags"), (packets["t_ns"].max() + pl.int_range(1, 6)).alias("t_ns")
+    )
+    pl.concat([packets, resets.select(packets.columns)]).write_parquet(path)
+    steps = ladder(view(open_tables(folder)), 2).steps
+    assert [step.head for step in steps][-2:] == ["FIN ACK", "RST"]

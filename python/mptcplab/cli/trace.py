@@ -100,7 +100,7 @@ def _tell_damage(trace: Trace) -> int:
     damaged = [file for file in trace.capture.files if file.damage is not None]
     for file in damaged:
         assert file.damage is not None
-        place = f"damaged at byte {file.damage.offset}"
+        place = f"damaged at {file.damage.place}"
         typer.echo(f"{file.path}: {place}: {file.damage.message}", err=True)
     return len(damaged)
 

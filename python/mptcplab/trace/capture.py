@@ -14,8 +14,16 @@ class Damage:
     """Where a file ends to be readable."""
 
     offset: int
-    """Byte of the file, after decompression, from 0."""
+    """Byte, from 0."""
+    decompressed: bool
+    """It counts what the file holds decompressed."""
     message: str
+
+    @property
+    def place(self) -> str:
+        """The place in words."""
+        after = " after decompression" if self.decompressed else ""
+        return f"byte {self.offset}{after}"
 
 
 @dataclass(frozen=True)
@@ -28,11 +36,8 @@ class File:
     compression: str | None
     """`gzip` or `zstd`."""
     bytes: int
+    """Bytes that were read."""
     frames: int
-    segments: int
-    """Frames that held a TCP segment."""
-    skipped: dict[str, int]
-    """How many frames were left out, by reason."""
     first_ns: int | None
     last_ns: int | None
     damage: Damage | None
@@ -45,7 +50,8 @@ class Interface:
     interface: int
     file: int | None
     name: str | None
-    link_type: str
+    link_type: int
+    """LINKTYPE_ of the registry of link-layer header types: 1 is Ethernet."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +64,9 @@ class Capture:
     """Reading was ended before the end of the files."""
     frames: int
     segments: int
+    """Frames that held a segment of TCP."""
+    skipped: dict[str, int]
+    """How many frames were left out, by reason."""
     duplicates: int
     """Segments that were seen on another interface before."""
     as_read: dict[str, Any]
@@ -94,10 +103,11 @@ def capture_from(content: str, origin: str) -> Capture:
             interrupted=bool(found["interrupted"]),
             frames=int(found["frames"]),
             segments=int(found["segments"]),
+            skipped={str(reason): int(count) for reason, count in found["skipped"].items()},
             duplicates=int(found["duplicates"]),
             as_read=found,
         )
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise TraceError(f"{origin}: not the description of an analysis: {error!r}") from error
 
 
@@ -109,11 +119,11 @@ def _file(found: dict[str, Any]) -> File:
         compression=found["compression"],
         bytes=int(found["bytes"]),
         frames=int(found["frames"]),
-        segments=int(found["segments"]),
-        skipped={str(reason): int(count) for reason, count in found["skipped"].items()},
         first_ns=found["first_ns"],
         last_ns=found["last_ns"],
-        damage=None if damage is None else Damage(int(damage["offset"]), str(damage["message"])),
+        damage=None
+        if damage is None
+        else Damage(int(damage["offset"]), bool(damage["decompressed"]), str(damage["message"])),
     )
 
 
@@ -122,5 +132,5 @@ def _interface(found: dict[str, Any]) -> Interface:
         interface=int(found["interface"]),
         file=found["file"],
         name=found["name"],
-        link_type=str(found["link_type"]),
+        link_type=int(found["link_type"]),
     )

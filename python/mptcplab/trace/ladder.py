@@ -66,7 +66,10 @@ def ladder(view: View, connection: int) -> Ladder:
     shown = packets.filter(signals.fill_null(value=False)).select(columns).collect()
     also = packets.join(moments.lazy(), on=["t_ns", "frame"], how="semi").select(columns).collect()
     third = _third_packets(packets).select(columns).collect()
-    rows = pl.concat([shown, also, third]).unique("place").sort("place")
+    # An end that is done answers every packet by RST: the first one tells it.
+    bare = pl.col("flags").str.contains("R") & pl.col("mptcp").is_null()
+    again = bare & (pl.int_range(pl.len()).over("subflow", "from", bare) > 0)
+    rows = pl.concat([shown.filter(~again), also, third]).unique("place").sort("place")
     left_out = max(0, rows.height - FIRST - LAST)
     kept = pl.concat([rows.head(FIRST), rows.tail(LAST)]) if left_out else rows
     addresses = {

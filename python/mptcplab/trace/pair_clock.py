@@ -3,17 +3,19 @@
 A packet that leaves at `x` by the first clock and comes at `x + y` by the second tells
 `y = offset + drift·x + delay`; one in the other direction `y = offset + drift·x − delay`. No delay
 is negative, so the clocks' line lies between the two clouds of points: below all of one, above all
-of the other. Convex hulls find the drift (as in Zhang, Liu, Xia, INFOCOM 2002): the slope that
-leaves the widest gap between the clouds, summed over the subflows. The offset is then known to the
-width of the narrowest gap. Where in it the line lies cannot be told from packets: it is put into
-the middle of the narrowest one, as if the least delays of both directions of that subflow were
-equal.
+of the other. The drift is the slope that brings lines below (or above) the clouds as near as
+possible to their points on average (Moon, Skelly, Towsley, INFOCOM 1999), found on convex hulls
+(Zhang, Liu, Xia, INFOCOM 2002). One slope serves all clouds; each counts the more, the closer its
+points lie to its own line, since a full queue hides the clock. The offset is then known to the
+width of the gap between the two clouds of a subflow. Where in it the line lies cannot be told from
+packets: it is put into the middle of the narrowest gap, as if the least delays of both directions
+of that subflow were equal.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +29,11 @@ BINS = 4096
 """Of so many parts of the time only the least delay counts, which keeps hulls small."""
 SHORTEST_NS = 1_000_000_000
 """Over less time than this the drift is taken for 0."""
-_ROUNDS = 200
+NEAREST_NS = 1_000.0
+"""Clouds whose points lie closer to their line than this count alike."""
+FINEST = 12
+"""Decimals of a drift."""
+_ROUNDS = 120
 
 
 @dataclass(frozen=True)
@@ -65,17 +71,17 @@ def estimate(clouds: Sequence[Cloud]) -> Clock | None:
         return None
     zero = min(int(min(c.forward_at_ns.min(), c.backward_at_ns.min())) for c in used)
     base = int(used[0].forward_ns[0])
-    hulls = [
+    sides = [
         (
-            _hull(cloud.forward_at_ns - zero, cloud.forward_ns - base),
-            _hull(cloud.backward_at_ns - zero, base - cloud.backward_ns),
+            _side(cloud.forward_at_ns - zero, cloud.forward_ns - base, 1.0),
+            _side(cloud.backward_at_ns - zero, base - cloud.backward_ns, -1.0),
         )
         for cloud in used
     ]
-    span = max(float(x[-1] - x[0]) for pair in hulls for x, _ in pair)
-    drift, drift_uncertainty = _drift(hulls) if span >= SHORTEST_NS else (0.0, STEEPEST)
-    highs = np.array([_least(forward, drift) for forward, _ in hulls])
-    lows = np.array([-_least(backward, -drift) for _, backward in hulls])
+    span = max(float(side.x[-1] - side.x[0]) for pair in sides for side in pair)
+    drift, drift_uncertainty = _drift(sides) if span >= SHORTEST_NS else (0.0, STEEPEST)
+    highs = np.array([forward.least(drift) for forward, _ in sides])
+    lows = np.array([-backward.least(drift) for _, backward in sides])
     narrowest = int((highs - lows).argmin())
     middle = float(highs[narrowest] + lows[narrowest]) / 2
     low, high = float(lows.max()), float(highs.min())
@@ -88,6 +94,36 @@ def estimate(clouds: Sequence[Cloud]) -> Clock | None:
         offset_uncertainty_ns=max(high - middle, middle - low, 0.0),
         drift_uncertainty=drift_uncertainty,
     )
+
+
+@dataclass(frozen=True)
+class _Side:
+    """One direction of a subflow as points above a line; the clock's slope has this sign in it."""
+
+    sign: float
+    x: Numbers
+    """The lower convex hull, left to right."""
+    y: Numbers
+    mean_x: float
+    mean_y: float
+    weight: float
+
+    def least(self, drift: float) -> float:
+        """Height of the lowest point above a line of this drift through 0."""
+        return float((self.y - self.sign * drift * self.x).min())
+
+    def excess(self, drift: float) -> float:
+        """Mean height of all points above the highest line of this drift below them."""
+        return self.mean_y - self.sign * drift * self.mean_x - self.least(drift)
+
+
+def _side(x_ns: Times, y_ns: Times, sign: float) -> _Side:
+    x, y = x_ns.astype(np.float64), y_ns.astype(np.float64)
+    hull_x, hull_y = _hull(x_ns, y_ns)
+    side = _Side(sign, hull_x, hull_y, float(x.mean()), float(y.mean()), 1.0)
+    own = _lowest_point(side.excess)
+    spread = float(np.median(y - sign * own * x)) - side.least(own)
+    return replace(side, weight=1 / max(spread, NEAREST_NS) ** 2)
 
 
 Hull = tuple[Numbers, Numbers]
@@ -119,36 +155,31 @@ def _turns_right(x: Numbers, y: Numbers, a: int, b: int, c: int) -> bool:
     return bool((x[b] - x[a]) * (y[c] - y[a]) <= (y[b] - y[a]) * (x[c] - x[a]))
 
 
-def _least(hull: Hull, slope: float) -> float:
-    """Height of the lowest point above a line of this slope through 0."""
-    x, y = hull
-    return float((y - slope * x).min())
+def _drift(sides: Sequence[tuple[_Side, _Side]]) -> tuple[float, float]:
+    """The drift that fits all clouds best, and how far another one could be from it."""
+    every = [side for pair in sides for side in pair]
+    best = _lowest_point(lambda drift: sum(side.weight * side.excess(drift) for side in every))
+
+    def possible(drift: float) -> bool:
+        """Whether a line of this slope fits between the clouds."""
+        least = min(forward.least(drift) for forward, _ in sides)
+        most = max(-backward.least(drift) for _, backward in sides)
+        return least >= most
+
+    return round(best, FINEST), max(_reach(best, sign, possible) for sign in (-1.0, 1.0))
 
 
-def _drift(hulls: Sequence[tuple[Hull, Hull]]) -> tuple[float, float]:
-    """The slope with the widest gaps, and how far another one could be from it."""
-
-    def gap(slope: float) -> float:
-        return sum(_least(up, slope) + _least(down, -slope) for up, down in hulls)
-
-    # The gap is concave in the slope: each height is the least of straight lines.
+def _lowest_point(height: Callable[[float], float]) -> float:
+    """Where a convex function of the drift is lowest."""
     low, high = -STEEPEST, STEEPEST
     for _ in range(_ROUNDS):
         third = (high - low) / 3
-        left, right = gap(low + third), gap(high - third)
-        if left <= right:
-            low += third
+        left, right = height(low + third), height(high - third)
         if left >= right:
+            low += third
+        if left <= right:
             high -= third
-    best = (low + high) / 2
-
-    def possible(slope: float) -> bool:
-        """Whether a line of this slope fits between the clouds."""
-        least = min(_least(up, slope) for up, _ in hulls)
-        most = max(-_least(down, -slope) for _, down in hulls)
-        return least >= most
-
-    return best, max(_reach(best, sign, possible) for sign in (-1.0, 1.0))
+    return (low + high) / 2
 
 
 def _reach(best: float, sign: float, possible: Callable[[float], bool]) -> float:

@@ -33,7 +33,7 @@ COLUMNS = (
 
 
 def match_packets(sent: pl.DataFrame, received: pl.DataFrame) -> pl.DataFrame:
-    """Pairs of packets: rows `sent` and `received`, places in the two frames, and `bytes`.
+    """Pairs of packets: `sent` and `received`, places in the two frames, `bytes`, and `sure`.
 
     Both frames have `COLUMNS`, in order of time, with the same numbers of connections and subflows.
     A packet is found again by its numbers, flags, length, identification and timestamps; equal ones
@@ -42,13 +42,14 @@ def match_packets(sent: pl.DataFrame, received: pl.DataFrame) -> pl.DataFrame:
     segments that its interface cuts (TSO), and a receiver sees what its interface joined (GRO):
     then one packet sent pairs with several received, or the reverse, and `bytes` is what they have
     in common. A range that was sent more than once pairs with the sending that has the receiver's
-    timestamp, or else with the last one that was not sent after it arrived.
+    timestamp, or else with the last one that was not sent after it arrived. A pair is `sure` where
+    each capture has one such packet only.
     """
     left = sent.with_row_index("place").with_columns(pl.col("place").cast(pl.Int64))
     right = received.with_row_index("place").with_columns(pl.col("place").cast(pl.Int64))
     found = []
-    for keys in PASSES:
-        pairs = _equal(left, right, [*_GROUP, *keys])
+    for number, keys in enumerate(PASSES):
+        pairs = _equal(left, right, [*_GROUP, *keys], first=number == 0)
         found.append(pairs)
         left = left.filter(~pl.col("place").is_in(pairs["sent"].implode()))
         right = right.filter(~pl.col("place").is_in(pairs["received"].implode()))
@@ -57,8 +58,10 @@ def match_packets(sent: pl.DataFrame, received: pl.DataFrame) -> pl.DataFrame:
     return pl.concat([known, pieces]).sort("sent", "received")
 
 
-def _equal(left: pl.DataFrame, right: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
-    """Pairs with equal keys, one to one."""
+def _equal(
+    left: pl.DataFrame, right: pl.DataFrame, keys: list[str], *, first: bool
+) -> pl.DataFrame:
+    """Pairs with equal keys, one to one; in the first pass those that are alone are sure."""
     numbered = []
     for side, name in ((left, "sent"), (right, "received")):
         numbered.append(
@@ -71,6 +74,7 @@ def _equal(left: pl.DataFrame, right: pl.DataFrame, keys: list[str]) -> pl.DataF
         )
     counts = numbered[1].select(*keys, "of_received").unique(keys)
     surplus = (pl.col("of_sent") - pl.col("of_received")).clip(0)
+    alone = (pl.col("of_sent") == 1) & (pl.col("of_received") == 1)
     mine = (
         numbered[0]
         .join(counts, on=keys, nulls_equal=True)
@@ -80,6 +84,7 @@ def _equal(left: pl.DataFrame, right: pl.DataFrame, keys: list[str]) -> pl.DataF
         "sent",
         "received",
         pl.col("payload_bytes").alias("bytes"),
+        (alone & pl.lit(first)).alias("sure"),
     )
 
 
@@ -96,13 +101,14 @@ def _delays(sent: pl.DataFrame, received: pl.DataFrame, pairs: pl.DataFrame) -> 
 
 
 def _by_range(left: pl.DataFrame, right: pl.DataFrame, delays: dict[object, int]) -> pl.DataFrame:
-    schema = {"sent": pl.Int64, "received": pl.Int64, "bytes": pl.Int64}
+    schema = {"sent": pl.Int64, "received": pl.Int64, "bytes": pl.Int64, "sure": pl.Boolean}
     with_data = pl.col("payload_bytes") > 0
     mine = left.filter(with_data).partition_by(_GROUP, as_dict=True)
     theirs = right.filter(with_data).partition_by(_GROUP, as_dict=True)
-    rows: list[tuple[int, int, int]] = []
+    rows: list[tuple[int, int, int, bool]] = []
     for group in mine.keys() & theirs.keys():
-        rows += _ranges(mine[group], theirs[group], delays.get(group))
+        pairs = _ranges(mine[group], theirs[group], delays.get(group))
+        rows += [(*pair, False) for pair in pairs]
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 

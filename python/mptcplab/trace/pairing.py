@@ -121,6 +121,7 @@ def _way(own: pl.DataFrame, other: pl.DataFrame, sender: str, near: str) -> pl.D
             there["t_ns"].alias("peer_raw_ns"),
             there["frame"].alias("peer_frame"),
             pairs["bytes"],
+            pairs["sure"],
             here["place"].alias("own_place"),
             there["place"].alias("peer_place"),
         ]
@@ -145,8 +146,9 @@ def _near(own: pl.DataFrame, other: pl.DataFrame) -> str:
 
 
 def _clouds(every: pl.DataFrame, near: str) -> list[Cloud]:
+    """What tells of the clocks: one packet taken for another would spoil it."""
     clouds = []
-    for _, rows in every.group_by(["connection", "subflow"], maintain_order=True):
+    for _, rows in every.filter("sure").group_by(["connection", "subflow"], maintain_order=True):
         away = rows.filter(pl.col("from") == near)
         back = rows.filter(pl.col("from") != near)
         clouds.append(
@@ -172,7 +174,10 @@ def _corrected(every: pl.DataFrame, clock: Clock, near: str) -> pl.DataFrame:
     corrected = every.with_columns(_by_own_clock(every["peer_raw_ns"], clock).alias("peer_t_ns"))
     later = pl.col("peer_t_ns") - pl.col("t_ns")
     away = pl.col("from") == near
-    return corrected.with_columns(pl.when(away).then(later).otherwise(-later).alias("delay_ns"))
+    delayed = corrected.with_columns(pl.when(away).then(later).otherwise(-later).alias("delay_ns"))
+    # Of equal packets, such as several RST, one may have been taken for another.
+    least = pl.col("delay_ns").filter("sure").min().over(KEYS).fill_null(0).clip(upper_bound=0)
+    return delayed.filter(pl.col("sure") | (pl.col("delay_ns") >= least))
 
 
 def _paths(
@@ -191,16 +196,18 @@ def _paths(
             pl.col("peer_t_ns" if leaves_here else "t_ns").alias("t_ns"),
         )
         begin, end = received["t_ns"][0], received["t_ns"][-1]
-        least = pairs.group_by("connection", "subflow").agg(pl.col("delay_ns").min().alias("least"))
+        delays = pairs.group_by("connection", "subflow").agg(
+            pl.col("delay_ns").min().alias("least"), pl.col("delay_ns").max().alias("most")
+        )
+        # What was sent just before the other capture ended may have come just after.
+        came = pl.col("place").is_in(pairs["sent"].implode())
+        expected = (pl.col("t_ns") + pl.col("least").fill_null(0) >= begin) & (
+            pl.col("t_ns") + pl.col("most").fill_null(0) <= end
+        )
         mine = (
             sent.filter(pl.col("from") == sender)
-            .join(least, on=["connection", "subflow"], how="left")
-            .with_columns(
-                (
-                    (pl.col("t_ns") + pl.col("least").fill_null(0)).is_between(begin, end)
-                    | pl.col("place").is_in(pairs["sent"].implode())
-                ).alias("counted")
-            )
+            .join(delays, on=["connection", "subflow"], how="left")
+            .with_columns((came | expected).alias("counted"))
         )
         strays = received.filter(
             pl.col("from") == sender, ~pl.col("place").is_in(pairs[of_received].implode())

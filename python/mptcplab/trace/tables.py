@@ -30,7 +30,7 @@ CONNECTIONS = Table(
     "about what this end sent",
     (
         _CONNECTION,
-        text("protocol", "`mptcp` or `tcp`; what fell back to TCP is `mptcp` with a `fallback`"),
+        text("protocol", "`mptcp` or `tcp`: what both ends agreed on, even if it fell back later"),
         count("version", "version of MPTCP: 0 (RFC 6824) or 1 (RFC 8684)", optional=True),
         *_ENDPOINTS,
         count("client_token", "token of the client: what the server's joins name", optional=True),
@@ -43,8 +43,13 @@ CONNECTIONS = Table(
         flag("inferred", "the handshake was not captured: told by later packets"),
         time("start_ns", "first packet"),
         time("end_ns", "last packet"),
-        text("end", "how it ended: `data_fin`, `fin`, `fast_close`, `reset`, or `open`"),
-        text("fallback", "why it fell back to TCP; null if it did not", optional=True),
+        text(
+            "end",
+            "how it ended: `data_fin`, `fin`, `fast_close`, `reset`; `open`: not in this capture",
+        ),
+        text(
+            "fallback", "why it is TCP though MPTCP was asked for; null if it is not", optional=True
+        ),
         time("fallback_ns", "when it fell back", optional=True),
         count("subflows", "how many subflows it had"),
         count("packets", "packets of all subflows"),

@@ -83,16 +83,16 @@ def read_lines(capture: Capture) -> Iterable[tuple[str, bool]]:
             span = f" in {words.length(file.last_ns - file.first_ns)}"
         yield (
             f"{file.path} ({file.format}{packed}, {words.size(file.bytes)}): "
-            f"{words.count(file.frames)} frames{span}, {words.count(file.segments)} of TCP"
-            f"{_skipped(file.skipped)}",
+            f"{words.count(file.frames)} frames{span}",
             False,
         )
         if file.damage is not None:
             yield (
-                f"Damaged at byte {words.count(file.damage.offset)}: {file.damage.message}. "
+                f"Damaged at {file.damage.place}: {file.damage.message}. "
                 "What stands before is analysed.",
                 True,
             )
+    yield f"{words.count(capture.segments)} segments of TCP{_skipped(capture.skipped)}", False
     if capture.duplicates:
         yield (
             f"{words.count(capture.duplicates)} packets were seen on several interfaces; each "
@@ -172,7 +172,7 @@ def in_list(view: View, row: Mapping[str, Any]) -> list[str]:
         words.seconds(row["duration_ns"]),
         *(words.size(row[f"{end}_bytes"]) for end in ENDS),
         number(max((rate for rate in goodput if rate is not None), default=None)),
-        words.ending(row["end"]).partition(" at ")[0],
+        words.ending(row["end"]),
     ]
 
 

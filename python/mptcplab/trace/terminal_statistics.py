@@ -50,7 +50,9 @@ def statistics(view: View, connection: int) -> Iterable[Titled]:
         if own["new_bytes"].sum():
             yield _courses(view, own, sender)
     if view.trace.has_packets:
-        trips = rtt_by_sequence(view.packets.filter(pl.col("connection") == connection))
+        every = rtt_by_sequence(view.packets.filter(pl.col("connection") == connection))
+        # Where only a handshake was measured there is no course.
+        trips = every.filter(pl.col("last_sequence").max().over("subflow", "from") > 1)
         if not trips.is_empty():
             yield _trips(trips)
 

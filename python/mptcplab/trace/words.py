@@ -14,7 +14,7 @@ _ENDINGS = {
     "fin": "FIN",
     "fast_close": "MP_FASTCLOSE",
     "reset": "RST",
-    "open": "open at the end of the capture",
+    "open": "open",
     "silent": "silent",
 }
 _OTHER = {"client": "server", "server": "client"}
@@ -51,8 +51,12 @@ def moment(t_ns: int | None, origin_ns: int) -> str:
 
 
 def seconds(t_ns: int | None, origin_ns: int = 0) -> str:
-    """A time after the first packet, in seconds to the millisecond."""
-    return UNKNOWN if t_ns is None else f"{(t_ns - origin_ns) / 1e9:.3f}".replace("-", "−")
+    """A time after the first packet, in seconds to the millisecond, below 10 ms to the µs."""
+    if t_ns is None:
+        return UNKNOWN
+    passed_ns = t_ns - origin_ns
+    digits = 6 if 0 < abs(passed_ns) < 10_000_000 else 3
+    return f"{passed_ns / 1e9:.{digits}f}".replace("-", "−")
 
 
 def count(value: int) -> str:
@@ -79,16 +83,16 @@ def direction(sender: str) -> str:
 def protocol(row: Mapping[str, Any]) -> str:
     """`MPTCP v1`, `TCP`, and whether the connection fell back."""
     if row["protocol"] == "tcp":
-        return "TCP"
+        return "TCP" if row["fallback"] is None else "TCP, not MPTCP as asked for"
     version = "" if row["version"] is None else f" v{row['version']}"
     fallen = ", fell back to TCP" if row["fallback"] is not None else ""
     return f"MPTCP{version}{fallen}"
 
 
 def ending(value: str, reset_reason: int | None = None) -> str:
-    """How it ended."""
+    """How it ended; a reason of MP_TCPRST unless it is 0, unspecified."""
     words = _ENDINGS.get(value, value)
-    return words if reset_reason is None else f"{words} (reason {reset_reason})"
+    return f"{words} (reason {reset_reason})" if reset_reason else words
 
 
 def origin(row: Mapping[str, Any]) -> str:
