@@ -4,6 +4,7 @@ use pyo3::prelude::*;
 
 mod scheduler;
 mod simulation;
+mod trace;
 
 #[pymodule]
 mod _native {
@@ -11,6 +12,8 @@ mod _native {
     use super::scheduler::{Connection, Subflow};
     #[pymodule_export]
     use super::simulation::{SimulationError, simulate};
+    #[pymodule_export]
+    use super::trace::{TraceError, trace};
 
     use super::*;
 

@@ -26,6 +26,7 @@ mod held;
 mod identity;
 mod join;
 pub mod keys;
+mod news;
 mod numbers;
 mod registry;
 mod settle;
@@ -38,6 +39,7 @@ mod twins;
 
 pub use fallback::Fallback;
 pub use identity::{ConnectionIdentity, SubflowIdentity};
+pub use news::News;
 pub use registry::{Placed, Registry};
 pub use spell::{spell, spell_all};
 

@@ -23,11 +23,12 @@ mod subflow;
 mod tables;
 mod verdict;
 
+pub use analyse::{AnalyseError, Capture, Request, analyse};
 pub use connection::{Connection, ConnectionSummary, DataEnd, SentData, Silence, Spread};
 pub use ends::Ends;
 pub use event::Event;
 pub use identify::{
-    ConnectionIdentity, Fallback, Placed, Registry, SubflowIdentity, keys, spell, spell_all,
+    ConnectionIdentity, Fallback, News, Placed, Registry, SubflowIdentity, keys, spell, spell_all,
 };
 pub use place::{Place, Side};
 pub use segment::{Nanos, Segment};

@@ -13,5 +13,6 @@ mod tests;
 pub use file::TableError;
 pub(crate) use file::{Row, Table};
 pub(crate) use rows::{
-    AddressRow, ConnectionRow, EventRow, MappingRow, PacketRow, SampleRow, SubflowRow,
+    AddressRow, ConnectionEndRow, ConnectionRow, EventRow, MappingRow, PacketRow, SampleRow,
+    SubflowEndRow, SubflowRow,
 };

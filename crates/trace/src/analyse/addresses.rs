@@ -39,7 +39,7 @@ impl Addresses {
     }
 
     /// Counts a packet that the address at `place` sent.
-    pub(crate) fn take(&mut self, place: usize, segment: &Segment, zero: Nanos) {
+    pub(crate) fn take(&mut self, place: usize, segment: &Segment) {
         let address = &mut self.0[place];
         if address.packets == 0 {
             address.first = segment.at;
@@ -47,11 +47,11 @@ impl Addresses {
         address.packets += 1;
         address.bytes += u64::from(segment.packet_bytes);
         address.last = segment.at;
-        address.bursts.take(segment.at, zero);
+        address.bursts.take(segment.at);
     }
 
     /// The rows of those that sent anything.
-    pub(crate) fn rows(self, connection: u32, zero: Nanos) -> impl Iterator<Item = AddressRow> {
+    pub(crate) fn rows(self, connection: u32) -> impl Iterator<Item = AddressRow> {
         let mut sums = [0; 2];
         for address in &self.0 {
             sums[address.end as usize] += address.packets;
@@ -60,7 +60,7 @@ impl Addresses {
         sent.map(move |address| {
             let packets = address.packets as f64;
             let ms = (address.last - address.first) as f64 / 1e6;
-            let (burst_packets_per_ms, burst_start_ns) = address.bursts.most(zero, address.first);
+            let (burst_packets_per_ms, burst_start_ns) = address.bursts.most(address.first);
             AddressRow {
                 connection,
                 address: address.address,

@@ -3,7 +3,7 @@
 use crate::tables::SampleRow;
 use crate::{DataVerdict, Kind, Nanos, Place, Segment, Side, Verdict};
 
-/// Width of a bin.
+/// Width of a bin. They begin at its multiples since the Unix epoch.
 const BIN: Nanos = 100_000_000;
 
 /// The bins of a subflow that are not complete, by who sends.
@@ -30,17 +30,16 @@ struct Bin {
 }
 
 impl Bins {
-    /// Counts a packet. What is complete by it is given to `complete`. Bins begin at `zero`.
+    /// Counts a packet. What is complete by it is given to `complete`.
     pub(crate) fn take(
         &mut self,
         segment: &Segment,
         place: Place,
         verdict: &Verdict,
         data: &DataVerdict,
-        zero: Nanos,
         mut complete: impl FnMut(SampleRow),
     ) {
-        let start = zero + (segment.at - zero).div_euclid(BIN) * BIN;
+        let start = segment.at.div_euclid(BIN) * BIN;
         let sent = self.at(place, place.from, start, &mut complete);
         sent.packets += 1;
         sent.payload_bytes += u64::from(segment.payload_bytes);

@@ -2,7 +2,7 @@
 
 use crate::Nanos;
 
-/// Width of a bucket.
+/// Width of a bucket. They begin at its multiples since the Unix epoch.
 const BUCKET: Nanos = 5_000_000;
 
 /// Buckets of a window, 100 ms together.
@@ -23,10 +23,9 @@ pub(crate) struct Bursts {
 }
 
 impl Bursts {
-    /// Counts a packet. Buckets begin at `zero`; a packet older than the window counts as its
-    /// oldest.
-    pub(crate) fn take(&mut self, at: Nanos, zero: Nanos) {
-        let bucket = (at - zero).div_euclid(BUCKET);
+    /// Counts a packet. One older than the window counts as its oldest.
+    pub(crate) fn take(&mut self, at: Nanos) {
+        let bucket = at.div_euclid(BUCKET);
         let steps = bucket.saturating_sub(self.newest);
         if self.sum == 0 || steps >= BUCKETS as i64 {
             self.counts = [0; BUCKETS];
@@ -51,9 +50,9 @@ impl Bursts {
 
     /// The most packets a millisecond in a window, and where that begins: not before `first`, the
     /// first packet of all.
-    pub(crate) fn most(&self, zero: Nanos, first: Nanos) -> (f64, Nanos) {
+    pub(crate) fn most(&self, first: Nanos) -> (f64, Nanos) {
         let window_ms = (BUCKETS as i64 * BUCKET / 1_000_000) as f64;
-        let from = zero + self.most_from * BUCKET;
+        let from = self.most_from * BUCKET;
         (f64::from(self.most) / window_ms, from.max(first))
     }
 }
@@ -71,9 +70,9 @@ mod tests {
     fn of(times_ms: &[i64]) -> (f64, Nanos) {
         let mut bursts = Bursts::default();
         for time in times_ms {
-            bursts.take(time * MS, 0);
+            bursts.take(time * MS);
         }
-        bursts.most(0, times_ms[0] * MS)
+        bursts.most(times_ms[0] * MS)
     }
 
     #[test]

@@ -3,10 +3,12 @@
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 
+use mptcplab_wire::option::MptcpOption;
 use mptcplab_wire::{Ecn, Flags, SackBlock};
 
-use crate::tables::PacketRow;
-use crate::{DataVerdict, Place, Segment, Verdict};
+use crate::identify::spell_all;
+use crate::tables::{EventRow, PacketRow};
+use crate::{DataVerdict, Event, Kind, Place, Segment, Verdict};
 
 /// Letters of the control bits, as they stand from CWR to FIN.
 const LETTERS: [char; 8] = ['C', 'E', 'U', 'A', 'P', 'R', 'S', 'F'];
@@ -38,13 +40,52 @@ fn blocks(sack: &[SackBlock]) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// The row of a packet, its options of MPTCP spelled out as `mptcp`.
-pub(crate) fn packet(
+/// The options of MPTCP, spelled out.
+fn spelled(options: &[MptcpOption]) -> Option<String> {
+    let mut text = String::new();
+    spell_all(options, &mut text);
+    (!text.is_empty()).then_some(text)
+}
+
+impl From<Event> for EventRow {
+    fn from(event: Event) -> Self {
+        Self {
+            connection: event.connection,
+            subflow: event.subflow,
+            from: event.from,
+            t_ns: event.at,
+            frame: event.frame,
+            kind: event.kind,
+            text: event.text,
+        }
+    }
+}
+
+/// The row of a packet that another interface saw before.
+pub(super) fn duplicate(segment: &Segment, place: Place) -> PacketRow {
+    let verdict = Verdict {
+        kind: Kind::Duplicate,
+        sequence: 0,
+        acknowledgement: None,
+        new_bytes: 0,
+        newly_acknowledged_bytes: 0,
+        in_flight_bytes: 0,
+        window_bytes: None,
+        rtt: None,
+        spurious_frame: None,
+    };
+    PacketRow {
+        sequence: None,
+        ..packet(segment, place, &verdict, &DataVerdict::default())
+    }
+}
+
+/// The row of a packet.
+pub(super) fn packet(
     segment: &Segment,
     place: Place,
     verdict: &Verdict,
     data: &DataVerdict,
-    mptcp: Option<String>,
 ) -> PacketRow {
     let options = &segment.options;
     PacketRow {
@@ -56,7 +97,7 @@ pub(crate) fn packet(
         interface: segment.interface,
         flags: letters(segment.flags),
         kind: verdict.kind,
-        sequence: verdict.sequence,
+        sequence: Some(verdict.sequence),
         raw_sequence: segment.sequence,
         acknowledgement: verdict.acknowledgement,
         raw_acknowledgement: segment.flags.ack.then_some(segment.acknowledgement),
@@ -81,7 +122,7 @@ pub(crate) fn packet(
         mss: options.max_segment_bytes,
         window_shift: options.window_shift,
         sack: blocks(&options.sack),
-        mptcp,
+        mptcp: spelled(&options.mptcp),
         data_sequence: data.data_sequence,
         data_acknowledgement: data.data_acknowledgement,
         new_data_bytes: data.new_data_bytes,

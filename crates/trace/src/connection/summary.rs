@@ -1,6 +1,8 @@
 //! What is told of a connection in the end.
 
 use super::closing::{self, DataEnd};
+use mptcplab_wire::option::DataNumber;
+
 use super::direction::Direction;
 use super::{Connection, Silence};
 use crate::{Nanos, Side};
@@ -104,6 +106,13 @@ impl Connection {
     /// one; `None` while only numbers of 4 bytes were seen, and no initial one is known.
     pub fn wire_data_sequence(&self, side: Side, number: i64) -> Option<u64> {
         self.directions[side as usize].numbers.wire(number)
+    }
+
+    /// A data sequence number of an end, counted from its initial one. One of 4 bytes is the one
+    /// closest to the last number that was taken; `None` where it is nowhere near.
+    pub fn data_sequence(&self, side: Side, number: DataNumber) -> Option<i64> {
+        let mut numbers = self.directions[side as usize].numbers;
+        numbers.read(number, 1)
     }
 
     fn sent(&self, by: Side) -> SentData {

@@ -7,6 +7,7 @@
 //! interfaces, with the option and without, is it certain who took it away.
 
 use super::flow::Bits;
+use super::news::News;
 use super::registry::{Registry, Seen};
 use crate::{Event, Side};
 
@@ -85,6 +86,7 @@ impl Registry {
             return;
         }
         connection.fallback = Some((reason, seen.segment.at));
+        self.news.push_back((seen.connection, News::FellBack));
         let text = format!("{}: {}", reason.as_str(), reason.words());
         self.tell(seen, "fallback", text, events);
     }
@@ -95,6 +97,8 @@ impl Registry {
         let connection = &mut self.connections[seen.connection as usize];
         if let Some((Fallback::ThirdAckWithoutMptcp, _)) = connection.fallback {
             connection.fallback = None;
+            self.news
+                .push_back((seen.connection, News::FallbackWithdrawn));
             let text = "withdrawn: data is mapped all the same".to_owned();
             self.tell(seen, "fallback", text, events);
         }

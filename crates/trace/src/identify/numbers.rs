@@ -6,6 +6,7 @@ use super::connection::Known;
 use super::fallback::Fallback;
 use super::flow::{Bits, extend, is_before};
 use super::keys::{initial_data_sequence, token};
+use super::news::News;
 use super::registry::{Registry, Seen};
 use super::tokens::Owner;
 use crate::{Event, Side};
@@ -37,8 +38,11 @@ impl Registry {
         if !has_token {
             self.own_token(owner, token(version, key));
         }
+        let initial = initial_data_sequence(version, key);
+        let news = News::InitialDataSequence(side, initial);
+        self.news.push_back((connection, news));
         if self.connections[connection as usize].known[side] == Known::Nothing {
-            self.know(owner, DataNumber::Long(initial_data_sequence(version, key)));
+            self.know(owner, DataNumber::Long(initial));
         }
     }
 

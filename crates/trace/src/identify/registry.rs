@@ -6,6 +6,7 @@ use super::connection::Connection;
 use super::evidence::Evidence;
 use super::flow::{Flow, PENDING};
 use super::held::Held;
+use super::news::News;
 use super::subflow::{Phase, Subflow};
 use super::table::{FlowKey, Secrets, Table};
 use super::tokens::Tokens;
@@ -38,6 +39,7 @@ pub struct Registry {
     /// Flows held back whose connection has become known.
     pub(super) ready: Vec<u32>,
     pub(super) released: VecDeque<(Segment, Placed)>,
+    pub(super) news: VecDeque<(u32, News)>,
     twins: Twins,
 }
 
@@ -82,6 +84,7 @@ impl Registry {
             held: Held::new(),
             ready: Vec::new(),
             released: VecDeque::new(),
+            news: VecDeque::new(),
             twins: Twins::new(secrets),
         }
     }

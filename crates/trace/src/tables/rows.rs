@@ -64,6 +64,8 @@ columns! {
     ConnectionEndRow {
         /// Distinct bytes of data.
         bytes: u64,
+        /// Bytes of which no mapping was captured; not in `bytes`.
+        unmapped_bytes: u64,
         /// Packets.
         packets: u64,
         /// Bytes of data with all that was sent more than once.
@@ -98,10 +100,16 @@ columns! {
         first_data_ns: Option<Nanos>,
         /// Last new data.
         last_data_ns: Option<Nanos>,
-        /// Longest time without new data while some was to come.
+        /// Longest time between two segments with new data.
         silence_ns: Option<i64>,
         /// When it began.
         silence_at_ns: Option<Nanos>,
+        /// Longest silence that was no pause of the application.
+        recovery_ns: Option<i64>,
+        /// When it began.
+        recovery_at_ns: Option<Nanos>,
+        /// How often most of its data moved to another subflow.
+        moves: u32,
     }
 
     /// A subflow.
@@ -156,22 +164,26 @@ columns! {
         server: SubflowEndRow,
     }
 
-    /// What one end of a connection sent on a subflow.
+    /// What one end of a connection sent on a subflow, and what the other end told of it.
     SubflowEndRow {
         /// Largest segment that it takes.
         mss: Option<u16>,
         /// Shift of the windows that it tells.
         window_shift: Option<u8>,
-        /// Packets.
+        /// Packets, as captured.
         packets: u64,
-        /// Bytes of data with retransmissions.
+        /// Packets, one above the MTU counted as those that it stands for.
+        wire_packets: u64,
+        /// Bytes of data with all that was sent again.
         payload_bytes: u64,
         /// Distinct bytes of data.
         bytes: u64,
         /// Part of the connection's `payload_bytes` from this end; null where that is 0.
         share: Option<f64>,
-        /// Packets sent again.
+        /// Packets sent again, as captured.
         retransmissions: u64,
+        /// Packets sent again, counted as `wire_packets`.
+        retransmitted_packets: u64,
         /// Bytes of data sent again.
         retransmitted_bytes: u64,
         /// Sent again because the receiver told of later data.
@@ -186,17 +198,17 @@ columns! {
         keep_alives: u64,
         /// Probes of a closed window.
         window_probes: u64,
-        /// Blocks of SACK.
+        /// Blocks of SACK that told of its data, without D-SACK.
         sack_blocks: u64,
-        /// Those of them that are D-SACK.
+        /// Blocks of D-SACK that told of its data.
         dsack_blocks: u64,
-        /// Duplicate acknowledgements.
+        /// Duplicate acknowledgements of its data.
         duplicate_acknowledgements: u64,
-        /// Packets that told of a closed window.
+        /// Packets that told it of a closed window.
         zero_windows: u64,
         /// Packets marked Congestion Experienced.
         ecn_marked: u64,
-        /// Round trips of what this end sent.
+        /// Round trips of its data.
         rtt_samples: u64,
         /// The least.
         rtt_min_ns: Option<i64>,
@@ -206,9 +218,9 @@ columns! {
         rtt_max_ns: Option<i64>,
         /// Standard deviation.
         rtt_deviation_ns: Option<i64>,
-        /// Most bytes unacknowledged.
+        /// Most that was unacknowledged.
         in_flight_max_bytes: u64,
-        /// Largest window that it told.
+        /// Largest window granted to it.
         window_max_bytes: Option<u64>,
         /// Longest time between two packets with data.
         idle_max_ns: Option<i64>,
@@ -256,7 +268,7 @@ columns! {
         subflow: u32,
         /// Who sent.
         from: Side,
-        /// Start of the bin.
+        /// Start of the bin, a multiple of 100 ms.
         t_ns: Nanos,
         /// Packets.
         packets: u32,
@@ -318,8 +330,8 @@ columns! {
         flags: &'static str,
         /// What it was.
         kind: Kind,
-        /// Sequence number, counted from the SYN.
-        sequence: i64,
+        /// Sequence number, counted from the SYN; null of a duplicate.
+        sequence: Option<i64>,
         /// The same as in the header.
         raw_sequence: u32,
         /// Acknowledged sequence number, counted from the SYN of the other end.

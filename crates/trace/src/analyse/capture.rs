@@ -1,0 +1,73 @@
+//! What was read, as a whole.
+
+use serde_json::{Map, Value, json};
+
+use crate::dissect::Skipped;
+use crate::input::{FileState, Interface};
+
+/// What was read, as a whole.
+#[derive(Clone, Debug, Default)]
+pub struct Capture {
+    /// The files, each with its segments of TCP and its other frames.
+    pub files: Vec<(FileState, u64, Skipped)>,
+    /// Their interfaces: the number of one is its place.
+    pub interfaces: Vec<Interface>,
+    /// Frames that were read.
+    pub frames: u64,
+    /// Those that were segments of TCP.
+    pub segments: u64,
+    /// Segments that another interface had seen before.
+    pub duplicates: u64,
+    /// The analysis was stopped: it is of what was read so far.
+    pub interrupted: bool,
+}
+
+impl Capture {
+    /// As an object of JSON, without line breaks.
+    pub fn json(&self) -> String {
+        json!({
+            "files": self.files.iter().map(file).collect::<Vec<_>>(),
+            "interfaces": self.interfaces.iter().enumerate().map(interface).collect::<Vec<_>>(),
+            "frames": self.frames,
+            "segments": self.segments,
+            "duplicates": self.duplicates,
+            "interrupted": self.interrupted,
+        })
+        .to_string()
+    }
+}
+
+fn file((file, segments, skipped): &(FileState, u64, Skipped)) -> Value {
+    let skipped = skipped
+        .reasons()
+        .into_iter()
+        .filter(|(_, count)| *count > 0);
+    let skipped: Map<_, _> = skipped
+        .map(|(why, count)| (why.to_owned(), Value::from(count)))
+        .collect();
+    json!({
+        "path": file.path.to_string_lossy(),
+        "format": file.format.name(),
+        "compression": file.compression.map(|compression| compression.name()),
+        "bytes": file.bytes_read,
+        "frames": file.frames,
+        "segments": segments,
+        "skipped": skipped,
+        "first_ns": file.first,
+        "last_ns": file.last,
+        "damage": file.damage.as_ref().map(|damage| json!({
+            "offset": damage.offset,
+            "decompressed": damage.decompressed,
+            "message": damage.message,
+        })),
+    })
+}
+
+fn interface((number, interface): (usize, &Interface)) -> Value {
+    json!({
+        "interface": number,
+        "file": interface.file,
+        "name": interface.name,
+        "link_type": interface.link_type.to_string(),
+    })
+}

@@ -1,0 +1,243 @@
+//! One share of the connections, analysed.
+
+use mptcplab_wire::option::MptcpOption;
+
+use super::addresses::Addresses;
+use super::bins::Bins;
+use super::{mappings, rows};
+use crate::identify::{News, Placed};
+use crate::tables::{EventRow, MappingRow, PacketRow, SampleRow};
+use crate::{Connection, DataVerdict, Event, Nanos, Place, Segment, Side, Verdict};
+
+/// Something to analyse.
+#[expect(clippy::large_enum_variant, reason = "nearly all are segments")]
+pub(super) enum Work {
+    /// What has become known of a connection.
+    News(u32, News),
+    /// A segment, and where it belongs.
+    Segment(Segment, Placed),
+}
+
+impl Work {
+    /// Number of the connection that it is about.
+    pub(super) fn connection(&self) -> u32 {
+        match self {
+            Self::News(connection, _) => *connection,
+            Self::Segment(_, placed) => placed.place.connection,
+        }
+    }
+}
+
+/// Rows, each with the number of the work in its batch that made it.
+pub(super) type Numbered<R> = Vec<(u32, R)>;
+
+/// What a batch of work gave.
+#[derive(Default)]
+pub(super) struct Rows {
+    pub(super) samples: Numbered<SampleRow>,
+    pub(super) events: Numbered<EventRow>,
+    pub(super) packets: Numbered<PacketRow>,
+    pub(super) mappings: Numbered<MappingRow>,
+}
+
+/// Analyses every `of`th connection.
+pub(super) struct Worker {
+    of: usize,
+    /// Rows of single packets are wanted.
+    packets: bool,
+    /// By the connection's number divided by `of`.
+    analyses: Vec<Analysis>,
+    events: Vec<Event>,
+}
+
+/// The analysis of one connection.
+pub(super) struct Analysis {
+    pub(super) connection: Connection,
+    pub(super) subflows: Vec<Subflow>,
+    pub(super) addresses: Addresses,
+    /// Packets that another interface had seen before.
+    pub(super) duplicates: u64,
+    /// Its last packet.
+    pub(super) last: Nanos,
+    /// It goes on as TCP from the next data that no mapping is told of.
+    falls_back: bool,
+}
+
+/// What is kept here of a subflow.
+#[derive(Default)]
+pub(super) struct Subflow {
+    /// Its last packet.
+    pub(super) last: Nanos,
+    /// Places of the addresses of its client and its server.
+    addresses: Option<[usize; 2]>,
+    bins: Bins,
+}
+
+impl Worker {
+    /// One of `of` workers.
+    pub(super) fn new(of: usize, packets: bool) -> Self {
+        Self {
+            of,
+            packets,
+            analyses: Vec::new(),
+            events: Vec::new(),
+        }
+    }
+
+    /// Does what it is given, in this order.
+    pub(super) fn take(&mut self, work: &[(u32, Work)], rows: &mut Rows) {
+        for (number, work) in work {
+            let index = work.connection() as usize / self.of;
+            if index >= self.analyses.len() {
+                self.analyses.resize_with(index + 1, Analysis::new);
+            }
+            match work {
+                Work::News(_, news) => self.analyses[index].hear(*news),
+                Work::Segment(segment, placed) => {
+                    self.segment(index, *number, segment, *placed, rows)
+                }
+            }
+        }
+    }
+
+    fn segment(
+        &mut self,
+        index: usize,
+        number: u32,
+        segment: &Segment,
+        Placed { place, duplicate }: Placed,
+        rows: &mut Rows,
+    ) {
+        let analysis = &mut self.analyses[index];
+        if duplicate {
+            analysis.duplicates += 1;
+            if self.packets {
+                rows.packets.push((number, rows::duplicate(segment, place)));
+            }
+            return;
+        }
+        let (verdict, data) = analysis.take(segment, place, &mut self.events);
+        analysis.count(segment, place, &verdict, &data, |sample| {
+            rows.samples.push((number, sample));
+        });
+        let events = self.events.drain(..).map(|event| (number, event.into()));
+        rows.events.extend(events);
+        if self.packets {
+            let packet = rows::packet(segment, place, &verdict, &data);
+            rows.packets.push((number, packet));
+            mappings::add(segment, place, &data, &analysis.connection, |mapping| {
+                rows.mappings.push((number, mapping));
+            });
+        }
+    }
+
+    /// The analyses of its connections, this being worker `number`, with the samples and events
+    /// that only the end tells.
+    pub(super) fn finish(mut self, number: usize) -> Ended {
+        let mut samples = Vec::new();
+        let of = self.of;
+        let numbered = self.analyses.into_iter().enumerate();
+        let analyses = numbered.map(|(index, mut analysis)| {
+            let connection = (index * of + number) as u32;
+            analysis.connection.finish(connection, &mut self.events);
+            for (subflow, kept) in (0..).zip(&mut analysis.subflows) {
+                let bins = std::mem::take(&mut kept.bins);
+                bins.finish(connection, subflow, |sample| samples.push(sample));
+            }
+            (connection, analysis)
+        });
+        Ended {
+            analyses: analyses.collect(),
+            samples,
+            events: self.events,
+        }
+    }
+}
+
+/// What a worker gives at its end.
+pub(super) struct Ended {
+    /// Its connections, by their numbers.
+    pub(super) analyses: Vec<(u32, Analysis)>,
+    /// Samples that were not complete.
+    pub(super) samples: Vec<SampleRow>,
+    /// Events that needed what follows.
+    pub(super) events: Vec<Event>,
+}
+
+impl Analysis {
+    /// Of a connection of which nothing was seen yet.
+    pub(super) fn new() -> Self {
+        Self {
+            connection: Connection::new(false),
+            subflows: Vec::new(),
+            addresses: Addresses::default(),
+            duplicates: 0,
+            last: Nanos::MIN,
+            falls_back: false,
+        }
+    }
+
+    fn hear(&mut self, news: News) {
+        match news {
+            News::InitialDataSequence(side, number) => self.connection.set_initial(side, number),
+            News::FellBack => self.falls_back = true,
+            News::FallbackWithdrawn => self.falls_back = false,
+        }
+    }
+
+    fn take(
+        &mut self,
+        segment: &Segment,
+        place: Place,
+        events: &mut Vec<Event>,
+    ) -> (Verdict, DataVerdict) {
+        let index = place.subflow as usize;
+        if index >= self.subflows.len() {
+            self.begin(index, segment);
+        }
+        if self.falls_back && segment.payload_bytes > 0 && !maps(segment) {
+            self.falls_back = false;
+            self.connection.fall_back();
+        }
+        self.connection.take(segment, place, events)
+    }
+
+    /// A subflow's first segment. One of a connection without options of MPTCP in its first is TCP.
+    #[cold]
+    fn begin(&mut self, subflow: usize, segment: &Segment) {
+        if self.subflows.is_empty() && segment.options.mptcp.is_empty() {
+            self.connection.fall_back();
+        }
+        self.subflows.resize_with(subflow + 1, Subflow::default);
+    }
+
+    fn count(
+        &mut self,
+        segment: &Segment,
+        place: Place,
+        verdict: &Verdict,
+        data: &DataVerdict,
+        complete: impl FnMut(SampleRow),
+    ) {
+        let subflow = &mut self.subflows[place.subflow as usize];
+        subflow.last = subflow.last.max(segment.at);
+        self.last = self.last.max(segment.at);
+        subflow.bins.take(segment, place, verdict, data, complete);
+        let addresses = &mut self.addresses;
+        let places = subflow.addresses.get_or_insert_with(|| {
+            let ends = [segment.source.ip(), segment.destination.ip()];
+            let mut at = |side: Side| addresses.place(ends[usize::from(side != place.from)], side);
+            [at(Side::Client), at(Side::Server)]
+        });
+        addresses.take(places[place.from as usize], segment);
+    }
+}
+
+/// Whether a segment tells a mapping.
+fn maps(segment: &Segment) -> bool {
+    segment.options.mptcp.iter().any(|option| match option {
+        MptcpOption::Dss(dss) => dss.mapping.is_some(),
+        MptcpOption::Capable(_) => true,
+        _ => false,
+    })
+}
