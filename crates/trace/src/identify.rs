@@ -16,6 +16,7 @@
 
 mod addresses;
 mod arrive;
+mod attach;
 mod capable;
 mod connection;
 mod evidence;

@@ -1,17 +1,16 @@
 //! A packet whose addresses and ports are new, or used again: to which connection does it belong?
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 
 use mptcplab_wire::option::{Join, MptcpOption};
 
-use super::connection::Connection;
 use super::evidence::Numbers;
 use super::flow::{Bits, Flow, PENDING};
-use super::registry::{Incoming, Registry, Seen};
-use super::spell::spell_all;
+use super::keys;
+use super::registry::{Incoming, Registry};
 use super::subflow::{Phase, Subflow};
 use super::tokens::Owner;
-use crate::{Event, Segment, Side};
+use crate::{Segment, Side};
 
 /// Subflows of a connection that are asked whether they share an address with a new one.
 const SUBFLOWS_ASKED: usize = 16;
@@ -93,26 +92,36 @@ impl Registry {
         if let Some(arrival) = self.by_numbers(&numbers, segment, from_low) {
             return Some(arrival);
         }
-        let may_tell_more = !numbers.are_enough()
-            && (numbers.is_empty() || self.evidence.knows(addresses(segment)));
-        (!may_tell_more).then(|| self.open(segment, from_low, true))
+        if let Some(token) = named_token(segment)
+            && let Some(arrival) = self.by_token(token, segment, from_low)
+        {
+            return Some(arrival);
+        }
+        let is_own = numbers.are_enough();
+        is_own.then(|| self.open(segment, from_low, true))
     }
 
-    /// By the token of a MP_JOIN. Where several connections have it, one that shares an address.
-    pub(super) fn by_token(&self, token: u32, syn: &Segment, from_low: bool) -> Option<Arrival> {
+    /// By a token that a segment names. Where several connections have it, one that shares an
+    /// address.
+    pub(super) fn by_token(
+        &self,
+        token: u32,
+        segment: &Segment,
+        from_low: bool,
+    ) -> Option<Arrival> {
         let mut owners = self.tokens.owners(token, &self.connections);
         let newest = owners.next()?;
         let owner = std::iter::once(newest)
             .chain(owners)
-            .find(|&owner| self.shares_address(owner, syn))
+            .find(|&owner| self.shares_address(owner, segment))
             .unwrap_or(newest);
-        let opener = owner.side.other();
+        let from = owner.side.other();
         Some(Arrival {
             connection: owner.connection,
-            client_low: (opener == Side::Client) == from_low,
+            client_low: (from == Side::Client) == from_low,
             join: true,
-            opener,
-            inferred: false,
+            opener: opener(segment, from),
+            inferred: joined_token(segment).is_none(),
         })
     }
 
@@ -134,129 +143,25 @@ impl Registry {
             connection,
             client_low,
             join: true,
-            opener: if is_openers(segment) {
-                from
-            } else {
-                from.other()
-            },
+            opener: opener(segment, from),
             inferred: true,
         })
     }
 
-    /// A connection of its own. `from_low`: the segment's sender is the low end.
-    fn open(&mut self, segment: &Segment, from_low: bool, inferred: bool) -> Arrival {
-        let connection = self.connections.len() as u32;
-        self.connections.push(Connection::new(segment.at, inferred));
-        Arrival {
-            connection,
-            client_low: is_openers(segment) == from_low,
-            join: false,
-            opener: Side::Client,
-            inferred,
-        }
-    }
-
-    /// A connection of its own for a flow of MPTCP whose connection nothing tells; other flows with
-    /// the same token will join it.
-    pub(super) fn attach_alone(&mut self, index: u32, first: &Segment, from_low: bool) {
-        let mut arrival = self.open(first, from_low, true);
-        let token = joined_token(first);
-        arrival.join = token.is_some();
-        self.attach(index, arrival);
-        if let Some(token) = token {
-            // Who joins has opened before.
-            self.connections[arrival.connection as usize].confirmed = true;
-            let owner = Owner {
-                connection: arrival.connection,
-                side: Side::Server,
-            };
-            self.own_token(owner, token);
-        }
-    }
-
-    /// Makes the flow a subflow of its connection.
-    pub(super) fn attach(&mut self, index: u32, arrival: Arrival) {
-        let flow = &mut self.flows[index as usize];
-        let subflow = &mut self.subflows[index as usize];
-        let connection = &mut self.connections[arrival.connection as usize];
-        flow.connection = arrival.connection;
-        flow.number = connection.subflows;
-        flow.bits.set(Bits::CLIENT_LOW, arrival.client_low);
-        subflow.join = arrival.join;
-        subflow.opener = arrival.opener;
-        subflow.inferred = arrival.inferred;
-        if !arrival.join && !arrival.inferred {
-            subflow.be_first();
-        }
-        if connection.subflows == 0 {
-            connection.first = index;
-        } else {
-            self.subflows[connection.last as usize].following = index;
-        }
-        connection.last = index;
-        connection.subflows += 1;
-        if arrival.join {
-            self.meet(index);
-        }
-    }
-
-    /// Remembers that the connection was seen at the addresses of a flow.
-    pub(super) fn meet(&mut self, index: u32) {
-        let flow = &self.flows[index as usize];
-        for low in [true, false] {
-            self.evidence.met(flow.key.end(low).ip(), flow.connection);
-        }
-    }
-
-    /// Whether a MP_JOIN to a connection goes to an address of the token's owner, or comes from one
-    /// of the other end.
-    fn shares_address(&self, owner: Owner, syn: &Segment) -> bool {
+    /// Whether a segment that names a token goes to an address of the token's owner, or comes from
+    /// one of the other end.
+    fn shares_address(&self, owner: Owner, segment: &Segment) -> bool {
         let connection = &self.connections[owner.connection as usize];
         let announced = connection.announced.as_ref();
-        announced.is_some_and(|known| known.contains(owner.side, syn.destination))
+        announced.is_some_and(|known| known.contains(owner.side, segment.destination))
             || self
                 .indices(connection)
                 .take(SUBFLOWS_ASKED)
                 .map(|index| self.ends(index))
                 .any(|ends| {
-                    ends[owner.side].ip() == syn.destination.ip()
-                        || ends[owner.side.other()].ip() == syn.source.ip()
+                    ends[owner.side].ip() == segment.destination.ip()
+                        || ends[owner.side.other()].ip() == segment.source.ip()
                 })
-    }
-
-    /// Tells that a connection or a subflow was opened.
-    pub(super) fn tell_opened(&mut self, seen: Seen, events: &mut Vec<Event>) {
-        let ends = self.ends(seen.index);
-        let number = self.flows[seen.index as usize].number;
-        let connection = &self.connections[seen.connection as usize];
-        let subflow = &mut self.subflows[seen.index as usize];
-        let opener = subflow.opener;
-        let target: SocketAddr = ends[opener.other()];
-        let is_syn = seen.segment.flags.syn && !seen.segment.flags.ack;
-        let announced = connection.announced.as_ref();
-        subflow.announced =
-            subflow.join && announced.is_some_and(|known| known.contains(opener.other(), target));
-        let mut text = format!("{} > {}", ends[opener], target);
-        if !seen.segment.options.mptcp.is_empty() {
-            text.push_str(": ");
-            spell_all(&seen.segment.options.mptcp, &mut text);
-        }
-        if subflow.announced {
-            text.push_str(", to an announced address");
-        }
-        if subflow.inferred && !is_syn {
-            text.push_str(", begun before it was captured");
-        } else if subflow.inferred && number > 0 {
-            text.push_str(", attached by its data sequence numbers");
-        } else if subflow.inferred {
-            text.push_str(", to a connection that began before it was captured");
-        }
-        let kind = if number == 0 {
-            "connection_opened"
-        } else {
-            "subflow_opened"
-        };
-        self.tell(seen, kind, text, events);
     }
 }
 
@@ -273,11 +178,35 @@ pub(super) fn joined_token(segment: &Segment) -> Option<u32> {
         })
 }
 
+/// Token of the receiver that a segment names: in MP_JOIN, or by the key of version 1 in
+/// MP_FASTCLOSE.
+pub(super) fn named_token(segment: &Segment) -> Option<u32> {
+    joined_token(segment).or_else(|| {
+        segment
+            .options
+            .mptcp
+            .iter()
+            .find_map(|option| match option {
+                MptcpOption::FastClose { receiver_key } => Some(keys::token(1, *receiver_key)),
+                _ => None,
+            })
+    })
+}
+
+/// The end that opened a flow of which `from` sent a segment.
+fn opener(segment: &Segment, from: Side) -> Side {
+    if is_openers(segment) {
+        from
+    } else {
+        from.other()
+    }
+}
+
 /// Whether the segment was sent by the end that opened the flow, by the best evidence there is:
 /// SYN and SYN/ACK say it, and so do the options that only one end sends; else the end with the
 /// lower port is the one that was connected to. Equal ports tell nothing: then the sender of the
 /// first packet counts as opener.
-fn is_openers(segment: &Segment) -> bool {
+pub(super) fn is_openers(segment: &Segment) -> bool {
     if segment.flags.syn {
         return !segment.flags.ack;
     }

@@ -85,6 +85,6 @@ mod tests {
     #[test]
     fn a_connection_of_one_subflow_takes_little() {
         let bytes = size_of::<Connection>() + size_of::<Subflow>() + size_of::<Flow>();
-        assert!(bytes <= 400, "{bytes}");
+        assert!(bytes <= 384, "{bytes}");
     }
 }

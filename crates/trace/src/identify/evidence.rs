@@ -54,11 +54,6 @@ impl Numbers {
         }
     }
 
-    /// Whether there are any.
-    pub(super) fn is_empty(&self) -> bool {
-        self.low.is_none() && self.high.is_none()
-    }
-
     /// Whether both ends' are known, or one with 8 bytes: waiting gives no more.
     pub(super) fn are_enough(&self) -> bool {
         let all = |number| matches!(number, Some(DataNumber::Long(_)));
@@ -148,13 +143,6 @@ impl Evidence {
         known.push(connection);
     }
 
-    /// Whether a connection was seen at one of these addresses.
-    pub(super) fn knows(&self, addresses: [IpAddr; 2]) -> bool {
-        addresses
-            .iter()
-            .any(|address| self.by_address.contains_key(address))
-    }
-
     /// The connection that a flow between two addresses with these numbers belongs to, and whether
     /// its client is the low end.
     pub(super) fn find(
@@ -163,6 +151,9 @@ impl Evidence {
         addresses: [IpAddr; 2],
         connections: &[Connection],
     ) -> Option<(u32, bool)> {
+        if numbers.low.is_none() && numbers.high.is_none() {
+            return None;
+        }
         let by_number = [numbers.low, numbers.high]
             .into_iter()
             .filter_map(|number| match number? {

@@ -69,8 +69,8 @@ impl Fallback {
                 "the first data has no mapping: its sender gave up MPTCP, or the option was lost \
                  on the way"
             }
-            Self::InfiniteMapping => "infinite mapping",
-            Self::MpFail => "MP_FAIL without RST",
+            Self::InfiniteMapping => "one mapping is for all that follows, as in TCP",
+            Self::MpFail => "a checksum was wrong, and the subflow is not reset",
         }
     }
 }

@@ -81,6 +81,7 @@ impl Registry {
             return;
         }
         if join {
+            self.subflow(seen).rejected = true;
             let text = "the SYN/ACK has no MP_JOIN".to_owned();
             self.tell(seen, "join_rejected", text, events);
         } else if self.connection(seen).offered {

@@ -2,11 +2,13 @@
 //!
 //! A MP_JOIN with a token that no known key gave may have been captured before that key (files
 //! whose clocks differ), or its connection may have begun before the capture: then the first data
-//! sequence numbers of the subflow tell. Its segments wait, in their order.
+//! sequence numbers of the subflow tell. So they do of a flow that was under way when the capture
+//! began and whose first packets have options without such numbers, or one number of 4 bytes. The
+//! segments wait, in their order.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::arrive::joined_token;
+use super::arrive::named_token;
 use super::evidence::Numbers;
 use crate::{Nanos, Segment};
 
@@ -23,7 +25,7 @@ pub(super) const SEGMENTS: usize = 1024;
 pub(super) struct Waiting {
     /// Its segments, and whether they were captured twice.
     pub(super) segments: Vec<(Segment, bool)>,
-    /// Token of its MP_JOIN, if that was captured.
+    /// Token that it names.
     pub(super) token: Option<u32>,
     pub(super) numbers: Numbers,
     until: Nanos,
@@ -78,14 +80,14 @@ impl Held {
         self.by_time.first().map(|&(_, flow)| flow)
     }
 
-    /// The flows whose MP_JOIN has this token.
+    /// The flows that name this token.
     pub(super) fn with_token(&self, token: u32) -> impl Iterator<Item = u32> {
         self.by_token
             .range((token, 0)..=(token, u32::MAX))
             .map(|&(_, flow)| flow)
     }
 
-    /// Token of the MP_JOIN of a flow that waits.
+    /// Token that a flow names which waits.
     pub(super) fn token(&self, flow: u32) -> Option<u32> {
         self.flows.get(&flow)?.token
     }
@@ -121,7 +123,7 @@ impl Held {
         let waiting = self.flows.get_mut(&flow)?;
         waiting.numbers.take(segment, from_low);
         if waiting.token.is_none() {
-            waiting.token = joined_token(segment);
+            waiting.token = named_token(segment);
             self.by_token
                 .extend(waiting.token.map(|token| (token, flow)));
         }

@@ -9,6 +9,7 @@ use crate::Event;
 impl Registry {
     /// MP_JOIN.
     pub(super) fn take_join(&mut self, seen: Seen, join: &Join, events: &mut Vec<Event>) {
+        self.confirm(seen);
         let from = seen.from;
         let subflow = self.subflow(seen);
         match *join {

@@ -1,6 +1,6 @@
 //! Flows that were held back find their connections.
 
-use super::arrive::{Arrival, joined_token};
+use super::arrive::{Arrival, joined_token, named_token};
 use super::held::Waiting;
 use super::registry::{Incoming, Registry};
 use super::table::FlowKey;
@@ -19,11 +19,9 @@ impl Registry {
             return;
         };
         let numbers = waiting.numbers;
-        let arrival = match joined_token(segment) {
-            Some(token) => self.by_token(token, segment, from_low),
-            None if numbers.is_empty() => None,
-            None => self.by_numbers(&numbers, segment, from_low),
-        };
+        let arrival = named_token(segment)
+            .and_then(|token| self.by_token(token, segment, from_low))
+            .or_else(|| self.by_numbers(&numbers, segment, from_low));
         if let Some(arrival) = arrival {
             self.settle(index, arrival, events);
         } else if !has_room || (self.held.token(index).is_none() && numbers.are_enough()) {
@@ -40,11 +38,11 @@ impl Registry {
         }
     }
 
-    /// Flows whose token has got an owner.
+    /// Flows that name a token which has got an owner.
     pub(super) fn settle_ready(&mut self, events: &mut Vec<Event>) {
         while let Some(index) = self.ready.pop() {
             let syn = self.held.segments(index).find_map(|segment| {
-                let token = joined_token(segment)?;
+                let token = named_token(segment)?;
                 let (_, from_low) = FlowKey::of(&segment.source, &segment.destination);
                 self.by_token(token, segment, from_low)
             });
@@ -56,19 +54,25 @@ impl Registry {
 
     /// Nothing tells whose the flow is.
     pub(super) fn settle_alone(&mut self, index: u32, events: &mut Vec<Event>) {
-        if let Some(waiting) = self.held.end(index) {
-            if let Some((first, _)) = waiting.segments.first() {
-                let (_, from_low) = FlowKey::of(&first.source, &first.destination);
-                self.attach_alone(index, first, from_low);
+        let Some(waiting) = self.held.end(index) else {
+            return;
+        };
+        if let Some((first, _)) = waiting.segments.first() {
+            let (_, from_low) = FlowKey::of(&first.source, &first.destination);
+            // Other flows that waited may have become known.
+            match self.by_numbers(&waiting.numbers, first, from_low) {
+                Some(arrival) => self.attach(index, arrival),
+                None => self.attach_alone(index, first, from_low),
             }
-            self.release(index, waiting, events);
         }
+        self.release(index, waiting, events);
     }
 
     fn settle(&mut self, index: u32, arrival: Arrival, events: &mut Vec<Event>) {
         if let Some(waiting) = self.held.end(index) {
             self.attach(index, arrival);
-            if let Some(token) = waiting.token {
+            let mut segments = waiting.segments.iter();
+            if let Some(token) = segments.find_map(|(segment, _)| joined_token(segment)) {
                 self.claim(index, token);
             }
             self.release(index, waiting, events);

@@ -10,7 +10,7 @@ use super::keys;
 use super::registry::{Registry, Seen};
 use super::spell::{reason_words, spell, spell_all};
 use super::subflow::Phase;
-use crate::{Event, Side};
+use crate::Event;
 
 /// Subflows of a connection that a MP_PRIO of version 0 can change by their address id; those
 /// that were opened later are not.
@@ -56,7 +56,7 @@ impl Registry {
             }
             MptcpOption::Fail { .. } => "mp_fail",
             MptcpOption::FastClose { receiver_key } => {
-                self.recognise(seen.connection, seen.from.other(), *receiver_key);
+                self.recognise(seen, *receiver_key);
                 "fast_close"
             }
             MptcpOption::Reset(reset) => {
@@ -123,18 +123,27 @@ impl Registry {
         }
     }
 
-    /// A key that a MP_FASTCLOSE tells of a connection whose handshake was not captured is that of
-    /// its receiver if its token is; which version's token it is tells the version.
-    fn recognise(&mut self, connection: u32, owner: Side, key: u64) {
-        let entry = &mut self.connections[connection as usize];
-        if entry.keys[owner].is_some() {
+    /// The receiver's key in a MP_FASTCLOSE, of a connection whose handshake was not captured. Which
+    /// version's token it gives tells the version, if the token is known, and so does MP_TCPRST.
+    fn recognise(&mut self, seen: Seen, key: u64) {
+        let owner = seen.from.other();
+        let options = &seen.segment.options.mptcp;
+        let has_reason = options.iter().any(|it| matches!(it, MptcpOption::Reset(_)));
+        let connection = self.connection(seen);
+        if connection.keys[owner].is_some() {
             return;
         }
-        let versions = entry.version.map_or([1, 0], |version| [version; 2]);
-        let is_it = |version: &u8| entry.tokens[owner] == Some(keys::token(*version, key));
-        if let Some(version) = versions.into_iter().find(is_it) {
-            entry.version = Some(version);
-            entry.keys[owner] = Some(key);
+        let version = connection.version.or(has_reason.then_some(1));
+        let versions = version.map_or([1, 0], |version| [version; 2]);
+        let found = match connection.tokens[owner] {
+            Some(token) => versions
+                .into_iter()
+                .find(|&version| keys::token(version, key) == token),
+            None => version,
+        };
+        if found.is_some() {
+            connection.version = found;
+            self.learn(seen.connection, owner, Some(key));
         }
     }
 
@@ -158,8 +167,10 @@ impl Registry {
             }
         }
         let subflow = self.subflow(seen);
-        let rejected = subflow.join && matches!(subflow.phase, Phase::Syn | Phase::SynAck);
-        let kind = if rejected { "join_rejected" } else { "reset" };
+        let is_opening = matches!(subflow.phase, Phase::Syn | Phase::SynAck);
+        let rejects = subflow.join && is_opening && !subflow.rejected;
+        subflow.rejected |= rejects;
+        let kind = if rejects { "join_rejected" } else { "reset" };
         self.tell(seen, kind, text, events);
     }
 }

@@ -38,6 +38,8 @@ pub(super) struct Subflow {
     pub(super) phase: Phase,
     /// A SYN or a SYN/ACK was sent more than once: no round trip can be told from the handshake.
     pub(super) repeated: bool,
+    /// It is known that the join has failed.
+    pub(super) rejected: bool,
     /// By MP_JOIN, or attached to a connection that was there already.
     pub(super) join: bool,
     pub(super) opener: Side,
@@ -62,6 +64,7 @@ impl Subflow {
             reset_reason: None,
             phase: Phase::Start,
             repeated: false,
+            rejected: false,
             join: false,
             opener: Side::Client,
             announced: false,

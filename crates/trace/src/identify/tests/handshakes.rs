@@ -203,6 +203,18 @@ fn a_join_that_is_refused_is_rejected() {
 }
 
 #[test]
+fn a_join_whose_answer_has_no_option_is_rejected_once() {
+    let mut told = Told::of(opening(1));
+    let [syn, mut syn_ack, _] = joining(1, CLIENT_2, SERVER, A, B, 0x18f9_781b);
+    syn_ack.options.mptcp.clear();
+    told.place(&syn);
+    told.place(&syn_ack);
+    told.place(&ack(CLIENT_2, SERVER, 51, 91).rst());
+    assert_eq!(told.texts("join_rejected"), ["the SYN/ACK has no MP_JOIN"]);
+    assert_eq!(told.texts("reset"), ["RST"]);
+}
+
+#[test]
 fn plain_tcp_is_a_connection_with_one_subflow() {
     let segments = opening(1).map(|mut segment| {
         segment.options.mptcp.clear();

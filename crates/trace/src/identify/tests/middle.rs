@@ -185,3 +185,55 @@ fn options_of_mptcp_make_a_connection_of_tcp_one_of_mptcp() {
     assert_eq!(identity.subflows[0].backup.client, Some(true));
     assert_eq!(identity.subflows[0].backup.server, None);
 }
+
+#[test]
+fn one_number_of_4_bytes_and_then_one_of_8() {
+    // As Linux acknowledges at first, on paths that have no address in common.
+    let (client, server) = (0x1234_5678_b7dd_455e_u64, 1 << 50);
+    let short = Short(client as u32);
+    let mut told = Told::of([data(SERVER, CLIENT, Long(server), short)]);
+    let ack_only = ack(SERVER_2, CLIENT_2, 1, 1).with(dss(None, Some(short)));
+    assert_eq!(told.place(&ack_only), None);
+    assert_eq!(
+        told.place(&data(SERVER_2, CLIENT_2, Long(server + 9), short)),
+        None
+    );
+    let places: Vec<_> = told.released.iter().map(|(_, it)| it.place).collect();
+    assert_eq!(places.len(), 2);
+    assert!(
+        places
+            .iter()
+            .all(|it| (it.connection, it.subflow) == (0, 1))
+    );
+}
+
+#[test]
+fn a_fast_close_names_its_receiver_by_the_key() {
+    let close = |from, to| {
+        let key = MptcpOption::FastClose { receiver_key: B };
+        let reason = MptcpOption::Reset(mptcplab_wire::option::Reset {
+            transient: false,
+            reason: 0,
+        });
+        ack(from, to, 1, 1).rst().with(key).with(reason)
+    };
+    let mut told = Told::of(opening(1));
+    assert_eq!(told.whose(&close(CLIENT_2, SERVER_2)), Some((0, 1, Client)));
+    // Two subflows of a connection that was under way, one of them idle up to here.
+    let mut told = Told::of([data(CLIENT, SERVER, Long(1 << 40), Long(1 << 50))]);
+    assert_eq!(told.place(&close(CLIENT_2, SERVER_2)), None);
+    assert_eq!(told.whose(&close(CLIENT, SERVER)), Some((0, 0, Client)));
+    assert_eq!(told.released[0].1.place.subflow, 1);
+    let identity = told.registry.connections().next().unwrap();
+    assert_eq!((identity.version, identity.keys.server), (Some(1), Some(B)));
+}
+
+#[test]
+fn an_answer_to_a_join_that_nothing_tells_more_of_is_mptcp() {
+    let answer = syn_ack(SERVER, CLIENT, 90, 51).with(join_syn_ack(1, 4, 9));
+    let mut told = Told::of([answer]);
+    told.finish();
+    let identity = told.registry.connections().next().unwrap();
+    assert!(identity.mptcp && identity.inferred && identity.subflows[0].join);
+    assert_eq!(identity.ends.server, address(SERVER));
+}
