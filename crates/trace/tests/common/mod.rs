@@ -20,6 +20,7 @@
 #![allow(dead_code, unreachable_pub, reason = "each test uses some of it")]
 
 mod capture;
+pub mod ip;
 pub mod link;
 #[cfg(test)]
 pub mod read;
