@@ -38,6 +38,7 @@ impl Taker {
         self.frames += 1;
         let taken = self.dissector.take(&Frame {
             at,
+            file: 0,
             number: self.frames,
             interface,
             link_type: LinkType(link::RAW),

@@ -17,7 +17,12 @@
 //! IP packet; [`link::frame`] a frame of that; [`Capture`] a file of frames, whose `bytes` may be
 //! written to disk, cut, or compressed.
 
-#![allow(dead_code, unreachable_pub, reason = "each test uses some of it")]
+#![allow(
+    dead_code,
+    unreachable_pub,
+    unused_imports,
+    reason = "each test uses some of it"
+)]
 
 mod capture;
 pub mod ip;
