@@ -82,7 +82,7 @@ def rtt_by_sequence(packets: pl.LazyFrame, slices: int = 10) -> pl.DataFrame:
             pl.col("rtt_ns").max().alias("rtt_max_ns"),
         )
         .sort(*keys, "slice")
-        .collect()
+        .collect(engine="streaming")
     )
 
 

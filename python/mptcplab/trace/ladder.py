@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import polars as pl
 
 from mptcplab.trace.figures import ENDS
@@ -56,57 +57,85 @@ class Ladder:
 
 def ladder(view: View, connection: int) -> Ladder:
     """The ladder of a connection, within the range of the view."""
-    packets = view.packets.filter(
+    packets = view.numbered_packets.filter(
         pl.col("connection") == connection, pl.col("kind") != "duplicate"
-    ).with_row_index("place")
+    )
     told = view.events.filter(pl.col("connection") == connection, pl.col("kind").is_in(TOLD))
-    moments = told.select("t_ns", "frame").unique()
-    columns = ("place", "t_ns", "frame", "subflow", "from", "flags", "payload_bytes", "mptcp")
-    signals = pl.col("flags").str.contains("[SFR]") | pl.col("mptcp").str.contains(SIGNALS)
-    shown = packets.filter(signals.fill_null(value=False)).select(columns).collect()
-    also = packets.join(moments.lazy(), on=["t_ns", "frame"], how="semi").select(columns).collect()
-    third = _third_packets(packets).select(columns).collect()
-    # An end that is done answers every packet by RST: the first one tells it.
-    bare = pl.col("flags").str.contains("R") & pl.col("mptcp").is_null()
-    again = bare & (pl.int_range(pl.len()).over("subflow", "from", bare) > 0)
-    rows = pl.concat([shown.filter(~again), also, third]).unique("place").sort("place")
+    rows = _shown(packets, told)
     left_out = max(0, rows.height - FIRST - LAST)
     kept = pl.concat([rows.head(FIRST), rows.tail(LAST)]) if left_out else rows
     addresses = {
         row["subflow"]: (row["client_address"], row["server_address"])
         for row in view.subflows.filter(connection=connection).iter_rows(named=True)
     }
-    steps = []
-    before = -1
-    for row in kept.iter_rows(named=True):
-        steps.append(_step(row, addresses[row["subflow"]], before))
-        before = row["place"]
+    steps = [
+        _step(row, addresses[row["subflow"]], skipped)
+        for row, skipped in zip(kept.iter_rows(named=True), _between(packets, kept), strict=True)
+    ]
     used = [addresses[step.subflow] for step in steps]
     sides = [tuple(dict.fromkeys(pair[side] for pair in used)) for side in range(len(ENDS))]
     return Ladder(sides[0], sides[1], tuple(steps), left_out)
 
 
-def _third_packets(packets: pl.LazyFrame) -> pl.LazyFrame:
-    """The client's first packet after the SYN/ACK of each subflow: it ends the handshake of TCP."""
-    keys = ["subflow"]
+COLUMNS = ("place", "t_ns", "frame", "subflow", "from", "flags", "payload_bytes", "mptcp")
+
+
+def _shown(packets: pl.LazyFrame, told: pl.DataFrame) -> pl.DataFrame:
+    """The packets of the ladder, in order."""
+    wanted = packets.select(COLUMNS)
+    signals = pl.col("flags").str.contains("[SFR]") | pl.col("mptcp").str.contains(SIGNALS)
+    found = wanted.filter(signals.fill_null(value=False)).collect(engine="streaming").sort("place")
+    # An end that is done answers every packet by RST: the first one tells it.
+    bare = pl.col("flags").str.contains("R") & pl.col("mptcp").is_null()
+    again = bare & (pl.int_range(pl.len()).over("subflow", "from", bare) > 0)
+    moments = told.select("t_ns", "frame").unique()
+    third = _third_packets(packets, found)
+    more = wanted.filter(
+        (pl.col("t_ns").is_in(moments["t_ns"].to_list()))
+        & (pl.col("frame").is_in(moments["frame"].to_list()))
+        | pl.col("place").is_in(third)
+    ).collect(engine="streaming")
+    also = more.filter(pl.col("place").is_in(third))
+    by_event = more.join(moments, on=["t_ns", "frame"], how="semi")
+    return pl.concat([found.filter(~again), also, by_event]).unique("place").sort("place")
+
+
+def _third_packets(packets: pl.LazyFrame, found: pl.DataFrame) -> list[int]:
+    """Places of the first packet that answers the SYN/ACK of each subflow.
+
+    It ends the handshake of TCP.
+    """
     answers = (
-        packets.filter(pl.col("flags").str.contains("S") & pl.col("flags").str.contains("A"))
-        .group_by(keys)
+        found.filter(pl.col("flags").str.contains("S") & pl.col("flags").str.contains("A"))
+        .group_by("subflow")
         .agg(pl.col("place").min().alias("answered"), pl.col("from").first().alias("answerer"))
     )
-    return (
-        packets.join(answers, on=keys)
+    first = (
+        packets.select("subflow", "from", "place")
+        .join(answers.lazy(), on="subflow")
         .filter(pl.col("place") > pl.col("answered"), pl.col("from") != pl.col("answerer"))
-        .sort("place")
-        .unique(keys, keep="first", maintain_order=True)
+        .group_by("subflow")
+        .agg(pl.col("place").min())
     )
+    return first.collect(engine="streaming")["place"].to_list()
 
 
-def _step(row: dict[str, object], ends: tuple[str, str], before: int) -> Step:
+def _between(packets: pl.LazyFrame, kept: pl.DataFrame) -> list[int]:
+    """How many packets are between each step and the one before it."""
+    if kept.is_empty():
+        return []
+    places = kept["place"].to_numpy()
+    before = packets.filter(pl.col("place") < places[-1]).select("place")
+    every = before.collect(engine="streaming")["place"].to_numpy()
+    counts = np.bincount(np.searchsorted(places, every, side="right"), minlength=places.size)
+    # A step itself stands in the count of the next one.
+    return [int(counts[step]) - (step > 0) for step in range(places.size)]
+
+
+def _step(row: dict[str, object], ends: tuple[str, str], skipped: int) -> Step:
     sender = str(row["from"])
     source, target = ends if sender == "client" else ends[::-1]
     options = tuple(str(row["mptcp"]).split("; ")) if row["mptcp"] is not None else ()
-    place = int(str(row["place"]))
     return Step(
         t_ns=int(str(row["t_ns"])),
         frame=int(str(row["frame"])),
@@ -116,7 +145,7 @@ def _step(row: dict[str, object], ends: tuple[str, str], before: int) -> Step:
         target=target,
         head=_head(str(row["flags"]), int(str(row["payload_bytes"]))),
         options=options,
-        skipped=place - before - 1,
+        skipped=skipped,
     )
 
 

@@ -59,7 +59,7 @@ def _subflows(trace: Trace) -> pl.DataFrame:
         trace.packets.filter(pl.col("flags").str.contains("S"))
         .group_by("connection", "subflow", "from")
         .agg(pl.col("raw_sequence").first())
-        .collect()
+        .collect(engine="streaming")
     )
     found = trace.subflows.select("connection", "subflow", "start_ns", *_ENDPOINTS)
     for end in ("client", "server"):

@@ -185,14 +185,14 @@ def _bounds(own: pl.LazyFrame) -> Bounds | None:
         pl.col("x").max().alias("right"),
         pl.col("y").min().alias("low"),
         pl.col("y").max().alias("high"),
-    ).collect()
+    ).collect(engine="streaming")
     left, right, low, high = found.row(0)
     return None if left is None else (left, right, low, high)
 
 
 def _points(own: pl.LazyFrame, bounds: Bounds | None) -> Points:
     if bounds is None:
-        return Points(own.select("subflow", "x", "y").collect(), 0)
+        return Points(own.select("subflow", "x", "y").collect(engine="streaming"), 0)
     left, right, low, high = bounds
     across, up = CELLS
     column = ((pl.col("x") - left) * across / max(right - left, 1e-12)).cast(pl.Int64)
@@ -202,9 +202,9 @@ def _points(own: pl.LazyFrame, bounds: Bounds | None) -> Points:
     found = (
         own.with_columns(column.alias("column"), row.alias("row"))
         .group_by("subflow", "column", "row")
-        .agg(pl.col("x").first(), pl.col("y").first(), pl.len().alias("held"))
+        .agg(pl.col("x").min(), pl.col("y").min(), pl.len().alias("held"))
         .sort("column", turn, "row")
-        .collect()
+        .collect(engine="streaming")
     )
     return Points(found.select("subflow", "x", "y"), int(found["held"].sum()))
 

@@ -73,6 +73,11 @@ class Trace:
         return self._scan("packets")
 
     @property
+    def numbered_packets(self) -> pl.LazyFrame:
+        """The packets with `place`, the number of the row."""
+        return self._scan("packets", place="place")
+
+    @property
     def mappings(self) -> pl.LazyFrame:
         """One row a mapping; only where packets were asked for."""
         return self._scan("mappings")
@@ -114,14 +119,14 @@ class Trace:
         except (pl.exceptions.PolarsError, OSError) as error:
             raise _damaged(self._path(table), error) from error
 
-    def _scan(self, table: str) -> pl.LazyFrame:
+    def _scan(self, table: str, place: str | None = None) -> pl.LazyFrame:
         path = self._path(table)
         if not path.is_file():
             why = "was not asked for" if TABLES[table].on_request else "is missing"
             mend = ": read with packets=True" if TABLES[table].on_request else ""
             raise TraceError(f"{path}: the table {why}{mend}")
         try:
-            frame = pl.scan_parquet(path)
+            frame = pl.scan_parquet(path, row_index_name=place)
             found = frame.collect_schema()
         except (pl.exceptions.PolarsError, OSError) as error:
             raise _damaged(path, error) from error
@@ -133,8 +138,10 @@ class Trace:
                     f"{path}: the column {column.name} is {found[column.name]}, not "
                     f"{column.kind.name.lower()}; {_FOREIGN}"
                 )
-        schema = TABLES[table].schema
-        return frame.select(pl.col(name).cast(dtype) for name, dtype in schema.items())
+        columns = [pl.col(name).cast(dtype) for name, dtype in TABLES[table].schema.items()]
+        if place is not None:
+            columns.append(pl.col(place).cast(pl.Int64))
+        return frame.select(columns)
 
     def _path(self, table: str) -> Path:
         return self.folder / f"{table}.parquet"

@@ -89,8 +89,18 @@ class View:
     @property
     def packets(self) -> pl.LazyFrame:
         """Their packets of the range."""
-        begin, end = self._bounds
-        return self._of_lazy(self.trace.packets).filter(pl.col("t_ns").is_between(begin, end))
+        return self._of_lazy(self.trace.packets).filter(self._in_range)
+
+    @property
+    def numbered_packets(self) -> pl.LazyFrame:
+        """The same with `place`, which grows with time."""
+        return self._of_lazy(self.trace.numbered_packets).filter(self._in_range)
+
+    @property
+    def _in_range(self) -> pl.Expr:
+        if not self.span:
+            return pl.lit(value=True)
+        return pl.col("t_ns").is_between(*self._bounds)
 
     def _chosen(self, frame: pl.DataFrame) -> pl.DataFrame:
         if self._numbers is None:
