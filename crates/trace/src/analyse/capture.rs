@@ -8,14 +8,16 @@ use crate::input::{FileState, Interface};
 /// What was read, as a whole.
 #[derive(Clone, Debug, Default)]
 pub struct Capture {
-    /// The files, each with its segments of TCP and its other frames.
-    pub files: Vec<(FileState, u64, Skipped)>,
+    /// The files.
+    pub files: Vec<FileState>,
     /// Their interfaces: the number of one is its place.
     pub interfaces: Vec<Interface>,
     /// Frames that were read.
     pub frames: u64,
     /// Those that were segments of TCP.
     pub segments: u64,
+    /// The others.
+    pub skipped: Skipped,
     /// Segments that another interface had seen before.
     pub duplicates: u64,
     /// The analysis was stopped: it is of what was read so far.
@@ -25,11 +27,17 @@ pub struct Capture {
 impl Capture {
     /// As an object of JSON, without line breaks.
     pub fn json(&self) -> String {
+        let skipped = self.skipped.reasons().into_iter();
+        let skipped: Map<_, _> = skipped
+            .filter(|(_, count)| *count > 0)
+            .map(|(why, count)| (why.to_owned(), Value::from(count)))
+            .collect();
         json!({
             "files": self.files.iter().map(file).collect::<Vec<_>>(),
             "interfaces": self.interfaces.iter().enumerate().map(interface).collect::<Vec<_>>(),
             "frames": self.frames,
             "segments": self.segments,
+            "skipped": skipped,
             "duplicates": self.duplicates,
             "interrupted": self.interrupted,
         })
@@ -37,22 +45,13 @@ impl Capture {
     }
 }
 
-fn file((file, segments, skipped): &(FileState, u64, Skipped)) -> Value {
-    let skipped = skipped
-        .reasons()
-        .into_iter()
-        .filter(|(_, count)| *count > 0);
-    let skipped: Map<_, _> = skipped
-        .map(|(why, count)| (why.to_owned(), Value::from(count)))
-        .collect();
+fn file(file: &FileState) -> Value {
     json!({
         "path": file.path.to_string_lossy(),
         "format": file.format.name(),
         "compression": file.compression.map(|compression| compression.name()),
         "bytes": file.bytes_read,
         "frames": file.frames,
-        "segments": segments,
-        "skipped": skipped,
         "first_ns": file.first,
         "last_ns": file.last,
         "damage": file.damage.as_ref().map(|damage| json!({
@@ -68,6 +67,6 @@ fn interface((number, interface): (usize, &Interface)) -> Value {
         "interface": number,
         "file": interface.file,
         "name": interface.name,
-        "link_type": interface.link_type.to_string(),
+        "link_type": interface.link_type.0,
     })
 }

@@ -17,10 +17,10 @@ const FRAMES_BETWEEN_TELLINGS: u64 = 1 << 14;
 /// Files that are read.
 pub(super) struct Reading {
     merge: Merge,
-    /// Of each file one, and the segments that it found.
-    dissectors: Vec<(Dissector, u64)>,
+    dissector: Dissector,
     registry: Registry,
     frames: u64,
+    segments: u64,
     duplicates: u64,
     interrupted: bool,
 }
@@ -37,12 +37,10 @@ impl Reading {
         }
         Ok(Self {
             merge: Merge::open(files)?,
-            dissectors: files
-                .iter()
-                .map(|_| (Dissector::new(checksums), 0))
-                .collect(),
+            dissector: Dissector::new(checksums),
             registry,
             frames: 0,
+            segments: 0,
             duplicates: 0,
             interrupted: false,
         })
@@ -60,9 +58,8 @@ impl Reading {
         let mut events = Vec::new();
         while let Some(frame) = self.merge.next() {
             self.frames += 1;
-            let (dissector, segments) = &mut self.dissectors[frame.file];
-            if let Some(segment) = dissector.take(&frame) {
-                *segments += 1;
+            if let Some(segment) = self.dissector.take(&frame) {
+                self.segments += 1;
                 let placed = self.registry.place(&segment, &mut events);
                 self.tell(crew, &mut events)?;
                 if let Some(placed) = placed {
@@ -129,16 +126,12 @@ impl Reading {
 
     /// What was read.
     pub(super) fn capture(&mut self) -> Capture {
-        let files = self.merge.files().iter().zip(&self.dissectors);
         Capture {
-            files: files
-                .map(|(file, (dissector, segments))| {
-                    (file.clone(), *segments, *dissector.skipped())
-                })
-                .collect(),
+            files: self.merge.files().to_vec(),
             interfaces: self.merge.interfaces().to_vec(),
             frames: self.frames,
-            segments: self.dissectors.iter().map(|(_, segments)| segments).sum(),
+            segments: self.segments,
+            skipped: *self.dissector.skipped(),
             duplicates: self.duplicates,
             interrupted: self.interrupted,
         }

@@ -9,8 +9,6 @@ use crate::Nanos;
 pub struct Frame<'a> {
     /// When it was captured.
     pub at: Nanos,
-    /// Its file: the place in [`Merge::files`](super::Merge::files).
-    pub file: usize,
     /// Its number in its file, from 1, as Wireshark shows it.
     pub number: u64,
     /// Its interface: a number over all files, the place in [`Merge::interfaces`](super::Merge).

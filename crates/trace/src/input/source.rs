@@ -170,7 +170,6 @@ impl Source {
         self.given.last = self.given.last.max(head.at);
         Frame {
             at: head.at,
-            file: self.file,
             number: head.number,
             interface: head.interface,
             link_type: head.link_type,
