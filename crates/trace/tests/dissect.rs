@@ -19,7 +19,6 @@ const V6: &str = "[fd00::1]:1000 > [fd00::2]:80 PA seq=7 ack=9 len=101";
 fn frame(link_type: u16, captured: &[u8], original_bytes: usize) -> Frame<'_> {
     Frame {
         at: 5,
-        file: 0,
         number: 1,
         interface: 0,
         link_type: LinkType(link_type),

@@ -38,7 +38,6 @@ impl Taker {
         self.frames += 1;
         let taken = self.dissector.take(&Frame {
             at,
-            file: 0,
             number: self.frames,
             interface,
             link_type: LinkType(link::RAW),
