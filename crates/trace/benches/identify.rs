@@ -78,7 +78,7 @@ fn packets(flows: u32, ipv6: bool) -> Vec<Segment> {
     (0..PACKETS as u32)
         .map(|number| {
             let client = client(flow(number / 2));
-            if number % 2 == 0 {
+            if number.is_multiple_of(2) {
                 segment(client, server, number)
             } else {
                 let mut ack = segment(server, client, 1);
