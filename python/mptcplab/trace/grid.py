@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rich import box
-from rich.console import Console
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -37,8 +38,19 @@ def divided(keys: Sequence[Column], columns: Sequence[Column], console: Console)
     yield _table([*keys, *part])
 
 
+def spaced(tables: Iterable[Table]) -> Iterator[RenderableType]:
+    """The tables with an empty line above each."""
+    return (Padding(table, (1, 0, 0, 0)) for table in tables)
+
+
+def titled(title: str, tables: Iterable[Table]) -> Group:
+    """A table, or its parts, below a title and an empty line."""
+    first, *others = tables
+    return Group("", Text(title), first, *spaced(others))
+
+
 def _table(columns: Sequence[Column]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD)
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 0, 0, 1))
     for column in columns:
         table.add_column(column.title, justify="right" if column.right else "left", no_wrap=True)
     for cells in zip(*(column.cells for column in columns), strict=True):

@@ -14,7 +14,7 @@ from mptcplab.report.numbers import UNKNOWN, number
 from mptcplab.trace import words
 from mptcplab.trace.capture import Capture
 from mptcplab.trace.figures import ENDS
-from mptcplab.trace.grid import columns, divided
+from mptcplab.trace.grid import columns, divided, spaced, titled
 from mptcplab.trace.views import View
 
 if TYPE_CHECKING:
@@ -83,7 +83,8 @@ def read_lines(capture: Capture) -> Iterable[tuple[str, bool]]:
             span = f" in {words.length(file.last_ns - file.first_ns)}"
         yield (
             f"{file.path} ({file.format}{packed}, {words.size(file.bytes)}): "
-            f"{words.count(file.frames)} frames{span}",
+            f"{words.count(file.frames)} frames{span}, {words.count(file.segments)} of TCP"
+            f"{_skipped(file.skipped)}",
             False,
         )
         if file.damage is not None:
@@ -92,7 +93,6 @@ def read_lines(capture: Capture) -> Iterable[tuple[str, bool]]:
                 "What stands before is analysed.",
                 True,
             )
-    yield f"{words.count(capture.segments)} segments of TCP{_skipped(capture.skipped)}", False
     if capture.duplicates:
         yield (
             f"{words.count(capture.duplicates)} packets were seen on several interfaces; each "
@@ -142,7 +142,8 @@ def connection_tables(
 ) -> Iterable[RenderableType]:
     """One row a connection."""
     rows = [in_list(view, row) for row in connections.iter_rows(named=True)]
-    return divided(columns([""], rows), columns(LIST, [row[1:] for row in rows], WORDS), console)
+    parts = divided(columns([""], rows), columns(LIST, [row[1:] for row in rows], WORDS), console)
+    return spaced(parts)
 
 
 LIST = (
@@ -191,8 +192,8 @@ def _connection(view: View, row: Mapping[str, Any], console: Console) -> Iterabl
     subflows = view.subflows.filter(connection=row["connection"])
     yield from _opened(view, subflows, console)
     yield from _carried(subflows, console)
-    for line in handover_lines(view, row["connection"]):
-        yield Text(f"  {line}")
+    moved = list(handover_lines(view, row["connection"]))
+    yield from (Text(line) for line in (["", *moved] if moved else []))
 
 
 def facts(view: View, row: Mapping[str, Any]) -> Iterable[str]:
@@ -231,7 +232,7 @@ def _directions(view: View, row: Mapping[str, Any], console: Console) -> Iterabl
         yield Text("  neither end sent data")
         return
     keys = columns(["from"], [cells[:1] for cells in rows], WORDS)
-    yield from divided(keys, columns(head, [cells[1:] for cells in rows]), console)
+    yield from spaced(divided(keys, columns(head, [cells[1:] for cells in rows]), console))
 
 
 def directions(view: View, row: Mapping[str, Any]) -> tuple[Sequence[str], list[Sequence[str]]]:
@@ -293,7 +294,7 @@ OPENED = (
 def _opened(view: View, subflows: pl.DataFrame, console: Console) -> Iterable[RenderableType]:
     rows = [opened(view, row) for row in subflows.iter_rows(named=True)]
     numbers = [[str(subflow)] for subflow in subflows["subflow"]]
-    return divided(columns(["subflow"], numbers), columns(OPENED, rows, WORDS), console)
+    return spaced(divided(columns(["subflow"], numbers), columns(OPENED, rows, WORDS), console))
 
 
 def opened(view: View, row: Mapping[str, Any]) -> Sequence[str]:
@@ -335,7 +336,9 @@ def _carried(subflows: pl.DataFrame, console: Console) -> Iterable[RenderableTyp
         return
     keys = [[str(row["subflow"]), end] for row, end in told]
     rows = [carried(row, end) for row, end in told]
-    yield from divided(columns(["subflow", "from"], keys, WORDS), columns(CARRIED, rows), console)
+    yield from spaced(
+        divided(columns(["subflow", "from"], keys, WORDS), columns(CARRIED, rows), console)
+    )
 
 
 def carried(row: Mapping[str, Any], end: str) -> Sequence[str]:
@@ -381,9 +384,8 @@ def _both_ends(pair: Pair, connection: int, console: Console) -> Iterable[Render
     from mptcplab.trace.pair_words import pair_tables
 
     for title, head, rows in pair_tables(pair, connection):
-        yield Text(title)
         keys = columns(head[:2], [row[:2] for row in rows], WORDS)
-        yield from divided(keys, columns(head[2:], [row[2:] for row in rows]), console)
+        yield titled(title, divided(keys, columns(head[2:], [row[2:] for row in rows]), console))
 
 
 def percent(share: float | None) -> str:

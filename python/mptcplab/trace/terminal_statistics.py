@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 import polars as pl
-from rich.console import Console, Group, RenderableType
-from rich.text import Text
+from rich.console import Console, RenderableType
 
 from mptcplab.report.numbers import UNKNOWN
 from mptcplab.trace import words
 from mptcplab.trace.figures import cumulative, rtt_by_sequence
-from mptcplab.trace.grid import columns, divided
+from mptcplab.trace.grid import columns, divided, titled
 from mptcplab.trace.json import intervals
 from mptcplab.trace.views import View
 
@@ -24,14 +23,9 @@ def statistics_tables(view: View, connection: int, console: Console) -> Iterable
     for title, head, rows in statistics(view, connection):
         keys = 2 if head[0] in ("address", "subflow") else 1
         words_first = ("address", "of the", "direction", "subflows")
-        yield Group(
-            Text(title),
-            *divided(
-                columns(head[:keys], [row[:keys] for row in rows], words_first),
-                columns(head[keys:], [row[keys:] for row in rows]),
-                console,
-            ),
-        )
+        first = columns(head[:keys], [row[:keys] for row in rows], words_first)
+        rest = columns(head[keys:], [row[keys:] for row in rows])
+        yield titled(title, divided(first, rest, console))
 
 
 Titled = tuple[str, Sequence[str], Sequence[Sequence[str]]]
