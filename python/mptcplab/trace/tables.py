@@ -57,6 +57,7 @@ CONNECTIONS = Table(
         *of_each_end(
             (
                 size("bytes", "distinct bytes of data"),
+                size("unmapped_bytes", "payload without a captured mapping; not in `bytes`"),
                 count("packets", "packets"),
                 size("payload_bytes", "payload, with all that was sent more than once"),
                 size("reinjected_bytes", "payload that another subflow had carried before"),
@@ -74,12 +75,15 @@ CONNECTIONS = Table(
                 time("data_fin_acknowledged_ns", "DATA_FIN acknowledged", optional=True),
                 time("first_data_ns", "first byte of data", optional=True),
                 time("last_data_ns", "last new byte of data", optional=True),
+                duration("silence_ns", "longest time without new data", optional=True),
+                time("silence_at_ns", "start of the longest silence", optional=True),
                 duration(
-                    "silence_ns",
-                    "longest time without new data while some was to come",
+                    "recovery_ns",
+                    "longest silence that was no pause of the application",
                     optional=True,
                 ),
-                time("silence_at_ns", "start of the longest silence", optional=True),
+                time("recovery_at_ns", "start of that silence", optional=True),
+                count("moves", "how often most of its new data moved to another subflow"),
             )
         ),
     ),
@@ -113,7 +117,8 @@ SUBFLOWS = Table(
             (
                 count("mss", "maximum segment size that it told", optional=True),
                 count("window_shift", "window scale that it told", optional=True),
-                count("packets", "packets"),
+                count("packets", "packets, as captured"),
+                count("wire_packets", "packets, one above the MTU as those that it stands for"),
                 size("payload_bytes", "payload, retransmissions included"),
                 size("bytes", "distinct bytes of the subflow"),
                 number(
@@ -123,6 +128,7 @@ SUBFLOWS = Table(
                     optional=True,
                 ),
                 count("retransmissions", "packets with data, SYN or FIN sent again"),
+                count("retransmitted_packets", "the same, counted as `wire_packets`"),
                 size("retransmitted_bytes", "payload sent again on the subflow"),
                 count("fast_retransmissions", "sent again as the receiver told of later data"),
                 count("timeout_retransmissions", "sent again as time ran out"),
@@ -225,7 +231,11 @@ PACKETS = Table(
             "`acknowledgement`, `new`, `fast_retransmission`, `timeout_retransmission`, "
             "`out_of_order`, `keep_alive`, `window_probe` or `duplicate`",
         ),
-        count("sequence", "sequence number; 0 is the SYN, 1 the first byte of data"),
+        count(
+            "sequence",
+            "sequence number; 0 is the SYN, 1 the first byte of data; null of a duplicate",
+            optional=True,
+        ),
         count("raw_sequence", "sequence number as in the packet"),
         count("acknowledgement", "acknowledgement number, likewise", optional=True),
         count("raw_acknowledgement", "acknowledgement number as in the packet", optional=True),

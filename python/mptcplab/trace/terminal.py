@@ -246,6 +246,7 @@ def directions(view: View, row: Mapping[str, Any]) -> tuple[Sequence[str], list[
             *(_data_of_mptcp(row, end) if mptcp else ()),
             words.length(row[f"{end}_silence_ns"]),
             words.seconds(row[f"{end}_silence_at_ns"], view.origin_ns),
+            words.length(row[f"{end}_recovery_ns"]),
         ]
         for end in ENDS
         if row[f"{end}_payload_bytes"]
@@ -255,7 +256,7 @@ def directions(view: View, row: Mapping[str, Any]) -> tuple[Sequence[str], list[
 
 DATA = ("data", "goodput\nMbit/s", "payload")
 DATA_OF_MPTCP = ("reinjected\n(won)", "late", "data RTT ms\nmin/mean/max", "window\nlimited")
-SILENCE = ("longest\nsilence", "at\ns")
+SILENCE = ("longest\nsilence", "at\ns", "recovery")
 
 
 def _data(row: Mapping[str, Any], end: str) -> Iterable[str]:
