@@ -43,8 +43,9 @@
 //! # Why it was sent again
 //!
 //! - **Fast**: the receiver had told of later data. A SACK block reached above its end, or three
-//!   duplicate acknowledgements asked for it, or it belongs to a repair that began so: until all
-//!   is acknowledged that had been sent when it began (RFC 6582, RFC 6675, RFC 8985).
+//!   duplicate acknowledgements asked for it, or something arrived that was sent after its last
+//!   transmission (RACK, RFC 8985, section 6.2), or it belongs to a repair that began so: until
+//!   all is acknowledged that had been sent when it began (RFC 6582, RFC 6675).
 //! - **Timeout**: a timer, otherwise. Also where the receiver had told, but neither did it tell
 //!   anything new nor the sender send data for so long that it must have been the timer: 100 ms,
 //!   SRTT and the SRTT between the place of the capture and the sender. If it is the first segment
@@ -52,6 +53,10 @@
 //!   all is acknowledged that had been sent before counts as sent by timeout too (RFC 6298,
 //!   section 5; RFC 5681, section 3.1). Tail loss probes (RFC 8985, section 7) count as timeouts,
 //!   but begin no such repair. So do SYN and FIN.
+//!
+//! A repair ends early where it turns out that there was no loss: D-SACK told of all its
+//! retransmissions that they were not needed (RFC 3708), or the acknowledgement moves on with the
+//! echo of a timestamp older than that of its first (RFC 3522, RFC 4015).
 //!
 //! A retransmission is *spurious* where a D-SACK (RFC 2883) names a byte of it: the oldest of the
 //! last 1024 retransmissions of that byte that is not counted as spurious yet.

@@ -46,6 +46,7 @@ impl Direction {
                 && trip >= 0
             {
                 self.round_trips.sample(trip);
+                self.recovery.arrived(segment.at - trip);
                 result.rtt = rtt;
             }
         } else if number == before && segment.payload_bytes == 0 && self.next > number {
@@ -98,10 +99,14 @@ impl Direction {
     ) -> Option<(RttMethod, Nanos)> {
         let first = self.acknowledged;
         self.resent.pass(first);
-        let original = self.sends.first(first);
-        let stamps = segment.options.timestamps;
-        let echoed = stamps.and_then(|stamps| self.echoed(first, number, stamps.echo));
+        let original = self.sends.at(first);
+        let echo = segment.options.timestamps.map(|stamps| stamps.echo);
+        let echoed = echo.and_then(|echo| self.echoed(first, number, echo));
+        if let Some(echo) = echo {
+            self.recovery.echo(echo);
+        }
         self.sends.acknowledge(number);
+        self.arrive_again(segment.at, number);
         if duplicate_block(segment, number).is_some() {
             // Caused by data that had arrived before: what told of them first was lost.
             return None;
@@ -112,6 +117,21 @@ impl Direction {
             None => return None,
         };
         Some((method, segment.at.saturating_sub(sent)))
+    }
+
+    /// Notes the latest retransmission of what is acknowledged as arrived, unless it is too young
+    /// for that (RFC 8985, section 6.2, step 2).
+    fn arrive_again(&mut self, at: Nanos, number: i64) {
+        let sent = self
+            .resent
+            .of(self.acknowledged, number)
+            .map(|sent| sent.at);
+        let least = self.round_trips.smallest().unwrap_or(0);
+        if let Some(sent) = sent.max()
+            && at.saturating_sub(sent) >= least
+        {
+            self.recovery.arrived(sent);
+        }
     }
 
     /// When the transmission of something of `[first, end)` was sent that had a TSval of `echo`.
@@ -158,6 +178,7 @@ impl Direction {
             self.counts.dsack_blocks += 1;
             let (count, frame) = self.resent.mark_spurious(left, right);
             self.counts.spurious_retransmissions += count;
+            self.recovery.spurious(count);
             result.spurious_frame = frame;
         }
         self.counts.sack_blocks += blocks.len() as u64;

@@ -17,11 +17,31 @@ pub(super) struct Recovery {
     sacked: i64,
     /// When the receiver last told anything new.
     news_at: Nanos,
-    /// The repair that is going on ends when this is acknowledged.
+    /// When the latest sent of the transmissions that arrived was sent, as far as
+    /// acknowledgements tell.
+    arrived_sent_at: Nanos,
+    repair: Repair,
+}
+
+/// A repair that is going on.
+#[derive(Clone, Copy, Debug)]
+struct Repair {
+    /// It ends when this is acknowledged.
     until: i64,
     /// It was begun by a timer.
     by_timer: bool,
+    /// TSval of its first retransmission.
+    timestamp: Option<u32>,
+    /// Its retransmissions that may have been needed.
+    needed: u64,
 }
+
+const NO_REPAIR: Repair = Repair {
+    until: i64::MIN,
+    by_timer: false,
+    timestamp: None,
+    needed: 0,
+};
 
 impl Default for Recovery {
     fn default() -> Self {
@@ -29,8 +49,8 @@ impl Default for Recovery {
             duplicates: 0,
             sacked: i64::MIN,
             news_at: Nanos::MIN,
-            until: i64::MIN,
-            by_timer: false,
+            arrived_sent_at: Nanos::MIN,
+            repair: NO_REPAIR,
         }
     }
 }
@@ -48,6 +68,10 @@ pub(super) struct Again {
     pub(super) acknowledged: i64,
     /// When.
     pub(super) at: Nanos,
+    /// Its TSval.
+    pub(super) timestamp: Option<u32>,
+    /// When its first byte was sent last, if that was seen.
+    pub(super) before: Option<Nanos>,
     /// When its sender last sent data.
     pub(super) sent_at: Option<Nanos>,
     /// SRTT between the place of the capture and the receiver.
@@ -64,6 +88,12 @@ impl Recovery {
         self.news_at = at;
     }
 
+    /// A transmission that had been sent at a time arrived.
+    #[inline]
+    pub(super) fn arrived(&mut self, sent_at: Nanos) {
+        self.arrived_sent_at = self.arrived_sent_at.max(sent_at);
+    }
+
     /// A duplicate acknowledgement came.
     pub(super) fn duplicate(&mut self, at: Nanos) {
         self.duplicates = self.duplicates.saturating_add(1);
@@ -78,6 +108,27 @@ impl Recovery {
         }
     }
 
+    /// Retransmissions turned out not to have been needed: a repair of which none was ends (RFC
+    /// 3708).
+    pub(super) fn spurious(&mut self, count: u64) {
+        self.repair.needed = self.repair.needed.saturating_sub(count);
+        if self.repair.needed == 0 {
+            self.repair = NO_REPAIR;
+        }
+    }
+
+    /// The cumulative acknowledgement moves on with the echo of a timestamp: where that is older
+    /// than the repair there was no loss, and the repair ends (Eifel, RFC 3522 and 4015).
+    pub(super) fn echo(&mut self, echo: u32) {
+        let distance = self
+            .repair
+            .timestamp
+            .map(|begun| echo.wrapping_sub(begun) as i32);
+        if distance.is_some_and(|distance| distance < 0) {
+            self.repair = NO_REPAIR;
+        }
+    }
+
     /// How long the receiver had told nothing new.
     pub(super) fn quiet(&self, at: Nanos) -> Nanos {
         at.saturating_sub(self.news_at)
@@ -88,39 +139,56 @@ impl Recovery {
     pub(super) fn is_told(&self, start: i64, end: i64, acknowledged: i64) -> bool {
         self.sacked > end
             || (self.duplicates >= DUPLICATE_THRESHOLD && start <= acknowledged)
-            || (!self.by_timer && acknowledged < self.until)
+            || (!self.repair.by_timer && acknowledged < self.repair.until)
     }
 
     /// What the retransmission is.
     pub(super) fn kind(&mut self, again: &Again) -> Kind {
-        let going_on = again.acknowledged < self.until;
+        let going_on = again.acknowledged < self.repair.until;
+        if !self.is_after_silence(again) {
+            let sent_before_arrivals = again.before.is_some_and(|sent| sent < self.arrived_sent_at);
+            let told =
+                sent_before_arrivals || self.is_told(again.start, again.end, again.acknowledged);
+            if !going_on && told {
+                self.begin(again, false);
+            } else if going_on {
+                self.repair.needed += 1;
+            }
+            if going_on && self.repair.by_timer {
+                return Kind::TimeoutRetransmission;
+            }
+            if told {
+                return Kind::FastRetransmission;
+            }
+        }
+        // A timeout sends the first that is not acknowledged, a tail loss probe the last.
+        if again.start <= again.acknowledged && again.end < again.next {
+            self.begin(again, true);
+        }
+        Kind::TimeoutRetransmission
+    }
+
+    /// Whether neither end had anything to say for so long that a timer must be the reason.
+    fn is_after_silence(&self, again: &Again) -> bool {
         let silent = again
             .sent_at
             .map_or(Nanos::MAX, |sent| again.at.saturating_sub(sent));
         let timeout = LEAST_TIMEOUT
             .saturating_add(again.downstream)
             .saturating_add(again.upstream.saturating_mul(2));
-        let after_silence = silent.min(self.quiet(again.at)) >= timeout;
-        if !after_silence {
-            if going_on && self.by_timer {
-                return Kind::TimeoutRetransmission;
-            }
-            if self.is_told(again.start, again.end, again.acknowledged) {
-                if !going_on {
-                    self.begin(again.next, false);
-                }
-                return Kind::FastRetransmission;
-            }
-        }
-        // A timeout sends the first that is not acknowledged, a tail loss probe the last.
-        if again.start <= again.acknowledged && again.end < again.next {
-            self.begin(again.next, true);
-        }
-        Kind::TimeoutRetransmission
+        silent.min(self.quiet(again.at)) >= timeout
     }
 
-    fn begin(&mut self, until: i64, by_timer: bool) {
-        self.until = until;
-        self.by_timer = by_timer;
+    /// Begins a repair, or goes on by timer with one whose retransmissions were lost too.
+    fn begin(&mut self, again: &Again, by_timer: bool) {
+        if again.acknowledged >= self.repair.until {
+            self.repair = Repair {
+                timestamp: again.timestamp,
+                ..NO_REPAIR
+            };
+        }
+        self.repair.until = again.next;
+        self.repair.by_timer = by_timer;
+        self.repair.needed += 1;
     }
 }

@@ -62,6 +62,11 @@ impl Resent {
             .filter(move |sent| sent.overlaps(start, end))
     }
 
+    /// When `number`, which is not passed, was last sent again.
+    pub(super) fn last(&self, number: i64) -> Option<Nanos> {
+        self.of(number, number + 1).map(|sent| sent.at).max()
+    }
+
     /// A D-SACK names `[start, end)`: marks the oldest retransmissions of that range that are not
     /// marked, one for each byte of it. Gives how many, and the frame of the first.
     pub(super) fn mark_spurious(&mut self, mut start: i64, end: i64) -> (u64, Option<u64>) {

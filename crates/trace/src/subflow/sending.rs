@@ -257,12 +257,16 @@ impl Direction {
         next: i64,
         upstream: &RoundTrips,
     ) -> Kind {
+        let timestamp = segment.options.timestamps.map(|stamps| stamps.value);
+        self.resent.pass(self.acknowledged);
         let kind = self.recovery.kind(&Again {
             start,
             end,
+            before: self.resent.last(start).or_else(|| self.sends.at(start)),
             next,
             acknowledged: self.acknowledged,
             at: segment.at,
+            timestamp,
             sent_at: self.counts.last_data_ns,
             downstream: self.round_trips.smoothed().unwrap_or(0),
             upstream: upstream.smoothed().unwrap_or(0),
@@ -277,7 +281,7 @@ impl Direction {
             end: end.min(next),
             at: segment.at,
             frame: segment.frame,
-            timestamp: segment.options.timestamps.map(|stamps| stamps.value),
+            timestamp,
             spurious: false,
         });
         kind

@@ -8,7 +8,7 @@ use crate::{Nanos, Segment};
 /// acknowledgements give no round trip.
 const MAX_SENDS: usize = 2048;
 /// Room for so many is kept while nothing is under way.
-const KEPT_SENDS: usize = 64;
+const KEPT_SENDS: usize = 32;
 
 /// A segment when it was sent first. The numbers are the low halves of relative sequence numbers:
 /// all that is under way together is far less than 2^31.
@@ -42,11 +42,14 @@ impl Sends {
         });
     }
 
-    /// When the lowest that is under way was sent, where it has number `number`.
-    pub(super) fn first(&self, number: i64) -> Option<Nanos> {
-        let send = self.sends.front()?;
+    /// When what has number `number` was sent.
+    pub(super) fn at(&self, number: i64) -> Option<Nanos> {
         let low = number as u32;
-        (distance(low, send.start) >= 0 && distance(send.end, low) > 0).then_some(send.at)
+        let which = self
+            .sends
+            .partition_point(|send| distance(send.end, low) <= 0);
+        let send = self.sends.get(which)?;
+        (distance(low, send.start) >= 0).then_some(send.at)
     }
 
     /// When the lowest of what lies before `end` was sent that had a TSval of `echo`.
@@ -119,10 +122,12 @@ mod tests {
         for n in 0..4 {
             push(&mut sends, 10 * n, 10 * n + 10, n);
         }
-        assert_eq!(sends.first(0), Some(0));
+        assert_eq!(sends.at(0), Some(0));
+        assert_eq!(sends.at(39), Some(3));
+        assert_eq!(sends.at(40), None);
         assert_eq!(sends.acknowledge(20), Some(1));
-        assert_eq!(sends.first(19), None);
-        assert_eq!(sends.first(20), Some(2));
+        assert_eq!(sends.at(19), None);
+        assert_eq!(sends.at(20), Some(2));
         // Within a segment: that of the segment, again and again.
         assert_eq!(sends.acknowledge(21), Some(2));
         assert_eq!(sends.acknowledge(29), Some(2));
@@ -146,6 +151,7 @@ mod tests {
         let mut sends = Sends::default();
         push(&mut sends, 0, 10, 1);
         push(&mut sends, 20, 30, 2);
+        assert_eq!((sends.at(10), sends.at(20)), (None, Some(2)));
         assert_eq!(sends.acknowledge(15), None);
         assert_eq!(sends.acknowledge(20), None);
         assert_eq!(sends.acknowledge(30), Some(2));

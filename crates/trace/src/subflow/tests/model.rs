@@ -59,8 +59,28 @@ pub(crate) struct Captures {
 #[derive(Clone, Debug)]
 enum Event {
     Data(i64, u32, Captured),
-    Acknowledgement(i64, Vec<(i64, i64)>, Captured),
+    Acknowledgement(Told, Captured),
     Timeout(u64),
+}
+
+/// What an acknowledgement tells.
+#[derive(Clone, Debug)]
+struct Told {
+    number: i64,
+    blocks: Vec<(i64, i64)>,
+    echo: u32,
+    /// Which segment had arrived before.
+    duplicate: Option<i64>,
+}
+
+/// A repair of losses.
+#[derive(Clone, Debug)]
+struct Repair {
+    until: i64,
+    why: Why,
+    stamp: u32,
+    /// Its retransmissions that D-SACK has not told of.
+    needed: u64,
 }
 
 struct Model {
@@ -74,8 +94,9 @@ struct Model {
     next: i64,
     sacked: BTreeSet<i64>,
     resent: BTreeSet<i64>,
-    /// The repair that goes on: until what, and why.
-    repair: Option<(i64, Why)>,
+    repair: Option<Repair>,
+    /// How often each segment was sent again, without what D-SACK told of.
+    again: BTreeMap<i64, u64>,
     alarm: u64,
     packets: u16,
     // The receiver.
@@ -97,6 +118,7 @@ pub(crate) fn run(chances: Chances) -> Captures {
         sacked: BTreeSet::new(),
         resent: BTreeSet::new(),
         repair: None,
+        again: BTreeMap::new(),
         alarm: 0,
         packets: 0,
         arrived: BTreeSet::new(),
@@ -109,12 +131,12 @@ pub(crate) fn run(chances: Chances) -> Captures {
         model.now = at;
         match event {
             Event::Data(n, stamp, captured) => model.arrive(n, stamp, captured),
-            Event::Acknowledgement(number, blocks, captured) => {
+            Event::Acknowledgement(told, captured) => {
                 model
                     .captures
                     .beside_sender
                     .push(Captured { at, ..captured });
-                model.acknowledge(number, &blocks);
+                model.acknowledge(&told);
             }
             Event::Timeout(alarm) if alarm == model.alarm => model.time_out(),
             Event::Timeout(_) => {}
@@ -190,45 +212,77 @@ impl Model {
     }
 
     fn time_out(&mut self) {
-        self.repair = Some((self.next, Why::Timeout));
-        self.resent.clear();
-        self.resend(self.acknowledged, Why::Timeout);
+        self.begin(Why::Timeout);
+        self.resend(self.acknowledged);
         self.set_alarm();
     }
 
-    fn resend(&mut self, n: i64, why: Why) {
+    /// Begins a repair, or goes on with one that a timeout found to have failed.
+    fn begin(&mut self, why: Why) {
+        let before = self.repair.take();
+        self.repair = Some(Repair {
+            until: self.next,
+            why,
+            stamp: before.as_ref().map_or(self.stamp(), |before| before.stamp),
+            needed: before.map_or(0, |before| before.needed),
+        });
+        self.resent.clear();
+    }
+
+    fn resend(&mut self, n: i64) {
         self.resent.insert(n);
+        *self.again.entry(n).or_default() += 1;
+        let repair = self.repair.as_mut().expect("a repair");
+        repair.needed += 1;
+        let why = repair.why;
         self.send(n, why);
     }
 
-    fn acknowledge(&mut self, number: i64, blocks: &[(i64, i64)]) {
-        for &(start, end) in blocks {
-            self.sacked.extend(start.max(self.acknowledged)..end);
+    /// Ends the repair that is done or was not needed (RFC 3522, RFC 3708).
+    fn review(&mut self, told: &Told) {
+        let again = told.duplicate.and_then(|n| self.again.get_mut(&n));
+        let unneeded = again.filter(|count| **count > 0).map(|count| *count -= 1);
+        let Some(repair) = &mut self.repair else {
+            return;
+        };
+        if unneeded.is_some() {
+            repair.needed = repair.needed.saturating_sub(1);
         }
-        let advanced = number > self.acknowledged;
-        self.acknowledged = self.acknowledged.max(number);
-        if self
-            .repair
-            .is_some_and(|(until, _)| self.acknowledged >= until)
-        {
+        let early = told.number > self.acknowledged && told.echo < repair.stamp;
+        if told.number >= repair.until || early || repair.needed == 0 {
             self.repair = None;
             self.resent.clear();
         }
+    }
+
+    fn acknowledge(&mut self, told: &Told) {
+        self.review(told);
+        for &(start, end) in &told.blocks {
+            self.sacked.extend(start.max(self.acknowledged)..end);
+        }
+        let advanced = told.number > self.acknowledged;
+        self.acknowledged = self.acknowledged.max(told.number);
         let highest = self.sacked.last().copied().unwrap_or(0);
         let missing = |model: &Self, below: i64| {
             let mut open = model.acknowledged..below;
             open.find(|n| !model.sacked.contains(n) && !model.resent.contains(n))
         };
-        if let Some((until, Why::Timeout)) = self.repair {
+        let by_timeout = self
+            .repair
+            .as_ref()
+            .filter(|repair| repair.why == Why::Timeout);
+        if let Some(until) = by_timeout.map(|repair| repair.until) {
             for _ in 0..2 {
                 if let Some(n) = missing(self, until) {
-                    self.resend(n, Why::Timeout);
+                    self.resend(n);
                 }
             }
         } else {
             while let Some(n) = missing(self, highest) {
-                self.repair.get_or_insert((self.next, Why::Fast));
-                self.resend(n, Why::Fast);
+                if self.repair.is_none() {
+                    self.begin(Why::Fast);
+                }
+                self.resend(n);
             }
         }
         self.send_new();
@@ -274,8 +328,13 @@ impl Model {
         self.captures.beside_receiver.push(captured.clone());
         if self.chance(100) >= self.chances.acknowledgements_lost {
             let delay = self.delay(false);
-            let event = Event::Acknowledgement(self.expected, blocks, captured);
-            self.schedule(delay, event);
+            let told = Told {
+                number: self.expected,
+                blocks,
+                echo: self.recent_stamp,
+                duplicate: duplicate.then_some(n),
+            };
+            self.schedule(delay, Event::Acknowledgement(told, captured));
         }
     }
 
