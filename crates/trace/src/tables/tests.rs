@@ -20,7 +20,7 @@ fn event(number: u32) -> EventRow {
     EventRow {
         connection: number,
         subflow: number.checked_sub(1),
-        from: (number % 2 == 0).then_some(Side::Server),
+        from: number.is_multiple_of(2).then_some(Side::Server),
         t_ns: -1 + i64::from(number),
         frame: u64::MAX - u64::from(number),
         kind: "fin",
@@ -52,7 +52,7 @@ fn rows_are_read_as_they_were_put_in_any_number() {
         let expected = [
             Field::UInt(number),
             number.checked_sub(1).map_or(Field::Null, Field::UInt),
-            if number % 2 == 0 {
+            if number.is_multiple_of(2) {
                 text("server")
             } else {
                 Field::Null
