@@ -12,6 +12,8 @@ use crate::{Nanos, Side};
 pub struct ConnectionSummary {
     /// How it ended.
     pub end: DataEnd,
+    /// When MP_FASTCLOSE was first seen.
+    pub fast_close_ns: Option<Nanos>,
     /// What the client sent.
     pub client: SentData,
     /// What the server sent.
@@ -90,7 +92,8 @@ impl Connection {
             .iter()
             .all(|direction| direction.fin.at.is_some());
         ConnectionSummary {
-            end: closing::end(&self.flows, fins, self.fast_closed),
+            end: closing::end(&self.flows, fins, self.fast_closed.is_some()),
+            fast_close_ns: self.fast_closed,
             client: self.sent(Side::Client),
             server: self.sent(Side::Server),
         }
