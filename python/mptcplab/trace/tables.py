@@ -180,8 +180,8 @@ ADDRESSES = Table(
 
 SAMPLES = Table(
     "samples",
-    "one direction of one subflow in 100 ms, counted from the first packet of the capture; bins "
-    "without a packet have no row",
+    "one direction of one subflow in 100 ms, counted from the Unix epoch; bins without a packet "
+    "have no row",
     (
         _CONNECTION,
         _SUBFLOW,
