@@ -8,18 +8,7 @@ import os
 import platform
 import sys
 
-from . import (
-    cross_check,
-    experiments,
-    fidelity,
-    figures,
-    ns3,
-    set_up,
-    speed,
-    throughput,
-    trace,
-    ways,
-)
+from . import cross_check, experiments, fidelity, figures, ns3, set_up, speed, throughput, ways
 
 _BENCHES = {
     "fidelity": fidelity.measure,
@@ -30,9 +19,8 @@ _BENCHES = {
     "cross-check": cross_check.measure,
     "experiments": experiments.measure,
     "ns-3": ns3.measure,
-    "trace": trace.measure,
 }
-_ON_REQUEST = {"cross-check", "experiments", "ns-3", "speed", "trace"}
+_ON_REQUEST = {"cross-check", "experiments", "ns-3", "speed"}
 """Those that take long or install something: not run unless named."""
 
 

@@ -92,13 +92,13 @@ mod tests;
 mod window;
 mod wins;
 
-use mptcplab_wire::option::{DataNumber, MptcpOption};
+use mptcplab_wire::option::MptcpOption;
 
 pub use closing::DataEnd;
 pub use silence::Silence;
 pub use summary::{ConnectionSummary, SentData, Spread};
 
-use crate::{DataVerdict, Event, Kind, Nanos, Place, Segment, Side, Subflow, Verdict};
+use crate::{DataVerdict, Ends, Event, Kind, Nanos, Place, Segment, Side, Subflow, Verdict};
 use direction::Direction;
 use flow::Flow;
 use now::Now;
@@ -108,14 +108,13 @@ use now::Now;
 pub struct Connection {
     /// The subflow's numbers are those of data.
     plain: bool,
-    /// When MP_FASTCLOSE was first seen.
-    fast_closed: Option<Nanos>,
+    fast_closed: bool,
     last_at: Nanos,
     subflows: Vec<Subflow>,
-    /// What each end sent, by [`Side`].
-    directions: [Direction; 2],
+    /// What each end sent.
+    directions: Ends<Direction>,
     /// What each end sent on each subflow.
-    flows: Vec<[Flow; 2]>,
+    flows: Vec<Ends<Flow>>,
 }
 
 impl Connection {
@@ -123,10 +122,10 @@ impl Connection {
     pub fn new(plain: bool) -> Self {
         Self {
             plain,
-            fast_closed: None,
+            fast_closed: false,
             last_at: Nanos::MIN,
             subflows: Vec::new(),
-            directions: <[Direction; 2]>::default(),
+            directions: Ends::default(),
             flows: Vec::new(),
         }
     }
@@ -134,16 +133,14 @@ impl Connection {
     /// Tells the initial data sequence number of an end. It is to be told before the first segment
     /// with a data sequence number of that end is taken; else numbers count on from that one.
     pub fn set_initial(&mut self, side: Side, number: u64) {
-        self.directions[side as usize].numbers.set_initial(number);
+        self.directions[side].numbers.set_initial(number);
     }
 
     /// From the next segment on the subflow's numbers are those of data, as they are after fallback
     /// (RFC 8684, section 3.7); they continue what was mapped.
     pub fn fall_back(&mut self) {
         self.plain = true;
-        for flow in self.flows.iter_mut().flatten() {
-            flow.fall_back();
-        }
+        self.flows.iter_mut().for_each(fall_back);
     }
 
     /// Takes up the next segment in the order of capture; one that another interface captured too
@@ -174,12 +171,11 @@ impl Connection {
         self.subflows.resize_with(count, Subflow::new);
         self.flows.resize_with(count, Default::default);
         if self.plain {
-            self.flows.iter_mut().flatten().for_each(Flow::fall_back);
+            self.flows.iter_mut().for_each(fall_back);
         }
     }
 
     /// The level of data of a segment that was `verdict` to its subflow.
-    #[inline]
     fn take_data(
         &mut self,
         segment: &Segment,
@@ -190,70 +186,25 @@ impl Connection {
         let mut found = DataVerdict::default();
         let now = &Now::new(segment, place);
         self.last_at = self.last_at.max(segment.at);
-        let (from, to) = (place.from as usize, place.from.other() as usize);
-        let subflow = place.subflow as usize;
-        let totals = &mut self.directions[from].totals;
-        totals.packets += 1;
-        totals.payload_bytes += u64::from(segment.payload_bytes);
-
         let flags = segment.flags;
         if flags.syn || flags.fin || flags.rst {
             self.take_control(segment, place);
-        } else if !self.flows[subflow][from].used {
-            self.flows[subflow][from].used = true;
         }
         if self.plain {
             self.count_as_tcp(segment, place, verdict);
         }
-        let acknowledges = flags.ack && !flags.rst;
-        let window = if flags.syn {
-            None
-        } else {
-            verdict.window_bytes
-        };
-        if acknowledges {
-            let flow = &mut self.flows[subflow][to];
-            let number = flow.origin.read(segment.acknowledgement);
-            let before = flow.acknowledged;
-            if number > before {
-                flow.acknowledged = number;
-                flow.timed_out = false;
-                if flow.has_copies() {
-                    self.judge_copies(subflow, to, (before, number));
-                }
-            }
-            if let Some((start, shift)) = self.flows[subflow][to].infinite
-                && number >= start
-            {
-                self.directions[to].acknowledge(now, number + shift, window, &mut found, events);
-            }
-        }
+        let window = verdict.window_bytes.filter(|_| !flags.syn);
+        self.take_ack(now, segment, window, &mut found, events);
         let mut mapped = None;
         for option in &segment.options.mptcp {
             match option {
                 MptcpOption::Dss(dss) => {
-                    if let Some(number) = dss.acknowledgement
-                        && acknowledges
-                    {
-                        self.take_data_ack(now, number, window, &mut found, events);
-                    }
-                    if let Some(mapping) = &dss.mapping {
-                        mapped = self
-                            .take_mapping(now, segment, dss, mapping, events)
-                            .or(mapped);
-                    }
+                    mapped = self.take_dss(now, segment, dss, window, &mut found, events);
                 }
-                MptcpOption::Capable(capable) => {
-                    mapped = self.take_first_mapping(now, capable).or(mapped);
-                }
-                MptcpOption::FastClose { .. } => {
-                    self.fast_closed.get_or_insert(segment.at);
-                }
+                MptcpOption::Capable(capable) => mapped = self.take_first_mapping(now, capable),
+                MptcpOption::FastClose { .. } => self.fast_closed = true,
                 _ => {}
             }
-        }
-        if self.flows[subflow][from].must_look_again() {
-            self.place_unmapped(now, events);
         }
         if segment.payload_bytes > 0 && !flags.rst && verdict.kind != Kind::KeepAlive {
             self.take_payload(now, segment, mapped, &mut found, events);
@@ -261,20 +212,56 @@ impl Connection {
         if verdict.kind == Kind::TimeoutRetransmission {
             self.tell_timeout(now, verdict, events);
         }
-        for direction in &mut self.directions {
-            let complete = direction.fin.at.is_some();
-            direction
-                .window
-                .note(segment.at, direction.sent_to, complete);
-        }
         found
+    }
+
+    /// What a segment is to both directions of its subflow: one more of its sender, an
+    /// acknowledgement of what the other end sent.
+    #[inline]
+    fn take_ack(
+        &mut self,
+        now: &Now,
+        segment: &Segment,
+        window: Option<u64>,
+        found: &mut DataVerdict,
+        events: &mut Vec<Event>,
+    ) {
+        let own = &mut self.directions[now.from];
+        let (own_flow, flow) = self.flows[now.subflow as usize].pair_mut(now.from);
+        own.totals.packets += 1;
+        own.totals.payload_bytes += u64::from(segment.payload_bytes);
+        own_flow.used |= !segment.flags.syn && !segment.flags.rst;
+        if !segment.flags.ack || segment.flags.rst {
+            return;
+        }
+        let number = flow.origin.read(segment.acknowledgement);
+        let before = flow.acknowledged;
+        let infinite = flow.infinite;
+        if number > before {
+            flow.acknowledged = number;
+            flow.timed_out = false;
+            if flow.has_copies() {
+                self.judge_copies(now.subflow as usize, now.from.other(), (before, number));
+            }
+        }
+        if let Some((start, shift)) = infinite
+            && number >= start
+        {
+            self.directions[now.from.other()].acknowledge(
+                now,
+                number + shift,
+                window,
+                found,
+                events,
+            );
+        }
     }
 
     /// SYN, FIN and RST.
     #[cold]
     fn take_control(&mut self, segment: &Segment, place: Place) {
         let flows = &mut self.flows[place.subflow as usize];
-        let (from, to) = (place.from as usize, place.from.other() as usize);
+        let (from, to) = (place.from, place.from.other());
         flows[from].fin |= segment.flags.fin;
         flows[from].reset |= segment.flags.rst;
         if segment.flags.syn {
@@ -286,8 +273,6 @@ impl Connection {
             if let Some(bytes) = segment.options.max_segment_bytes {
                 self.directions[to].window.set_segment(bytes);
             }
-        } else if !segment.flags.rst {
-            flows[from].used = true;
         }
     }
 
@@ -295,35 +280,24 @@ impl Connection {
     #[inline]
     fn count_as_tcp(&mut self, segment: &Segment, place: Place, verdict: &Verdict) {
         let flows = &mut self.flows[place.subflow as usize];
-        flows[place.from as usize].count_from(segment.sequence, verdict.sequence);
+        flows[place.from].count_from(segment.sequence, verdict.sequence);
         if let Some(acknowledgement) = verdict.acknowledgement {
-            let to = place.from.other() as usize;
-            flows[to].count_from(segment.acknowledgement, acknowledgement);
-        }
-    }
-
-    #[inline]
-    fn take_data_ack(
-        &mut self,
-        now: &Now,
-        number: DataNumber,
-        window: Option<u64>,
-        found: &mut DataVerdict,
-        events: &mut Vec<Event>,
-    ) {
-        let direction = &mut self.directions[now.from.other() as usize];
-        if let Some(number) = direction.numbers.read(number, 1) {
-            direction.acknowledge(now, number, window, found, events);
+            flows[place.from.other()].count_from(segment.acknowledgement, acknowledgement);
         }
     }
 
     #[cold]
     fn tell_timeout(&mut self, now: &Now, verdict: &Verdict, events: &mut Vec<Event>) {
-        let flow = &mut self.flows[now.subflow as usize][now.from as usize];
+        let flow = &mut self.flows[now.subflow as usize][now.from];
         if !std::mem::replace(&mut flow.timed_out, true) {
             let sequence = verdict.sequence;
             let text = format!("retransmission timeout: sequence {sequence} is sent again");
             events.push(now.event("timeout", text));
         }
     }
+}
+
+fn fall_back(flows: &mut Ends<Flow>) {
+    flows.client.fall_back();
+    flows.server.fall_back();
 }

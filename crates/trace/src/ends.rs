@@ -21,6 +21,15 @@ impl<T> Ends<T> {
             server: each(Side::Server),
         }
     }
+
+    /// That of `side` and that of the other end.
+    #[inline]
+    pub fn pair_mut(&mut self, side: Side) -> (&mut T, &mut T) {
+        match side {
+            Side::Client => (&mut self.client, &mut self.server),
+            Side::Server => (&mut self.server, &mut self.client),
+        }
+    }
 }
 
 impl<T> Index<Side> for Ends<T> {

@@ -24,6 +24,17 @@ pub(super) struct Carrier {
     pub(super) shift: Number,
 }
 
+impl Carrier {
+    fn new(subflow: u32, shift: Number) -> Self {
+        Self {
+            subflow,
+            shared: false,
+            won: false,
+            shift,
+        }
+    }
+}
+
 /// Who carried data that was forgotten.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Forgotten {
@@ -65,20 +76,25 @@ pub(super) struct Carried {
 }
 
 impl Carried {
-    /// Data of `[start, end)` up to the returned number is carried by `subflow`; how it was before.
+    /// Data is carried if it follows all that was carried, as it usually does. Whether it did.
     #[inline]
+    pub(super) fn append(
+        &mut self,
+        (start, end): (Number, Number),
+        subflow: u32,
+        shift: Number,
+    ) -> bool {
+        self.ranges.append(start, end, Carrier::new(subflow, shift))
+    }
+
+    /// Data of `[start, end)` up to the returned number is carried by `subflow`; how it was before.
     pub(super) fn carry(
         &mut self,
         (start, end): (Number, Number),
         subflow: u32,
         shift: Number,
     ) -> (Number, Before) {
-        let carrier = Carrier {
-            subflow,
-            shared: false,
-            won: false,
-            shift,
-        };
+        let carrier = Carrier::new(subflow, shift);
         let (end, held) = self.ranges.claim(start, end, carrier);
         let before = match held {
             Held::Free => Before::New,
@@ -103,6 +119,13 @@ impl Carried {
     /// Forgets what is beyond the limits, given what is acknowledged.
     #[inline]
     pub(super) fn forget(&mut self, acknowledged: Number) {
+        if self.ranges.len() > HISTORY_RANGES {
+            self.forget_some(acknowledged);
+        }
+    }
+
+    #[inline(never)]
+    fn forget_some(&mut self, acknowledged: Number) {
         while let Some(range) = self.ranges.forget(acknowledged, HISTORY_RANGES, MAX_RANGES) {
             self.forgotten.add(range.value);
         }

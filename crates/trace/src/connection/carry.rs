@@ -11,7 +11,7 @@ use crate::{DataVerdict, Event, Segment, Side};
 
 impl Connection {
     /// The data of a segment that bears the mapping `mapped`.
-    #[inline]
+    #[inline(never)]
     pub(super) fn take_payload(
         &mut self,
         now: &Now,
@@ -20,21 +20,48 @@ impl Connection {
         found: &mut DataVerdict,
         events: &mut Vec<Event>,
     ) {
-        let flow = &mut self.flows[now.subflow as usize][now.from as usize];
+        let flow = &mut self.flows[now.subflow as usize][now.from];
         let start = flow.origin.read(segment.sequence) + Number::from(segment.flags.syn);
         let end = start + Number::from(segment.payload_bytes);
-        if flow.origin.is_known() {
-            let at = self.place(now, (start, end), mapped, found, events);
-            found.data_sequence = at;
+        let Some(shift) = flow.shift_of((start, end), mapped) else {
+            return self.take_unusual_payload(now, (start, end), mapped, found, events);
+        };
+        let data = (start + shift, end + shift);
+        found.data_sequence = Some(data.0);
+        let direction = &mut self.directions[now.from];
+        if !direction.moves.is_over(now.at) && direction.carried.append(data, now.subflow, -shift) {
+            direction.send(now, flow, data, found, events);
+            flow.sent_to = flow.sent_to.max(end);
+            direction.carried.forget(direction.acknowledged);
         } else {
-            flow.keep_unmapped(start, end);
+            self.carry(now, (start, end), shift, found, events);
         }
+    }
+
+    #[inline(never)]
+    fn take_unusual_payload(
+        &mut self,
+        now: &Now,
+        (start, end): (Number, Number),
+        mapped: Option<Mapped>,
+        found: &mut DataVerdict,
+        events: &mut Vec<Event>,
+    ) {
+        let flow = &mut self.flows[now.subflow as usize][now.from];
+        if !flow.origin.is_known() {
+            flow.keep_unmapped(start, end);
+            return;
+        }
+        if flow.must_look_again() {
+            self.place_unmapped(now, events);
+        }
+        found.data_sequence = self.place(now, (start, end), mapped, found, events);
     }
 
     /// Looks once more for mappings of what has none.
     #[cold]
     pub(super) fn place_unmapped(&mut self, now: &Now, events: &mut Vec<Event>) {
-        let flow = &mut self.flows[now.subflow as usize][now.from as usize];
+        let flow = &mut self.flows[now.subflow as usize][now.from];
         if !flow.origin.is_known() {
             return;
         }
@@ -47,7 +74,7 @@ impl Connection {
 
     /// Carries what is mapped of `[at, end)` of a subflow; the data sequence number of its first
     /// byte.
-    #[inline]
+    #[inline(never)]
     fn place(
         &mut self,
         now: &Now,
@@ -59,7 +86,7 @@ impl Connection {
         let mut first = None;
         let mut at = start;
         while at < end {
-            let flow = &mut self.flows[now.subflow as usize][now.from as usize];
+            let flow = &mut self.flows[now.subflow as usize][now.from];
             let beside = mapped.filter(|mapped| (mapped.start..mapped.end).contains(&at));
             // The mapping that was told first counts; one that was forgotten may stand here.
             let mapping = flow
@@ -80,27 +107,26 @@ impl Connection {
     }
 
     /// Data is carried whose mapping is known.
-    #[inline]
+    #[inline(never)]
     fn carry(
         &mut self,
         now: &Now,
-        (start, end): (Number, Number),
+        (flow_start, flow_end): (Number, Number),
         shift: Number,
         found: &mut DataVerdict,
         events: &mut Vec<Event>,
     ) {
-        let (mut at, data_end) = (start + shift, end + shift);
-        while at < data_end {
-            let direction = &mut self.directions[now.from as usize];
-            let (to, before) = direction.carried.carry((at, data_end), now.subflow, -shift);
+        let (mut at, end) = (flow_start + shift, flow_end + shift);
+        while at < end {
+            let carried = &mut self.directions[now.from].carried;
+            let (to, before) = carried.carry((at, end), now.subflow, -shift);
             match before {
                 Before::New => {
-                    if direction.moves.is_over(now.at) {
+                    if self.directions[now.from].moves.is_over(now.at) {
                         self.end_period(now, events);
                     }
-                    let direction = &mut self.directions[now.from as usize];
-                    let flow = &mut self.flows[now.subflow as usize][now.from as usize];
-                    direction.send(now, flow, (at, to), found, events);
+                    let flow = &mut self.flows[now.subflow as usize][now.from];
+                    self.directions[now.from].send(now, flow, (at, to), found, events);
                 }
                 // These very numbers of this subflow.
                 Before::Carried(carrier)
@@ -114,15 +140,14 @@ impl Connection {
             }
             at = to;
         }
-        let flow = &mut self.flows[now.subflow as usize][now.from as usize];
-        flow.sent_to = flow.sent_to.max(end);
-        let direction = &mut self.directions[now.from as usize];
+        let flow = &mut self.flows[now.subflow as usize][now.from];
+        flow.sent_to = flow.sent_to.max(flow_end);
+        let direction = &mut self.directions[now.from];
         direction.carried.forget(direction.acknowledged);
     }
 
     /// Data of `[start, end)` is carried that `carrier` carried before, all of it with other
     /// numbers.
-    #[cold]
     fn carry_again(
         &mut self,
         now: &Now,
@@ -135,7 +160,7 @@ impl Connection {
         let by_another = carrier.subflow != now.subflow;
         let mut at = start;
         while at < end {
-            let flow = &mut self.flows[now.subflow as usize][now.from as usize];
+            let flow = &mut self.flows[now.subflow as usize][now.from];
             let (to, first_time) = flow.copy(at - shift, end - shift, shift);
             let to = to + shift;
             if first_time && (by_another || carrier.shared) {
@@ -145,7 +170,7 @@ impl Connection {
         }
         if by_another && !carrier.shared {
             carrier.shared = true;
-            let direction = &mut self.directions[now.from as usize];
+            let direction = &mut self.directions[now.from];
             direction.carried.change(start, end, carrier);
         }
     }
@@ -167,7 +192,7 @@ impl Connection {
             Forgotten::By(_) | Forgotten::Nothing => return,
         };
         // Below that it was sent before, if perhaps not seen.
-        let sent_to = self.flows[now.subflow as usize][now.from as usize].sent_to;
+        let sent_to = self.flows[now.subflow as usize][now.from].sent_to;
         let start = start.max(sent_to + shift);
         if start < end {
             self.reinject(now, (start, end), of, found, events);
@@ -187,8 +212,8 @@ impl Connection {
             found.reinjected_from = of;
         }
         found.reinjected_bytes += bytes as u32;
-        self.directions[now.from as usize].totals.reinjected_bytes += bytes;
-        let flow = &mut self.flows[now.subflow as usize][now.from as usize];
+        self.directions[now.from].totals.reinjected_bytes += bytes;
+        let flow = &mut self.flows[now.subflow as usize][now.from];
         flow.reinjected_bytes += bytes;
         events.extend(Series::add(&mut flow.rare().series, now, (start, end), of));
     }
@@ -196,7 +221,7 @@ impl Connection {
     /// A period of new data is over.
     #[cold]
     fn end_period(&mut self, now: &Now, events: &mut Vec<Event>) {
-        let from = now.from as usize;
+        let from = now.from;
         let shares: Vec<Share> = (0..)
             .zip(&mut self.flows)
             .map(|(subflow, flows)| flows[from].take_share(subflow))
@@ -216,7 +241,7 @@ impl Connection {
             };
             self.end_period(&now, events);
             for flows in &mut self.flows {
-                let rare = flows[from as usize].rare_if_any();
+                let rare = flows[from].rare_if_any();
                 let series = rare.and_then(|rare| rare.series.take());
                 events.extend(series.map(|series| series.event()));
             }

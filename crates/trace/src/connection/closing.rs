@@ -3,7 +3,7 @@
 use super::flow::Flow;
 use super::now::{Now, name};
 use super::ranges::Number;
-use crate::{Event, Nanos};
+use crate::{Ends, Event, Nanos};
 
 /// How a connection ended, as far as it was captured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -34,10 +34,11 @@ pub(super) struct DataFin {
 }
 
 impl DataFin {
-    /// A DATA_FIN is seen; the event if it is the first.
-    pub(super) fn send(&mut self, now: &Now, number: Number) -> Option<Event> {
+    /// A DATA_FIN is seen, and told if it is the first.
+    #[cold]
+    pub(super) fn send(&mut self, now: &Now, number: Number, events: &mut Vec<Event>) {
         if self.at.is_some() {
-            return None;
+            return;
         }
         self.at = Some(now.at);
         self.number = Some(number);
@@ -45,23 +46,28 @@ impl DataFin {
             "DATA_FIN of the {} at data sequence {number}",
             name(now.from)
         );
-        Some(now.event("data_fin", text))
+        events.push(now.event("data_fin", text));
     }
 
-    /// Data before `number` is acknowledged; the event if the DATA_FIN is among it, and was not.
-    pub(super) fn acknowledge(&mut self, now: &Now, number: Number) -> Option<Event> {
-        if self.acknowledged_at.is_some() || self.number? >= number {
-            return None;
+    /// Data before `number` is acknowledged; that is told if the DATA_FIN is among it, and was not.
+    #[inline]
+    pub(super) fn acknowledge(&mut self, now: &Now, number: Number, events: &mut Vec<Event>) {
+        if self.acknowledged_at.is_none() && self.number.is_some_and(|fin| fin < number) {
+            self.tell_acknowledged(now, number, events);
         }
+    }
+
+    #[cold]
+    fn tell_acknowledged(&mut self, now: &Now, number: Number, events: &mut Vec<Event>) {
         self.acknowledged_at = Some(now.at);
         let of = name(now.from.other());
         let text = format!("DATA_FIN of the {of} acknowledged by DATA_ACK {number}");
-        Some(now.event("data_fin_acknowledged", text))
+        events.push(now.event("data_fin_acknowledged", text));
     }
 }
 
 /// How a connection of these subflows ended.
-pub(super) fn end(flows: &[[Flow; 2]], data_fins: bool, fast_closed: bool) -> DataEnd {
+pub(super) fn end(flows: &[Ends<Flow>], data_fins: bool, fast_closed: bool) -> DataEnd {
     if fast_closed {
         return DataEnd::FastClose;
     }
@@ -71,10 +77,10 @@ pub(super) fn end(flows: &[[Flow; 2]], data_fins: bool, fast_closed: bool) -> Da
     // One that was never answered, or not at all after its handshake, keeps nothing open.
     let mut used = flows
         .iter()
-        .filter(|flows| flows.iter().any(|flow| flow.used))
+        .filter(|flows| flows.client.used || flows.server.used)
         .peekable();
-    let is_reset = |flows: &[Flow; 2]| flows.iter().any(|flow| flow.reset);
-    let is_closed = |flows: &[Flow; 2]| flows.iter().all(|flow| flow.fin);
+    let is_reset = |flows: &Ends<Flow>| flows.client.reset || flows.server.reset;
+    let is_closed = |flows: &Ends<Flow>| flows.client.fin && flows.server.fin;
     if used.peek().is_none() {
         let reset = flows.iter().any(is_reset);
         return if reset { DataEnd::Reset } else { DataEnd::Open };
@@ -96,8 +102,10 @@ mod tests {
     use super::*;
 
     /// A subflow whose client and server sent of "fr" what is named: FIN, RST; "u" for anything.
-    fn subflow(client: &str, server: &str) -> [Flow; 2] {
-        [client, server].map(|sent| {
+    fn subflow(client: &str, server: &str) -> Ends<Flow> {
+        let sent = Ends { client, server };
+        Ends::of(|side| {
+            let sent = sent[side];
             let mut flow = Flow::default();
             flow.used = !sent.is_empty();
             flow.fin = sent.contains('f');

@@ -10,7 +10,7 @@ use super::ranges::{BOUND, Number};
 use super::round_trips::RoundTrips;
 use super::silence::Pace;
 use super::window::{Change, Window};
-use crate::{DataVerdict, Event};
+use crate::{DataVerdict, Event, Nanos};
 
 /// One direction of a connection.
 #[derive(Clone, Debug)]
@@ -60,7 +60,7 @@ impl Default for Direction {
 
 impl Direction {
     /// Data of `[start, end)` is seen for the first time, on the subflow of `flow`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn send(
         &mut self,
         now: &Now,
@@ -75,17 +75,28 @@ impl Direction {
         if start >= self.sent_to {
             self.sent_to = end;
             self.trips.send(end, now.at);
+            self.note_window(now.at);
         } else {
             self.totals.late_bytes += bytes;
             let extent = (self.sent_to - start) as u64;
             self.totals.late_extent_bytes = self.totals.late_extent_bytes.max(extent);
         }
-        events.extend(self.pace.send(now, self.trips.smoothed_ns));
+        self.pace.send(now, self.trips.smoothed_ns, events);
         flow.send_new(now, bytes);
     }
 
-    /// Data before `number` is acknowledged by the segment, which grants `window` from there on.
+    /// What a first data sequence number is taken for where the initial one is unknown.
     #[inline]
+    pub(super) fn next_number(&self) -> Number {
+        if self.sent_to > -BOUND {
+            self.sent_to
+        } else {
+            1
+        }
+    }
+
+    /// Data before `number` is acknowledged by the segment, which grants `window` from there on.
+    #[inline(always)]
     pub(super) fn acknowledge(
         &mut self,
         now: &Now,
@@ -100,24 +111,40 @@ impl Direction {
             verdict.data_rtt = self.trips.acknowledge(number, now.at);
             if number >= self.sent_to {
                 self.pace.acknowledge_all(now.at);
-                events.extend(self.fin.acknowledge(now, number));
+                self.fin.acknowledge(now, number, events);
             }
         }
-        if let Some(window) = window
-            && let Some(change) = self.window.grant(number, window, self.acknowledged)
-        {
-            events.push(tell_window(now, window, change));
+        if let Some(window) = window {
+            let change = self.window.grant(number, window, self.acknowledged);
+            if change != Change::Nothing {
+                self.note_window(now.at);
+                tell_window(now, window, change, events);
+            }
         }
+    }
+
+    /// Looks whether the window limits.
+    #[inline]
+    pub(super) fn note_window(&mut self, at: Nanos) {
+        self.window.note(at, self.sent_to, self.fin.at.is_some());
+    }
+}
+
+#[inline]
+fn tell_window(now: &Now, bytes: u64, change: Change, events: &mut Vec<Event>) {
+    if matches!(change, Change::Closed | Change::Opened) {
+        tell(now, bytes, events);
     }
 }
 
 #[cold]
-fn tell_window(now: &Now, bytes: u64, change: Change) -> Event {
-    match change {
-        Change::Closed => now.event("zero_window", "the window is closed".to_owned()),
-        Change::Opened => now.event(
+fn tell(now: &Now, bytes: u64, events: &mut Vec<Event>) {
+    events.push(if bytes == 0 {
+        now.event("zero_window", "the window is closed".to_owned())
+    } else {
+        now.event(
             "window_opened",
             format!("the window opens to {bytes} bytes"),
-        ),
-    }
+        )
+    });
 }

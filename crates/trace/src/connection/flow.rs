@@ -1,11 +1,12 @@
 //! What one end sent on one subflow, at the level of data.
 
+use super::mapping::Mapped;
 use super::moves::Share;
 use super::now::Now;
 use super::origin::Origin;
 use super::ranges::{BOUND, Held, Number, Ranges};
 use super::series::Series;
-use crate::Nanos;
+use crate::{Nanos, Segment};
 
 /// Mappings that are remembered after the subflow acknowledged them, for segments that are sent
 /// again without theirs. Mappings that continue each other are one.
@@ -94,20 +95,59 @@ impl Flow {
     }
 
     /// Maps `[start, end)` where it is not mapped yet: a mapping once told stays (RFC 8684, section
-    /// 3.3.1).
+    /// 3.3.1). Whether all of it is mapped so now.
     #[inline]
-    pub(super) fn map(&mut self, (start, end): (Number, Number), shift: Number) {
-        let mut at = start;
-        while at < end {
-            at = self.mappings.claim(at, end, shift).0;
+    pub(super) fn map(&mut self, (start, end): (Number, Number), shift: Number) -> bool {
+        if self.rare.is_some() || !self.mappings.append(start, end, shift) {
+            return self.map_parts((start, end), shift);
         }
+        if self.mappings.len() > HISTORY_MAPPINGS {
+            self.forget_mappings();
+        }
+        true
+    }
+
+    fn forget_mappings(&mut self) {
         while self
             .mappings
             .forget(self.acknowledged, HISTORY_MAPPINGS, MAX_MAPPINGS)
             .is_some()
         {}
+    }
+
+    #[inline(never)]
+    fn map_parts(&mut self, (start, end): (Number, Number), shift: Number) -> bool {
+        let mut at = start;
+        let mut all = true;
+        while at < end {
+            let (to, held) = self.mappings.claim(at, end, shift);
+            all &= matches!(held, Held::Free) || held == Held::By(shift);
+            at = to;
+        }
+        self.forget_mappings();
         if let Some(rare) = &mut self.rare {
             rare.look_again = rare.unmapped.len() > 0;
+        }
+        all
+    }
+
+    /// What is added to `[start, end)` if that is one number, as it usually is: the segment has a
+    /// mapping of it, or the subflow's numbers are those of data.
+    #[inline]
+    pub(super) fn shift_of(
+        &self,
+        (start, end): (Number, Number),
+        mapped: Option<Mapped>,
+    ) -> Option<Number> {
+        if !self.origin.is_known() || self.must_look_again() {
+            return None;
+        }
+        match (mapped, self.infinite) {
+            (Some(mapped), _) if mapped.alone && mapped.start <= start && end <= mapped.end => {
+                Some(mapped.shift)
+            }
+            (_, Some((from, shift))) if from <= start => Some(shift),
+            _ => None,
         }
     }
 
@@ -221,9 +261,25 @@ impl Flow {
         self.rare.as_deref_mut()
     }
 
-    /// Adds to all numbers so far what they were wrong by.
+    /// Learns from a mapping that stands beside data where the numbers begin. An infinite one
+    /// begins with the data.
     #[cold]
-    pub(super) fn correct(&mut self, by: Number) {
+    pub(super) fn learn_origin(
+        &mut self,
+        segment: &Segment,
+        mapped: (Number, Number),
+        infinite: bool,
+    ) {
+        let start = self.origin.read(segment.sequence);
+        let bytes = if infinite { 0 } else { segment.payload_bytes };
+        let data = (start, start + Number::from(bytes));
+        if let Some(by) = self.origin.learn(data, mapped) {
+            self.correct(by);
+        }
+    }
+
+    /// Adds to all numbers so far what they were wrong by.
+    fn correct(&mut self, by: Number) {
         self.acknowledged = (self.acknowledged + by).clamp(-BOUND, BOUND);
         if let Some(rare) = &mut self.rare {
             rare.unmapped.shift(by);

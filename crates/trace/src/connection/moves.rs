@@ -29,22 +29,18 @@ pub(super) struct Share {
 }
 
 impl Moves {
-    /// Whether a period is over with new data at this time; a new one begins then.
+    /// Whether a period is over, or none has begun, when there is new data at this time.
     #[inline]
-    pub(super) fn is_over(&mut self, at: Nanos) -> bool {
-        match self.started_at {
-            Some(start) if at.saturating_sub(start) < PERIOD_NS => false,
-            before => {
-                self.started_at = Some(at);
-                before.is_some()
-            }
-        }
+    pub(super) fn is_over(&self, at: Nanos) -> bool {
+        self.started_at
+            .is_none_or(|start| at.saturating_sub(start) >= PERIOD_NS)
     }
 
-    /// A period is over in which the subflows carried these shares, each subflow of the connection
+    /// A period begins, as one is over in which the subflows carried these shares, each subflow of the connection
     /// its own. The subflow that carried more than two thirds of the new data led. If that is
     /// another one than led before, the data moved, at the moment when it carried the first of it.
     pub(super) fn end_period(&mut self, now: &Now, shares: &[Share]) -> Option<Event> {
+        self.started_at = Some(now.at);
         let total: u64 = shares.iter().map(|share| share.bytes).sum();
         let leads = |share: &&Share| u128::from(share.bytes) * 3 > u128::from(total) * 2;
         let leader = shares.iter().find(leads)?;
@@ -85,9 +81,11 @@ mod tests {
     use super::*;
     use crate::Side;
 
+    const NOW: Nanos = 9_000_000_000;
+
     fn end(moves: &mut Moves, bytes: [u64; 2]) -> Option<Event> {
         let now = Now {
-            at: 9_000_000_000,
+            at: NOW,
             frame: 90,
             connection: 0,
             subflow: 0,
@@ -129,10 +127,10 @@ mod tests {
     #[test]
     fn a_period_begins_with_data() {
         let mut moves = Moves::default();
-        assert!(!moves.is_over(5));
-        assert!(!moves.is_over(4));
-        assert!(!moves.is_over(PERIOD_NS + 4));
-        assert!(moves.is_over(PERIOD_NS * 7));
-        assert!(!moves.is_over(PERIOD_NS * 8 - 1));
+        assert!(moves.is_over(5));
+        end(&mut moves, [1, 0]);
+        assert!(!moves.is_over(NOW - 1));
+        assert!(!moves.is_over(NOW + PERIOD_NS - 1));
+        assert!(moves.is_over(NOW + PERIOD_NS));
     }
 }

@@ -95,34 +95,38 @@ impl<V: Copy + PartialEq> Ranges<V> {
         self.list.get(self.position(at)).copied()
     }
 
+    /// Gives `[start, end)`, not empty, the `value` if it follows all that has one, as it usually
+    /// does. Whether it did.
+    #[inline]
+    pub(super) fn append(&mut self, start: Number, end: Number, value: V) -> bool {
+        match self.list.back_mut() {
+            Some(last) if last.end == start && last.value == value => {
+                last.end = end;
+                true
+            }
+            Some(last) if last.end > start => false,
+            _ if start < self.floor => false,
+            _ => {
+                self.list.push_back(Range { start, end, value });
+                true
+            }
+        }
+    }
+
     /// Gives `[start, end)`, not empty, the `value` as far as nothing has one: up to the number
     /// that is returned with what was there before. The caller asks again for the rest.
-    #[inline]
+    #[inline(never)]
     pub(super) fn claim(&mut self, start: Number, end: Number, value: V) -> (Number, Held<V>) {
-        match self.list.back_mut() {
-            Some(last) if start == last.end && value == last.value => {
-                last.end = end;
-                (end, Held::Free)
-            }
-            Some(last) if start < last.end => self.claim_among(start, end, value),
-            _ => self.append(start, end, value),
+        if self.append(start, end, value) {
+            return (end, Held::Free);
         }
-    }
-
-    #[inline(never)]
-    fn append(&mut self, start: Number, end: Number, value: V) -> (Number, Held<V>) {
         if start < self.floor {
             return (end.min(self.floor), Held::Forgotten);
         }
-        self.list.push_back(Range { start, end, value });
-        (end, Held::Free)
+        self.claim_among(start, end, value)
     }
 
-    #[inline(never)]
     fn claim_among(&mut self, start: Number, end: Number, value: V) -> (Number, Held<V>) {
-        if start < self.floor {
-            return (end.min(self.floor), Held::Forgotten);
-        }
         let index = self.position(start);
         let end = match self.list.get(index) {
             Some(range) if range.start <= start => {

@@ -31,47 +31,40 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// New data is sent; the event if that ends a silence.
+    /// New data is sent; a silence that it ends is told.
     #[inline]
-    pub(super) fn send(&mut self, now: &Now, round_trip_ns: Nanos) -> Option<Event> {
-        let Some((_, last)) = &mut self.span else {
-            self.span = Some((now.at, now.at));
-            self.last_subflow = now.subflow;
-            return None;
-        };
-        let silence = Silence {
-            ns: now.at.saturating_sub(*last),
-            at_ns: *last,
-        };
-        *last = now.at;
-        let event = if silence.ns > self.longest.ns {
-            self.break_silence(now, silence, round_trip_ns)
-        } else if silence.ns > SILENCE_NS {
-            self.tell(now, silence, round_trip_ns)
-        } else {
-            None
-        };
+    pub(super) fn send(&mut self, now: &Now, round_trip_ns: Nanos, events: &mut Vec<Event>) {
+        match &mut self.span {
+            Some((_, last)) => {
+                let silence = Silence {
+                    ns: now.at.saturating_sub(*last),
+                    at_ns: *last,
+                };
+                *last = now.at;
+                if silence.ns > self.longest.ns.min(SILENCE_NS) {
+                    self.break_silence(now, silence, round_trip_ns, events);
+                }
+            }
+            None => self.span = Some((now.at, now.at)),
+        }
         self.last_subflow = now.subflow;
         self.idle_since = None;
-        event
     }
 
-    #[cold]
+    #[inline(never)]
     fn break_silence(
         &mut self,
         now: &Now,
         silence: Silence,
         round_trip_ns: Nanos,
-    ) -> Option<Event> {
-        self.longest = silence;
-        self.tell(now, silence, round_trip_ns)
-    }
-
-    #[cold]
-    fn tell(&mut self, now: &Now, silence: Silence, round_trip_ns: Nanos) -> Option<Event> {
+        events: &mut Vec<Event>,
+    ) {
+        if silence.ns > self.longest.ns {
+            self.longest = silence;
+        }
         let least = SILENCE_NS.max(round_trip_ns.saturating_mul(SILENCE_ROUND_TRIPS));
         if silence.ns <= least {
-            return None;
+            return;
         }
         let idle_since = self.idle_since.unwrap_or(now.at);
         let busy_ns = idle_since.saturating_sub(silence.at_ns);
@@ -79,7 +72,12 @@ impl Pace {
         if (busy_ns > least || moved) && silence.ns > self.recovery.ns {
             self.recovery = silence;
         }
-        let way = if moved {
+        events.push(now.event("silence", self.tell(now, silence, busy_ns)));
+    }
+
+    /// A silence in words.
+    fn tell(&self, now: &Now, silence: Silence, busy_ns: Nanos) -> String {
+        let way = if now.subflow != self.last_subflow {
             format!(
                 "subflow {}, before over subflow {}",
                 now.subflow, self.last_subflow
@@ -87,15 +85,12 @@ impl Pace {
         } else {
             format!("subflow {}", now.subflow)
         };
-        Some(now.event(
-            "silence",
-            format!(
-                "no new data of the {} for {}, {} of it with data unacknowledged; goes on over {way}",
-                name(now.from),
-                seconds(silence.ns),
-                seconds(busy_ns),
-            ),
-        ))
+        format!(
+            "no new data of the {} for {}, {} of it with data unacknowledged; goes on over {way}",
+            name(now.from),
+            seconds(silence.ns),
+            seconds(busy_ns),
+        )
     }
 
     /// All that was sent is acknowledged.
@@ -138,13 +133,13 @@ mod tests {
 
     #[test]
     fn a_silence_is_told_when_it_ends() {
-        let mut pace = Pace::default();
-        assert_eq!(pace.send(&now(0, 0), 0), None);
-        assert_eq!(pace.send(&now(SECOND, 0), 0), None);
+        let (mut pace, mut events) = (Pace::default(), Vec::new());
+        pace.send(&now(0, 0), 0, &mut events);
+        pace.send(&now(SECOND, 0), 0, &mut events);
+        assert_eq!(events, []);
         pace.acknowledge_all(SECOND + 20_000_000);
-        let event = pace
-            .send(&now(3 * SECOND, 0), 20_000_000)
-            .expect("a silence");
+        pace.send(&now(3 * SECOND, 0), 20_000_000, &mut events);
+        let event = &events[0];
         assert_eq!((event.at, event.kind), (3 * SECOND, "silence"));
         assert_eq!(
             event.text,
@@ -166,39 +161,39 @@ mod tests {
 
     #[test]
     fn long_round_trips_make_for_long_pauses() {
-        let mut pace = Pace::default();
-        pace.send(&now(0, 0), 0);
-        assert_eq!(pace.send(&now(2 * SECOND, 0), SECOND / 5), None);
-        assert!(pace.send(&now(4 * SECOND + 1, 0), SECOND / 5).is_some());
+        let (mut pace, mut events) = (Pace::default(), Vec::new());
+        pace.send(&now(0, 0), 0, &mut events);
+        pace.send(&now(2 * SECOND, 0), SECOND / 5, &mut events);
+        assert_eq!(events, []);
+        pace.send(&now(4 * SECOND + 1, 0), SECOND / 5, &mut events);
+        assert_eq!(events.len(), 1);
     }
 
     #[test]
     fn recovery_is_a_silence_that_was_no_pause() {
-        let mut pace = Pace::default();
-        pace.send(&now(0, 0), 0);
+        let (mut pace, mut events) = (Pace::default(), Vec::new());
+        let mut send = |pace: &mut Pace, at, subflow| pace.send(&now(at, subflow), 0, &mut events);
+        send(&mut pace, 0, 0);
         pace.acknowledge_all(1);
-        pace.send(&now(20 * SECOND, 0), 0);
+        send(&mut pace, 20 * SECOND, 0);
         assert_eq!(pace.recovery, Silence::default());
         // It goes on elsewhere.
         pace.acknowledge_all(20 * SECOND + 1);
-        pace.send(&now(23 * SECOND, 1), 0);
-        assert_eq!(
-            pace.recovery,
-            Silence {
-                ns: 3 * SECOND,
-                at_ns: 20 * SECOND
-            }
-        );
+        send(&mut pace, 23 * SECOND, 1);
+        let recovery = Silence {
+            ns: 3 * SECOND,
+            at_ns: 20 * SECOND,
+        };
+        assert_eq!(pace.recovery, recovery);
         // It was not acknowledged.
-        pace.send(&now(28 * SECOND, 1), 0);
-        assert_eq!(
-            pace.recovery,
-            Silence {
-                ns: 5 * SECOND,
-                at_ns: 23 * SECOND
-            }
-        );
+        send(&mut pace, 28 * SECOND, 1);
+        let recovery = Silence {
+            ns: 5 * SECOND,
+            at_ns: 23 * SECOND,
+        };
+        assert_eq!(pace.recovery, recovery);
         // The longest silence is the pause.
         assert_eq!(pace.longest.ns, 20 * SECOND);
+        assert_eq!(events.len(), 3);
     }
 }

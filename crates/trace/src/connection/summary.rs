@@ -1,19 +1,17 @@
 //! What is told of a connection in the end.
 
-use super::closing::{self, DataEnd};
 use mptcplab_wire::option::DataNumber;
 
+use super::closing::{self, DataEnd};
 use super::direction::Direction;
 use super::{Connection, Silence};
-use crate::{Nanos, Side};
+use crate::{Ends, Nanos, Side};
 
 /// What happened to a connection at the level of data. What is not known is `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ConnectionSummary {
     /// How it ended.
     pub end: DataEnd,
-    /// When MP_FASTCLOSE was first seen.
-    pub fast_close_ns: Option<Nanos>,
     /// What the client sent.
     pub client: SentData,
     /// What the server sent.
@@ -87,13 +85,8 @@ pub struct Spread {
 impl Connection {
     /// What is known so far.
     pub fn summary(&self) -> ConnectionSummary {
-        let fins = self
-            .directions
-            .iter()
-            .all(|direction| direction.fin.at.is_some());
         ConnectionSummary {
-            end: closing::end(&self.flows, fins, self.fast_closed.is_some()),
-            fast_close_ns: self.fast_closed,
+            end: self.end(),
             client: self.sent(Side::Client),
             server: self.sent(Side::Server),
         }
@@ -102,25 +95,30 @@ impl Connection {
     /// Bytes that an end reinjected on a subflow.
     pub fn reinjected_bytes(&self, subflow: u32, by: Side) -> u64 {
         let flows = self.flows.get(subflow as usize);
-        flows.map_or(0, |flows| flows[by as usize].reinjected_bytes)
+        flows.map_or(0, |flows| flows[by].reinjected_bytes)
     }
 
     /// The 8 bytes on the wire of a data sequence number of an end that is counted from its initial
     /// one; `None` while only numbers of 4 bytes were seen, and no initial one is known.
     pub fn wire_data_sequence(&self, side: Side, number: i64) -> Option<u64> {
-        self.directions[side as usize].numbers.wire(number)
+        self.directions[side].numbers.wire(number)
+    }
+
+    fn end(&self) -> DataEnd {
+        let fins = Ends::of(|side| self.directions[side].fin.at.is_some());
+        closing::end(&self.flows, fins.client && fins.server, self.fast_closed)
     }
 
     /// A data sequence number of an end, counted from its initial one. One of 4 bytes is the one
     /// closest to the last number that was taken; `None` where it is nowhere near.
     pub fn data_sequence(&self, side: Side, number: DataNumber) -> Option<i64> {
-        let mut numbers = self.directions[side as usize].numbers;
+        let mut numbers = self.directions[side].numbers;
         numbers.read(number, 1)
     }
 
     fn sent(&self, by: Side) -> SentData {
-        let direction = &self.directions[by as usize];
-        let flows = self.flows.iter().map(|flows| &flows[by as usize]);
+        let direction = &self.directions[by];
+        let flows = self.flows.iter().map(|flows| &flows[by]);
         let totals = &direction.totals;
         SentData {
             packets: totals.packets,
@@ -132,7 +130,7 @@ impl Connection {
             late_bytes: totals.late_bytes,
             late_extent_bytes: totals.late_extent_bytes,
             round_trip: round_trip(direction),
-            window_bytes: direction.window.range,
+            window_bytes: direction.window.range(),
             window_limited_ns: direction.window.limited_ns_until(self.last_at),
             data_fin_ns: direction.fin.at,
             data_fin_acknowledged_ns: direction.fin.acknowledged_at,

@@ -6,6 +6,9 @@ use crate::Nanos;
 /// What is taken for a segment where the receiver did not tell its maximum: of Ethernet.
 const USUAL_SEGMENT_BYTES: u16 = 1460;
 
+/// Stands for a window that was not told.
+const UNKNOWN: Number = -1;
+
 /// The receive window of a connection (RFC 8684, section 3.3.1): one for all subflows, relative to
 /// the DATA_ACK that stands beside it. Its right edge is the farthest that was granted on any of
 /// them.
@@ -13,24 +16,26 @@ const USUAL_SEGMENT_BYTES: u16 = 1460;
 pub(super) struct Window {
     /// The first number that may not be sent.
     edge: Number,
-    closed: bool,
+    /// From the highest acknowledgement to the edge.
+    granted: Number,
+    least: Number,
+    most: Number,
     /// Maximum segment size of the receiver.
     segment_bytes: u16,
     limited_since: Option<Nanos>,
     limited_ns: Nanos,
-    /// Least and most that was granted.
-    pub(super) range: Option<(u64, u64)>,
 }
 
 impl Default for Window {
     fn default() -> Self {
         Self {
             edge: -BOUND,
-            closed: false,
+            granted: UNKNOWN,
+            least: Number::MAX,
+            most: Number::MIN,
             segment_bytes: USUAL_SEGMENT_BYTES,
             limited_since: None,
             limited_ns: 0,
-            range: None,
         }
     }
 }
@@ -38,7 +43,12 @@ impl Default for Window {
 /// What a grant changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Change {
+    Nothing,
+    /// The window.
+    Size,
+    /// There is none now.
     Closed,
+    /// There is one again.
     Opened,
 }
 
@@ -55,30 +65,35 @@ impl Window {
         acknowledgement: Number,
         bytes: u64,
         acknowledged: Number,
-    ) -> Option<Change> {
+    ) -> Change {
         let bytes = Number::try_from(bytes).map_or(BOUND, |bytes| bytes.min(BOUND));
-        self.edge = self.edge.max(acknowledgement + bytes);
-        let granted = (self.edge - acknowledged).max(0) as u64;
-        let (min, max) = self.range.get_or_insert((granted, granted));
-        *min = granted.min(*min);
-        *max = granted.max(*max);
-        let closed = granted == 0;
-        if closed == self.closed {
-            return None;
+        let edge = self.edge.max(acknowledgement + bytes);
+        let granted = (edge - acknowledged).max(0);
+        if edge == self.edge && granted == self.granted {
+            return Change::Nothing;
         }
-        self.closed = closed;
-        Some(if closed {
-            Change::Closed
-        } else {
-            Change::Opened
-        })
+        let (was_closed, is_closed) = (self.granted == 0, granted == 0);
+        self.edge = edge;
+        self.granted = granted;
+        self.least = self.least.min(granted);
+        self.most = self.most.max(granted);
+        match (was_closed, is_closed) {
+            (false, true) => Change::Closed,
+            (true, false) => Change::Opened,
+            _ => Change::Size,
+        }
+    }
+
+    /// Least and most that was granted.
+    pub(super) fn range(&self) -> Option<(u64, u64)> {
+        (self.least <= self.most).then_some((self.least as u64, self.most as u64))
     }
 
     /// What was sent goes up to `sent_to`, at this time, and is all that there will be if it is
     /// `complete`.
     #[inline]
     pub(super) fn note(&mut self, at: Nanos, sent_to: Number, complete: bool) {
-        let limited = self.range.is_some()
+        let limited = self.granted != UNKNOWN
             && !complete
             && self.edge - sent_to < Number::from(self.segment_bytes);
         if limited != self.limited_since.is_some() {
@@ -103,10 +118,11 @@ mod tests {
     #[test]
     fn the_edge_is_the_farthest_that_was_granted_on_any_subflow() {
         let mut window = Window::default();
-        assert_eq!(window.grant(1, 3000, 1), None);
-        assert_eq!(window.grant(1001, 1000, 1001), None);
-        assert_eq!(window.grant(501, 2600, 1001), None);
-        assert_eq!(window.range, Some((2000, 3000)));
+        assert_eq!(window.grant(1, 3000, 1), Change::Size);
+        assert_eq!(window.grant(1001, 1000, 1001), Change::Size);
+        assert_eq!(window.grant(501, 2500, 1001), Change::Nothing);
+        assert_eq!(window.grant(501, 2600, 1001), Change::Size);
+        assert_eq!(window.range(), Some((2000, 3000)));
         window.note(0, 1600, false);
         assert_eq!(window.limited_since, None);
         window.note(5, 1642, false);
@@ -134,10 +150,10 @@ mod tests {
     fn it_closes_and_opens() {
         let mut window = Window::default();
         window.grant(1, 100, 1);
-        assert_eq!(window.grant(101, 0, 101), Some(Change::Closed));
-        assert_eq!(window.grant(101, 0, 101), None);
-        assert_eq!(window.grant(101, 50, 101), Some(Change::Opened));
-        assert_eq!(window.range, Some((0, 100)));
-        assert_eq!(Window::default().grant(1, 0, 1), Some(Change::Closed));
+        assert_eq!(window.grant(101, 0, 101), Change::Closed);
+        assert_eq!(window.grant(101, 0, 101), Change::Nothing);
+        assert_eq!(window.grant(101, 50, 101), Change::Opened);
+        assert_eq!(window.range(), Some((0, 100)));
+        assert_eq!(Window::default().grant(1, 0, 1), Change::Closed);
     }
 }

@@ -2,6 +2,7 @@
 
 use super::Connection;
 use super::ranges::Number;
+use crate::Side;
 
 impl Connection {
     /// Numbers of `[start, end)` are acknowledged on a subflow that sent copies.
@@ -9,7 +10,7 @@ impl Connection {
     pub(super) fn judge_copies(
         &mut self,
         subflow: usize,
-        from: usize,
+        from: Side,
         (mut at, end): (Number, Number),
     ) {
         while let Some((start, to, shift)) = self.flows[subflow][from].copies_within((at, end)) {
@@ -19,7 +20,7 @@ impl Connection {
     }
 
     /// A copy of the data of `[start, end)` is acknowledged on `subflow`.
-    fn judge(&mut self, subflow: usize, from: usize, (start, end): (Number, Number)) {
+    fn judge(&mut self, subflow: usize, from: Side, (start, end): (Number, Number)) {
         let direction = &mut self.directions[from];
         // What was acknowledged at the level of data had arrived otherwise.
         let mut at = start.max(direction.acknowledged);
