@@ -186,3 +186,52 @@ fn a_d_sack_may_lie_within_a_block() {
     let sent = tape.summary().client;
     assert_eq!((sent.sack_blocks, sent.dsack_blocks), (2, 1));
 }
+
+#[test]
+fn what_was_sent_before_something_that_arrived_is_sent_again_fast() {
+    let mut tape = Tape::new();
+    tape.segments(0, 0..2);
+    tape.take(10 * MS, acks(0).sack(&[(1, 2)]));
+    tape.segments(10 * MS, 2..3);
+    assert_eq!(
+        tape.kind(11 * MS, segment(0).stamps(11, 0)),
+        FastRetransmission
+    );
+    // What was sent again has arrived, and what was sent before that has not.
+    tape.take(21 * MS, acks(2).stamps(0, 11));
+    assert_eq!(tape.kind(21 * MS, segment(2)), FastRetransmission);
+}
+
+/// Three segments, the first of which a timer sends again at 300 ms.
+fn sent_again_by_timer() -> Tape {
+    let mut tape = Tape::new();
+    for n in 0..3 {
+        tape.take(0, segment(n).stamps(1, 0));
+    }
+    assert_eq!(
+        tape.kind(300 * MS, segment(0).stamps(301, 0)),
+        TimeoutRetransmission
+    );
+    tape
+}
+
+#[test]
+fn a_repair_by_timeout_ends_when_d_sack_tells_that_nothing_was_lost() {
+    let mut tape = sent_again_by_timer();
+    tape.take(310 * MS, acks(1).stamps(0, 301));
+    let mut other = tape.clone();
+    tape.take(311 * MS, acks(1).sack(&[(2, 3)]));
+    assert_eq!(tape.kind(311 * MS, segment(1)), TimeoutRetransmission);
+    other.take(311 * MS, acks(1).sack(&[(0, 1), (2, 3)]));
+    assert_eq!(other.kind(311 * MS, segment(1)), FastRetransmission);
+}
+
+#[test]
+fn a_repair_by_timeout_ends_when_an_older_timestamp_is_echoed() {
+    let mut tape = sent_again_by_timer();
+    let mut other = tape.clone();
+    tape.take(310 * MS, acks(1).stamps(0, 301).sack(&[(2, 3)]));
+    assert_eq!(tape.kind(310 * MS, segment(1)), TimeoutRetransmission);
+    other.take(310 * MS, acks(1).stamps(0, 1).sack(&[(2, 3)]));
+    assert_eq!(other.kind(310 * MS, segment(1)), FastRetransmission);
+}
