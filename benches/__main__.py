@@ -8,7 +8,18 @@ import os
 import platform
 import sys
 
-from . import cross_check, experiments, fidelity, figures, ns3, set_up, speed, throughput, ways
+from . import (
+    cross_check,
+    experiments,
+    fidelity,
+    figures,
+    ns3,
+    set_up,
+    speed,
+    throughput,
+    trace,
+    ways,
+)
 
 _BENCHES = {
     "fidelity": fidelity.measure,
@@ -19,8 +30,9 @@ _BENCHES = {
     "cross-check": cross_check.measure,
     "experiments": experiments.measure,
     "ns-3": ns3.measure,
+    "trace": trace.measure,
 }
-_ON_REQUEST = {"cross-check", "experiments", "ns-3", "speed"}
+_ON_REQUEST = {"cross-check", "experiments", "ns-3", "speed", "trace"}
 """Those that take long or install something: not run unless named."""
 
 

@@ -1,12 +1,15 @@
 """Runs of the engines that the tests of captures share: each is carried out once a session."""
 
+import os
 import subprocess
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 
 import pytest
 from tests.engine.launch import environment, finish, start
 from tests.engine.system import mptcp_missing, namespaces_refused
+from tests.trace import shark
 
 SCENARIOS = Path(__file__).with_name("scenarios")
 KERNEL = (
@@ -23,12 +26,11 @@ KERNEL = (
     "fallback",
     "requests",
 )
-SIMULATED = KERNEL
+SIMULATED = ("fullmesh", "upwards", "ipv6", "ndiffports", "backup", "failure", "requests")
 MIDDLEBOXES = (
     "syn-stripped",
     "syn-ack-stripped",
     "data-stripped",
-    "all-dss-stripped",
     "join-stripped",
     "split",
     "coalesced",
@@ -44,11 +46,12 @@ RUNS = {
 }
 """By name: the scenario and the engine."""
 CASES = (
-    *(f"kernel/{variant}" for variant in KERNEL),
-    "fast-close/fast-close",
     *(f"sim/{variant}" for variant in SIMULATED),
     *(f"middleboxes/{variant}" for variant in MIDDLEBOXES),
+    *(f"kernel/{variant}" for variant in KERNEL),
+    "fast-close/fast-close",
 )
+"""Those first that are over first."""
 
 
 class Runs:
@@ -69,6 +72,8 @@ class Runs:
             for name, (scenario, engine) in wanted.items()
         }
         self._over: set[str] = set()
+        self._readers = ThreadPoolExecutor(os.cpu_count())
+        self._shown: dict[str, Future[list[shark.Row]]] = {}
 
     def recording(self, case: str) -> Path:
         """The recording of a case, when its run is over; skips where it cannot be had."""
@@ -80,6 +85,15 @@ class Runs:
             assert ended.returncode == 0, ended.stderr
             self._over.add(name)
         return self._folder / name / variant / "1"
+
+    def shown(self, case: str) -> list[shark.Row]:
+        """What tshark shows of the client's captures; it reads those that come next meanwhile."""
+        name, _ = case.split("/")
+        if case not in self._shown:
+            for other in (each for each in CASES if each.startswith(f"{name}/")):
+                file = self.merged(other)
+                self._shown[other] = self._readers.submit(shark.read, file)
+        return self._shown[case].result()
 
     def captures(self, case: str, host: str = "client") -> list[Path]:
         """The captures of a host's interfaces."""
@@ -94,6 +108,8 @@ class Runs:
         return file
 
     def stop(self) -> None:
+        """Ends what still runs."""
+        self._readers.shutdown(cancel_futures=True)
         for process in self._started.values():
             if process.poll() is None:
                 process.terminate()

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tests.trace.spelled import spell
+from tests.trace.spelled import data_checksum, spell
 
 Row = dict[str, Any]
 _TCP_FIELDS = (
@@ -33,6 +33,7 @@ _TCP_FIELDS = (
     "tcp.len",
     "tcp.window_size",
     "tcp.window_size_scalefactor",
+    "tcp.options",
     "tcp.options.mss_val",
     "tcp.options.wscale.shift",
     "tcp.options.sack_le",
@@ -208,6 +209,7 @@ def _row(fields: dict[str, str]) -> Row:
         "ts_value": number("tcp.options.timestamp.tsval"),
         "ts_echo": number("tcp.options.timestamp.tsecr"),
         "mptcp": spell(split),
+        "data_checksum": data_checksum(bytes.fromhex(fields["tcp.options"].replace(":", ""))),
         "acks_frame": number("tcp.analysis.acks_frame"),
         "ack_rtt_ns": _nanoseconds(fields["tcp.analysis.ack_rtt"]),
         "bytes_in_flight": number("tcp.analysis.bytes_in_flight"),

@@ -20,6 +20,18 @@ def spell(fields: Fields) -> str | None:
     return "; ".join(texts) or None
 
 
+def data_checksum(options: bytes) -> int | None:
+    """The data checksum of the DSS among the bytes of all options: tshark does not take it out."""
+    while options and options[0]:
+        length = 1 if options[0] == 1 else options[1]
+        option, options = options[:length], options[length:]
+        if option[0] == 30 and option[2] >> 4 == 2 and option[3] & 4:
+            before = 4 + (4 + 4 * bool(option[3] & 2)) * (option[3] & 1) + 4
+            if length == before + 4 * bool(option[3] & 8) + 6 + 2:
+                return int.from_bytes(option[-2:])
+    return None
+
+
 def _take(left: Fields, name: str) -> str:
     return left[name].pop(0)
 
@@ -80,8 +92,6 @@ def _dss(left: Fields) -> str:
         words.append(f"dsn_bytes={8 if long_sequence else 4}")
         words.append("ssn=" + _take(left, "subflowseqno"))
         words.append("len=" + _take(left, "datalvllen"))
-        if left["checksum"]:
-            words.append("checksum=" + _hex(_take(left, "checksum"), 4))
     return " ".join(words)
 
 

@@ -140,3 +140,16 @@ def test_of_many_resets_the_ladder_shows_the_first(tmp_path: Path) -> None:
     pl.concat([packets, resets.select(packets.columns)]).write_parquet(path)
     steps = ladder(view(open_tables(folder)), 2).steps
     assert [step.head for step in steps][-2:] == ["FIN ACK", "RST"]
+
+
+def test_a_few_high_points_make_a_scale_logarithmic(tables: Path) -> None:
+    chosen = view(open_tables(tables))
+    packets = chosen.packets.filter(pl.col("connection") == 2)
+    usual = series.trips_over_time(packets, "server", chosen.origin_ns)
+    assert not usual.logarithmic
+    first = pl.col("rtt_ns").is_not_null().cum_sum() == 1
+    late = packets.with_columns(pl.when(first).then(10**9).otherwise("rtt_ns").alias("rtt_ns"))
+    found = series.trips_over_time(late, "server", chosen.origin_ns)
+    assert found.logarithmic
+    assert found.found == usual.found
+    assert found.frame["y"].to_numpy().max() == pytest.approx(1000)

@@ -108,7 +108,8 @@ use now::Now;
 pub struct Connection {
     /// The subflow's numbers are those of data.
     plain: bool,
-    fast_closed: bool,
+    /// When MP_FASTCLOSE was first seen.
+    fast_closed: Option<Nanos>,
     last_at: Nanos,
     subflows: Vec<Subflow>,
     /// What each end sent.
@@ -122,7 +123,7 @@ impl Connection {
     pub fn new(plain: bool) -> Self {
         Self {
             plain,
-            fast_closed: false,
+            fast_closed: None,
             last_at: Nanos::MIN,
             subflows: Vec::new(),
             directions: Ends::default(),
@@ -202,7 +203,9 @@ impl Connection {
                     mapped = self.take_dss(now, segment, dss, window, &mut found, events);
                 }
                 MptcpOption::Capable(capable) => mapped = self.take_first_mapping(now, capable),
-                MptcpOption::FastClose { .. } => self.fast_closed = true,
+                MptcpOption::FastClose { .. } => {
+                    self.fast_closed.get_or_insert(segment.at);
+                }
                 _ => {}
             }
         }

@@ -38,9 +38,8 @@ def with_intervals(subflows: pl.DataFrame) -> pl.DataFrame:
 def cumulative(samples: pl.DataFrame, column: str = "new_bytes") -> pl.DataFrame:
     """Bytes since the start at the end of each bin, by direction and subflow."""
     keys = ["connection", "from", "subflow"]
-    return samples.sort(*keys, "t_ns").select(
-        *keys, "t_ns", pl.col(column).cum_sum().over(keys).alias("bytes")
-    )
+    bins = samples.group_by(*keys, "t_ns").agg(pl.col(column).sum()).sort(*keys, "t_ns")
+    return bins.select(*keys, "t_ns", pl.col(column).cum_sum().over(keys).alias("bytes"))
 
 
 def round_trips(packets: pl.LazyFrame) -> pl.LazyFrame:

@@ -285,10 +285,21 @@ def _over(
             axes.set_xlim(span.left_s, span.right_s)
         axes.set_xlabel(labels[0])
         axes.set_ylabel(labels[1])
-        axes.set_ylim(bottom=0)
+        _scale(axes, points)
         _legend(axes)
         svg = svg_of(figure)
     return Plot(title, f"{note} {points.note}".rstrip(), svg)
+
+
+def _scale(axes: Axes, points: Points) -> None:
+    """From 0 up, or logarithmic."""
+    if points.logarithmic:
+        heights = points.frame["y"].to_numpy()
+        axes.set_yscale("log")
+        axes.set_ylim(0.8 * heights.min(), 1.25 * heights.max())
+        axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    else:
+        axes.set_ylim(bottom=0)
 
 
 def _over_time(

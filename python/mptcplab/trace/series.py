@@ -17,6 +17,8 @@ MOST_POINTS = 240
 """Points of a line."""
 BIN_NS = 100_000_000
 """Width of a bin of the table `samples`."""
+OUTLYING = 6
+"""A point so many times above nine tenths of the others makes a scale logarithmic."""
 LEAST_PART = 0.001
 """A direction with less than this part of the payload of the other has no plots of its own."""
 
@@ -31,6 +33,8 @@ class Points:
     """Columns `subflow`, `x`, `y`, in the order in which they are drawn."""
     found: int
     """How many there were before points at one place became one."""
+    logarithmic: bool = False
+    """Drawn on a logarithmic scale: a few points would press all others flat."""
 
     @property
     def note(self) -> str:
@@ -84,15 +88,13 @@ def data_sequence(packets: pl.LazyFrame, sender: str, origin_ns: int) -> dict[st
 def trips_over_time(packets: pl.LazyFrame, sender: str, origin_ns: int) -> Points:
     """Round trips against the time at which they ended."""
     trips = round_trips(packets).filter(pl.col("from") == sender)
-    own = trips.select("subflow", seconds(origin_ns).alias("x"), _rtt_ms())
-    return _points(own, _bounds(own))
+    return _heights(trips.select("subflow", seconds(origin_ns).alias("x"), _rtt_ms()))
 
 
 def trips_over_sequence(packets: pl.LazyFrame, sender: str) -> Points:
     """Round trips against the sequence number that they are about."""
     trips = round_trips(packets).filter(pl.col("from") == sender)
-    own = trips.select("subflow", (pl.col("sequence") / 1e6).alias("x"), _rtt_ms())
-    return _points(own, _bounds(own))
+    return _heights(trips.select("subflow", (pl.col("sequence") / 1e6).alias("x"), _rtt_ms()))
 
 
 def one_way(matched: pl.DataFrame, sender: str, origin_ns: int) -> Points:
@@ -102,7 +104,7 @@ def one_way(matched: pl.DataFrame, sender: str, origin_ns: int) -> Points:
         .filter(pl.col("from") == sender)
         .select("subflow", seconds(origin_ns).alias("x"), (pl.col("delay_ns") / 1e6).alias("y"))
     )
-    return _points(own, _bounds(own))
+    return _heights(own)
 
 
 def throughput(samples: pl.DataFrame, sender: str, origin_ns: int) -> list[Line]:
@@ -188,6 +190,21 @@ def _bounds(own: pl.LazyFrame) -> Bounds | None:
     ).collect(engine="streaming")
     left, right, low, high = found.row(0)
     return None if left is None else (left, right, low, high)
+
+
+def _heights(own: pl.LazyFrame) -> Points:
+    """Points whose height counts from 0, or by its logarithm where there are outlying ones."""
+    found = own.select(
+        pl.col("y").quantile(0.9).alias("usual"),
+        pl.col("y").max().alias("highest"),
+        (pl.col("y") > 0).all().alias("positive"),
+    ).collect(engine="streaming")
+    usual, highest, positive = found.row(0)
+    if usual is None or not positive or highest <= OUTLYING * usual:
+        return _points(own, _bounds(own))
+    logarithms = own.with_columns(pl.col("y").log())
+    points = _points(logarithms, _bounds(logarithms))
+    return Points(points.frame.with_columns(pl.col("y").exp()), points.found, logarithmic=True)
 
 
 def _points(own: pl.LazyFrame, bounds: Bounds | None) -> Points:

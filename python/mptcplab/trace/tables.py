@@ -136,10 +136,10 @@ SUBFLOWS = Table(
                 count("out_of_order", "new data below what was sent: reordered before the capture"),
                 count("keep_alives", "keep-alive probes"),
                 count("window_probes", "data beyond a closed window"),
-                count("sack_blocks", "SACK blocks that it sent"),
-                count("dsack_blocks", "D-SACK blocks that it sent"),
-                count("duplicate_acknowledgements", "duplicate acknowledgements that it sent"),
-                count("zero_windows", "packets that told of a closed window"),
+                count("sack_blocks", "SACK blocks that told of its data"),
+                count("dsack_blocks", "D-SACK blocks that told of its data"),
+                count("duplicate_acknowledgements", "duplicate acknowledgements of its data"),
+                count("zero_windows", "packets that granted it a closed window"),
                 count("ecn_marked", "packets marked CE"),
                 count("rtt_samples", "round trips of its data"),
                 duration("rtt_min_ns", "shortest round trip", optional=True),
@@ -180,8 +180,8 @@ ADDRESSES = Table(
 
 SAMPLES = Table(
     "samples",
-    "one direction of one subflow in 100 ms, counted from the first packet of the capture; bins "
-    "without a packet have no row",
+    "one direction of one subflow in 100 ms, counted from the Unix epoch; bins without a packet "
+    "have no row",
     (
         _CONNECTION,
         _SUBFLOW,

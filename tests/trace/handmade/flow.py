@@ -78,6 +78,14 @@ class Talk:
         self.flows.append(made)
         return made
 
+    def swap(self) -> None:
+        """Lets the last two segments pass the capture in the other order."""
+        one, two = self.frames[-2:]
+        self.frames[-2:] = two._replace(at_ns=one.at_ns), one._replace(at_ns=two.at_ns)
+        first, second = self.truths[-2:]
+        seen = ({each: truth[each] for each in ("frame", "t_ns")} for truth in (first, second))
+        self.truths[-2:] = [truth | when for truth, when in zip((second, first), seen, strict=True)]
+
     def wait(self, milliseconds: float) -> None:
         self.now_ns += int(milliseconds * MILLISECOND)
 
@@ -113,12 +121,14 @@ class Flow:
         window: int = 1000,
         after_ms: float = 1,
         lost: bool = False,
+        captured: bool = True,
         ecn: int = 0,
         **truth: Any,
     ) -> int:
         """A segment of `side`; gives the number of its frame.
 
-        What is not said follows from what was sent before. `lost` segments do not arrive.
+        What is not said follows from what was sent before. `lost` segments do not arrive, and
+        those that are not `captured` are lost before.
         """
         talk, peer = self.talk, other(side)
         talk.wait(after_ms)
@@ -141,6 +151,9 @@ class Flow:
         )
         number = len(talk.frames) + 1
         packet = ip_packet(self.ends[side], self.ends[peer], body, identification=number, ecn=ecn)
+        self.next[side] = max(self.next[side], end)
+        if not captured:
+            return 0
         talk.frames.append(Frame(talk.now_ns, self.interface, packet))
         moves = end > start or "R" in flags
         known = {
@@ -157,7 +170,6 @@ class Flow:
             "ecn": ecn,
         }
         talk.truths.append(known | truth)
-        self.next[side] = max(self.next[side], end)
         if not lost:
             self.received[peer].take(start, end)
             self.echo[peer] = clock
@@ -198,7 +210,7 @@ class Flow:
             "reinjected_bytes": 0,
             "reinjected_from": None,
         }
-        if not lost:
+        if not lost and rest.get("captured", True):
             talk.received[other(side)].take(1 + offset, 1 + offset + length + fin)
         return self.send(side, flags, data, [option], sequence=start, lost=lost, **(truth | rest))
 

@@ -37,8 +37,8 @@ def reinjected() -> Talk:
     # Half of it was sent on the second subflow before, half is new.
     first.data("client", 2500, 1000, new_data_bytes=500, reinjected_bytes=500, reinjected_from=1)
     first.acknowledge("server", after_ms=10)
-    # A second copy of what was reinjected already is reinjected too.
-    first.data("client", 1000, 400, new_data_bytes=0, reinjected_bytes=400, reinjected_from=1)
+    # A second copy of what was reinjected already is reinjected too; this subflow was the first.
+    first.data("client", 1000, 400, new_data_bytes=0, reinjected_bytes=400, reinjected_from=0)
     first.acknowledge("server", after_ms=10)
     return talk
 
@@ -63,9 +63,50 @@ def retransmitted() -> Talk:
     )
     flow.acknowledge("client")
     # The network swapped two segments: what comes late had not been seen before.
-    flow.data("server", 7000, 1000, sequence=7001)
-    flow.data("server", 6000, 1000, sequence=6001, kind="out_of_order", after_ms=0.1)
+    flow.data("server", 6000, 1000, kind="out_of_order")
+    flow.data("server", 7000, 1000)
+    talk.swap()
     flow.acknowledge("client")
+    return talk
+
+
+def lost_before() -> Talk:
+    """At the receiver: two segments were lost on their way, and come when they are sent again.
+
+    The second repair follows close upon new data, as if it had only been overtaken.
+    """
+    talk = Talk(1)
+    flow = open_connection(talk)
+    flow.data("server", 0, 1000)
+    flow.acknowledge("client")
+    flow.data("server", 1000, 1000, captured=False)
+    flow.data("server", 2000, 1000, captured=False)
+    base = flow.initial["server"]
+    for offset in (3000, 4000, 5000):
+        flow.data("server", offset, 1000)
+        block = opt.sack((base + 3001, base + offset + 1001))
+        flow.acknowledge("client", [block], after_ms=0.1)
+    repair: dict[str, Any] = {"kind": "fast_retransmission"}
+    flow.data("server", 1000, 1000, sequence=1001, after_ms=20, **repair)
+    flow.acknowledge("client", [opt.sack((base + 3001, base + 6001))], after_ms=0.1)
+    flow.data("server", 6000, 1000)
+    flow.data("server", 2000, 1000, sequence=2001, after_ms=1, **repair)
+    flow.acknowledge("client", after_ms=0.1)
+    return talk
+
+
+def many_holes() -> Talk:
+    """At the receiver: eight of twenty segments were lost on their way, and come later."""
+    talk = Talk(1)
+    flow = open_connection(talk)
+    lost = (1, 2, 6, 8, 9, 10, 11, 12)
+    for number in range(20):
+        flow.data("server", 100 * number, 100, captured=number not in lost, after_ms=0.1)
+    for number in lost:
+        offset = 100 * number
+        kind = "timeout_retransmission"
+        flow.data("server", offset, 100, sequence=1 + offset, after_ms=2, kind=kind)
+    flow.acknowledge("client", after_ms=0.1)
     return talk
 
 
@@ -79,7 +120,7 @@ def spurious() -> Talk:
     flow.data("server", 0, 1000, sequence=1, after_ms=250, **again)
     flow.acknowledge("client", after_ms=20)
     twice = opt.sack((base + 1, base + 1001))
-    flow.acknowledge("client", [twice], spurious=True)
+    flow.acknowledge("client", [twice])
     flow.data("server", 1000, 1000, lost=True)
     flow.data("server", 1000, 1000, sequence=1001, after_ms=300, **again)
     flow.acknowledge("client")
@@ -95,7 +136,8 @@ def probes() -> Talk:
     flow.send("client", "A", bytes(1), after_ms=250, kind="window_probe", lost=True, new_bytes=1)
     flow.send("server", window=0, after_ms=10)
     flow.send("server", window=500)
-    flow.send("client", "AP", bytes(300), sequence=501, new_bytes=299)
+    resent: dict[str, Any] = {"kind": "timeout_retransmission", "new_bytes": 299}
+    flow.send("client", "AP", bytes(300), sequence=501, **resent)
     flow.send("server", window=500, after_ms=10)
     edge = flow.next["client"] - 1
     keep_alive: dict[str, Any] = {"kind": "keep_alive", "new_bytes": 0}

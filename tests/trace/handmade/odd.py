@@ -1,5 +1,7 @@
 """What goes wrong, or was not captured."""
 
+from typing import Any
+
 from tests.trace.handmade import options as opt
 from tests.trace.handmade.flow import Talk
 from tests.trace.handmade.openings import (
@@ -30,12 +32,18 @@ def wrong_hmac() -> Talk:
 
 
 def unknown_token() -> Talk:
-    """A join to a token that nobody has."""
+    """A join to a token that nobody has, refused."""
     talk = Talk(1)
     first = open_connection(talk)
     first.data("client", 0, 100)
     first.acknowledge("server", after_ms=10)
-    join(talk, token_of=0xDEADBEEF)
+    lost = talk.flow(CLIENT_B, SERVER)
+    lost.initial["server"] = -1
+    alone: dict[str, Any] = {"connection": 1, "subflow": 0}
+    syn = syn_options(opt.join_syn(0xDEADBEEF, 5, 1))
+    lost.send("client", "S", options=syn, window=64_000, **alone)
+    lost.send("server", "RA", options=[opt.reset(1)], sequence=1, after_ms=10, **alone)
+    first.data("client", 100, 100)
     return talk
 
 
@@ -76,6 +84,23 @@ def plain() -> Talk:
     flow.send("client", "APC", bytes(10), ecn=2)
     flow.send("server", after_ms=10, ecn=3)
     flow.close("server")
+    return talk
+
+
+def reset_on_the_way() -> Talk:
+    """A client that resets, with an acknowledgement, while data are on their way to it.
+
+    What it acknowledged before left in the very nanosecond in which the data came.
+    """
+    talk = Talk(1)
+    flow = open_tcp(talk)
+    for _ in range(2):
+        flow.send("server", "AP", bytes(1000))
+        flow.send("client", after_ms=0)
+    flow.send("server", "AP", bytes(1000))
+    flow.send("client", "RA")
+    flow.send("server", "AP", bytes(1000), acknowledgement=1)
+    flow.send("server", "AP", bytes(1000), acknowledgement=1)
     return talk
 
 

@@ -18,6 +18,8 @@ TALKS: dict[str, Callable[[], Talk]] = {
     "v1-server-joins": version1.server_joins,
     "reinjected": losses.reinjected,
     "retransmitted": losses.retransmitted,
+    "lost-before": losses.lost_before,
+    "many-holes": losses.many_holes,
     "spurious": losses.spurious,
     "probes": losses.probes,
     "wrong-hmac": odd.wrong_hmac,
@@ -25,5 +27,6 @@ TALKS: dict[str, Callable[[], Talk]] = {
     "middle": odd.from_the_middle,
     "stripped": odd.stripped,
     "tcp": odd.plain,
+    "reset-on-the-way": odd.reset_on_the_way,
 }
 """Each is connection 0 of its capture, and alone in it."""

@@ -133,6 +133,9 @@ fn subflow_row(
         let reinjected_bytes = analysis.connection.reinjected_bytes(subflow, by);
         subflow_end_row(tcp.sent(by), of_all, reinjected_bytes)
     };
+    let resets = [tcp.client.reset_ns, tcp.server.reset_ns];
+    let reset = resets.into_iter().flatten().min();
+    let fast_closed = data.fast_close_ns.is_some_and(|at| reset >= Some(at));
     SubflowRow {
         connection,
         subflow,
@@ -156,7 +159,7 @@ fn subflow_row(
         end_ns: last.unwrap_or(identity.start).max(identity.start),
         end: match (tcp.end, data.end) {
             (TcpEnd::Fin, _) => "fin",
-            (TcpEnd::Reset, DataEnd::FastClose) => "fast_close",
+            (TcpEnd::Reset, _) if fast_closed => "fast_close",
             (TcpEnd::Reset, _) => "reset",
             (TcpEnd::Open, DataEnd::Open) => "open",
             (TcpEnd::Open, _) => "silent",

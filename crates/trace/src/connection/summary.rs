@@ -12,6 +12,8 @@ use crate::{Ends, Nanos, Side};
 pub struct ConnectionSummary {
     /// How it ended.
     pub end: DataEnd,
+    /// When MP_FASTCLOSE was first seen.
+    pub fast_close_ns: Option<Nanos>,
     /// What the client sent.
     pub client: SentData,
     /// What the server sent.
@@ -87,6 +89,7 @@ impl Connection {
     pub fn summary(&self) -> ConnectionSummary {
         ConnectionSummary {
             end: self.end(),
+            fast_close_ns: self.fast_closed,
             client: self.sent(Side::Client),
             server: self.sent(Side::Server),
         }
@@ -106,7 +109,11 @@ impl Connection {
 
     fn end(&self) -> DataEnd {
         let fins = Ends::of(|side| self.directions[side].fin.at.is_some());
-        closing::end(&self.flows, fins.client && fins.server, self.fast_closed)
+        closing::end(
+            &self.flows,
+            fins.client && fins.server,
+            self.fast_closed.is_some(),
+        )
     }
 
     /// A data sequence number of an end, counted from its initial one. One of 4 bytes is the one

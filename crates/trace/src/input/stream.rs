@@ -9,6 +9,9 @@ use super::Compression;
 /// Bytes of the buffer before a decompressor.
 const COMPRESSED_BUFFER_BYTES: usize = 128 * 1024;
 
+/// Bytes that gzip is asked for at once: it drops as many where it then meets corrupt data.
+const GZIP_BYTES: usize = 4096;
+
 /// A stream of bytes that is decompressed where that is needed.
 pub(super) enum Stream {
     Plain(Raw),
@@ -58,7 +61,10 @@ impl Read for Stream {
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
         match self {
             Self::Plain(raw) => raw.read(to),
-            Self::Gzip(decoder) => decoder.read(to),
+            Self::Gzip(decoder) => {
+                let bytes = to.len().min(GZIP_BYTES);
+                decoder.read(&mut to[..bytes])
+            }
             Self::Zstd(decoder) => decoder.read(to),
         }
     }

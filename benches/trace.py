@@ -1,0 +1,206 @@
+"""How fast are captures analysed? Beside tshark, tcptrace and mptcptrace, on the same files.
+
+`python -m benches trace --repeat 5`. The captures (`made_captures`) are made once, some gigabytes
+in `out/captures`, and read once before anything is measured, so that they come from memory. Of a
+tool that would take more than a minute for the whole of a file a prefix is measured, and reckoned
+by packets. `tcptrace` and `mptcptrace` take part where they are installed.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from .figures import Figure, figure
+from .made_captures import Shape, make
+
+_CAPTURES = Path(__file__).parents[1] / "out/captures"
+_HEADERS = Shape(6_000_000)
+_SHAPES = (
+    Shape(1_500_000, full=True),
+    Shape(1_500_000, full=True, format="pcapng"),
+    _HEADERS,
+    Shape(6_000_000, format="pcapng"),
+    Shape(6_000_000, connections=1000),
+    Shape(6_000_000, connections=1000, format="pcapng"),
+)
+_VERSION_0 = Shape(3_000_000, version=0)
+"""All that mptcptrace knows."""
+_PREFIX_PACKETS = 150_000
+_FEWEST_PER_SECOND, _FEWEST_BYTES_PER_SECOND = 3e6, 1e9
+_TSHARK_TIMES, _MPTCPTRACE_TIMES = 100, 4
+_OURS = """\
+import sys
+from mptcplab._native import trace
+trace(sys.argv[2:], sys.argv[1], False, False, int(WORKERS), None)
+"""
+_MPTCP_FIELDS = (
+    "frame.number",
+    "frame.time_epoch",
+    "tcp.stream",
+    "tcp.seq",
+    "tcp.ack",
+    "tcp.len",
+    "tcp.options.mptcp.subtype",
+    "tcp.options.mptcp.rawdataack",
+    "tcp.options.mptcp.rawdataseqno",
+    "tcp.options.mptcp.subflowseqno",
+    "tcp.options.mptcp.datalvllen",
+    "mptcp.stream",
+    "mptcp.dsn",
+    "mptcp.ack",
+)
+
+
+@dataclass(frozen=True)
+class _Run:
+    seconds: float
+    peak_mb: float
+
+
+def measure(repeat: int, _seconds: float) -> list[Figure]:
+    """Packets and bytes a second of each tool, its memory, and how many times faster ours is."""
+    figures = []
+    for shape in _SHAPES:
+        figures += _of(shape, repeat)
+    figures += _others(repeat)
+    return figures
+
+
+def _of(shape: Shape, repeat: int) -> list[Figure]:
+    """Ours alone, by one worker on one core and by as many as there are cores."""
+    file = _warm(shape)
+    figures = []
+    cores = os.cpu_count() or 1
+    for workers in sorted({1, cores}):
+        runs = [_ours(file, workers) for _ in range(repeat)]
+        one = workers == 1
+        name = f"{shape.name}, {workers} core{'' if one else 's'}"
+        size, packets = file.stat().st_size, _packets(shape)
+        rates = [size / run.seconds / 1e9 for run in runs]
+        counts = [packets / run.seconds / 1e6 for run in runs]
+        least_bytes = _FEWEST_BYTES_PER_SECOND / 1e9 if one and shape.full else None
+        least_packets = _FEWEST_PER_SECOND / 1e6 if one and not shape.full else None
+        figures.append(figure(name, "GB/s", rates, low=least_bytes))
+        figures.append(figure(name, "million packets/s", counts, low=least_packets))
+        figures.append(figure(f"{name}: peak memory", "MB", [run.peak_mb for run in runs]))
+    return figures
+
+
+def _others(repeat: int) -> list[Figure]:
+    """The other tools and ours, in turn, packets a second of each and the ratio."""
+    prefix = replace(_HEADERS, packets=_PREFIX_PACKETS)
+    fields = [word for name in _MPTCP_FIELDS for word in ("-e", name)]
+    tools: list[tuple[str, Shape, Shape, Callable[[Path], list[str]], float | None]] = [
+        (
+            "tshark -q -z conv,tcp",
+            _HEADERS,
+            prefix,
+            lambda file: ["tshark", "-n", "-q", "-r", str(file), "-z", "conv,tcp"],
+            _TSHARK_TIMES,
+        ),
+        (
+            "tshark with the MPTCP fields",
+            _HEADERS,
+            prefix,
+            lambda file: ["tshark", "-n", "-r", str(file), "-T", "fields", *fields],
+            _TSHARK_TIMES,
+        ),
+        ("tcptrace", _HEADERS, _HEADERS, lambda file: ["tcptrace", "-q", str(file)], None),
+        (
+            "tcptrace -lW -r",
+            _HEADERS,
+            _HEADERS,
+            lambda file: ["tcptrace", "-q", "-lWr", str(file)],
+            None,
+        ),
+        (
+            "mptcptrace, version 0",
+            _VERSION_0,
+            _VERSION_0,
+            lambda file: ["mptcptrace", "-f", str(file)],
+            _MPTCPTRACE_TIMES,
+        ),
+        (
+            "mptcptrace -s, version 0",
+            _VERSION_0,
+            _VERSION_0,
+            lambda file: ["mptcptrace", "-f", str(file), "-s"],
+            _MPTCPTRACE_TIMES,
+        ),
+    ]
+    figures = []
+    for name, ours, theirs, words, least in tools:
+        if not shutil.which(words(Path())[0]):
+            print(f"{name}: not installed", file=sys.stderr)
+            continue
+        our_file, their_file = _warm(ours), _warm(theirs)
+        our_rates, their_rates = [], []
+        for _ in range(repeat):
+            our_rates.append(_packets(ours) / _ours(our_file, 1).seconds)
+            run = _timed(words(their_file), one_core=True)
+            their_rates.append(_packets(theirs) / run.seconds)
+        part = "" if theirs == ours else f" (of {_PREFIX_PACKETS} packets)"
+        figures.append(figure(f"{name}{part}", "million packets/s", _millions(their_rates)))
+        figures.append(figure(f"{name}: ours beside it", "million packets/s", _millions(our_rates)))
+        ratio = statistics.median(our_rates) / statistics.median(their_rates)
+        figures.append(figure(f"{name}: ours is faster", "times", [ratio], low=least))
+    return figures
+
+
+def _millions(values: Sequence[float]) -> list[float]:
+    return [value / 1e6 for value in values]
+
+
+def _packets(shape: Shape) -> int:
+    round_packets = 3 * 64 + 1
+    return -(-shape.packets // round_packets) * round_packets + 7 * shape.connections
+
+
+def _warm(shape: Shape) -> Path:
+    """The capture's file, all of it in the page cache."""
+    file = make(_CAPTURES, shape)
+    with file.open("rb") as whole:
+        while whole.read(1 << 24):
+            pass
+    return file
+
+
+def _ours(file: Path, workers: int) -> _Run:
+    with tempfile.TemporaryDirectory() as folder:
+        program = _OURS.replace("WORKERS", str(workers))
+        words = [sys.executable, "-c", program, folder, str(file)]
+        return _timed(words, one_core=workers == 1)
+
+
+def _timed(words: list[str], *, one_core: bool) -> _Run:
+    """A program's time, its start included, and the most memory that it had."""
+    core = {max(os.sched_getaffinity(0))}
+    with tempfile.TemporaryDirectory() as folder:
+        begun = time.perf_counter()
+        process = subprocess.Popen(
+            words,
+            cwd=folder,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            preexec_fn=(lambda: os.sched_setaffinity(0, core)) if one_core else None,
+        )
+        _, status, used = os.wait4(process.pid, 0)
+        took_s = time.perf_counter() - begun
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise RuntimeError(f"{words[0]} ended with {process.returncode}")
+    return _Run(took_s, _peak_mb(used))
+
+
+def _peak_mb(used: resource.struct_rusage) -> float:
+    return used.ru_maxrss * 1024 / 1e6

@@ -1,0 +1,101 @@
+"""What the segments of a capture are to TCP, reckoned from tshark's fields in the plainest way.
+
+Sets of numbers instead of the analyser's moving edges: slow, and exact where the SYNs of both ends
+were captured.
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.trace.intervals import Ranges, size
+from tests.trace.shark import Row
+
+
+@dataclass
+class _Direction:
+    """What one end sent on one subflow."""
+
+    seen: Ranges = field(default_factory=Ranges)
+    next: int | None = None
+    acknowledged: int = 0
+    fin: int | None = None
+    selective: list[tuple[int, int]] = field(default_factory=list)
+    """What was acknowledged selectively, as the last acknowledgement tells."""
+    reset: bool = False
+    """The other end sent RST."""
+    disturbed: int = 0
+    """Below lies what was sent again, came late or was acknowledged selectively."""
+
+    def begin(self, sequence: int) -> None:
+        """The first that is seen of it, unless something was."""
+        if self.next is None:
+            self.next = self.acknowledged = sequence
+
+
+def reckon(rows: list[Row]) -> list[dict[str, Any]]:
+    """For each segment: `new_bytes`, `newly_acknowledged_bytes`, `in_flight_bytes`, and more.
+
+    - in flight are sequence numbers, SYN and FIN with them
+    - `selective_bytes` of them are in the last SACK
+    - `holes`: some of what is in flight was captured late or not at all, or sent again
+    - `again`: bytes of the segment were seen before
+    - `disturbed`: it acknowledges what may have waited for other data
+    - `reset`: the other end had sent RST
+    """
+    flows: dict[tuple[int, str], _Direction] = defaultdict(_Direction)
+    return [_reckon(flows, row) for row in rows]
+
+
+def _reckon(flows: dict[tuple[int, str], _Direction], row: Row) -> dict[str, Any]:
+    own = flows[row["stream"], row["source"]]
+    peer = flows[row["stream"], row["destination"]]
+    flags = row["flags"]
+    own.begin(row["sequence"])
+    acknowledged, disturbed = 0, False
+    peer.reset |= "R" in flags
+    if "A" in flags:
+        peer.begin(row["acknowledgement"])
+        if "R" not in flags:
+            acknowledged, disturbed = _acknowledge(peer, row)
+    start = row["sequence"] + ("S" in flags)
+    end = start + row["payload_bytes"]
+    new = size(own.seen.add(start, end))
+    assert own.next is not None
+    if start < own.next:
+        own.disturbed = max(own.disturbed, end)
+    if "F" in flags:
+        own.fin = end
+    if row["payload_bytes"] or "S" in flags or "F" in flags:
+        own.next = max(own.next, end + ("F" in flags))
+    return {
+        "frame": row["frame"],
+        "new_bytes": new,
+        "newly_acknowledged_bytes": acknowledged,
+        "in_flight_bytes": max(0, own.next - own.acknowledged),
+        "holes": own.disturbed > own.acknowledged
+        or bool(own.seen.missing(max(1, own.acknowledged), own.next)),
+        "selective_bytes": sum(
+            right - max(left, own.acknowledged)
+            for left, right in own.selective
+            if right > own.acknowledged
+        ),
+        "reset": own.reset,
+        "again": row["payload_bytes"] > new,
+        "disturbed": disturbed,
+    }
+
+
+def _acknowledge(peer: _Direction, row: Row) -> tuple[int, bool]:
+    """Bytes that are acknowledged first, and whether they were disturbed."""
+    before, edge = peer.acknowledged, row["acknowledgement"]
+    disturbed = before < peer.disturbed
+    peer.selective = row["sack"]
+    selective = [right for _, right in row["sack"]]
+    repeated = [edge + 1] if edge == before and not row["payload_bytes"] else []
+    peer.disturbed = max([peer.disturbed, *selective, *repeated])
+    if edge <= before:
+        return 0, disturbed
+    peer.acknowledged = edge
+    fin = peer.fin is not None and before <= peer.fin < edge
+    return edge - before - (before == 0) - fin, disturbed
