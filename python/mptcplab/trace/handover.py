@@ -45,6 +45,10 @@ class Course:
     bytes: Times
     end_ns: int
     """End of the last bin with a packet of the connection."""
+    each_ns: Times
+    """The same by subflow: starts of bins, subflows and bytes."""
+    each_subflow: Times
+    each_bytes: Times
 
 
 def handovers(
@@ -66,43 +70,48 @@ def handovers(
 def _rows(
     moved: pl.DataFrame, samples: pl.DataFrame, connections: pl.DataFrame
 ) -> Iterator[tuple[object, ...]]:
-    for (number, sender), own in moved.group_by(["connection", "from"], maintain_order=True):
-        rows = samples.filter(connection=number).filter(pl.col("from") == sender)
-        fresh = rows.filter(pl.col("new_data_bytes") > 0).sort("t_ns")
-        course = _course(rows, fresh)
-        known = connections.filter(connection=number).row(0, named=True)
+    keys = ["connection", "from"]
+    numbers = moved["connection"].unique().to_list()
+    concerned = samples.filter(pl.col("connection").is_in(numbers))
+    by_end = concerned.partition_by(keys, as_dict=True)
+    about = connections.filter(pl.col("connection").is_in(numbers)).rows_by_key(
+        "connection", named=True, unique=True
+    )
+    for (number, sender), own in moved.partition_by(keys, as_dict=True).items():
+        course = _course(by_end.get((number, sender), samples.clear()))
+        known = about[number]
         exact = (known[f"{sender}_silence_at_ns"], known[f"{sender}_silence_ns"])
         for event in own.sort("t_ns").iter_rows(named=True):
             at_ns, target = event["t_ns"], event["subflow"]
-            source, last_ns = _left(fresh, at_ns, target)
+            source, last_ns = _left(course, at_ns, -1 if target is None else target)
             begin_ns, silence_ns = _silence(course, last_ns, at_ns, exact)
             failed_ns = begin_ns if silence_ns else at_ns
             recovery_ns = _recovery(course, failed_ns, silence_ns)
             yield number, sender, at_ns, source, target, silence_ns, recovery_ns
 
 
-def _course(rows: pl.DataFrame, fresh: pl.DataFrame) -> Course:
-    bins = fresh.group_by("t_ns").agg(pl.col("new_data_bytes").sum()).sort("t_ns")
-    last = rows["t_ns"].max()
+def _course(rows: pl.DataFrame) -> Course:
+    times, amounts = rows["t_ns"].to_numpy(), rows["new_data_bytes"].to_numpy()
+    fresh = amounts > 0
+    bins, places = np.unique(times[fresh], return_inverse=True)
     return Course(
-        bins["t_ns"].to_numpy(),
-        bins["new_data_bytes"].to_numpy(),
-        (last if isinstance(last, int) else 0) + BIN_NS,
+        bins,
+        np.bincount(places, weights=amounts[fresh], minlength=bins.size).astype(np.int64),
+        int(times.max(initial=0)) + BIN_NS,
+        times[fresh],
+        rows["subflow"].to_numpy()[fresh],
+        amounts[fresh],
     )
 
 
-def _left(fresh: pl.DataFrame, at_ns: int, target: int | None) -> tuple[int | None, int]:
+def _left(course: Course, at_ns: int, target: int) -> tuple[int | None, int]:
     """The subflow that had carried most, and the last bin in which it did."""
-    before = fresh.filter(
-        pl.col("t_ns") <= at_ns,
-        pl.col("t_ns") > at_ns - BEFORE_NS,
-        pl.col("subflow") != (-1 if target is None else target),
-    )
-    if before.is_empty():
+    times, subflows = course.each_ns, course.each_subflow
+    before = (times <= at_ns) & (times > at_ns - BEFORE_NS) & (subflows != target)
+    if not before.any():
         return None, at_ns
-    amounts = before.group_by("subflow").agg(pl.col("new_data_bytes").sum(), pl.col("t_ns").max())
-    most = amounts.sort("new_data_bytes", "subflow", descending=[True, False]).row(0, named=True)
-    return int(most["subflow"]), int(most["t_ns"])
+    source = int(np.bincount(subflows[before], weights=course.each_bytes[before]).argmax())
+    return source, int(times[before & (subflows == source)].max())
 
 
 def _silence(
