@@ -88,18 +88,17 @@ def write(
                 "compression": None,
                 "bytes": 4_000_000,
                 "frames": len(rows) + 3,
-                "segments": len(rows),
-                "skipped": {"arp": 2, "udp": 1},
                 "first_ns": rows[0]["t_ns"],
                 "last_ns": rows[-1]["t_ns"],
                 "damage": None,
             }
             | dict(capture.pop("file", {}))  # type: ignore[call-overload]
         ],
-        "interfaces": [{"interface": 0, "file": 0, "name": "wifi", "link_type": "ethernet"}],
+        "interfaces": [{"interface": 0, "file": 0, "name": "wifi", "link_type": 1}],
         "interrupted": False,
         "frames": len(rows) + 3,
         "segments": len(rows),
+        "skipped": {"arp": 2, "udp": 1},
         "duplicates": 0,
     }
     (folder / "capture.json").write_text(json.dumps(described | capture))

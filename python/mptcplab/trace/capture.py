@@ -38,10 +38,6 @@ class File:
     bytes: int
     """Bytes that were read."""
     frames: int
-    segments: int
-    """Frames that held a segment of TCP."""
-    skipped: dict[str, int]
-    """How many frames were left out, by reason."""
     first_ns: int | None
     last_ns: int | None
     damage: Damage | None
@@ -54,7 +50,8 @@ class Interface:
     interface: int
     file: int | None
     name: str | None
-    link_type: str
+    link_type: int
+    """LINKTYPE_ of the registry of link-layer header types: 1 is Ethernet."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +65,8 @@ class Capture:
     frames: int
     segments: int
     """Frames that held a segment of TCP."""
+    skipped: dict[str, int]
+    """How many frames were left out, by reason."""
     duplicates: int
     """Segments that were seen on another interface before."""
     as_read: dict[str, Any]
@@ -104,6 +103,7 @@ def capture_from(content: str, origin: str) -> Capture:
             interrupted=bool(found["interrupted"]),
             frames=int(found["frames"]),
             segments=int(found["segments"]),
+            skipped={str(reason): int(count) for reason, count in found["skipped"].items()},
             duplicates=int(found["duplicates"]),
             as_read=found,
         )
@@ -119,8 +119,6 @@ def _file(found: dict[str, Any]) -> File:
         compression=found["compression"],
         bytes=int(found["bytes"]),
         frames=int(found["frames"]),
-        segments=int(found["segments"]),
-        skipped={str(reason): int(count) for reason, count in found["skipped"].items()},
         first_ns=found["first_ns"],
         last_ns=found["last_ns"],
         damage=None
@@ -134,5 +132,5 @@ def _interface(found: dict[str, Any]) -> Interface:
         interface=int(found["interface"]),
         file=found["file"],
         name=found["name"],
-        link_type=str(found["link_type"]),
+        link_type=int(found["link_type"]),
     )

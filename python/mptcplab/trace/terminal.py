@@ -83,8 +83,7 @@ def read_lines(capture: Capture) -> Iterable[tuple[str, bool]]:
             span = f" in {words.length(file.last_ns - file.first_ns)}"
         yield (
             f"{file.path} ({file.format}{packed}, {words.size(file.bytes)}): "
-            f"{words.count(file.frames)} frames{span}, {words.count(file.segments)} of TCP"
-            f"{_skipped(file.skipped)}",
+            f"{words.count(file.frames)} frames{span}",
             False,
         )
         if file.damage is not None:
@@ -93,6 +92,7 @@ def read_lines(capture: Capture) -> Iterable[tuple[str, bool]]:
                 "What stands before is analysed.",
                 True,
             )
+    yield f"{words.count(capture.segments)} segments of TCP{_skipped(capture.skipped)}", False
     if capture.duplicates:
         yield (
             f"{words.count(capture.duplicates)} packets were seen on several interfaces; each "
