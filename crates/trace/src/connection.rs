@@ -69,11 +69,19 @@
 //!   period of 1 s and the one that did so last was another; at the moment of its first new data in
 //!   that period.
 //!
+//! # Checksums
+//!
+//! Where the data of segments was summed up, the checksum of a mapping is verified once all of its
+//! data was seen, by the segment that completes it. It stays unverified where data was not captured
+//! whole, or stands in one segment with that of another mapping, or where only 4 bytes of the data
+//! sequence number are known.
+//!
 //! Events that need what follows (`reinjection`, `traffic_moved`) bear the time at which they
 //! began and are told later, at the latest by [`Connection::finish`].
 
 mod carried;
 mod carry;
+mod checksum;
 mod closing;
 mod direction;
 mod flow;
@@ -211,6 +219,9 @@ impl Connection {
         }
         if segment.payload_bytes > 0 && !flags.rst && verdict.kind != Kind::KeepAlive {
             self.take_payload(now, segment, mapped, &mut found, events);
+        }
+        if let Some(sum) = segment.payload_sum {
+            self.take_sum(now, segment, sum, &mut found, events);
         }
         if verdict.kind == Kind::TimeoutRetransmission {
             self.tell_timeout(now, verdict, events);

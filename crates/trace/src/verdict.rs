@@ -82,7 +82,7 @@ pub struct DataVerdict {
     pub reinjected_from: Option<u32>,
     /// Time from sending to acknowledgement at the level of data that it completes.
     pub data_rtt: Option<Nanos>,
-    /// The checksum of the mapping in it is right; not known where it was not asked for, or where
-    /// not all of the mapped data stands in this segment.
+    /// The checksum of the mapping whose data it completes is right; not known where it was not
+    /// asked for, or where not all of the mapped data was captured.
     pub checksum_valid: Option<bool>,
 }

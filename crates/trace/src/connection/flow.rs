@@ -1,5 +1,6 @@
 //! What one end sent on one subflow, at the level of data.
 
+use super::checksum::Sum;
 use super::mapping::Mapped;
 use super::moves::Share;
 use super::now::Now;
@@ -62,6 +63,7 @@ pub(super) struct Rare {
     /// of what other subflows carried first, and what this one carries a second time.
     copies: Ranges<Number>,
     pub(super) series: Option<Series>,
+    pub(super) sums: Vec<Sum>,
 }
 
 impl Flow {

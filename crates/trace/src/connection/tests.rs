@@ -1,5 +1,7 @@
 //! Segments made by hand, whose truth is known.
 
+mod checksums;
+mod hostile;
 mod model;
 mod placing;
 mod reinjection;
@@ -184,11 +186,15 @@ impl Lab {
             rtt: None,
             spurious_frame: None,
         };
-        let known = self.connection.subflows.len();
+        self.take_segment(&segment, place, &verdict)
+    }
+
+    fn take_segment(&mut self, segment: &Segment, place: Place, verdict: &Verdict) -> DataVerdict {
+        let count = self.connection.subflows.len();
+        let count = count.max(place.subflow as usize + 1);
+        self.connection.add_subflows(count);
         self.connection
-            .add_subflows(known.max(subflow as usize + 1));
-        self.connection
-            .take_data(&segment, place, &verdict, &mut self.events)
+            .take_data(segment, place, verdict, &mut self.events)
     }
 
     fn client(&mut self, subflow: u32, draft: Draft) -> DataVerdict {
