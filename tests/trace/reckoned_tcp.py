@@ -89,7 +89,7 @@ def _reckon(flows: dict[tuple[int, str], _Direction], row: Row) -> dict[str, Any
 def _acknowledge(peer: _Direction, row: Row) -> tuple[int, bool]:
     """Bytes that are acknowledged first, and whether they were disturbed."""
     before, edge = peer.acknowledged, row["acknowledgement"]
-    disturbed = before < peer.disturbed
+    disturbed = before < peer.disturbed or bool(row["sack"])
     peer.selective = row["sack"]
     selective = [right for _, right in row["sack"]]
     repeated = [edge + 1] if edge == before and not row["payload_bytes"] else []
