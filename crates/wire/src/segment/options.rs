@@ -23,6 +23,7 @@ impl Options {
     /// length is wrong for their kind are skipped, and so is what exceeds the room of
     /// [`Options`]; one that would reach beyond the end ends the list. Of TCP's options that are
     /// there twice the last counts.
+    #[inline]
     pub fn parse(bytes: &[u8]) -> Self {
         let mut options = Self::default();
         options.parse_more(bytes);

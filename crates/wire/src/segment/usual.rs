@@ -115,7 +115,9 @@ pub(super) fn read<'a>(bytes: &'a [u8], options: &mut Options) -> &'a [u8] {
     };
     match rest {
         [option::KIND, length, body @ ..] if usize::from(*length) == rest.len() => {
-            options.mptcp.extend(option::read(body));
+            if let Some(option) = option::read(body) {
+                options.mptcp.push(option);
+            }
             &[]
         }
         _ => rest,
