@@ -7,6 +7,7 @@ use std::io::{Cursor, Write};
 use common::read::{Drops, Owned, frames, open, segments};
 use common::{Capture, Format, link, segment};
 use mptcplab_trace::input::{Compression, Merge};
+use proptest::prelude::*;
 
 /// A moment, in nanoseconds, that microseconds can tell.
 const T: i64 = 1_700_000_000_123_456_000;
@@ -391,5 +392,32 @@ fn segments_of_every_format_and_link_type_have_their_fields() {
             [first.identification, second.identification],
             [Some(0), None]
         );
+    }
+}
+
+proptest! {
+    #[test]
+    fn frames_of_any_files_in_order_come_out_in_order(
+        files in prop::collection::vec(prop::collection::vec(0_u64..50, 0..20), 0..90),
+    ) {
+        let mut expected = Vec::new();
+        let captures = files.iter().enumerate().map(|(file, times)| {
+            let mut times = times.clone();
+            times.sort_unstable();
+            let mut capture = Capture::new(Format::PCAPNG, link::RAW);
+            for (number, &at) in times.iter().enumerate() {
+                capture.frame(at, &[at as u8]);
+                expected.push((at as i64, file, number as u64 + 1));
+            }
+            capture.bytes
+        });
+        let mut merge = open(captures.collect::<Vec<_>>()).unwrap();
+        expected.sort_unstable();
+        let mut read = Vec::new();
+        while let Some(frame) = merge.next() {
+            prop_assert_eq!(frame.captured, &[frame.at as u8]);
+            read.push((frame.at, frame.file, frame.number));
+        }
+        prop_assert_eq!(read, expected);
     }
 }

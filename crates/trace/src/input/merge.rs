@@ -46,9 +46,11 @@ impl Merge {
             others: BinaryHeap::new(),
             begun: false,
         };
+        let inputs: Vec<Input> = inputs.into_iter().collect();
+        let files = inputs.len();
         for (file, input) in inputs.into_iter().enumerate() {
             let path = input.path.clone();
-            let (source, state) = source::open(file, input, &mut merge.interfaces)
+            let (source, state) = source::open(file, files, input, &mut merge.interfaces)
                 .map_err(|reason| OpenError { path, reason })?;
             merge.sources.push(source);
             merge.files.push(state);

@@ -64,9 +64,11 @@ impl From<String> for Fault {
     }
 }
 
-/// Begins to read `input`, as the file at place `file`: finds out what it is by its first bytes.
+/// Begins to read `input`, as the file at place `file` of `files`: finds out what it is by its first
+/// bytes.
 pub(super) fn open(
     file: usize,
+    files: usize,
     input: Input,
     interfaces: &mut Vec<Interface>,
 ) -> Result<(Source, FileState), Reason> {
@@ -77,7 +79,7 @@ pub(super) fn open(
     } = input;
     let stream = Stream::new(read).map_err(|error| Reason::of_failure(None, &error))?;
     let compression = stream.compression();
-    let mut window = Window::new(stream);
+    let mut window = Window::new(stream, files);
     window.has(TOLD_BYTES);
     let Some(&begin) = window.bytes().first_chunk::<4>() else {
         return Err(match window.failure() {

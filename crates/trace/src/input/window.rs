@@ -4,8 +4,12 @@ use std::io::{self, Read};
 
 use super::stream::Stream;
 
-/// Bytes that a file is read by: they stay in the processor's cache.
-const BUFFER_BYTES: usize = 256 * 1024;
+/// Most bytes that a file is read by: they stay in the processor's cache.
+const MAX_BUFFER_BYTES: usize = 256 * 1024;
+/// Fewest of them: beyond that a call to the system costs more than what it brings.
+const MIN_BUFFER_BYTES: usize = 16 * 1024;
+/// Bytes that the buffers of many files share.
+const SHARED_BUFFER_BYTES: usize = 16 << 20;
 
 /// Most bytes that a record may have: the limit of Wireshark. The buffer grows to twice as much at
 /// most, and only with bytes that are there.
@@ -29,10 +33,12 @@ pub(super) struct Window {
 }
 
 impl Window {
-    pub(super) fn new(stream: Stream) -> Self {
+    /// A window on one stream of `streams` that are read at the same time.
+    pub(super) fn new(stream: Stream, streams: usize) -> Self {
+        let share = SHARED_BUFFER_BYTES / streams.max(1);
         Self {
             stream,
-            buffer: vec![0; BUFFER_BYTES],
+            buffer: vec![0; share.clamp(MIN_BUFFER_BYTES, MAX_BUFFER_BYTES)],
             start: 0,
             end: 0,
             base: 0,
