@@ -416,7 +416,8 @@ proptest! {
         let mut read = Vec::new();
         while let Some(frame) = merge.next() {
             prop_assert_eq!(frame.captured, &[frame.at as u8]);
-            read.push((frame.at, frame.file, frame.number));
+            let (at, number, interface) = (frame.at, frame.number, frame.interface);
+            read.push((at, merge.interfaces()[interface as usize].file, number));
         }
         prop_assert_eq!(read, expected);
     }

@@ -42,16 +42,15 @@ fn read(
         frames += 1;
         captured += frame.captured.len() as u64;
         assert!(frame.captured.len() <= frame.original_bytes as usize);
-        assert!(frame.number > numbers[frame.file]);
-        numbers[frame.file] = frame.number;
+        let (number, interface, link_type) = (frame.number, frame.interface, frame.link_type);
         if let Some(segment) = dissector.take(&frame) {
             assert!(u64::from(segment.payload_bytes) <= u64::from(segment.packet_bytes));
             segments.push(segment);
         }
-        let interface = frame.interface as usize;
-        let (file, link_type) = (frame.file, frame.link_type);
-        assert_eq!(merge.interfaces()[interface].file, file);
-        assert_eq!(merge.interfaces()[interface].link_type, link_type);
+        let interface = &merge.interfaces()[interface as usize];
+        assert_eq!(interface.link_type, link_type);
+        assert!(number > numbers[interface.file]);
+        numbers[interface.file] = number;
         if captured + frames > MAX_BYTES {
             break;
         }

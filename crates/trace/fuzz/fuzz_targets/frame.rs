@@ -24,7 +24,6 @@ fuzz_target!(|bytes: &[u8]| {
         number += 1;
         let segment = dissector.take(&Frame {
             at,
-            file: 0,
             number,
             interface: 0,
             link_type: LinkType(link_type),
