@@ -83,6 +83,7 @@ mod carried;
 mod carry;
 mod checksum;
 mod closing;
+mod control;
 mod direction;
 mod flow;
 mod mapping;
@@ -118,6 +119,9 @@ pub struct Connection {
     plain: bool,
     /// When MP_FASTCLOSE was first seen.
     fast_closed: Option<Nanos>,
+    /// Something was seen that may end it, and it was not told yet that it is over.
+    is_closing: bool,
+    is_closed: bool,
     last_at: Nanos,
     subflows: Vec<Subflow>,
     /// What each end sent.
@@ -132,6 +136,8 @@ impl Connection {
         Self {
             plain,
             fast_closed: None,
+            is_closing: false,
+            is_closed: false,
             last_at: Nanos::MIN,
             subflows: Vec::new(),
             directions: Ends::default(),
@@ -197,7 +203,7 @@ impl Connection {
         self.last_at = self.last_at.max(segment.at);
         let flags = segment.flags;
         if flags.syn || flags.fin || flags.rst {
-            self.take_control(segment, place);
+            self.take_control(now, segment, events);
         }
         if self.plain {
             self.count_as_tcp(segment, place, verdict);
@@ -211,9 +217,7 @@ impl Connection {
                     mapped = self.take_dss(now, segment, dss, window, &mut found, events);
                 }
                 MptcpOption::Capable(capable) => mapped = self.take_first_mapping(now, capable),
-                MptcpOption::FastClose { .. } => {
-                    self.fast_closed.get_or_insert(segment.at);
-                }
+                MptcpOption::FastClose { .. } => self.take_fast_close(now),
                 _ => {}
             }
         }
@@ -225,6 +229,9 @@ impl Connection {
         }
         if verdict.kind == Kind::TimeoutRetransmission {
             self.tell_timeout(now, verdict, events);
+        }
+        if self.is_closing {
+            self.tell_closed(now, events);
         }
         found
     }
@@ -271,25 +278,6 @@ impl Connection {
         }
     }
 
-    /// SYN, FIN and RST.
-    #[cold]
-    fn take_control(&mut self, segment: &Segment, place: Place) {
-        let flows = &mut self.flows[place.subflow as usize];
-        let (from, to) = (place.from, place.from.other());
-        flows[from].fin |= segment.flags.fin;
-        flows[from].reset |= segment.flags.rst;
-        if segment.flags.syn {
-            flows[from].origin.set_initial(segment.sequence);
-            if segment.flags.ack {
-                let initial = segment.acknowledgement.wrapping_sub(1);
-                flows[to].origin.set_initial(initial);
-            }
-            if let Some(bytes) = segment.options.max_segment_bytes {
-                self.directions[to].window.set_segment(bytes);
-            }
-        }
-    }
-
     /// The numbers of plain TCP are those of the subflow's analysis.
     #[inline]
     fn count_as_tcp(&mut self, segment: &Segment, place: Place, verdict: &Verdict) {
@@ -297,16 +285,6 @@ impl Connection {
         flows[place.from].count_from(segment.sequence, verdict.sequence);
         if let Some(acknowledgement) = verdict.acknowledgement {
             flows[place.from.other()].count_from(segment.acknowledgement, acknowledgement);
-        }
-    }
-
-    #[cold]
-    fn tell_timeout(&mut self, now: &Now, verdict: &Verdict, events: &mut Vec<Event>) {
-        let flow = &mut self.flows[now.subflow as usize][now.from];
-        if !std::mem::replace(&mut flow.timed_out, true) {
-            let sequence = verdict.sequence;
-            let text = format!("retransmission timeout: sequence {sequence} is sent again");
-            events.push(now.event("timeout", text));
         }
     }
 }

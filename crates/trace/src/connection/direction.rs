@@ -26,6 +26,8 @@ pub(super) struct Direction {
     pub(super) pace: Pace,
     pub(super) moves: Moves,
     pub(super) fin: DataFin,
+    /// There is no data to come: the DATA_FIN was seen, of plain TCP the FIN.
+    pub(super) is_complete: bool,
     pub(super) totals: Totals,
 }
 
@@ -53,6 +55,7 @@ impl Default for Direction {
             pace: Pace::default(),
             moves: Moves::default(),
             fin: DataFin::default(),
+            is_complete: false,
             totals: Totals::default(),
         }
     }
@@ -126,7 +129,7 @@ impl Direction {
     /// Looks whether the window limits.
     #[inline]
     pub(super) fn note_window(&mut self, at: Nanos) {
-        self.window.note(at, self.sent_to, self.fin.at.is_some());
+        self.window.note(at, self.sent_to, self.is_complete);
     }
 }
 

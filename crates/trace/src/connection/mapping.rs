@@ -45,7 +45,9 @@ impl Connection {
         if dss.data_fin && bytes > 0 {
             bytes -= 1;
             direction.fin.send(now, data + bytes, events);
+            direction.is_complete = true;
             direction.note_window(now.at);
+            self.is_closing = !self.is_closed;
         }
         let flow = &mut self.flows[now.subflow as usize][now.from];
         let start = flow.origin.read_mapped(mapping.subflow_sequence);

@@ -2,10 +2,10 @@
 
 use mptcplab_wire::option::DataNumber;
 
-use super::closing::{self, DataEnd};
+use super::closing::DataEnd;
 use super::direction::Direction;
 use super::{Connection, Silence};
-use crate::{Ends, Nanos, Side};
+use crate::{Nanos, Side};
 
 /// What happened to a connection at the level of data. What is not known is `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -105,15 +105,6 @@ impl Connection {
     /// one; `None` while only numbers of 4 bytes were seen, and no initial one is known.
     pub fn wire_data_sequence(&self, side: Side, number: i64) -> Option<u64> {
         self.directions[side].numbers.wire(number)
-    }
-
-    fn end(&self) -> DataEnd {
-        let fins = Ends::of(|side| self.directions[side].fin.at.is_some());
-        closing::end(
-            &self.flows,
-            fins.client && fins.server,
-            self.fast_closed.is_some(),
-        )
     }
 
     /// A data sequence number of an end, counted from its initial one. One of 4 bytes is the one

@@ -1,11 +1,15 @@
 //! Segments made by hand, whose truth is known.
 
 mod checksums;
+mod ending;
 mod hostile;
 mod model;
 mod placing;
+mod plain;
 mod reinjection;
+mod schedule;
 mod times;
+mod unknown;
 
 use mptcplab_wire::option::{Capable, DataNumber, Dss, Mapping, MptcpOption};
 use mptcplab_wire::{Ecn, Flags, Options};

@@ -112,7 +112,7 @@ fn segment() -> impl Strategy<Value = Segment> {
 /// Turns of the connection: a segment on a subflow, or news of its identity.
 #[derive(Clone, Debug)]
 enum Turn {
-    Segment(Segment, u32, bool),
+    Segment(Box<Segment>, u32, bool),
     Initial(u64),
     FallBack,
 }
@@ -124,7 +124,7 @@ proptest! {
         turns in proptest::collection::vec(
             prop_oneof![
                 40 => (segment(), 0_u32..4, any::<bool>())
-                    .prop_map(|(segment, subflow, client)| Turn::Segment(segment, subflow, client)),
+                    .prop_map(|(segment, subflow, client)| Turn::Segment(segment.into(), subflow, client)),
                 1 => any::<u64>().prop_map(Turn::Initial),
                 1 => Just(Turn::FallBack),
             ],

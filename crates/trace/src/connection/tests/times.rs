@@ -154,33 +154,3 @@ fn a_timeout_is_told_once_until_something_is_acknowledged() {
         "retransmission timeout: sequence 101 is sent again"
     );
 }
-
-#[test]
-fn a_fast_close_ends_the_connection() {
-    let mut lab = Lab::new(1);
-    let draft = ack(1, 1);
-    let mut segment = lab.segment(0, Side::Client, &draft);
-    segment
-        .options
-        .mptcp
-        .push(MptcpOption::FastClose { receiver_key: 1 });
-    let place = Place {
-        connection: 0,
-        subflow: 0,
-        from: Side::Client,
-    };
-    let verdict = Verdict {
-        kind: Kind::Acknowledgement,
-        sequence: 1,
-        acknowledgement: Some(1),
-        new_bytes: 0,
-        newly_acknowledged_bytes: 0,
-        in_flight_bytes: 0,
-        window_bytes: None,
-        rtt: None,
-        spurious_frame: None,
-    };
-    lab.connection
-        .take_data(&segment, place, &verdict, &mut lab.events);
-    assert_eq!(lab.connection.summary().end, DataEnd::FastClose);
-}
