@@ -68,7 +68,8 @@ impl Bins {
         }
     }
 
-    /// The bin of `side` that begins at `start`. One that begins earlier is complete.
+    /// The bin of `side` that begins at `start`. One that begins earlier is complete; what comes
+    /// late counts in the bin that is not.
     fn at(
         &mut self,
         place: Place,
@@ -77,7 +78,7 @@ impl Bins {
         complete: &mut impl FnMut(SampleRow),
     ) -> &mut Bin {
         let bin = &mut self.ends[side as usize];
-        if bin.as_ref().is_some_and(|bin| bin.start != start) {
+        if bin.as_ref().is_some_and(|bin| bin.start < start) {
             bin.take()
                 .into_iter()
                 .for_each(|bin| bin.end(place, side, complete));
