@@ -119,7 +119,7 @@ pub struct Connection {
     plain: bool,
     /// When MP_FASTCLOSE was first seen.
     fast_closed: Option<Nanos>,
-    /// Something was seen that may end it, and it was not told yet that it is over.
+    /// Something was seen that may have ended it.
     is_closing: bool,
     is_closed: bool,
     last_at: Nanos,
@@ -183,7 +183,10 @@ impl Connection {
 
     #[cold]
     fn add_subflows(&mut self, count: usize) {
+        // Most connections have one, and there may be thousands of connections.
+        self.subflows.reserve_exact(count - self.subflows.len());
         self.subflows.resize_with(count, Subflow::new);
+        self.flows.reserve_exact(count - self.flows.len());
         self.flows.resize_with(count, Default::default);
         if self.plain {
             self.flows.iter_mut().for_each(fall_back);

@@ -36,7 +36,7 @@ impl Connection {
                 "the subflow is closed: both ends sent FIN".to_owned()
             };
             events.push(now.event("subflow_closed", text));
-            self.is_closing = !self.is_closed;
+            self.is_closing = true;
         }
     }
 
@@ -44,12 +44,16 @@ impl Connection {
     #[cold]
     pub(super) fn take_fast_close(&mut self, now: &Now) {
         self.fast_closed.get_or_insert(now.at);
-        self.is_closing = !self.is_closed;
+        self.is_closing = true;
     }
 
-    /// Tells once that the connection is over, if it is.
+    /// Something was seen that may have ended the connection: tells once that it is over, if it is.
     #[cold]
     pub(super) fn tell_closed(&mut self, now: &Now, events: &mut Vec<Event>) {
+        self.is_closing = false;
+        if self.is_closed {
+            return;
+        }
         let acknowledged = Ends::of(|side| self.directions[side].fin.acknowledged_at.is_some());
         let end = self.end_given(acknowledged.client && acknowledged.server);
         let how = match end {
@@ -59,7 +63,6 @@ impl Connection {
             DataEnd::FastClose => "MP_FASTCLOSE",
             DataEnd::Reset => "no subflow is left, one at least was reset",
         };
-        self.is_closing = false;
         self.is_closed = true;
         let text = format!("the connection is closed: {how}");
         let mut event = now.event("connection_closed", text);

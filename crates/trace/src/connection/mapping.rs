@@ -36,7 +36,9 @@ impl Connection {
             && !segment.flags.rst
             && let Some(number) = other.numbers.read(number, 1)
         {
+            let before = other.fin.acknowledged_at;
             other.acknowledge(now, number, window, found, events);
+            self.is_closing |= other.fin.acknowledged_at != before;
         }
         let mapping = dss.mapping.as_ref()?;
         let first = direction.next_number();
@@ -47,7 +49,6 @@ impl Connection {
             direction.fin.send(now, data + bytes, events);
             direction.is_complete = true;
             direction.note_window(now.at);
-            self.is_closing = !self.is_closed;
         }
         let flow = &mut self.flows[now.subflow as usize][now.from];
         let start = flow.origin.read_mapped(mapping.subflow_sequence);
