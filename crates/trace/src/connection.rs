@@ -172,8 +172,9 @@ impl Connection {
             self.add_subflows(subflow + 1);
         }
         let verdict = self.subflows[subflow].take(segment, place.from);
-        let found = self.take_data(segment, place, &verdict, events);
-        (verdict, found)
+        let mut both = (verdict, DataVerdict::default());
+        self.take_data(segment, place, &both.0, &mut both.1, events);
+        both
     }
 
     /// TCP of a subflow.
@@ -193,15 +194,16 @@ impl Connection {
         }
     }
 
-    /// The level of data of a segment that was `verdict` to its subflow.
+    /// The level of data of a segment that was `verdict` to its subflow: what is found is added to
+    /// `found`.
     fn take_data(
         &mut self,
         segment: &Segment,
         place: Place,
         verdict: &Verdict,
+        found: &mut DataVerdict,
         events: &mut Vec<Event>,
-    ) -> DataVerdict {
-        let mut found = DataVerdict::default();
+    ) {
         let now = &Now::new(segment, place);
         self.last_at = self.last_at.max(segment.at);
         let flags = segment.flags;
@@ -212,12 +214,12 @@ impl Connection {
             self.count_as_tcp(segment, place, verdict);
         }
         let window = verdict.window_bytes.filter(|_| !flags.syn);
-        self.take_ack(now, segment, window, &mut found, events);
+        self.take_ack(now, segment, window, found, events);
         let mut mapped = None;
         for option in &segment.options.mptcp {
             match option {
                 MptcpOption::Dss(dss) => {
-                    mapped = self.take_dss(now, segment, dss, window, &mut found, events);
+                    mapped = self.take_dss(now, segment, dss, window, found, events);
                 }
                 MptcpOption::Capable(capable) => mapped = self.take_first_mapping(now, capable),
                 MptcpOption::FastClose { .. } => self.take_fast_close(now),
@@ -225,10 +227,10 @@ impl Connection {
             }
         }
         if segment.payload_bytes > 0 && !flags.rst && verdict.kind != Kind::KeepAlive {
-            self.take_payload(now, segment, mapped, &mut found, events);
+            self.take_payload(now, segment, mapped, found, events);
         }
         if let Some(sum) = segment.payload_sum {
-            self.take_sum(now, segment, sum, &mut found, events);
+            self.take_sum(now, segment, sum, found, events);
         }
         if verdict.kind == Kind::TimeoutRetransmission {
             self.tell_timeout(now, verdict, events);
@@ -236,7 +238,6 @@ impl Connection {
         if self.is_closing {
             self.tell_closed(now, events);
         }
-        found
     }
 
     /// What a segment is to both directions of its subflow: one more of its sender, an

@@ -197,8 +197,10 @@ impl Lab {
         let count = self.connection.subflows.len();
         let count = count.max(place.subflow as usize + 1);
         self.connection.add_subflows(count);
+        let mut found = DataVerdict::default();
         self.connection
-            .take_data(segment, place, verdict, &mut self.events)
+            .take_data(segment, place, verdict, &mut found, &mut self.events);
+        found
     }
 
     fn client(&mut self, subflow: u32, draft: Draft) -> DataVerdict {

@@ -95,8 +95,7 @@ fn a_fast_close_ends_the_connection() {
         rtt: None,
         spurious_frame: None,
     };
-    lab.connection
-        .take_data(&segment, place, &verdict, &mut lab.events);
+    lab.take_segment(&segment, place, &verdict);
     assert_eq!(lab.connection.summary().end, DataEnd::FastClose);
 }
 

@@ -124,9 +124,7 @@ fn the_first_mapping_may_be_that_of_mp_capable() {
         subflow: 0,
         from: Side::Client,
     };
-    let found = lab
-        .connection
-        .take_data(&segment, place, &verdict, &mut lab.events);
+    let found = lab.take_segment(&segment, place, &verdict);
     assert_eq!((found.data_sequence, found.new_data_bytes), (Some(1), 100));
     assert_eq!(lab.client(0, data(101, 101, 5)).data_sequence, Some(101));
 }

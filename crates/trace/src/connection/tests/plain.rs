@@ -54,9 +54,7 @@ fn plain_tcp_without_a_handshake_counts_as_its_subflow_does() {
         subflow: 0,
         from: Side::Client,
     };
-    let found = lab
-        .connection
-        .take_data(&segment, place, &verdict, &mut lab.events);
+    let found = lab.take_segment(&segment, place, &verdict);
     assert_eq!((found.data_sequence, found.new_data_bytes), (Some(1), 100));
 }
 
