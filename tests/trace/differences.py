@@ -161,9 +161,9 @@ DIFFERENCES: tuple[Difference, ...] = (
         lambda pair: pair.ours["window_bytes"] is None and pair.theirs["window_scale"] == -1,
     ),
     Difference(
-        "byte of a keep-alive",
+        "bytes acknowledged before, in flight",
         "in_flight_bytes",
-        lambda pair: pair.ours["kind"] == "keep_alive",
+        lambda pair: pair.reckoned["acknowledged_before"],
     ),
     Difference(
         "selectively acknowledged bytes in flight",

@@ -40,6 +40,7 @@ def reckon(rows: list[Row]) -> list[dict[str, Any]]:
     - `selective_bytes` of them are in the last SACK
     - `holes`: some of what is in flight was captured late or not at all, or sent again
     - `again`: bytes of the segment were seen before
+    - `acknowledged_before`: all bytes of the segment were
     - `disturbed`: it acknowledges what may have waited for other data
     - `reset`: the other end had sent RST
     """
@@ -82,6 +83,7 @@ def _reckon(flows: dict[tuple[int, str], _Direction], row: Row) -> dict[str, Any
         ),
         "reset": own.reset,
         "again": row["payload_bytes"] > new,
+        "acknowledged_before": row["payload_bytes"] > 0 and end <= own.acknowledged,
         "disturbed": disturbed,
     }
 
