@@ -11,7 +11,7 @@ mod mptcp_peer;
 
 use mptcp_peer::*;
 use mptcplab_stack::endpoint::{ConnectionId, Event, LocalAddress};
-use mptcplab_stack::mptcp::address_hmac;
+use mptcplab_wire::keys::address_hmac;
 use mptcplab_wire::option::{AddAddress, AddressIds, Join, MptcpOption};
 
 /// A client that has had data acknowledged.

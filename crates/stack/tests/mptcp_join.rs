@@ -12,8 +12,8 @@ mod mptcp_peer;
 
 use mptcp_peer::*;
 use mptcplab_stack::endpoint::{ConnectionId, EndpointFlags, Event, LocalAddress};
-use mptcplab_stack::mptcp::{join_hmac, join_hmac_in_ack, join_hmac_in_syn_ack};
 use mptcplab_wire::Segment;
+use mptcplab_wire::keys::{join_hmac, join_hmac_in_ack, join_hmac_in_syn_ack};
 use mptcplab_wire::option::{Join, MptcpOption};
 
 fn subflow_address(index: u8) -> LocalAddress {

@@ -4,7 +4,7 @@
 //! [`Packet`] is what travels: the headers are bytes as on the wire, the payload is shared and
 //! never copied on its way. [`Segment`] is what an endpoint reads and writes: the fields of one
 //! TCP segment with its addresses. [`option`] has the options of MPTCP, version 1 (RFC 8684) read
-//! and written, version 0 (RFC 6824) read.
+//! and written, version 0 (RFC 6824) read. [`keys`] computes the tokens and HMACs that stand in them.
 //!
 //! The crate is `no_std`: it has no clock, no thread and no socket to ask.
 
@@ -14,6 +14,7 @@
 extern crate alloc;
 
 pub mod checksum;
+pub mod keys;
 mod layout;
 pub mod option;
 mod packet;

@@ -7,6 +7,7 @@ use core::net::{IpAddr, SocketAddr};
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
+use mptcplab_wire::keys::Key;
 use mptcplab_wire::option::MptcpOption;
 use mptcplab_wire::{Packet, Segment};
 
@@ -16,7 +17,6 @@ use super::random::{Purpose, Random};
 use super::reset;
 use super::route::Route;
 use crate::Nanos;
-use crate::mptcp::Key;
 use crate::tcp::{FourTuple, TcpConfig, mss_of};
 
 /// MTU where an address has no interface.

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use core::net::{IpAddr, SocketAddr};
 
 use bytes::Bytes;
+use mptcplab_wire::keys::Key;
 use mptcplab_wire::option::Dss;
 use mptcplab_wire::{Packet, Segment};
 
@@ -13,7 +14,6 @@ use super::addresses::Addresses;
 use super::config::MptcpConfig;
 use super::counters::MptcpCounters;
 use super::fallback::Failure;
-use super::keys::Key;
 use super::outgoing::{Outgoing, Spoken};
 use super::receiver::Receiver;
 use super::sender::Sender;

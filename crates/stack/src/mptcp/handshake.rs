@@ -1,10 +1,10 @@
 //! Opening connections and subflows (RFC 8684, sections 3.1 and 3.2).
 
 use mptcplab_wire::Segment;
+use mptcplab_wire::keys::{Key, join_hmac, join_hmac_in_ack, join_hmac_in_syn_ack};
 use mptcplab_wire::option::{Capable, Join, MptcpOption};
 
 use super::connection::{Connection, Mode};
-use super::keys::{Key, join_hmac, join_hmac_in_ack, join_hmac_in_syn_ack};
 use super::numbers::DataNumbers;
 use super::signals::{self, reason};
 use super::subflow::Stage;

@@ -1,9 +1,9 @@
 //! The options of MPTCP in segments that leave.
 
 use mptcplab_wire::Options;
+use mptcplab_wire::keys::{Key, join_hmac, join_hmac_in_ack, join_hmac_in_syn_ack};
 use mptcplab_wire::option::{Capable, DataNumber, Dss, Join, Mapping, MptcpOption};
 
-use super::keys::{Key, join_hmac, join_hmac_in_ack, join_hmac_in_syn_ack};
 use super::signals::Signals;
 use super::subflow::Stage;
 use crate::tcp::{Carrier, DataMapping, Extension, SharedWindow};

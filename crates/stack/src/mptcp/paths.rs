@@ -4,11 +4,11 @@
 use alloc::vec::Vec;
 use core::net::SocketAddr;
 
+use mptcplab_wire::keys::address_hmac;
 use mptcplab_wire::option::{AddAddress, MptcpOption};
 
 use super::addresses::{Withdrawn, path_of};
 use super::connection::{Change, Connection, Mode};
-use super::keys::address_hmac;
 use super::signals;
 use super::subflow::Subflow;
 use crate::Nanos;

@@ -10,10 +10,9 @@ use mptcplab_stack::endpoint::{
     ConnectionId, Endpoint, EndpointConfig, EndpointFlags, Event, LocalAddress, Protocol,
     SocketOptions,
 };
-use mptcplab_stack::mptcp::{
-    Key, MptcpConfig, address_hmac, join_hmac, join_hmac_in_ack, join_hmac_in_syn_ack,
-};
+use mptcplab_stack::mptcp::MptcpConfig;
 use mptcplab_stack::path_manager::Limits;
+use mptcplab_wire::keys::{Key, address_hmac, join_hmac, join_hmac_in_ack, join_hmac_in_syn_ack};
 use mptcplab_wire::option::{
     AddAddress, Capable, DataNumber, Dss, Join, Mapping, MptcpOption, Reset,
 };

@@ -4,21 +4,26 @@
 use std::net::IpAddr;
 
 use hmac::{Hmac, KeyInit, Mac};
-use sha1::Sha1;
-use sha2::{Digest, Sha256};
+use mptcplab_wire::keys::{self, Key};
+use sha1::{Digest, Sha1};
 
 /// Token by which the other end names the connection in a MP_JOIN: the first 32 bits of the
 /// key's digest (RFC 8684 and RFC 6824, section 3.2).
 pub fn token(version: u8, key: u64) -> u32 {
-    let (first, _) = digest_ends(version, key);
-    (first >> 32) as u32
+    match version {
+        0 => (first_word(&Sha1::digest(key.to_be_bytes())) >> 32) as u32,
+        _ => Key(key).token(),
+    }
 }
 
 /// Initial data sequence number of the key's owner: the last 64 bits of the key's digest
 /// (section 3.1). It stands for the handshake as a SYN does: the first byte of data has the one
 /// that follows.
 pub fn initial_data_sequence(version: u8, key: u64) -> u64 {
-    digest_ends(version, key).1
+    match version {
+        0 => last_word(&Sha1::digest(key.to_be_bytes())),
+        _ => Key(key).initial_data_sequence(),
+    }
 }
 
 /// HMAC of a MP_JOIN as its sender makes it, over its own number and the other's, keyed by its own
@@ -31,21 +36,20 @@ pub fn join_hmac(
     own_nonce: u32,
     other_nonce: u32,
 ) -> [u8; 20] {
-    let key = pair(own_key, other_key);
-    let mut message = [0; 8];
-    message[..4].copy_from_slice(&own_nonce.to_be_bytes());
-    message[4..].copy_from_slice(&other_nonce.to_be_bytes());
-    let mut part = [0; 20];
     match version {
         0 => {
+            let key = [own_key.to_be_bytes(), other_key.to_be_bytes()].concat();
             let mut mac =
                 Hmac::<Sha1>::new_from_slice(&key).expect("HMAC takes keys of any length");
-            mac.update(&message);
-            part.copy_from_slice(&mac.finalize().into_bytes());
+            mac.update(&own_nonce.to_be_bytes());
+            mac.update(&other_nonce.to_be_bytes());
+            mac.finalize().into_bytes().into()
         }
-        _ => part.copy_from_slice(&hmac_sha256(&key, &message)[..20]),
+        _ => {
+            let (own, other) = (Key(own_key), Key(other_key));
+            keys::join_hmac_in_ack(&keys::join_hmac(own, other, own_nonce, other_nonce))
+        }
     }
-    part
 }
 
 /// The part of it that stands in the SYN/ACK: the leftmost 64 bits.
@@ -62,40 +66,7 @@ pub fn address_hmac(
     address: IpAddr,
     port: Option<u16>,
 ) -> u64 {
-    let mut message = arrayvec::ArrayVec::<u8, 19>::new();
-    message.push(address_id);
-    match address {
-        IpAddr::V4(v4) => message.extend(v4.octets()),
-        IpAddr::V6(v6) => message.extend(v6.octets()),
-    }
-    message.extend(port.unwrap_or(0).to_be_bytes());
-    last_word(&hmac_sha256(&pair(own_key, other_key), &message))
-}
-
-/// First and last 64 bits of the key's digest.
-fn digest_ends(version: u8, key: u64) -> (u64, u64) {
-    let key = key.to_be_bytes();
-    match version {
-        0 => ends(&Sha1::digest(key)),
-        _ => ends(&Sha256::digest(key)),
-    }
-}
-
-fn ends(digest: &[u8]) -> (u64, u64) {
-    (first_word(digest), last_word(digest))
-}
-
-fn pair(own: u64, other: u64) -> [u8; 16] {
-    let mut key = [0; 16];
-    key[..8].copy_from_slice(&own.to_be_bytes());
-    key[8..].copy_from_slice(&other.to_be_bytes());
-    key
-}
-
-fn hmac_sha256(key: &[u8], message: &[u8]) -> [u8; 32] {
-    let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("HMAC takes keys of any length");
-    mac.update(message);
-    mac.finalize().into_bytes().into()
+    keys::address_hmac(Key(own_key), Key(other_key), address_id, address, port)
 }
 
 fn first_word(digest: &[u8]) -> u64 {

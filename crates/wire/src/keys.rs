@@ -1,4 +1,4 @@
-//! Keys, and what is computed from them.
+//! Keys of a connection, and what version 1 (RFC 8684) computes from them.
 
 use core::net::IpAddr;
 
