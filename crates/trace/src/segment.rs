@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use mptcplab_wire::option::MptcpOption;
 use mptcplab_wire::{Ecn, Flags, Options};
 
 /// Nanoseconds since the Unix epoch, as the capture stamped them.
@@ -48,4 +49,16 @@ pub struct Segment {
     pub options: Options,
     /// The capture ends within the options: there may have been more.
     pub options_cut: bool,
+}
+
+impl Segment {
+    /// Whether it tells where data belongs in the connection's, as the first data of a connection
+    /// of MPTCP must.
+    pub(crate) fn tells_mapping(&self) -> bool {
+        self.options.mptcp.iter().any(|option| match option {
+            MptcpOption::Capable(_) => true,
+            MptcpOption::Dss(dss) => dss.mapping.is_some(),
+            _ => false,
+        })
+    }
 }

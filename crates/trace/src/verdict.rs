@@ -66,6 +66,23 @@ pub struct Verdict {
     pub spurious_frame: Option<u64>,
 }
 
+impl Verdict {
+    /// Of a segment of this kind, nothing else being known of it.
+    pub(crate) fn of(kind: Kind) -> Self {
+        Self {
+            kind,
+            sequence: 0,
+            acknowledgement: None,
+            new_bytes: 0,
+            newly_acknowledged_bytes: 0,
+            in_flight_bytes: 0,
+            window_bytes: None,
+            rtt: None,
+            spurious_frame: None,
+        }
+    }
+}
+
 /// What MPTCP tells of a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DataVerdict {

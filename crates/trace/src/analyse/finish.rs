@@ -48,6 +48,7 @@ fn connection_row(
     analysis: &Analysis,
     summary: &ConnectionSummary,
 ) -> ConnectionRow {
+    let last = analysis.subflows.iter().map(|kept| kept.last).max();
     ConnectionRow {
         connection,
         protocol: if identity.mptcp { "mptcp" } else { "tcp" },
@@ -65,7 +66,7 @@ fn connection_row(
         checksums: identity.checksums,
         inferred: identity.inferred,
         start_ns: identity.start,
-        end_ns: analysis.last.max(identity.start),
+        end_ns: last.map_or(identity.start, |last| last.max(identity.start)),
         end: match summary.end {
             DataEnd::DataFin => "data_fin",
             DataEnd::Fin => "fin",

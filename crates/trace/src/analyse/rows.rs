@@ -63,17 +63,7 @@ impl From<Event> for EventRow {
 
 /// The row of a packet that another interface saw before.
 pub(super) fn duplicate(segment: &Segment, place: Place) -> PacketRow {
-    let verdict = Verdict {
-        kind: Kind::Duplicate,
-        sequence: 0,
-        acknowledgement: None,
-        new_bytes: 0,
-        newly_acknowledged_bytes: 0,
-        in_flight_bytes: 0,
-        window_bytes: None,
-        rtt: None,
-        spurious_frame: None,
-    };
+    let verdict = Verdict::of(Kind::Duplicate);
     PacketRow {
         sequence: None,
         ..packet(segment, place, &verdict, &DataVerdict::default())

@@ -1,7 +1,5 @@
 //! One share of the connections, analysed.
 
-use mptcplab_wire::option::MptcpOption;
-
 use super::addresses::Addresses;
 use super::bins::Bins;
 use super::{mappings, rows};
@@ -57,8 +55,6 @@ pub(super) struct Analysis {
     pub(super) addresses: Addresses,
     /// Packets that another interface had seen before.
     pub(super) duplicates: u64,
-    /// Its last packet.
-    pub(super) last: Nanos,
     /// It goes on as TCP from the next data that no mapping is told of.
     falls_back: bool,
 }
@@ -172,7 +168,6 @@ impl Analysis {
             subflows: Vec::new(),
             addresses: Addresses::default(),
             duplicates: 0,
-            last: Nanos::MIN,
             falls_back: false,
         }
     }
@@ -195,7 +190,7 @@ impl Analysis {
         if index >= self.subflows.len() {
             self.begin(index, segment);
         }
-        if self.falls_back && segment.payload_bytes > 0 && !maps(segment) {
+        if self.falls_back && segment.payload_bytes > 0 && !segment.tells_mapping() {
             self.falls_back = false;
             self.connection.fall_back();
         }
@@ -221,7 +216,6 @@ impl Analysis {
     ) {
         let subflow = &mut self.subflows[place.subflow as usize];
         subflow.last = subflow.last.max(segment.at);
-        self.last = self.last.max(segment.at);
         subflow.bins.take(segment, place, verdict, data, complete);
         let addresses = &mut self.addresses;
         let places = subflow.addresses.get_or_insert_with(|| {
@@ -231,13 +225,4 @@ impl Analysis {
         });
         addresses.take(places[place.from as usize], segment);
     }
-}
-
-/// Whether a segment tells a mapping.
-fn maps(segment: &Segment) -> bool {
-    segment.options.mptcp.iter().any(|option| match option {
-        MptcpOption::Dss(dss) => dss.mapping.is_some(),
-        MptcpOption::Capable(_) => true,
-        _ => false,
-    })
 }

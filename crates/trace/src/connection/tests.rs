@@ -180,15 +180,11 @@ impl Lab {
             from,
         };
         let verdict = Verdict {
-            kind: draft.kind.unwrap_or(Kind::New),
             sequence: draft.data.0,
             acknowledgement: draft.acknowledgement,
             new_bytes: draft.data.1,
-            newly_acknowledged_bytes: 0,
-            in_flight_bytes: 0,
             window_bytes: Some(self.window),
-            rtt: None,
-            spurious_frame: None,
+            ..Verdict::of(draft.kind.unwrap_or(Kind::New))
         };
         self.take_segment(&segment, place, &verdict)
     }

@@ -1,8 +1,6 @@
 //! Handshakes of subflows, as far as TCP has them, and whether the options of MPTCP that belong
 //! there are there (RFC 8684, sections 3.1, 3.2 and 3.7).
 
-use mptcplab_wire::option::MptcpOption;
-
 use super::fallback::Fallback;
 use super::flow::Bits;
 use super::registry::{Registry, Seen};
@@ -155,12 +153,7 @@ impl Registry {
         }
         let follows = segment.sequence == flow.next[from];
         flow.bits.set(Bits::first_data(from), false);
-        let is_mapped = segment.options.mptcp.iter().any(|option| match option {
-            MptcpOption::Capable(_) => true,
-            MptcpOption::Dss(dss) => dss.mapping.is_some(),
-            _ => false,
-        });
-        if follows && !is_mapped && !segment.options_cut {
+        if follows && !segment.tells_mapping() && !segment.options_cut {
             self.fall_back(seen, Fallback::NoDss, events);
         }
     }

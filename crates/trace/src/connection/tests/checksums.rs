@@ -37,15 +37,9 @@ fn send(lab: &mut Lab, ssn: i64, data: &[u8], dss: Option<Dss>) -> Option<bool> 
         from: Side::Client,
     };
     let verdict = Verdict {
-        kind: Kind::New,
         sequence: ssn,
-        acknowledgement: None,
         new_bytes: data.len() as u32,
-        newly_acknowledged_bytes: 0,
-        in_flight_bytes: 0,
-        window_bytes: None,
-        rtt: None,
-        spurious_frame: None,
+        ..Verdict::of(Kind::New)
     };
     lab.take_segment(&segment, place, &verdict).checksum_valid
 }

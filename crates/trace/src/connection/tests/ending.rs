@@ -85,15 +85,9 @@ fn a_fast_close_ends_the_connection() {
         from: Side::Client,
     };
     let verdict = Verdict {
-        kind: Kind::Acknowledgement,
         sequence: 1,
         acknowledgement: Some(1),
-        new_bytes: 0,
-        newly_acknowledged_bytes: 0,
-        in_flight_bytes: 0,
-        window_bytes: None,
-        rtt: None,
-        spurious_frame: None,
+        ..Verdict::of(Kind::Acknowledgement)
     };
     lab.take_segment(&segment, place, &verdict);
     assert_eq!(lab.connection.summary().end, DataEnd::FastClose);

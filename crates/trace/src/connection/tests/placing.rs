@@ -109,15 +109,9 @@ fn the_first_mapping_may_be_that_of_mp_capable() {
         data_checksum: None,
     }));
     let verdict = Verdict {
-        kind: Kind::New,
         sequence: 1,
-        acknowledgement: None,
         new_bytes: 100,
-        newly_acknowledged_bytes: 0,
-        in_flight_bytes: 0,
-        window_bytes: None,
-        rtt: None,
-        spurious_frame: None,
+        ..Verdict::of(Kind::New)
     };
     let place = Place {
         connection: 0,

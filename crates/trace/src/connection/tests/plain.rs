@@ -39,15 +39,9 @@ fn plain_tcp_without_a_handshake_counts_as_its_subflow_does() {
     let mut segment = lab.segment(0, Side::Client, &draft);
     segment.sequence = 77_777;
     let verdict = Verdict {
-        kind: Kind::New,
         sequence: 1,
-        acknowledgement: None,
         new_bytes: 100,
-        newly_acknowledged_bytes: 0,
-        in_flight_bytes: 0,
-        window_bytes: None,
-        rtt: None,
-        spurious_frame: None,
+        ..Verdict::of(Kind::New)
     };
     let place = Place {
         connection: 0,
