@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import signal
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from types import FrameType
 
 import typer
 
 from mptcplab.cli.errors import UserError
+from mptcplab.cli.interruption import INTERRUPTED_STATUS, Interruption
 from mptcplab.cli.progress import RunProgress
 from mptcplab.cli.scenarios import load_scenario, with_known_metrics
 from mptcplab.engine.choice import EngineName, choose
@@ -34,9 +32,6 @@ from mptcplab.scenario import (
 from mptcplab.scenario.problem import did_you_mean
 from mptcplab.scenario.units import UnitError, parse_time
 
-INTERRUPTED_STATUS = 130
-"""Exit status after Ctrl-C, as shells have it."""
-
 
 @dataclass(frozen=True)
 class RunOptions:
@@ -55,22 +50,6 @@ class RunOptions:
     as_json: bool
 
 
-@dataclass
-class Interruption:
-    """Whether Ctrl-C was pressed, and what it has to stop."""
-
-    requested: bool = False
-    current: Engine | None = field(default=None)
-
-    def request(self, _signal: int, _frame: FrameType | None) -> None:
-        """The signal's handler: the second one ends everything at once."""
-        if self.requested:
-            raise KeyboardInterrupt
-        self.requested = True
-        if self.current is not None:
-            self.current.stop()
-
-
 @dataclass(frozen=True)
 class Prepared:
     """A scenario that an engine can run as chosen."""
@@ -86,7 +65,7 @@ def run_scenarios(options: RunOptions) -> None:
     interruption = Interruption()
     reported: list[tuple[Path, list[Result]]] = []
     failures: list[str] = []
-    with _signals(interruption):
+    with interruption.listening():
         for one in prepared:
             if interruption.requested:
                 break
@@ -169,13 +148,14 @@ def _run(
         result = Result.create(folder, _description(scenario, choice, engine))
         planned = jobs(scenario, choice, result, captures=options.capture)
         with RunProgress(planned, scenario.name, shown=not options.as_json) as progress:
-            interruption.current = _engine(engine, options)
+            executor = _engine(engine, options)
+            interruption.stop = executor.stop
             if not interruption.requested:
-                failures += interruption.current.execute(planned, progress)
+                failures += executor.execute(planned, progress)
     except (RecordingError, ScenarioError) as error:
         raise UserError(str(error)) from error
     finally:
-        interruption.current = None
+        interruption.stop = None
     return result
 
 
@@ -231,17 +211,3 @@ def _description(scenario: Scenario, choice: Choice, engine: str) -> Description
         command=("mptcplab", *sys.argv[1:]),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
     )
-
-
-@contextmanager
-def _signals(interruption: Interruption) -> Iterator[None]:
-    """Ctrl-C and a polite kill end the session with what was measured."""
-    previous = {
-        number: signal.signal(number, interruption.request)
-        for number in (signal.SIGINT, signal.SIGTERM)
-    }
-    try:
-        yield
-    finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler)

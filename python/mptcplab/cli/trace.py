@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING
 
 import typer
 
 from mptcplab.cli.errors import UserError
+from mptcplab.cli.interruption import INTERRUPTED_STATUS, Interruption
 from mptcplab.scenario.units import UnitError, parse_time
 from mptcplab.trace.errors import TraceError
 
@@ -21,9 +18,6 @@ if TYPE_CHECKING:
     from mptcplab.trace.pairing import Pair
     from mptcplab.trace.trace import Trace
     from mptcplab.trace.views import View
-
-INTERRUPTED_STATUS = 130
-"""Exit status after Ctrl-C, as shells have it."""
 
 
 @dataclass(frozen=True)
@@ -50,19 +44,6 @@ class TraceOptions:
         """Whether the table of packets is needed, which costs time and room."""
         wanted = (self.tables, self.html, self.peer or None, self.statistics or None)
         return any(one is not None for one in wanted)
-
-
-@dataclass
-class Interruption:
-    """Whether Ctrl-C was pressed."""
-
-    requested: bool = False
-
-    def request(self, _signal: int, _frame: FrameType | None) -> None:
-        """The signal's handler: the second one ends everything at once."""
-        if self.requested:
-            raise KeyboardInterrupt
-        self.requested = True
 
 
 def trace_captures(options: TraceOptions) -> None:
@@ -143,7 +124,7 @@ def _read(
         return open_tables(files[0])
     from mptcplab.cli.trace_progress import ReadingProgress
 
-    with _signals(interruption), ReadingProgress(files) as bar:
+    with interruption.listening(), ReadingProgress(files) as bar:
 
         def progress(done: int, total: int) -> bool:
             bar.reached(done, total)
@@ -205,17 +186,3 @@ def _numbers(text: str | None) -> set[int] | None:
     if not all(part.isdecimal() for part in parts):
         raise UserError(f"--connection: '{text}': write numbers, such as 0 or 0,3")
     return {int(part) for part in parts}
-
-
-@contextmanager
-def _signals(interruption: Interruption) -> Iterator[None]:
-    """Ctrl-C and a polite kill end the reading with what was read."""
-    previous = {
-        number: signal.signal(number, interruption.request)
-        for number in (signal.SIGINT, signal.SIGTERM)
-    }
-    try:
-        yield
-    finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler)

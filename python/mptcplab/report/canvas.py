@@ -2,8 +2,11 @@
 
 import io
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 WIDTH_INCHES = 8.2
@@ -30,6 +33,14 @@ LOOK: dict[Any, Any] = {
 """Settings of matplotlib, for `rc_context`."""
 
 
+@dataclass(frozen=True)
+class Mark:
+    """Something that happened."""
+
+    time_s: float
+    label: str
+
+
 def figure_of(height_inches: float) -> Figure:
     """A figure with fixed margins: room for labels on the left, for the legend on the right."""
     figure = Figure(figsize=(WIDTH_INCHES, height_inches))
@@ -54,3 +65,22 @@ def svg_of(figure: Figure) -> str:
     return re.sub(
         r"(<svg[^>]*?) width=\"[^\"]*\"", r"\1", re.sub(r" height=\"[\d.]+pt\"", "", element)
     )
+
+
+def draw_marks(axes: Axes, marks: Sequence[Mark]) -> None:
+    """Draws a dashed line with its label at the time of each mark."""
+    for mark in marks:
+        axes.axvline(mark.time_s, color="#555555", linewidth=0.9, linestyle=(0, (2, 2)))
+        axes.annotate(
+            mark.label,
+            (mark.time_s, 1.0),
+            xycoords=("data", "axes fraction"),
+            xytext=(2, -2),
+            textcoords="offset points",
+            rotation=90,
+            va="top",
+            ha="left",
+            fontsize=7,
+            color="#333333",
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8, "alpha": 0.7},
+        )

@@ -8,9 +8,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from mptcplab.metrics import VariantMetrics
-from mptcplab.report.canvas import LOOK, WIDTH_INCHES, figure_of, svg_of
+from mptcplab.report.canvas import LOOK, WIDTH_INCHES, draw_marks, figure_of, svg_of
 from mptcplab.report.palette import Style, styles
-from mptcplab.report.series import Course, Line, Mark
+from mptcplab.report.series import Course, Line
 
 PANEL_INCHES = 2.0
 
@@ -30,7 +30,7 @@ def courses_over_time(
         panels = figure.subplots(len(drawn), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
         for panel, course in zip(panels, drawn, strict=True):
             _panel(panel, lines(course), colours)
-            _mark(panel, course.marks)
+            draw_marks(panel, course.marks)
             panel.set_title(course.variant, loc="left", fontsize=9, fontweight="bold")
             panel.set_ylabel(ylabel)
         panels[-1].set_xlabel("time in s")
@@ -59,24 +59,6 @@ def _panel(panel: Axes, lines: Sequence[Line], colours: Mapping[str, Style]) -> 
             alpha=1.0 if repeat == 0 else 0.75,
         )
     panel.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
-
-
-def _mark(panel: Axes, marks: Sequence[Mark]) -> None:
-    for mark in marks:
-        panel.axvline(mark.time_s, color="#555555", linewidth=0.9, linestyle=(0, (2, 2)))
-        panel.annotate(
-            mark.label,
-            (mark.time_s, 1.0),
-            xycoords=("data", "axes fraction"),
-            xytext=(2, -2),
-            textcoords="offset points",
-            rotation=90,
-            va="top",
-            ha="left",
-            fontsize=7,
-            color="#333333",
-            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8, "alpha": 0.7},
-        )
 
 
 def path_utilisation(

@@ -13,6 +13,7 @@ from mptcplab.metrics import transfers as figures
 from mptcplab.metrics.comparison import Run, VariantMetrics
 from mptcplab.metrics.plan import Plan
 from mptcplab.recording import Recording
+from mptcplab.report.canvas import Mark
 
 MOST_POINTS = 240
 """Points of a line; more cannot be told apart in print and make the page large."""
@@ -35,14 +36,6 @@ class Line:
     """What it is about, a client's interface or a client; colours follow it."""
     times_s: Numbers
     values: Numbers
-
-
-@dataclass(frozen=True)
-class Mark:
-    """Something that happened."""
-
-    time_s: float
-    label: str
 
 
 @dataclass(frozen=True)

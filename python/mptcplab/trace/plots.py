@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 
-from mptcplab.report.canvas import LOOK, figure_of, svg_of
+from mptcplab.report.canvas import LOOK, Mark, draw_marks, figure_of, svg_of
 from mptcplab.report.palette import Style, styles
 from mptcplab.trace import series, words
 from mptcplab.trace.series import Line, Points
@@ -49,14 +49,6 @@ class Span:
     left_s: float
     right_s: float
     marks: tuple[Mark, ...]
-
-
-@dataclass(frozen=True)
-class Mark:
-    """Something that happened."""
-
-    time_s: float
-    label: str
 
 
 def looks(subflows: Sequence[int]) -> dict[int, Style]:
@@ -166,7 +158,7 @@ def _sequence(
         axes, below = panels[0, 0], panels[1, 0]
         _in_order(axes, points["all"].frame, styles_of)
         _sent_again(axes, points)
-        _mark(axes, span)
+        _set_span(axes, span)
         axes.set_ylabel(f"{name.lower()} number in MB")
         _legend(axes)
         _strip(below, rows, styles_of)
@@ -317,7 +309,7 @@ def _over_time(
         axes = figure.subplots()
         for line in lines:
             _draw(axes, line, styles_of)
-        _mark(axes, span)
+        _set_span(axes, span)
         axes.set_xlabel("time in s")
         axes.set_ylabel(ylabel)
         axes.set_ylim(0, 1.08 * max(np.nanmax(line.values) for line in lines))
@@ -397,23 +389,10 @@ def _draw(axes: Axes, line: Line, styles_of: Mapping[int, Style]) -> None:
     )
 
 
-def _mark(axes: Axes, span: Span) -> None:
+def _set_span(axes: Axes, span: Span) -> None:
     """Sets the time axis, and marks what happened."""
     axes.set_xlim(span.left_s, span.right_s)
-    for mark in span.marks:
-        axes.axvline(mark.time_s, color="#555555", linewidth=0.9, linestyle=(0, (2, 2)))
-        axes.annotate(
-            mark.label,
-            (mark.time_s, 1.0),
-            xycoords=("data", "axes fraction"),
-            xytext=(2, -2),
-            textcoords="offset points",
-            rotation=90,
-            va="top",
-            fontsize=7,
-            color="#333333",
-            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8, "alpha": 0.7},
-        )
+    draw_marks(axes, span.marks)
 
 
 def _legend(axes: Axes) -> None:
