@@ -15,8 +15,9 @@ from tests.report.sample import sample
 from mptcplab.metrics import compare
 from mptcplab.report import Report, report, to_html, to_terminal
 from mptcplab.report import model as model_module
+from mptcplab.report.canvas import Mark
 from mptcplab.report.html import topology
-from mptcplab.report.series import Mark, course, representative
+from mptcplab.report.series import course, representative
 
 
 @pytest.fixture(scope="module")
