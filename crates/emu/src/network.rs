@@ -16,11 +16,11 @@ use crate::capture;
 use crate::emulator::{Control, EmulatedLink, Emulator, Summary};
 use crate::frames::port::{Interface, Port};
 use crate::host::Host;
-use crate::netlink::route::{Route, VethEnd};
 use crate::netns::NetNs;
 use crate::plan::{Action, InterfaceRef, Plan};
 use crate::realtime::ReservedThread;
 use crate::record::Recorder;
+use crate::route::{Route, VethEnd};
 use crate::sysctl;
 
 /// Every node and link of a plan, made but silent.

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use mptcplab_emu::emulator::{EmulatedLink, Emulator};
 use mptcplab_emu::frames::port::{Interface, Port};
-use mptcplab_emu::netlink::route::Route;
 use mptcplab_emu::netns::NetNs;
 use mptcplab_emu::realtime::ReservedThread;
+use mptcplab_emu::route::Route;
 use mptcplab_link::LinkConfig;
 use nix::net::if_::if_nametoindex;
 use nix::sys::resource::{UsageWho, getrusage};

@@ -14,10 +14,10 @@ use std::time::{Duration, Instant};
 
 use mptcplab_emu::frames::port::{Interface, Outgoing, Port};
 use mptcplab_emu::frames::segments::Frame;
-use mptcplab_emu::netlink::route::{Route, VethEnd};
 use mptcplab_emu::netns::NetNs;
 use mptcplab_emu::plan::Prefix;
 use mptcplab_emu::realtime;
+use mptcplab_emu::route::{Route, VethEnd};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::resource::{UsageWho, getrusage};

@@ -2,8 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mptcplab_emu::netlink::messages;
-use mptcplab_emu::telemetry::{MptcpInfo, TcpInfo};
+use mptcplab_kernel::netlink::messages;
+use mptcplab_kernel::{MptcpInfo, TcpInfo};
 use netlink_packet_route::RouteNetlinkMessage;
 
 fuzz_target!(|bytes: &[u8]| {

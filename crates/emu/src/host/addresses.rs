@@ -4,8 +4,8 @@ use std::io;
 use std::net::IpAddr;
 
 use super::manager::Manager;
-use crate::netlink::route::{TABLE_MAIN, default_prefix, network};
 use crate::plan::Prefix;
+use crate::route::{TABLE_MAIN, default_prefix, network};
 
 /// Routing tables of the interfaces, by their place in the node.
 const FIRST_TABLE: u32 = 1000;

@@ -11,10 +11,11 @@ use nix::sys::eventfd::EventFd;
 
 use super::Command;
 use super::subflows::FIRST_REJOIN_PAUSE;
-use crate::netlink::mptcp::PathManager;
-use crate::netlink::route::{Events, Route};
 use crate::plan::{Interface, Node, Prefix};
 use crate::record::Recorder;
+use crate::route::{Events, Route};
+use mptcplab_kernel::event::Events as ConnectionEvents;
+use mptcplab_kernel::path_manager::PathManager;
 
 /// What the manager knows of one interface.
 pub(super) struct Managed {
@@ -46,7 +47,7 @@ pub(super) struct Manager<'a> {
     pub(super) events: Events,
     pub(super) path_manager: Option<PathManager>,
     /// Events of the connections, where subflows are opened through them.
-    pub(super) connections: Option<PathManager>,
+    pub(super) connections: Option<ConnectionEvents>,
     pub(super) managed: Vec<Managed>,
 }
 
@@ -94,9 +95,7 @@ impl<'a> Manager<'a> {
             )?;
         }
         let connections = if node.mptcp.subflows_per_pair > 1 && path_manager.is_some() {
-            let mut connections = PathManager::open()?;
-            connections.subscribe()?;
-            Some(connections)
+            Some(ConnectionEvents::open()?)
         } else {
             None
         };

@@ -4,9 +4,9 @@ use std::io;
 
 use nix::sched::{CloneFlags, unshare};
 
-use crate::netlink::route::Route;
 use crate::netns::NetNs;
 use crate::plan::Node;
+use crate::route::Route;
 use crate::sysctl;
 
 /// Moves the calling thread into a new namespace and sets its sysctls.

@@ -1,10 +1,13 @@
 //! Subflows that the kernel's path manager does not open by itself, and the flags of its endpoints.
 
 use std::io;
+use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
+use mptcplab_kernel::event::EventKind;
+use mptcplab_kernel::path_manager::{EndpointFlags, Local};
+
 use super::manager::Manager;
-use crate::plan::EndpointFlags;
 use crate::telemetry::subflows;
 
 /// Address id of the additional subflows of one address pair: any but that of another address.
@@ -94,7 +97,12 @@ impl Manager<'_> {
     pub(super) fn endpoint_flags(&self, interface: usize) -> Option<EndpointFlags> {
         let planned = self.interface(interface).endpoint?;
         let backup = self.managed[interface].backup.unwrap_or(planned.backup);
-        Some(EndpointFlags { backup, ..planned })
+        Some(EndpointFlags {
+            signal: planned.signal,
+            subflow: planned.subflow,
+            backup,
+            fullmesh: planned.fullmesh,
+        })
     }
 
     /// Opens the additional subflows of each connection that has just become established
@@ -106,19 +114,27 @@ impl Manager<'_> {
             return;
         };
         let mut trouble = Vec::new();
-        match connections.established() {
-            Ok(established) => {
-                for connection in established {
-                    for _ in 1..self.node.mptcp.subflows_per_pair {
-                        if let Err(error) =
-                            path_manager.create_subflow(&connection, PAIR_ADDRESS_ID)
-                        {
-                            trouble.push(format!("no further subflow could be opened: {error}"));
-                        }
-                    }
+        let read = connections.read(|event| {
+            let (Some(local), Some(remote)) = (event.local, event.remote) else {
+                return;
+            };
+            if event.kind != EventKind::Established || event.server_side == Some(true) {
+                return;
+            }
+            let local = Local {
+                address: SocketAddr::new(local.ip(), 0),
+                id: PAIR_ADDRESS_ID,
+                backup: false,
+                interface: 0,
+            };
+            for _ in 1..self.node.mptcp.subflows_per_pair {
+                if let Err(error) = path_manager.create_subflow(event.token, &local, remote) {
+                    trouble.push(format!("no further subflow could be opened: {error}"));
                 }
             }
-            Err(error) => trouble.push(format!("the connections' events are lost: {error}")),
+        });
+        if let Err(error) = read {
+            trouble.push(format!("the connections' events are lost: {error}"));
         }
         trouble.iter().for_each(|text| self.warn(text));
     }

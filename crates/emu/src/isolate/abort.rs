@@ -6,7 +6,7 @@ use std::io;
 
 use netlink_packet_core::{NetlinkDeserializable, NetlinkHeader, NetlinkSerializable};
 
-use crate::netlink::Netlink;
+use mptcplab_kernel::netlink::Netlink;
 
 const SOCK_DIAG_BY_FAMILY: u16 = 20;
 const SOCK_DESTROY: u16 = 21;

@@ -5,11 +5,11 @@ use std::io;
 use socket2::Socket;
 
 use super::NodeContext;
-use super::mptcp_info::MptcpInfo;
 use super::rows::{ConnectionSample, SubflowSample};
-use super::sock_diag::SubflowIdentity;
-use super::sockopt::{connection, tcp_info};
 use crate::record::Recorder;
+use mptcplab_kernel::MptcpInfo;
+use mptcplab_kernel::sock_diag::SubflowIdentity;
+use mptcplab_kernel::socket::{connection, tcp_info};
 
 /// What a connection turned out to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

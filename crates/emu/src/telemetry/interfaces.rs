@@ -4,8 +4,8 @@ use std::io;
 
 use serde::Serialize;
 
-use super::bytes::{u32_at, u64_at};
-use super::dump::{Dumper, attributes};
+use mptcplab_kernel::bytes::{u32_at, u64_at};
+use mptcplab_kernel::dump::{Dumper, attributes};
 
 const RTM_GETLINK: u16 = 18;
 const IFINFOMSG_LENGTH: usize = 16;

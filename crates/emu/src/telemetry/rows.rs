@@ -7,9 +7,9 @@ use serde::Serialize;
 
 use super::NodeContext;
 use super::interfaces::Counters;
-use super::mptcp_info::MptcpInfo;
-use super::sock_diag::SubflowIdentity;
-use super::tcp_info::TcpInfo;
+use mptcplab_kernel::MptcpInfo;
+use mptcplab_kernel::TcpInfo;
+use mptcplab_kernel::sock_diag::SubflowIdentity;
 
 /// A row of `subflow_samples`.
 #[derive(Serialize)]

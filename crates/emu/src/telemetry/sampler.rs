@@ -10,11 +10,12 @@ use mptcplab_record::Counter;
 use mptcplab_traffic::verdict::Mib;
 
 use super::NodeContext;
-use super::dump::Dumper;
+use super::interfaces;
 use super::mib;
 use super::rows::{ConnectionSample, InterfaceSample, SubflowSample};
-use super::{interfaces, sock_diag};
 use crate::record::Recorder;
+use mptcplab_kernel::dump::Dumper;
+use mptcplab_kernel::sock_diag;
 
 /// What the sampling took.
 #[derive(Clone, Copy, Debug, Default)]

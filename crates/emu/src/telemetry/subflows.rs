@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::io;
 use std::net::IpAddr;
 
-use super::dump::Dumper;
-use super::sock_diag;
+use mptcplab_kernel::dump::Dumper;
+use mptcplab_kernel::sock_diag;
 
 /// The MPTCP connections of a namespace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -6,10 +6,10 @@ use std::io;
 use mptcplab_traffic::verdict::{Evidence, Finding, Mib, Side, Tally};
 
 use super::item::Item;
-use crate::netlink::mptcp::PathManager;
 use crate::plan::Workload;
 use crate::telemetry::NodeContext;
 use crate::telemetry::mib;
+use mptcplab_kernel::path_manager::PathManager;
 
 /// Why the joins of a connection may not be known.
 const WHY_UNKNOWN: &str = "they never stood, or the kernel's events were lost";

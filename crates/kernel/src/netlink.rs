@@ -1,8 +1,5 @@
 //! Requests to the kernel over netlink: one message, one answer, errors as `io::Error`.
 
-pub mod mptcp;
-pub mod route;
-
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
@@ -34,6 +31,14 @@ impl Netlink {
         })
     }
 
+    /// Opens a socket of generic netlink.
+    ///
+    /// # Errors
+    /// As [`Netlink::open`].
+    pub fn generic() -> io::Result<Self> {
+        Self::open(netlink_sys::protocols::NETLINK_GENERIC)
+    }
+
     /// The socket itself, for subscriptions and for polling.
     pub fn socket(&mut self) -> &mut Socket {
         &mut self.socket
@@ -47,8 +52,7 @@ impl Netlink {
     where
         T: NetlinkSerializable + NetlinkDeserializable,
     {
-        self.send(payload, flags | NLM_F_ACK)?;
-        self.answers::<T>(|_| {})
+        self.exchange(payload, flags | NLM_F_ACK, |_: T| {})
     }
 
     /// Sends a dump request and gives each row to `row`.
@@ -59,8 +63,19 @@ impl Netlink {
     where
         T: NetlinkSerializable + NetlinkDeserializable,
     {
-        self.send(payload, NLM_F_DUMP)?;
-        self.answers(row)
+        self.exchange(payload, NLM_F_DUMP, row)
+    }
+
+    /// Sends a request with these flags and gives each answer to `answer`.
+    ///
+    /// # Errors
+    /// The kernel's error, by its number.
+    pub fn exchange<T>(&mut self, payload: T, flags: u16, answer: impl FnMut(T)) -> io::Result<()>
+    where
+        T: NetlinkSerializable + NetlinkDeserializable,
+    {
+        self.send(payload, flags)?;
+        self.answers(answer)
     }
 
     fn send<T: NetlinkSerializable>(&mut self, payload: T, flags: u16) -> io::Result<()> {

@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use super::bytes::{u8_at, u32_at, u64_at};
+use crate::bytes::{u8_at, u32_at, u64_at};
 
 /// Length that is asked for; longer structures are cut, shorter ones leave fields unknown.
-pub(super) const MPTCP_INFO_LENGTH: usize = 128;
+pub(crate) const MPTCP_INFO_LENGTH: usize = 128;
 
 /// `MPTCP_INFO_FLAG_FALLBACK`
 const FLAG_FALLBACK: u32 = 1;

@@ -4,9 +4,9 @@ use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, AsRawFd};
 
-use super::bytes::{address_at, port_at, u16_at, u32_at};
-use super::mptcp_info::{MPTCP_INFO_LENGTH, MptcpInfo};
-use super::tcp_info::{TCP_INFO_LENGTH, TcpInfo};
+use crate::bytes::{address_at, port_at, u16_at, u32_at};
+use crate::mptcp_info::{MPTCP_INFO_LENGTH, MptcpInfo};
+use crate::tcp_info::{TCP_INFO_LENGTH, TcpInfo};
 
 const SOL_MPTCP: i32 = 284;
 const MPTCP_INFO: i32 = 1;
@@ -29,26 +29,36 @@ const FULL_INFO_HEADER_LENGTH: usize = 40;
 
 /// One TCP connection below a socket.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Subflow {
-    pub(super) local: SocketAddr,
-    pub(super) remote: SocketAddr,
-    pub(super) info: TcpInfo,
+pub struct Subflow {
+    /// Its id in the connection, never given again; kernels before 6.5 do not tell.
+    pub id: Option<u32>,
+    /// Its address and port.
+    pub local: SocketAddr,
+    /// The peer's.
+    pub remote: SocketAddr,
+    /// Its state and counters. A closed initial subflow stays in the list.
+    pub info: TcpInfo,
 }
 
 /// What the kernel tells about an MPTCP socket.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Connection {
-    pub(super) info: MptcpInfo,
-    pub(super) subflows: Vec<Subflow>,
+pub struct Connection {
+    /// Its counters.
+    pub info: MptcpInfo,
+    /// Its subflows, the initial one first.
+    pub subflows: Vec<Subflow>,
 }
 
 /// The connection of an MPTCP socket; `None` where it is TCP, from the start or by fallback.
-pub(super) fn connection(socket: &impl AsFd) -> Option<Connection> {
+pub fn connection(socket: &impl AsFd) -> Option<Connection> {
     full_info(socket).or_else(|_| parts(socket)).ok()
 }
 
 /// `TCP_INFO`; on an MPTCP socket that has fallen back, that of its only connection.
-pub(super) fn tcp_info(socket: &impl AsFd) -> io::Result<TcpInfo> {
+///
+/// # Errors
+/// What getsockopt(2) gives.
+pub fn tcp_info(socket: &impl AsFd) -> io::Result<TcpInfo> {
     let mut bytes = [0; TCP_INFO_LENGTH];
     let length = read_option(socket, libc::IPPROTO_TCP, libc::TCP_INFO, &mut bytes)?;
     Ok(TcpInfo::parse(&bytes[..length]))
@@ -77,7 +87,13 @@ fn full_info(socket: &impl AsFd) -> io::Result<Connection> {
         .chunks_exact(SUBFLOW_INFO_LENGTH)
         .zip(infos.chunks_exact(TCP_INFO_LENGTH))
         .take(count)
-        .filter_map(|(addresses, info)| subflow(&addresses[8..], &info[..tcp_info_length]))
+        .filter_map(|(addresses, info)| {
+            subflow(
+                u32_at(addresses, 0),
+                &addresses[8..],
+                &info[..tcp_info_length],
+            )
+        })
         .collect();
     let info = bytes[..length]
         .get(FULL_INFO_HEADER_LENGTH..)
@@ -104,7 +120,7 @@ fn parts(socket: &impl AsFd) -> io::Result<Connection> {
             0
         });
     let subflows = pairs
-        .filter_map(|(addresses, info)| subflow(addresses, info))
+        .filter_map(|(addresses, info)| subflow(None, addresses, info))
         .collect();
     Ok(Connection { info, subflows })
 }
@@ -129,8 +145,9 @@ fn elements(socket: &impl AsFd, name: i32, length: usize) -> io::Result<Vec<Vec<
         .collect())
 }
 
-fn subflow(addresses: &[u8], info: &[u8]) -> Option<Subflow> {
+fn subflow(id: Option<u32>, addresses: &[u8], info: &[u8]) -> Option<Subflow> {
     Some(Subflow {
+        id,
         local: socket_address(addresses)?,
         remote: socket_address(addresses.get(ADDRESS_LENGTH..)?)?,
         info: TcpInfo::parse(info),
@@ -249,7 +266,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_bytes_are_read_without_panic(addresses: Vec<u8>, info: Vec<u8>) {
-            subflow(&addresses, &info);
+            subflow(None, &addresses, &info);
         }
     }
 }

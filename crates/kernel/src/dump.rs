@@ -2,11 +2,13 @@
 
 use std::io;
 
-use netlink_packet_core::{NLM_F_DUMP, NLM_F_REQUEST, NLMSG_DONE, NLMSG_ERROR, NetlinkBuffer};
+use netlink_packet_core::{
+    NLM_F_ACK, NLM_F_DUMP, NLM_F_REQUEST, NLMSG_DONE, NLMSG_ERROR, NetlinkBuffer,
+};
 use netlink_packet_core::{NlaBuffer, NlasIterator};
 use netlink_sys::{Socket, SocketAddr};
 
-use super::bytes::u32_at;
+use crate::bytes::u32_at;
 
 const HEADER_LENGTH: usize = 16;
 
@@ -14,7 +16,7 @@ const HEADER_LENGTH: usize = 16;
 const READ_LENGTH: usize = 64 * 1024;
 
 /// A netlink socket of the namespace in which it was opened, for dumps.
-pub(super) struct Dumper {
+pub struct Dumper {
     socket: Socket,
     buffer: Vec<u8>,
     sequence: u32,
@@ -22,7 +24,10 @@ pub(super) struct Dumper {
 
 impl Dumper {
     /// Opens a socket of a netlink family (`NETLINK_SOCK_DIAG` …) in the thread's namespace.
-    pub(super) fn open(family: i32) -> io::Result<Self> {
+    ///
+    /// # Errors
+    /// What socket(2) and bind(2) give.
+    pub fn open(family: i32) -> io::Result<Self> {
         let mut socket = Socket::new(family as isize)?;
         socket.bind_auto()?;
         socket.connect(&SocketAddr::new(0, 0))?;
@@ -33,32 +38,58 @@ impl Dumper {
         })
     }
 
-    /// Asks for a dump and gives each message's type and payload to `each`.
-    pub(super) fn dump(
+    /// Asks for a dump and gives each message's payload to `each`.
+    ///
+    /// # Errors
+    /// The kernel's, by its number.
+    pub fn dump(
         &mut self,
         kind: u16,
         payload: &[u8],
         mut each: impl FnMut(&[u8]),
     ) -> io::Result<()> {
+        self.exchange(kind, NLM_F_DUMP, payload, &mut each)
+    }
+
+    /// Asks for one thing and gives the payload of its message to `each`.
+    ///
+    /// # Errors
+    /// The kernel's, by its number.
+    pub fn ask(
+        &mut self,
+        kind: u16,
+        payload: &[u8],
+        mut each: impl FnMut(&[u8]),
+    ) -> io::Result<()> {
+        self.exchange(kind, NLM_F_ACK, payload, &mut each)
+    }
+
+    fn exchange(
+        &mut self,
+        kind: u16,
+        flags: u16,
+        payload: &[u8],
+        each: &mut impl FnMut(&[u8]),
+    ) -> io::Result<()> {
         self.sequence = self.sequence.wrapping_add(1);
-        let request = request(kind, self.sequence, payload);
+        let request = request(kind, flags, self.sequence, payload);
         self.socket.send(&request, 0)?;
         loop {
             let length = self.socket.recv(&mut &mut self.buffer[..], 0)?;
-            if read_messages(&self.buffer[..length], self.sequence, &mut each)? {
+            if read_messages(&self.buffer[..length], self.sequence, each)? {
                 return Ok(());
             }
         }
     }
 }
 
-fn request(kind: u16, sequence: u32, payload: &[u8]) -> Vec<u8> {
+fn request(kind: u16, flags: u16, sequence: u32, payload: &[u8]) -> Vec<u8> {
     let length = HEADER_LENGTH + payload.len();
     let mut message = vec![0; length];
     let mut header = NetlinkBuffer::new(&mut message[..]);
     header.set_length(length as u32);
     header.set_message_type(kind);
-    header.set_flags(NLM_F_REQUEST | NLM_F_DUMP);
+    header.set_flags(NLM_F_REQUEST | flags);
     header.set_sequence_number(sequence);
     message[HEADER_LENGTH..].copy_from_slice(payload);
     message
@@ -94,7 +125,7 @@ fn status(payload: &[u8]) -> io::Result<()> {
 }
 
 /// The attributes in `bytes`: type (without its flag bits) and value; ends at the first broken one.
-pub(super) fn attributes(bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
+pub fn attributes(bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     NlasIterator::new(bytes)
         .map_while(Result::ok)
         .filter_map(|attribute: NlaBuffer<&[u8]>| {
@@ -113,7 +144,7 @@ mod tests {
     use super::*;
 
     fn message(kind: u16, sequence: u32, payload: &[u8]) -> Vec<u8> {
-        let mut bytes = request(kind, sequence, payload);
+        let mut bytes = request(kind, NLM_F_DUMP, sequence, payload);
         bytes.resize(bytes.len().next_multiple_of(4), 0);
         bytes
     }

@@ -2,22 +2,26 @@
 //! (`linux/inet_diag.h`).
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
-use super::bytes::{address_at, port_at, u8_at, u32_at};
-use super::dump::{Dumper, attributes};
-use super::mptcp_info::MptcpInfo;
-use super::tcp_info::TcpInfo;
+use crate::bytes::{address_at, port_at, u8_at, u32_at};
+use crate::dump::{Dumper, attributes};
+use crate::mptcp_info::MptcpInfo;
+use crate::tcp_info::TcpInfo;
 
 /// `TCPDIAG_GETSOCK`: the older request, which returns IPv4 and IPv6 in one pass over the table.
 const GETSOCK: u16 = 18;
+const SOCK_DIAG_BY_FAMILY: u16 = 20;
 const REQUEST_LENGTH: usize = 60;
+const REQUEST_V2_LENGTH: usize = 56;
 const MESSAGE_LENGTH: usize = 72;
 const STATES_OFFSET: usize = 52;
 
 const INET_DIAG_INFO: u16 = 2;
 const INET_DIAG_CONG: u16 = 4;
 const INET_DIAG_ULP_INFO: u16 = 19;
+/// What is asked for beside addresses and state.
+const EXTENSIONS: u8 = 1 << (INET_DIAG_INFO - 1) | 1 << (INET_DIAG_CONG - 1);
 const INET_DIAG_REQ_PROTOCOL: u16 = 3;
 const INET_ULP_INFO_MPTCP: u16 = 3;
 
@@ -33,25 +37,37 @@ const CONNECTED_STATES: u32 = 1 << 1 | 1 << 4 | 1 << 5 | 1 << 8 | 1 << 9 | 1 << 
 
 /// One TCP connection or MPTCP subflow.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct TcpSocket {
-    pub(super) local: SocketAddr,
-    pub(super) remote: SocketAddr,
-    pub(super) info: TcpInfo,
-    pub(super) congestion_control: Option<String>,
-    pub(super) mptcp: Option<SubflowIdentity>,
+pub struct TcpSocket {
+    /// Its address and port.
+    pub local: SocketAddr,
+    /// The peer's.
+    pub remote: SocketAddr,
+    /// Its state and counters.
+    pub info: TcpInfo,
+    /// Name of its congestion control.
+    pub congestion_control: Option<String>,
+    /// What it is in a connection of MPTCP; `None` for plain TCP.
+    pub mptcp: Option<SubflowIdentity>,
 }
 
 /// What makes a TCP socket a subflow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct SubflowIdentity {
-    pub(super) token: Option<u32>,
-    pub(super) local_id: Option<u8>,
-    pub(super) remote_id: Option<u8>,
-    pub(super) backup: Option<bool>,
+pub struct SubflowIdentity {
+    /// Token of the connection on this host; told to those with CAP_NET_ADMIN only.
+    pub token: Option<u32>,
+    /// Id of the local address.
+    pub local_id: Option<u8>,
+    /// Id of the remote address.
+    pub remote_id: Option<u8>,
+    /// It is a backup, for one of the two ends.
+    pub backup: Option<bool>,
 }
 
 /// Every connected TCP socket, subflows included.
-pub(super) fn tcp_sockets(netlink: &mut Dumper, mut each: impl FnMut(TcpSocket)) -> io::Result<()> {
+///
+/// # Errors
+/// The kernel's.
+pub fn tcp_sockets(netlink: &mut Dumper, mut each: impl FnMut(TcpSocket)) -> io::Result<()> {
     netlink.dump(GETSOCK, &request(false), |message| {
         if let Some(socket) = parse_tcp(message) {
             each(socket);
@@ -60,10 +76,10 @@ pub(super) fn tcp_sockets(netlink: &mut Dumper, mut each: impl FnMut(TcpSocket))
 }
 
 /// Every connected MPTCP socket.
-pub(super) fn mptcp_sockets(
-    netlink: &mut Dumper,
-    mut each: impl FnMut(MptcpInfo),
-) -> io::Result<()> {
+///
+/// # Errors
+/// The kernel's.
+pub fn mptcp_sockets(netlink: &mut Dumper, mut each: impl FnMut(MptcpInfo)) -> io::Result<()> {
     netlink.dump(GETSOCK, &request(true), |message| {
         if let Some(info) = attributes_of(message).find(|&(kind, _)| kind == INET_DIAG_INFO) {
             each(MptcpInfo::parse(info.1));
@@ -71,11 +87,56 @@ pub(super) fn mptcp_sockets(
     })
 }
 
+/// The TCP socket between these addresses, whatever its state.
+///
+/// # Errors
+/// `NotFound` where there is none in the namespace.
+pub fn tcp_socket(
+    netlink: &mut Dumper,
+    local: SocketAddr,
+    remote: SocketAddr,
+) -> io::Result<TcpSocket> {
+    let mut found = None;
+    netlink.ask(
+        SOCK_DIAG_BY_FAMILY,
+        &request_one(local, remote),
+        |message| {
+            found = found.take().or_else(|| parse_tcp(message));
+        },
+    )?;
+    found.ok_or_else(|| io::ErrorKind::NotFound.into())
+}
+
+/// `struct inet_diag_req_v2`.
+fn request_one(local: SocketAddr, remote: SocketAddr) -> Vec<u8> {
+    const PORTS_OFFSET: usize = 8;
+    const COOKIE_OFFSET: usize = 48;
+    let mut bytes = vec![0; REQUEST_V2_LENGTH];
+    bytes[0] = if local.is_ipv4() {
+        libc::AF_INET
+    } else {
+        libc::AF_INET6
+    } as u8;
+    bytes[1] = libc::IPPROTO_TCP as u8;
+    bytes[2] = EXTENSIONS;
+    bytes[4..8].copy_from_slice(&u32::MAX.to_ne_bytes());
+    for (place, address) in [local, remote].iter().enumerate() {
+        bytes[PORTS_OFFSET + 2 * place..][..2].copy_from_slice(&address.port().to_be_bytes());
+        let bytes = &mut bytes[PORTS_OFFSET + 4 + 16 * place..];
+        match address.ip() {
+            IpAddr::V4(v4) => bytes[..4].copy_from_slice(&v4.octets()),
+            IpAddr::V6(v6) => bytes[..16].copy_from_slice(&v6.octets()),
+        }
+    }
+    bytes[COOKIE_OFFSET..].fill(0xff);
+    bytes
+}
+
 /// `struct inet_diag_req`, and for MPTCP, whose number does not fit it, an attribute.
 fn request(mptcp: bool) -> Vec<u8> {
     let mut bytes = vec![0; REQUEST_LENGTH];
     bytes[0] = libc::AF_INET as u8;
-    bytes[3] = 1 << (INET_DIAG_INFO - 1) | 1 << (INET_DIAG_CONG - 1);
+    bytes[3] = EXTENSIONS;
     bytes[STATES_OFFSET..][..4].copy_from_slice(&CONNECTED_STATES.to_ne_bytes());
     if mptcp {
         bytes.extend(8u16.to_ne_bytes());

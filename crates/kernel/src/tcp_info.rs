@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use super::bytes::{u8_at, u32_at, u64_at};
+use crate::bytes::{u8_at, u32_at, u64_at};
 
 /// Length that is asked for; longer structures are cut, shorter ones leave fields unknown.
-pub(super) const TCP_INFO_LENGTH: usize = 256;
+pub(crate) const TCP_INFO_LENGTH: usize = 256;
 
 /// `TCP_INFINITE_SSTHRESH`: slow start has not ended yet.
 const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
@@ -94,7 +94,7 @@ impl TcpInfo {
 }
 
 /// The RFC 9293 name of a state by its number in the kernel (`TCP_ESTABLISHED` = 1 …).
-pub(super) fn state_name(state: u8) -> Option<&'static str> {
+fn state_name(state: u8) -> Option<&'static str> {
     const NAMES: [&str; 12] = [
         "ESTABLISHED",
         "SYN-SENT",

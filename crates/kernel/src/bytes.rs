@@ -7,29 +7,33 @@ fn field<const N: usize>(bytes: &[u8], offset: usize) -> Option<[u8; N]> {
     bytes.get(offset..)?.first_chunk().copied()
 }
 
-pub(super) fn u8_at(bytes: &[u8], offset: usize) -> Option<u8> {
+/// A byte.
+pub fn u8_at(bytes: &[u8], offset: usize) -> Option<u8> {
     bytes.get(offset).copied()
 }
 
-pub(super) fn u16_at(bytes: &[u8], offset: usize) -> Option<u16> {
+/// Two bytes, in the byte order of the machine.
+pub fn u16_at(bytes: &[u8], offset: usize) -> Option<u16> {
     field(bytes, offset).map(u16::from_ne_bytes)
 }
 
-pub(super) fn u32_at(bytes: &[u8], offset: usize) -> Option<u32> {
+/// Four bytes, in the byte order of the machine.
+pub fn u32_at(bytes: &[u8], offset: usize) -> Option<u32> {
     field(bytes, offset).map(u32::from_ne_bytes)
 }
 
-pub(super) fn u64_at(bytes: &[u8], offset: usize) -> Option<u64> {
+/// Eight bytes, in the byte order of the machine.
+pub fn u64_at(bytes: &[u8], offset: usize) -> Option<u64> {
     field(bytes, offset).map(u64::from_ne_bytes)
 }
 
 /// A port: network byte order.
-pub(super) fn port_at(bytes: &[u8], offset: usize) -> Option<u16> {
+pub fn port_at(bytes: &[u8], offset: usize) -> Option<u16> {
     field(bytes, offset).map(u16::from_be_bytes)
 }
 
 /// An address of `family`; an IPv4 address mapped into IPv6 comes out as IPv4.
-pub(super) fn address_at(bytes: &[u8], offset: usize, family: u16) -> Option<IpAddr> {
+pub fn address_at(bytes: &[u8], offset: usize, family: u16) -> Option<IpAddr> {
     match i32::from(family) {
         libc::AF_INET => field::<4>(bytes, offset).map(|octets| Ipv4Addr::from(octets).into()),
         libc::AF_INET6 => {

@@ -16,9 +16,9 @@ use netlink_packet_route::rule::{RuleAction, RuleAttribute, RuleMessage};
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::protocols::NETLINK_ROUTE;
 
-use super::Netlink;
 use crate::netns::NetNs;
 use crate::plan::Prefix;
+use mptcplab_kernel::netlink::Netlink;
 
 /// The main routing table.
 pub const TABLE_MAIN: u32 = RouteHeader::RT_TABLE_MAIN as u32;

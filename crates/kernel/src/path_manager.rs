@@ -1,0 +1,366 @@
+//! Orders to the kernel's MPTCP path manager over generic netlink (family `mptcp_pm`).
+//!
+//! Message layouts: `Documentation/netlink/specs/mptcp_pm.yaml` and `include/uapi/linux/mptcp_pm.h`
+//! of the kernel. Orders about one connection need `net.mptcp.path_manager=userspace` (older
+//! kernels: `net.mptcp.pm_type=1`) when the connection is opened, and a subscriber of the
+//! [`Events`](crate::event::Events).
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::{AsFd, BorrowedFd};
+
+use netlink_packet_core::DefaultNla;
+
+use crate::dump::attributes;
+use crate::event::{ipv4, ipv6};
+use crate::generic::{Family, GenericMessage, nested, nla, number};
+use crate::netlink::Netlink;
+
+const CMD_ADD_ADDR: u8 = 1;
+const CMD_DEL_ADDR: u8 = 2;
+const CMD_GET_ADDR: u8 = 3;
+const CMD_SET_LIMITS: u8 = 5;
+const CMD_SET_FLAGS: u8 = 7;
+const CMD_ANNOUNCE: u8 = 8;
+const CMD_REMOVE: u8 = 9;
+const CMD_SUBFLOW_CREATE: u8 = 10;
+const CMD_SUBFLOW_DESTROY: u8 = 11;
+
+const ATTR_ADDR: u16 = 1;
+const ATTR_RCV_ADD_ADDRS: u16 = 2;
+const ATTR_SUBFLOWS: u16 = 3;
+const ATTR_TOKEN: u16 = 4;
+const ATTR_LOC_ID: u16 = 5;
+const ATTR_ADDR_REMOTE: u16 = 6;
+
+const ADDR_ATTR_FAMILY: u16 = 1;
+const ADDR_ATTR_ID: u16 = 2;
+const ADDR_ATTR_ADDR4: u16 = 3;
+const ADDR_ATTR_ADDR6: u16 = 4;
+const ADDR_ATTR_PORT: u16 = 5;
+const ADDR_ATTR_FLAGS: u16 = 6;
+const ADDR_ATTR_IF_IDX: u16 = 7;
+
+const FLAG_SIGNAL: u32 = 1;
+const FLAG_SUBFLOW: u32 = 2;
+const FLAG_BACKUP: u32 = 4;
+const FLAG_FULLMESH: u32 = 8;
+
+/// Orders to the path manager of one namespace.
+pub struct PathManager {
+    netlink: Netlink,
+    family: Family,
+}
+
+/// What the kernel's own path manager does with an address.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EndpointFlags {
+    /// It is announced (ADD_ADDR).
+    pub signal: bool,
+    /// Subflows are opened from it.
+    pub subflow: bool,
+    /// Its subflows are backups.
+    pub backup: bool,
+    /// Subflows are opened from it to every address of the peer.
+    pub fullmesh: bool,
+}
+
+/// An endpoint of the kernel's path manager.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Endpoint {
+    /// Its address id; the kernel gives one where 0 is asked for.
+    pub id: u8,
+    /// Its address.
+    pub address: IpAddr,
+    /// Its port, 0 where it has none.
+    pub port: u16,
+    /// What it is used for.
+    pub flags: EndpointFlags,
+}
+
+/// The local side of a subflow that is to be opened, or an address that is to be announced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Local {
+    /// The address, and a port or 0 for any.
+    pub address: SocketAddr,
+    /// Its address id. In one connection an address (with its port) keeps one id, and an id one
+    /// address; otherwise the kernel answers EINVAL. It chooses one for 0 on opening a subflow.
+    pub id: u8,
+    /// The subflow is a backup.
+    pub backup: bool,
+    /// Index of the interface that the subflow is bound to, 0 for none.
+    pub interface: u32,
+}
+
+impl PathManager {
+    /// Opens a socket in the calling thread's namespace.
+    ///
+    /// # Errors
+    /// `NotFound` where the kernel has no MPTCP.
+    pub fn open() -> io::Result<Self> {
+        let mut netlink = Netlink::generic()?;
+        let family = Family::ask(&mut netlink)?;
+        Ok(Self { netlink, family })
+    }
+
+    /// Sets the limits of every connection: additional subflows, and accepted ADD_ADDR.
+    ///
+    /// # Errors
+    /// The kernel's: limits above 8 are refused.
+    pub fn set_limits(&mut self, subflows: u32, add_addr_accepted: u32) -> io::Result<()> {
+        self.request(
+            CMD_SET_LIMITS,
+            &[
+                nla(ATTR_RCV_ADD_ADDRS, &add_addr_accepted.to_ne_bytes()),
+                nla(ATTR_SUBFLOWS, &subflows.to_ne_bytes()),
+            ],
+        )
+    }
+
+    /// Adds an endpoint; one that is there already is no error. It is not bound to an interface:
+    /// for a socket that is, the kernel takes every destination that it has no route to as one on
+    /// the link.
+    ///
+    /// # Errors
+    /// The kernel's: e.g. `signal` together with `fullmesh`, or more than 8 endpoints.
+    pub fn add_endpoint(&mut self, address: IpAddr, flags: EndpointFlags) -> io::Result<()> {
+        let mut address = address_attributes(address);
+        address.push(nla(ADDR_ATTR_FLAGS, &flag_bits(flags).to_ne_bytes()));
+        match self.request(CMD_ADD_ADDR, &[nested(ATTR_ADDR, &address)]) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            other => other,
+        }
+    }
+
+    /// Removes an endpoint: its subflows close and its announcement is withdrawn.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn delete_endpoint(&mut self, endpoint: &Endpoint) -> io::Result<()> {
+        let id = nla(ADDR_ATTR_ID, &[endpoint.id]);
+        self.request(CMD_DEL_ADDR, &[nested(ATTR_ADDR, &[id])])
+    }
+
+    /// The endpoints of the namespace.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn endpoints(&mut self) -> io::Result<Vec<Endpoint>> {
+        self.addresses(&[])
+    }
+
+    /// The local addresses that were given ids in one connection by orders about it.
+    ///
+    /// # Errors
+    /// The kernel's; those before 6.10 cannot tell.
+    pub fn local_addresses(&mut self, token: u32) -> io::Result<Vec<Endpoint>> {
+        self.addresses(&[token_attribute(token)])
+    }
+
+    fn addresses(&mut self, of: &[DefaultNla]) -> io::Result<Vec<Endpoint>> {
+        let mut endpoints = Vec::new();
+        let request = GenericMessage::new(self.family.id, CMD_GET_ADDR, of);
+        self.netlink.dump(request, |answer: GenericMessage| {
+            for (kind, value) in attributes(&answer.attributes) {
+                if kind == ATTR_ADDR {
+                    endpoints.extend(parse_endpoint(value));
+                }
+            }
+        })?;
+        Ok(endpoints)
+    }
+
+    /// Changes the `backup` and `fullmesh` flags of an endpoint. The peers of its connections are
+    /// told of a change of `backup` (MP_PRIO); one of `fullmesh` opens its subflows anew.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn set_flags(&mut self, endpoint: &Endpoint, flags: EndpointFlags) -> io::Result<()> {
+        self.request(
+            CMD_SET_FLAGS,
+            &[nested(
+                ATTR_ADDR,
+                &[
+                    nla(ADDR_ATTR_ID, &[endpoint.id]),
+                    nla(ADDR_ATTR_FLAGS, &flag_bits(flags).to_ne_bytes()),
+                ],
+            )],
+        )
+    }
+
+    /// Opens a subflow of the connection with this token. That the order was taken says only that a
+    /// SYN leaves; how it ended is an event.
+    ///
+    /// # Errors
+    /// The kernel's: e.g. EINVAL where the local address has another id, ESRCH where there is no
+    /// such connection, what connect(2) gives.
+    pub fn create_subflow(
+        &mut self,
+        token: u32,
+        local: &Local,
+        remote: SocketAddr,
+    ) -> io::Result<()> {
+        let mut attributes = socket_attributes(local.address);
+        attributes.push(nla(ADDR_ATTR_ID, &[local.id]));
+        attributes.push(nla(ADDR_ATTR_FLAGS, &local_flags(local, FLAG_SUBFLOW)));
+        if local.interface != 0 {
+            attributes.push(nla(ADDR_ATTR_IF_IDX, &local.interface.to_ne_bytes()));
+        }
+        self.of_pair(CMD_SUBFLOW_CREATE, token, &attributes, remote)
+    }
+
+    /// Closes a subflow, the initial one or another.
+    ///
+    /// # Errors
+    /// The kernel's: ESRCH where there is none between these addresses and ports.
+    pub fn destroy_subflow(
+        &mut self,
+        token: u32,
+        local: SocketAddr,
+        remote: SocketAddr,
+    ) -> io::Result<()> {
+        self.of_pair(
+            CMD_SUBFLOW_DESTROY,
+            token,
+            &socket_attributes(local),
+            remote,
+        )
+    }
+
+    /// Makes a subflow a backup, or no longer, and tells the peer (MP_PRIO).
+    ///
+    /// # Errors
+    /// The kernel's: EINVAL where there is no subflow between these addresses.
+    pub fn set_backup(
+        &mut self,
+        token: u32,
+        local: SocketAddr,
+        remote: SocketAddr,
+        backup: bool,
+    ) -> io::Result<()> {
+        let mut attributes = socket_attributes(local);
+        let bits = if backup { FLAG_BACKUP } else { 0 };
+        attributes.push(nla(ADDR_ATTR_FLAGS, &bits.to_ne_bytes()));
+        self.of_pair(CMD_SET_FLAGS, token, &attributes, remote)
+    }
+
+    /// Announces an address to the peer of a connection (ADD_ADDR).
+    ///
+    /// # Errors
+    /// The kernel's: EINVAL for id 0, and where the address has another id.
+    pub fn announce(&mut self, token: u32, local: &Local) -> io::Result<()> {
+        let mut attributes = socket_attributes(local.address);
+        attributes.push(nla(ADDR_ATTR_ID, &[local.id]));
+        attributes.push(nla(ADDR_ATTR_FLAGS, &local_flags(local, FLAG_SIGNAL)));
+        let address = nested(ATTR_ADDR, &attributes);
+        self.request(CMD_ANNOUNCE, &[token_attribute(token), address])
+    }
+
+    /// Withdraws an address (REMOVE_ADDR); its subflows close.
+    ///
+    /// # Errors
+    /// The kernel's: EINVAL where no address of the connection has this id.
+    pub fn remove(&mut self, token: u32, id: u8) -> io::Result<()> {
+        self.request(
+            CMD_REMOVE,
+            &[token_attribute(token), nla(ATTR_LOC_ID, &[id])],
+        )
+    }
+
+    fn of_pair(
+        &mut self,
+        command: u8,
+        token: u32,
+        local: &[DefaultNla],
+        remote: SocketAddr,
+    ) -> io::Result<()> {
+        self.request(
+            command,
+            &[
+                token_attribute(token),
+                nested(ATTR_ADDR, local),
+                nested(ATTR_ADDR_REMOTE, &socket_attributes(remote)),
+            ],
+        )
+    }
+
+    fn request(&mut self, command: u8, attributes: &[DefaultNla]) -> io::Result<()> {
+        let message = GenericMessage::new(self.family.id, command, attributes);
+        self.netlink.request(message, 0)
+    }
+}
+
+impl AsFd for PathManager {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.netlink.as_fd()
+    }
+}
+
+fn token_attribute(token: u32) -> DefaultNla {
+    nla(ATTR_TOKEN, &token.to_ne_bytes())
+}
+
+/// An address, and its port where it has one.
+fn socket_attributes(address: SocketAddr) -> Vec<DefaultNla> {
+    let mut attributes = address_attributes(address.ip());
+    if address.port() != 0 {
+        attributes.push(nla(ADDR_ATTR_PORT, &address.port().to_ne_bytes()));
+    }
+    attributes
+}
+
+fn address_attributes(address: IpAddr) -> Vec<DefaultNla> {
+    match address {
+        IpAddr::V4(address) => vec![
+            nla(ADDR_ATTR_FAMILY, &(libc::AF_INET as u16).to_ne_bytes()),
+            nla(ADDR_ATTR_ADDR4, &address.octets()),
+        ],
+        IpAddr::V6(address) => vec![
+            nla(ADDR_ATTR_FAMILY, &(libc::AF_INET6 as u16).to_ne_bytes()),
+            nla(ADDR_ATTR_ADDR6, &address.octets()),
+        ],
+    }
+}
+
+fn local_flags(local: &Local, purpose: u32) -> [u8; 4] {
+    let backup = if local.backup { FLAG_BACKUP } else { 0 };
+    (purpose | backup).to_ne_bytes()
+}
+
+fn flag_bits(flags: EndpointFlags) -> u32 {
+    [
+        (flags.signal, FLAG_SIGNAL),
+        (flags.subflow, FLAG_SUBFLOW),
+        (flags.backup, FLAG_BACKUP),
+        (flags.fullmesh, FLAG_FULLMESH),
+    ]
+    .iter()
+    .filter(|(set, _)| *set)
+    .fold(0, |bits, (_, bit)| bits | bit)
+}
+
+fn parse_endpoint(bytes: &[u8]) -> Option<Endpoint> {
+    let (mut id, mut address, mut port, mut bits) = (None, None, 0, 0);
+    for (kind, value) in attributes(bytes) {
+        match kind {
+            ADDR_ATTR_ID => id = value.first().copied(),
+            ADDR_ATTR_ADDR4 => address = ipv4(value),
+            ADDR_ATTR_ADDR6 => address = ipv6(value),
+            ADDR_ATTR_PORT => port = number(value).map_or(0, u16::from_ne_bytes),
+            ADDR_ATTR_FLAGS => bits = number(value).map_or(0, u32::from_ne_bytes),
+            _ => {}
+        }
+    }
+    let flags = EndpointFlags {
+        signal: bits & FLAG_SIGNAL != 0,
+        subflow: bits & FLAG_SUBFLOW != 0,
+        backup: bits & FLAG_BACKUP != 0,
+        fullmesh: bits & FLAG_FULLMESH != 0,
+    };
+    Some(Endpoint {
+        id: id?,
+        address: address?,
+        port,
+        flags,
+    })
+}
