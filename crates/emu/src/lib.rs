@@ -10,7 +10,7 @@ pub mod host;
 pub mod isolate;
 pub mod lab;
 pub mod lateness;
-pub mod netns;
+
 pub mod network;
 mod pidfd;
 pub mod realtime;
@@ -21,4 +21,5 @@ pub mod telemetry;
 pub mod timeline;
 pub mod traffic;
 
+pub use mptcplab_kernel::netns;
 pub use mptcplab_plan as plan;

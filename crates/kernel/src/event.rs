@@ -78,7 +78,8 @@ pub struct Event {
     pub token: u32,
     /// Local address of the subflow.
     pub local: Option<SocketAddr>,
-    /// Remote address of the subflow, or the announced one; its port is 0 where none was announced.
+    /// Remote address of the subflow, or the announced one; where no port was announced it has that
+    /// of the connection.
     pub remote: Option<SocketAddr>,
     /// Id of the local address.
     pub local_id: Option<u8>,

@@ -2,7 +2,7 @@
 //!
 //! [`socket`] asks one's own sockets, [`sock_diag`] all sockets of a network namespace.
 //! [`path_manager`] gives orders to the kernel's path manager and [`event`] reads what it tells of
-//! connections as it happens; both need CAP_NET_ADMIN over the namespace. Structures and numbers are
+//! connections as it happens; both need CAP_NET_ADMIN over the namespace ([`netns`]). Structures and numbers are
 //! those of the kernel's headers `linux/mptcp.h`, `linux/mptcp_pm.h`, `linux/tcp.h` and
 //! `linux/inet_diag.h`.
 
@@ -12,6 +12,7 @@ pub mod event;
 pub mod generic;
 mod mptcp_info;
 pub mod netlink;
+pub mod netns;
 pub mod path_manager;
 pub mod sock_diag;
 pub mod socket;

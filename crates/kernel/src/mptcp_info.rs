@@ -9,6 +9,8 @@ pub(crate) const MPTCP_INFO_LENGTH: usize = 128;
 
 /// `MPTCP_INFO_FLAG_FALLBACK`
 const FLAG_FALLBACK: u32 = 1;
+/// `MPTCP_INFO_FLAG_REMOTE_KEY_RECEIVED`
+const FLAG_REMOTE_KEY_RECEIVED: u32 = 2;
 
 /// What the kernel knows about one MPTCP connection; named as the columns of
 /// `connection_samples`.
@@ -42,6 +44,9 @@ pub struct MptcpInfo {
     pub bytes_retrans: Option<u64>,
     /// Timeouts at the level of the connection.
     pub retransmits: Option<u32>,
+    /// The peer has shown its key: the handshake was one of MPTCP.
+    #[serde(skip)]
+    pub remote_key_received: Option<bool>,
     /// Data checksums are in use.
     pub checksum: Option<bool>,
 }
@@ -57,6 +62,7 @@ impl MptcpInfo {
             add_addr_signal: u8_at(1),
             add_addr_accepted: u8_at(2),
             fallback: u32_at(8).map(|flags| flags & FLAG_FALLBACK != 0),
+            remote_key_received: u32_at(8).map(|flags| flags & FLAG_REMOTE_KEY_RECEIVED != 0),
             token: u32_at(12),
             write_seq: u64_at(16),
             snd_una: u64_at(24),

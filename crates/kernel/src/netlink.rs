@@ -9,10 +9,13 @@ use netlink_packet_core::{
 };
 use netlink_sys::{Socket, SocketAddr};
 
+use crate::dump::attributes;
+
 /// A netlink socket of one protocol, in the namespace in which it was opened.
 pub struct Netlink {
     socket: Socket,
     sequence: u32,
+    words: Option<String>,
 }
 
 impl Netlink {
@@ -25,9 +28,14 @@ impl Netlink {
         let mut socket = Socket::new(protocol)?;
         socket.bind_auto()?;
         socket.connect(&SocketAddr::new(0, 0))?;
+        // Kernels before 4.12 have no words.
+        let _ = socket
+            .set_cap_ack(true)
+            .and_then(|()| socket.set_ext_ack(true));
         Ok(Self {
             socket,
             sequence: 0,
+            words: None,
         })
     }
 
@@ -42,6 +50,11 @@ impl Netlink {
     /// The socket itself, for subscriptions and for polling.
     pub fn socket(&mut self) -> &mut Socket {
         &mut self.socket
+    }
+
+    /// What the kernel said beside the number of the last request's error.
+    pub fn words(&self) -> Option<&str> {
+        self.words.as_deref()
     }
 
     /// Sends a request and waits for the kernel's yes or no.
@@ -74,6 +87,7 @@ impl Netlink {
     where
         T: NetlinkSerializable + NetlinkDeserializable,
     {
+        self.words = None;
         self.send(payload, flags)?;
         self.answers(answer)
     }
@@ -104,7 +118,10 @@ impl Netlink {
                     NetlinkPayload::Error(error) => {
                         return match error.code {
                             None => Ok(()),
-                            Some(_) => Err(error.to_io()),
+                            Some(_) => {
+                                self.words = words(&error.header);
+                                Err(error.to_io())
+                            }
                         };
                     }
                     NetlinkPayload::Done(_) => return Ok(()),
@@ -120,6 +137,16 @@ impl AsFd for Netlink {
         // SAFETY: the descriptor is the socket's, which lives as long as the borrow.
         unsafe { BorrowedFd::borrow_raw(self.socket.as_raw_fd()) }
     }
+}
+
+/// The text of an extended acknowledgement (`NLMSGERR_ATTR_MSG`), behind the header of the request.
+fn words(error: &[u8]) -> Option<String> {
+    const HEADER_BYTES: usize = 16;
+    const NLMSGERR_ATTR_MSG: u16 = 1;
+    let (_, text) =
+        attributes(error.get(HEADER_BYTES..)?).find(|&(kind, _)| kind == NLMSGERR_ATTR_MSG)?;
+    let text = text.split(|&byte| byte == 0).next()?;
+    Some(String::from_utf8_lossy(text).into_owned())
 }
 
 /// The messages of one datagram.

@@ -103,6 +103,11 @@ impl PathManager {
         Ok(Self { netlink, family })
     }
 
+    /// What the kernel said beside the number of the last order's error.
+    pub fn words(&self) -> Option<&str> {
+        self.netlink.words()
+    }
+
     /// Sets the limits of every connection: additional subflows, and accepted ADD_ADDR.
     ///
     /// # Errors

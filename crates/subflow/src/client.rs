@@ -1,0 +1,148 @@
+//! A program's side of the talk with the broker.
+
+use std::io::IoSlice;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::socket::{
+    AddressFamily, ControlMessage, MsgFlags, SockFlag, SockType, UnixAddr, connect, recv, sendmsg,
+    socket,
+};
+
+use crate::Error;
+use crate::protocol::{Answer, MESSAGE_BYTES, Message, Order, Request, VERSION};
+
+/// A talk with a broker.
+pub(crate) struct Client {
+    path: PathBuf,
+    socket: OwnedFd,
+    last_id: u64,
+}
+
+impl Client {
+    pub(crate) fn connect(path: &Path) -> Result<Self, Error> {
+        Ok(Self {
+            path: path.to_owned(),
+            socket: connected(path)?,
+            last_id: 0,
+        })
+    }
+
+    /// Asks for something and waits so long for the reply.
+    pub(crate) fn ask(
+        &mut self,
+        about: BorrowedFd<'_>,
+        order: Order,
+        patience: Duration,
+    ) -> Result<Answer, Error> {
+        self.last_id += 1;
+        let request = Request {
+            version: VERSION,
+            id: self.last_id,
+            order,
+        };
+        self.send(about, &request)?;
+        let deadline = Instant::now() + patience;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.receive(Some(left))? {
+                None => return Err(self.gone("it does not answer")),
+                Some(Message::Done { id, answer }) if id == self.last_id => return Ok(answer),
+                Some(Message::Failed { id, error }) if id == self.last_id || id == 0 => {
+                    return Err(error);
+                }
+                // A late reply to a request that nobody waits for any more.
+                Some(_) => {}
+            }
+        }
+    }
+
+    /// Sends a request; once more where the broker was started anew since the last.
+    fn send(&mut self, about: BorrowedFd<'_>, request: &Request) -> Result<(), Error> {
+        let bytes = request.to_bytes();
+        let mut sent = send(&self.socket, &bytes, about);
+        if matches!(
+            sent,
+            Err(Errno::EPIPE | Errno::ECONNRESET | Errno::ENOTCONN)
+        ) {
+            self.socket = connected(&self.path)?;
+            sent = send(&self.socket, &bytes, about);
+        }
+        sent.map_err(|error| self.gone(error.desc()))
+    }
+
+    /// The next message; `None` when none came in this time (`None`: waits as long as it takes).
+    pub(crate) fn receive(&self, patience: Option<Duration>) -> Result<Option<Message>, Error> {
+        if !wait(self.socket.as_fd(), patience)? {
+            return Ok(None);
+        }
+        let mut bytes = [0; MESSAGE_BYTES];
+        match recv(self.socket.as_raw_fd(), &mut bytes, MsgFlags::empty()) {
+            Ok(0) => Err(self.gone("it went away; what it was doing may be done or not")),
+            Ok(length) => Message::parse(&bytes[..length]).map(Some),
+            Err(error) => Err(self.gone(error.desc())),
+        }
+    }
+
+    fn gone(&self, reason: &str) -> Error {
+        no_broker(&self.path, reason)
+    }
+}
+
+impl AsFd for Client {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+/// Waits until there is something to read; false after so long without.
+pub(crate) fn wait(fd: BorrowedFd<'_>, patience: Option<Duration>) -> Result<bool, Error> {
+    let deadline = patience.map(|patience| Instant::now() + patience);
+    loop {
+        let timeout = deadline.map_or(PollTimeout::NONE, |deadline| {
+            let left = deadline.saturating_duration_since(Instant::now());
+            // Rounded up: waking early would only spin.
+            let milliseconds = left.as_micros().div_ceil(1000);
+            PollTimeout::try_from(milliseconds).unwrap_or(PollTimeout::MAX)
+        });
+        match poll(&mut [PollFd::new(fd, PollFlags::POLLIN)], timeout) {
+            Ok(0) => return Ok(false),
+            Ok(_) => return Ok(true),
+            Err(Errno::EINTR) => {}
+            Err(error) => return Err(Error::kernel("poll", &error.into())),
+        }
+    }
+}
+
+fn connected(path: &Path) -> Result<OwnedFd, Error> {
+    let open = || {
+        let family = AddressFamily::Unix;
+        let socket = socket(family, SockType::SeqPacket, SockFlag::SOCK_CLOEXEC, None)?;
+        connect(socket.as_raw_fd(), &UnixAddr::new(path)?)?;
+        Ok(socket)
+    };
+    open().map_err(|error: Errno| no_broker(path, error.desc()))
+}
+
+fn send(socket: &OwnedFd, bytes: &[u8], about: BorrowedFd<'_>) -> Result<(), Errno> {
+    let descriptors = [about.as_raw_fd()];
+    let rights = [ControlMessage::ScmRights(&descriptors)];
+    let content = [IoSlice::new(bytes)];
+    loop {
+        let flags = MsgFlags::MSG_NOSIGNAL;
+        match sendmsg::<UnixAddr>(socket.as_raw_fd(), &content, &rights, flags, None) {
+            Err(Errno::EINTR) => {}
+            other => return other.map(drop),
+        }
+    }
+}
+
+fn no_broker(path: &Path, reason: &str) -> Error {
+    Error::NoBroker {
+        path: path.display().to_string(),
+        reason: reason.to_owned(),
+    }
+}

@@ -1,0 +1,20 @@
+//! The subflows of one's own MPTCP connections on an unpatched kernel.
+//!
+//! [`own`] tells which subflows a connected socket has; anybody may ask. A [`Manager`] opens, closes
+//! and steers them. That needs CAP_NET_ADMIN, so a program without it passes its socket to a broker,
+//! which acts on that connection only ([`protocol`]); what carries out orders in either case is
+//! [`orders`]. Names are those of RFC 8684.
+
+mod client;
+mod error;
+mod event;
+mod manager;
+pub mod orders;
+pub mod own;
+pub mod protocol;
+mod socket;
+
+pub use error::{Error, reset_reason};
+pub use event::{EventKind, Names, SubflowEvent};
+pub use manager::{Manager, Open, Watch};
+pub use own::{connection, subflow_ids, subflow_info, subflow_tuple};

@@ -1,0 +1,384 @@
+//! Who carries out a program's orders: a broker, or the program itself.
+
+use std::collections::VecDeque;
+use std::env;
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use mptcplab_kernel::event::{Event, Events};
+
+pub use crate::orders::Open;
+
+use crate::client::{Client, wait};
+use crate::event::Names;
+use crate::orders::Orders;
+use crate::protocol::{Answer, Message, OPTION_BYTES, Order};
+use crate::{Error, EventKind, SubflowEvent};
+
+/// Names the broker's socket.
+const BROKER_VARIABLE: &str = "MPTCPLAB_BROKER";
+/// Where a broker of the whole host listens.
+const BROKER_PATH: &str = "/run/mptcplab/broker.sock";
+/// How long the broker may take for what needs no answer from the peer.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Carries out orders about the subflows of one's own connections.
+pub struct Manager {
+    way: Way,
+}
+
+enum Way {
+    Broker(Client, PathBuf),
+    Direct(Box<Direct>),
+}
+
+/// Orders given to the kernel by this process.
+struct Direct {
+    orders: Orders,
+    /// While nobody is subscribed the kernel resets each subflow that is opened by order.
+    events: Events,
+}
+
+impl Manager {
+    /// By the broker that the variable `MPTCPLAB_BROKER` names; without it by the host's broker, or,
+    /// where there is none, by this process itself.
+    ///
+    /// # Errors
+    /// [`Error::NoBroker`] where the variable names none that answers, [`Error::NotPrivileged`]
+    /// where there is neither a broker nor CAP_NET_ADMIN, [`Error::NoMptcp`].
+    pub fn open() -> Result<Self, Error> {
+        if let Some(path) = env::var_os(BROKER_VARIABLE) {
+            return Self::broker(Path::new(&path));
+        }
+        Self::broker(Path::new(BROKER_PATH)).or_else(|_| Self::direct())
+    }
+
+    /// By this process itself, which needs CAP_NET_ADMIN over the calling thread's namespace.
+    ///
+    /// # Errors
+    /// [`Error::NotPrivileged`], [`Error::NoMptcp`].
+    pub fn direct() -> Result<Self, Error> {
+        let direct = Direct {
+            orders: Orders::new()?,
+            events: subscribe()?,
+        };
+        Ok(Self {
+            way: Way::Direct(Box::new(direct)),
+        })
+    }
+
+    /// By the broker at this socket.
+    ///
+    /// # Errors
+    /// [`Error::NoBroker`].
+    pub fn broker(path: &Path) -> Result<Self, Error> {
+        Ok(Self {
+            way: Way::Broker(Client::connect(path)?, path.to_owned()),
+        })
+    }
+
+    /// Opens a subflow, waits until the peer has let it join, and gives its id.
+    ///
+    /// # Errors
+    /// As [`Orders::open_subflow`]; [`Error::Refused`], [`Error::TimedOut`], and from a broker
+    /// [`Error::Forbidden`], [`Error::LimitReached`], [`Error::TooMany`].
+    pub fn open_subflow(&mut self, socket: impl AsFd, order: &Open) -> Result<u32, Error> {
+        let socket = socket.as_fd();
+        match &mut self.way {
+            Way::Direct(direct) => direct.open_subflow(socket, order),
+            Way::Broker(client, _) => {
+                let patience = order.timeout + PATIENCE;
+                match client.ask(socket, Order::Open(order.clone()), patience)? {
+                    Answer::Subflow(id) => Ok(id),
+                    _ => Err(unexpected()),
+                }
+            }
+        }
+    }
+
+    /// Closes a subflow, the initial one or another. What was sent on it and not acknowledged goes
+    /// out on others.
+    ///
+    /// # Errors
+    /// As [`Orders::close_subflow`], and from a broker [`Error::Forbidden`].
+    pub fn close_subflow(&mut self, socket: impl AsFd, id: u32) -> Result<(), Error> {
+        let socket = socket.as_fd();
+        match &mut self.way {
+            Way::Direct(direct) => direct.orders.close_subflow(socket, id),
+            Way::Broker(client, _) => done(client, socket, Order::Close { subflow: id }),
+        }
+    }
+
+    /// Makes a subflow a backup, or no longer, and tells the peer (MP_PRIO).
+    ///
+    /// # Errors
+    /// As [`Self::close_subflow`].
+    pub fn set_backup(&mut self, socket: impl AsFd, id: u32, backup: bool) -> Result<(), Error> {
+        let socket = socket.as_fd();
+        let subflow = id;
+        match &mut self.way {
+            Way::Direct(direct) => direct.orders.set_backup(socket, id, backup),
+            Way::Broker(client, _) => done(client, socket, Order::SetBackup { subflow, backup }),
+        }
+    }
+
+    /// Announces an address to the peer (ADD_ADDR), with a port or without (0); gives its id.
+    ///
+    /// # Errors
+    /// As [`Orders::announce`], and from a broker [`Error::Forbidden`].
+    pub fn announce(&mut self, socket: impl AsFd, address: SocketAddr) -> Result<u8, Error> {
+        let socket = socket.as_fd();
+        match &mut self.way {
+            Way::Direct(direct) => direct.orders.announce(socket, address),
+            Way::Broker(client, _) => {
+                match client.ask(socket, Order::Announce { address }, PATIENCE)? {
+                    Answer::Address(id) => Ok(id),
+                    _ => Err(unexpected()),
+                }
+            }
+        }
+    }
+
+    /// Withdraws an announced address (REMOVE_ADDR); its subflows close.
+    ///
+    /// # Errors
+    /// As [`Orders::withdraw`], and from a broker [`Error::Forbidden`].
+    pub fn withdraw(&mut self, socket: impl AsFd, id: u8) -> Result<(), Error> {
+        let socket = socket.as_fd();
+        match &mut self.way {
+            Way::Direct(direct) => direct.orders.withdraw(socket, id),
+            Way::Broker(client, _) => done(client, socket, Order::Withdraw { address_id: id }),
+        }
+    }
+
+    /// The value of an option on one subflow.
+    ///
+    /// # Errors
+    /// [`Error::NeedsBpf`], [`Error::OptionRefused`], [`Error::NoSuchSubflow`], as
+    /// [`own::connection`](crate::connection), and from a broker [`Error::Forbidden`].
+    pub fn getsockopt(
+        &mut self,
+        socket: impl AsFd,
+        id: u32,
+        level: i32,
+        option: i32,
+    ) -> Result<Vec<u8>, Error> {
+        let order = Order::GetOption {
+            subflow: id,
+            level,
+            option,
+            length: OPTION_BYTES,
+        };
+        match &mut self.way {
+            Way::Direct(_) => Err(options_by_broker()),
+            Way::Broker(client, _) => match client.ask(socket.as_fd(), order, PATIENCE)? {
+                Answer::Value(value) => Ok(value),
+                _ => Err(unexpected()),
+            },
+        }
+    }
+
+    /// Sets an option on one subflow only.
+    ///
+    /// # Errors
+    /// As [`Self::getsockopt`].
+    pub fn setsockopt(
+        &mut self,
+        socket: impl AsFd,
+        id: u32,
+        level: i32,
+        option: i32,
+        value: &[u8],
+    ) -> Result<(), Error> {
+        let order = Order::SetOption {
+            subflow: id,
+            level,
+            option,
+            value: value.to_vec(),
+        };
+        match &mut self.way {
+            Way::Direct(_) => Err(options_by_broker()),
+            Way::Broker(client, _) => done(client, socket.as_fd(), order),
+        }
+    }
+
+    /// What happens to a connection from now on.
+    ///
+    /// # Errors
+    /// As [`own::connection`](crate::connection); [`Error::NoBroker`], [`Error::TooMany`].
+    pub fn events(&mut self, socket: impl AsFd) -> Result<Watch, Error> {
+        let socket = socket.as_fd();
+        let way = match &mut self.way {
+            Way::Direct(direct) => {
+                let own = socket.try_clone_to_owned();
+                WatchWay::Direct(DirectWatch {
+                    token: direct.orders.connection(socket)?.token,
+                    socket: own.map_err(|error| Error::kernel("dup", &error))?,
+                    events: subscribe()?,
+                    names: Names::of(socket),
+                    told: VecDeque::new(),
+                })
+            }
+            Way::Broker(_, path) => {
+                // A talk of its own: from now on events come over it.
+                let mut client = Client::connect(path)?;
+                done(&mut client, socket, Order::Watch {})?;
+                WatchWay::Broker(client)
+            }
+        };
+        Ok(Watch { way, ended: false })
+    }
+}
+
+impl Direct {
+    fn open_subflow(&mut self, socket: BorrowedFd<'_>, order: &Open) -> Result<u32, Error> {
+        // What happened before is nobody's concern any more; lost events are made up for below.
+        let _ = self.events.read(|_| {});
+        let deadline = Instant::now() + order.timeout;
+        let opening = self.orders.open_subflow(socket, order)?;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if !wait(self.events.as_fd(), Some(left))? {
+                self.orders.abandon(&opening);
+                return Err(Error::TimedOut {
+                    timeout_ms: order.timeout.as_millis() as u64,
+                });
+            }
+            let mut decided = None;
+            let read = self.events.read(|event| {
+                decided = decided.take().or_else(|| opening.decide(&event));
+            });
+            if read.is_err() {
+                decided = decided.or_else(|| opening.look(socket));
+            }
+            if let Some(decided) = decided {
+                return decided;
+            }
+        }
+    }
+}
+
+/// What happens to one connection: an iterator, or [`Watch::next_within`] for those who cannot wait
+/// for ever. Its descriptor is ready to be read when there is something to tell.
+pub struct Watch {
+    way: WatchWay,
+    ended: bool,
+}
+
+enum WatchWay {
+    Broker(Client),
+    Direct(DirectWatch),
+}
+
+struct DirectWatch {
+    token: u32,
+    socket: OwnedFd,
+    events: Events,
+    names: Names,
+    told: VecDeque<SubflowEvent>,
+}
+
+impl Watch {
+    /// The next event; `None` when none came in this time (`None`: waits as long as it takes), and
+    /// after the connection is closed.
+    ///
+    /// # Errors
+    /// [`Error::TooMany`] where events were lost (watching goes on), [`Error::NoBroker`].
+    pub fn next_within(
+        &mut self,
+        patience: Option<Duration>,
+    ) -> Result<Option<SubflowEvent>, Error> {
+        if self.ended {
+            return Ok(None);
+        }
+        let event = match &mut self.way {
+            WatchWay::Direct(watch) => watch.next_within(patience)?,
+            WatchWay::Broker(client) => match client.receive(patience)? {
+                None => None,
+                Some(Message::Event(event)) => Some(event),
+                Some(Message::Lost {}) => return Err(lost()),
+                Some(_) => return Err(unexpected()),
+            },
+        };
+        self.ended = event
+            .as_ref()
+            .is_some_and(|event| event.kind == EventKind::Closed);
+        Ok(event)
+    }
+}
+
+impl DirectWatch {
+    fn next_within(&mut self, patience: Option<Duration>) -> Result<Option<SubflowEvent>, Error> {
+        let deadline = patience.map(|patience| Instant::now() + patience);
+        loop {
+            if let Some(event) = self.told.pop_front() {
+                return Ok(Some(event));
+            }
+            let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+            if !wait(self.events.as_fd(), left)? {
+                return Ok(None);
+            }
+            let (token, names, socket) = (self.token, &mut self.names, &self.socket);
+            let told = &mut self.told;
+            let read = self.events.read(|event: Event| {
+                if event.token == token {
+                    told.push_back(names.tell(&event, socket));
+                }
+            });
+            read.map_err(|_| lost())?;
+        }
+    }
+}
+
+impl Iterator for Watch {
+    type Item = Result<SubflowEvent, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.next_within(None).transpose()
+    }
+}
+
+impl AsFd for Watch {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match &self.way {
+            WatchWay::Broker(client) => client.as_fd(),
+            WatchWay::Direct(watch) => watch.events.as_fd(),
+        }
+    }
+}
+
+fn subscribe() -> Result<Events, Error> {
+    Events::open().map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => Error::NoMptcp,
+        io::ErrorKind::PermissionDenied => Error::NotPrivileged,
+        _ => Error::kernel("subscribe to the path manager's events", &error),
+    })
+}
+
+fn done(client: &mut Client, socket: BorrowedFd<'_>, order: Order) -> Result<(), Error> {
+    match client.ask(socket, order, PATIENCE)? {
+        Answer::Nothing {} => Ok(()),
+        _ => Err(unexpected()),
+    }
+}
+
+fn unexpected() -> Error {
+    Error::Protocol {
+        reason: "the broker's answer is to something else".to_owned(),
+    }
+}
+
+fn lost() -> Error {
+    Error::TooMany {
+        reason: "events came faster than they were read; some are lost".to_owned(),
+    }
+}
+
+fn options_by_broker() -> Error {
+    Error::NeedsBpf {
+        reason: "start `mptcplab broker` as root; it loads the program".to_owned(),
+    }
+}

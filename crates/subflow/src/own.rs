@@ -1,0 +1,179 @@
+//! What the kernel tells anybody of the subflows of his own socket.
+
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, AsRawFd};
+
+use mptcplab_kernel::dump::Dumper;
+use mptcplab_kernel::sock_diag::{self, SubflowIdentity};
+use mptcplab_kernel::socket::{Subflow, connection as ask};
+use mptcplab_kernel::{MptcpInfo, TcpInfo};
+use nix::sys::socket::{SockaddrStorage, getpeername};
+
+use crate::Error;
+use crate::socket::protocol;
+
+/// A connection and its subflows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Connection {
+    /// The connection's counters.
+    pub info: MptcpInfo,
+    /// Its token on this host, by which orders name it.
+    pub token: u32,
+    /// Its current subflows in the order of their ids; those that are being opened, too.
+    pub subflows: Vec<OwnSubflow>,
+}
+
+/// A subflow of one's own connection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnSubflow {
+    /// Its id, never given again in the connection.
+    pub id: u32,
+    /// Its address and port.
+    pub local: SocketAddr,
+    /// The peer's.
+    pub remote: SocketAddr,
+    /// Its state and counters.
+    pub info: TcpInfo,
+}
+
+/// A subflow's addresses, and what it is in its connection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tuple {
+    /// Its address and port.
+    pub local: SocketAddr,
+    /// The peer's.
+    pub remote: SocketAddr,
+    /// Id of the local address, where the kernel tells.
+    pub local_id: Option<u8>,
+    /// Id of the remote address.
+    pub remote_id: Option<u8>,
+    /// State of TCP by its name in RFC 9293.
+    pub state: Option<&'static str>,
+    /// It is a backup, for one of the two ends.
+    pub backup: Option<bool>,
+}
+
+impl OwnSubflow {
+    /// Data can be sent or received on it.
+    pub fn is_open(&self) -> bool {
+        !matches!(
+            self.info.state,
+            Some("CLOSED" | "SYN-SENT" | "SYN-RECEIVED")
+        )
+    }
+}
+
+impl Connection {
+    /// The subflow with this id.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchSubflow`].
+    pub fn subflow(&self, id: u32) -> Result<&OwnSubflow, Error> {
+        let mut subflows = self.subflows.iter();
+        let found = subflows.find(|subflow| subflow.id == id);
+        found.ok_or(Error::NoSuchSubflow { id })
+    }
+}
+
+/// The connection below an MPTCP socket, with those of its subflows that are not closed.
+///
+/// # Errors
+/// [`Error::NotMptcp`], [`Error::NotConnected`], [`Error::FellBack`].
+pub fn connection(socket: impl AsFd) -> Result<Connection, Error> {
+    let fd = socket.as_fd();
+    if protocol(fd) != Some(libc::IPPROTO_MPTCP) {
+        return Err(Error::NotMptcp);
+    }
+    if getpeername::<SockaddrStorage>(fd.as_raw_fd()).is_err() {
+        return Err(Error::NotConnected);
+    }
+    let found = ask(&fd).ok_or(Error::NotMptcp)?;
+    if found.info.fallback == Some(true) {
+        return Err(fell_back(&found.info));
+    }
+    let token = found.info.token.filter(|&token| token != 0);
+    Ok(Connection {
+        token: token.ok_or(Error::NotConnected)?,
+        subflows: current(found.subflows),
+        info: found.info,
+    })
+}
+
+/// Ids of the current subflows.
+///
+/// # Errors
+/// As [`connection`].
+pub fn subflow_ids(socket: impl AsFd) -> Result<Vec<u32>, Error> {
+    let subflows = connection(socket)?.subflows;
+    let open = subflows.iter().filter(|subflow| subflow.is_open());
+    Ok(open.map(|subflow| subflow.id).collect())
+}
+
+/// Addresses, address ids, state and priority of a subflow. The socket must be of the calling
+/// thread's network namespace.
+///
+/// # Errors
+/// As [`connection`]; [`Error::NoSuchSubflow`].
+pub fn subflow_tuple(socket: impl AsFd, id: u32) -> Result<Tuple, Error> {
+    let connection = connection(socket)?;
+    let subflow = connection.subflow(id)?;
+    let identity = identity(subflow.local, subflow.remote).unwrap_or_default();
+    Ok(Tuple {
+        local: subflow.local,
+        remote: subflow.remote,
+        local_id: identity.local_id,
+        remote_id: identity.remote_id,
+        state: subflow.info.state,
+        backup: identity.backup,
+    })
+}
+
+/// TCP_INFO of a subflow.
+///
+/// # Errors
+/// As [`connection`]; [`Error::NoSuchSubflow`].
+pub fn subflow_info(socket: impl AsFd, id: u32) -> Result<TcpInfo, Error> {
+    let connection = connection(socket)?;
+    Ok(connection.subflow(id)?.info.clone())
+}
+
+fn identity(local: SocketAddr, remote: SocketAddr) -> Option<SubflowIdentity> {
+    let mut sockets = Dumper::open(libc::NETLINK_SOCK_DIAG).ok()?;
+    sock_diag::tcp_socket(&mut sockets, local, remote)
+        .ok()?
+        .mptcp
+}
+
+/// Without those that are closed: a closed initial subflow stays in the kernel's list.
+fn current(subflows: Vec<Subflow>) -> Vec<OwnSubflow> {
+    let numbered = (0..).zip(subflows);
+    let mut current: Vec<_> = numbered
+        .map(|(place, subflow)| OwnSubflow {
+            // Kernels before 6.5 tell no ids; the place is the best that is known there.
+            id: subflow.id.unwrap_or(place),
+            local: subflow.local,
+            remote: subflow.remote,
+            info: subflow.info,
+        })
+        .filter(|subflow| subflow.info.state != Some("CLOSED"))
+        .collect();
+    current.sort_by_key(|subflow| subflow.id);
+    current
+}
+
+fn fell_back(info: &MptcpInfo) -> Error {
+    let reason = match info.remote_key_received {
+        Some(false) => {
+            "the peer answered without MPTCP; it does not speak it, or a middlebox took the option \
+             away"
+        }
+        Some(true) => {
+            "after an MPTCP handshake data came without a valid mapping; a middlebox changes \
+             options or data"
+        }
+        None => "the kernel does not tell why",
+    };
+    Error::FellBack {
+        reason: reason.to_owned(),
+    }
+}

@@ -1,0 +1,28 @@
+//! Small questions to sockets.
+
+use std::os::fd::{AsFd, AsRawFd};
+
+/// A socket option that is a number.
+pub(crate) fn option<T: Default + Copy>(socket: impl AsFd, level: i32, name: i32) -> Option<T> {
+    let mut value = T::default();
+    let mut length = size_of::<T>() as libc::socklen_t;
+    // SAFETY: the kernel writes at most the given length, which is that of the number, and every
+    // pattern of bits is one of the numbers that this is used for.
+    let result = unsafe {
+        let fd = socket.as_fd().as_raw_fd();
+        libc::getsockopt(fd, level, name, (&raw mut value).cast(), &raw mut length)
+    };
+    (result == 0).then_some(value)
+}
+
+/// Protocol of a socket (`IPPROTO_MPTCP` …).
+pub(crate) fn protocol(socket: impl AsFd) -> Option<i32> {
+    option::<libc::c_int>(socket, libc::SOL_SOCKET, libc::SO_PROTOCOL)
+}
+
+/// The network namespace that a socket belongs to, as a number that no other has while the machine
+/// runs.
+pub(crate) fn namespace(socket: impl AsFd) -> Option<u64> {
+    const SO_NETNS_COOKIE: i32 = 71;
+    option::<u64>(socket, libc::SOL_SOCKET, SO_NETNS_COOKIE)
+}

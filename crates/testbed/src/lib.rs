@@ -1,0 +1,7 @@
+//! Namespaces for tests of what talks to the running kernel: none needs privilege, and none is left.
+
+mod hosts;
+mod inside;
+
+pub use hosts::{Hosts, ip, run};
+pub use inside::inside;
