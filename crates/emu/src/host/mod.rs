@@ -15,13 +15,24 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
+use mptcplab_kernel::path_manager;
 use nix::sys::eventfd::{EfdFlags, EventFd};
 
 use self::manager::Manager;
 use self::namespace::prepare;
 use crate::netns::NetNs;
-use crate::plan::Node;
+use crate::plan::{EndpointFlags, Node};
 use crate::record::Recorder;
+
+/// What a plan wants of an endpoint, as the kernel's path manager takes it.
+pub fn kernel_flags(planned: EndpointFlags) -> path_manager::EndpointFlags {
+    path_manager::EndpointFlags {
+        signal: planned.signal,
+        subflow: planned.subflow,
+        backup: planned.backup,
+        fullmesh: planned.fullmesh,
+    }
+}
 
 /// A running node.
 pub struct Host {

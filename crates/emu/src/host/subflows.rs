@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use mptcplab_kernel::event::EventKind;
 use mptcplab_kernel::path_manager::{EndpointFlags, Local};
 
+use super::kernel_flags;
 use super::manager::Manager;
 use crate::telemetry::subflows;
 
@@ -98,10 +99,8 @@ impl Manager<'_> {
         let planned = self.interface(interface).endpoint?;
         let backup = self.managed[interface].backup.unwrap_or(planned.backup);
         Some(EndpointFlags {
-            signal: planned.signal,
-            subflow: planned.subflow,
             backup,
-            fullmesh: planned.fullmesh,
+            ..kernel_flags(planned)
         })
     }
 

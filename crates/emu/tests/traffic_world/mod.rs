@@ -4,11 +4,11 @@
 // Each file of tests uses a part of it.
 #![allow(dead_code)]
 
+use std::fs;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
-use std::{env, fs};
 
 use mptcplab_emu::netns::NetNs;
 use mptcplab_emu::plan::{Interface, Mptcp, Node, Prefix, Protocol, Traffic, Workload};

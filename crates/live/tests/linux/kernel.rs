@@ -5,10 +5,11 @@ use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 use std::{fs, thread};
 
-use mptcplab_emu::netlink::mptcp::PathManager;
-use mptcplab_emu::netlink::route::{Route, default_prefix};
+use mptcplab_emu::host::kernel_flags;
 use mptcplab_emu::netns::NetNs;
+use mptcplab_emu::route::{Route, default_prefix};
 use mptcplab_emu::sysctl;
+use mptcplab_kernel::path_manager::PathManager;
 use mptcplab_live::Tun;
 use mptcplab_plan::{Node, Prefix};
 use socket2::{Domain, Protocol, Socket, Type};
@@ -147,7 +148,7 @@ fn build(node: &Node) -> io::Result<Vec<Tun>> {
     for interface in &node.interfaces {
         if let Some(flags) = interface.endpoint {
             for prefix in &interface.addresses {
-                path_manager.add_endpoint(prefix.address, flags)?;
+                path_manager.add_endpoint(prefix.address, kernel_flags(flags))?;
             }
         }
     }

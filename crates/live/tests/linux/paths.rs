@@ -2,6 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
+use mptcplab_emu::host::kernel_flags;
 use mptcplab_plan::{Action, EndpointFlags, InterfaceRef};
 use mptcplab_stack::endpoint::Event;
 
@@ -202,10 +203,10 @@ fn kernel_changes_priority() {
             now.kernel.path_manager(|path_manager| {
                 let mut endpoints = path_manager.endpoints()?.into_iter();
                 let found = endpoints.find(|found| found.address == SECOND_ADDRESS);
-                let backup = EndpointFlags {
+                let backup = kernel_flags(EndpointFlags {
                     backup: true,
                     ..SUBFLOW
-                };
+                });
                 path_manager.set_flags(&found.expect("it has one"), backup)
             });
         }
