@@ -3,7 +3,10 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -not -path '*/target/*') $(wildcard crates/*/Cargo.toml)
+SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.[rch]' -not -path '*/target/*') $(wildcard crates/*/Cargo.toml)
+
+# Changes when the compiler for BPF programs comes or goes.
+CLANG_STAMP := $(VENV)/clang-$(if $(shell command -v clang),present,absent).stamp
 
 .PHONY: demo test lint wasm bench docs setup fast lock clean
 
@@ -49,7 +52,11 @@ $(VENV)/packages.stamp: requirements.lock
 	$(BIN)/pip install --quiet --require-hashes -r requirements.lock
 	@touch $@
 
-$(VENV)/extension.stamp: $(VENV)/packages.stamp pyproject.toml $(SOURCES)
+$(CLANG_STAMP): $(VENV)/packages.stamp
+	@rm -f $(VENV)/clang-*.stamp
+	@touch $@
+
+$(VENV)/extension.stamp: $(VENV)/packages.stamp $(CLANG_STAMP) pyproject.toml $(SOURCES)
 	PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked --quiet
 	@touch $@
 

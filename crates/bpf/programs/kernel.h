@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
+/* What the programs use of the kernel. Of its structures only the fields that are read: loading
+ * finds where the running kernel has them (CO-RE), so that neither its headers nor its version
+ * are needed. */
+#pragma once
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+typedef int s32;
+typedef long long s64;
+typedef u8 bool;
+
+#define true 1
+#define false 0
+#define NULL ((void *)0)
+
+#define SEC(name) __attribute__((section(name), used))
+#define INLINE static inline __attribute__((always_inline))
+#define KFUNC __attribute__((section(".ksyms")))
+#define RELOCATED __attribute__((preserve_access_index))
+
+/* What can be asked of a field where the program is loaded; a bit field is in BYTES bytes, and is
+ * what remains after a shift by LEFT and one by RIGHT as of a u64. */
+enum { BYTE_OFFSET = 0, BYTES = 1, EXISTS = 2, LEFT = 4, RIGHT = 5 };
+
+/* The fields of a map's definition, which its reader knows by their types. */
+#define MAP_NUMBER(name, value) int (*name)[value]
+#define MAP_TYPE(name, type) type *name
+
+/* include/uapi/linux/bpf.h */
+enum {
+	BPF_MAP_TYPE_HASH = 1,
+	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_NOEXIST = 1,
+	BPF_F_NO_PREALLOC = 1,
+};
+
+struct bpf_spin_lock {
+	u32 val;
+};
+
+struct in6_addr {
+	union {
+		u32 u6_addr32[4];
+	} in6_u;
+} RELOCATED;
+
+struct sock_common {
+	/* Addresses and the remote port as on the wire, the local port as a number. */
+	u32 skc_daddr;
+	u32 skc_rcv_saddr;
+	u16 skc_dport;
+	u16 skc_num;
+	u16 skc_family;
+	u8 skc_state;
+	struct in6_addr skc_v6_daddr;
+	struct in6_addr skc_v6_rcv_saddr;
+} RELOCATED;
+
+struct sock {
+	struct sock_common __sk_common;
+} RELOCATED;
+
+static void *(*bpf_map_lookup_elem)(void *map, const void *key) = (void *)1;
+static long (*bpf_map_update_elem)(void *map, const void *key, const void *value,
+				   u64 flags) = (void *)2;
+static long (*bpf_map_delete_elem)(void *map, const void *key) = (void *)3;
+static long (*bpf_setsockopt)(void *socket, int level, int option, void *value,
+			      int length) = (void *)49;
+static long (*bpf_getsockopt)(void *socket, int level, int option, void *value,
+			      int length) = (void *)57;
+static void (*bpf_spin_lock)(struct bpf_spin_lock *lock) = (void *)93;
+static void (*bpf_spin_unlock)(struct bpf_spin_lock *lock) = (void *)94;
+static long (*bpf_probe_read_kernel)(void *to, u32 bytes, const void *from) = (void *)113;
+static long (*bpf_seq_write)(void *sequence, const void *data, u32 bytes) = (void *)127;
+
+INLINE u64 smaller(u64 a, u64 b)
+{
+	return a < b ? a : b;
+}
+
+INLINE u64 larger(u64 a, u64 b)
+{
+	return a > b ? a : b;
+}
