@@ -17,7 +17,7 @@ use crate::realtime::ReservedThread;
 use crate::record::Recorder;
 use crate::telemetry::{self, NodeContext};
 use crate::timeline;
-use crate::traffic::{self, Context, Ended, Running, Stop};
+use crate::traffic::{self, Applications, Context, Ended, Running, Stop};
 
 /// The reason of a transfer that Ctrl-C ended.
 const INTERRUPTED: &str = "interrupted";
@@ -90,6 +90,7 @@ fn record(
             .collect(),
         stop: stop.clone(),
         seed: plan.seed,
+        applications: Applications::default(),
     };
     let traffic = traffic::start(&plan.traffic, &context).map_err(io::Error::other)?;
     recorder.write("ready", Ready::new(plan, &hosts, begun))?;
@@ -120,7 +121,7 @@ fn drive(
     traffic: Running,
 ) -> io::Result<Ended> {
     let switchboard = links.switchboard();
-    let events = timeline::start(plan, switchboard.clone(), hosts, context.recorder.clone())?;
+    let events = timeline::start(plan, switchboard.clone(), hosts, context)?;
     let sample_links = {
         let plan = Arc::clone(plan);
         move |recorder: &Recorder| switchboard.sample(&plan, recorder)

@@ -1,6 +1,7 @@
 //! The events of a run, each at its time.
 
 use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
@@ -8,8 +9,8 @@ use std::time::Duration;
 
 use crate::host::Host;
 use crate::network::{Switchboard, subject};
-use crate::plan::{Action, Event, Plan};
-use crate::record::Recorder;
+use crate::plan::{Action, Event, Plan, Traffic};
+use crate::traffic::Context;
 
 /// The thread that waits for the events. Dropping it cancels those that have not come yet.
 pub struct Timeline {
@@ -25,8 +26,9 @@ pub fn start(
     plan: &Arc<Plan>,
     switchboard: Switchboard,
     hosts: &Arc<Vec<Host>>,
-    recorder: Recorder,
+    context: &Context,
 ) -> io::Result<Timeline> {
+    let (recorder, applications) = (context.recorder.clone(), context.applications.clone());
     let (cancel, cancelled) = channel();
     let (plan, hosts) = (Arc::clone(plan), Arc::clone(hosts));
     let thread = thread::Builder::new()
@@ -41,6 +43,17 @@ pub fn start(
                 for event in &moment {
                     let (kind, what) = describe(&plan, &event.action);
                     recorder.event(kind, &what, &event.label);
+                    if let Action::Subflow {
+                        traffic,
+                        source,
+                        target,
+                        open,
+                    } = event.action
+                    {
+                        let Traffic { name, port, .. } = &plan.traffic[traffic];
+                        let ends = (source, SocketAddr::new(target, *port));
+                        applications.order(name, ends, open, &recorder);
+                    }
                 }
                 for stage in Switchboard::STAGES {
                     moment.retain(|event| {

@@ -135,6 +135,9 @@ pub struct Mptcp {
     pub limit_subflows: u32,
     /// Limit of accepted ADD_ADDR of a connection.
     pub limit_add_addr_accepted: u32,
+    /// Applications open and close subflows themselves; the node's path manager opens none.
+    #[serde(default)]
+    pub by_application: bool,
 }
 
 /// Options of the simulator's schedulers.
@@ -326,8 +329,21 @@ pub struct Traffic {
     pub server_congestion_control: String,
     /// Additional subflows that must join, or the run is reported as not multipath; 0 expects none.
     pub expected_joins: u32,
+    /// Subflows that the client's application opens as soon as a connection is established.
+    #[serde(default)]
+    pub subflows: Vec<OwnSubflow>,
     /// What is sent.
     pub workload: Workload,
+}
+
+/// A subflow that an application opens by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OwnSubflow {
+    /// Local address of the client.
+    pub source: IpAddr,
+    /// Address of the server; its port is the traffic's.
+    pub target: IpAddr,
 }
 
 /// How requests and responses go.
@@ -456,7 +472,7 @@ pub enum Action {
         backup: bool,
     },
     /// Opens or closes a subflow of every connection of an item of traffic, on the client's side,
-    /// as an application would. Only the simulator has it.
+    /// as an application would.
     Subflow {
         /// Index into [`Plan::traffic`].
         traffic: usize,

@@ -18,6 +18,13 @@ pub enum Error {
     /// There is no connection.
     #[error("the socket is not connected: connect or accept first")]
     NotConnected,
+    /// The peer has not shown yet that it has the keys: no subflow can join before. Who waits tries
+    /// again at the event of the connection's establishment.
+    #[error(
+        "the peer has not confirmed the handshake of MPTCP yet: it does with its first \
+         acknowledgement, once data went either way"
+    )]
+    NotEstablished,
     /// The connection goes on as plain TCP.
     #[error("the connection has fallen back to TCP: {reason}")]
     FellBack {

@@ -14,7 +14,7 @@ pub use crate::orders::Open;
 
 use crate::client::{Client, wait};
 use crate::event::Names;
-use crate::orders::Orders;
+use crate::orders::{Opening, Orders};
 use crate::protocol::{Answer, Message, OPTION_BYTES, Order};
 use crate::{Error, EventKind, SubflowEvent};
 
@@ -238,7 +238,7 @@ impl Direct {
         // What happened before is nobody's concern any more; lost events are made up for below.
         let _ = self.events.read(|_| {});
         let deadline = Instant::now() + order.timeout;
-        let opening = self.orders.open_subflow(socket, order)?;
+        let opening = self.begin(socket, order, deadline)?;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             if !wait(self.events.as_fd(), Some(left))? {
@@ -257,6 +257,26 @@ impl Direct {
             if let Some(decided) = decided {
                 return decided;
             }
+        }
+    }
+
+    /// Sends the SYN as soon as the connection is established.
+    fn begin(
+        &mut self,
+        socket: BorrowedFd<'_>,
+        order: &Open,
+        deadline: Instant,
+    ) -> Result<Opening, Error> {
+        loop {
+            match self.orders.open_subflow(socket, order) {
+                Err(Error::NotEstablished) => {}
+                other => return other,
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            if !wait(self.events.as_fd(), Some(left))? {
+                return Err(Error::NotEstablished);
+            }
+            let _ = self.events.read(|_| {});
         }
     }
 }

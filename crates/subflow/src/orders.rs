@@ -138,8 +138,8 @@ impl Orders {
     ///
     /// # Errors
     /// As [`Self::connection`]; [`Error::FamiliesDiffer`], [`Error::NoInterface`],
-    /// [`Error::KernelPathManager`], [`Error::NotLocal`], [`Error::NoRoute`], [`Error::NoIdLeft`],
-    /// [`Error::NotPrivileged`], [`Error::Kernel`].
+    /// [`Error::KernelPathManager`], [`Error::NotEstablished`], [`Error::NotLocal`],
+    /// [`Error::NoRoute`], [`Error::NoIdLeft`], [`Error::NotPrivileged`], [`Error::Kernel`].
     pub fn open_subflow(&mut self, socket: BorrowedFd<'_>, order: &Open) -> Result<Opening, Error> {
         let before = self.connection(socket)?;
         let remote = remote_of(socket, order)?;
@@ -317,6 +317,7 @@ impl Orders {
             Some(libc::ENETUNREACH | libc::EHOSTUNREACH | libc::ENETDOWN) => {
                 Error::NoRoute { local, remote }
             }
+            Some(libc::ENOTCONN) => Error::NotEstablished,
             _ => self.why("open a subflow", error),
         }
     }

@@ -54,12 +54,10 @@ pub struct Tuple {
 }
 
 impl OwnSubflow {
-    /// Data can be sent or received on it.
+    /// Data can be sent on it: it is established, and not being closed from here. (The kernel keeps
+    /// an initial subflow that was closed until the last acknowledgement.)
     pub fn is_open(&self) -> bool {
-        !matches!(
-            self.info.state,
-            Some("CLOSED" | "SYN-SENT" | "SYN-RECEIVED")
-        )
+        matches!(self.info.state, Some("ESTABLISHED" | "CLOSE-WAIT"))
     }
 }
 

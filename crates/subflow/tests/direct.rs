@@ -228,6 +228,39 @@ fn what_cannot_be_opened_fails_with_its_reason() {
 }
 
 #[test]
+fn a_subflow_that_is_ordered_at_once_waits_until_the_peer_has_confirmed() {
+    if !inside("a_subflow_that_is_ordered_at_once_waits_until_the_peer_has_confirmed") {
+        return;
+    }
+    let hosts = Hosts::new(2);
+    let (listener, port) = hosts.listen(false);
+    let _server_events = hosts.server.run(Manager::direct).unwrap().unwrap();
+    let target = SocketAddr::new(hosts.server_address(1, false), port);
+    let mut client = hosts.client.run(|| hosts.dial(target)).unwrap();
+    let (_server, _) = listener.accept().unwrap();
+    let mut manager = hosts.client.run(Manager::direct).unwrap().unwrap();
+    let order = Open {
+        timeout: Duration::from_millis(100),
+        ..Open::from(any_port(hosts.client_address(2, false)))
+    };
+    // Nothing was said yet: the client cannot know that its last acknowledgement has arrived.
+    let error = manager.open_subflow(&client, &order);
+    assert_eq!(error, Err(Error::NotEstablished));
+    let order = Open {
+        timeout: Duration::from_secs(10),
+        ..order
+    };
+    let own = client.try_clone().unwrap();
+    let (said, opened) = std::thread::scope(|scope| {
+        let opened = scope.spawn(|| manager.open_subflow(&own, &order));
+        std::thread::sleep(Duration::from_millis(50));
+        (client.write_all(b"x"), opened.join().unwrap())
+    });
+    said.unwrap();
+    assert_eq!(subflow_ids(&client).unwrap().last(), Some(&opened.unwrap()));
+}
+
+#[test]
 fn orders_about_other_sockets_are_refused() {
     if !inside("orders_about_other_sockets_are_refused") {
         return;

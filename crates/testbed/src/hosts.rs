@@ -131,6 +131,16 @@ impl Hosts {
         (listener, port)
     }
 
+    /// Connects by MPTCP from the calling thread's namespace.
+    ///
+    /// # Panics
+    /// Where it cannot.
+    pub fn dial(&self, target: SocketAddr) -> TcpStream {
+        let socket = mptcp_socket(target.is_ipv6()).expect("a socket");
+        socket.connect(&target.into()).expect("a connection");
+        socket.into()
+    }
+
     /// Both ends of a connection of MPTCP over link 1, over which a byte has gone each way, so that
     /// subflows can join.
     ///
@@ -143,18 +153,12 @@ impl Hosts {
     ) -> (TcpStream, TcpStream) {
         use std::io::{Read, Write};
         let target = SocketAddr::new(self.server_address(1, six), *port);
-        let connect = || {
-            let socket = mptcp_socket(six)?;
-            socket.connect(&target.into())?;
-            io::Result::Ok(TcpStream::from(socket))
-        };
         thread::scope(|scope| {
             let accepted = scope.spawn(|| listener.accept().expect("a client").0);
             let mut client = self
                 .client
-                .run(connect)
-                .expect("the namespace can be entered")
-                .expect("a connection");
+                .run(|| self.dial(target))
+                .expect("the namespace can be entered");
             let mut server = accepted.join().expect("no panic");
             let mut byte = [0];
             client.write_all(&[1]).expect("room");

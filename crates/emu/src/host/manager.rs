@@ -94,7 +94,8 @@ impl<'a> Manager<'a> {
                 node.mptcp.limit_add_addr_accepted,
             )?;
         }
-        let connections = if node.mptcp.subflows_per_pair > 1 && path_manager.is_some() {
+        let by_order = node.mptcp.subflows_per_pair > 1 || node.mptcp.by_application;
+        let connections = if by_order && path_manager.is_some() {
             Some(ConnectionEvents::open()?)
         } else {
             None

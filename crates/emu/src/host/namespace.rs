@@ -74,7 +74,7 @@ fn set_mptcp(node: &Node, flag: impl Fn(bool) -> &'static str) -> io::Result<()>
             )
         })?;
     }
-    if mptcp.subflows_per_pair > 1 {
+    if mptcp.subflows_per_pair > 1 || mptcp.by_application {
         sysctl::set("net.mptcp.path_manager", "userspace")
             .or_else(|_| sysctl::set("net.mptcp.pm_type", "1"))?;
     }

@@ -129,6 +129,7 @@ pub(super) fn converse(
     let local = connect(item, &own, deadline)?;
     transfer.connected_ns = Some(item.recorder.now());
     transfer.source = Some(local);
+    let registered = item.applications.take_over(item, &own);
     let ends = Ends {
         item,
         cancel: &cancel,
@@ -148,6 +149,7 @@ pub(super) fn converse(
         let served = scope.spawn(serve);
         (ends.speak(&own, client), served.join())
     });
+    drop(registered);
     let (accepted, other_result) = served.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     item.write_final_states(transfer, &own, accepted.as_ref());
     let result = first_cause(own_result, other_result);

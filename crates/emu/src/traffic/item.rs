@@ -12,10 +12,10 @@ use mptcplab_traffic::verdict::Tally;
 use serde::Serialize;
 use socket2::Socket;
 
-use super::Context;
 use super::failure::Failure;
 use super::process::Site;
 use super::stop::{Stop, Wake, wait};
+use super::{Applications, Context};
 use crate::plan::{Protocol, Traffic, Way};
 use crate::record::Recorder;
 use crate::telemetry::{
@@ -32,6 +32,8 @@ pub(super) struct Item {
     pub(super) stop: Stop,
     /// Seed of this item's content.
     pub(super) seed: u64,
+    /// Where its clients' connections are taken over.
+    pub(super) applications: Applications,
     /// Joins at either end; `None` where they cannot be counted, and for TCP.
     client_events: Option<Mutex<SubflowEvents>>,
     server_events: Option<Mutex<SubflowEvents>>,
@@ -57,6 +59,7 @@ impl Item {
             server,
             stop: context.stop.clone(),
             seed,
+            applications: context.applications.clone(),
             tally: Mutex::default(),
         })
     }

@@ -1,5 +1,6 @@
 //! Traffic over real sockets, between the namespaces of the nodes.
 
+mod applications;
 mod bulk;
 mod command;
 mod conversation;
@@ -31,6 +32,7 @@ use mptcplab_traffic::splitmix64;
 use socket2::Socket;
 use thiserror::Error;
 
+pub use self::applications::Applications;
 use self::bulk::Until;
 use self::ftp::PYTHON;
 use self::item::Item;
@@ -52,6 +54,8 @@ pub struct Context {
     pub stop: Stop,
     /// The run's seed.
     pub seed: u64,
+    /// The applications that steer their own subflows.
+    pub applications: Applications,
 }
 
 /// Why traffic cannot start.

@@ -14,7 +14,7 @@ use mptcplab_emu::netns::NetNs;
 use mptcplab_emu::plan::{Interface, Mptcp, Node, Prefix, Protocol, Traffic, Workload};
 use mptcplab_emu::record::Recorder;
 use mptcplab_emu::telemetry::NodeContext;
-use mptcplab_emu::traffic::{Context, Stop};
+use mptcplab_emu::traffic::{Applications, Context, Stop};
 pub(crate) use mptcplab_testbed::inside;
 use serde_json::Value;
 
@@ -82,6 +82,7 @@ impl World {
         let stop = Stop::new().unwrap();
         Self {
             context: Context {
+                applications: Applications::default(),
                 recorder,
                 nodes,
                 stop,
@@ -144,6 +145,7 @@ pub(crate) fn traffic(protocol: Protocol, workload: Workload) -> Traffic {
         congestion_control: "cubic".to_owned(),
         server_congestion_control: "cubic".to_owned(),
         expected_joins: 0,
+        subflows: Vec::new(),
         workload,
     }
 }
@@ -180,6 +182,7 @@ fn node(name: &str, host: u8) -> Node {
             subflows_per_pair: 1,
             limit_subflows: 2,
             limit_add_addr_accepted: 0,
+            by_application: false,
         },
         clock_granularity_ns: 1,
         pacing: false,

@@ -315,6 +315,7 @@ fn node(name: &str, router: bool) -> Node {
             subflows_per_pair: 1,
             limit_subflows: 4,
             limit_add_addr_accepted: 4,
+            by_application: false,
         },
         clock_granularity_ns: 1,
         pacing: false,

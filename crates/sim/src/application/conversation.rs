@@ -183,6 +183,9 @@ impl Conversation {
                     self.source = this
                         .id
                         .and_then(|id| core.local_address(traffic.client, id));
+                    if let Some(id) = this.id {
+                        open_subflows(core, traffic, id);
+                    }
                 }
             }
             Happening::Ready => {}
@@ -356,5 +359,15 @@ fn describe(reason: CloseReason) -> &'static str {
         CloseReason::Refused => "connection refused",
         CloseReason::TimedOut => "connection timed out",
         _ => "connection reset by peer",
+    }
+}
+
+/// The subflows that the application opens by itself.
+fn open_subflows(core: &mut Core, traffic: &Traffic, id: ConnectionId) {
+    for own in &traffic.subflows {
+        let remote = (own.target, traffic.port).into();
+        if let Err(problem) = core.open_subflow(traffic.client, id, own.source, remote) {
+            core.warn(&traffic.name, &problem);
+        }
     }
 }

@@ -42,6 +42,7 @@ fn router() -> Node {
             subflows_per_pair: 1,
             limit_subflows: 0,
             limit_add_addr_accepted: 0,
+            by_application: false,
         },
         clock_granularity_ns: 1,
         pacing: false,

@@ -127,6 +127,7 @@ impl Lab {
                 subflows_per_pair: 1,
                 limit_subflows: 8,
                 limit_add_addr_accepted: 8,
+                by_application: false,
             },
             clock_granularity_ns: 1,
             pacing: false,
@@ -251,6 +252,7 @@ impl Lab {
             congestion_control: "cubic".to_owned(),
             server_congestion_control: "cubic".to_owned(),
             expected_joins: 0,
+            subflows: Vec::new(),
             workload,
         });
         &mut self.plan.traffic[number]

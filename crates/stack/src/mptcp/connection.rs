@@ -42,6 +42,8 @@ pub struct Connection {
     pub(super) mode: Mode,
     /// The peer has shown that it has the keys: joins and announcements may follow.
     pub(super) confirmed: bool,
+    /// Subflows that the application has ordered before that.
+    pub(super) ordered: Vec<Join>,
     /// Checksums are used.
     pub(super) checksum: bool,
     /// The bytes of the first subflow are the data, in order: no end could use another subflow,
@@ -170,6 +172,7 @@ impl Connection {
             remote_key: None,
             mode: Mode::Opening,
             confirmed: false,
+            ordered: Vec::new(),
             checksum: opening.config.checksum,
             linear: true,
             tuple,
@@ -567,13 +570,17 @@ impl Connection {
 
     /// Opens a subflow by the wish of the application. False where the connection cannot have one.
     pub fn open_subflow(&mut self, local: IpAddr, remote: SocketAddr, backup: bool) -> bool {
-        let possible = self.confirmed && self.mode == Mode::Multipath && !self.is_closing();
+        let possible = self.mode == Mode::Multipath && !self.is_closing();
         if possible {
-            self.changes.push_back(Change::Join(Join {
+            let join = Join {
                 local,
                 remote,
                 backup,
-            }));
+            };
+            match self.confirmed {
+                true => self.changes.push_back(Change::Join(join)),
+                false => self.ordered.push(join),
+            }
         }
         possible
     }

@@ -4,7 +4,7 @@ use mptcplab_wire::Segment;
 use mptcplab_wire::keys::{Key, join_hmac, join_hmac_in_ack, join_hmac_in_syn_ack};
 use mptcplab_wire::option::{Capable, Join, MptcpOption};
 
-use super::connection::{Connection, Mode};
+use super::connection::{Change, Connection, Mode};
 use super::numbers::DataNumbers;
 use super::signals::{self, reason};
 use super::subflow::Stage;
@@ -216,6 +216,8 @@ impl Connection {
     pub(super) fn confirm(&mut self, _now: Nanos) {
         self.confirmed = true;
         self.want_paths = true;
+        self.changes
+            .extend(self.ordered.drain(..).map(Change::Join));
     }
 
     /// The SYN/ACK of a join.
