@@ -19,6 +19,9 @@ use crate::event::reason;
 use crate::own::{Connection, connection};
 use crate::{Error, socket};
 
+/// How often an address id is chosen anew where others open subflows of the connection meanwhile.
+const TRIES: u32 = 20;
+
 /// A subflow that is to be opened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -148,16 +151,24 @@ impl Orders {
             Some(name) => if_nametoindex(name.as_str())
                 .map_err(|_| Error::NoInterface { name: name.clone() })?,
         };
-        let local = Local {
-            address: order.local,
-            id: self.address_id(socket, before.token, order.local)?,
-            backup: order.backup,
-            interface,
-        };
-        let sent = self
-            .path_manager
-            .create_subflow(before.token, &local, remote);
-        sent.map_err(|error| self.why_not_opened(&error, order.local, remote))?;
+        let mut tries = 0;
+        loop {
+            let local = Local {
+                address: order.local,
+                id: self.address_id(socket, before.token, order.local)?,
+                backup: order.backup,
+                interface,
+            };
+            let sent = self
+                .path_manager
+                .create_subflow(before.token, &local, remote);
+            tries += 1;
+            match sent {
+                Ok(()) => break,
+                Err(error) if self.is_id_taken(&error) && tries < TRIES => {}
+                Err(error) => return Err(self.why_not_opened(&error, order.local, remote)),
+            }
+        }
         self.opening(socket, &before, order.local, remote)
     }
 
@@ -309,6 +320,12 @@ impl Orders {
                 reason: words.map_or(error.to_string(), |words| format!("{error}: {words}")),
             },
         }
+    }
+
+    /// Somebody else gave the id to another address in between.
+    fn is_id_taken(&self, error: &io::Error) -> bool {
+        let is_invalid = error.raw_os_error() == Some(libc::EINVAL);
+        is_invalid && self.why("", error) != Error::KernelPathManager
     }
 
     fn why_not_opened(&self, error: &io::Error, local: SocketAddr, remote: SocketAddr) -> Error {

@@ -107,6 +107,33 @@ fn a_hundred_subflows_on_one_pair_of_addresses_have_ids_of_their_own() {
 }
 
 #[test]
+fn several_who_open_subflows_at_once_get_one_each() {
+    if !inside("several_who_open_subflows_at_once_get_one_each") {
+        return;
+    }
+    const LINKS: u8 = 9;
+    let hosts = Hosts::new(LINKS);
+    let listener = hosts.listen(false);
+    let _server_events = hosts.server.run(Manager::direct).unwrap().unwrap();
+    let (client, _server) = hosts.connect(&listener, false);
+    let mut ids: Vec<u32> = std::thread::scope(|scope| {
+        let open = |link| {
+            let (hosts, client) = (&hosts, &client);
+            scope.spawn(move || {
+                let mut manager = hosts.client.run(Manager::direct).unwrap().unwrap();
+                let order = Open::from(any_port(hosts.client_address(link, false)));
+                manager.open_subflow(client, &order).unwrap()
+            })
+        };
+        let opening: Vec<_> = (2..=LINKS).map(open).collect();
+        let opened = opening.into_iter().map(|one| one.join().unwrap());
+        opened.collect()
+    });
+    ids.sort_unstable();
+    assert_eq!(subflow_ids(&client).unwrap()[1..], ids);
+}
+
+#[test]
 fn an_address_is_announced_and_withdrawn() {
     if !inside("an_address_is_announced_and_withdrawn") {
         return;

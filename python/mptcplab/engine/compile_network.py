@@ -107,6 +107,7 @@ def _mptcp(settings: Mptcp, manager: str, subflows_per_pair: int) -> Json:
         "subflows_per_pair": subflows_per_pair,
         "limit_subflows": settings.limits.subflows,
         "limit_add_addr_accepted": accepted,
+        "by_application": manager == "application",
     }
 
 

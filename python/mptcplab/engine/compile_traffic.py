@@ -7,7 +7,7 @@ from typing import Any
 
 from mptcplab.engine.compile_links import rate_bps
 from mptcplab.scenario.fields import LONGEST_NS
-from mptcplab.scenario.flows import Flow, Way, find_way, timed_length_ns
+from mptcplab.scenario.flows import Flow, Way, find_way, own_subflows, timed_length_ns
 from mptcplab.scenario.model import Scenario, SubflowEnds
 from mptcplab.scenario.network import End, Network
 from mptcplab.scenario.path_manager import path_manager
@@ -55,6 +55,11 @@ def compile_flow(scenario: Scenario, network: Network, flow: Flow, index: int) -
         "congestion_control": scenario.hosts[flow.client].congestion_control,
         "server_congestion_control": scenario.hosts[flow.server].congestion_control,
         "expected_joins": _expected_joins(scenario, network, flow, way),
+        "subflows": [
+            {"source": str(network.address(end, way.family)), "target": str(target)}
+            for end in own_subflows(flow)
+            if flow.protocol == "mptcp" and way is not None
+        ],
         "workload": _workload(flow.body),
     }
 
@@ -99,9 +104,9 @@ def _expected_joins(scenario: Scenario, network: Network, flow: Flow, way: Way |
 
     Counted conservatively: with fullmesh one for each of the client's other interfaces that
     reaches the server in the family of the connection (an IPv4 socket has no IPv6 subflows), with
-    ndiffports what was asked for, otherwise none. A connection of less than half a second may be
-    over before a subflow has joined; it is expected to have none. Of a command the server must
-    be known: without one it has no way.
+    ndiffports and from the application what was asked for, otherwise none. A connection of less
+    than half a second may be over before a subflow has joined; it is expected to have none. Of a
+    command the server must be known: without one it has no way.
     """
     hosts = (scenario.hosts[flow.client], scenario.hosts[flow.server])
     if flow.protocol != "mptcp" or way is None or not all(h.mptcp.enabled for h in hosts):
@@ -112,6 +117,8 @@ def _expected_joins(scenario: Scenario, network: Network, flow: Flow, way: Way |
     limit = min(host.mptcp.limits.subflows for host in hosts)
     if manager.kind == "ndiffports":
         return min(limit, manager.subflows_per_pair - 1)
+    if manager.kind == "application":
+        return min(limit, len(own_subflows(flow)))
     if manager.kind != "fullmesh":
         return 0
     others = [end for end in network.ends_of(flow.client) if end != way.source]

@@ -12,6 +12,7 @@ from mptcplab.scenario.traffic import (
     Body,
     Bulk,
     Command,
+    Connections,
     Datagrams,
     Ping,
     Protocol,
@@ -73,6 +74,13 @@ def flows(scenario: Scenario, variant: Variant) -> list[Flow]:
             )
         )
     return made
+
+
+def own_subflows(flow: Flow) -> list[End]:
+    """Interfaces from which the flow's application opens subflows itself."""
+    names = flow.body.subflows or [] if isinstance(flow.body, Connections) else []
+    ends = [End.parse(name) for name in names]
+    return [end for end in ends if end.node == flow.client]
 
 
 def _named(scenario: Scenario) -> Iterator[tuple[str, int, str]]:

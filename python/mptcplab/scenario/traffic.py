@@ -43,7 +43,19 @@ class Between(Item):
     server: StrictStr = Field(alias="to")
 
 
-class Bulk(Between):
+class Connections(Between):
+    """Traffic over connections whose applications may open subflows themselves."""
+
+    subflows: OneOrMore | None = Field(
+        None,
+        description=(
+            "Interfaces of the clients (`client.eth1`) from which the application opens a subflow "
+            "as soon as it is connected; their path manager is `application`"
+        ),
+    )
+
+
+class Bulk(Connections):
     """As much as the connection carries, for a time or up to an amount."""
 
     way: Way = Field("down", description="up is from the client to the server")
@@ -63,7 +75,7 @@ class Bulk(Between):
         return self
 
 
-class Http(Between):
+class Http(Connections):
     """Downloads over HTTP, a connection each, one after the other."""
 
     size: PositiveSizeBytes
@@ -98,7 +110,7 @@ class Ping(Repeated):
     payload: SizeBytes = Field(56, le=65_000)
 
 
-class RequestResponse(Repeated):
+class RequestResponse(Repeated, Connections):
     """A request and its response over one connection, one outstanding."""
 
     request: PositiveSizeBytes = Field(64, le=2**31)

@@ -12,6 +12,7 @@ from mptcplab.engine.kernel.machine import (
 )
 from mptcplab.engine.kernel.sysctl import read_sysctl
 from mptcplab.engine.refusal import Refusal
+from mptcplab.scenario.flows import flows
 from mptcplab.scenario.host import Mptcp
 from mptcplab.scenario.model import Scenario
 from mptcplab.scenario.tree import Path
@@ -34,10 +35,13 @@ def impossible(scenario: Scenario) -> Iterator[Refusal]:
         if item.bulk is not None and item.bulk.rate is not None:
             path = ("traffic", index, "bulk", "rate")
             yield Refusal("the kernel engine has no senders of limited rate", path, scenario)
+    every = [flow for variant in scenario.variants.values() for flow in flows(scenario, variant)]
+    ftp = {flow.name for flow in every if flow.kind == "ftp"}
     for index, event in enumerate(scenario.events):
-        if event.subflow is not None:
+        if event.subflow is not None and event.subflow.of in ftp:
             path = ("events", index, "subflow")
-            yield Refusal("the kernel engine opens and closes no single subflows", path, scenario)
+            reason = "the kernel engine's FTP is a program that opens no subflows itself"
+            yield Refusal(reason, path, scenario)
     for name, host in scenario.hosts.items():
         if host.mptcp.scheduler is not None and host.mptcp.scheduler.has_options:
             path = ("hosts", name, "mptcp", "scheduler")
