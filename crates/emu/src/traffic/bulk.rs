@@ -62,7 +62,7 @@ fn carry(
         Until::Bytes(bytes) => (None, Some(bytes)),
     };
     let deadline = end_ns.map(|end| item.instant(end));
-    let mut receiver = Receiver::new(transfer, item, amount.map(|_| content));
+    let mut receiver = Receiver::new(transfer, item, amount.map(|_| content)).until(end_ns);
     let send = |end: &End<'_>| send(end, content, amount);
     let receive = |end: &End<'_>| {
         let result = receiver.take_all(end);

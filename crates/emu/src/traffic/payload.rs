@@ -37,6 +37,8 @@ pub(super) struct Receiver<'a> {
     way: Way,
     /// What must come, where it is compared.
     expected: Option<&'a Content>,
+    /// What comes from then on does not count.
+    until_ns: Option<Nanos>,
     deliveries: Deliveries,
 }
 
@@ -52,8 +54,14 @@ impl<'a> Receiver<'a> {
             index,
             way,
             expected,
+            until_ns: None,
             deliveries: Deliveries::default(),
         }
+    }
+
+    /// Counts what comes before this moment of the run only.
+    pub(super) fn until(self, until_ns: Option<Nanos>) -> Self {
+        Self { until_ns, ..self }
     }
 
     /// Payload received so far.
@@ -69,8 +77,11 @@ impl<'a> Receiver<'a> {
 
     /// Takes payload that has just been received.
     pub(super) fn take(&mut self, payload: &[u8]) -> Result<(), Failure> {
-        let offset = self.deliveries.bytes;
-        self.account(self.item.recorder.now(), payload.len() as u64);
+        let (offset, now_ns) = (self.deliveries.bytes, self.item.recorder.now());
+        if self.until_ns.is_some_and(|until_ns| now_ns >= until_ns) {
+            return Err(Failure::Deadline);
+        }
+        self.account(now_ns, payload.len() as u64);
         let wrong = self
             .expected
             .and_then(|content| content.first_difference(offset, payload));
