@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.[rch]' -not -path '*/target/*') $(wildcard crates/*/Cargo.toml)
+SOURCES := Cargo.toml Cargo.lock $(shell find crates '(' -name '*.rs' -o -name '*.[ch]' ')' -not -path '*/target/*') $(wildcard crates/*/Cargo.toml)
 
 # Changes when the compiler for BPF programs comes or goes.
 CLANG_STAMP := $(VENV)/clang-$(if $(shell command -v clang),present,absent).stamp
