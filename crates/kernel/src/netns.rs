@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::thread;
 
 use nix::sched::{CloneFlags, setns, unshare};
+use nix::sys::stat::fstat;
 
 /// A network namespace that lives as long as a handle to it, or a thread or socket inside it.
 #[derive(Clone, Debug)]
@@ -32,6 +33,12 @@ impl NetNs {
         Ok(Self(Arc::new(
             File::open("/proc/thread-self/ns/net")?.into(),
         )))
+    }
+
+    /// Both handles are to one namespace.
+    pub fn is_same(&self, other: &Self) -> bool {
+        let id = |netns: &Self| fstat(netns).map(|stat| (stat.st_dev, stat.st_ino));
+        id(self).is_ok_and(|id_of_self| id(other) == Ok(id_of_self))
     }
 
     /// Moves the calling thread into the namespace, for good.

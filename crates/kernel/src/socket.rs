@@ -38,6 +38,8 @@ pub struct Subflow {
     pub remote: SocketAddr,
     /// Its state and counters. A closed initial subflow stays in the list.
     pub info: TcpInfo,
+    /// The same as the kernel gave it: `struct tcp_info`.
+    pub tcp_info: Vec<u8>,
 }
 
 /// What the kernel tells about an MPTCP socket.
@@ -81,19 +83,14 @@ fn full_info(socket: &impl AsFd) -> io::Result<Connection> {
     // arrays of that size.
     let length = read_option(socket, SOL_MPTCP, MPTCP_FULL_INFO, &mut bytes)?;
     let word = |offset| u32_at(&bytes[..length], offset).unwrap_or(0) as usize;
-    let tcp_info_length = word(0).min(TCP_INFO_LENGTH);
+    // Elements stand as far apart as they are long, which the kernel may make less than was asked.
+    let tcp_info_length = word(0).clamp(1, TCP_INFO_LENGTH);
     let count = word(16).min(SUBFLOWS);
     let subflows = addresses
         .chunks_exact(SUBFLOW_INFO_LENGTH)
-        .zip(infos.chunks_exact(TCP_INFO_LENGTH))
+        .zip(infos.chunks_exact(tcp_info_length))
         .take(count)
-        .filter_map(|(addresses, info)| {
-            subflow(
-                u32_at(addresses, 0),
-                &addresses[8..],
-                &info[..tcp_info_length],
-            )
-        })
+        .filter_map(|(addresses, info)| subflow(u32_at(addresses, 0), &addresses[8..], info))
         .collect();
     let info = bytes[..length]
         .get(FULL_INFO_HEADER_LENGTH..)
@@ -138,11 +135,9 @@ fn elements(socket: &impl AsFd, name: i32, length: usize) -> io::Result<Vec<Vec<
     let count = u32_at(&bytes, 4).unwrap_or(0) as usize;
     let known = u32_at(&bytes, 8).unwrap_or(0) as usize;
     let elements = bytes[SUBFLOW_DATA_LENGTH..]
-        .chunks_exact(length)
+        .chunks_exact(known.clamp(1, length))
         .take(count);
-    Ok(elements
-        .map(|element| element[..known.min(length)].to_vec())
-        .collect())
+    Ok(elements.map(<[u8]>::to_vec).collect())
 }
 
 fn subflow(id: Option<u32>, addresses: &[u8], info: &[u8]) -> Option<Subflow> {
@@ -151,6 +146,7 @@ fn subflow(id: Option<u32>, addresses: &[u8], info: &[u8]) -> Option<Subflow> {
         local: socket_address(addresses)?,
         remote: socket_address(addresses.get(ADDRESS_LENGTH..)?)?,
         info: TcpInfo::parse(info),
+        tcp_info: info.to_vec(),
     })
 }
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::bytes::{u8_at, u32_at, u64_at};
 
 /// Length that is asked for; longer structures are cut, shorter ones leave fields unknown.
-pub(crate) const TCP_INFO_LENGTH: usize = 256;
+pub(crate) const TCP_INFO_LENGTH: usize = 512;
 
 /// `TCP_INFINITE_SSTHRESH`: slow start has not ended yet.
 const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{
     AddressFamily, ControlMessage, MsgFlags, SockFlag, SockType, UnixAddr, connect, recv, sendmsg,
     socket,
@@ -14,12 +13,15 @@ use nix::sys::socket::{
 
 use crate::Error;
 use crate::protocol::{Answer, MESSAGE_BYTES, Message, Order, Request, VERSION};
+use crate::wait::{Interrupt, after, wait};
 
 /// A talk with a broker.
 pub(crate) struct Client {
     path: PathBuf,
     socket: OwnedFd,
     last_id: u64,
+    /// May end the waiting.
+    pub(crate) interrupt: Option<Interrupt>,
 }
 
 impl Client {
@@ -28,6 +30,7 @@ impl Client {
             path: path.to_owned(),
             socket: connected(path)?,
             last_id: 0,
+            interrupt: None,
         })
     }
 
@@ -45,7 +48,7 @@ impl Client {
             order,
         };
         self.send(about, &request)?;
-        let deadline = Instant::now() + patience;
+        let deadline = after(patience);
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             match self.receive(Some(left))? {
@@ -76,7 +79,7 @@ impl Client {
 
     /// The next message; `None` when none came in this time (`None`: waits as long as it takes).
     pub(crate) fn receive(&self, patience: Option<Duration>) -> Result<Option<Message>, Error> {
-        if !wait(self.socket.as_fd(), patience)? {
+        if !wait(self.socket.as_fd(), patience, self.interrupt.as_ref())? {
             return Ok(None);
         }
         let mut bytes = [0; MESSAGE_BYTES];
@@ -95,25 +98,6 @@ impl Client {
 impl AsFd for Client {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
-    }
-}
-
-/// Waits until there is something to read; false after so long without.
-pub(crate) fn wait(fd: BorrowedFd<'_>, patience: Option<Duration>) -> Result<bool, Error> {
-    let deadline = patience.map(|patience| Instant::now() + patience);
-    loop {
-        let timeout = deadline.map_or(PollTimeout::NONE, |deadline| {
-            let left = deadline.saturating_duration_since(Instant::now());
-            // Rounded up: waking early would only spin.
-            let milliseconds = left.as_micros().div_ceil(1000);
-            PollTimeout::try_from(milliseconds).unwrap_or(PollTimeout::MAX)
-        });
-        match poll(&mut [PollFd::new(fd, PollFlags::POLLIN)], timeout) {
-            Ok(0) => return Ok(false),
-            Ok(_) => return Ok(true),
-            Err(Errno::EINTR) => {}
-            Err(error) => return Err(Error::kernel("poll", &error.into())),
-        }
     }
 }
 

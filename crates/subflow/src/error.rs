@@ -92,6 +92,9 @@ pub enum Error {
         /// How long was waited.
         timeout_ms: u64,
     },
+    /// The waiting was ended; what was waited for is given up.
+    #[error("interrupted")]
+    Interrupted,
     /// The connection has no address of this id.
     #[error("the connection has announced no address with id {id}")]
     NoSuchAddress {

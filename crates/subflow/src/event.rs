@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::io;
 use std::net::SocketAddr;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 
 use mptcplab_kernel::event::{self, Event};
 use serde::{Deserialize, Serialize};
 
 use crate::error::reset_reason;
-use crate::own;
+use crate::own::{self, Connection};
 
 /// What happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -34,6 +34,9 @@ pub enum EventKind {
 }
 
 /// Something that happened to one connection. What is not known is `None`.
+///
+/// Who watches for another, as a broker does, cannot tell the subflow's id: it must not keep the
+/// socket, or the connection would not end when its program closes it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SubflowEvent {
     /// What happened.
@@ -55,32 +58,11 @@ pub struct SubflowEvent {
     pub reason: Option<String>,
 }
 
-/// Ids of the subflows of one connection by their addresses, those that have gone included.
-#[derive(Debug, Default)]
-pub struct Names(HashMap<(SocketAddr, SocketAddr), u32>);
-
-impl Names {
-    /// Of those that a connection has now.
-    pub fn of(socket: impl AsFd) -> Self {
-        let mut names = Self::default();
-        names.learn(socket);
-        names
-    }
-
-    fn learn(&mut self, socket: impl AsFd) {
-        if let Ok(connection) = own::connection(socket) {
-            let named = connection.subflows.iter();
-            self.0
-                .extend(named.map(|one| ((one.local, one.remote), one.id)));
-        }
-    }
-
-    /// What the kernel told, for the connection's owner; `socket` tells the ids.
-    pub fn tell(&mut self, event: &Event, socket: impl AsFd) -> SubflowEvent {
-        self.learn(socket);
+impl SubflowEvent {
+    /// What the kernel told, without the subflow's id.
+    pub fn of(event: &Event) -> Self {
         let is_subflow = event.local.is_some();
-        let pair = event.local.zip(event.remote);
-        SubflowEvent {
+        Self {
             kind: match event.kind {
                 event::EventKind::Created => EventKind::Created,
                 event::EventKind::Established => EventKind::Established,
@@ -91,7 +73,7 @@ impl Names {
                 event::EventKind::SubflowClosed => EventKind::SubflowClosed,
                 event::EventKind::SubflowPriority => EventKind::PriorityChanged,
             },
-            subflow: pair.and_then(|pair| self.0.get(&pair).copied()),
+            subflow: None,
             local: event.local,
             remote: event.remote,
             local_id: event.local_id.filter(|_| is_subflow),
@@ -99,6 +81,56 @@ impl Names {
             backup: event.backup,
             reason: reason(event),
         }
+    }
+}
+
+/// Ids of the subflows of one connection by their addresses, those that have gone included.
+pub(crate) struct Names {
+    socket: RawFd,
+    token: u32,
+    ids: HashMap<(SocketAddr, SocketAddr), u32>,
+}
+
+impl Names {
+    /// Of a connection that is watched by its owner, who may close the socket at any time.
+    pub(crate) fn of(socket: BorrowedFd<'_>, connection: &Connection) -> Self {
+        let mut names = Self {
+            socket: socket.as_raw_fd(),
+            token: connection.token,
+            ids: HashMap::new(),
+        };
+        names.learn(connection);
+        names
+    }
+
+    fn learn(&mut self, connection: &Connection) {
+        let named = connection.subflows.iter();
+        self.ids
+            .extend(named.map(|one| ((one.local, one.remote), one.id)));
+    }
+
+    /// Gives an event the id of its subflow.
+    pub(crate) fn name(&mut self, mut event: SubflowEvent) -> SubflowEvent {
+        // The descriptor may be that of something else by now; the token tells.
+        match own::connection(Descriptor(self.socket)) {
+            Ok(connection) if connection.token == self.token => self.learn(&connection),
+            _ => {}
+        }
+        let pair = event.local.zip(event.remote);
+        event.subflow = pair.and_then(|pair| self.ids.get(&pair).copied());
+        event
+    }
+}
+
+/// The number of a descriptor, open or not.
+struct Descriptor(RawFd);
+
+impl AsFd for Descriptor {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        // SAFETY: the number was that of an open descriptor, so it is not -1. It is given to
+        // getsockopt(2) and getpeername(2) only, which change nothing of whatever it stands for, and
+        // fail where it stands for nothing.
+        unsafe { BorrowedFd::borrow_raw(self.0) }
     }
 }
 

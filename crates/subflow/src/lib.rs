@@ -12,9 +12,15 @@ mod manager;
 pub mod orders;
 pub mod own;
 pub mod protocol;
+mod shared;
 mod socket;
+mod wait;
+mod watch;
 
 pub use error::{Error, reset_reason};
-pub use event::{EventKind, Names, SubflowEvent};
-pub use manager::{Manager, Open, Watch};
-pub use own::{connection, subflow_ids, subflow_info, subflow_tuple};
+pub use event::{EventKind, SubflowEvent};
+pub use manager::{Manager, Open};
+pub use own::{connection, subflow_ids, subflow_info, subflow_option, subflow_tuple};
+pub use shared::Managers;
+pub use wait::Interrupt;
+pub use watch::Watch;

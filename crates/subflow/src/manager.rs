@@ -1,22 +1,23 @@
 //! Who carries out a program's orders: a broker, or the program itself.
 
-use std::collections::VecDeque;
 use std::env;
 use std::io;
 use std::net::SocketAddr;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use mptcplab_kernel::event::{Event, Events};
+use mptcplab_kernel::event::Events;
 
 pub use crate::orders::Open;
 
-use crate::client::{Client, wait};
-use crate::event::Names;
+use crate::client::Client;
 use crate::orders::{Opening, Orders};
-use crate::protocol::{Answer, Message, OPTION_BYTES, Order};
-use crate::{Error, EventKind, SubflowEvent};
+use crate::own::connection;
+use crate::protocol::{Answer, OPTION_BYTES, Order};
+use crate::wait::{after, wait};
+use crate::watch::Watch;
+use crate::{Error, Interrupt, subflow_option};
 
 /// Names the broker's socket.
 const BROKER_VARIABLE: &str = "MPTCPLAB_BROKER";
@@ -28,6 +29,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Carries out orders about the subflows of one's own connections.
 pub struct Manager {
     way: Way,
+    interrupt: Option<Interrupt>,
 }
 
 enum Way {
@@ -67,6 +69,7 @@ impl Manager {
         };
         Ok(Self {
             way: Way::Direct(Box::new(direct)),
+            interrupt: None,
         })
     }
 
@@ -77,20 +80,38 @@ impl Manager {
     pub fn broker(path: &Path) -> Result<Self, Error> {
         Ok(Self {
             way: Way::Broker(Client::connect(path)?, path.to_owned()),
+            interrupt: None,
         })
+    }
+
+    /// The broker's socket; `None` where orders are given to the kernel by this process.
+    pub fn broker_path(&self) -> Option<&Path> {
+        match &self.way {
+            Way::Broker(_, path) => Some(path),
+            Way::Direct(_) => None,
+        }
+    }
+
+    /// From now on waiting ends when `interrupt` says so; a subflow that was being opened is given
+    /// up. Watches that are made later take it over.
+    pub fn interruptible(&mut self, interrupt: Option<Interrupt>) {
+        if let Way::Broker(client, _) = &mut self.way {
+            client.interrupt.clone_from(&interrupt);
+        }
+        self.interrupt = interrupt;
     }
 
     /// Opens a subflow, waits until the peer has let it join, and gives its id.
     ///
     /// # Errors
     /// As [`Orders::open_subflow`]; [`Error::Refused`], [`Error::TimedOut`], and from a broker
-    /// [`Error::Forbidden`], [`Error::LimitReached`], [`Error::TooMany`].
+    /// [`Error::Forbidden`], [`Error::LimitReached`], [`Error::TooMany`]; [`Error::Interrupted`].
     pub fn open_subflow(&mut self, socket: impl AsFd, order: &Open) -> Result<u32, Error> {
         let socket = socket.as_fd();
         match &mut self.way {
-            Way::Direct(direct) => direct.open_subflow(socket, order),
+            Way::Direct(direct) => direct.open_subflow(socket, order, self.interrupt.as_ref()),
             Way::Broker(client, _) => {
-                let patience = order.timeout + PATIENCE;
+                let patience = order.timeout.saturating_add(PATIENCE);
                 match client.ask(socket, Order::Open(order.clone()), patience)? {
                     Answer::Subflow(id) => Ok(id),
                     _ => Err(unexpected()),
@@ -154,7 +175,8 @@ impl Manager {
         }
     }
 
-    /// The value of an option on one subflow.
+    /// The value of an option on one subflow; what anybody is told ([`subflow_option`]) needs no
+    /// privilege.
     ///
     /// # Errors
     /// [`Error::NeedsBpf`], [`Error::OptionRefused`], [`Error::NoSuchSubflow`], as
@@ -166,6 +188,9 @@ impl Manager {
         level: i32,
         option: i32,
     ) -> Result<Vec<u8>, Error> {
+        if let Some(value) = subflow_option(&socket, id, level, option)? {
+            return Ok(value);
+        }
         let order = Order::GetOption {
             subflow: id,
             level,
@@ -211,41 +236,45 @@ impl Manager {
     /// As [`own::connection`](crate::connection); [`Error::NoBroker`], [`Error::TooMany`].
     pub fn events(&mut self, socket: impl AsFd) -> Result<Watch, Error> {
         let socket = socket.as_fd();
-        let way = match &mut self.way {
+        let interrupt = self.interrupt.clone();
+        match &mut self.way {
             Way::Direct(direct) => {
-                let own = socket.try_clone_to_owned();
-                WatchWay::Direct(DirectWatch {
-                    token: direct.orders.connection(socket)?.token,
-                    socket: own.map_err(|error| Error::kernel("dup", &error))?,
-                    events: subscribe()?,
-                    names: Names::of(socket),
-                    told: VecDeque::new(),
-                })
+                // Subscribed first: nothing is missed after the look at the connection.
+                let events = subscribe()?;
+                let connection = direct.orders.connection(socket)?;
+                Ok(Watch::direct(socket, &connection, events, interrupt))
             }
             Way::Broker(_, path) => {
                 // A talk of its own: from now on events come over it.
                 let mut client = Client::connect(path)?;
+                client.interrupt.clone_from(&interrupt);
                 done(&mut client, socket, Order::Watch {})?;
-                WatchWay::Broker(client)
+                Ok(Watch::by_broker(socket, &connection(socket)?, client))
             }
-        };
-        Ok(Watch { way, ended: false })
+        }
     }
 }
 
 impl Direct {
-    fn open_subflow(&mut self, socket: BorrowedFd<'_>, order: &Open) -> Result<u32, Error> {
+    fn open_subflow(
+        &mut self,
+        socket: BorrowedFd<'_>,
+        order: &Open,
+        interrupt: Option<&Interrupt>,
+    ) -> Result<u32, Error> {
         // What happened before is nobody's concern any more; lost events are made up for below.
         let _ = self.events.read(|_| {});
-        let deadline = Instant::now() + order.timeout;
-        let opening = self.begin(socket, order, deadline)?;
+        let deadline = after(order.timeout);
+        let opening = self.begin(socket, order, deadline, interrupt)?;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
-            if !wait(self.events.as_fd(), Some(left))? {
+            let waited = wait(self.events.as_fd(), Some(left), interrupt).and_then(|there_is| {
+                let timeout_ms = order.timeout.as_millis() as u64;
+                there_is.then_some(()).ok_or(Error::TimedOut { timeout_ms })
+            });
+            if let Err(error) = waited {
                 self.orders.abandon(&opening);
-                return Err(Error::TimedOut {
-                    timeout_ms: order.timeout.as_millis() as u64,
-                });
+                return Err(error);
             }
             let mut decided = None;
             let read = self.events.read(|event| {
@@ -266,6 +295,7 @@ impl Direct {
         socket: BorrowedFd<'_>,
         order: &Open,
         deadline: Instant,
+        interrupt: Option<&Interrupt>,
     ) -> Result<Opening, Error> {
         loop {
             match self.orders.open_subflow(socket, order) {
@@ -273,99 +303,10 @@ impl Direct {
                 other => return other,
             }
             let left = deadline.saturating_duration_since(Instant::now());
-            if !wait(self.events.as_fd(), Some(left))? {
+            if !wait(self.events.as_fd(), Some(left), interrupt)? {
                 return Err(Error::NotEstablished);
             }
             let _ = self.events.read(|_| {});
-        }
-    }
-}
-
-/// What happens to one connection: an iterator, or [`Watch::next_within`] for those who cannot wait
-/// for ever. Its descriptor is ready to be read when there is something to tell.
-pub struct Watch {
-    way: WatchWay,
-    ended: bool,
-}
-
-enum WatchWay {
-    Broker(Client),
-    Direct(DirectWatch),
-}
-
-struct DirectWatch {
-    token: u32,
-    socket: OwnedFd,
-    events: Events,
-    names: Names,
-    told: VecDeque<SubflowEvent>,
-}
-
-impl Watch {
-    /// The next event; `None` when none came in this time (`None`: waits as long as it takes), and
-    /// after the connection is closed.
-    ///
-    /// # Errors
-    /// [`Error::TooMany`] where events were lost (watching goes on), [`Error::NoBroker`].
-    pub fn next_within(
-        &mut self,
-        patience: Option<Duration>,
-    ) -> Result<Option<SubflowEvent>, Error> {
-        if self.ended {
-            return Ok(None);
-        }
-        let event = match &mut self.way {
-            WatchWay::Direct(watch) => watch.next_within(patience)?,
-            WatchWay::Broker(client) => match client.receive(patience)? {
-                None => None,
-                Some(Message::Event(event)) => Some(event),
-                Some(Message::Lost {}) => return Err(lost()),
-                Some(_) => return Err(unexpected()),
-            },
-        };
-        self.ended = event
-            .as_ref()
-            .is_some_and(|event| event.kind == EventKind::Closed);
-        Ok(event)
-    }
-}
-
-impl DirectWatch {
-    fn next_within(&mut self, patience: Option<Duration>) -> Result<Option<SubflowEvent>, Error> {
-        let deadline = patience.map(|patience| Instant::now() + patience);
-        loop {
-            if let Some(event) = self.told.pop_front() {
-                return Ok(Some(event));
-            }
-            let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-            if !wait(self.events.as_fd(), left)? {
-                return Ok(None);
-            }
-            let (token, names, socket) = (self.token, &mut self.names, &self.socket);
-            let told = &mut self.told;
-            let read = self.events.read(|event: Event| {
-                if event.token == token {
-                    told.push_back(names.tell(&event, socket));
-                }
-            });
-            read.map_err(|_| lost())?;
-        }
-    }
-}
-
-impl Iterator for Watch {
-    type Item = Result<SubflowEvent, Error>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.next_within(None).transpose()
-    }
-}
-
-impl AsFd for Watch {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        match &self.way {
-            WatchWay::Broker(client) => client.as_fd(),
-            WatchWay::Direct(watch) => watch.events.as_fd(),
         }
     }
 }
@@ -385,15 +326,9 @@ fn done(client: &mut Client, socket: BorrowedFd<'_>, order: Order) -> Result<(),
     }
 }
 
-fn unexpected() -> Error {
+pub(crate) fn unexpected() -> Error {
     Error::Protocol {
         reason: "the broker's answer is to something else".to_owned(),
-    }
-}
-
-fn lost() -> Error {
-    Error::TooMany {
-        reason: "events came faster than they were read; some are lost".to_owned(),
     }
 }
 

@@ -7,6 +7,7 @@
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, BorrowedFd};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use mptcplab_kernel::event::{self, Event};
@@ -21,6 +22,9 @@ use crate::{Error, socket};
 
 /// How often an address id is chosen anew where others open subflows of the connection meanwhile.
 const TRIES: u32 = 20;
+
+/// Two that are opened from one address at the same time could not be told apart.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// A subflow that is to be opened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -144,6 +148,7 @@ impl Orders {
     /// [`Error::KernelPathManager`], [`Error::NotEstablished`], [`Error::NotLocal`],
     /// [`Error::NoRoute`], [`Error::NoIdLeft`], [`Error::NotPrivileged`], [`Error::Kernel`].
     pub fn open_subflow(&mut self, socket: BorrowedFd<'_>, order: &Open) -> Result<Opening, Error> {
+        let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
         let before = self.connection(socket)?;
         let remote = remote_of(socket, order)?;
         let interface = match &order.interface {

@@ -8,12 +8,13 @@ use mptcplab_kernel::sock_diag::{self, SubflowIdentity};
 use mptcplab_kernel::socket::{Subflow, connection as ask};
 use mptcplab_kernel::{MptcpInfo, TcpInfo};
 use nix::sys::socket::{SockaddrStorage, getpeername};
+use serde::Serialize;
 
 use crate::Error;
 use crate::socket::protocol;
 
 /// A connection and its subflows.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Connection {
     /// The connection's counters.
     pub info: MptcpInfo,
@@ -24,7 +25,7 @@ pub struct Connection {
 }
 
 /// A subflow of one's own connection.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct OwnSubflow {
     /// Its id, never given again in the connection.
     pub id: u32,
@@ -34,10 +35,13 @@ pub struct OwnSubflow {
     pub remote: SocketAddr,
     /// Its state and counters.
     pub info: TcpInfo,
+    /// The same as the kernel gave it: `struct tcp_info`.
+    #[serde(skip)]
+    pub tcp_info: Vec<u8>,
 }
 
 /// A subflow's addresses, and what it is in its connection.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Tuple {
     /// Its address and port.
     pub local: SocketAddr,
@@ -76,11 +80,14 @@ impl Connection {
 /// The connection below an MPTCP socket, with those of its subflows that are not closed.
 ///
 /// # Errors
-/// [`Error::NotMptcp`], [`Error::NotConnected`], [`Error::FellBack`].
+/// [`Error::NotMptcp`], [`Error::NotConnected`], [`Error::FellBack`]; [`Error::Kernel`] for what is
+/// no socket at all.
 pub fn connection(socket: impl AsFd) -> Result<Connection, Error> {
     let fd = socket.as_fd();
-    if protocol(fd) != Some(libc::IPPROTO_MPTCP) {
-        return Err(Error::NotMptcp);
+    match protocol(fd) {
+        Ok(libc::IPPROTO_MPTCP) => {}
+        Ok(_) => return Err(Error::NotMptcp),
+        Err(error) => return Err(Error::kernel("ask the socket for its protocol", &error)),
     }
     if getpeername::<SockaddrStorage>(fd.as_raw_fd()).is_err() {
         return Err(Error::NotConnected);
@@ -135,6 +142,24 @@ pub fn subflow_info(socket: impl AsFd, id: u32) -> Result<TcpInfo, Error> {
     Ok(connection.subflow(id)?.info.clone())
 }
 
+/// The value of an option on one subflow, where the kernel tells anybody: `TCP_INFO`, as its own
+/// structure. `None` for the others.
+///
+/// # Errors
+/// As [`connection`]; [`Error::NoSuchSubflow`].
+pub fn subflow_option(
+    socket: impl AsFd,
+    id: u32,
+    level: i32,
+    option: i32,
+) -> Result<Option<Vec<u8>>, Error> {
+    if (level, option) != (libc::IPPROTO_TCP, libc::TCP_INFO) {
+        return Ok(None);
+    }
+    let connection = connection(socket)?;
+    Ok(Some(connection.subflow(id)?.tcp_info.clone()))
+}
+
 fn identity(local: SocketAddr, remote: SocketAddr) -> Option<SubflowIdentity> {
     let mut sockets = Dumper::open(libc::NETLINK_SOCK_DIAG).ok()?;
     sock_diag::tcp_socket(&mut sockets, local, remote)
@@ -152,6 +177,7 @@ fn current(subflows: Vec<Subflow>) -> Vec<OwnSubflow> {
             local: subflow.local,
             remote: subflow.remote,
             info: subflow.info,
+            tcp_info: subflow.tcp_info,
         })
         .filter(|subflow| subflow.info.state != Some("CLOSED"))
         .collect();

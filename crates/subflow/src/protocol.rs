@@ -108,7 +108,7 @@ pub enum Message {
         /// Why.
         error: Error,
     },
-    /// Something happened to the watched connection.
+    /// Something happened to the watched connection. The program finds the subflow's id itself.
     Event(SubflowEvent),
     /// Something happened and is not known: the kernel had no room for it.
     Lost {},

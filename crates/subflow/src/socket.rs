@@ -1,9 +1,10 @@
 //! Small questions to sockets.
 
+use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 
 /// A socket option that is a number.
-pub(crate) fn option<T: Default + Copy>(socket: impl AsFd, level: i32, name: i32) -> Option<T> {
+fn option<T: Default + Copy>(socket: impl AsFd, level: i32, name: i32) -> io::Result<T> {
     let mut value = T::default();
     let mut length = size_of::<T>() as libc::socklen_t;
     // SAFETY: the kernel writes at most the given length, which is that of the number, and every
@@ -12,11 +13,14 @@ pub(crate) fn option<T: Default + Copy>(socket: impl AsFd, level: i32, name: i32
         let fd = socket.as_fd().as_raw_fd();
         libc::getsockopt(fd, level, name, (&raw mut value).cast(), &raw mut length)
     };
-    (result == 0).then_some(value)
+    match result {
+        0 => Ok(value),
+        _ => Err(io::Error::last_os_error()),
+    }
 }
 
 /// Protocol of a socket (`IPPROTO_MPTCP` …).
-pub(crate) fn protocol(socket: impl AsFd) -> Option<i32> {
+pub(crate) fn protocol(socket: impl AsFd) -> io::Result<i32> {
     option::<libc::c_int>(socket, libc::SOL_SOCKET, libc::SO_PROTOCOL)
 }
 
@@ -24,5 +28,5 @@ pub(crate) fn protocol(socket: impl AsFd) -> Option<i32> {
 /// runs.
 pub(crate) fn namespace(socket: impl AsFd) -> Option<u64> {
     const SO_NETNS_COOKIE: i32 = 71;
-    option::<u64>(socket, libc::SOL_SOCKET, SO_NETNS_COOKIE)
+    option::<u64>(socket, libc::SOL_SOCKET, SO_NETNS_COOKIE).ok()
 }
