@@ -28,6 +28,7 @@ PLAIN = {
     "EVENTS": "",
 }
 BULK = "bulk: {from: client, to: server, duration: 1 s, rate: 1 Mbit/s}"
+FTP = "ftp: {from: client, to: server, size: 1 MB}"
 DATAGRAMS = "datagrams: {from: client, to: server, duration: 1 s, rate: 1 Mbit/s}"
 SUBFLOW = "events: [{at: 1 s, subflow: {of: bulk, from: client.b, to: server.b}, up: true}]"
 KERNEL_REFUSES = [
@@ -48,8 +49,9 @@ KERNEL_REFUSES = [
         "x.yaml:10: traffic.0.datagrams: the kernel engine sends no datagrams",
     ),
     (
-        {"EVENTS": SUBFLOW},
-        "x.yaml:11: events.0.subflow: the kernel engine opens and closes no single subflows",
+        {"TRAFFIC": FTP, "EVENTS": SUBFLOW.replace("bulk", "ftp")},
+        "x.yaml:11: events.0.subflow: the kernel engine's FTP is a program that opens no subflows "
+        "itself",
     ),
     (
         {"CLIENT": ", mptcp: {scheduler: {name: round-robin, num_segments: 2}}"},

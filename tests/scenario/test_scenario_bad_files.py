@@ -837,6 +837,27 @@ BAD: list[tuple[str, str, list[str]]] = [
         ],
     ),
     (
+        "duration: 10 s}",
+        "duration: 10 s, subflows: [client.eth, client.wfi]}",
+        [
+            '19: traffic.0.bulk.subflows.1: "client.wfi": client has no interface "wfi": did you mean '
+            '"wifi"?'
+        ],
+    ),
+    (
+        "duration: 10 s}",
+        "duration: 10 s, subflows: server.lan}",
+        ['19: traffic.0.bulk.subflows: "server.lan": is no interface of a client, client'],
+    ),
+    (
+        "duration: 10 s}",
+        "duration: 10 s, subflows: client.wifi}",
+        [
+            "19: traffic.0.bulk.subflows: the path manager of client opens subflows itself: write "
+            "hosts.client.mptcp.path_manager: application"
+        ],
+    ),
+    (
         "title: Two paths",
         "title: Two paths\nsample_interval: 1 us",
         ['2: sample_interval: "1 us": must be at least 1 ms'],

@@ -30,6 +30,8 @@ WANTED = {
     "torino/B",
     "carfi/netcat-topology",
     "carfi/application",
+    "carfi/drive",
+    "carfi/equal-paths",
     "torino/B-schedulers",
     "torino/D-schedulers",
     "louvain/coupled",

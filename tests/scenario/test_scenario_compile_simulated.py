@@ -148,7 +148,19 @@ def test_an_application_that_manages_the_paths_has_no_endpoints() -> None:
     client = made["nodes"][0]
     assert [interface["endpoint"] for interface in client["interfaces"]] == [None, None]
     assert client["mptcp"]["limit_add_addr_accepted"] == 0
+    assert client["mptcp"]["by_application"]
     assert made["traffic"][0]["expected_joins"] == 0
+
+
+def test_an_application_opens_subflows_to_an_address_that_it_reaches() -> None:
+    manager = ", mptcp: {path_manager: application}"
+    text = TWO_PATHS.replace("duration: 1 s}", "duration: 1 s, subflows: client.b}")
+    for mark, made_of in (("CLIENT", manager), ("LINK", ""), ("MORE", "")):
+        text = text.replace(mark, made_of)
+    (traffic,) = compile_plan(loads(text), "mptcp", seed=1)["traffic"]
+    # The connection itself goes to 10.0.1.2.
+    assert traffic["subflows"] == [{"source": "10.0.2.1", "target": "10.0.2.2"}]
+    assert traffic["expected_joins"] == 1
 
 
 EVENTS = """\

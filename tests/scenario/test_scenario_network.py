@@ -129,7 +129,7 @@ def test_a_host_has_routes_to_what_its_default_gateway_does_not_reach() -> None:
 
 
 def test_routers_in_a_row_know_all_networks() -> None:
-    made = compile_plan(load("carfi/netcat-topology"), "mptcp", seed=1)
+    made = compile_plan(load("carfi/netcat-topology"), "application-opened", seed=1)
     assert routes(made, "r1") == [
         "10.0.2.0/24 via 10.0.7.2",
         "10.0.3.0/24 via 10.0.7.2",
@@ -139,6 +139,10 @@ def test_routers_in_a_row_know_all_networks() -> None:
     ]
     assert made["traffic"][0]["target"] == "10.0.4.7"
     assert made["traffic"][0]["expected_joins"] == 2
+    assert made["traffic"][0]["subflows"] == [
+        {"source": "10.0.2.6", "target": "10.0.4.7"},
+        {"source": "10.0.3.6", "target": "10.0.4.7"},
+    ]
 
 
 FULLMESH = {"subflow": True, "fullmesh": True}
@@ -191,6 +195,7 @@ def test_the_other_settings_of_a_host() -> None:
         "subflows_per_pair": 1,
         "limit_subflows": 2,
         "limit_add_addr_accepted": 8,
+        "by_application": False,
     }
     (flow,) = made["traffic"]
     assert (flow["congestion_control"], flow["server_congestion_control"]) == ("reno", "cubic")

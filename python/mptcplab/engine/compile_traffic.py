@@ -7,7 +7,14 @@ from typing import Any
 
 from mptcplab.engine.compile_links import rate_bps
 from mptcplab.scenario.fields import LONGEST_NS
-from mptcplab.scenario.flows import Flow, Way, find_way, own_subflows, timed_length_ns
+from mptcplab.scenario.flows import (
+    Flow,
+    Way,
+    find_way,
+    own_subflows,
+    subflow_target,
+    timed_length_ns,
+)
 from mptcplab.scenario.model import Scenario, SubflowEnds
 from mptcplab.scenario.network import End, Network
 from mptcplab.scenario.path_manager import path_manager
@@ -55,13 +62,20 @@ def compile_flow(scenario: Scenario, network: Network, flow: Flow, index: int) -
         "congestion_control": scenario.hosts[flow.client].congestion_control,
         "server_congestion_control": scenario.hosts[flow.server].congestion_control,
         "expected_joins": _expected_joins(scenario, network, flow, way),
-        "subflows": [
-            {"source": str(network.address(end, way.family)), "target": str(target)}
-            for end in own_subflows(flow)
-            if flow.protocol == "mptcp" and way is not None
-        ],
+        "subflows": list(_own_subflows(network, flow, way)),
         "workload": _workload(flow.body),
     }
+
+
+def _own_subflows(network: Network, flow: Flow, way: Way | None) -> Iterator[Json]:
+    """What the application opens, where it speaks MPTCP."""
+    if way is None or flow.protocol != "mptcp":
+        return
+    for end in own_subflows(flow):
+        target = subflow_target(network, flow, way, end)
+        if target is not None:
+            source, reached = (str(network.address(one, way.family)) for one in (end, target))
+            yield {"source": source, "target": reached}
 
 
 def compile_subflow(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from mptcplab.scenario.check_names import unknown_end
-from mptcplab.scenario.flows import Flow, find_way, flows
+from mptcplab.scenario.flows import Flow, find_way, flows, subflow_target
 from mptcplab.scenario.model import Scenario, SubflowEnds
 from mptcplab.scenario.network import End, Network
 from mptcplab.scenario.path_manager import path_manager
@@ -39,7 +39,7 @@ def check_subflows(
             continue
         found = list(_ends(scenario, path, event.subflow, flow))
         yield from found or _effect(scenario, network, path, event.subflow, flow)
-        if not any(
+        if variants and not any(
             f.protocol == "mptcp" for v in variants for f in every[v] if f.name == flow.name
         ):
             text = f"{flow.name} never speaks MPTCP: let a variant of it be mptcp"
@@ -65,6 +65,9 @@ def _of_application(
                 continue
             if network.address(end, way.family) is None:
                 wrong = f"{flow.name} goes by IPv{way.family}, of which it has no address"
+                yield scenario.provenance.problem(place, f"{quoted(text)}: {wrong}")
+            elif subflow_target(network, flow, way, end) is None:
+                wrong = f"does not reach {flow.server}, the server of {flow.name}"
                 yield scenario.provenance.problem(place, f"{quoted(text)}: {wrong}")
     for client in dict.fromkeys(flow.client for flow in sent if flow.protocol == "mptcp"):
         if path_manager(scenario, client).kind != "application":

@@ -83,6 +83,18 @@ def own_subflows(flow: Flow) -> list[End]:
     return [end for end in ends if end.node == flow.client]
 
 
+def subflow_target(network: Network, flow: Flow, way: Way, source: End) -> End | None:
+    """The server's interface that a subflow from `source` goes to.
+
+    That of the connection, or, where it is out of reach, the one with the fewest links between.
+    """
+    reached = network.forwarding(source, way.family)
+    targets = [end for end in reached if end.node == flow.server]
+    if way.target in targets:
+        return way.target
+    return min(targets, key=lambda end: len(reached[end]), default=None)
+
+
 def _named(scenario: Scenario) -> Iterator[tuple[str, int, str]]:
     """Name of the flow, position of its item, client; for each client of each item.
 
