@@ -21,6 +21,9 @@ pub(crate) struct Loaded {
     what: String,
 }
 
+// SAFETY: libbpf ties an object to no thread; it only wants one at a time, and so does a `Loaded`.
+unsafe impl Send for Loaded {}
+
 impl Loaded {
     /// Loads an object, of which errors speak as `what`. The map `flagged.0` gets the flags
     /// `flagged.1`.

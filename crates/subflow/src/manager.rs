@@ -5,6 +5,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use mptcplab_kernel::event::Events;
@@ -23,6 +24,8 @@ use crate::{Error, Interrupt, subflow_option};
 const BROKER_VARIABLE: &str = "MPTCPLAB_BROKER";
 /// Where a broker of the whole host listens.
 const BROKER_PATH: &str = "/run/mptcplab/broker.sock";
+/// Two that are opened from one address at the same time could not be told apart.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 /// How long the broker may take for what needs no answer from the peer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -298,7 +301,11 @@ impl Direct {
         interrupt: Option<&Interrupt>,
     ) -> Result<Opening, Error> {
         loop {
-            match self.orders.open_subflow(socket, order) {
+            let begun = {
+                let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+                self.orders.open_subflow(socket, order)
+            };
+            match begun {
                 Err(Error::NotEstablished) => {}
                 other => return other,
             }

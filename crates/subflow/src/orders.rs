@@ -7,7 +7,6 @@
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, BorrowedFd};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use mptcplab_kernel::event::{self, Event};
@@ -22,9 +21,6 @@ use crate::{Error, socket};
 
 /// How often an address id is chosen anew where others open subflows of the connection meanwhile.
 const TRIES: u32 = 20;
-
-/// Two that are opened from one address at the same time could not be told apart.
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// A subflow that is to be opened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -134,21 +130,27 @@ impl Orders {
     /// # Errors
     /// As [`connection`]; [`Error::ForeignNamespace`].
     pub fn connection(&self, socket: BorrowedFd<'_>) -> Result<Connection, Error> {
+        let connection = connection(socket)?;
         // Who cannot tell the namespace is older than both questions: then orders fail by token.
         if socket::namespace(socket) != self.namespace {
             return Err(Error::ForeignNamespace);
         }
-        connection(socket)
+        Ok(connection)
     }
 
-    /// Sends the SYN of a new subflow.
+    /// Whether there is a connection with this token.
+    pub fn has_connection(&mut self, token: u32) -> bool {
+        self.path_manager.local_addresses(token).is_ok()
+    }
+
+    /// Sends the SYN of a new subflow. Two that are opened from one address of a connection at the
+    /// same time, by different `Orders`, cannot be told apart.
     ///
     /// # Errors
     /// As [`Self::connection`]; [`Error::FamiliesDiffer`], [`Error::NoInterface`],
     /// [`Error::KernelPathManager`], [`Error::NotEstablished`], [`Error::NotLocal`],
     /// [`Error::NoRoute`], [`Error::NoIdLeft`], [`Error::NotPrivileged`], [`Error::Kernel`].
     pub fn open_subflow(&mut self, socket: BorrowedFd<'_>, order: &Open) -> Result<Opening, Error> {
-        let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
         let before = self.connection(socket)?;
         let remote = remote_of(socket, order)?;
         let interface = match &order.interface {

@@ -1,0 +1,233 @@
+//! What carries out orders, once they are allowed.
+
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use mptcplab_bpf::SubflowOptions;
+use mptcplab_subflow::Error;
+use mptcplab_subflow::orders::{Open, Opening, Orders};
+
+use crate::StartError;
+use crate::interfaces::Interfaces;
+
+/// Carries out orders about the connections of sockets. None of its calls waits for the peer.
+pub trait Hand {
+    /// A client's socket, held.
+    type Socket;
+
+    /// Token and number of subflows of the connection that orders may be given about.
+    ///
+    /// # Errors
+    /// Why none may be.
+    fn connection(&self, socket: &Self::Socket) -> Result<(u32, usize), Error>;
+
+    /// Names of the interfaces that have an address.
+    ///
+    /// # Errors
+    /// [`Error::Kernel`].
+    fn interfaces(&mut self, address: IpAddr) -> Result<Vec<String>, Error>;
+
+    /// Sends the SYN of a new subflow.
+    ///
+    /// # Errors
+    /// As [`Orders::open_subflow`].
+    fn open(&mut self, socket: &Self::Socket, order: &Open) -> Result<Opening, Error>;
+
+    /// What became of a subflow, asked for when events were lost.
+    fn look(&self, opening: &Opening, socket: &Self::Socket) -> Option<Result<u32, Error>>;
+
+    /// Ends the waiting for a subflow.
+    fn abandon(&mut self, opening: &Opening);
+
+    /// Closes a subflow.
+    ///
+    /// # Errors
+    /// As [`Orders::close_subflow`].
+    fn close(&mut self, socket: &Self::Socket, id: u32) -> Result<(), Error>;
+
+    /// Changes a subflow's priority.
+    ///
+    /// # Errors
+    /// As [`Orders::set_backup`].
+    fn set_backup(&mut self, socket: &Self::Socket, id: u32, backup: bool) -> Result<(), Error>;
+
+    /// Announces an address.
+    ///
+    /// # Errors
+    /// As [`Orders::announce`].
+    fn announce(&mut self, socket: &Self::Socket, address: SocketAddr) -> Result<u8, Error>;
+
+    /// Withdraws an address.
+    ///
+    /// # Errors
+    /// As [`Orders::withdraw`].
+    fn withdraw(&mut self, socket: &Self::Socket, id: u8) -> Result<(), Error>;
+
+    /// Reads an option of a subflow.
+    ///
+    /// # Errors
+    /// [`Error::NeedsBpf`], [`Error::OptionRefused`], [`Error::NoSuchSubflow`].
+    fn get_option(
+        &mut self,
+        socket: &Self::Socket,
+        id: u32,
+        option: (i32, i32),
+        length: usize,
+    ) -> Result<Vec<u8>, Error>;
+
+    /// Sets an option of a subflow.
+    ///
+    /// # Errors
+    /// As [`Self::get_option`].
+    fn set_option(
+        &mut self,
+        socket: &Self::Socket,
+        id: u32,
+        option: (i32, i32),
+        value: &[u8],
+    ) -> Result<(), Error>;
+
+    /// Whether there is a connection with this token.
+    fn has_connection(&mut self, token: u32) -> bool;
+}
+
+/// The running kernel, in the namespace of the thread that made it.
+pub(crate) struct Kernel {
+    orders: Orders,
+    interfaces: Interfaces,
+    options: Arc<Options>,
+}
+
+/// What sets options of single subflows, or why nothing does.
+pub(crate) type Options = Result<Mutex<SubflowOptions>, String>;
+
+impl Kernel {
+    pub(crate) fn new(options: Arc<Options>) -> Result<Self, StartError> {
+        let orders = Orders::new().map_err(|error| match error {
+            Error::NoMptcp => StartError::NoMptcp,
+            error => StartError::system("generic netlink", std::io::Error::other(error)),
+        })?;
+        let interfaces =
+            Interfaces::open().map_err(|error| StartError::system("rtnetlink", error))?;
+        Ok(Self {
+            orders,
+            interfaces,
+            options,
+        })
+    }
+
+    /// Something done with an option of a subflow.
+    fn option<T>(
+        &mut self,
+        socket: &OwnedFd,
+        id: u32,
+        (level, option): (i32, i32),
+        with: impl FnOnce(
+            &mut SubflowOptions,
+            (SocketAddr, SocketAddr),
+        ) -> Result<T, mptcplab_bpf::Error>,
+    ) -> Result<T, Error> {
+        let connection = self.orders.connection(socket.as_fd())?;
+        let subflow = connection.subflow(id)?;
+        let options = self.options.as_ref().as_ref();
+        let options = options.map_err(|reason| Error::NeedsBpf {
+            reason: reason.clone(),
+        })?;
+        let mut options = options.lock().unwrap_or_else(PoisonError::into_inner);
+        with(&mut options, (subflow.local, subflow.remote)).map_err(|error| match error {
+            mptcplab_bpf::Error::NoSuchSubflow { .. } => Error::NoSuchSubflow { id },
+            mptcplab_bpf::Error::Option { error, .. } => Error::OptionRefused {
+                level,
+                option,
+                reason: error.to_string(),
+            },
+            error @ mptcplab_bpf::Error::Length(_) => Error::OptionRefused {
+                level,
+                option,
+                reason: error.to_string(),
+            },
+            error => Error::NeedsBpf {
+                reason: error.to_string(),
+            },
+        })
+    }
+}
+
+impl Hand for Kernel {
+    type Socket = OwnedFd;
+
+    fn connection(&self, socket: &OwnedFd) -> Result<(u32, usize), Error> {
+        let connection = self.orders.connection(socket.as_fd())?;
+        Ok((connection.token, connection.subflows.len()))
+    }
+
+    fn interfaces(&mut self, address: IpAddr) -> Result<Vec<String>, Error> {
+        let found = self.interfaces.with(address);
+        found.map_err(|error| Error::kernel("ask which interface has an address", &error))
+    }
+
+    fn open(&mut self, socket: &OwnedFd, order: &Open) -> Result<Opening, Error> {
+        self.orders.open_subflow(socket.as_fd(), order)
+    }
+
+    fn look(&self, opening: &Opening, socket: &OwnedFd) -> Option<Result<u32, Error>> {
+        opening.look(socket.as_fd())
+    }
+
+    fn abandon(&mut self, opening: &Opening) {
+        self.orders.abandon(opening);
+    }
+
+    fn close(&mut self, socket: &OwnedFd, id: u32) -> Result<(), Error> {
+        self.orders.close_subflow(socket.as_fd(), id)
+    }
+
+    fn set_backup(&mut self, socket: &OwnedFd, id: u32, backup: bool) -> Result<(), Error> {
+        self.orders.set_backup(socket.as_fd(), id, backup)
+    }
+
+    fn announce(&mut self, socket: &OwnedFd, address: SocketAddr) -> Result<u8, Error> {
+        self.orders.announce(socket.as_fd(), address)
+    }
+
+    fn withdraw(&mut self, socket: &OwnedFd, id: u8) -> Result<(), Error> {
+        self.orders.withdraw(socket.as_fd(), id)
+    }
+
+    fn get_option(
+        &mut self,
+        socket: &OwnedFd,
+        id: u32,
+        option: (i32, i32),
+        length: usize,
+    ) -> Result<Vec<u8>, Error> {
+        self.option(socket, id, option, |options, (local, remote)| {
+            options.get(local, remote, option.0, option.1, length)
+        })
+    }
+
+    fn set_option(
+        &mut self,
+        socket: &OwnedFd,
+        id: u32,
+        option: (i32, i32),
+        value: &[u8],
+    ) -> Result<(), Error> {
+        self.option(socket, id, option, |options, (local, remote)| {
+            options.set(local, remote, option.0, option.1, value)
+        })
+    }
+
+    fn has_connection(&mut self, token: u32) -> bool {
+        self.orders.has_connection(token)
+    }
+}
+
+/// Loads what sets options of single subflows, or tells why it cannot be.
+pub(crate) fn load_options() -> Options {
+    match SubflowOptions::load() {
+        Ok(options) => Ok(Mutex::new(options)),
+        Err(error) => Err(error.to_string()),
+    }
+}
