@@ -9,6 +9,15 @@ class SimulationError(Exception):
 class TraceError(Exception):
     """Captures that cannot be read, or tables that cannot be written; the message says why."""
 
+class BpfError(Exception):
+    """What cannot be done by BPF here; the message says why, and what to do."""
+
+class HeldControl:
+    """A congestion control that stays registered until `close`, or until the process ends."""
+
+    def close(self) -> None:
+        """Let go of it; the kernel unregisters it when nobody else holds it."""
+
 class Subflow:
     """A subflow, as a scheduler sees it."""
 
@@ -84,6 +93,41 @@ Scheduler = Callable[[Connection], tuple[int, int] | None]
 
 def lab_main() -> NoReturn:
     """Run the plan that stands on the first line of standard input, and end the process."""
+
+def congestion_controls() -> list[tuple[str, str]]:
+    """Give the coupled ones by name, each with `absent`, `loaded`, `held` or `present`.
+
+    `loaded` stays until it is unloaded, `held` as long as a `HeldControl` of some process, and
+    `present` was loaded by others, or by whom cannot be told without privileges.
+
+    Raises:
+        BpfError: the kernel does not tell.
+
+    """
+
+def hold_congestion_control(name: str) -> HeldControl:
+    """Register a coupled one, or take part in its registration, until the result is closed.
+
+    Raises:
+        BpfError: it cannot be loaded.
+
+    """
+
+def load_congestion_control(name: str) -> None:
+    """Register a coupled one until it is unloaded.
+
+    Raises:
+        BpfError: it cannot be loaded, or is registered already.
+
+    """
+
+def unload_congestion_control(name: str) -> None:
+    """Unregister one that was loaded.
+
+    Raises:
+        BpfError: it was not loaded.
+
+    """
 
 def simulate(
     plan_json: str, take: Callable[[bytes], bool], scheduler: Scheduler | None = None

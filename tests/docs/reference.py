@@ -5,6 +5,7 @@ python -m tests.docs.reference        writes it anew
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import Enum
 from pathlib import Path
 
@@ -21,7 +22,7 @@ def commands_text() -> str:
     """The section of each command, in the order of `mptcplab --help`."""
     group = typer.main.get_command(app)
     assert isinstance(group, TyperGroup)
-    return "\n".join(_section(command) for command in group.commands.values())
+    return "\n".join(_sections(group))
 
 
 def with_commands(page: str) -> str:
@@ -31,13 +32,22 @@ def with_commands(page: str) -> str:
     return f"{before}{BEGIN}\n{commands_text()}\n{END}{after}"
 
 
-def _section(command: object) -> str:
+def _sections(group: TyperGroup, prefix: str = "") -> Iterator[str]:
+    for command in group.commands.values():
+        if isinstance(command, TyperGroup):
+            yield from _sections(command, f"{prefix}{command.name} ")
+        else:
+            yield _section(command, prefix)
+
+
+def _section(command: object, prefix: str) -> str:
     assert isinstance(command, TyperCommand)
     arguments = [p for p in command.params if isinstance(p, TyperArgument)]
     options = [p for p in command.params if isinstance(p, TyperOption)]
     middle = ["[OPTIONS]"] if options else []
-    usage = " ".join(["mptcplab", str(command.name), *middle, *map(_in_usage, arguments)])
-    lines = [f"### `{command.name}`", "", f"    {usage}", "", str(command.help), ""]
+    name = f"{prefix}{command.name}"
+    usage = " ".join(["mptcplab", name, *middle, *map(_in_usage, arguments)])
+    lines = [f"### `{name}`", "", f"    {usage}", "", str(command.help), ""]
     rows = [_argument(a) for a in arguments if a.help] + [_option(o) for o in options]
     if rows:
         lines += ["| | meaning | default |", "|---|---|---|", *rows, ""]

@@ -97,6 +97,7 @@ def able(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(refuse, "has_mptcp", lambda: True)
     monkeypatch.setattr(refuse, "schedulers", lambda: ["default"])
     monkeypatch.setattr(refuse, "has_congestion_control", lambda name: name != "olia")
+    monkeypatch.setattr(refuse, "load_refused", lambda _: "built without BPF")
     monkeypatch.setattr(refuse, "read_sysctl", lambda _: "cubic reno")
 
 
@@ -157,8 +158,16 @@ def test_auto_says_in_one_sentence_why_it_took_the_simulator() -> None:
     assert choose(EngineName.AUTO, one, ["mptcp"]).notes == (
         f"{one.name} runs on the sim engine: "
         "this kernel has no MPTCP scheduler ecf (it has: default) and "
-        "this kernel has no congestion control olia (it has: cubic reno).",
+        "this kernel has no congestion control olia (it has: cubic reno), "
+        "and it cannot be loaded: built without BPF.",
     )
+
+
+@pytest.mark.usefixtures("able")
+def test_what_can_be_loaded_is_not_lacking(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(refuse, "load_refused", lambda _: None)
+    one = scenario({"CLIENT": ", congestion_control: olia"})
+    assert choose(EngineName.AUTO, one, ["mptcp"]).engines == (KERNEL,)
 
 
 @pytest.mark.usefixtures("able")

@@ -18,10 +18,12 @@
 struct path {
 	/* Whose row it is; 0: nobody's. */
 	u64 socket;
+	/* 0 as long as there is no round trip. */
 	u64 window_bytes;
-	/* Smoothed; 0 before the first sample. */
+	/* Smoothed, and odd: nothing divides by 0. */
 	u64 rtt_us;
-	u64 mss;
+	/* The window in segments. */
+	u64 segments;
 	/* Bytes acknowledged since the last loss, and between the last two. */
 	u64 since_loss;
 	u64 between_losses;
@@ -134,7 +136,7 @@ INLINE void leave(struct tcp_sock *tp, struct membership *member)
 	bpf_spin_lock(&connection->lock);
 	own->window_bytes = 0;
 	own->rtt_us = 0;
-	own->mss = 0;
+	own->segments = 0;
 	own->since_loss = 0;
 	own->between_losses = 0;
 	own->socket = 0;
@@ -149,24 +151,26 @@ INLINE void leave(struct tcp_sock *tp, struct membership *member)
 		bpf_map_delete_elem(&connections, &id);
 }
 
-/* Whether a row counts: its subflow stands and knows its round trip. */
+/* Whether a row counts: its subflow stands and knows its round trip. A row that does not is of
+ * windows and rates 0. */
 INLINE bool is_known(const struct path *path)
 {
-	return path->socket && path->rtt_us && path->window_bytes;
+	return path->window_bytes;
 }
 
-/* The sum of all windows, each at the round trip of `path`: the rate of the connection in bytes a
- * round trip of this path. At least its own window. */
-INLINE u64 rate_in_round_trips_of(const struct connection *connection, u64 rtt_us)
+/* The rate of a path in bytes a round trip of `rtt_us`, which is odd as all of them are. */
+INLINE u64 rate_at(const struct path *path, u64 rtt_us)
+{
+	return path->window_bytes * rtt_us / (path->rtt_us | 1);
+}
+
+/* The rate of the connection in bytes a round trip of `rtt_us`. */
+INLINE u64 total_rate_at(const struct connection *connection, u64 rtt_us)
 {
 	u64 sum = 0;
 	u32 row;
 
-	for (row = 0; row < MOST_PATHS; row++) {
-		const struct path *path = &connection->paths[row];
-
-		if (is_known(path))
-			sum += path->window_bytes * rtt_us / path->rtt_us;
-	}
+	for (row = 0; row < MOST_PATHS; row++)
+		sum += rate_at(&connection->paths[row], rtt_us);
 	return larger(sum, 1);
 }

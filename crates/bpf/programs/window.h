@@ -30,8 +30,12 @@ INLINE struct control *control_of(struct tcp_sock *tp)
 	return control;
 }
 
-_Static_assert(sizeof(struct control) <= sizeof(((struct inet_connection_sock *)0)->icsk_ca_priv),
-	       "the state of a control is too large");
+#define STATE_FITS(state)                                                                  \
+	_Static_assert(sizeof(state) <=                                                    \
+			       sizeof(((struct inet_connection_sock *)0)->icsk_ca_priv),   \
+		       "the state of a control is too large")
+
+STATE_FITS(struct control);
 
 /* Tells the other paths of this one, and gives the connection; none where the socket is not
  * coupled. */
@@ -40,7 +44,7 @@ INLINE struct connection *publish(struct tcp_sock *tp, struct path **own)
 	struct control *control = control_of(tp);
 	struct connection *connection;
 	struct path *path = NULL;
-	u64 window_bytes;
+	u64 window_bytes, rtt_us;
 
 	if (!control->has_begun)
 		return NULL;
@@ -52,9 +56,10 @@ INLINE struct connection *publish(struct tcp_sock *tp, struct path **own)
 		return NULL;
 	}
 	window_bytes = (u64)tp->snd_cwnd * tp->mss_cache;
-	path->window_bytes = smaller(window_bytes, LARGEST_WINDOW_BYTES);
-	path->rtt_us = smaller(tp->srtt_us >> 3, LARGEST_RTT_US);
-	path->mss = tp->mss_cache;
+	rtt_us = tp->srtt_us >> 3;
+	path->rtt_us = smaller(rtt_us, LARGEST_RTT_US) | 1;
+	path->window_bytes = tp->srtt_us ? smaller(window_bytes, LARGEST_WINDOW_BYTES) : 0;
+	path->segments = tp->srtt_us ? tp->snd_cwnd : 0;
 	path->since_loss = tp->bytes_acked - control->loss_mark;
 	path->between_losses = control->between_losses;
 	*own = path;
@@ -90,6 +95,14 @@ INLINE void note_loss(struct tcp_sock *tp)
 	control->loss_mark = tp->bytes_acked;
 }
 
+/* w/S^2 in segments of this socket, for a window w and a total S in bytes. */
+INLINE s64 linked_increase(const struct tcp_sock *tp, u64 window_bytes, u64 sum)
+{
+	u64 segment = ((u64)tp->mss_cache << 32) / sum;
+
+	return ((window_bytes << 32) / sum >> 2) * segment >> 30;
+}
+
 /* Reno's increase for each segment acknowledged: 1/window. */
 INLINE s64 uncoupled(const struct tcp_sock *tp)
 {
@@ -111,4 +124,15 @@ INLINE void grow(struct tcp_sock *tp, s64 increase, u32 acked)
 	if (window < 2)
 		window = 2;
 	tp->snd_cwnd = smaller(window, larger(tp->snd_cwnd_clamp, 1));
+}
+
+/* Slow start, which is Reno's, and whether anything is left for congestion avoidance: `acked` is
+ * what is. */
+INLINE bool avoids_congestion(struct tcp_sock *tp, u32 *acked)
+{
+	if (!window_limited(tp))
+		return false;
+	if (in_slow_start(tp))
+		*acked = tcp_slow_start(tp, *acked);
+	return *acked != 0;
 }

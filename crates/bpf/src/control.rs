@@ -2,17 +2,23 @@
 
 use std::ffi::CStr;
 
-/// A congestion control that couples the subflows of a connection. Sockets of plain TCP that have
-/// it behave as with Reno, and so does a subflow beyond the sixteenth.
+/// A congestion control that couples the subflows of a connection. A socket of plain TCP, and a
+/// subflow beyond the sixteenth, behaves as with Reno, or with Vegas where it is wVegas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control {
     /// Linked increases (RFC 6356).
     Lia,
+    /// Opportunistic linked increases.
+    Olia,
+    /// Balanced linked adaptation.
+    Balia,
+    /// Weighted Vegas.
+    WVegas,
 }
 
 impl Control {
     /// All of them.
-    pub const ALL: [Self; 1] = [Self::Lia];
+    pub const ALL: [Self; 4] = [Self::Lia, Self::Olia, Self::Balia, Self::WVegas];
 
     /// The one of this name.
     pub fn from_name(name: &str) -> Option<Self> {
@@ -23,6 +29,9 @@ impl Control {
     pub fn name(self) -> &'static str {
         match self {
             Self::Lia => "lia",
+            Self::Olia => "olia",
+            Self::Balia => "balia",
+            Self::WVegas => "wvegas",
         }
     }
 
@@ -30,6 +39,9 @@ impl Control {
     pub(crate) fn map(self) -> &'static CStr {
         match self {
             Self::Lia => c"mptcplab_lia",
+            Self::Olia => c"mptcplab_olia",
+            Self::Balia => c"mptcplab_balia",
+            Self::WVegas => c"mptcplab_wvegas",
         }
     }
 
@@ -37,6 +49,9 @@ impl Control {
     pub(crate) fn object(self) -> &'static [u8] {
         match self {
             Self::Lia => include_bytes!(concat!(env!("OUT_DIR"), "/lia.o")),
+            Self::Olia => include_bytes!(concat!(env!("OUT_DIR"), "/olia.o")),
+            Self::Balia => include_bytes!(concat!(env!("OUT_DIR"), "/balia.o")),
+            Self::WVegas => include_bytes!(concat!(env!("OUT_DIR"), "/wvegas.o")),
         }
     }
 }

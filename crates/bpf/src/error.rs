@@ -21,7 +21,7 @@ pub enum Error {
     NoTypes,
     /// The process may not load programs.
     #[error(
-        "BPF needs root, or the capabilities CAP_BPF, CAP_PERFMON, CAP_NET_ADMIN and CAP_SYS_ADMIN, outside of user namespaces"
+        "BPF is not permitted here: run as root, or with CAP_BPF, CAP_PERFMON, CAP_NET_ADMIN and CAP_SYS_ADMIN, outside of user namespaces"
     )]
     NotPermitted,
     /// The kernel refuses something else.
@@ -40,14 +40,16 @@ pub enum Error {
     )]
     NoLinks(&'static str),
     /// It is registered already, by `cc load`.
-    #[error("{0} is loaded already")]
+    #[error("{0} is loaded already: `mptcplab cc unload {0}` unloads it")]
     Loaded(&'static str),
     /// It is registered already, by runs.
     #[error("{0} is loaded by a run that is under way: try again when it has ended")]
     LoadedByRun(&'static str),
-    /// It is registered already, not by mptcplab.
-    #[error("this kernel has a congestion control {0} that is not mptcplab's")]
-    Foreign(&'static str),
+    /// It is registered already, by others.
+    #[error(
+        "this kernel has a congestion control {0} that mptcplab has not loaded: nothing is to be done"
+    )]
+    Present(&'static str),
     /// It is not registered.
     #[error("{0} is not loaded: `mptcplab cc list` shows what is")]
     NotLoaded(&'static str),

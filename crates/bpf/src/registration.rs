@@ -26,8 +26,9 @@ pub enum State {
     Loaded,
     /// As long as a [`Registration`] of some process lives.
     Held,
-    /// The kernel has one of this name by itself. Without privileges every one is taken for such.
-    Foreign,
+    /// The kernel has one of this name that others have loaded. Without privileges it cannot be told
+    /// who, and every one is taken for such.
+    Present,
 }
 
 /// How often it may change between two looks before the first one is believed.
@@ -42,7 +43,7 @@ impl Control {
     pub fn hold(self) -> Result<Registration, Error> {
         for _ in 0..ATTEMPTS {
             match self.state()? {
-                State::Loaded | State::Foreign => return Ok(Registration { _link: None }),
+                State::Loaded | State::Present => return Ok(Registration { _link: None }),
                 State::Held => {
                     if let Some(link) = kernel::link(self.map())? {
                         return Ok(Registration { _link: Some(link) });
@@ -70,7 +71,7 @@ impl Control {
             },
             State::Loaded => Err(Error::Loaded(self.name())),
             State::Held => Err(Error::LoadedByRun(self.name())),
-            State::Foreign => Err(Error::Foreign(self.name())),
+            State::Present => Err(Error::Present(self.name())),
         }
     }
 
@@ -79,14 +80,14 @@ impl Control {
     /// # Errors
     /// Where it was not loaded.
     pub fn unload(self) -> Result<(), Error> {
-        match self.state()? {
-            State::Loaded => {}
-            State::Absent => return Err(Error::NotLoaded(self.name())),
-            State::Held => return Err(Error::LoadedByRun(self.name())),
-            State::Foreign => return Err(Error::Foreign(self.name())),
+        if let Some(map) = self.loaded()? {
+            return map.unregister();
         }
-        self.loaded()?
-            .map_or(Err(Error::NotLoaded(self.name())), |map| map.unregister())
+        Err(match self.state()? {
+            State::Held => Error::LoadedByRun(self.name()),
+            State::Present => Error::Present(self.name()),
+            State::Absent | State::Loaded => Error::NotLoaded(self.name()),
+        })
     }
 
     /// Whether it can be had, and for how long.
@@ -100,12 +101,12 @@ impl Control {
                 return Ok(State::Absent);
             }
             match self.registered() {
-                Ok(State::Foreign) => {}
+                Ok(State::Present) => {}
                 Err(Error::NotPermitted | Error::NoLibrary(_)) => break,
                 result => return result,
             }
         }
-        Ok(State::Foreign)
+        Ok(State::Present)
     }
 
     fn registered(self) -> Result<State, Error> {
@@ -114,7 +115,7 @@ impl Control {
         } else if self.loaded()?.is_some() {
             State::Loaded
         } else {
-            State::Foreign
+            State::Present
         })
     }
 

@@ -52,14 +52,14 @@ fn an_unknown_congestion_control_is_refused_by_name() {
     let world = World::new();
     let item = bulk(Protocol::Tcp, Some(MILLISECOND));
     let (mut at_client, mut at_server) = (item.clone(), item);
-    at_client.congestion_control = "olia".to_owned();
-    at_server.server_congestion_control = "olia".to_owned();
+    at_client.congestion_control = "none-such".to_owned();
+    at_server.server_congestion_control = "none-such".to_owned();
     for item in [at_client, at_server] {
         let error = traffic::start(&[item], &world.context)
             .err()
             .unwrap()
             .to_string();
-        let expected = "traffic item: this kernel has no congestion control \"olia\"; it has ";
+        let expected = "traffic item: this kernel has no congestion control \"none-such\"; it has ";
         assert!(
             error.starts_with(expected) && error.contains("reno"),
             "{error}"

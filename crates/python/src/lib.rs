@@ -2,12 +2,18 @@
 
 use pyo3::prelude::*;
 
+mod control;
 mod scheduler;
 mod simulation;
 mod trace;
 
 #[pymodule]
 mod _native {
+    #[pymodule_export]
+    use super::control::{
+        BpfError, HeldControl, congestion_controls, hold_congestion_control,
+        load_congestion_control, unload_congestion_control,
+    };
     #[pymodule_export]
     use super::scheduler::{Connection, Subflow};
     #[pymodule_export]

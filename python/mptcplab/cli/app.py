@@ -9,6 +9,8 @@ from typing import Annotated
 
 import typer
 
+from mptcplab.cli.cc import cc
+
 app = typer.Typer(
     name="mptcplab",
     help="A laboratory for Multipath TCP: describe an experiment, run it, see the answer.",
@@ -221,6 +223,9 @@ def doctor(json: Json = False) -> None:
     from mptcplab.cli.doctor import examine
 
     examine(as_json=json)
+
+
+app.add_typer(cc, name="cc")
 
 
 @app.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
+from mptcplab.engine.kernel.coupled import held
 from mptcplab.engine.kernel.run import Run
 from mptcplab.engine.task import EngineError, Job, Progress
+from mptcplab.scenario import for_variant
 
 
 class KernelEngine:
@@ -18,6 +20,13 @@ class KernelEngine:
 
     def execute(self, jobs: Sequence[Job], progress: Progress) -> list[str]:
         """See `Engine.execute`."""
+        try:
+            with held({control for job in jobs for control in _controls(job)}):
+                return self._execute(jobs, progress)
+        except EngineError as error:
+            return [str(error)]
+
+    def _execute(self, jobs: Sequence[Job], progress: Progress) -> list[str]:
         for number, job in enumerate(jobs):
             if self._is_stopped:
                 break
@@ -40,3 +49,8 @@ class KernelEngine:
         self._is_stopped = True
         if self._current is not None:
             self._current.stop()
+
+
+def _controls(job: Job) -> Iterator[str]:
+    scenario = for_variant(job.task.scenario, job.task.variant)
+    return (host.congestion_control for host in scenario.hosts.values())

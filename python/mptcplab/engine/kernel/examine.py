@@ -13,6 +13,7 @@ from typing import Any
 
 from mptcplab.engine.compile import compile_plan
 from mptcplab.engine.finding import Finding, Verdict
+from mptcplab.engine.kernel.coupled import COUPLED, load_refused
 from mptcplab.engine.kernel.lab import Lab
 from mptcplab.engine.kernel.machine import SELF_TEST, has_mptcp, schedulers
 from mptcplab.engine.kernel.sysctl import read_sysctl
@@ -28,7 +29,7 @@ _ASK_PROTOCOL = f"import socket; print(socket.socket().getsockopt(1, {_SOCKET_PR
 
 def examine() -> list[Finding]:
     """Tries out everything; takes about a second."""
-    findings = [_machine(), *_kernel_lists()]
+    findings = [_machine(), *_kernel_lists(), _coupled()]
     try:
         rows = _trial("two-paths")
     except EngineError as error:
@@ -89,6 +90,16 @@ def _kernel_lists() -> list[Finding]:
         mptcp = Finding("MPTCP", Verdict.GOOD, f"schedulers: {' '.join(schedulers())}")
     controls = read_sysctl("net.ipv4.tcp_available_congestion_control") or ""
     return [mptcp, Finding("congestion controls", Verdict.GOOD, controls)]
+
+
+def _coupled() -> Finding:
+    name = "coupled congestion control by BPF"
+    refused = {control: load_refused(control) for control in COUPLED}
+    reasons = list(dict.fromkeys(reason for reason in refused.values() if reason))
+    if not reasons:
+        return Finding(name, Verdict.GOOD, " ".join(COUPLED))
+    detail, _, mend = reasons[0].rpartition(": ")
+    return Finding(name, Verdict.LIMITED, detail or mend, mend if detail else "")
 
 
 def _network(rows: list[Row]) -> Finding:

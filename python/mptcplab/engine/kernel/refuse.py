@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from mptcplab.engine.kernel.coupled import COUPLED, load_refused
 from mptcplab.engine.kernel.machine import (
     has_congestion_control,
     has_mptcp,
@@ -65,10 +66,7 @@ def lacking(scenario: Scenario, variant: str) -> Iterator[Refusal]:
         yield Refusal("this kernel has no MPTCP")
     for name, host in scenario.hosts.items():
         yield from _scheduler(scenario, name, host.mptcp)
-        control = host.congestion_control
-        if not has_congestion_control(control):
-            reason = f"this kernel has no congestion control {control} (it has: {_known()})"
-            yield Refusal(reason, ("hosts", name, "congestion_control"), scenario)
+        yield from _congestion_control(scenario, name, host.congestion_control)
 
 
 def _scheduler(scenario: Scenario, host: str, mptcp: Mptcp) -> Iterator[Refusal]:
@@ -77,6 +75,18 @@ def _scheduler(scenario: Scenario, host: str, mptcp: Mptcp) -> Iterator[Refusal]
         known = " ".join(schedulers())
         reason = f"this kernel has no MPTCP scheduler {scheduler.name} (it has: {known})"
         yield Refusal(reason, ("hosts", host, "mptcp", "scheduler"), scenario)
+
+
+def _congestion_control(scenario: Scenario, host: str, control: str) -> Iterator[Refusal]:
+    if has_congestion_control(control):
+        return
+    reason = f"this kernel has no congestion control {control} (it has: {_known()})"
+    if control in COUPLED:
+        refused = load_refused(control)
+        if refused is None:
+            return
+        reason += f", and it cannot be loaded: {refused}"
+    yield Refusal(reason, ("hosts", host, "congestion_control"), scenario)
 
 
 def _known() -> str:

@@ -1,0 +1,70 @@
+//! Coupled congestion controls, brought to the kernel by BPF.
+
+use mptcplab_bpf::{Control, Error, Registration, State};
+use pyo3::create_exception;
+use pyo3::exceptions::{PyException, PyValueError};
+use pyo3::prelude::*;
+
+create_exception!(
+    _native,
+    BpfError,
+    PyException,
+    "What cannot be done by BPF here; the message says why, and what to do."
+);
+
+/// A congestion control that stays registered until `close`, or until the process ends.
+#[pyclass]
+pub(crate) struct HeldControl(Option<Registration>);
+
+#[pymethods]
+impl HeldControl {
+    /// Lets go of it; the kernel unregisters it when nobody else holds it.
+    fn close(&mut self) {
+        self.0 = None;
+    }
+}
+
+/// The coupled congestion controls by name, each with `absent`, `loaded`, `held` or `present`.
+#[pyfunction]
+pub(crate) fn congestion_controls() -> PyResult<Vec<(&'static str, &'static str)>> {
+    let state = |control: Control| {
+        Ok(match control.state()? {
+            State::Absent => "absent",
+            State::Loaded => "loaded",
+            State::Held => "held",
+            State::Present => "present",
+        })
+    };
+    Control::ALL
+        .into_iter()
+        .map(|control| Ok((control.name(), state(control).map_err(raised)?)))
+        .collect()
+}
+
+/// Registers one, or takes part in its registration, until the result is closed.
+#[pyfunction]
+pub(crate) fn hold_congestion_control(name: &str) -> PyResult<HeldControl> {
+    let registration = named(name)?.hold().map_err(raised)?;
+    Ok(HeldControl(Some(registration)))
+}
+
+/// Registers one until it is unloaded.
+#[pyfunction]
+pub(crate) fn load_congestion_control(name: &str) -> PyResult<()> {
+    named(name)?.load().map_err(raised)
+}
+
+/// Unregisters one that was loaded.
+#[pyfunction]
+pub(crate) fn unload_congestion_control(name: &str) -> PyResult<()> {
+    named(name)?.unload().map_err(raised)
+}
+
+fn named(name: &str) -> PyResult<Control> {
+    Control::from_name(name)
+        .ok_or_else(|| PyValueError::new_err(format!("no coupled congestion control {name}")))
+}
+
+fn raised(error: Error) -> PyErr {
+    BpfError::new_err(error.to_string())
+}
