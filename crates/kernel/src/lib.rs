@@ -7,6 +7,7 @@
 //! `linux/inet_diag.h`.
 
 pub mod bytes;
+pub mod changes;
 pub mod dump;
 pub mod event;
 pub mod generic;

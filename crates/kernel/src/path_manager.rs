@@ -162,6 +162,31 @@ impl PathManager {
         self.addresses(&[token_attribute(token)])
     }
 
+    /// The id of a local address in a connection: that which it has; 0 for the address at which the
+    /// connection was opened (RFC 8684, section 3.2), without a port; else one that is free. `None`
+    /// where all are taken.
+    ///
+    /// # Errors
+    /// As [`Self::local_addresses`].
+    pub fn address_id(
+        &mut self,
+        token: u32,
+        initial: Option<IpAddr>,
+        address: SocketAddr,
+    ) -> io::Result<Option<u8>> {
+        let known = self.local_addresses(token)?;
+        let wanted = (address.ip().to_canonical(), address.port());
+        let mut same = known.iter();
+        if let Some(known) = same.find(|known| (known.address, known.port) == wanted) {
+            return Ok(Some(known.id));
+        }
+        if initial == Some(address.ip()) && address.port() == 0 {
+            return Ok(Some(0));
+        }
+        let is_free = |id: &u8| known.iter().all(|address| address.id != *id);
+        Ok((1..=u8::MAX).find(is_free))
+    }
+
     fn addresses(&mut self, of: &[DefaultNla]) -> io::Result<Vec<Endpoint>> {
         let mut endpoints = Vec::new();
         let request = GenericMessage::new(self.family.id, CMD_GET_ADDR, of);

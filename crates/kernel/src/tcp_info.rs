@@ -16,6 +16,9 @@ const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 pub struct TcpInfo {
     /// State by its RFC 9293 name.
     pub state: Option<&'static str>,
+    /// Retransmission timeouts in a row (`tcpi_retransmits`).
+    #[serde(skip)]
+    pub timeouts: Option<u8>,
     /// Payload sent, retransmissions included.
     pub bytes_sent: Option<u64>,
     /// Payload acknowledged by the peer.
@@ -66,6 +69,7 @@ impl TcpInfo {
         let bits = |rate: u64| rate.checked_mul(8);
         Self {
             state: u8_at(bytes, 0).and_then(state_name),
+            timeouts: u8_at(bytes, 2),
             rto_us: u32_at(8),
             unacked: u32_at(24),
             rtt_us: u32_at(68),

@@ -288,26 +288,17 @@ impl Orders {
         done.map_err(|error| self.why("withdraw an address", &error))
     }
 
-    /// The id of a local address in a connection: that which it has; 0 for the address to which
-    /// the connection was opened or from which (RFC 8684, section 3.2); else one that is free.
     fn address_id(
         &mut self,
         socket: BorrowedFd<'_>,
         token: u32,
         address: SocketAddr,
     ) -> Result<u8, Error> {
-        let known = self.local_addresses(token)?;
-        let is_it = |known: &&Endpoint| {
-            (known.address, known.port) == (address.ip().to_canonical(), address.port())
-        };
-        if let Some(known) = known.iter().find(is_it) {
-            return Ok(known.id);
-        }
-        let initial = own_address(socket);
-        if initial.is_some_and(|initial| initial.ip() == address.ip()) && address.port() == 0 {
-            return Ok(0);
-        }
-        free_id(&known)
+        let initial = own_address(socket).map(|initial| initial.ip());
+        let found = self.path_manager.address_id(token, initial, address);
+        let id =
+            found.map_err(|error| self.why("ask for the addresses of a connection", &error))?;
+        id.ok_or(Error::NoIdLeft)
     }
 
     fn local_addresses(&mut self, token: u32) -> Result<Vec<Endpoint>, Error> {

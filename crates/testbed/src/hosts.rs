@@ -38,23 +38,25 @@ impl Hosts {
         (1..=links).for_each(|link| hosts.join(link));
         for from in 1..=links {
             for to in (1..=links).filter(|&to| to != from) {
-                let table = 100 + u32::from(from);
-                let via = |command: &str, from: &str, to: &str, via: &str| {
-                    ip(
-                        &hosts.client,
-                        &format!(
-                            "{command} route add {to} via {via} table {table} dev eth{from} src {from_}",
-                            from_ = from_address(from, command)
-                        ),
-                    );
-                };
-                let [v4, v6] = [false, true].map(|six| hosts.server_address(to, six).to_string());
-                let [g4, g6] = [false, true].map(|six| hosts.server_address(from, six).to_string());
-                via("-4", &from.to_string(), &v4, &g4);
-                via("-6", &from.to_string(), &v6, &g6);
+                hosts.route(from, to, false);
+                hosts.route(from, to, true);
             }
         }
         hosts
+    }
+
+    /// From the client's address on one link to the server's on another, over the first.
+    fn route(&self, from: u8, to: u8, six: bool) {
+        let family = if six { "-6" } else { "-4" };
+        let (target, gateway) = (self.server_address(to, six), self.server_address(from, six));
+        let (source, table) = (self.client_address(from, six), 100 + u32::from(from));
+        ip(
+            &self.client,
+            &format!(
+                "{family} route replace {target} via {gateway} dev eth{from} src {source} \
+                 table {table}"
+            ),
+        );
     }
 
     fn join(&self, link: u8) {
@@ -89,6 +91,32 @@ impl Hosts {
                 ),
             );
         }
+    }
+
+    /// Gives the client its IPv4 address on a link again, with the routes that went with it.
+    ///
+    /// # Panics
+    /// Where the kernel refuses.
+    pub fn restore_client_address(&self, link: u8) {
+        ip(
+            &self.client,
+            &format!("addr add 10.0.{link}.2/24 dev eth{link}"),
+        );
+        (1..=self.links)
+            .filter(|&to| to != link)
+            .for_each(|to| self.route(link, to, false));
+    }
+
+    /// Lets nothing more through from the server on a link; nothing else tells of it.
+    ///
+    /// # Panics
+    /// Where the kernel refuses.
+    pub fn silence(&self, link: u8) {
+        // Every packet is larger than what the bucket can hold.
+        let words = format!("qdisc add dev eth{link} root tbf rate 8kbit burst 20 limit 20");
+        self.server
+            .run(|| run("tc", &words))
+            .expect("the namespace can be entered");
     }
 
     /// How many links there are.
@@ -167,13 +195,6 @@ impl Hosts {
             client.read_exact(&mut byte).expect("a byte");
             (client, server)
         })
-    }
-}
-
-fn from_address(link: &str, family: &str) -> String {
-    match family {
-        "-4" => format!("10.0.{link}.2"),
-        _ => format!("fd00:{link}::2"),
     }
 }
 

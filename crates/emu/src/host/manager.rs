@@ -13,7 +13,8 @@ use super::Command;
 use super::subflows::FIRST_REJOIN_PAUSE;
 use crate::plan::{Interface, Node, Prefix};
 use crate::record::Recorder;
-use crate::route::{Events, Route};
+use crate::route::Route;
+use mptcplab_kernel::changes::NetworkChanges;
 use mptcplab_kernel::event::Events as ConnectionEvents;
 use mptcplab_kernel::path_manager::PathManager;
 
@@ -44,7 +45,7 @@ pub(super) struct Manager<'a> {
     pub(super) node: &'a Node,
     pub(super) recorder: Recorder,
     pub(super) route: Route,
-    pub(super) events: Events,
+    pub(super) events: NetworkChanges,
     pub(super) path_manager: Option<PathManager>,
     /// Events of the connections, where subflows are opened through them.
     pub(super) connections: Option<ConnectionEvents>,
@@ -78,7 +79,7 @@ impl<'a> Manager<'a> {
                 })
             })
             .collect::<io::Result<_>>()?;
-        let events = Events::open()?;
+        let events = NetworkChanges::open()?;
         let mut path_manager = if node.router || !node.mptcp.enabled {
             None
         } else {

@@ -1,0 +1,310 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::config::Step;
+
+const TOKEN: u32 = 7;
+const SECOND: Nanos = 1_000_000_000;
+
+fn end(text: &str) -> SocketAddr {
+    text.parse().unwrap()
+}
+
+fn address(last: u8) -> HostAddress {
+    HostAddress {
+        ip: IpAddr::from([10, 0, last, 2]),
+        interface: format!("eth{last}"),
+    }
+}
+
+fn peer() -> SocketAddr {
+    end("10.0.1.1:5001")
+}
+
+fn event(kind: EventKind, local: &str, remote: SocketAddr) -> Event {
+    Event {
+        kind,
+        token: TOKEN,
+        local: Some(end(local)),
+        remote: Some(remote),
+        local_id: None,
+        remote_id: None,
+        backup: None,
+        error: None,
+        reset_reason: None,
+        interface: None,
+        server_side: Some(false),
+    }
+}
+
+fn mesh() -> Config {
+    Config {
+        paths: Paths::Fullmesh,
+        most_subflows: 8,
+        ..Config::default()
+    }
+}
+
+/// A host with three addresses and a connection from the first of them.
+fn connected(config: Config) -> Core {
+    let mut core = Core::new(config);
+    core.set_addresses([1, 2, 3].map(address).to_vec());
+    core.hear(0, &event(EventKind::Established, "10.0.1.2:40000", peer()));
+    core
+}
+
+/// Addresses of the subflows that are ordered to be opened.
+fn opened(orders: &[Order]) -> Vec<IpAddr> {
+    let open = orders.iter().filter_map(|order| match order {
+        Order::Open { local, .. } => Some(*local),
+        _ => None,
+    });
+    open.collect()
+}
+
+fn established(core: &mut Core, local: &str) {
+    core.hear(0, &event(EventKind::SubflowEstablished, local, peer()));
+}
+
+fn closed(core: &mut Core, now: Nanos, local: &str) {
+    core.hear(now, &event(EventKind::SubflowClosed, local, peer()));
+}
+
+fn others() -> Vec<IpAddr> {
+    vec![address(2).ip, address(3).ip]
+}
+
+#[test]
+fn a_full_mesh_has_a_subflow_from_each_address_once() {
+    let mut core = connected(mesh());
+    assert_eq!(opened(&core.orders(0)), others());
+    assert_eq!(core.orders(0), []);
+    established(&mut core, "10.0.2.2:40001");
+    assert_eq!(core.orders(0), []);
+    // What the peer refused is not tried again.
+    closed(&mut core, 0, "10.0.3.2:40002");
+    assert_eq!(core.orders(100 * SECOND), []);
+}
+
+#[test]
+fn announced_addresses_belong_to_the_mesh() {
+    let mut core = connected(mesh());
+    core.orders(0);
+    let mut announced = event(EventKind::Announced, "10.0.1.2:40000", end("10.0.9.1:5001"));
+    announced.remote_id = Some(1);
+    core.hear(0, &announced);
+    let all = [1, 2, 3].map(|last| address(last).ip);
+    assert_eq!(opened(&core.orders(0)), all);
+}
+
+#[test]
+fn what_fails_is_opened_again_ever_more_rarely_where_that_is_asked_for() {
+    let mut core = connected(Config {
+        refresh: true,
+        ..mesh()
+    });
+    core.orders(0);
+    closed(&mut core, 0, "10.0.2.2:40001");
+    assert_eq!(core.orders(0), []);
+    let first = core.next(0).unwrap();
+    assert_eq!(opened(&core.orders(first)), [address(2).ip]);
+    closed(&mut core, first, "10.0.2.2:40002");
+    let second = core.next(first).unwrap();
+    assert_eq!(second - first, 2 * first);
+    assert_eq!(core.orders(second - 1), []);
+    assert_eq!(opened(&core.orders(second)), [address(2).ip]);
+}
+
+#[test]
+fn the_initial_subflow_is_refreshed_too() {
+    let mut core = connected(Config {
+        refresh: true,
+        ..mesh()
+    });
+    core.orders(0);
+    closed(&mut core, 0, "10.0.1.2:40000");
+    assert_eq!(opened(&core.orders(SECOND)), [address(1).ip]);
+}
+
+#[test]
+fn an_address_that_goes_takes_its_subflows_along_and_brings_them_back() {
+    let mut core = connected(mesh());
+    core.orders(0);
+    established(&mut core, "10.0.2.2:40001");
+    core.set_addresses([1, 3].map(address).to_vec());
+    let close = Order::Close {
+        token: TOKEN,
+        local: end("10.0.2.2:40001"),
+        remote: peer(),
+    };
+    assert_eq!(core.orders(0), [close]);
+    closed(&mut core, 0, "10.0.2.2:40001");
+    core.set_addresses([1, 2, 3].map(address).to_vec());
+    assert_eq!(opened(&core.orders(0)), [address(2).ip]);
+}
+
+#[test]
+fn different_ports_are_as_many_as_asked_for() {
+    let mut core = connected(Config {
+        paths: Paths::Ndiffports(4),
+        most_subflows: 8,
+        ..Config::default()
+    });
+    assert_eq!(opened(&core.orders(0)), [address(1).ip; 3]);
+    assert_eq!(core.orders(0), []);
+}
+
+#[test]
+fn no_more_than_allowed() {
+    let mut core = connected(Config {
+        paths: Paths::Ndiffports(200),
+        most_subflows: 5,
+        ..Config::default()
+    });
+    assert_eq!(opened(&core.orders(0)).len(), 4);
+    assert_eq!(core.orders(0), []);
+}
+
+#[test]
+fn a_small_transfer_has_one_subflow_only() {
+    let step = |bytes, subflows| Step { bytes, subflows };
+    let mut core = connected(Config {
+        steps: vec![step(100_000, 2), step(400_000, 8)],
+        ..mesh()
+    });
+    assert!(core.needs_samples());
+    assert_eq!(core.orders(0), []);
+    core.set_samples(&[(TOKEN, 99_999)], &[]);
+    assert_eq!(core.orders(0), []);
+    core.set_samples(&[(TOKEN, 100_000)], &[]);
+    assert_eq!(opened(&core.orders(0)), [address(2).ip]);
+    established(&mut core, "10.0.2.2:40001");
+    core.set_samples(&[(TOKEN, 400_000)], &[]);
+    assert_eq!(opened(&core.orders(0)), [address(3).ip]);
+}
+
+fn handover() -> Config {
+    let preferred = ["eth1", "eth2"].map(str::to_owned);
+    Config {
+        paths: Paths::Handover(preferred.to_vec()),
+        most_subflows: 8,
+        ..Config::default()
+    }
+}
+
+#[test]
+fn a_handover_makes_the_new_before_it_breaks_the_old() {
+    let mut core = connected(handover());
+    assert_eq!(core.orders(0), []);
+    let lost = SubflowSample {
+        token: TOKEN,
+        local: end("10.0.1.2:40000"),
+        remote: peer(),
+        timeouts: 2,
+    };
+    core.set_samples(&[], &[lost]);
+    assert_eq!(opened(&core.orders(0)), [address(2).ip]);
+    assert_eq!(core.orders(0), []);
+    established(&mut core, "10.0.2.2:40001");
+    let close = Order::Close {
+        token: TOKEN,
+        local: lost.local,
+        remote: peer(),
+    };
+    assert_eq!(core.orders(0), [close]);
+    assert_eq!(core.orders(0), []);
+    // After a while the preferred path is tried again, and used once it works.
+    let later = core.next(0).unwrap();
+    assert_eq!(core.orders(later - 1), []);
+    assert_eq!(opened(&core.orders(later)), [address(1).ip]);
+    assert_eq!(core.orders(later), []);
+    established(&mut core, "10.0.1.2:40002");
+    let close = Order::Close {
+        token: TOKEN,
+        local: end("10.0.2.2:40001"),
+        remote: peer(),
+    };
+    assert_eq!(core.orders(later), [close]);
+}
+
+#[test]
+fn an_address_that_goes_is_a_handover() {
+    let mut core = connected(handover());
+    core.orders(0);
+    core.set_addresses([2, 3].map(address).to_vec());
+    assert_eq!(opened(&core.orders(0)), [address(2).ip]);
+}
+
+#[test]
+fn a_server_opens_nothing_but_announces() {
+    let mut core = Core::new(Config {
+        signal: true,
+        ..mesh()
+    });
+    core.set_addresses([1, 2].map(address).to_vec());
+    let mut accepted = event(
+        EventKind::Established,
+        "10.0.1.2:5001",
+        end("10.0.1.9:40000"),
+    );
+    accepted.server_side = Some(true);
+    core.hear(0, &accepted);
+    let announce = Order::Announce {
+        token: TOKEN,
+        address: address(2).ip,
+    };
+    assert_eq!(core.orders(0), [announce]);
+    assert_eq!(core.orders(0), []);
+    core.set_addresses([1].map(address).to_vec());
+    let withdraw = Order::Withdraw {
+        token: TOKEN,
+        address: address(2).ip,
+    };
+    assert_eq!(core.orders(0), [withdraw]);
+}
+
+fn any_event() -> impl Strategy<Value = (Event, Nanos)> {
+    let kinds = prop::sample::select(vec![
+        EventKind::Established,
+        EventKind::Closed,
+        EventKind::SubflowEstablished,
+        EventKind::SubflowClosed,
+        EventKind::Announced,
+        EventKind::Removed,
+    ]);
+    (kinds, 0..4u8, 0..3u16, 0..2u32, any::<u32>()).prop_map(|(kind, last, port, token, at)| {
+        let local = format!("10.0.{last}.2:{}", 40_000 + port);
+        let mut event = event(kind, &local, peer());
+        event.token = token;
+        event.remote_id = Some(last);
+        (event, at.into())
+    })
+}
+
+proptest! {
+    #[test]
+    fn never_more_subflows_are_open_or_under_way_than_allowed(
+        events in prop::collection::vec(any_event(), 0..60),
+        refresh: bool,
+        most in 1..6u32,
+    ) {
+        let mut core = Core::new(Config { refresh, most_subflows: most, ..mesh() });
+        core.set_addresses([0, 1, 2, 3].map(address).to_vec());
+        let mut now = 0;
+        for (event, passed) in events {
+            now += passed;
+            core.hear(now, &event);
+            let before: BTreeMap<u32, usize> = core
+                .connections
+                .iter()
+                .map(|(token, one)| (*token, one.subflows.len()))
+                .collect();
+            for order in core.orders(now) {
+                if let Order::Open { token, .. } = order {
+                    prop_assert!(before[&token] < most as usize);
+                }
+            }
+            prop_assert_eq!(core.orders(now), []);
+        }
+    }
+}
