@@ -129,6 +129,33 @@ def unload_congestion_control(name: str) -> None:
 
     """
 
+class PathManagerError(Exception):
+    """The path manager cannot work here; the text says why, and the mend."""
+
+class PathManager:
+    """A path manager for the network namespace of the thread that makes it.
+
+    It hears of connections from then on.
+
+    Raises:
+        PathManagerError: it cannot work here.
+
+    """
+
+    def __init__(self, config: str) -> None: ...
+    def run(self, tell: Callable[[str, str | None], None]) -> None:
+        """Work until it is stopped.
+
+        `tell` is given each order as JSON, and why the kernel refused it, where it did.
+
+        Raises:
+            PathManagerError: the kernel tells nothing any more.
+
+        """
+
+    def stop(self) -> None:
+        """End it, from any thread."""
+
 def simulate(
     plan_json: str, take: Callable[[bytes], bool], scheduler: Scheduler | None = None
 ) -> None:

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::net::{IpAddr, SocketAddr};
 
 use mptcplab_kernel::event::{Event, EventKind};
+use serde::Serialize;
 
 use crate::Nanos;
 use crate::attempts::Attempts;
@@ -15,7 +16,8 @@ use crate::wanted::{TIMEOUTS_OF_A_LOST_PATH, wanted};
 const AVOIDANCE: Nanos = 5_000_000_000;
 
 /// An order about a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "order", rename_all = "snake_case")]
 pub enum Order {
     /// Open a subflow.
     Open {

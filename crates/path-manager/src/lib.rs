@@ -20,3 +20,4 @@ pub use crate::config::{Config, Paths, Step};
 pub use crate::core::{Core, Order, SubflowSample};
 pub use crate::daemon::Daemon;
 pub use crate::situation::HostAddress;
+pub use nix::sys::eventfd;

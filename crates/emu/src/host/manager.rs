@@ -10,12 +10,12 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::eventfd::EventFd;
 
 use super::Command;
+use super::ordered::Ordered;
 use super::subflows::FIRST_REJOIN_PAUSE;
 use crate::plan::{Interface, Node, Prefix};
 use crate::record::Recorder;
 use crate::route::Route;
 use mptcplab_kernel::changes::NetworkChanges;
-use mptcplab_kernel::event::Events as ConnectionEvents;
 use mptcplab_kernel::path_manager::PathManager;
 
 /// What the manager knows of one interface.
@@ -34,21 +34,14 @@ pub(super) struct Managed {
     pub(super) rejoin: Option<(Instant, Duration)>,
 }
 
-/// What ended a manager's sleep, beside its clock and its commands.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Woken {
-    pub(super) links_changed: bool,
-    pub(super) connected: bool,
-}
-
 pub(super) struct Manager<'a> {
     pub(super) node: &'a Node,
     pub(super) recorder: Recorder,
     pub(super) route: Route,
     pub(super) events: NetworkChanges,
     pub(super) path_manager: Option<PathManager>,
-    /// Events of the connections, where subflows are opened through them.
-    pub(super) connections: Option<ConnectionEvents>,
+    /// Keeps the path manager at work whose subflows are opened by order.
+    _ordered: Option<Ordered>,
     pub(super) managed: Vec<Managed>,
 }
 
@@ -95,9 +88,8 @@ impl<'a> Manager<'a> {
                 node.mptcp.limit_add_addr_accepted,
             )?;
         }
-        let by_order = node.mptcp.subflows_per_pair > 1 || node.mptcp.by_application;
-        let connections = if by_order && path_manager.is_some() {
-            Some(ConnectionEvents::open()?)
+        let ordered = if path_manager.is_some() {
+            Ordered::start(node, &recorder)?
         } else {
             None
         };
@@ -107,7 +99,7 @@ impl<'a> Manager<'a> {
             route,
             events,
             path_manager,
-            connections,
+            _ordered: ordered,
             managed,
         };
         for interface in 0..manager.managed.len() {
@@ -121,8 +113,8 @@ impl<'a> Manager<'a> {
         Ok(manager)
     }
 
-    /// Sleeps until there is something to do.
-    pub(super) fn sleep(&self, wake: &EventFd) -> io::Result<Woken> {
+    /// Sleeps until there is something to do; true when an interface or an address has changed.
+    pub(super) fn sleep(&self, wake: &EventFd) -> io::Result<bool> {
         let deadlines = self
             .managed
             .iter()
@@ -133,31 +125,20 @@ impl<'a> Manager<'a> {
             let milliseconds = span.as_micros().div_ceil(1000);
             PollTimeout::try_from(milliseconds).unwrap_or(PollTimeout::MAX)
         });
-        let mut ready = vec![
-            PollFd::new(wake.as_fd(), PollFlags::POLLIN),
-            PollFd::new(self.events.as_fd(), PollFlags::POLLIN),
-        ];
-        if let Some(connections) = &self.connections {
-            ready.push(PollFd::new(connections.as_fd(), PollFlags::POLLIN));
-        }
+        let watched = [wake.as_fd(), self.events.as_fd()];
+        let mut ready = watched.map(|fd| PollFd::new(fd, PollFlags::POLLIN));
         match poll(&mut ready, timeout) {
-            Ok(_) => Ok(Woken {
-                links_changed: ready[1].any().unwrap_or(false),
-                connected: ready.get(2).and_then(PollFd::any).unwrap_or(false),
-            }),
-            Err(Errno::EINTR) => Ok(Woken::default()),
+            Ok(_) => Ok(ready[1].any().unwrap_or(false)),
+            Err(Errno::EINTR) => Ok(false),
             Err(error) => Err(error.into()),
         }
     }
 
     /// Does what the kernel's events and the clock ask.
-    pub(super) fn act(&mut self, woken: Woken) -> io::Result<()> {
-        if woken.links_changed {
+    pub(super) fn act(&mut self, links_changed: bool) -> io::Result<()> {
+        if links_changed {
             self.events.drain()?;
             self.follow()?;
-        }
-        if woken.connected {
-            self.open_subflows();
         }
         let now = Instant::now();
         for interface in 0..self.managed.len() {

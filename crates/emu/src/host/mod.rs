@@ -8,6 +8,7 @@
 mod addresses;
 mod manager;
 mod namespace;
+mod ordered;
 mod subflows;
 
 use std::io;
@@ -169,14 +170,14 @@ fn serve(node: &Node, inbox: &Receiver<Command>, wake: &EventFd) {
     };
     answer.send(Ok(())).ok();
     loop {
-        let woken = match manager.sleep(wake) {
-            Ok(woken) => woken,
+        let links_changed = match manager.sleep(wake) {
+            Ok(changed) => changed,
             Err(error) => {
                 return manager.warn(&format!("the network manager stopped: {error}"));
             }
         };
         // What the kernel refuses once may go the next time.
-        if let Err(error) = manager.act(woken) {
+        if let Err(error) = manager.act(links_changed) {
             manager.warn(&error.to_string());
         }
         wake.read().ok();

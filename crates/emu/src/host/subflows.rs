@@ -1,18 +1,14 @@
 //! Subflows that the kernel's path manager does not open by itself, and the flags of its endpoints.
 
 use std::io;
-use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use mptcplab_kernel::event::EventKind;
-use mptcplab_kernel::path_manager::{EndpointFlags, Local};
+use mptcplab_kernel::path_manager::EndpointFlags;
 
 use super::kernel_flags;
 use super::manager::Manager;
 use crate::telemetry::subflows;
 
-/// Address id of the additional subflows of one address pair: any but that of another address.
-const PAIR_ADDRESS_ID: u8 = 1;
 /// How long a returned address may stay without a subflow before one is tried for again.
 pub(super) const FIRST_REJOIN_PAUSE: Duration = Duration::from_millis(100);
 /// Between the last two tries.
@@ -102,39 +98,5 @@ impl Manager<'_> {
             backup,
             ..kernel_flags(planned)
         })
-    }
-
-    /// Opens the additional subflows of each connection that has just become established
-    /// (`ndiffports`).
-    pub(super) fn open_subflows(&mut self) {
-        let (Some(connections), Some(path_manager)) =
-            (&mut self.connections, &mut self.path_manager)
-        else {
-            return;
-        };
-        let mut trouble = Vec::new();
-        let read = connections.read(|event| {
-            let (Some(local), Some(remote)) = (event.local, event.remote) else {
-                return;
-            };
-            if event.kind != EventKind::Established || event.server_side == Some(true) {
-                return;
-            }
-            let local = Local {
-                address: SocketAddr::new(local.ip(), 0),
-                id: PAIR_ADDRESS_ID,
-                backup: false,
-                interface: 0,
-            };
-            for _ in 1..self.node.mptcp.subflows_per_pair {
-                if let Err(error) = path_manager.create_subflow(event.token, &local, remote) {
-                    trouble.push(format!("no further subflow could be opened: {error}"));
-                }
-            }
-        });
-        if let Err(error) = read {
-            trouble.push(format!("the connections' events are lost: {error}"));
-        }
-        trouble.iter().for_each(|text| self.warn(text));
     }
 }

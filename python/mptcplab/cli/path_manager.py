@@ -1,0 +1,125 @@
+"""`path-manager`: who opens the subflows of this host's connections."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Thread
+
+import typer
+
+from mptcplab._native import PathManager, PathManagerError
+from mptcplab.cli.errors import UserError
+from mptcplab.cli.interruption import Interruption
+from mptcplab.scenario.units import UnitError, parse_size
+
+_SETTINGS = (("path_manager", "userspace"), ("pm_type", "1"))
+"""The setting that leaves subflows to orders: from Linux 6.15 on, and before."""
+
+
+@dataclass(frozen=True)
+class PathManagerOptions:
+    """The command's options."""
+
+    kind: str
+    subflows: int
+    prefer: tuple[str, ...]
+    signal: bool
+    refresh: bool
+    most: int
+    after: tuple[str, ...]
+    backup: tuple[str, ...]
+    leave_setting: bool
+    as_json: bool
+
+
+def manage_paths(options: PathManagerOptions) -> None:
+    """Works until Ctrl-C."""
+    config = json.dumps(_config(options))
+    try:
+        daemon = PathManager(config)
+    except PathManagerError as error:
+        raise UserError(str(error)) from error
+    failed: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            daemon.run(lambda order, refused: _tell(order, refused, as_json=options.as_json))
+        except BaseException as error:
+            failed.append(error)
+
+    interruption = Interruption(stop=daemon.stop)
+    with interruption.listening(), _in_charge(leave=options.leave_setting):
+        worker = Thread(target=work)
+        worker.start()
+        typer.echo("at work; Ctrl-C ends it", err=True)
+        worker.join()
+    for failure in failed:
+        raise UserError(str(failure)) if isinstance(failure, PathManagerError) else failure
+
+
+def _config(options: PathManagerOptions) -> dict[str, object]:
+    paths: object = options.kind
+    if options.kind == "ndiffports":
+        paths = {"ndiffports": options.subflows}
+    elif options.kind == "handover":
+        paths = {"handover": options.prefer}
+    return {
+        "paths": paths,
+        "signal": options.signal,
+        "refresh": options.refresh,
+        "most_subflows": options.most,
+        "steps": sorted((_step(text) for text in options.after), key=lambda step: step["bytes"]),
+        "backup": options.backup,
+    }
+
+
+def _step(text: str) -> dict[str, int]:
+    size, equals, subflows = text.partition("=")
+    if not equals or not subflows.strip().isdecimal():
+        raise UserError(f"--after: '{text}': write SIZE=SUBFLOWS, such as 100kB=2")
+    try:
+        return {"bytes": parse_size(size.strip()), "subflows": int(subflows)}
+    except UnitError as error:
+        raise UserError(f"--after: {error}") from error
+
+
+@contextmanager
+def _in_charge(*, leave: bool) -> Iterator[None]:
+    """While this lasts, new connections of this network namespace are opened for orders."""
+    if leave:
+        yield
+        return
+    for name, value in _SETTINGS:
+        file = Path("/proc/sys/net/mptcp", name)
+        if not file.exists():
+            continue
+        try:
+            before = file.read_text()
+            file.write_text(value)
+        except OSError as error:
+            raise UserError(
+                f"net.mptcp.{name} cannot be set: {error.strerror}: run it as root, or set it "
+                f"before and give --leave-setting"
+            ) from error
+        try:
+            yield
+        finally:
+            file.write_text(before)
+        return
+    raise UserError("this kernel has no MPTCP that takes orders: it needs Linux 5.19 or newer")
+
+
+def _tell(order: str, refused: str | None, *, as_json: bool) -> None:
+    told = json.loads(order)
+    if as_json:
+        typer.echo(json.dumps(told | {"refused": refused}))
+        return
+    what = told["order"]
+    local = told.get("local") or told.get("address")
+    to = f" to {told['remote']}" if "remote" in told else ""
+    end = "" if refused is None else f": refused: {refused}"
+    typer.echo(f"{told['token']:08x} {what} {local}{to}{end}")
