@@ -18,8 +18,13 @@ typedef u8 bool;
 
 #define SEC(name) __attribute__((section(name), used))
 #define INLINE static inline __attribute__((always_inline))
+#ifdef __bpf__
 #define KFUNC __attribute__((section(".ksyms")))
 #define RELOCATED __attribute__((preserve_access_index))
+#else /* tests of the arithmetic, outside of any kernel */
+#define KFUNC
+#define RELOCATED
+#endif
 
 /* What can be asked of a field where the program is loaded; a bit field is in BYTES bytes, and is
  * what remains after a shift by LEFT and one by RIGHT as of a u64. */
