@@ -61,7 +61,8 @@ INLINE u64 connection_of(struct tcp_sock *tp)
 	const struct mptcp_subflow_context *subflow;
 	struct sock *connection = NULL;
 
-	if (!tp->is_mptcp)
+	/* The first is a kernel without MPTCP. */
+	if (!__builtin_preserve_field_info(tp->is_mptcp, EXISTS) || !tp->is_mptcp)
 		return 0;
 	subflow = tp->inet_conn.icsk_ulp_data;
 	if (bpf_probe_read_kernel(&connection, sizeof(connection), &subflow->conn))

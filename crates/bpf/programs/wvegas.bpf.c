@@ -5,6 +5,10 @@
  * queueing delay is twice its minimum the window drops to w base/(2 rtt), so that queues drain and
  * base is found again. Slow start ends where a segment is queued. On a loss it is Reno's.
  *
+ * What is less than a segment in queues counts as no queueing delay. In exact arithmetic an empty
+ * queue has none; in a real one it is some microseconds, which the next round doubles, and the window
+ * would be drained all the time.
+ *
  * Y. Cao, M. Xu, X. Fu, "Delay-based Congestion Control for Multipath TCP", ICNP 2012;
  * draft-xu-mptcp-congestion-control-05. */
 #include "control.h"
@@ -90,7 +94,7 @@ INLINE void end_round(struct tcp_sock *tp, struct vegas *vegas, bool is_limited)
 	else if (diff < vegas->alpha && is_limited)
 		set_window(tp, window + 1);
 
-	least_us = smaller(vegas->least_queueing_us, queueing_us);
+	least_us = smaller(vegas->least_queueing_us, diff < SEGMENT ? 0 : queueing_us);
 	if (least_us && queueing_us >= 2 * least_us) {
 		set_window(tp, (u64)tp->snd_cwnd * base_us / (2 * rtt_us));
 		least_us = NEVER;

@@ -64,9 +64,13 @@ impl SubflowOptions {
     }
 
     /// Sets an option of the subflow from `local` to `remote`. Which options, see
-    /// bpf-helpers(7), `bpf_setsockopt`: of `SOL_SOCKET` SO_MARK, SO_PRIORITY, SO_KEEPALIVE and
-    /// buffers, of `IPPROTO_TCP` TCP_CONGESTION, TCP_KEEPIDLE and others, IP_TOS, IPV6_TCLASS.
-    /// Privileges that an option wants of an application are not asked for.
+    /// bpf-helpers(7), `bpf_setsockopt`: of `SOL_SOCKET` SO_MARK, SO_PRIORITY, SO_KEEPALIVE,
+    /// SO_MAX_PACING_RATE and buffers, of `IPPROTO_TCP` TCP_CONGESTION, TCP_KEEPIDLE and others,
+    /// IP_TOS, IPV6_TCLASS. TCP_MAXSEG is taken and changes nothing, as on every socket that is
+    /// connected. Privileges that an option wants of an application are not asked for.
+    ///
+    /// The kernel goes through its hash table of all connections until it has found the subflow:
+    /// about a millisecond.
     ///
     /// # Errors
     /// [`Error::NoSuchSubflow`], or [`Error::Option`] with the kernel's reason.

@@ -6,8 +6,8 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 
 use libc::{
-    IP_TOS, IPPROTO_IP, IPPROTO_TCP, SO_KEEPALIVE, SO_MARK, SOL_SOCKET, TCP_CONGESTION,
-    TCP_KEEPIDLE, TCP_MAXSEG,
+    IP_TOS, IPPROTO_IP, IPPROTO_TCP, SO_KEEPALIVE, SO_MARK, SO_MAX_PACING_RATE, SOL_SOCKET,
+    TCP_CONGESTION, TCP_KEEPIDLE, TCP_MAXSEG,
 };
 use mptcplab_bpf::{Error, SubflowOptions};
 use socket2::{Protocol, SockRef};
@@ -54,6 +54,7 @@ fn an_option_is_set_on_one_subflow_alone() {
         let numbers = [
             (SOL_SOCKET, SO_MARK, 77),
             (SOL_SOCKET, SO_KEEPALIVE, 1),
+            (SOL_SOCKET, SO_MAX_PACING_RATE, 1_000_000),
             (IPPROTO_IP, IP_TOS, 0x88),
             (IPPROTO_TCP, TCP_KEEPIDLE, 1234),
         ];
@@ -70,6 +71,16 @@ fn an_option_is_set_on_one_subflow_alone() {
             assert_eq!(get(&mut options, second), value);
             assert_eq!(get(&mut options, first), before);
         }
+        // Taken, though it says nothing to a connection that stands.
+        options
+            .set(
+                second.local,
+                second.remote,
+                IPPROTO_TCP,
+                TCP_MAXSEG,
+                &1000_i32.to_ne_bytes(),
+            )
+            .unwrap();
         options
             .set(
                 second.local,

@@ -179,6 +179,8 @@ fn wvegas_keeps_its_share_in_queues_and_drains_them() {
     let start = [2 * SEGMENT, NEVER];
     // 20 segments, 100 ms of which 5 are queueing: one segment in queues, fewer than two.
     assert_eq!(round(20, 95_000, 100_000, true, start), (21, [2048, 5000]));
+    // Half a segment is no queue.
+    assert_eq!(round(10, 95_000, 100_000, true, start), (11, [2048, 0]));
     // It does not grow where it does not limit.
     assert_eq!(round(20, 95_000, 100_000, false, start), (20, [2048, 5000]));
     // Ten in queues: the share of the only path is ten.
