@@ -1,6 +1,7 @@
 """The extension module: a thin Python face of the crates."""
 
 from collections.abc import Callable
+from ipaddress import IPv4Address, IPv6Address
 from typing import NoReturn
 
 class SimulationError(Exception):
@@ -187,3 +188,83 @@ def trace(
         TraceError: a file cannot be read at all, or a table cannot be written.
 
     """
+
+_Address = tuple[IPv4Address | IPv6Address, int]
+
+def subflow_ids(socket: int) -> list[int]:
+    """Give the ids of the current subflows of the MPTCP socket with the descriptor `socket`."""
+
+def subflow_tuple(socket: int, id: int) -> str:
+    """Give a subflow's addresses, address ids, state and priority as JSON."""
+
+def subflow_connection(socket: int) -> str:
+    """Give a connection's counters and its subflows with theirs as JSON."""
+
+def subflow_option(socket: int, id: int, level: int, option: int) -> bytes | None:
+    """Give the value of an option on one subflow where the kernel tells anybody."""
+
+class SubflowManager:
+    """Carries out orders of any number of threads.
+
+    Its methods raise the exceptions of `mptcplab.subflow.errors`.
+    """
+
+    @staticmethod
+    def open() -> SubflowManager:
+        """By the broker where there is one, else by this process itself."""
+
+    @staticmethod
+    def direct() -> SubflowManager:
+        """By this process itself."""
+
+    @staticmethod
+    def broker(path: str) -> SubflowManager:
+        """By the broker at this socket."""
+
+    @property
+    def broker_path(self) -> str | None:
+        """The broker's socket; None where orders are given by this process itself."""
+
+    def open_subflow(
+        self,
+        socket: int,
+        local: _Address,
+        remote: _Address | None,
+        backup: bool,
+        interface: str | None,
+        timeout_s: float,
+    ) -> int:
+        """Open a subflow and give its id."""
+
+    def close_subflow(self, socket: int, id: int) -> None:
+        """Close a subflow."""
+
+    def set_backup(self, socket: int, id: int, backup: bool) -> None:
+        """Make a subflow a backup, or no longer."""
+
+    def announce(self, socket: int, address: _Address) -> int:
+        """Announce an address and give its id."""
+
+    def withdraw(self, socket: int, id: int) -> None:
+        """Withdraw an announced address."""
+
+    def getsockopt(self, socket: int, id: int, level: int, option: int) -> bytes:
+        """Give the value of an option on one subflow."""
+
+    def setsockopt(self, socket: int, id: int, level: int, option: int, value: bytes) -> None:
+        """Set an option on one subflow."""
+
+    def events(self, socket: int) -> SubflowWatch:
+        """Watch a connection from now on."""
+
+class SubflowWatch:
+    """What happens to one connection."""
+
+    def next(self, timeout_s: float | None) -> tuple[str | None, bool]:
+        """Give the next event as JSON, and whether nothing follows."""
+
+    def fileno(self) -> int:
+        """Give a descriptor that is ready to be read when there may be an event."""
+
+    def close(self) -> None:
+        """End the watching, also while another thread waits."""

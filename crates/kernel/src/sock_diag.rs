@@ -87,7 +87,8 @@ pub fn mptcp_sockets(netlink: &mut Dumper, mut each: impl FnMut(MptcpInfo)) -> i
     })
 }
 
-/// The TCP socket between these addresses, whatever its state.
+/// The TCP socket between these addresses, whatever its state. One that is bound to an interface is
+/// found by the index of that only, any other by every index, and by 0.
 ///
 /// # Errors
 /// `NotFound` where there is none in the namespace.
@@ -95,11 +96,12 @@ pub fn tcp_socket(
     netlink: &mut Dumper,
     local: SocketAddr,
     remote: SocketAddr,
+    interface: u32,
 ) -> io::Result<TcpSocket> {
     let mut found = None;
     netlink.ask(
         SOCK_DIAG_BY_FAMILY,
-        &request_one(local, remote),
+        &request_one(local, remote, interface),
         |message| {
             found = found.take().or_else(|| parse_tcp(message));
         },
@@ -108,8 +110,9 @@ pub fn tcp_socket(
 }
 
 /// `struct inet_diag_req_v2`.
-fn request_one(local: SocketAddr, remote: SocketAddr) -> Vec<u8> {
+fn request_one(local: SocketAddr, remote: SocketAddr, interface: u32) -> Vec<u8> {
     const PORTS_OFFSET: usize = 8;
+    const INTERFACE_OFFSET: usize = 44;
     const COOKIE_OFFSET: usize = 48;
     let mut bytes = vec![0; REQUEST_V2_LENGTH];
     bytes[0] = if local.is_ipv4() {
@@ -128,6 +131,7 @@ fn request_one(local: SocketAddr, remote: SocketAddr) -> Vec<u8> {
             IpAddr::V6(v6) => bytes[..16].copy_from_slice(&v6.octets()),
         }
     }
+    bytes[INTERFACE_OFFSET..COOKIE_OFFSET].copy_from_slice(&interface.to_ne_bytes());
     bytes[COOKIE_OFFSET..].fill(0xff);
     bytes
 }

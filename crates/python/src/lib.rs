@@ -6,6 +6,7 @@ mod control;
 mod path_manager;
 mod scheduler;
 mod simulation;
+mod subflow;
 mod trace;
 
 #[pymodule]
@@ -21,6 +22,11 @@ mod _native {
     use super::scheduler::{Connection, Subflow};
     #[pymodule_export]
     use super::simulation::{SimulationError, simulate};
+    #[pymodule_export]
+    use super::subflow::{
+        SubflowManager, SubflowWatch, subflow_connection, subflow_ids, subflow_option,
+        subflow_tuple,
+    };
     #[pymodule_export]
     use super::trace::{TraceError, trace};
 

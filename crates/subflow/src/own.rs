@@ -7,6 +7,7 @@ use mptcplab_kernel::dump::Dumper;
 use mptcplab_kernel::sock_diag::{self, SubflowIdentity};
 use mptcplab_kernel::socket::{Subflow, connection as ask};
 use mptcplab_kernel::{MptcpInfo, TcpInfo};
+use nix::net::if_::if_nameindex;
 use nix::sys::socket::{SockaddrStorage, getpeername};
 use serde::Serialize;
 
@@ -162,9 +163,13 @@ pub fn subflow_option(
 
 fn identity(local: SocketAddr, remote: SocketAddr) -> Option<SubflowIdentity> {
     let mut sockets = Dumper::open(libc::NETLINK_SOCK_DIAG).ok()?;
-    sock_diag::tcp_socket(&mut sockets, local, remote)
-        .ok()?
-        .mptcp
+    let mut find = |interface| sock_diag::tcp_socket(&mut sockets, local, remote, interface).ok();
+    let found = find(0).or_else(|| {
+        // Nothing tells to which interface a subflow is bound.
+        let interfaces = if_nameindex().ok()?;
+        interfaces.iter().find_map(|one| find(one.index()))
+    });
+    found?.mptcp
 }
 
 /// Without those that are closed: a closed initial subflow stays in the kernel's list.

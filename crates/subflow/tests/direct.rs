@@ -34,6 +34,7 @@ fn opens_steers_and_closes(six: bool) {
             assert_eq!(next(), Some((opened, Some(second))));
             let backup = Open {
                 backup: true,
+                interface: Some("eth3".to_owned()),
                 ..from(3)
             };
             let third = manager.open_subflow(&client, &backup).unwrap();
