@@ -85,7 +85,7 @@ pub struct Event {
     pub local_id: Option<u8>,
     /// Id of the remote, announced or withdrawn address.
     pub remote_id: Option<u8>,
-    /// The subflow is a backup, for one of the two ends.
+    /// The peer wants the subflow to be used as a backup.
     pub backup: Option<bool>,
     /// Error number of the subflow's socket when it closed.
     pub error: Option<u8>,

@@ -205,6 +205,7 @@ struct mptcplab_subflow_event {
 	struct sockaddr_storage remote;
 	int local_id;
 	int remote_id;
+	/* 1: the peer wants the subflow to be used as a backup. */
 	int backup;
 	/* Why the subflow closed, where it was not in order. */
 	char reason[MPTCPLAB_SUBFLOW_REASON_BYTES];

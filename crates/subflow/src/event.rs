@@ -52,7 +52,7 @@ pub struct SubflowEvent {
     pub local_id: Option<u8>,
     /// Id of the remote, announced or withdrawn address.
     pub remote_id: Option<u8>,
-    /// The subflow is a backup, for one of the two ends.
+    /// The peer wants the subflow to be used as a backup.
     pub backup: Option<bool>,
     /// Why the subflow closed, where it was not in order.
     pub reason: Option<String>,

@@ -49,7 +49,7 @@ class Event:
     remote_id: int | None
     """Id of the remote, announced or withdrawn address."""
     backup: bool | None
-    """The subflow is a backup, for one of the two ends."""
+    """The peer wants the subflow to be used as a backup."""
     reason: str | None
     """Why the subflow closed, where it was not in order."""
 

@@ -1,0 +1,142 @@
+//! Programs in C and C++ with the header and the library, as their compilers see them.
+
+#[path = "../../subflow/tests/story/peer.rs"]
+mod peer;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::{env, fs};
+
+use mptcplab_testbed::inside;
+
+const HEADER: &str = include_str!("../include/mptcplab_subflow.h");
+
+/// Where cargo has put the library: beside this test.
+fn library() -> PathBuf {
+    let test = env::current_exe().unwrap();
+    test.with_file_name("libmptcplab.so")
+}
+
+/// A folder of its own that goes with the test.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
+            .join(format!("{name}-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        Self(folder)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn is_there(program: &str) -> bool {
+    let mut asked = Command::new(program);
+    asked.arg("--version").stdout(Stdio::null());
+    let there = asked.status().is_ok_and(|status| status.success());
+    if !there {
+        println!("skipped: there is no {program}");
+    }
+    there
+}
+
+/// Compiles the story with every warning an error.
+fn compile(compiler: &[&str], folder: &Path, libraries: &[&str]) -> PathBuf {
+    let program = folder.join("story");
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let status = Command::new(compiler[0])
+        .args(&compiler[1..])
+        .args(["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I"])
+        .arg(here.join("include"))
+        .arg(here.join("tests/story.c"))
+        // What follows is no source.
+        .args(["-x", "none", "-o"])
+        .arg(&program)
+        .args(libraries)
+        .status();
+    assert!(status.unwrap().success(), "{compiler:?}");
+    program
+}
+
+fn tells_the_story(name: &str, compiler: &[&str], linked_statically: bool) {
+    if !inside(name) || !is_there(compiler[0]) {
+        return;
+    }
+    let folder = Folder::new(name);
+    // The program asks for the library by the name that it has where it is installed.
+    let shared = library();
+    fs::copy(&shared, folder.0.join("libmptcplab.so.1")).unwrap();
+    let (archive, shared) = (shared.with_extension("a"), shared.display().to_string());
+    let archive = archive.display().to_string();
+    let libraries = match linked_statically {
+        false => vec![&*shared],
+        true => vec![
+            &*archive,
+            "-lgcc_s",
+            "-lutil",
+            "-lrt",
+            "-lpthread",
+            "-lm",
+            "-ldl",
+        ],
+    };
+    let program = compile(compiler, &folder.0, &libraries);
+    let (hosts, port) = peer::stage();
+    let mut story = Command::new(program);
+    story
+        .args(["10.0.1.1", &port.to_string()])
+        .env("LD_LIBRARY_PATH", &folder.0)
+        .stderr(Stdio::inherit());
+    let output = hosts.client.run(|| story.output()).unwrap().unwrap();
+    let told = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(told, peer::TOLD, "\n{told}");
+    assert!(output.status.success());
+}
+
+#[test]
+fn c_tells_the_story() {
+    tells_the_story("c_tells_the_story", &["cc", "-std=gnu99"], false);
+}
+
+#[test]
+fn c_with_the_static_library_tells_the_story() {
+    let name = "c_with_the_static_library_tells_the_story";
+    tells_the_story(name, &["cc", "-std=gnu11"], true);
+}
+
+#[test]
+fn cpp_tells_the_story() {
+    let compiler = ["c++", "-std=c++11", "-x", "c++"];
+    tells_the_story("cpp_tells_the_story", &compiler, false);
+}
+
+#[test]
+fn the_library_exports_what_the_header_declares() {
+    if !is_there("nm") {
+        return;
+    }
+    let declared: BTreeSet<_> = HEADER
+        .split(|c: char| !c.is_alphanumeric() && c != '_' && c != '(')
+        .filter_map(|word| word.split_once('('))
+        .map(|(name, _)| name)
+        .filter(|name| name.starts_with("mptcplab_"))
+        .collect();
+    let listed = Command::new("nm")
+        .args(["--dynamic", "--defined-only", "--format=posix"])
+        .arg(library())
+        .output()
+        .unwrap();
+    let listed = String::from_utf8(listed.stdout).unwrap();
+    let exported: BTreeSet<_> = listed
+        .lines()
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
+    assert!(declared.len() > 15, "{declared:?}");
+    assert_eq!(declared, exported);
+}
