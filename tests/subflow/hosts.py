@@ -76,10 +76,14 @@ class Hosts:
                     if other != own:
                         _route(family, own, other)
 
+    def listen(self, six: bool = False) -> socket.socket:
+        """A listener on all addresses of the server."""
+        return self.server.run(lambda: _listener(six))
+
     def connect(self, six: bool = False) -> tuple[socket.socket, socket.socket]:
         """Both ends of a connection over link 1, over which a byte has gone each way."""
         # It stays open: subflows join through it.
-        self.listener = listener = self.server.run(lambda: _listener(six))
+        self.listener = listener = self.listen(six)
         client = mptcp(six)
         client.connect(("fd00:1::1" if six else "10.0.1.1", listener.getsockname()[1]))
         server, _ = listener.accept()
