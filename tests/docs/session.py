@@ -10,7 +10,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.docs.pages import Block, Command, blocks, commands
+from tests.docs.pages import ROOT, Block, Command, blocks, commands
 
 EXEMPT = {
     "make demo": "sets up the checkout; continuous integration does so before its tests",
@@ -72,7 +72,12 @@ def carry_out(page: Path, folder: Path) -> list[Outcome]:
     ended = subprocess.run(
         ["bash", "-c", "\n".join(script)],
         cwd=folder,
-        env=os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
+        env=os.environ
+        | {
+            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+            # As pages call the folder of the checkout.
+            "CHECKOUT": str(ROOT),
+        },
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -5,7 +5,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from tests.docs.pages import PAGES, blocks, commands, name
+from tests.docs.pages import PAGES, ROOT, blocks, commands, name
 from tests.docs.session import EXEMPT, SHELL, Outcome, carry_out, difference, normal, steps
 
 from mptcplab.engine.finding import Verdict
@@ -63,6 +63,13 @@ def test_every_scenario_that_is_only_shown_is_good() -> None:
     assert shown
     for page, block in shown:
         loads(block.body, f"{name(page)}:{block.line}")
+
+
+def test_the_program_in_rust_is_the_example_of_the_crate() -> None:
+    page = ROOT / "docs/howto/subflows.md"
+    (shown,) = [block.body for block in blocks(page) if block.language == "rust"]
+    example = ROOT / "crates/subflow/examples/subflows.rs"
+    assert shown == example.read_text(encoding="utf-8")
 
 
 def test_an_exemption_is_used() -> None:
