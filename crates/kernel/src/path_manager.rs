@@ -166,6 +166,9 @@ impl PathManager {
     /// connection was opened (RFC 8684, section 3.2), without a port; else one that is free. `None`
     /// where all are taken.
     ///
+    /// The kernel forgets an address when any of its subflows is closed: `in_use` tells the addresses
+    /// and ids of those that live.
+    ///
     /// # Errors
     /// As [`Self::local_addresses`].
     pub fn address_id(
@@ -173,6 +176,7 @@ impl PathManager {
         token: u32,
         initial: Option<IpAddr>,
         address: SocketAddr,
+        in_use: impl FnOnce() -> Vec<(IpAddr, u8)>,
     ) -> io::Result<Option<u8>> {
         let known = self.local_addresses(token)?;
         let wanted = (address.ip().to_canonical(), address.port());
@@ -183,7 +187,15 @@ impl PathManager {
         if initial == Some(address.ip()) && address.port() == 0 {
             return Ok(Some(0));
         }
-        let is_free = |id: &u8| known.iter().all(|address| address.id != *id);
+        let in_use = in_use();
+        let mut same = in_use.iter();
+        if let Some((_, id)) = same.find(|(ip, _)| *ip == address.ip() && address.port() == 0) {
+            return Ok(Some(*id));
+        }
+        let is_free = |id: &u8| {
+            known.iter().all(|address| address.id != *id)
+                && in_use.iter().all(|(_, used)| used != id)
+        };
         Ok((1..=u8::MAX).find(is_free))
     }
 

@@ -5,7 +5,7 @@
 //! the while.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::time::Duration;
 
@@ -162,7 +162,7 @@ impl Orders {
         loop {
             let local = Local {
                 address: order.local,
-                id: self.address_id(socket, before.token, order.local)?,
+                id: self.address_id(socket, &before, order.local)?,
                 backup: order.backup,
                 interface,
             };
@@ -257,12 +257,13 @@ impl Orders {
     /// As [`Self::connection`]; [`Error::KernelPathManager`], [`Error::NoIdLeft`],
     /// [`Error::NotPrivileged`].
     pub fn announce(&mut self, socket: BorrowedFd<'_>, address: SocketAddr) -> Result<u8, Error> {
-        let token = self.connection(socket)?.token;
+        let connection = self.connection(socket)?;
+        let token = connection.token;
         let local = Local {
             address,
-            id: match self.address_id(socket, token, address)? {
+            id: match self.address_id(socket, &connection, address)? {
                 // The initial subflow's address is known to the peer; another id may stand for it.
-                0 => free_id(&self.local_addresses(token)?)?,
+                0 => free_id(&self.local_addresses(token)?, &connection.local_ids())?,
                 id => id,
             },
             backup: false,
@@ -291,11 +292,14 @@ impl Orders {
     fn address_id(
         &mut self,
         socket: BorrowedFd<'_>,
-        token: u32,
+        connection: &Connection,
         address: SocketAddr,
     ) -> Result<u8, Error> {
         let initial = own_address(socket).map(|initial| initial.ip());
-        let found = self.path_manager.address_id(token, initial, address);
+        let in_use = || connection.local_ids();
+        let found = self
+            .path_manager
+            .address_id(connection.token, initial, address, in_use);
         let id =
             found.map_err(|error| self.why("ask for the addresses of a connection", &error))?;
         id.ok_or(Error::NoIdLeft)
@@ -338,8 +342,10 @@ impl Orders {
     }
 }
 
-fn free_id(known: &[Endpoint]) -> Result<u8, Error> {
-    let taken = |id: &u8| known.iter().any(|address| address.id == *id);
+fn free_id(known: &[Endpoint], in_use: &[(IpAddr, u8)]) -> Result<u8, Error> {
+    let taken = |id: &u8| {
+        known.iter().any(|address| address.id == *id) || in_use.iter().any(|(_, used)| used == id)
+    };
     (1..=u8::MAX).find(|id| !taken(id)).ok_or(Error::NoIdLeft)
 }
 

@@ -1,6 +1,6 @@
 //! What the kernel tells anybody of the subflows of his own socket.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd};
 
 use mptcplab_kernel::dump::Dumper;
@@ -75,6 +75,15 @@ impl Connection {
         let mut subflows = self.subflows.iter();
         let found = subflows.find(|subflow| subflow.id == id);
         found.ok_or(Error::NoSuchSubflow { id })
+    }
+
+    /// Local addresses of its subflows with their ids, where the kernel tells.
+    pub(crate) fn local_ids(&self) -> Vec<(IpAddr, u8)> {
+        let known = self.subflows.iter().filter_map(|subflow| {
+            let identity = identity(subflow.local, subflow.remote)?;
+            Some((subflow.local.ip(), identity.local_id?))
+        });
+        known.collect()
     }
 }
 

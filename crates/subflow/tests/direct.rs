@@ -108,6 +108,34 @@ fn a_hundred_subflows_on_one_pair_of_addresses_have_ids_of_their_own() {
 }
 
 #[test]
+fn an_address_keeps_its_id_while_it_has_a_subflow() {
+    if !inside("an_address_keeps_its_id_while_it_has_a_subflow") {
+        return;
+    }
+    let hosts = Hosts::new(3);
+    let listener = hosts.listen(false);
+    let _server_events = hosts.server.run(Manager::direct).unwrap().unwrap();
+    let (client, _server) = hosts.connect(&listener, false);
+    let orders = || {
+        let mut manager = Manager::direct().unwrap();
+        let mut open = |link| {
+            let order = Open::from(any_port(hosts.client_address(link, false)));
+            let id = manager.open_subflow(&client, &order).unwrap();
+            (id, subflow_tuple(&client, id).unwrap().local_id)
+        };
+        let ((first, first_address), (_, second_address)) = (open(2), open(2));
+        assert_eq!((first_address, second_address), (Some(1), Some(1)));
+        Manager::direct()
+            .unwrap()
+            .close_subflow(&client, first)
+            .unwrap();
+        assert_eq!(open(3).1, Some(2));
+        assert_eq!(open(2).1, Some(1));
+    };
+    hosts.client.run(orders).unwrap();
+}
+
+#[test]
 fn several_who_open_subflows_at_once_get_one_each() {
     if !inside("several_who_open_subflows_at_once_get_one_each") {
         return;
