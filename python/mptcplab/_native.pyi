@@ -157,6 +157,17 @@ class PathManager:
     def stop(self) -> None:
         """End it, from any thread."""
 
+def netcat(options: str) -> int:
+    """Run netcat with the standard input, output and error of this process; give its exit status.
+
+    `options` is a JSON object. Meanwhile Ctrl-C and a polite kill belong to netcat, if the caller
+    has no other thread.
+
+    Raises:
+        ValueError: the options are none.
+
+    """
+
 def simulate(
     plan_json: str, take: Callable[[bytes], bool], scheduler: Scheduler | None = None
 ) -> None:

@@ -3,6 +3,7 @@
 use pyo3::prelude::*;
 
 mod control;
+mod netcat;
 mod path_manager;
 mod scheduler;
 mod simulation;
@@ -16,6 +17,8 @@ mod _native {
         BpfError, HeldControl, congestion_controls, hold_congestion_control,
         load_congestion_control, unload_congestion_control,
     };
+    #[pymodule_export]
+    use super::netcat::netcat;
     #[pymodule_export]
     use super::path_manager::{PathManager, PathManagerError};
     #[pymodule_export]

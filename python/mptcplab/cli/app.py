@@ -312,6 +312,68 @@ def enter(
     enter_node(result, node, command or [])
 
 
+@app.command("nc")
+def netcat_command(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="HOST PORT...", help="Ports of a scan may be ranges: 20-30."),
+    ] = None,
+    listen: Annotated[
+        bool, typer.Option("-l", help="Listen at PORT, on every address unless HOST is one.")
+    ] = False,
+    port: Annotated[
+        str | None, typer.Option("-p", metavar="PORT", help="Listen at, or connect from, it.")
+    ] = None,
+    ipv4: Annotated[bool, typer.Option("-4", help="IPv4 only.")] = False,
+    ipv6: Annotated[bool, typer.Option("-6", help="IPv6 only.")] = False,
+    tcp: Annotated[bool, typer.Option("--tcp", help="TCP instead of MPTCP.")] = False,
+    udp: Annotated[bool, typer.Option("-u", help="UDP.")] = False,
+    keep: Annotated[bool, typer.Option("-k", help="With -l: listen again after a client.")] = False,
+    scan: Annotated[
+        bool, typer.Option("-z", help="Connect, say which ports are open, send nothing.")
+    ] = False,
+    wait: Annotated[
+        float | None,
+        typer.Option("-w", metavar="SECONDS", help="Longest time to connect, and without data."),
+    ] = None,
+    verbose: Annotated[bool, typer.Option("-v", help="Tell on stderr what happens.")] = False,
+    half_close: Annotated[
+        bool, typer.Option("-N", help="At the end of input, tell the peer so (half-close).")
+    ] = False,
+    source: Annotated[
+        str | None, typer.Option("-s", metavar="ADDRESS", help="Connect from this address.")
+    ] = None,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print the account on stderr as JSON.")
+    ] = False,
+    json_file: Annotated[
+        Path | None, typer.Option("--json-file", metavar="FILE", help="Write it to this file.")
+    ] = None,
+) -> None:
+    """Netcat over MPTCP: standard input and output at the ends of a connection."""
+    from mptcplab.cli.netcat import NetcatOptions, netcat
+
+    netcat(
+        NetcatOptions(
+            words=tuple(words or ()),
+            listen=listen,
+            port=port,
+            ipv4=ipv4,
+            ipv6=ipv6,
+            tcp=tcp,
+            udp=udp,
+            keep=keep,
+            scan=scan,
+            wait=wait,
+            verbose=verbose,
+            half_close=half_close,
+            source=source,
+            as_json=json,
+            json_file=json_file,
+        )
+    )
+
+
 @app.callback(invoke_without_command=True)
 def _options(
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,

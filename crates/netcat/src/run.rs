@@ -1,0 +1,120 @@
+//! The command from its options to its exit status.
+
+use std::io::{Write, stderr};
+
+use crate::connect::connect;
+use crate::datagrams;
+use crate::descriptor::Standard;
+use crate::failure::Failure;
+use crate::listen::{accept, listen};
+use crate::options::{Options, Protocol};
+use crate::report::Report;
+use crate::scan::scan;
+use crate::session::{Terms, carry};
+use crate::signals::Signals;
+use crate::stream::Stream;
+
+/// Runs the command with this process's standard input, output and error, and gives its exit
+/// status: 0; 1 with a message for whatever went wrong; 128 and its number for a signal.
+pub fn run(options: &Options) -> i32 {
+    let report = match Report::new(options) {
+        Ok(report) => report,
+        Err(failure) => {
+            let _ = writeln!(stderr(), "nc: {failure}");
+            return failure.status();
+        }
+    };
+    match course(options, &report) {
+        Ok(()) => 0,
+        Err(failure) => {
+            match &failure {
+                Failure::Signal(_) => report.told(&failure.to_string()),
+                other => report.say(&other.to_string()),
+            }
+            failure.status()
+        }
+    }
+}
+
+fn course(options: &Options, report: &Report) -> Result<(), Failure> {
+    let signals = Signals::catch().map_err(|error| Failure::of("signals")(error))?;
+    let host = options.host.as_deref().unwrap_or("localhost");
+    if options.scan {
+        return scan(options, host, report, &signals);
+    }
+    let Some(&port) = options.ports.first() else {
+        return Err(Failure::Sentence("no port to connect to".to_owned()));
+    };
+    let standard = Standard::open()?;
+    if options.listen {
+        serve(options, port, &standard, report, &signals)?;
+    } else {
+        let stream = connect(options, host, port, report, &signals)?;
+        one(&stream, options, &standard, report, &signals)?;
+    }
+    standard.close()
+}
+
+/// Takes one client, or one after the other.
+fn serve(
+    options: &Options,
+    port: u16,
+    standard: &Standard,
+    report: &Report,
+    signals: &Signals,
+) -> Result<(), Failure> {
+    let (listener, protocol) = listen(options, port, report)?;
+    if protocol == Protocol::Udp {
+        if !options.keep {
+            datagrams::meet(&listener, report, signals)?;
+        }
+        let stream = Stream {
+            socket: listener,
+            peer: "datagrams".to_owned(),
+        };
+        return one(&stream, options, standard, report, signals);
+    }
+    if protocol == Protocol::Tcp && !options.keep {
+        let stream = accept(&listener, report, signals)?;
+        // Whoever comes next is refused. Subflows of MPTCP would be, too: they need the listener.
+        drop(listener);
+        return one(&stream, options, standard, report, signals);
+    }
+    loop {
+        let stream = accept(&listener, report, signals)?;
+        let result = one(&stream, options, standard, report, signals);
+        if !options.keep {
+            return result;
+        }
+        match result {
+            // The next client may do better.
+            Err(failure @ (Failure::Io { .. } | Failure::Sentence(_))) => {
+                report.say(&failure.to_string());
+            }
+            other => other?,
+        }
+    }
+}
+
+/// One connection from beginning to end.
+fn one(
+    stream: &Stream,
+    options: &Options,
+    standard: &Standard,
+    report: &Report,
+    signals: &Signals,
+) -> Result<(), Failure> {
+    let ended = if options.protocol == Protocol::Udp {
+        let sends = !(options.listen && options.keep);
+        datagrams::carry(&stream.socket, standard, options, sends, signals)
+    } else {
+        let terms = Terms {
+            listen: options.listen,
+            half_close: options.half_close,
+            idle: options.timeout(),
+        };
+        carry(stream, standard, terms, signals)
+    };
+    report.account(&stream.peer, &ended)?;
+    ended.result
+}
