@@ -3,7 +3,7 @@
 //!
 //! [`run`] is the whole command. A connection is copied in both directions by one loop
 //! ([`session`]); each direction ([`lane`]) takes the way that costs least for what standard input
-//! and output are. Nothing is lost silently: exit status 0 says that the peer has acknowledged
+//! and output are. The subflows of an MPTCP connection are looked after beside it ([`steer`]). Nothing is lost silently: exit status 0 says that the peer has acknowledged
 //! all that was sent, and that all that was received was written out.
 
 mod connect;
@@ -18,8 +18,10 @@ mod run;
 mod scan;
 mod session;
 mod signals;
+mod steer;
 mod stream;
+mod table;
 mod waiting;
 
-pub use options::{Family, Options, Protocol};
+pub use options::{Family, Options, Path, Protocol, Wishes};
 pub use run::run;

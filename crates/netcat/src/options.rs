@@ -50,6 +50,37 @@ impl Family {
     }
 }
 
+/// A path that a subflow shall take.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Path {
+    /// What the user calls it: `wifi`, an interface, an address.
+    pub name: String,
+    /// The interface, or an address of this host.
+    pub from: String,
+    /// Use it only while no other path works.
+    pub backup: bool,
+}
+
+/// Which subflows a connection shall have besides the one that it begins with.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Wishes {
+    /// One from every other address that has a route of its own to the peer.
+    pub all: bool,
+    /// One over each of these.
+    pub paths: Vec<Path>,
+    /// Open and close them as their addresses come and go.
+    pub follow: bool,
+}
+
+impl Wishes {
+    /// Whether there are any.
+    pub(crate) fn any(&self) -> bool {
+        self.all || self.follow || !self.paths.is_empty()
+    }
+}
+
 /// The command's options, as one JSON object.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -78,6 +109,8 @@ pub struct Options {
     pub verbose: bool,
     /// Shut down the sending side at the end of input.
     pub half_close: bool,
+    /// The subflows of an MPTCP connection.
+    pub subflows: Wishes,
     /// Write the account to standard error, as one JSON object.
     pub json: bool,
     /// Write the account to this file, as one JSON object.

@@ -1,21 +1,24 @@
 //! What the command tells, on standard error and as JSON.
 
-use std::cell::Cell;
 use std::fs::File;
 use std::io::{Write, stderr};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::options::Options;
 use crate::session::Ended;
+use crate::steer;
+use crate::table::table;
 
 /// Where messages and accounts go.
 pub(crate) struct Report {
     verbose: bool,
+    table: bool,
     json: bool,
     json_file: Option<File>,
-    fallen_back: Cell<bool>,
+    fallen_back: AtomicBool,
 }
 
 /// One connection, as JSON.
@@ -26,6 +29,8 @@ struct Account<'a> {
     bytes_received: u64,
     seconds: f64,
     error: Option<String>,
+    #[serde(flatten)]
+    subflows: Option<&'a steer::Account>,
 }
 
 impl Report {
@@ -43,10 +48,16 @@ impl Report {
         };
         Ok(Self {
             verbose: options.verbose,
+            table: options.verbose || options.subflows.any(),
             json: options.json,
             json_file,
-            fallen_back: Cell::new(false),
+            fallen_back: AtomicBool::new(false),
         })
+    }
+
+    /// Whether anybody asks what the subflows do.
+    pub(crate) fn wants_subflows(&self) -> bool {
+        self.table || self.json || self.json_file.is_some()
     }
 
     /// A line for everybody. Nobody may be there to read it.
@@ -63,7 +74,7 @@ impl Report {
 
     /// That there is no MPTCP: once is enough.
     pub(crate) fn once(&self, text: &str) {
-        if !self.fallen_back.replace(true) {
+        if !self.fallen_back.swap(true, Ordering::Relaxed) {
             self.say(text);
         }
     }
@@ -72,18 +83,27 @@ impl Report {
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub(crate) fn account(&self, peer: &str, ended: &Ended) -> Result<(), Failure> {
+    pub(crate) fn account(
+        &self,
+        peer: &str,
+        ended: &Ended,
+        subflows: Option<&steer::Account>,
+    ) -> Result<(), Failure> {
         let seconds = ended.lasted.as_secs_f64();
         self.told(&format!(
             "{peer}: {} bytes sent, {} received in {seconds:.3} s",
             ended.sent, ended.received
         ));
+        if let Some(account) = subflows.filter(|account| self.table && account.plain.is_none()) {
+            let _ = write!(stderr(), "{}", table(&account.subflows));
+        }
         let account = Account {
             peer,
             bytes_sent: ended.sent,
             bytes_received: ended.received,
             seconds,
             error: ended.result.as_ref().err().map(ToString::to_string),
+            subflows,
         };
         let line = serde_json::to_string(&account).expect("an account is JSON");
         if self.json {

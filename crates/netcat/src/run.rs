@@ -2,6 +2,8 @@
 
 use std::io::{Write, stderr};
 
+use mptcplab_subflow::Managers;
+
 use crate::connect::connect;
 use crate::datagrams;
 use crate::descriptor::Standard;
@@ -12,6 +14,7 @@ use crate::report::Report;
 use crate::scan::scan;
 use crate::session::{Terms, carry};
 use crate::signals::Signals;
+use crate::steer::{Handle, beside};
 use crate::stream::Stream;
 
 /// Runs the command with this process's standard input, output and error, and gives its exit
@@ -46,11 +49,26 @@ fn course(options: &Options, report: &Report) -> Result<(), Failure> {
         return Err(Failure::Sentence("no port to connect to".to_owned()));
     };
     let standard = Standard::open()?;
+    let managers = managers(options, report);
     if options.listen {
-        serve(options, port, &standard, report, &signals)?;
+        serve(
+            options,
+            port,
+            &standard,
+            managers.as_ref(),
+            report,
+            &signals,
+        )?;
     } else {
         let stream = connect(options, host, port, report, &signals)?;
-        one(&stream, options, &standard, report, &signals)?;
+        one(
+            &stream,
+            options,
+            &standard,
+            managers.as_ref(),
+            report,
+            &signals,
+        )?;
     }
     standard.close()
 }
@@ -60,6 +78,7 @@ fn serve(
     options: &Options,
     port: u16,
     standard: &Standard,
+    managers: Option<&Managers>,
     report: &Report,
     signals: &Signals,
 ) -> Result<(), Failure> {
@@ -72,17 +91,17 @@ fn serve(
             socket: listener,
             peer: "datagrams".to_owned(),
         };
-        return one(&stream, options, standard, report, signals);
+        return one(&stream, options, standard, managers, report, signals);
     }
     if protocol == Protocol::Tcp && !options.keep {
         let stream = accept(&listener, report, signals)?;
         // Whoever comes next is refused. Subflows of MPTCP would be, too: they need the listener.
         drop(listener);
-        return one(&stream, options, standard, report, signals);
+        return one(&stream, options, standard, managers, report, signals);
     }
     loop {
         let stream = accept(&listener, report, signals)?;
-        let result = one(&stream, options, standard, report, signals);
+        let result = one(&stream, options, standard, managers, report, signals);
         if !options.keep {
             return result;
         }
@@ -101,20 +120,50 @@ fn one(
     stream: &Stream,
     options: &Options,
     standard: &Standard,
+    managers: Option<&Managers>,
     report: &Report,
     signals: &Signals,
 ) -> Result<(), Failure> {
-    let ended = if options.protocol == Protocol::Udp {
+    if options.protocol == Protocol::Udp {
         let sends = !(options.listen && options.keep);
-        datagrams::carry(&stream.socket, standard, options, sends, signals)
-    } else {
-        let terms = Terms {
-            listen: options.listen,
-            half_close: options.half_close,
-            idle: options.timeout(),
-        };
-        carry(stream, standard, terms, signals)
+        let ended = datagrams::carry(&stream.socket, standard, options, sends, signals);
+        report.account(&stream.peer, &ended, None)?;
+        return ended.result;
+    }
+    let terms = Terms {
+        listen: options.listen,
+        half_close: options.half_close,
+        idle: options.timeout(),
     };
-    report.account(&stream.peer, &ended)?;
+    let copy = |beside: Option<&Handle>| carry(stream, standard, terms, signals, beside);
+    let (ended, subflows) = if options.protocol == Protocol::Mptcp && report.wants_subflows() {
+        beside(stream, &options.subflows, managers, report, copy)
+    } else {
+        (copy(None), None)
+    };
+    report.account(&stream.peer, &ended, subflows.as_ref())?;
     ended.result
+}
+
+/// Who opens subflows, where any are wished.
+///
+/// A listener has one in any case, if it may: while nobody is subscribed to the events of the path
+/// manager that programs steer, the kernel resets whatever wants to join.
+fn managers(options: &Options, report: &Report) -> Option<Managers> {
+    if options.protocol != Protocol::Mptcp || options.scan {
+        return None;
+    }
+    let wished = options.subflows.any();
+    if !wished && !options.listen && !report.wants_subflows() {
+        return None;
+    }
+    match Managers::open() {
+        Ok(managers) => Some(managers),
+        Err(error) => {
+            if wished {
+                report.say(&format!("no subflows: {error}"));
+            }
+            None
+        }
+    }
 }

@@ -10,6 +10,7 @@ use crate::descriptor::Standard;
 use crate::failure::Failure;
 use crate::lane::{Fault, Lane, Turn};
 use crate::signals::Signals;
+use crate::steer::Handle;
 use crate::stream::Stream;
 use crate::waiting::{deadline, poll_until};
 
@@ -43,6 +44,7 @@ pub(crate) fn carry(
     standard: &Standard,
     terms: Terms,
     signals: &Signals,
+    beside: Option<&Handle>,
 ) -> Ended {
     let began = Instant::now();
     let lanes = Lane::outbound(
@@ -61,6 +63,7 @@ pub(crate) fn carry(
                 standard,
                 terms,
                 signals,
+                beside,
                 outbound,
                 inbound,
                 last_move: began,
@@ -84,6 +87,7 @@ struct Session<'a> {
     standard: &'a Standard,
     terms: Terms,
     signals: &'a Signals,
+    beside: Option<&'a Handle>,
     outbound: Lane<'a>,
     inbound: Lane<'a>,
     last_move: Instant,
@@ -118,6 +122,9 @@ impl Session<'_> {
             match self.outbound.turn() {
                 Ok(turn) => {
                     busy |= turn == Turn::Busy;
+                    if let (Turn::Ended, Some(beside)) = (turn, self.beside) {
+                        beside.input_ended();
+                    }
                     if turn == Turn::Ended && self.terms.half_close {
                         let told = self.stream.end_sending();
                         told.map_err(Failure::of("end of sending"))?;

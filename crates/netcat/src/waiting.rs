@@ -24,7 +24,8 @@ pub(crate) fn poll_until(
             Err(error) => return Err(error.into()),
         }
     }
-    let flags = |fd: &PollFd<'_>| fd.revents().unwrap_or(PollFlags::empty());
+    // What the library has no name for (POLLRDHUP) it tells as nothing at all.
+    let flags = |fd: &PollFd<'_>| fd.revents().unwrap_or(PollFlags::all());
     Ok(fds.iter().map(flags).collect())
 }
 

@@ -27,6 +27,13 @@ ScenarioName = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
 
+class PolicyOption(StrEnum):
+    """What becomes of the subflows of netcat."""
+
+    ONCE = "once"
+    PIVOT = "pivot"
+
+
 class EngineOption(StrEnum):
     """Where a scenario runs."""
 
@@ -343,6 +350,31 @@ def netcat_command(
     source: Annotated[
         str | None, typer.Option("-s", metavar="ADDRESS", help="Connect from this address.")
     ] = None,
+    every: Annotated[
+        bool, typer.Option("-a", help="A subflow from every other address with its own route.")
+    ] = False,
+    wifi: Annotated[
+        bool, typer.Option("-W", help="A subflow from what the configuration calls wifi.")
+    ] = False,
+    cellular: Annotated[
+        bool, typer.Option("-C", help="A subflow from what the configuration calls cellular.")
+    ] = False,
+    interfaces: Annotated[
+        list[str] | None,
+        typer.Option("-I", metavar="IFACE", help="A subflow over this interface; repeat for more."),
+    ] = None,
+    backups: Annotated[
+        list[str] | None,
+        typer.Option("--backup", metavar="IFACE", help="The same, used if no other works."),
+    ] = None,
+    policy: Annotated[
+        PolicyOption,
+        typer.Option(help="Open them once; pivot: follow them as they come and go."),
+    ] = PolicyOption.ONCE,
+    config: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Instead of ~/.config/mptcplab/nc.yaml."),
+    ] = None,
     json: Annotated[
         bool, typer.Option("--json", help="Print the account on stderr as JSON.")
     ] = False,
@@ -352,6 +384,7 @@ def netcat_command(
 ) -> None:
     """Netcat over MPTCP: standard input and output at the ends of a connection."""
     from mptcplab.cli.netcat import NetcatOptions, netcat
+    from mptcplab.cli.netcat_paths import PathOptions, Policy
 
     netcat(
         NetcatOptions(
@@ -368,6 +401,15 @@ def netcat_command(
             verbose=verbose,
             half_close=half_close,
             source=source,
+            paths=PathOptions(
+                every=every,
+                wifi=wifi,
+                cellular=cellular,
+                interfaces=tuple(interfaces or ()),
+                backups=tuple(backups or ()),
+                policy=Policy(policy.value),
+                config=config,
+            ),
             as_json=json,
             json_file=json_file,
         )

@@ -12,6 +12,7 @@ from pathlib import Path
 import typer
 
 from mptcplab.cli.errors import UserError
+from mptcplab.cli.netcat_paths import PathOptions, wishes
 
 MOST_PORTS = 65536
 """Ports of one scan at most: every one there is."""
@@ -34,6 +35,7 @@ class NetcatOptions:
     verbose: bool
     half_close: bool
     source: str | None
+    paths: PathOptions
     as_json: bool
     json_file: Path | None
 
@@ -70,6 +72,7 @@ def native_options(options: NetcatOptions) -> dict[str, object]:
         "timeout_ms": _timeout_ms(options.wait),
         "verbose": options.verbose,
         "half_close": options.half_close,
+        "subflows": wishes(options.paths),
         "json": options.as_json,
         "json_file": None if options.json_file is None else str(options.json_file),
     }
@@ -81,6 +84,9 @@ def _check_together(options: NetcatOptions) -> None:
         (options.tcp and options.udp, "--tcp and -u: one of them"),
         (options.listen and options.scan, "-l and -z: one of them"),
         (options.listen and options.source is not None, "-l and -s: write nc -l ADDRESS PORT"),
+        (options.paths.given and options.listen, "-l: the client opens the subflows"),
+        (options.paths.given and (options.tcp or options.udp), "subflows: MPTCP only"),
+        (options.paths.given and options.scan, "subflows: not of a scan"),
         (options.keep and not options.listen, "-k: it needs -l"),
     )
     for contradicted, text in contradictions:

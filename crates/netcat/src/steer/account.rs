@@ -1,0 +1,249 @@
+//! What each subflow carried, those that have gone included.
+//!
+//! The kernel forgets a subflow when it closes. What it carried is therefore read again and again;
+//! of one that closes in mid-transfer the last reading counts, and is marked as incomplete.
+
+use std::collections::{BTreeMap, HashMap};
+use std::net::SocketAddr;
+use std::time::Instant;
+
+use mptcplab_kernel::TcpInfo;
+use mptcplab_subflow::own::Connection;
+use serde::Serialize;
+
+/// The subflows of a connection that has ended.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct Account {
+    /// Why the connection is not MPTCP; none where it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) plain: Option<String>,
+    /// In the order of their ids.
+    pub(crate) subflows: Vec<Subflow>,
+}
+
+/// One of them.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Subflow {
+    /// Its id in the connection.
+    pub(crate) id: u32,
+    /// What the user calls its path.
+    pub(crate) path: Option<String>,
+    pub(crate) local: SocketAddr,
+    pub(crate) remote: SocketAddr,
+    /// When it was first seen, after the connection was there.
+    pub(crate) seen_s: f64,
+    /// Payload, retransmissions left out.
+    pub(crate) bytes_sent: u64,
+    pub(crate) bytes_received: u64,
+    /// Its part of what all of them carried, 0 to 1; none where nothing was carried.
+    pub(crate) share: Option<f64>,
+    /// Smoothed round-trip time.
+    pub(crate) rtt_us: Option<u32>,
+    /// `open`, or `closed` before the connection was.
+    pub(crate) state: &'static str,
+    /// Why it closed.
+    pub(crate) reason: Option<String>,
+    /// Nothing can be missing from the figures.
+    pub(crate) complete: bool,
+}
+
+/// What a reading shows that the one before did not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Change {
+    /// Data can be sent on it.
+    Opened(u32),
+    /// It has gone.
+    Closed(u32),
+}
+
+/// Keeps the account.
+pub(super) struct Tracker {
+    began: Instant,
+    known: BTreeMap<u32, Known>,
+    reasons: HashMap<u32, String>,
+    paths: HashMap<u32, String>,
+    over: bool,
+}
+
+struct Known {
+    subflow: Subflow,
+    open: bool,
+}
+
+impl Tracker {
+    pub(super) fn new() -> Self {
+        Self {
+            began: Instant::now(),
+            known: BTreeMap::new(),
+            reasons: HashMap::new(),
+            paths: HashMap::new(),
+            over: false,
+        }
+    }
+
+    /// Takes a reading.
+    pub(super) fn take(&mut self, connection: &Connection) -> Vec<Change> {
+        let mut changes = Vec::new();
+        for one in &connection.subflows {
+            let seen_s = self.began.elapsed().as_secs_f64();
+            // What is being opened may come to nothing.
+            if !one.is_open() && !self.known.contains_key(&one.id) {
+                continue;
+            }
+            let known = self.known.entry(one.id).or_insert_with(|| {
+                changes.push(Change::Opened(one.id));
+                Known {
+                    subflow: new(one.id, one.local, one.remote, seen_s),
+                    open: true,
+                }
+            });
+            count(&mut known.subflow, &one.info);
+        }
+        for (id, known) in &mut self.known {
+            let listed = connection.subflows.iter().any(|one| one.id == *id);
+            if known.open && !listed {
+                known.open = false;
+                if !self.over {
+                    known.subflow.state = "closed";
+                    known.subflow.complete = false;
+                    changes.push(Change::Closed(*id));
+                }
+            }
+        }
+        changes
+    }
+
+    /// From now on subflows close because the connection does; what was read last is all.
+    pub(super) fn is_over(&mut self) {
+        self.over = true;
+    }
+
+    /// Why a subflow closed.
+    pub(super) fn because(&mut self, id: u32, reason: String) {
+        self.reasons.entry(id).or_insert(reason);
+    }
+
+    /// What the user calls the path of a subflow.
+    pub(super) fn name(&mut self, id: u32, path: &str) {
+        self.paths.insert(id, path.to_owned());
+    }
+
+    /// A subflow as messages name it.
+    pub(super) fn describe(&self, id: u32) -> String {
+        let path = self.paths.get(&id).map(|path| format!(" ({path})"));
+        let ends = self.known.get(&id).map(|known| {
+            let (local, remote) = (known.subflow.local, known.subflow.remote);
+            format!(" from {local} to {remote}")
+        });
+        let (path, ends) = (path.unwrap_or_default(), ends.unwrap_or_default());
+        format!("subflow {id}{path}{ends}")
+    }
+
+    /// Why a subflow closed, as the end of a message.
+    pub(super) fn reason(&self, id: u32) -> String {
+        let reason = self.reasons.get(&id);
+        reason.map_or_else(String::new, |reason| format!(": {reason}"))
+    }
+
+    /// How many have not closed.
+    pub(super) fn open(&self) -> usize {
+        self.known.values().filter(|known| known.open).count()
+    }
+
+    /// The account as it is now.
+    pub(super) fn account(&self) -> Vec<Subflow> {
+        let carried = |one: &Subflow| one.bytes_sent + one.bytes_received;
+        let total: u64 = self
+            .known
+            .values()
+            .map(|known| carried(&known.subflow))
+            .sum();
+        let finish = |known: &Known| Subflow {
+            path: self.paths.get(&known.subflow.id).cloned(),
+            reason: self.reasons.get(&known.subflow.id).cloned(),
+            share: (total > 0).then(|| carried(&known.subflow) as f64 / total as f64),
+            ..known.subflow.clone()
+        };
+        self.known.values().map(finish).collect()
+    }
+}
+
+fn new(id: u32, local: SocketAddr, remote: SocketAddr, seen_s: f64) -> Subflow {
+    let canonical = |at: SocketAddr| SocketAddr::new(at.ip().to_canonical(), at.port());
+    Subflow {
+        id,
+        path: None,
+        local: canonical(local),
+        remote: canonical(remote),
+        seen_s,
+        bytes_sent: 0,
+        bytes_received: 0,
+        share: None,
+        rtt_us: None,
+        state: "open",
+        reason: None,
+        complete: true,
+    }
+}
+
+/// Counters only grow: a socket that is being closed may show less.
+fn count(subflow: &mut Subflow, info: &TcpInfo) {
+    let sent = info.bytes_sent.unwrap_or(0);
+    let sent = sent.saturating_sub(info.bytes_retrans.unwrap_or(0));
+    subflow.bytes_sent = subflow.bytes_sent.max(sent);
+    subflow.bytes_received = subflow.bytes_received.max(info.bytes_received.unwrap_or(0));
+    subflow.rtt_us = info.rtt_us.filter(|&rtt| rtt > 0).or(subflow.rtt_us);
+}
+
+#[cfg(test)]
+mod tests {
+    use mptcplab_kernel::MptcpInfo;
+    use mptcplab_subflow::own::OwnSubflow;
+
+    use super::*;
+
+    fn reading(subflows: &[(u32, u64)]) -> Connection {
+        let subflow = |&(id, bytes_sent): &(u32, u64)| OwnSubflow {
+            id,
+            local: "10.0.1.6:1000".parse().unwrap(),
+            remote: "10.0.4.7:64000".parse().unwrap(),
+            info: TcpInfo {
+                state: Some("ESTABLISHED"),
+                bytes_sent: Some(bytes_sent),
+                ..TcpInfo::default()
+            },
+            tcp_info: Vec::new(),
+        };
+        Connection {
+            info: MptcpInfo::default(),
+            token: 1,
+            subflows: subflows.iter().map(subflow).collect(),
+        }
+    }
+
+    #[test]
+    fn what_has_gone_keeps_its_last_figures_and_is_marked() {
+        let mut tracker = Tracker::new();
+        assert_eq!(tracker.take(&reading(&[(0, 10)])), [Change::Opened(0)]);
+        assert_eq!(
+            tracker.take(&reading(&[(0, 30), (1, 5)])),
+            [Change::Opened(1)]
+        );
+        assert_eq!(tracker.take(&reading(&[(1, 70)])), [Change::Closed(0)]);
+        let account = tracker.account();
+        assert_eq!((account[0].bytes_sent, account[0].complete), (30, false));
+        assert_eq!((account[1].bytes_sent, account[1].complete), (70, true));
+        assert_eq!((account[0].share, account[1].share), (Some(0.3), Some(0.7)));
+        assert_eq!(tracker.open(), 1);
+    }
+
+    #[test]
+    fn what_goes_with_the_connection_is_complete() {
+        let mut tracker = Tracker::new();
+        tracker.take(&reading(&[(0, 10)]));
+        tracker.is_over();
+        assert_eq!(tracker.take(&reading(&[])), []);
+        let account = tracker.account();
+        assert_eq!((account[0].state, account[0].complete), ("open", true));
+    }
+}
