@@ -22,12 +22,25 @@ pub struct Config {
     /// What one user may have at once.
     #[serde(default)]
     pub limits: Limits,
+    /// Whom the broker becomes once it has started.
+    #[serde(default)]
+    pub user: Option<Identity>,
     /// Connections stay with the path manager that the namespace is set to.
     #[serde(default)]
     pub leave_path_manager: bool,
     /// Actions are not logged.
     #[serde(default)]
     pub quiet: bool,
+}
+
+/// A user, and his group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Identity {
+    /// Number of the user.
+    pub uid: u32,
+    /// Number of the group.
+    pub gid: u32,
 }
 
 fn everybody() -> u32 {

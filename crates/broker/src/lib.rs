@@ -10,6 +10,7 @@
 //! can floods take time. What a user does to the thread that serves him, he does to himself.
 
 pub mod config;
+mod confine;
 pub mod desk;
 mod error;
 pub mod hand;
@@ -22,6 +23,7 @@ mod peer;
 pub mod policy;
 mod post;
 mod server;
+mod threads;
 mod user;
 
 pub use config::Config;

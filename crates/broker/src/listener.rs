@@ -4,7 +4,7 @@ use std::env;
 use std::fs;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
-use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::os::unix::fs::{FileTypeExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, Mode, OFlags, open, unlinkat};
@@ -14,7 +14,8 @@ use rustix::net::{
     socket_with, sockopt,
 };
 
-use crate::StartError;
+use crate::config::Identity;
+use crate::{Config, StartError};
 
 /// Clients that have come and are not accepted yet.
 const BACKLOG: i32 = 512;
@@ -36,14 +37,15 @@ struct SocketFile {
 
 impl Listener {
     /// Takes the socket that systemd passed, or makes one.
-    pub(crate) fn open(path: &Path, mode: u32) -> Result<Self, StartError> {
+    pub(crate) fn open(config: &Config) -> Result<Self, StartError> {
         match passed()? {
             Some(socket) => Ok(Self { socket, file: None }),
-            None => Self::bind(path, mode),
+            None => Self::bind(config),
         }
     }
 
-    fn bind(path: &Path, mode: u32) -> Result<Self, StartError> {
+    fn bind(config: &Config) -> Result<Self, StartError> {
+        let path = &*config.socket;
         let failed = |doing: &str, error: io::Error| {
             StartError::system(format!("{doing} {}", path.display()), error)
         };
@@ -53,6 +55,11 @@ impl Listener {
         let folder = folder.unwrap_or(Path::new("."));
         if !folder.exists() {
             fs::create_dir_all(folder).map_err(|error| failed("making the folder of", error))?;
+            if let Some(Identity { uid, gid }) = config.user {
+                // Who removes the socket's file in the end.
+                chown(folder, Some(uid), Some(gid))
+                    .map_err(|error| failed("giving away the folder of", error))?;
+            }
         }
         let name = path
             .file_name()
@@ -73,7 +80,7 @@ impl Listener {
         });
         let listener = Self { socket, file };
         // Nobody can connect before it listens.
-        fs::set_permissions(path, fs::Permissions::from_mode(mode))
+        fs::set_permissions(path, fs::Permissions::from_mode(config.mode))
             .map_err(|error| failed("setting the permissions of", error))?;
         listen(&listener.socket, BACKLOG).map_err(|error| failed("listening at", error.into()))?;
         Ok(listener)
@@ -93,6 +100,11 @@ impl Listener {
             Err(Errno::AGAIN | Errno::INTR | Errno::CONNABORTED) => Ok(None),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// The folder in which the broker made the socket's file.
+    pub(crate) fn folder(&self) -> Option<BorrowedFd<'_>> {
+        self.file.as_ref().map(|file| file.folder.as_fd())
     }
 
     /// Removes the socket's file, where the broker made it.

@@ -1,14 +1,16 @@
 //! Programs without privilege, and the broker that serves them.
 
 mod common;
+mod running;
 
 use std::io::{Read, Write};
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use common::{Running, anything, config, from};
+use common::{anything, config, from};
 use mptcplab_subflow::{Error, EventKind, Manager, Open, connection, subflow_ids, subflow_tuple};
 use mptcplab_testbed::{Hosts, inside, ip};
+use running::Running;
 
 const SECONDS: Option<Duration> = Some(Duration::from_secs(5));
 

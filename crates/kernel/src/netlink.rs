@@ -1,6 +1,7 @@
 //! Requests to the kernel over netlink: one message, one answer, errors as `io::Error`.
 
 use std::io;
+use std::mem;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
 use netlink_packet_core::{
@@ -90,6 +91,30 @@ impl Netlink {
         self.words = None;
         self.send(payload, flags)?;
         self.answers(answer)
+    }
+
+    /// Index of an interface of the socket's namespace, by its name.
+    ///
+    /// # Errors
+    /// `ENODEV` where there is none.
+    pub fn interface_index(&self, name: &str) -> io::Result<u32> {
+        // SAFETY: all zeros is such a structure.
+        let mut request: libc::ifreq = unsafe { mem::zeroed() };
+        if name.len() >= request.ifr_name.len() {
+            return Err(io::Error::from_raw_os_error(libc::ENODEV));
+        }
+        for (place, byte) in request.ifr_name.iter_mut().zip(name.bytes()) {
+            *place = byte as libc::c_char;
+        }
+        let descriptor = self.socket.as_raw_fd();
+        // SAFETY: the kernel reads the name, which ends with a zero, and writes the index.
+        let index = unsafe {
+            if libc::ioctl(descriptor, libc::SIOCGIFINDEX, &raw mut request) < 0 {
+                return Err(io::Error::last_os_error());
+            }
+            request.ifr_ifru.ifru_ifindex
+        };
+        Ok(index as u32)
     }
 
     fn send<T: NetlinkSerializable>(&mut self, payload: T, flags: u16) -> io::Result<()> {

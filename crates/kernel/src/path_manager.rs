@@ -108,6 +108,14 @@ impl PathManager {
         self.netlink.words()
     }
 
+    /// Index of an interface, by its name.
+    ///
+    /// # Errors
+    /// `ENODEV` where there is none.
+    pub fn interface_index(&self, name: &str) -> io::Result<u32> {
+        self.netlink.interface_index(name)
+    }
+
     /// Sets the limits of every connection: additional subflows, and accepted ADD_ADDR.
     ///
     /// # Errors

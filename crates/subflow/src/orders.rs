@@ -11,7 +11,6 @@ use std::time::Duration;
 
 use mptcplab_kernel::event::{self, Event};
 use mptcplab_kernel::path_manager::{Endpoint, Local, PathManager};
-use nix::net::if_::if_nametoindex;
 use nix::sys::socket::{SockaddrStorage, getpeername, getsockname};
 use serde::{Deserialize, Serialize};
 
@@ -155,7 +154,9 @@ impl Orders {
         let remote = remote_of(socket, order)?;
         let interface = match &order.interface {
             None => 0,
-            Some(name) => if_nametoindex(name.as_str())
+            Some(name) => self
+                .path_manager
+                .interface_index(name)
                 .map_err(|_| Error::NoInterface { name: name.clone() })?,
         };
         let mut tries = 0;

@@ -1,0 +1,81 @@
+//! A broker that is a process of its own.
+
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use mptcplab_kernel::netns::NetNs;
+use mptcplab_subflow::Manager;
+
+use crate::common::{Folder, anything, config};
+
+/// A broker that is a process.
+pub(crate) struct Process {
+    child: Child,
+    pub(crate) socket: PathBuf,
+    pub(crate) folder: Option<Folder>,
+}
+
+impl Process {
+    pub(crate) fn start(netns: &NetNs, folder: Folder) -> Self {
+        let socket = folder.0.join("broker.sock");
+        let told = config(&socket, &anything());
+        Self::start_with(netns, folder, socket, &told)
+    }
+
+    fn start_with(
+        netns: &NetNs,
+        folder: Folder,
+        socket: PathBuf,
+        told: &serde_json::Value,
+    ) -> Self {
+        let start = || {
+            Command::new(env!("CARGO_BIN_EXE_mptcplab-broker"))
+                .stdin(Stdio::piped())
+                .spawn()
+                .expect("the broker is built")
+        };
+        let mut child = netns.run(start).expect("the namespace can be entered");
+        let mut stdin = child.stdin.take().expect("a pipe");
+        stdin
+            .write_all(told.to_string().as_bytes())
+            .expect("it reads");
+        drop(stdin);
+        while Manager::broker(&socket).is_err() {
+            let ended = child.try_wait().expect("a child");
+            assert_eq!(ended, None, "the broker ended");
+            thread::sleep(Duration::from_millis(5));
+        }
+        Self {
+            child,
+            socket,
+            folder: Some(folder),
+        }
+    }
+
+    pub(crate) fn signal(&mut self, name: &str) -> std::process::ExitStatus {
+        let words = format!("-{name} {}", self.child.id());
+        mptcplab_testbed::run("kill", &words);
+        self.child.wait().expect("a child")
+    }
+
+    /// What `/proc` tells of each of its threads.
+    pub(crate) fn tasks(&self) -> Vec<String> {
+        let tasks = format!("/proc/{}/task", self.child.id());
+        let tasks = fs::read_dir(tasks).expect("it runs");
+        let status = |task: fs::DirEntry| fs::read_to_string(task.path().join("status"));
+        tasks
+            .map(|task| status(task.expect("a task")).expect("a status"))
+            .collect()
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
