@@ -2,6 +2,7 @@
 
 use pyo3::prelude::*;
 
+mod broker;
 mod control;
 mod netcat;
 mod path_manager;
@@ -12,6 +13,8 @@ mod trace;
 
 #[pymodule]
 mod _native {
+    #[pymodule_export]
+    use super::broker::{BrokerError, broker};
     #[pymodule_export]
     use super::control::{
         BpfError, HeldControl, congestion_controls, hold_congestion_control,

@@ -1,0 +1,1 @@
+"""The broker's policy, and its start."""

@@ -1,0 +1,77 @@
+"""`broker`."""
+
+from __future__ import annotations
+
+import json
+import pwd
+from dataclasses import dataclass
+from pathlib import Path
+
+import typer
+
+from mptcplab.broker.policy import for_native, load_policy, own_policy, user_number
+from mptcplab.cli.errors import UserError
+from mptcplab.scenario.problem import ScenarioError
+
+
+@dataclass(frozen=True)
+class BrokerOptions:
+    """The command's options."""
+
+    socket: Path
+    mode: str
+    policy: Path | None
+    user: str | None
+    leave_path_manager: bool
+    quiet: bool
+    check: bool
+
+
+def run_broker(options: BrokerOptions) -> None:
+    """Serves clients until SIGTERM or SIGINT; only checks what it is told where that is wanted."""
+    config = {
+        "socket": str(options.socket.absolute()),
+        "mode": _mode(options.mode),
+        "user": None if options.user is None else _user(options.user),
+        "leave_path_manager": options.leave_path_manager,
+        "quiet": options.quiet,
+        **_policy(options.policy),
+    }
+    if options.check:
+        typer.echo("the policy is in order")
+        return
+    from mptcplab._native import BrokerError, broker
+
+    try:
+        broker(json.dumps(config))
+    except BrokerError as error:
+        raise UserError(str(error)) from None
+
+
+def _policy(path: Path | None) -> dict[str, object]:
+    try:
+        return for_native(*(own_policy() if path is None else load_policy(path)))
+    except ScenarioError as error:
+        raise UserError(str(error)) from error
+
+
+def _mode(text: str) -> int:
+    try:
+        mode = int(text, 8)
+    except ValueError:
+        mode = -1
+    if not 0 <= mode <= 0o777:
+        raise UserError(f"--mode: {text!r} are no permissions; write 0660, say")
+    return mode
+
+
+def _user(name: str) -> dict[str, int]:
+    try:
+        uid = user_number(int(name) if name.isascii() and name.isdigit() else name)
+    except ValueError as error:
+        raise UserError(f"--user: {name!r}: {error}") from None
+    try:
+        return {"uid": uid, "gid": pwd.getpwuid(uid).pw_gid}
+    except KeyError:
+        # A number without a name has the group of the same number.
+        return {"uid": uid, "gid": uid}
