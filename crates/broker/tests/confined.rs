@@ -75,6 +75,14 @@ fn a_confined_broker_serves_and_ends_in_order() {
     let error = manager.getsockopt(&client, 1, libc::IPPROTO_TCP, libc::TCP_CONGESTION);
     assert!(error.is_err(), "BPF is not for user namespaces");
 
+    // Nothing is held for what is done; one is for the watch.
+    let before = broker.descriptors();
+    drop(watch);
+    while broker.descriptors() == before {
+        thread::yield_now();
+    }
+    assert_eq!(broker.descriptors(), before - 1);
+
     let status = broker.signal("TERM");
     assert!(status.success(), "{status}");
     assert!(!broker.socket.exists());
@@ -99,7 +107,7 @@ fn a_killed_broker_takes_no_connection_with_it() {
         let mut heard = vec![0; BYTES / 4];
         peer.read_exact(&mut heard).unwrap();
         broker.signal("KILL");
-        let folder = broker.folder.take().unwrap();
+        let folder = broker.take_folder();
         assert!(broker.socket.exists(), "nobody removed it");
         peer.read_exact(&mut heard).unwrap();
         let next = Process::start(&hosts.client, folder);

@@ -102,7 +102,10 @@ pub fn connection(socket: impl AsFd) -> Result<Connection, Error> {
     if getpeername::<SockaddrStorage>(fd.as_raw_fd()).is_err() {
         return Err(Error::NotConnected);
     }
-    let found = ask(&fd).ok_or(Error::NotMptcp)?;
+    // After a fallback the kernel tells nothing of MPTCP any more.
+    let found = ask(&fd).ok_or_else(|| Error::FellBack {
+        reason: NOT_SPOKEN.to_owned(),
+    })?;
     if found.info.fallback == Some(true) {
         return Err(fell_back(&found.info));
     }
@@ -199,12 +202,12 @@ fn current(subflows: Vec<Subflow>) -> Vec<OwnSubflow> {
     current
 }
 
+const NOT_SPOKEN: &str =
+    "the peer answered without MPTCP; it does not speak it, or a middlebox took the option away";
+
 fn fell_back(info: &MptcpInfo) -> Error {
     let reason = match info.remote_key_received {
-        Some(false) => {
-            "the peer answered without MPTCP; it does not speak it, or a middlebox took the option \
-             away"
-        }
+        Some(false) => NOT_SPOKEN,
         Some(true) => {
             "after an MPTCP handshake data came without a valid mapping; a middlebox changes \
              options or data"

@@ -16,7 +16,7 @@ use crate::common::{Folder, anything, config};
 pub(crate) struct Process {
     child: Child,
     pub(crate) socket: PathBuf,
-    pub(crate) folder: Option<Folder>,
+    folder: Option<Folder>,
 }
 
 impl Process {
@@ -60,6 +60,17 @@ impl Process {
         let words = format!("-{name} {}", self.child.id());
         mptcplab_testbed::run("kill", &words);
         self.child.wait().expect("a child")
+    }
+
+    /// The folder of its socket, for the next one.
+    pub(crate) fn take_folder(&mut self) -> Folder {
+        self.folder.take().expect("it is taken once")
+    }
+
+    /// How many descriptors it has open.
+    pub(crate) fn descriptors(&self) -> usize {
+        let open = fs::read_dir(format!("/proc/{}/fd", self.child.id()));
+        open.expect("it runs").count()
     }
 
     /// What `/proc` tells of each of its threads.
