@@ -29,22 +29,50 @@ pub fn inside(name: &str) -> bool {
         (c"/proc/self/setgroups", b"deny".to_vec()),
         (c"/proc/self/gid_map", id(gid)),
     ];
-    let mut command = Command::new(env::current_exe().expect("the test has a path"));
-    command
-        .args([name, "--exact", "--nocapture"])
-        .env(INSIDE, "1");
     let enter = move || {
         unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNET)?;
         maps.iter()
             .try_for_each(|(path, map)| write_file(path, map))
     };
-    // SAFETY: between fork and exec only system calls are made, on memory made before.
-    unsafe { command.pre_exec(enter) };
-    match command.status() {
-        Ok(status) => assert!(status.success(), "{name} failed inside its namespaces"),
-        Err(error) => println!("skipped {name}: no user namespace here: {error}"),
+    if let Err(error) = again(name, enter) {
+        println!("skipped {name}: no user namespace here: {error}");
     }
     false
+}
+
+/// As [`inside`], in a network namespace only, by root: a test that needs other users, or BPF.
+///
+/// # Panics
+/// Where the test fails in there.
+pub fn inside_as_root(name: &str) -> bool {
+    if env::var_os(INSIDE).is_some() {
+        return true;
+    }
+    // SAFETY: only reads the process's own identity.
+    if unsafe { libc::geteuid() } != 0 {
+        println!("skipped {name}: only root can run it");
+        return false;
+    }
+    if let Err(error) = again(name, || Ok(unshare(CloneFlags::CLONE_NEWNET)?)) {
+        println!("skipped {name}: no network namespace here: {error}");
+    }
+    false
+}
+
+/// Runs a test again, in a process that does `enter` first.
+fn again(
+    name: &str,
+    enter: impl FnMut() -> io::Result<()> + Send + Sync + 'static,
+) -> io::Result<()> {
+    let mut command = Command::new(env::current_exe().expect("the test has a path"));
+    command
+        .args([name, "--exact", "--nocapture"])
+        .env(INSIDE, "1");
+    // SAFETY: between fork and exec only system calls are made, on memory made before.
+    unsafe { command.pre_exec(enter) };
+    let status = command.status()?;
+    assert!(status.success(), "{name} failed inside its namespaces");
+    Ok(())
 }
 
 fn write_file(path: &CStr, bytes: &[u8]) -> io::Result<()> {

@@ -20,20 +20,25 @@ pub(crate) struct Process {
 }
 
 impl Process {
+    /// Starts one that allows everything.
     pub(crate) fn start(netns: &NetNs, folder: Folder) -> Self {
-        let socket = folder.0.join("broker.sock");
-        let told = config(&socket, &anything());
-        Self::start_with(netns, folder, socket, &told)
+        let program = Command::new(env!("CARGO_BIN_EXE_mptcplab-broker"));
+        Self::start_as(netns, folder, program, |_| {})
     }
 
-    fn start_with(
+    /// Starts one in another way, told something else.
+    pub(crate) fn start_as(
         netns: &NetNs,
         folder: Folder,
-        socket: PathBuf,
-        told: &serde_json::Value,
+        mut program: Command,
+        other: impl FnOnce(&mut serde_json::Value),
     ) -> Self {
+        // The broker makes its folder.
+        let socket = folder.0.join("run").join("broker.sock");
+        let mut told = config(&socket, &anything());
+        other(&mut told);
         let start = || {
-            Command::new(env!("CARGO_BIN_EXE_mptcplab-broker"))
+            program
                 .stdin(Stdio::piped())
                 .spawn()
                 .expect("the broker is built")

@@ -1,0 +1,258 @@
+//! Several users at one broker, started by root.
+
+mod common;
+mod process;
+mod talk;
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::net::{TcpListener, TcpStream};
+use std::os::fd::AsFd;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+use std::thread;
+use std::time::Duration;
+
+use common::{Folder, anything, from};
+use mptcplab_subflow::protocol::{Message, Order};
+use mptcplab_subflow::{Error, Manager, subflow_ids};
+use mptcplab_testbed::{Hosts, inside, inside_as_root};
+use process::Process;
+use rustix::process::{Resource, Rlimit, setrlimit};
+use rustix::thread::{Uid, set_thread_res_uid};
+use socket2::SockRef;
+use talk::{Talk, bytes_of};
+
+const HOSTILE: u32 = 54_321;
+const HONEST: u32 = 54_322;
+const CLOSE: Order = Order::Close { subflow: 77 };
+
+/// Does something as another user, on a thread of its own.
+fn as_user<T: Send>(uid: u32, work: impl FnOnce() -> T + Send) -> T {
+    thread::scope(|scope| {
+        let worker = scope.spawn(|| {
+            let uid = Uid::from_raw(uid);
+            set_thread_res_uid(uid, uid, uid).expect("root");
+            work()
+        });
+        worker.join().expect("no panic")
+    })
+}
+
+fn program() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_mptcplab-broker"))
+}
+
+/// A TCP socket with unsent data, to close which takes an hour; and its listener.
+fn lingering() -> (TcpStream, TcpListener) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    let hour = Some(Duration::from_secs(3600));
+    SockRef::from(&stream).set_linger(hour).unwrap();
+    stream.set_nonblocking(true).unwrap();
+    while stream.write(&[0; 65_536]).is_ok() {}
+    stream.set_nonblocking(false).unwrap();
+    (stream, listener)
+}
+
+#[test]
+fn a_user_who_holds_up_his_own_thread_holds_up_nobody_else() {
+    if !inside_as_root("a_user_who_holds_up_his_own_thread_holds_up_nobody_else") {
+        return;
+    }
+    let hosts = Hosts::new(2);
+    let mut broker = Process::start(&hosts.client, Folder::new());
+    let _server = Process::start(&hosts.server, Folder::new());
+    let listener = hosts.listen(false);
+    let (client, _peer) = hosts.connect(&listener, false);
+    let order = from(hosts.client_address(2, false));
+    let (stream, _listener) = hosts.client.run(lingering).unwrap();
+    as_user(HOSTILE, || {
+        // Several ways: refused, cut off with others, never received.
+        for count in [1, 3] {
+            let talk = Talk::open(&broker.socket);
+            talk.send(&bytes_of(CLOSE), &vec![stream.as_fd(); count])
+                .unwrap();
+        }
+        drop(stream);
+        let waiting = Talk::open(&broker.socket);
+        waiting.send(&bytes_of(CLOSE), &[client.as_fd()]).unwrap();
+        thread::sleep(Duration::from_millis(100));
+        let waits = rustix::event::poll(
+            &mut [rustix::event::PollFd::new(
+                &waiting.0,
+                rustix::event::PollFlags::IN,
+            )],
+            Some(&rustix::event::Timespec::default()),
+        );
+        assert_eq!(waits, Ok(0), "he has held up himself");
+    });
+    as_user(HONEST, || {
+        let mut manager = Manager::broker(&broker.socket).unwrap();
+        let id = manager.open_subflow(&client, &order).unwrap();
+        manager.close_subflow(&client, id).unwrap();
+    });
+    assert!(broker.signal("TERM").success());
+}
+
+#[test]
+fn a_user_who_takes_all_that_he_may_leaves_enough_to_others() {
+    if !inside_as_root("a_user_who_takes_all_that_he_may_leaves_enough_to_others") {
+        return;
+    }
+    let hosts = Hosts::new(2);
+    let few = Rlimit {
+        current: Some(200),
+        maximum: Some(200),
+    };
+    let mut limited = program();
+    // SAFETY: between fork and exec only a system call is made.
+    unsafe { limited.pre_exec(move || Ok(setrlimit(Resource::Nofile, few)?)) };
+    let broker = Process::start_as(&hosts.client, Folder::new(), limited, |_| {});
+    let _server = Process::start(&hosts.server, Folder::new());
+    let listener = hosts.listen(false);
+    let (client, _peer) = hosts.connect(&listener, false);
+    let order = from(hosts.client_address(2, false));
+    let held = as_user(HOSTILE, || {
+        let talks: Vec<Talk> = (0..300).map(|_| Talk::open(&broker.socket)).collect();
+        let served = |talk: &&Talk| {
+            let sent = talk.send(&bytes_of(CLOSE), &[client.as_fd()]);
+            let answer = sent.ok().and_then(|()| talk.receive());
+            matches!(answer, Some(Message::Failed { id: 7, .. }))
+        };
+        // An eighth of the descriptors are for his talks.
+        assert_eq!(talks.iter().filter(served).count(), 200 / 8);
+        talks
+    });
+    as_user(HONEST, || {
+        let mut manager = Manager::broker(&broker.socket).unwrap();
+        let id = manager.open_subflow(&client, &order).unwrap();
+        manager.close_subflow(&client, id).unwrap();
+    });
+    drop(held);
+    as_user(HOSTILE, || {
+        loop {
+            let talk = Talk::open(&broker.socket);
+            if talk.send(&bytes_of(CLOSE), &[client.as_fd()]).is_ok() && talk.receive().is_some() {
+                break;
+            }
+        }
+    });
+}
+
+#[test]
+fn descriptors_that_the_process_has_no_room_for_are_told_and_lost_to_nobody() {
+    if !inside("descriptors_that_the_process_has_no_room_for_are_told_and_lost_to_nobody") {
+        return;
+    }
+    let hosts = Hosts::new(1);
+    let none_left = Rlimit {
+        current: Some(16),
+        maximum: Some(16),
+    };
+    let mut limited = program();
+    // SAFETY: between fork and exec only a system call is made.
+    unsafe { limited.pre_exec(move || Ok(setrlimit(Resource::Nofile, none_left)?)) };
+    let broker = Process::start_as(&hosts.client, Folder::new(), limited, |_| {});
+    let first = Talk::open(&broker.socket);
+    let error = first.ask(CLOSE, &[io::stdin().as_fd()]).unwrap_err();
+    assert!(
+        matches!(
+            error,
+            Error::Kernel { .. } | Error::TooMany { .. } | Error::NotMptcp
+        ),
+        "{error}"
+    );
+    // More wait in the backlog than it can accept.
+    let waiting: Vec<Talk> = (0..50).map(|_| Talk::open(&broker.socket)).collect();
+    drop((first, waiting));
+    let (reader, writer) = io::pipe().unwrap();
+    let talk = Talk::open(&broker.socket);
+    talk.ask(CLOSE, &[writer.as_fd()]).unwrap_err();
+    drop(writer);
+    talk::wait_for_end(reader);
+}
+
+#[test]
+fn a_broker_that_became_another_user_serves_and_sets_options() {
+    if !inside_as_root("a_broker_that_became_another_user_serves_and_sets_options") {
+        return;
+    }
+    let hosts = Hosts::new(2);
+    let mut broker = Process::start_as(&hosts.client, Folder::new(), program(), |told| {
+        told["user"] = serde_json::json!({"uid": HONEST, "gid": HONEST});
+    });
+    let _server = Process::start(&hosts.server, Folder::new());
+    for task in broker.tasks() {
+        let ids = format!("{HONEST}\t{HONEST}\t{HONEST}\t{HONEST}");
+        assert!(task.contains(&format!("Uid:\t{ids}")), "{task}");
+        assert!(task.contains(&format!("Gid:\t{ids}")), "{task}");
+        assert!(task.contains("CapEff:\t0000000000001000"), "{task}");
+        assert!(task.contains("CapBnd:\t0000000000000000"), "{task}");
+    }
+    let listener = hosts.listen(false);
+    let (client, _peer) = hosts.connect(&listener, false);
+    as_user(HOSTILE, || {
+        let mut manager = Manager::broker(&broker.socket).unwrap();
+        let order = from(hosts.client_address(2, false));
+        let second = manager.open_subflow(&client, &order).unwrap();
+        let (tcp, congestion) = (libc::IPPROTO_TCP, libc::TCP_CONGESTION);
+        let refused = manager.setsockopt(&client, second, libc::SOL_SOCKET, libc::SO_MARK, &[0; 4]);
+        assert!(
+            matches!(refused, Err(Error::Forbidden { .. })),
+            "{refused:?}"
+        );
+        match manager.setsockopt(&client, second, tcp, congestion, b"cubic\0") {
+            Err(Error::NeedsBpf { reason }) => return println!("skipped options: {reason}"),
+            set => set.unwrap(),
+        }
+        let mut of = |id| manager.getsockopt(&client, id, tcp, congestion);
+        assert!(of(second).unwrap().starts_with(b"cubic\0"));
+        assert!(
+            of(subflow_ids(&client).unwrap()[0])
+                .unwrap()
+                .starts_with(b"reno\0")
+        );
+        assert_eq!(of(99), Err(Error::NoSuchSubflow { id: 99 }));
+        let file = File::open("/dev/null").unwrap();
+        assert!(
+            manager
+                .setsockopt(&file, second, tcp, congestion, b"reno\0")
+                .is_err()
+        );
+    });
+    // The talk's own is closed, and those of the thread that served it are not many.
+    assert!(broker.descriptors() < 30);
+    assert!(broker.signal("TERM").success());
+    let left = std::fs::read_dir(broker.take_folder().0.join("run")).unwrap();
+    assert_eq!(
+        left.count(),
+        0,
+        "the socket's file is removed by who the broker became"
+    );
+}
+
+#[test]
+fn a_rule_is_for_those_whom_it_names() {
+    if !inside_as_root("a_rule_is_for_those_whom_it_names") {
+        return;
+    }
+    let hosts = Hosts::new(1);
+    let broker = Process::start_as(&hosts.client, Folder::new(), program(), |told| {
+        let mut rule = anything();
+        rule["users"] = serde_json::json!({"these": [HONEST]});
+        told["policy"]["rules"] = serde_json::json!([rule]);
+    });
+    let listener = hosts.listen(false);
+    let (client, _peer) = hosts.connect(&listener, false);
+    let initial = subflow_ids(&client).unwrap()[0];
+    let try_as = |uid| {
+        as_user(uid, || {
+            Manager::broker(&broker.socket)
+                .unwrap()
+                .set_backup(&client, initial, true)
+        })
+    };
+    assert_eq!(try_as(HONEST), Ok(()));
+    assert!(matches!(try_as(HOSTILE), Err(Error::Forbidden { .. })));
+}
