@@ -9,6 +9,7 @@ import platform
 import sys
 
 from . import (
+    broker,
     cross_check,
     experiments,
     fidelity,
@@ -33,8 +34,9 @@ _BENCHES = {
     "experiments": experiments.measure,
     "ns-3": ns3.measure,
     "trace": trace.measure,
+    "broker": broker.measure,
 }
-_ON_REQUEST = {"cross-check", "experiments", "ns-3", "speed", "trace"}
+_ON_REQUEST = {"broker", "cross-check", "experiments", "ns-3", "speed", "trace"}
 """Those that take long or install something: not run unless named."""
 
 
