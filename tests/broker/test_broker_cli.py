@@ -83,6 +83,27 @@ def test_what_is_not_understood_is_answered_and_logged(tmp_path: Path) -> None:
 
 
 @needs_namespaces
+def test_a_socket_is_taken_from_systemd_and_left_to_it(tmp_path: Path) -> None:
+    path = tmp_path / "broker.sock"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+        listener.bind(str(path))
+        listener.listen()
+        passed = f'exec 3<&{listener.fileno()}; LISTEN_PID=$$ LISTEN_FDS=1 exec "$@"'
+        command = [*UNSHARE, "sh", "-c", passed, "sh", *BROKER, "--socket", "elsewhere.sock"]
+        with (
+            subprocess.Popen(command, pass_fds=[listener.fileno()]) as process,
+            socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as client,
+        ):
+            # It waits in the queue until there is somebody who accepts it.
+            client.connect(str(path))
+            client.send(b"{")
+            assert client.recv(4096).startswith(b'{"failed"')
+            process.terminate()
+            assert process.wait(timeout=30) == 0
+    assert path.exists()
+
+
+@needs_namespaces
 def test_a_second_broker_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "broker.sock"
     with running(path):

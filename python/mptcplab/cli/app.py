@@ -301,6 +301,10 @@ def path_manager(
             backup=tuple(backup or ()),
             leave_setting=leave_setting,
             as_json=json,
+        )
+    )
+
+
 @app.command()
 def broker(
     socket: Annotated[
