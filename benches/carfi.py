@@ -64,7 +64,9 @@ def _packets(variant: str, connections: Sequence[dict[str, Any]]) -> None:
         if spans:
             name = f"interval {first + 1}–{second + 1} of flow starts, s"
             print(f"| {name} | {_told(spans, 4)} | {document} |")
-    print("\n| address | packets | rate, packets/ms | share, % | burst rate, packets/ms | document |")
+    print(
+        "\n| address | packets | rate, packets/ms | share, % | burst rate, packets/ms | document |"
+    )
     print("|---|---|---|---|---|---|")
     sent = [
         {row["address"]: row for row in found["addresses"] if row["end"] == "client"}

@@ -1,5 +1,6 @@
 """What the documentation tells a reader to do works, and prints what it shows."""
 
+import shutil
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -13,6 +14,8 @@ from mptcplab.engine.kernel.examine import examine
 from mptcplab.scenario import loads
 
 TO_DO = [page for page in PAGES if steps(page)]
+PROGRAMS = {"docs/howto/subflows.md": ("cargo", "cc", "pkg-config")}
+"""What pages need beside this project's own programs."""
 KERNEL = ("namespaces and links", "MPTCP over two paths", "programs over MPTCP")
 
 
@@ -48,6 +51,9 @@ def outcomes(
 def test_a_page_can_be_carried_out(
     to_do: Path, outcomes: dict[Path, Future[list[Outcome]]]
 ) -> None:
+    for program in PROGRAMS.get(name(to_do), ()):
+        if shutil.which(program) is None:
+            pytest.skip(f"there is no {program}")
     for outcome in outcomes[to_do].result():
         line = difference(outcome)
         assert line is None, f"{outcome.command.text}: {line!r} differs:\n{outcome.printed}"

@@ -1,7 +1,11 @@
 //! Programs without privilege, and the broker that serves them.
 
 mod common;
+#[path = "../../subflow/tests/story/peer.rs"]
+mod peer;
 mod running;
+#[path = "../../subflow/tests/story/teller.rs"]
+mod teller;
 
 use std::io::{Read, Write};
 use std::net::SocketAddr;
@@ -13,6 +17,20 @@ use mptcplab_testbed::{Hosts, inside, ip};
 use running::Running;
 
 const SECONDS: Option<Duration> = Some(Duration::from_secs(5));
+
+#[test]
+fn the_story_of_the_subflow_api_is_the_same_by_a_broker() {
+    if !inside("the_story_of_the_subflow_api_is_the_same_by_a_broker") {
+        return;
+    }
+    let (hosts, port) = peer::stage();
+    let broker = Running::start(&hosts.client, &anything());
+    let target = SocketAddr::new(hosts.server_address(1, false), port);
+    let manager = Manager::broker(&broker.socket).unwrap();
+    let tell = || teller::tell(hosts.dial(target), manager);
+    let told = hosts.client.run(tell).unwrap();
+    assert_eq!(told, peer::TOLD, "\n{told}");
+}
 
 #[test]
 fn every_order_acts_on_the_connection_of_its_socket() {
