@@ -136,14 +136,15 @@ class PathManagerError(Exception):
 class PathManager:
     """A path manager for the network namespace of the thread that makes it.
 
-    It hears of connections from then on.
+    It hears of connections from then on. Where it takes charge it sets
+    `net.mptcp.path_manager=userspace`, and gives the setting back when it ends.
 
     Raises:
         PathManagerError: it cannot work here.
 
     """
 
-    def __init__(self, config: str) -> None: ...
+    def __init__(self, config: str, takes_charge: bool) -> None: ...
     def run(self, tell: Callable[[str, str | None], None]) -> None:
         """Work until it is stopped.
 

@@ -18,7 +18,6 @@ mod interfaces;
 mod journal;
 mod limits;
 mod listener;
-mod path_manager;
 mod peer;
 pub mod policy;
 mod post;

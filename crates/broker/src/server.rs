@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use mptcplab_kernel::charge::by_orders;
 use mptcplab_kernel::event::Events;
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
@@ -23,7 +24,7 @@ use crate::peer::Peer;
 use crate::policy::Policy;
 use crate::threads::{Away, UserThread};
 use crate::user::Arrival;
-use crate::{Config, StartError, confine, path_manager};
+use crate::{Config, StartError, confine};
 
 /// How long to wait for a free descriptor.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -83,7 +84,13 @@ impl Broker {
         let options = load_options();
         let listener = Listener::open(config)?;
         if !config.leave_path_manager {
-            path_manager::by_orders()?;
+            by_orders().map_err(|error| match error.kind() {
+                io::ErrorKind::NotFound => StartError::NoMptcp,
+                _ => StartError::system(
+                    "setting net.mptcp.path_manager=userspace (--leave-path-manager leaves it)",
+                    error,
+                ),
+            })?;
         }
         let shared = Shared {
             policy: Arc::new(config.policy.clone()),

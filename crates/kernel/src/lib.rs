@@ -8,6 +8,7 @@
 
 pub mod bytes;
 pub mod changes;
+pub mod charge;
 pub mod dump;
 pub mod event;
 pub mod generic;

@@ -3,6 +3,7 @@
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use mptcplab_kernel::charge::{Before, by_orders};
 use mptcplab_path_manager::{Config, Daemon, eventfd};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyValueError};
@@ -15,24 +16,30 @@ create_exception!(_native, PathManagerError, PyException);
 #[pyclass(frozen)]
 pub(crate) struct PathManager {
     daemon: Mutex<Daemon>,
+    before: Option<Before>,
     stop: Arc<eventfd::EventFd>,
 }
 
 #[pymethods]
 impl PathManager {
-    /// Hears of the connections of the calling thread's namespace from now on.
+    /// Hears of the connections of the calling thread's namespace from now on, and takes charge of
+    /// new ones unless somebody else sees to that.
     #[new]
-    fn new(config: &str) -> PyResult<Self> {
+    fn new(config: &str, takes_charge: bool) -> PyResult<Self> {
         let config = serde_json::from_str(config);
         let stop = eventfd::EventFd::new().map_err(|error| failed(&error.into()))?;
         let config: Config = config.map_err(|error| PyValueError::new_err(error.to_string()))?;
         Ok(Self {
             daemon: Mutex::new(Daemon::open(config).map_err(|error| failed(&error))?),
+            before: match takes_charge {
+                true => Some(by_orders().map_err(|error| failed(&error))?),
+                false => None,
+            },
             stop: Arc::new(stop),
         })
     }
 
-    /// Works until it is stopped. `tell` is given each order as JSON, and why it was refused.
+    /// Works until it is stopped, and gives the charge back. `tell` is given each order as JSON, and why it was refused.
     fn run(&self, py: Python<'_>, tell: Py<PyAny>) -> PyResult<()> {
         py.detach(|| {
             let mut daemon = self.daemon.lock().unwrap_or_else(PoisonError::into_inner);
@@ -46,6 +53,9 @@ impl PathManager {
                     let _ = self.stop.write(1);
                 }
             });
+            if let Some(before) = &self.before {
+                before.restore().map_err(|error| failed(&error))?;
+            }
             raised.map_or(Ok(()), Err)?;
             ended.map_err(|error| failed(&error))
         })
@@ -60,7 +70,6 @@ impl PathManager {
 
 fn failed(error: &io::Error) -> PyErr {
     PathManagerError::new_err(match error.kind() {
-        io::ErrorKind::NotFound => "this kernel has no MPTCP".to_owned(),
         io::ErrorKind::PermissionDenied => {
             "it needs CAP_NET_ADMIN: run it as root, or in a user namespace of your own".to_owned()
         }

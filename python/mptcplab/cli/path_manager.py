@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from threading import Thread
 
 import typer
@@ -15,9 +12,6 @@ from mptcplab._native import PathManager, PathManagerError
 from mptcplab.cli.errors import UserError
 from mptcplab.cli.interruption import Interruption
 from mptcplab.scenario.units import UnitError, parse_size
-
-_SETTINGS = (("path_manager", "userspace"), ("pm_type", "1"))
-"""The setting that leaves subflows to orders: from Linux 6.15 on, and before."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +34,7 @@ def manage_paths(options: PathManagerOptions) -> None:
     """Works until Ctrl-C."""
     config = json.dumps(_config(options))
     try:
-        daemon = PathManager(config)
+        daemon = PathManager(config, not options.leave_setting)
     except PathManagerError as error:
         raise UserError(str(error)) from error
     failed: list[BaseException] = []
@@ -52,7 +46,7 @@ def manage_paths(options: PathManagerOptions) -> None:
             failed.append(error)
 
     interruption = Interruption(stop=daemon.stop)
-    with interruption.listening(), _in_charge(leave=options.leave_setting):
+    with interruption.listening():
         worker = Thread(target=work)
         worker.start()
         typer.echo("at work; Ctrl-C ends it", err=True)
@@ -85,32 +79,6 @@ def _step(text: str) -> dict[str, int]:
         return {"bytes": parse_size(size.strip()), "subflows": int(subflows)}
     except UnitError as error:
         raise UserError(f"--after: {error}") from error
-
-
-@contextmanager
-def _in_charge(*, leave: bool) -> Iterator[None]:
-    """While this lasts, new connections of this network namespace are opened for orders."""
-    if leave:
-        yield
-        return
-    for name, value in _SETTINGS:
-        file = Path("/proc/sys/net/mptcp", name)
-        if not file.exists():
-            continue
-        try:
-            before = file.read_text()
-            file.write_text(value)
-        except OSError as error:
-            raise UserError(
-                f"net.mptcp.{name} cannot be set: {error.strerror}: run it as root, or set it "
-                f"before and give --leave-setting"
-            ) from error
-        try:
-            yield
-        finally:
-            file.write_text(before)
-        return
-    raise UserError("this kernel has no MPTCP that takes orders: it needs Linux 5.19 or newer")
 
 
 def _tell(order: str, refused: str | None, *, as_json: bool) -> None:

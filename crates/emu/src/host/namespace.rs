@@ -2,6 +2,7 @@
 
 use std::io;
 
+use mptcplab_kernel::charge::by_orders;
 use nix::sched::{CloneFlags, unshare};
 
 use crate::netns::NetNs;
@@ -75,8 +76,7 @@ fn set_mptcp(node: &Node, flag: impl Fn(bool) -> &'static str) -> io::Result<()>
         })?;
     }
     if mptcp.subflows_per_pair > 1 || mptcp.by_application {
-        sysctl::set("net.mptcp.path_manager", "userspace")
-            .or_else(|_| sysctl::set("net.mptcp.pm_type", "1"))?;
+        by_orders()?;
     }
     Ok(())
 }
