@@ -134,12 +134,22 @@ def _serve(server: Server, listener: socket.socket) -> None:
                 client.sendall(asked)
 
 
-@inside
-def test_python_tells_the_story() -> None:
+def stage() -> socket.socket:
+    """Two hosts, with a server that waits for the story's client at the listener."""
     hosts = Hosts(3)
     ip(f"neigh add {NOBODY} lladdr 02:00:00:00:00:77 dev eth2")
     listener = hosts.listen()
     threading.Thread(target=_serve, args=(hosts.server, listener)).start()
+    return listener
+
+
+@inside
+def test_python_tells_the_story() -> None:
+    tell(stage())
+
+
+def tell(listener: socket.socket) -> None:
+    """Tells the story, and compares."""
     sock = mptcp()
     sock.connect(("10.0.1.1", listener.getsockname()[1]))
     story = Story(sock)
