@@ -3,6 +3,7 @@
 import hashlib
 import socket
 import subprocess
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
@@ -40,11 +41,16 @@ class Netcat:
     def wait_for(self, text: str) -> str:
         """Reads its messages up to the first one with `text`, and gives that."""
         assert self.process.stderr is not None
-        for raw in self.process.stderr:
-            line = raw.decode().rstrip()
-            self.told.append(line)
-            if text in line:
-                return line
+        watchdog = threading.Timer(TIME_LIMIT_S, self.process.kill)
+        watchdog.start()
+        try:
+            for raw in self.process.stderr:
+                line = raw.decode().rstrip()
+                self.told.append(line)
+                if text in line:
+                    return line
+        finally:
+            watchdog.cancel()
         raise AssertionError(f"it ended without '{text}': {self.told}")
 
     def listening(self) -> "Netcat":

@@ -15,7 +15,7 @@ from tests.netcat.programs import Netcat, digest
 from tests.netcat.world import CLIENT, PORT, SERVER, World, world
 
 pytestmark = needs_mptcp
-CONTENT = random.Random(6).randbytes(3_000_000)
+CONTENT = random.Random(6).randbytes(1_500_000)
 ETH0, WIFI, CELLULAR = range(3)
 
 
@@ -101,18 +101,23 @@ def test_wifi_comes_and_goes_and_cellular_stays(carfi: World, tmp_path: Path) ->
 def test_cellular_is_a_backup_while_wifi_works(carfi: World, tmp_path: Path) -> None:
     words: list[object] = ["--policy", "pivot", "-I", "eth1", "--backup", "eth2"]
     drive = Drive(carfi, [*words, "-s", CLIENT[WIFI]], tmp_path)
+    # Subflows can join as soon as the peer has acknowledged data.
+    drive.feed()
     drive.client.wait_for("(eth2)")
     drive.feed()
     account, _ = drive.end()
     carried = {subflow["path"]: subflow["bytes_sent"] for subflow in account["subflows"]}
-    assert carried == {"eth1": len(CONTENT), "eth2": 0}
+    assert carried["eth1"] == 2 * len(CONTENT)
+    # The kernel may send again what waits for an acknowledgement, on whichever is idle.
+    assert carried["eth2"] < len(CONTENT) / 10
 
 
 def test_what_began_over_wifi_goes_on_over_cellular(carfi: World, tmp_path: Path) -> None:
     words: list[object] = ["--policy", "pivot", "-I", "eth1", "--backup", "eth2"]
     drive = Drive(carfi, [*words, "-s", CLIENT[WIFI]], tmp_path)
-    drive.client.wait_for("(eth2)")
+    # Subflows can join as soon as the peer has acknowledged data.
     drive.feed()
+    drive.client.wait_for("(eth2)")
     carfi.client_goes(WIFI)
     drive.client.wait_for("eth1 has gone")
     drive.feed()
@@ -139,8 +144,8 @@ def test_without_the_policy_a_path_that_dies_is_left_to_the_others(
     carfi: World, tmp_path: Path
 ) -> None:
     drive = Drive(carfi, ["-I", "eth1"], tmp_path)
-    drive.client.wait_for("(eth1)")
     drive.feed()
+    drive.client.wait_for("(eth1)")
     carfi.client_goes(WIFI)
     drive.feed()
     account, _ = drive.end()

@@ -94,11 +94,11 @@ def test_wifi_and_cellular_of_the_configuration(carfi: World, tmp_path: Path) ->
     assert paths == {None: CLIENT[0], "wifi": CLIENT[1], "cellular": CLIENT[2]}
 
 
-def test_a_backup_carries_nothing_while_another_works(carfi: World, tmp_path: Path) -> None:
+def test_a_backup_carries_next_to_nothing_while_another_works(carfi: World, tmp_path: Path) -> None:
     account, _ = transfer(carfi, ["-I", "eth1", "--backup", "eth2"], tmp_path)
     carried = {subflow["path"]: subflow["bytes_sent"] for subflow in account["subflows"]}
-    assert carried["eth2"] == 0
-    assert carried["eth1"] > 0
+    # The kernel may send again what waits for an acknowledgement, on whichever is idle.
+    assert carried["eth2"] < len(CONTENT) / 10 < carried["eth1"]
 
 
 def test_ipv6(carfi: World, tmp_path: Path) -> None:

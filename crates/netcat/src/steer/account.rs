@@ -4,7 +4,7 @@
 //! of one that closes in mid-transfer the last reading counts, and is marked as incomplete.
 
 use std::collections::{BTreeMap, HashMap};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Instant;
 
 use mptcplab_kernel::TcpInfo;
@@ -100,8 +100,10 @@ impl Tracker {
             count(&mut known.subflow, &one.info);
         }
         for (id, known) in &mut self.known {
-            let listed = connection.subflows.iter().any(|one| one.id == *id);
-            if known.open && !listed {
+            // One that is closed while its path is dead stays listed, and waits for the peer.
+            let mut subflows = connection.subflows.iter();
+            let lives = subflows.any(|one| one.id == *id && one.is_open());
+            if known.open && !lives {
                 known.open = false;
                 if !self.over {
                     known.subflow.state = "closed";
@@ -126,6 +128,11 @@ impl Tracker {
     /// What the user calls the path of a subflow.
     pub(super) fn name(&mut self, id: u32, path: &str) {
         self.paths.insert(id, path.to_owned());
+    }
+
+    /// The address of a subflow.
+    pub(super) fn local(&self, id: u32) -> Option<IpAddr> {
+        Some(self.known.get(&id)?.subflow.local.ip())
     }
 
     /// A subflow as messages name it.

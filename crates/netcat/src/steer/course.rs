@@ -254,18 +254,31 @@ impl<'env> Course<'_, 'env> {
         let Ok(connection) = connection(self.stream) else {
             return;
         };
+        let sent = self.input_ended && self.stream.unacknowledged().unwrap_or(1) == 0;
+        if sent && self.peer_ended {
+            self.tracker.is_over();
+        }
         for change in self.tracker.take(&connection) {
             match change {
                 Change::Opened(id) => {
+                    self.recognise(id);
                     let subflow = self.tracker.describe(id);
                     self.report.told(&format!("{subflow} is open"));
                 }
                 Change::Closed(id) => self.closed(id),
             }
         }
-        let sent = self.input_ended && self.stream.unacknowledged().unwrap_or(1) == 0;
-        if sent && self.peer_ended {
-            self.tracker.is_over();
+    }
+
+    /// Gives a subflow the name of its path, before the thread that opened it has told.
+    fn recognise(&mut self, id: u32) {
+        let Some(local) = self.tracker.local(id) else {
+            return;
+        };
+        let mut ways = self.ways.iter();
+        let way = ways.find(|way| way.state == State::Opening(local));
+        if let Some(name) = way.map(|way| way.path.name.clone()) {
+            self.tracker.name(id, &name);
         }
     }
 
