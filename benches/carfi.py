@@ -72,7 +72,7 @@ def _packets(variant: str, connections: Sequence[dict[str, Any]]) -> None:
         {row["address"]: row for row in found["addresses"] if row["end"] == "client"}
         for found in connections
     ]
-    for address in sent[0]:
+    for address in sorted(sent[0]):
         rows = [found[address] for found in sent if address in found]
         packets = [row["packets"] for row in rows]
         shares = [
