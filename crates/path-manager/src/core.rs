@@ -106,7 +106,11 @@ impl Core {
             (EventKind::SubflowEstablished, Some(pair)) => {
                 self.attempts.succeeded(token, pair.0.ip(), pair.1);
                 if let Some(connection) = self.connections.get_mut(&token) {
-                    connection.subflows.insert(pair, Subflow::default());
+                    let subflow = Subflow {
+                        timeouts: 0,
+                        local_id: event.local_id,
+                    };
+                    connection.subflows.insert(pair, subflow);
                 }
             }
             (EventKind::SubflowClosed, Some(pair)) => {
@@ -179,6 +183,14 @@ impl Core {
     pub(crate) fn initial_address(&self, token: u32) -> Option<IpAddr> {
         let connection = self.connections.get(&token)?;
         Some(connection.initial.0.ip())
+    }
+
+    /// Local addresses of a connection's additional subflows, and their ids.
+    pub(crate) fn local_ids(&self, token: u32) -> Vec<(IpAddr, u8)> {
+        let subflows = self.connections.get(&token).map(|one| one.subflows.iter());
+        let ids = subflows.into_iter().flatten();
+        ids.filter_map(|(pair, subflow)| Some((pair.0.ip(), subflow.local_id?)))
+            .collect()
     }
 
     /// Whether samples are of use: whether anything depends on them.

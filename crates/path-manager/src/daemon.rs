@@ -168,7 +168,8 @@ impl Daemon {
     ) -> io::Result<()> {
         let address = SocketAddr::new(local, 0);
         let initial = self.core.initial_address(token);
-        let id = self.orders.address_id(token, initial, address, Vec::new)?;
+        let in_use = || self.core.local_ids(token);
+        let id = self.orders.address_id(token, initial, address, in_use)?;
         let local = Local {
             address,
             id: id.ok_or_else(|| io::Error::other("all ids of addresses are taken"))?,
@@ -180,7 +181,8 @@ impl Daemon {
 
     fn announce(&mut self, token: u32, address: IpAddr) -> io::Result<()> {
         let address = SocketAddr::new(address, 0);
-        let id = self.orders.address_id(token, None, address, Vec::new)?;
+        let in_use = || self.core.local_ids(token);
+        let id = self.orders.address_id(token, None, address, in_use)?;
         let local = Local {
             address,
             id: id.ok_or_else(|| io::Error::other("all ids of addresses are taken"))?,

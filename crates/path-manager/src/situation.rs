@@ -41,6 +41,8 @@ pub(crate) struct Connection {
 pub(crate) struct Subflow {
     /// Retransmission timeouts in a row.
     pub(crate) timeouts: u8,
+    /// Id of its local address.
+    pub(crate) local_id: Option<u8>,
 }
 
 impl Connection {
