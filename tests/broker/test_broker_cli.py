@@ -88,12 +88,15 @@ def test_a_socket_is_taken_from_systemd_and_left_to_it(tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
         listener.bind(str(path))
         listener.listen()
-        passed = f'exec 3<&{listener.fileno()}; LISTEN_PID=$$ LISTEN_FDS=1 exec "$@"'
+        passed = 'LISTEN_PID=$$ LISTEN_FDS=1 exec "$@"'
         command = [*UNSHARE, "sh", "-c", passed, "sh", *BROKER, "--socket", "elsewhere.sock"]
         with (
-            subprocess.Popen(command, pass_fds=[listener.fileno()]) as process,
+            subprocess.Popen(
+                command, pass_fds=[3], preexec_fn=lambda: os.dup2(listener.fileno(), 3)
+            ) as process,
             socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as client,
         ):
+            client.settimeout(30)
             # It waits in the queue until there is somebody who accepts it.
             client.connect(str(path))
             client.send(b"{")
