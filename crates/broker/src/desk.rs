@@ -10,10 +10,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use mptcplab_kernel::event::{self, Event};
-use mptcplab_subflow::protocol::{Message, Request};
+use mptcplab_subflow::protocol::{Answer, Message, Request};
 use mptcplab_subflow::{Error, SubflowEvent};
 
-use self::openings::Openings;
+use self::openings::{Openings, Waiting};
 use self::reply::{name, one, protocol};
 use crate::hand::Hand;
 use crate::limits::Limits;
@@ -52,6 +52,9 @@ pub struct Desk<H: Hand> {
     next_session: u64,
     sessions: BTreeMap<u64, Session>,
     openings: Openings<H::Socket>,
+    /// Who waits for an option by its ticket, what it was asked for, and how long.
+    options: BTreeMap<u64, (Waiting, &'static str, Instant)>,
+    next_ticket: u64,
     /// Sessions that watch a connection, by its token.
     watching: HashMap<u32, Vec<u64>>,
     watches: usize,
@@ -80,6 +83,8 @@ impl<H: Hand> Desk<H> {
             next_session: 0,
             sessions: BTreeMap::new(),
             openings: Openings::new(),
+            options: BTreeMap::new(),
+            next_ticket: 0,
             watching: HashMap::new(),
             watches: 0,
             touched: BTreeSet::new(),
@@ -110,6 +115,8 @@ impl<H: Hand> Desk<H> {
     pub fn leave(&mut self, session: u64) {
         self.end_watch(session);
         self.sessions.remove(&session);
+        self.options
+            .retain(|_, (waiting, ..)| waiting.session != session);
         for (waiting, result) in self.openings.leave(&mut self.hand, session) {
             self.actions.push(Action {
                 session,
@@ -171,15 +178,33 @@ impl<H: Hand> Desk<H> {
         }
     }
 
+    /// An option was set or read, or was not.
+    pub fn option_done(&mut self, ticket: u64, result: Result<Answer, Error>) {
+        // Nobody may wait for it any more.
+        if let Some((waiting, order, _)) = self.options.remove(&ticket) {
+            let token = Some(waiting.token);
+            self.answer(waiting.session, waiting.request, token, order, result);
+        }
+    }
+
     /// Time passes: gives up what was not answered in time.
     pub fn pass_time(&mut self, now: Instant) {
         let decided = self.openings.pass_time(&mut self.hand, now);
         self.answer_openings(decided);
+        let late = self
+            .options
+            .iter()
+            .filter(|(_, (.., deadline))| *deadline <= now);
+        for ticket in late.map(|(&ticket, _)| ticket).collect::<Vec<_>>() {
+            let reason = "somebody's sockets hold up options; try again".to_owned();
+            self.option_done(ticket, Err(Error::TooMany { reason }));
+        }
     }
 
     /// When time must pass next.
     pub fn deadline(&self) -> Option<Instant> {
-        self.openings.deadline()
+        let options = self.options.values().map(|(.., deadline)| *deadline);
+        options.chain(self.openings.deadline()).min()
     }
 
     /// Nobody waits for anything that the kernel tells.

@@ -2,14 +2,15 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
 
-use mptcplab_bpf::SubflowOptions;
 use mptcplab_subflow::Error;
 use mptcplab_subflow::orders::{Open, Opening, Orders};
 
 use crate::StartError;
 use crate::interfaces::Interfaces;
+use crate::options::{Done, Job, Wanted};
 
 /// Carries out orders about the connections of sockets. None of its calls waits for the peer.
 pub trait Hand {
@@ -64,28 +65,16 @@ pub trait Hand {
     /// As [`Orders::withdraw`].
     fn withdraw(&mut self, socket: &Self::Socket, id: u8) -> Result<(), Error>;
 
-    /// Reads an option of a subflow.
+    /// Begins to read or set an option of a subflow. What came of it is told to
+    /// [`Desk::option_done`](crate::desk::Desk::option_done) with this ticket.
     ///
     /// # Errors
-    /// [`Error::NeedsBpf`], [`Error::OptionRefused`], [`Error::NoSuchSubflow`].
-    fn get_option(
+    /// [`Error::NeedsBpf`].
+    fn begin_option(
         &mut self,
-        socket: &Self::Socket,
-        id: u32,
-        option: (i32, i32),
-        length: usize,
-    ) -> Result<Vec<u8>, Error>;
-
-    /// Sets an option of a subflow.
-    ///
-    /// # Errors
-    /// As [`Self::get_option`].
-    fn set_option(
-        &mut self,
-        socket: &Self::Socket,
-        id: u32,
-        option: (i32, i32),
-        value: &[u8],
+        ticket: u64,
+        socket: Self::Socket,
+        wanted: Wanted,
     ) -> Result<(), Error>;
 
     /// Whether there is a connection with this token.
@@ -96,14 +85,21 @@ pub trait Hand {
 pub(crate) struct Kernel {
     orders: Orders,
     interfaces: Interfaces,
-    options: Arc<Options>,
+    options: Options,
+    /// Where what was done with options goes, and what rings then.
+    done: Sender<Done>,
+    bell: Arc<OwnedFd>,
 }
 
-/// What sets options of single subflows, or why nothing does.
-pub(crate) type Options = Result<Mutex<SubflowOptions>, String>;
+/// Where options of single subflows are set, or why nowhere.
+pub(crate) type Options = Result<Sender<Job>, String>;
 
 impl Kernel {
-    pub(crate) fn new(options: Arc<Options>) -> Result<Self, StartError> {
+    pub(crate) fn new(
+        options: Options,
+        done: Sender<Done>,
+        bell: Arc<OwnedFd>,
+    ) -> Result<Self, StartError> {
         let orders = Orders::new().map_err(|error| match error {
             Error::NoMptcp => StartError::NoMptcp,
             error => StartError::system("generic netlink", std::io::Error::other(error)),
@@ -114,42 +110,8 @@ impl Kernel {
             orders,
             interfaces,
             options,
-        })
-    }
-
-    /// Something done with an option of a subflow.
-    fn option<T>(
-        &mut self,
-        socket: &OwnedFd,
-        id: u32,
-        (level, option): (i32, i32),
-        with: impl FnOnce(
-            &mut SubflowOptions,
-            (SocketAddr, SocketAddr),
-        ) -> Result<T, mptcplab_bpf::Error>,
-    ) -> Result<T, Error> {
-        let connection = self.orders.connection(socket.as_fd())?;
-        let subflow = connection.subflow(id)?;
-        let options = self.options.as_ref().as_ref();
-        let options = options.map_err(|reason| Error::NeedsBpf {
-            reason: reason.clone(),
-        })?;
-        let mut options = options.lock().unwrap_or_else(PoisonError::into_inner);
-        with(&mut options, (subflow.local, subflow.remote)).map_err(|error| match error {
-            mptcplab_bpf::Error::NoSuchSubflow { .. } => Error::NoSuchSubflow { id },
-            mptcplab_bpf::Error::Option { error, .. } => Error::OptionRefused {
-                level,
-                option,
-                reason: error.to_string(),
-            },
-            error @ mptcplab_bpf::Error::Length(_) => Error::OptionRefused {
-                level,
-                option,
-                reason: error.to_string(),
-            },
-            error => Error::NeedsBpf {
-                reason: error.to_string(),
-            },
+            done,
+            bell,
         })
     }
 }
@@ -195,39 +157,23 @@ impl Hand for Kernel {
         self.orders.withdraw(socket.as_fd(), id)
     }
 
-    fn get_option(
-        &mut self,
-        socket: &OwnedFd,
-        id: u32,
-        option: (i32, i32),
-        length: usize,
-    ) -> Result<Vec<u8>, Error> {
-        self.option(socket, id, option, |options, (local, remote)| {
-            options.get(local, remote, option.0, option.1, length)
-        })
-    }
-
-    fn set_option(
-        &mut self,
-        socket: &OwnedFd,
-        id: u32,
-        option: (i32, i32),
-        value: &[u8],
-    ) -> Result<(), Error> {
-        self.option(socket, id, option, |options, (local, remote)| {
-            options.set(local, remote, option.0, option.1, value)
-        })
+    fn begin_option(&mut self, ticket: u64, socket: OwnedFd, wanted: Wanted) -> Result<(), Error> {
+        let needs = |reason: &str| Error::NeedsBpf {
+            reason: reason.to_owned(),
+        };
+        let options = self.options.as_ref().map_err(|reason| needs(reason))?;
+        let job = Job {
+            ticket,
+            socket,
+            wanted,
+            done: self.done.clone(),
+            bell: self.bell.clone(),
+        };
+        let sent = options.send(job);
+        sent.map_err(|_| needs("the thread that sets options has ended"))
     }
 
     fn has_connection(&mut self, token: u32) -> bool {
         self.orders.has_connection(token)
-    }
-}
-
-/// Loads what sets options of single subflows, or tells why it cannot be.
-pub(crate) fn load_options() -> Options {
-    match SubflowOptions::load() {
-        Ok(options) => Ok(Mutex::new(options)),
-        Err(error) => Err(error.to_string()),
     }
 }

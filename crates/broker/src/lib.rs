@@ -18,6 +18,7 @@ mod interfaces;
 mod journal;
 mod limits;
 mod listener;
+pub mod options;
 mod peer;
 pub mod policy;
 mod post;

@@ -10,6 +10,8 @@ pub(crate) const USERS: usize = 64;
 pub(crate) const OUTBOX_MESSAGES: usize = 128;
 /// The requests of one session that are carried out before the others have their turn.
 pub(crate) const TURN_REQUESTS: usize = 8;
+/// Options that are set and read for one user at once.
+pub(crate) const MOST_OPTIONS: usize = 64;
 /// The longest wait for a peer.
 pub(crate) const LONGEST_WAIT: Duration = Duration::from_secs(120);
 /// For how much of a second a user may hurry before his rate holds.

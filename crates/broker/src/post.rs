@@ -4,7 +4,8 @@ use std::io::{self, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 
-use mptcplab_subflow::protocol::MESSAGE_BYTES;
+use mptcplab_subflow::Error;
+use mptcplab_subflow::protocol::{MESSAGE_BYTES, Message};
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendFlags, recvmsg, send,
 };
@@ -72,4 +73,11 @@ impl Mailbox {
 pub(crate) fn deliver(session: impl AsFd, message: &[u8]) -> io::Result<()> {
     let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
     Ok(send(session, message, flags).map(drop)?)
+}
+
+/// Tells a client that there is no room for it.
+pub(crate) fn turn_away(session: impl AsFd, reason: String) {
+    let error = Error::TooMany { reason };
+    // It may have gone by itself.
+    let _ = deliver(session, &Message::Failed { id: 0, error }.to_bytes());
 }

@@ -5,9 +5,11 @@ use std::convert::Infallible;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use mptcplab_bpf::SubflowOptions;
 use mptcplab_kernel::charge::by_orders;
 use mptcplab_kernel::event::Events;
 use nix::sys::signal::{SigSet, Signal};
@@ -16,15 +18,16 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::config::Identity;
-use crate::hand::{Options, load_options};
+use crate::hand::Options;
 use crate::journal::Journal;
 use crate::limits::{Limits, USERS};
 use crate::listener::Listener;
+use crate::options::Job;
 use crate::peer::Peer;
 use crate::policy::Policy;
 use crate::threads::{Away, UserThread};
 use crate::user::Arrival;
-use crate::{Config, StartError, confine};
+use crate::{Config, StartError, confine, options};
 
 /// How long to wait for a free descriptor.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -36,7 +39,7 @@ pub(crate) struct Shared {
     pub(crate) policy: Arc<Policy>,
     pub(crate) limits: Limits,
     pub(crate) journal: Journal,
-    pub(crate) options: Arc<Options>,
+    pub(crate) options: Options,
 }
 
 /// A broker that listens.
@@ -44,6 +47,8 @@ pub struct Broker {
     listener: Listener,
     shared: Arc<Shared>,
     users: HashMap<u32, UserThread>,
+    /// For the thread that sets options of single subflows, where there is one.
+    jobs: Option<(SubflowOptions, Receiver<Job>)>,
     /// While nobody is subscribed the kernel resets each subflow that is opened by order.
     _subscription: Events,
 }
@@ -81,7 +86,11 @@ impl Broker {
             io::ErrorKind::PermissionDenied => StartError::NotPrivileged,
             _ => StartError::system("subscribing to the path manager's events", error),
         })?;
-        let options = load_options();
+        let (sender, jobs) = channel();
+        let (options, jobs) = match SubflowOptions::load() {
+            Ok(loaded) => (Ok(sender), Some((loaded, jobs))),
+            Err(error) => (Err(error.to_string()), None),
+        };
         let listener = Listener::open(config)?;
         if !config.leave_path_manager {
             by_orders().map_err(|error| match error.kind() {
@@ -96,12 +105,12 @@ impl Broker {
             policy: Arc::new(config.policy.clone()),
             limits: config.limits.within(most_descriptors()),
             journal: Journal::new(config.quiet),
-            options: Arc::new(options),
+            options,
         };
         shared.journal.write(&format!(
             "listening at {}, options of single subflows: {}",
             config.socket.display(),
-            match &*shared.options {
+            match &shared.options {
                 Ok(_) => "yes",
                 Err(reason) => reason,
             }
@@ -110,6 +119,7 @@ impl Broker {
             listener,
             shared: Arc::new(shared),
             users: HashMap::new(),
+            jobs,
             _subscription: subscription,
         })
     }
@@ -129,6 +139,11 @@ impl Broker {
     /// Where no thread can be made.
     pub fn serve(mut self, stop: BorrowedFd<'_>) -> Result<(), StartError> {
         let away = Away::new()?;
+        if let Some((options, jobs)) = self.jobs.take() {
+            let thread = thread::Builder::new().name("options".to_owned());
+            let made = thread.spawn(move || options::serve(options, &jobs));
+            made.map_err(|error| StartError::system("starting a thread", error))?;
+        }
         while !self.wait(stop) {
             loop {
                 match self.listener.accept() {

@@ -11,8 +11,9 @@ use std::time::Duration;
 use rustix::event::{EventfdFlags, eventfd};
 
 use crate::StartError;
+use crate::post::turn_away;
 use crate::server::Shared;
-use crate::user::{Arrival, Door, User, turn_away};
+use crate::user::{Arrival, Door, User};
 
 /// How long to wait until somebody is turned away.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -78,18 +79,13 @@ impl UserThread {
         self.inside.fetch_add(1, Ordering::Relaxed);
         // Where the thread has just ended, the talk is closed and the client comes again.
         let _ = self.arrivals.send(arrival);
-        self.ring();
-    }
-
-    fn ring(&self) {
-        // It is full only when the thread has much to hear already.
-        let _ = rustix::io::write(&self.bell, &1_u64.to_ne_bytes());
+        ring(&self.bell);
     }
 
     /// Tells the thread that nobody comes any more.
     pub(crate) fn end(self) -> JoinHandle<()> {
         drop(self.arrivals);
-        let _ = rustix::io::write(&self.bell, &1_u64.to_ne_bytes());
+        ring(&self.bell);
         self.thread
     }
 }
@@ -120,4 +116,10 @@ impl Away {
         // The thread ends with the broker.
         let _ = self.clients.send((session, reason));
     }
+}
+
+/// Wakes up who waits for a bell.
+pub(crate) fn ring(bell: &OwnedFd) {
+    // It is full only when there is much to hear already.
+    let _ = rustix::io::write(bell, &1_u64.to_ne_bytes());
 }

@@ -2,15 +2,13 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, TryRecvError};
+use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::{Duration, Instant};
 
 use mptcplab_kernel::event::Events;
-use mptcplab_subflow::Error;
-use mptcplab_subflow::protocol::Message;
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -20,8 +18,9 @@ use crate::StartError;
 use crate::desk::{Desk, Received};
 use crate::hand::Kernel;
 use crate::limits::{Bucket, TURN_REQUESTS};
+use crate::options::Done;
 use crate::peer::Peer;
-use crate::post::{Letter, Mailbox, deliver};
+use crate::post::{Letter, Mailbox, deliver, turn_away};
 use crate::server::Shared;
 
 /// Sessions that are looked after in one turn.
@@ -50,6 +49,8 @@ pub(crate) struct User {
     shared: Arc<Shared>,
     desk: Desk<Kernel>,
     events: Events,
+    /// What was done with options.
+    done: Receiver<Done>,
     /// Sessions that can be read, or sent to.
     ready: OwnedFd,
     sessions: HashMap<u64, Talk>,
@@ -72,7 +73,8 @@ impl User {
     pub(crate) fn new(door: Door, shared: Arc<Shared>) -> Result<Self, StartError> {
         let ready = epoll::create(CreateFlags::CLOEXEC)
             .map_err(|error| StartError::system("epoll_create", error))?;
-        let hand = Kernel::new(shared.options.clone())?;
+        let (sender, done) = channel();
+        let hand = Kernel::new(shared.options.clone(), sender, door.bell.clone())?;
         let events = Events::open().map_err(|error| StartError::system("subscribing", error))?;
         Ok(Self {
             desk: Desk::new(hand, shared.policy.clone(), shared.limits),
@@ -80,6 +82,7 @@ impl User {
             sessions: HashMap::new(),
             mailbox: Mailbox::new(),
             is_closing: false,
+            done,
             door,
             shared,
             events,
@@ -92,6 +95,9 @@ impl User {
         while !self.is_closing {
             self.wait();
             self.admit();
+            for done in self.done.try_iter() {
+                self.desk.option_done(done.ticket, done.result);
+            }
             self.hear();
             self.look_after();
             self.desk.pass_time(Instant::now());
@@ -289,11 +295,4 @@ fn received(letter: Letter<'_>) -> Received<'_, OwnedFd> {
         sockets: letter.descriptors,
         sockets_are_cut: letter.descriptors_are_cut,
     }
-}
-
-/// Tells a client that there is no room for it.
-pub(crate) fn turn_away(session: impl AsFd, reason: String) {
-    let error = Error::TooMany { reason };
-    // It may have gone by itself.
-    let _ = deliver(session, &Message::Failed { id: 0, error }.to_bytes());
 }

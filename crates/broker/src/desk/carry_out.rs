@@ -10,6 +10,8 @@ use super::Desk;
 use super::openings::Waiting;
 use super::reply::{hung_up, protocol};
 use crate::hand::Hand;
+use crate::limits::MOST_OPTIONS;
+use crate::options::{Asked, PATIENCE, Wanted};
 use crate::policy::{Announce, Rule};
 
 impl<H: Hand> Desk<H> {
@@ -75,10 +77,13 @@ impl<H: Hand> Desk<H> {
             } => {
                 rule.check_get(level, option)?;
                 check_length(length)?;
-                let value = self
-                    .hand
-                    .get_option(&socket, subflow, (level, option), length);
-                value.map(|value| Some(Answer::Value(value)))
+                let wanted = Wanted {
+                    subflow,
+                    level,
+                    option,
+                    asked: Asked::Get(length),
+                };
+                self.begin_option((session, id, found), "get_option", socket, wanted, now)
             }
             Order::SetOption {
                 subflow,
@@ -88,10 +93,13 @@ impl<H: Hand> Desk<H> {
             } => {
                 rule.check_set(level, option, &value)?;
                 check_length(value.len())?;
-                let done = self
-                    .hand
-                    .set_option(&socket, subflow, (level, option), &value);
-                done.map(|()| nothing())
+                let wanted = Wanted {
+                    subflow,
+                    level,
+                    option,
+                    asked: Asked::Set(value),
+                };
+                self.begin_option((session, id, found), "set_option", socket, wanted, now)
             }
             Order::Watch {} => self.watch(session, found).map(|()| nothing()),
         }
@@ -118,6 +126,31 @@ impl<H: Hand> Desk<H> {
         }
         names.extend(interface.map(str::to_owned));
         rule.check_interfaces(&names)
+    }
+
+    fn begin_option(
+        &mut self,
+        (session, request, token): (u64, u64, u32),
+        order: &'static str,
+        socket: H::Socket,
+        wanted: Wanted,
+        now: Instant,
+    ) -> Result<Option<Answer>, Error> {
+        if self.options.len() >= MOST_OPTIONS {
+            let reason = format!("{MOST_OPTIONS} options are being set or read for you");
+            return Err(Error::TooMany { reason });
+        }
+        self.next_ticket += 1;
+        let ticket = self.next_ticket;
+        self.hand.begin_option(ticket, socket, wanted)?;
+        let waiting = Waiting {
+            session,
+            request,
+            token,
+        };
+        self.options
+            .insert(ticket, (waiting, order, now + PATIENCE));
+        Ok(None)
     }
 
     /// Whether one more subflow may be opened.

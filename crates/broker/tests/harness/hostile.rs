@@ -1,7 +1,7 @@
 //! Clients that do anything, at a desk whose kernel answers anything: no panic, one reply to each
 //! request, no queue beyond its limit, and no socket held when all have gone.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
@@ -11,11 +11,12 @@ use std::time::{Duration, Instant};
 use mptcplab_broker::Limits;
 use mptcplab_broker::desk::{Desk, Received};
 use mptcplab_broker::hand::Hand;
+use mptcplab_broker::options::Wanted;
 use mptcplab_broker::policy::{Announce, Named, Policy, Rule, Who};
 use mptcplab_kernel::event::{Event, EventKind};
 use mptcplab_subflow::Error;
 use mptcplab_subflow::orders::{Open, Opening};
-use mptcplab_subflow::protocol::{Message, Order, Request, VERSION};
+use mptcplab_subflow::protocol::{Answer, Message, Order, Request, VERSION};
 
 /// The most messages that a client who does not read has waiting, as documented.
 const MOST_WAITING: usize = 128;
@@ -48,7 +49,11 @@ impl Drop for Socket {
 struct Kernel {
     next_id: u32,
     opened: BTreeSet<u32>,
+    /// Options that are being set, and their sockets.
+    tickets: Tickets,
 }
+
+type Tickets = Rc<RefCell<Vec<(u64, Socket)>>>;
 
 fn refusal(token: u32) -> Option<Error> {
     match token % 8 {
@@ -124,24 +129,13 @@ impl Hand for Kernel {
         Err(Error::NoSuchAddress { id })
     }
 
-    fn get_option(
-        &mut self,
-        socket: &Socket,
-        _: u32,
-        _: (i32, i32),
-        length: usize,
-    ) -> Result<Vec<u8>, Error> {
-        answer(socket.token, vec![0; length])
-    }
-
-    fn set_option(
-        &mut self,
-        socket: &Socket,
-        _: u32,
-        _: (i32, i32),
-        _: &[u8],
-    ) -> Result<(), Error> {
-        answer(socket.token, ())
+    fn begin_option(&mut self, ticket: u64, socket: Socket, wanted: Wanted) -> Result<(), Error> {
+        if wanted.subflow.is_multiple_of(3) {
+            let reason = "no BPF".to_owned();
+            return Err(Error::NeedsBpf { reason });
+        }
+        self.tickets.borrow_mut().push((ticket, socket));
+        Ok(())
     }
 
     fn has_connection(&mut self, token: u32) -> bool {
@@ -263,6 +257,7 @@ struct Play {
     now: Instant,
     next_request: u64,
     held: Rc<Cell<usize>>,
+    tickets: Tickets,
 }
 
 impl Play {
@@ -370,6 +365,15 @@ impl Play {
                     self.read(session);
                 }
             }
+            10 => {
+                let place = usize::from(script.byte());
+                let mut tickets = self.tickets.borrow_mut();
+                if let Some(ticket) = tickets.get(place).map(|(ticket, _)| *ticket) {
+                    tickets.swap_remove(place);
+                    let value = Answer::Value(vec![script.byte()]);
+                    self.desk.option_done(ticket, Ok(value));
+                }
+            }
             _ => self.ask(script, false),
         }
         self.desk.take_actions();
@@ -384,10 +388,13 @@ pub(crate) fn play(script: &[u8]) {
             rule("second", Named::These(vec![2])),
         ],
     };
+    let tickets = Tickets::default();
     let kernel = Kernel {
         next_id: 0,
         opened: BTreeSet::new(),
+        tickets: tickets.clone(),
     };
+
     let limits = Limits {
         sessions: 6,
         opens: 8,
@@ -400,6 +407,7 @@ pub(crate) fn play(script: &[u8]) {
         now: Instant::now(),
         next_request: 1 << 32,
         held: Rc::default(),
+        tickets,
     };
     let mut script = Script(script);
     for _ in 0..MOST_STEPS {
@@ -412,6 +420,7 @@ pub(crate) fn play(script: &[u8]) {
     play.now += Duration::from_secs(3600);
     play.desk.pass_time(play.now);
     assert_eq!(play.desk.deadline(), None);
+    play.tickets.borrow_mut().clear();
     assert_eq!(play.held.get(), 0, "a socket is held for nothing");
     for session in play.clients.keys().copied().collect::<Vec<_>>() {
         play.read(session);
