@@ -144,6 +144,7 @@ fn any_number_of_descriptors_but_one_is_refused_and_all_are_closed() {
             wait_for_end(&reader);
         }
     }
+    assert!(!talk.has_answer(), "one each");
     // One message after another, of which no answer is read.
     let (reader, writer) = std::io::pipe().unwrap();
     let hurry = Talk::open(&broker.socket);

@@ -2,6 +2,7 @@
 
 mod common;
 mod process;
+mod stuck;
 mod talk;
 
 use std::fs::File;
@@ -21,6 +22,7 @@ use process::Process;
 use rustix::process::{Resource, Rlimit, setrlimit};
 use rustix::thread::{Uid, set_thread_res_uid};
 use socket2::SockRef;
+use stuck::Stuck;
 use talk::{Talk, bytes_of};
 
 const HOSTILE: u32 = 54_321;
@@ -78,14 +80,7 @@ fn a_user_who_holds_up_his_own_thread_holds_up_nobody_else() {
         let waiting = Talk::open(&broker.socket);
         waiting.send(&bytes_of(CLOSE), &[client.as_fd()]).unwrap();
         thread::sleep(Duration::from_millis(100));
-        let waits = rustix::event::poll(
-            &mut [rustix::event::PollFd::new(
-                &waiting.0,
-                rustix::event::PollFlags::IN,
-            )],
-            Some(&rustix::event::Timespec::default()),
-        );
-        assert_eq!(waits, Ok(0), "he has held up himself");
+        assert!(!waiting.has_answer(), "he has held up himself");
     });
     as_user(HONEST, || {
         let mut manager = Manager::broker(&broker.socket).unwrap();
@@ -93,6 +88,56 @@ fn a_user_who_holds_up_his_own_thread_holds_up_nobody_else() {
         manager.close_subflow(&client, id).unwrap();
     });
     assert!(broker.signal("TERM").success());
+}
+
+#[test]
+fn a_user_who_keeps_the_locks_of_his_sockets_holds_up_nobody_else() {
+    if !inside_as_root("a_user_who_keeps_the_locks_of_his_sockets_holds_up_nobody_else") {
+        return;
+    }
+    let stuck = match Stuck::new() {
+        Ok(stuck) => stuck,
+        Err(error) => return println!("skipped: no userfaultfd here: {error}"),
+    };
+    let hosts = Hosts::new(2);
+    let broker = Process::start(&hosts.client, Folder::new());
+    let _server = Process::start(&hosts.server, Folder::new());
+    let listener = hosts.listen(false);
+    let (his, _his_peer) = hosts.connect(&listener, false);
+    let (other, _other_peer) = hosts.connect(&listener, false);
+    let plain = || {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        (stream, listener)
+    };
+    let (tcp, _tcp_listener) = hosts.client.run(plain).unwrap();
+    let page = stuck.page();
+    thread::scope(|scope| {
+        scope.spawn(|| Stuck::send(page, his.as_fd()));
+        scope.spawn(|| Stuck::send(page, tcp.as_fd()));
+        let waiting = as_user(HOSTILE, || {
+            let waiting = Talk::open(&broker.socket);
+            thread::sleep(Duration::from_millis(100));
+            waiting.send(&bytes_of(CLOSE), &[his.as_fd()]).unwrap();
+            waiting
+        });
+        as_user(HONEST, || {
+            let mut manager = Manager::broker(&broker.socket).unwrap();
+            let order = from(hosts.client_address(2, false));
+            let second = manager.open_subflow(&other, &order).unwrap();
+            let (tcp, congestion) = (libc::IPPROTO_TCP, libc::TCP_CONGESTION);
+            match manager.setsockopt(&other, second, tcp, congestion, b"cubic\0") {
+                Err(Error::NeedsBpf { reason }) => println!("skipped options: {reason}"),
+                // Unless the subflow is found before the socket that is locked.
+                Ok(()) | Err(Error::TooMany { .. }) => {}
+                Err(error) => panic!("{error}"),
+            }
+            manager.close_subflow(&other, second).unwrap();
+        });
+        assert!(!waiting.has_answer(), "he has held up himself");
+        drop(stuck);
+        assert!(waiting.receive().is_some());
+    });
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use mptcplab_subflow::Error;
 use mptcplab_subflow::protocol::{Message, Order, Request, VERSION};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{
     AddressFamily, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketAddrUnix,
@@ -40,6 +41,12 @@ impl Talk {
         }
         let content = [IoSlice::new(bytes)];
         sendmsg(&self.0, &content, &mut control, SendFlags::NOSIGNAL).map(drop)
+    }
+
+    /// Whether there is something to receive now.
+    pub(crate) fn has_answer(&self) -> bool {
+        let mut waited = [PollFd::new(&self.0, PollFlags::IN)];
+        poll(&mut waited, Some(&Timespec::default())) != Ok(0)
     }
 
     /// The next message; `None` when the broker has hung up.
