@@ -25,6 +25,8 @@ use crate::server::Shared;
 
 /// Sessions that are looked after in one turn.
 const TURN_SESSIONS: usize = 256;
+/// How long events may gather while nobody waits for them.
+const IDLE: Duration = Duration::from_secs(5);
 /// How long to wait before asking again whether descriptors are free.
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -114,7 +116,8 @@ impl User {
         let hurry = self.bucket.wait(now);
         let deadline = self.desk.deadline();
         let left = deadline.map(|deadline| deadline.saturating_duration_since(now));
-        let timeout = [hurry, left].into_iter().flatten().min();
+        let idle = self.desk.is_idle().then_some(IDLE);
+        let timeout = [hurry, left, idle].into_iter().flatten().min();
         let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout).ok());
         let heard = if self.desk.is_idle() {
             PollFlags::empty()
@@ -179,6 +182,8 @@ impl User {
     /// Takes what the kernel tells, when somebody waits for it.
     fn hear(&mut self) {
         if self.desk.is_idle() {
+            // Nobody waits for them; so they take no memory.
+            let _ = self.events.read(|_| {});
             return;
         }
         let desk = &mut self.desk;

@@ -252,6 +252,30 @@ fn a_client_that_hangs_up_leaves_nothing_behind() {
 }
 
 #[test]
+fn one_who_asks_too_fast_is_answered_all_the_same() {
+    if !inside("one_who_asks_too_fast_is_answered_all_the_same") {
+        return;
+    }
+    let hosts = Hosts::new(1);
+    let program = std::process::Command::new(env!("CARGO_BIN_EXE_mptcplab-broker"));
+    let broker = Process::start_as(&hosts.client, Folder::new(), program, |told| {
+        told["limits"] = serde_json::json!({"requests_per_second": 100});
+    });
+    let talks: Vec<Talk> = (0..4).map(|_| Talk::open(&broker.socket)).collect();
+    // Half of them beyond what is taken at once.
+    for _ in 0..50 {
+        for talk in &talks {
+            talk.send(b"{", &[]).unwrap();
+        }
+    }
+    for talk in &talks {
+        for _ in 0..50 {
+            talk.receive().unwrap();
+        }
+    }
+}
+
+#[test]
 fn one_who_does_not_read_loses_his_talk_alone() {
     if !inside("one_who_does_not_read_loses_his_talk_alone") {
         return;
