@@ -10,6 +10,8 @@ use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendFlags, recvmsg, send,
 };
 
+use crate::desk::Received;
+
 /// Room for one descriptor; the kernel may use its padding for a second.
 const CONTROL_BYTES: usize = rustix::cmsg_space!(ScmRights(1));
 
@@ -22,6 +24,17 @@ pub(crate) struct Letter<'a> {
     pub(crate) descriptors: Vec<OwnedFd>,
     /// More descriptors came, or one for which the process had no room.
     pub(crate) descriptors_are_cut: bool,
+}
+
+impl<'a> From<Letter<'a>> for Received<'a, OwnedFd> {
+    fn from(letter: Letter<'a>) -> Self {
+        Self {
+            bytes: letter.bytes,
+            is_cut: letter.is_cut,
+            sockets: letter.descriptors,
+            sockets_are_cut: letter.descriptors_are_cut,
+        }
+    }
 }
 
 /// Room for messages.

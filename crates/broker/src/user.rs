@@ -15,12 +15,12 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
 use crate::StartError;
-use crate::desk::{Desk, Received};
+use crate::desk::Desk;
 use crate::hand::Kernel;
 use crate::limits::{Bucket, TURN_REQUESTS};
 use crate::options::Done;
 use crate::peer::Peer;
-use crate::post::{Letter, Mailbox, deliver, turn_away};
+use crate::post::{Mailbox, deliver, turn_away};
 use crate::server::Shared;
 
 /// Sessions that are looked after in one turn.
@@ -227,7 +227,7 @@ impl User {
                         // What happened before is nobody's concern.
                         let _ = self.events.read(|_| {});
                     }
-                    self.desk.request(number, received(letter), now);
+                    self.desk.request(number, letter.into(), now);
                     self.send_to(number);
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
@@ -290,14 +290,5 @@ impl User {
                 journal.action(&talk.peer, action.token, action.order, &action.result);
             }
         }
-    }
-}
-
-fn received(letter: Letter<'_>) -> Received<'_, OwnedFd> {
-    Received {
-        bytes: letter.bytes,
-        is_cut: letter.is_cut,
-        sockets: letter.descriptors,
-        sockets_are_cut: letter.descriptors_are_cut,
     }
 }
