@@ -46,27 +46,15 @@ struct bpf_spin_lock {
 	u32 val;
 };
 
-struct in6_addr {
-	union {
-		u32 u6_addr32[4];
-	} in6_u;
-} RELOCATED;
-
 struct sock_common {
-	/* Addresses and the remote port as on the wire, the local port as a number. */
-	u32 skc_daddr;
-	u32 skc_rcv_saddr;
-	u16 skc_dport;
-	u16 skc_num;
 	u16 skc_family;
-	u8 skc_state;
-	struct in6_addr skc_v6_daddr;
-	struct in6_addr skc_v6_rcv_saddr;
 } RELOCATED;
 
 struct sock {
 	struct sock_common __sk_common;
 } RELOCATED;
+
+struct tcp_sock;
 
 static void *(*bpf_map_lookup_elem)(void *map, const void *key) = (void *)1;
 static long (*bpf_map_update_elem)(void *map, const void *key, const void *value,
@@ -80,6 +68,7 @@ static void (*bpf_spin_lock)(struct bpf_spin_lock *lock) = (void *)93;
 static void (*bpf_spin_unlock)(struct bpf_spin_lock *lock) = (void *)94;
 static long (*bpf_probe_read_kernel)(void *to, u32 bytes, const void *from) = (void *)113;
 static long (*bpf_seq_write)(void *sequence, const void *data, u32 bytes) = (void *)127;
+static struct tcp_sock *(*bpf_skc_to_tcp_sock)(void *socket) = (void *)137;
 
 INLINE u64 smaller(u64 a, u64 b)
 {

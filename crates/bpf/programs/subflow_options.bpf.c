@@ -1,25 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
-/* Sets or reads an option of one TCP socket, whoever has it: of the subflow of a connection, whose
- * socket the application does not see. Goes through the TCP sockets of the network namespace of
- * whom reads it, and answers for the one that has the addresses of the request. */
-#include "kernel.h"
+/* Sets or reads an option of one subflow of a Multipath TCP connection, whose socket the application
+ * does not see. Goes through the TCP sockets of the network namespace of whom reads it, and answers
+ * for the subflow that the request names: by its connection and its number there, since sockets that
+ * are bound to different devices may share all of their addresses. */
+#include "tcp.h"
 
 #define LONGEST_VALUE 256
 
-#define AF_INET 2
-#define AF_INET6 10
-#define TCP_TIME_WAIT 6
-#define TCP_NEW_SYN_RECV 12
-
-/* One end: IPv4 as an address of IPv6 that maps it. Address and port as on the wire. */
-struct end {
-	u32 address[4];
-	u32 port;
-};
-
 struct request {
-	struct end local;
-	struct end remote;
+	/* Of the connection, on this host; never 0. */
+	u32 token;
+	u32 subflow_id;
 	s32 level;
 	s32 option;
 	u32 is_set;
@@ -55,35 +46,24 @@ struct bpf_iter__tcp {
 	struct sock_common *sk_common;
 } RELOCATED;
 
-INLINE bool is_mapped(const u32 *address, u32 ipv4)
+INLINE bool is_meant(struct sock_common *socket, const struct request *request)
 {
-	return !address[0] && !address[1] && address[2] == __builtin_bswap32(0xffff) &&
-	       address[3] == ipv4;
-}
+	const struct tcp_sock *tp = bpf_skc_to_tcp_sock(socket);
+	const struct mptcp_subflow_context *subflow;
+	const struct mptcp_sock *connection = NULL;
+	u32 token = 0, id = 0;
 
-INLINE bool is_equal(const u32 *address, const struct in6_addr *ipv6)
-{
-	return address[0] == ipv6->in6_u.u6_addr32[0] && address[1] == ipv6->in6_u.u6_addr32[1] &&
-	       address[2] == ipv6->in6_u.u6_addr32[2] && address[3] == ipv6->in6_u.u6_addr32[3];
-}
-
-INLINE bool is_meant(const struct sock_common *socket, const struct request *request)
-{
-	const struct end *local = &request->local, *remote = &request->remote;
-
-	if (socket->skc_dport != remote->port ||
-	    __builtin_bswap16(socket->skc_num) != local->port)
+	/* What is about to be a socket, or was one, is none; nor has a kernel without MPTCP any. */
+	if (!tp || !__builtin_preserve_field_info(tp->is_mptcp, EXISTS) || !tp->is_mptcp)
 		return false;
-	if (socket->skc_state == TCP_TIME_WAIT || socket->skc_state == TCP_NEW_SYN_RECV)
+	subflow = tp->inet_conn.icsk_ulp_data;
+	/* Subflows have numbers since Linux 6.5. */
+	if (!__builtin_preserve_field_info(subflow->subflow_id, EXISTS) ||
+	    bpf_probe_read_kernel(&connection, sizeof(connection), &subflow->conn) ||
+	    bpf_probe_read_kernel(&id, sizeof(id), &subflow->subflow_id) || !connection ||
+	    bpf_probe_read_kernel(&token, sizeof(token), &connection->token))
 		return false;
-	if (socket->skc_family == AF_INET)
-		return is_mapped(local->address, socket->skc_rcv_saddr) &&
-		       is_mapped(remote->address, socket->skc_daddr);
-	if (socket->skc_family != AF_INET6 ||
-	    !__builtin_preserve_field_info(socket->skc_v6_daddr, EXISTS))
-		return false;
-	return is_equal(local->address, &socket->skc_v6_rcv_saddr) &&
-	       is_equal(remote->address, &socket->skc_v6_daddr);
+	return token && token == request->token && id == request->subflow_id;
 }
 
 SEC("iter/tcp")

@@ -30,9 +30,15 @@ struct tcp_sock {
 	bool is_mptcp;
 } RELOCATED;
 
+struct mptcp_sock {
+	u32 token;
+} RELOCATED;
+
 struct mptcp_subflow_context {
 	/* The socket of the whole connection. */
 	struct sock *conn;
+	/* Its number in the connection. */
+	u32 subflow_id;
 } RELOCATED;
 
 struct ack_sample {

@@ -53,13 +53,15 @@ pub enum Error {
     /// It is not registered.
     #[error("{0} is not loaded: `mptcplab cc list` shows what is")]
     NotLoaded(&'static str),
-    /// No TCP socket of this network namespace has these addresses.
-    #[error("no subflow from {local} to {remote} in this network namespace")]
+    /// No TCP socket of this network namespace is this subflow.
+    #[error(
+        "no subflow {id} of a connection {token:08x} in this network namespace: has it been closed?"
+    )]
     NoSuchSubflow {
-        /// The local end asked for.
-        local: std::net::SocketAddr,
-        /// The remote end asked for.
-        remote: std::net::SocketAddr,
+        /// Token of the connection asked for.
+        token: u32,
+        /// Id of the subflow asked for.
+        id: u32,
     },
     /// A value is empty, or longer than can be passed.
     #[error("an option of a subflow has 1 to {most} bytes, not {0}", most = crate::LONGEST_VALUE)]

@@ -2,11 +2,10 @@
 //!
 //! An application has no socket for a subflow: what it sets on its Multipath TCP socket reaches all
 //! of them. A program that goes through the TCP sockets of a network namespace can set and read
-//! options of the one that has the right addresses.
+//! options of the one that is a certain subflow of a certain connection.
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use crate::Error;
@@ -20,17 +19,10 @@ pub const LONGEST_VALUE: usize = 256;
 const OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/subflow_options.o"));
 const WHAT: &str = "subflow_options";
 
-/// One end as the program compares it: IPv4 mapped, address and port as on the wire.
-#[repr(C)]
-struct End {
-    address: [u8; 16],
-    port: u32,
-}
-
 #[repr(C)]
 struct Request {
-    local: End,
-    remote: End,
+    token: u32,
+    subflow_id: u32,
     level: i32,
     option: i32,
     is_set: u32,
@@ -45,7 +37,8 @@ const ANSWER_BYTES: usize = 4 + LONGEST_VALUE;
 ///
 /// Loading needs `CAP_BPF`, `CAP_PERFMON` and `CAP_NET_ADMIN`; the calls after it need none of them
 /// (Linux 5.19), and reach the sockets of the network namespace of the calling thread. The kernel
-/// asks nobody whether a socket is the caller's: that is for the caller to see to.
+/// asks nobody whether a socket is the caller's: that is for the caller to see to, who holds it until
+/// the call has returned, so that its token becomes no other connection's.
 pub struct SubflowOptions {
     /// Holds the map of requests.
     object: Loaded,
@@ -63,8 +56,8 @@ impl SubflowOptions {
         Ok(Self { object, iterator })
     }
 
-    /// Sets an option of the subflow from `local` to `remote`. Which options, see
-    /// bpf-helpers(7), `bpf_setsockopt`: of `SOL_SOCKET` SO_MARK, SO_PRIORITY, SO_KEEPALIVE,
+    /// Sets an option of a subflow, named by its connection's token on this host and its id there
+    /// (both of `MPTCP_FULL_INFO`, Linux 6.5). Which options, see bpf-helpers(7), `bpf_setsockopt`: of `SOL_SOCKET` SO_MARK, SO_PRIORITY, SO_KEEPALIVE,
     /// SO_MAX_PACING_RATE and buffers, of `IPPROTO_TCP` TCP_CONGESTION, TCP_KEEPIDLE and others,
     /// IP_TOS, IPV6_TCLASS. TCP_MAXSEG is taken and changes nothing, as on every socket that is
     /// connected. Privileges that an option wants of an application are not asked for.
@@ -76,47 +69,45 @@ impl SubflowOptions {
     /// [`Error::NoSuchSubflow`], or [`Error::Option`] with the kernel's reason.
     pub fn set(
         &mut self,
-        local: SocketAddr,
-        remote: SocketAddr,
+        token: u32,
+        subflow_id: u32,
         level: i32,
         option: i32,
         value: &[u8],
     ) -> Result<(), Error> {
-        let mut request = request(local, remote, (level, option), value.len())?;
+        let mut request = request((token, subflow_id), (level, option), value.len())?;
         request.is_set = 1;
         request.value[..value.len()].copy_from_slice(value);
-        self.ask(local, remote, &request).map(drop)
+        self.ask(&request).map(drop)
     }
 
-    /// Reads an option of the subflow from `local` to `remote`: a value of exactly `length` bytes,
+    /// Reads an option of a subflow, named as in [`Self::set`]: a value of exactly `length` bytes,
     /// which most options want to be 4.
     ///
     /// # Errors
     /// [`Error::NoSuchSubflow`], or [`Error::Option`] with the kernel's reason.
     pub fn get(
         &mut self,
-        local: SocketAddr,
-        remote: SocketAddr,
+        token: u32,
+        subflow_id: u32,
         level: i32,
         option: i32,
         length: usize,
     ) -> Result<Vec<u8>, Error> {
-        let request = request(local, remote, (level, option), length)?;
-        let mut value = self.ask(local, remote, &request)?;
+        let request = request((token, subflow_id), (level, option), length)?;
+        let mut value = self.ask(&request)?;
         value.truncate(length);
         Ok(value)
     }
 
-    fn ask(
-        &mut self,
-        local: SocketAddr,
-        remote: SocketAddr,
-        request: &Request,
-    ) -> Result<Vec<u8>, Error> {
+    fn ask(&mut self, request: &Request) -> Result<Vec<u8>, Error> {
         write_value(self.object.map_descriptor(c"requests")?, request)?;
         let answer = self.read()?;
         let Some((status, value)) = answer.split_first_chunk() else {
-            return Err(Error::NoSuchSubflow { local, remote });
+            return Err(Error::NoSuchSubflow {
+                token: request.token,
+                id: request.subflow_id,
+            });
         };
         match i32::from_ne_bytes(*status) {
             0 => Ok(value.to_vec()),
@@ -160,8 +151,7 @@ fn is_passing(error: &io::Error) -> bool {
 }
 
 fn request(
-    local: SocketAddr,
-    remote: SocketAddr,
+    (token, subflow_id): (u32, u32),
     (level, option): (i32, i32),
     length: usize,
 ) -> Result<Request, Error> {
@@ -169,23 +159,12 @@ fn request(
         return Err(Error::Length(length));
     }
     Ok(Request {
-        local: end(local),
-        remote: end(remote),
+        token,
+        subflow_id,
         level,
         option,
         is_set: 0,
         length: length as u32,
         value: [0; LONGEST_VALUE],
     })
-}
-
-fn end(address: SocketAddr) -> End {
-    let ip: Ipv6Addr = match address.ip() {
-        IpAddr::V4(ip) => ip.to_ipv6_mapped(),
-        IpAddr::V6(ip) => ip,
-    };
-    End {
-        address: ip.octets(),
-        port: u32::from(address.port().to_be()),
-    }
 }

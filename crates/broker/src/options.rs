@@ -3,7 +3,6 @@
 //! To find a subflow the kernel takes the lock of one TCP socket of the namespace after the other,
 //! and whose socket is locked may be anybody. So nobody waits here for longer than [`PATIENCE`].
 
-use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
@@ -81,16 +80,16 @@ fn carry_out(options: &mut SubflowOptions, job: &Job) -> Result<Answer, Error> {
         option,
         asked,
     } = &job.wanted;
-    // Asked again: while the job waited the addresses may have become another's.
+    // Asked again: while the job waited the connection may have ended and its token become
+    // another's.
     let connection = connection(job.socket.as_fd())?;
-    let found = connection.subflow(*subflow)?;
-    let ends: (SocketAddr, SocketAddr) = (found.local, found.remote);
+    let (token, id) = (connection.token, connection.subflow(*subflow)?.id);
     let done = match asked {
         Asked::Get(length) => options
-            .get(ends.0, ends.1, *level, *option, *length)
+            .get(token, id, *level, *option, *length)
             .map(Answer::Value),
         Asked::Set(value) => options
-            .set(ends.0, ends.1, *level, *option, value)
+            .set(token, id, *level, *option, value)
             .map(|()| Answer::Nothing {}),
     };
     done.map_err(|error| match error {
