@@ -137,7 +137,7 @@ class PathManager:
     """A path manager for the network namespace of the thread that makes it.
 
     It hears of connections from then on. Where it takes charge it sets
-    `net.mptcp.path_manager=userspace`, and gives the setting back when it ends.
+    `net.mptcp.path_manager=userspace`, and gives the setting back when it is gone.
 
     Raises:
         PathManagerError: it cannot work here.

@@ -54,6 +54,11 @@ KERNEL_REFUSES = [
         "itself",
     ),
     (
+        {"EVENTS": SUBFLOW},
+        "x.yaml:2: hosts.client: the kernel leaves subflows to applications with the path manager "
+        "`application` only",
+    ),
+    (
         {"CLIENT": ", mptcp: {scheduler: {name: round-robin, num_segments: 2}}"},
         "x.yaml:2: hosts.client.mptcp.scheduler: the kernel's schedulers have no options",
     ),

@@ -84,7 +84,8 @@ pub struct Local {
     /// The address, and a port or 0 for any.
     pub address: SocketAddr,
     /// Its address id. In one connection an address (with its port) keeps one id, and an id one
-    /// address; otherwise the kernel answers EINVAL. It chooses one for 0 on opening a subflow.
+    /// address; otherwise the kernel answers EINVAL. On opening a subflow 0 is the id of the address at which
+    /// the connection was opened.
     pub id: u8,
     /// The subflow is a backup.
     pub backup: bool,

@@ -10,6 +10,9 @@ const FIRST_PAUSE: Nanos = 200_000_000;
 /// The longest pause.
 const LONGEST_PAUSE: Nanos = 30_000_000_000;
 
+/// How long the peer's answer is waited for.
+const PATIENCE: Nanos = 3_000_000_000;
+
 /// What was tried on one pair of addresses of one connection.
 #[derive(Clone, Copy, Debug, Default)]
 struct Attempt {
@@ -19,6 +22,8 @@ struct Attempt {
     under_way: usize,
     /// Failures since the last success.
     failures: u32,
+    /// When the last was ordered.
+    since: Nanos,
     /// Not before this time.
     not_before: Nanos,
 }
@@ -56,10 +61,31 @@ impl Attempts {
     }
 
     /// One is ordered.
-    pub(crate) fn ordered(&mut self, token: u32, local: IpAddr, remote: SocketAddr) {
-        let attempt = self.0.entry((token, local, remote)).or_default();
+    pub(crate) fn ordered(&mut self, now: Nanos, place: Place) {
+        let attempt = self.0.entry(place).or_default();
         attempt.ordered += 1;
         attempt.under_way += 1;
+        attempt.since = now;
+    }
+
+    /// Those whose answer is overdue; they are no longer waited for.
+    pub(crate) fn overdue(&mut self, now: Nanos) -> Vec<Place> {
+        let mut overdue = Vec::new();
+        for (place, attempt) in &mut self.0 {
+            if attempt.under_way > 0 && now >= attempt.since + PATIENCE {
+                attempt.under_way = 0;
+                attempt.pause(now);
+                overdue.push(*place);
+            }
+        }
+        overdue
+    }
+
+    /// What becomes of those under way is not told any more.
+    pub(crate) fn forget_outcomes(&mut self) {
+        self.0
+            .values_mut()
+            .for_each(|attempt| attempt.under_way = 0);
     }
 
     /// One is established.
@@ -92,9 +118,12 @@ impl Attempts {
         self.0.retain(|(other, _, _), _| *other != token);
     }
 
-    /// When something that must wait may be tried next.
-    pub(crate) fn next(&self, now: Nanos) -> Option<Nanos> {
-        let times = self.0.values().map(|attempt| attempt.not_before);
-        times.filter(|time| *time > now).min()
+    /// When an answer is overdue, or, where what fails is tried again, something may be.
+    pub(crate) fn next(&self, now: Nanos, tries_again: bool) -> Option<Nanos> {
+        let times = self.0.values().flat_map(|attempt| {
+            let overdue = (attempt.under_way > 0).then_some(attempt.since + PATIENCE);
+            [overdue, tries_again.then_some(attempt.not_before)]
+        });
+        times.flatten().filter(|time| *time > now).min()
     }
 }

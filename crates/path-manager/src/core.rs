@@ -106,11 +106,7 @@ impl Core {
             (EventKind::SubflowEstablished, Some(pair)) => {
                 self.attempts.succeeded(token, pair.0.ip(), pair.1);
                 if let Some(connection) = self.connections.get_mut(&token) {
-                    let subflow = Subflow {
-                        timeouts: 0,
-                        local_id: event.local_id,
-                    };
-                    connection.subflows.insert(pair, subflow);
+                    connection.subflows.insert(pair, Subflow::default());
                 }
             }
             (EventKind::SubflowClosed, Some(pair)) => {
@@ -118,7 +114,10 @@ impl Core {
                     let place = (token, pair.0.ip(), pair.1);
                     match connection.subflows.remove(&pair) {
                         Some(_) => self.attempts.closed(now, place),
-                        None => self.attempts.failed(now, place),
+                        None => {
+                            self.attempts.failed(now, place);
+                            connection.avoided.insert(place.1, now + AVOIDANCE);
+                        }
                     }
                 }
             }
@@ -185,12 +184,34 @@ impl Core {
         Some(connection.initial.0.ip())
     }
 
-    /// Local addresses of a connection's additional subflows, and their ids.
+    /// Ids that this host's addresses have in a connection.
     pub(crate) fn local_ids(&self, token: u32) -> Vec<(IpAddr, u8)> {
-        let subflows = self.connections.get(&token).map(|one| one.subflows.iter());
-        let ids = subflows.into_iter().flatten();
-        ids.filter_map(|(pair, subflow)| Some((pair.0.ip(), subflow.local_id?)))
-            .collect()
+        let connection = self.connections.get(&token);
+        let ids = connection.into_iter().flat_map(|one| &one.ids);
+        ids.map(|(address, id)| (*address, *id)).collect()
+    }
+
+    /// An address was given an id in a connection.
+    pub(crate) fn give_id(&mut self, token: u32, address: IpAddr, id: u8) {
+        if let Some(connection) = self.connections.get_mut(&token) {
+            connection.ids.insert(address, id);
+        }
+    }
+
+    /// Events were lost: these are the connections and subflows that there are. Those that nobody
+    /// has told of stay unknown.
+    pub fn resync(&mut self, tokens: &[u32], subflows: &[SubflowSample]) {
+        self.connections.retain(|token, _| tokens.contains(token));
+        for (token, connection) in &mut self.connections {
+            let own = subflows.iter().filter(|sample| sample.token == *token);
+            connection.subflows = own
+                .map(|sample| {
+                    let timeouts = sample.timeouts;
+                    ((sample.local, sample.remote), Subflow { timeouts })
+                })
+                .collect();
+        }
+        self.attempts.forget_outcomes();
     }
 
     /// Whether samples are of use: whether anything depends on them.
@@ -200,7 +221,7 @@ impl Core {
 
     /// When to ask for orders again though nothing has happened.
     pub fn next(&self, now: Nanos) -> Option<Nanos> {
-        let again = self.attempts.next(now).filter(|_| self.tries_again());
+        let again = self.attempts.next(now, self.tries_again());
         let avoided = self
             .connections
             .values()
@@ -212,6 +233,12 @@ impl Core {
     /// What is to be done now.
     pub fn orders(&mut self, now: Nanos) -> Vec<Order> {
         let tokens: Vec<u32> = self.connections.keys().copied().collect();
+        for (token, local, _) in self.attempts.overdue(now) {
+            // A peer that does not answer is tried again later, and another path meanwhile.
+            if let Some(connection) = self.connections.get_mut(&token) {
+                connection.avoided.insert(local, now + AVOIDANCE);
+            }
+        }
         for token in tokens {
             self.open(now, token);
             self.break_after_make(now, token);
@@ -253,7 +280,7 @@ impl Core {
                     break;
                 }
                 room -= 1;
-                self.attempts.ordered(token, one.local, one.remote);
+                self.attempts.ordered(now, place);
                 self.orders.push_back(Order::Open {
                     token,
                     local: one.local,

@@ -94,22 +94,25 @@ impl Daemon {
     fn listen(&mut self) -> io::Result<()> {
         let now = self.now();
         let core = &mut self.core;
-        match self.events.read(|event| core.hear(now, &event)) {
-            // What was lost is made up for by what follows, or not at all.
-            Err(error) if error.raw_os_error() == Some(libc::ENOBUFS) => {}
-            other => other?,
+        let mut lost = false;
+        loop {
+            match self.events.read(|event| core.hear(now, &event)) {
+                Err(error) if error.raw_os_error() == Some(libc::ENOBUFS) => lost = true,
+                other => break other?,
+            }
         }
         self.changes.drain()?;
         self.core.set_addresses(host::addresses()?);
-        if self.core.needs_samples() {
-            self.sample()?;
+        if self.core.needs_samples() || lost {
+            self.sample(lost)?;
         }
         Ok(())
     }
 
-    fn sample(&mut self) -> io::Result<()> {
-        let (mut bytes, mut subflows) = (Vec::new(), Vec::new());
+    fn sample(&mut self, lost: bool) -> io::Result<()> {
+        let (mut tokens, mut bytes, mut subflows) = (Vec::new(), Vec::new(), Vec::new());
         sock_diag::mptcp_sockets(&mut self.sockets, |info| {
+            tokens.extend(info.token);
             let carried = info.bytes_sent.zip(info.bytes_received);
             bytes.extend(
                 info.token
@@ -126,6 +129,9 @@ impl Daemon {
             });
             subflows.extend(sample);
         })?;
+        if lost {
+            self.core.resync(&tokens, &subflows);
+        }
         self.core.set_samples(&bytes, &subflows);
         Ok(())
     }
@@ -170,26 +176,32 @@ impl Daemon {
         let initial = self.core.initial_address(token);
         let in_use = || self.core.local_ids(token);
         let id = self.orders.address_id(token, initial, address, in_use)?;
+        let id = id.ok_or_else(|| io::Error::other("all ids of addresses are taken"))?;
         let local = Local {
             address,
-            id: id.ok_or_else(|| io::Error::other("all ids of addresses are taken"))?,
+            id,
             backup,
             interface: 0,
         };
-        self.orders.create_subflow(token, &local, remote)
+        self.orders.create_subflow(token, &local, remote)?;
+        self.core.give_id(token, address.ip(), id);
+        Ok(())
     }
 
     fn announce(&mut self, token: u32, address: IpAddr) -> io::Result<()> {
         let address = SocketAddr::new(address, 0);
         let in_use = || self.core.local_ids(token);
         let id = self.orders.address_id(token, None, address, in_use)?;
+        let id = id.ok_or_else(|| io::Error::other("all ids of addresses are taken"))?;
         let local = Local {
             address,
-            id: id.ok_or_else(|| io::Error::other("all ids of addresses are taken"))?,
+            id,
             backup: false,
             interface: 0,
         };
-        self.orders.announce(token, &local)
+        self.orders.announce(token, &local)?;
+        self.core.give_id(token, address.ip(), id);
+        Ok(())
     }
 
     fn withdraw(&mut self, token: u32, address: IpAddr) -> io::Result<()> {

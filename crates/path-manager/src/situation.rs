@@ -32,6 +32,8 @@ pub(crate) struct Connection {
     pub(crate) told: Vec<IpAddr>,
     /// Bytes that it has carried, both ways together.
     pub(crate) bytes: u64,
+    /// Ids of this host's addresses: once given, an id stays with its address.
+    pub(crate) ids: BTreeMap<IpAddr, u8>,
     /// Addresses whose path was lost, and until when another is preferred.
     pub(crate) avoided: BTreeMap<IpAddr, Nanos>,
 }
@@ -41,8 +43,6 @@ pub(crate) struct Connection {
 pub(crate) struct Subflow {
     /// Retransmission timeouts in a row.
     pub(crate) timeouts: u8,
-    /// Id of its local address.
-    pub(crate) local_id: Option<u8>,
 }
 
 impl Connection {
@@ -55,6 +55,7 @@ impl Connection {
             announced: BTreeMap::new(),
             told: Vec::new(),
             bytes: 0,
+            ids: BTreeMap::new(),
             avoided: BTreeMap::new(),
         }
     }

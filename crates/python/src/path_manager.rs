@@ -39,7 +39,7 @@ impl PathManager {
         })
     }
 
-    /// Works until it is stopped, and gives the charge back. `tell` is given each order as JSON, and why it was refused.
+    /// Works until it is stopped. `tell` is given each order as JSON, and why it was refused.
     fn run(&self, py: Python<'_>, tell: Py<PyAny>) -> PyResult<()> {
         py.detach(|| {
             let mut daemon = self.daemon.lock().unwrap_or_else(PoisonError::into_inner);
@@ -53,9 +53,6 @@ impl PathManager {
                     let _ = self.stop.write(1);
                 }
             });
-            if let Some(before) = &self.before {
-                before.restore().map_err(|error| failed(&error))?;
-            }
             raised.map_or(Ok(()), Err)?;
             ended.map_err(|error| failed(&error))
         })
@@ -65,6 +62,15 @@ impl PathManager {
     fn stop(&self) -> PyResult<()> {
         let written = self.stop.write(1);
         written.map(drop).map_err(|error| failed(&error.into()))
+    }
+}
+
+impl Drop for PathManager {
+    fn drop(&mut self) {
+        if let Some(before) = &self.before {
+            // Who has lost the privilege meanwhile cannot mend it, either.
+            let _ = before.restore();
+        }
     }
 }
 

@@ -82,7 +82,9 @@ enum mptcplab_subflow_error {
 	/* An argument is a null pointer, no address, or out of range. */
 	MPTCPLAB_SUBFLOW_INVALID = -27,
 	/* A fault of the library. */
-	MPTCPLAB_SUBFLOW_FAULT = -28
+	MPTCPLAB_SUBFLOW_FAULT = -28,
+	/* The connection is being closed by one of its ends. */
+	MPTCPLAB_SUBFLOW_CLOSING = -29,
 };
 
 /* MPTCPLAB_SUBFLOW_VERSION of the library that the program runs with. */

@@ -31,7 +31,7 @@ const INVALID: c_int = -27;
 const FAULT: c_int = -28;
 
 /// Name and meaning of the codes -1, -2 …
-const CODES: [(&CStr, &CStr); 28] = [
+const CODES: [(&CStr, &CStr); 29] = [
     (c"not_mptcp", c"the socket is of another protocol"),
     (c"not_connected", c"the socket is not connected"),
     (
@@ -87,6 +87,7 @@ const CODES: [(&CStr, &CStr); 28] = [
     (c"kernel", c"the kernel refused"),
     (c"invalid", c"invalid argument"),
     (c"fault", c"a fault of the library"),
+    (c"closing", c"the connection is being closed"),
 ];
 
 thread_local! {
@@ -137,6 +138,7 @@ fn code(error: &Error) -> c_int {
         Error::NoMptcp => -24,
         Error::Protocol { .. } => -25,
         Error::Kernel { .. } => -26,
+        Error::Closing => -29,
     }
 }
 
@@ -193,6 +195,7 @@ mod tests {
                 reason: String::new(),
             },
             Error::NoMptcp,
+            Error::Closing,
             Error::kernel("", &std::io::Error::other("")),
         ];
         for error in errors {
@@ -204,7 +207,7 @@ mod tests {
 
     #[test]
     fn no_number_is_beyond_the_codes() {
-        for code in [0, 1, -29, c_int::MIN, c_int::MAX] {
+        for code in [0, 1, -30, c_int::MIN, c_int::MAX] {
             assert!(row(code).is_none());
         }
     }

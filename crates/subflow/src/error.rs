@@ -25,6 +25,9 @@ pub enum Error {
          acknowledgement, once data went either way"
     )]
     NotEstablished,
+    /// The connection is being closed by one of its ends.
+    #[error("the connection is being closed by one of its ends: no subflow joins any more")]
+    Closing,
     /// The connection goes on as plain TCP.
     #[error("the connection has fallen back to TCP: {reason}")]
     FellBack {

@@ -8,6 +8,7 @@
 mod client;
 mod error;
 mod event;
+mod fallback;
 mod manager;
 pub mod orders;
 pub mod own;

@@ -15,7 +15,7 @@ pub use crate::orders::Open;
 use crate::client::Client;
 use crate::orders::{Opening, Orders};
 use crate::own::connection;
-use crate::protocol::{Answer, OPTION_BYTES, Order};
+use crate::protocol::{Answer, Order};
 use crate::wait::{after, wait};
 use crate::watch::Watch;
 use crate::{Error, Interrupt, subflow_option};
@@ -198,7 +198,7 @@ impl Manager {
             subflow: id,
             level,
             option,
-            length: OPTION_BYTES,
+            length: option_bytes(level, option),
         };
         match &mut self.way {
             Way::Direct(_) => Err(options_by_broker()),
@@ -276,8 +276,10 @@ impl Direct {
                 there_is.then_some(()).ok_or(Error::TimedOut { timeout_ms })
             });
             if let Err(error) = waited {
+                // Of a subflow that ends while the connection closes there is no event.
+                let ended = opening.look(socket);
                 self.orders.abandon(&opening);
-                return Err(error);
+                return ended.unwrap_or(Err(error));
             }
             let mut decided = None;
             let read = self.events.read(|event| {
@@ -342,5 +344,15 @@ pub(crate) fn unexpected() -> Error {
 fn options_by_broker() -> Error {
     Error::NeedsBpf {
         reason: "start `mptcplab broker` as root; it loads the program".to_owned(),
+    }
+}
+
+/// How many bytes the kernel wants for an option of a subflow: just those of a number, but for the
+/// one that is a name.
+fn option_bytes(level: i32, option: i32) -> usize {
+    const TCP_CA_NAME_MAX: usize = 16;
+    match (level, option) {
+        (libc::IPPROTO_TCP, libc::TCP_CONGESTION) => TCP_CA_NAME_MAX,
+        _ => size_of::<libc::c_int>(),
     }
 }

@@ -18,6 +18,9 @@ use crate::event::reason;
 use crate::own::{Connection, connection};
 use crate::{Error, socket};
 
+/// The most subflows of a connection: more are not told of.
+const MOST_SUBFLOWS: u32 = 255;
+
 /// How often an address id is chosen anew where others open subflows of the connection meanwhile.
 const TRIES: u32 = 20;
 
@@ -147,10 +150,16 @@ impl Orders {
     ///
     /// # Errors
     /// As [`Self::connection`]; [`Error::FamiliesDiffer`], [`Error::NoInterface`],
-    /// [`Error::KernelPathManager`], [`Error::NotEstablished`], [`Error::NotLocal`],
+    /// [`Error::LimitReached`], [`Error::KernelPathManager`], [`Error::NotEstablished`],
+    /// [`Error::Closing`], [`Error::NotLocal`],
     /// [`Error::NoRoute`], [`Error::NoIdLeft`], [`Error::NotPrivileged`], [`Error::Kernel`].
     pub fn open_subflow(&mut self, socket: BorrowedFd<'_>, order: &Open) -> Result<Opening, Error> {
         let before = self.connection(socket)?;
+        if before.subflows.len() >= MOST_SUBFLOWS as usize {
+            return Err(Error::LimitReached {
+                limit: MOST_SUBFLOWS,
+            });
+        }
         let remote = remote_of(socket, order)?;
         let interface = match &order.interface {
             None => 0,
@@ -174,6 +183,9 @@ impl Orders {
             match sent {
                 Ok(()) => break,
                 Err(error) if self.is_id_taken(&error) && tries < TRIES => {}
+                Err(error) if error.raw_os_error() == Some(libc::ENOTCONN) => {
+                    return Err(before.why_not_yet());
+                }
                 Err(error) => return Err(self.why_not_opened(&error, order.local, remote)),
             }
         }
@@ -337,7 +349,7 @@ impl Orders {
             Some(libc::ENETUNREACH | libc::EHOSTUNREACH | libc::ENETDOWN) => {
                 Error::NoRoute { local, remote }
             }
-            Some(libc::ENOTCONN) => Error::NotEstablished,
+            Some(libc::ESRCH) => Error::NotConnected,
             _ => self.why("open a subflow", error),
         }
     }

@@ -12,6 +12,7 @@ use nix::sys::socket::{SockaddrStorage, getpeername};
 use serde::Serialize;
 
 use crate::Error;
+use crate::fallback;
 use crate::socket::protocol;
 
 /// A connection and its subflows.
@@ -77,6 +78,16 @@ impl Connection {
         found.ok_or(Error::NoSuchSubflow { id })
     }
 
+    /// Why the kernel opens no subflow of it: where data was acknowledged or came in, the handshake
+    /// was confirmed, and one of the ends has closed.
+    pub(crate) fn why_not_yet(&self) -> Error {
+        let carried = [self.info.bytes_acked, self.info.bytes_received];
+        match carried.iter().flatten().any(|bytes| *bytes > 0) {
+            true => Error::Closing,
+            false => Error::NotEstablished,
+        }
+    }
+
     /// Local addresses of its subflows with their ids, where the kernel tells.
     pub(crate) fn local_ids(&self) -> Vec<(IpAddr, u8)> {
         let known = self.subflows.iter().filter_map(|subflow| {
@@ -103,12 +114,10 @@ pub fn connection(socket: impl AsFd) -> Result<Connection, Error> {
         return Err(Error::NotConnected);
     }
     // After a fallback the kernel tells nothing of MPTCP any more.
-    let found = ask(&fd).ok_or_else(|| Error::FellBack {
-        reason: NOT_SPOKEN.to_owned(),
+    let found = ask(&fd).filter(|found| found.info.fallback != Some(true));
+    let found = found.ok_or_else(|| Error::FellBack {
+        reason: fallback::reason(),
     })?;
-    if found.info.fallback == Some(true) {
-        return Err(fell_back(&found.info));
-    }
     let token = found.info.token.filter(|&token| token != 0);
     Ok(Connection {
         token: token.ok_or(Error::NotConnected)?,
@@ -200,21 +209,4 @@ fn current(subflows: Vec<Subflow>) -> Vec<OwnSubflow> {
         .collect();
     current.sort_by_key(|subflow| subflow.id);
     current
-}
-
-const NOT_SPOKEN: &str =
-    "the peer answered without MPTCP; it does not speak it, or a middlebox took the option away";
-
-fn fell_back(info: &MptcpInfo) -> Error {
-    let reason = match info.remote_key_received {
-        Some(false) => NOT_SPOKEN,
-        Some(true) => {
-            "after an MPTCP handshake data came without a valid mapping; a middlebox changes \
-             options or data"
-        }
-        None => "the kernel does not tell why",
-    };
-    Error::FellBack {
-        reason: reason.to_owned(),
-    }
 }

@@ -317,6 +317,42 @@ fn a_subflow_that_is_ordered_at_once_waits_until_the_peer_has_confirmed() {
 }
 
 #[test]
+fn nothing_joins_a_connection_that_is_being_closed() {
+    if !inside("nothing_joins_a_connection_that_is_being_closed") {
+        return;
+    }
+    let hosts = Hosts::new(2);
+    let listener = hosts.listen(false);
+    let _server_events = hosts.server.run(Manager::direct).unwrap().unwrap();
+    let (client, _server) = hosts.connect(&listener, false);
+    client.shutdown(std::net::Shutdown::Write).unwrap();
+    let mut manager = hosts.client.run(Manager::direct).unwrap().unwrap();
+    let order = Open::from(any_port(hosts.client_address(2, false)));
+    assert_eq!(manager.open_subflow(&client, &order), Err(Error::Closing));
+}
+
+#[test]
+fn a_connection_has_its_limit() {
+    if !inside("a_connection_has_its_limit") {
+        return;
+    }
+    let hosts = Hosts::new(1);
+    let listener = hosts.listen(false);
+    let _server_events = hosts.server.run(Manager::direct).unwrap().unwrap();
+    let (client, _server) = hosts.connect(&listener, false);
+    let open = || {
+        let mut manager = Manager::direct().unwrap();
+        let order = Open::from(any_port(hosts.client_address(1, false)));
+        for _ in 0..254 {
+            manager.open_subflow(&client, &order).unwrap();
+        }
+        let error = manager.open_subflow(&client, &order);
+        assert_eq!(error, Err(Error::LimitReached { limit: 255 }));
+    };
+    hosts.client.run(open).unwrap();
+}
+
+#[test]
 fn orders_about_other_sockets_are_refused() {
     if !inside("orders_about_other_sockets_are_refused") {
         return;

@@ -54,6 +54,13 @@ class NotEstablished(SubflowError):
     number = errno.ENOTCONN
 
 
+class Closing(SubflowError):
+    """The connection is being closed by one of its ends: no subflow joins any more."""
+
+    kind = "closing"
+    number = errno.ESHUTDOWN
+
+
 class FellBack(SubflowError):
     """The connection goes on as plain TCP."""
 

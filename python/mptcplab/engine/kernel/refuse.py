@@ -16,6 +16,7 @@ from mptcplab.engine.refusal import Refusal
 from mptcplab.scenario.flows import flows
 from mptcplab.scenario.host import Mptcp
 from mptcplab.scenario.model import Scenario
+from mptcplab.scenario.path_manager import path_manager
 from mptcplab.scenario.tree import Path
 
 
@@ -43,6 +44,12 @@ def impossible(scenario: Scenario) -> Iterator[Refusal]:
             path = ("events", index, "subflow")
             reason = "the kernel engine's FTP is a program that opens no subflows itself"
             yield Refusal(reason, path, scenario)
+        elif event.subflow is not None:
+            client = event.subflow.source.partition(".")[0]
+            if path_manager(scenario, client).kind != "application":
+                path = ("hosts", client)
+                reason = "the kernel leaves subflows to applications with the path manager"
+                yield Refusal(f"{reason} `application` only", path, scenario)
     for name, host in scenario.hosts.items():
         if host.mptcp.scheduler is not None and host.mptcp.scheduler.has_options:
             path = ("hosts", name, "mptcp", "scheduler")
