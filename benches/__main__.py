@@ -14,6 +14,7 @@ from . import (
     experiments,
     fidelity,
     figures,
+    netcat,
     ns3,
     set_up,
     speed,
@@ -35,8 +36,9 @@ _BENCHES = {
     "ns-3": ns3.measure,
     "trace": trace.measure,
     "broker": broker.measure,
+    "netcat": netcat.measure,
 }
-_ON_REQUEST = {"broker", "cross-check", "experiments", "ns-3", "speed", "trace"}
+_ON_REQUEST = {"broker", "cross-check", "experiments", "netcat", "ns-3", "speed", "trace"}
 """Those that take long or install something: not run unless named."""
 
 

@@ -136,5 +136,5 @@ def test_a_peer_without_mptcp_is_told(carfi: World, tmp_path: Path) -> None:
     client = Netcat(words, tmp_path, stdin=subprocess.PIPE, prefix=carfi.client.prefix)
     status, _, told = client.end(b"hello")
     assert status == 0
-    assert "no subflows: the peer does not speak MPTCP" in told
+    assert "no subflows: the connection has fallen back to TCP" in told
     assert server.end()[:2] == (0, b"hello")

@@ -85,15 +85,11 @@ fn has_no_ipv6(error: &io::Error) -> bool {
     matches!(number, Some(libc::EAFNOSUPPORT | libc::EADDRNOTAVAIL))
 }
 
-/// Waits for the next client.
+/// Waits for the next client; who it is stands in [`Stream::peer`].
 ///
 /// # Errors
 /// What accept(2) gives; a signal.
-pub(crate) fn accept(
-    listener: &Socket,
-    report: &Report,
-    signals: &Signals,
-) -> Result<Stream, Failure> {
+pub(crate) fn accept(listener: &Socket, signals: &Signals) -> Result<Stream, Failure> {
     loop {
         ready(listener.as_fd(), PollFlags::POLLIN, None, signals)?;
         let (socket, address) = match listener.accept() {
@@ -109,7 +105,6 @@ pub(crate) fn accept(
             Some(at) => format!("{} port {}", at.ip().to_canonical(), at.port()),
             None => "the peer".to_owned(),
         };
-        report.told(&format!("connection from {peer}"));
         return Ok(Stream { socket, peer });
     }
 }

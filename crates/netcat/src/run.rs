@@ -94,13 +94,15 @@ fn serve(
         return one(&stream, options, standard, managers, report, signals);
     }
     if protocol == Protocol::Tcp && !options.keep {
-        let stream = accept(&listener, report, signals)?;
+        let stream = accept(&listener, signals)?;
         // Whoever comes next is refused. Subflows of MPTCP would be, too: they need the listener.
         drop(listener);
+        report.told(&format!("connection from {}", stream.peer));
         return one(&stream, options, standard, managers, report, signals);
     }
     loop {
-        let stream = accept(&listener, report, signals)?;
+        let stream = accept(&listener, signals)?;
+        report.told(&format!("connection from {}", stream.peer));
         let result = one(&stream, options, standard, managers, report, signals);
         if !options.keep {
             return result;
