@@ -47,6 +47,8 @@ pub(super) fn run<'scope, 'env>(
 ) -> Account {
     let plain = match connection(stream) {
         Ok(_) => None,
+        // It was over before anybody looked.
+        Err(Error::NotConnected) => return Account::default(),
         // The socket asked for MPTCP.
         Err(Error::NotMptcp) => {
             Some("the peer does not speak MPTCP, or something between takes it away".to_owned())
