@@ -27,6 +27,8 @@ use crate::server::Shared;
 const TURN_SESSIONS: usize = 256;
 /// How long events may gather while nobody waits for them.
 const IDLE: Duration = Duration::from_secs(5);
+/// How often events may be lost while old ones are forgotten.
+const MOST_LOSSES: usize = 16;
 /// How long to wait before asking again whether descriptors are free.
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -119,22 +121,20 @@ impl User {
         let idle = self.desk.is_idle().then_some(IDLE);
         let timeout = [hurry, left, idle].into_iter().flatten().min();
         let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout).ok());
-        let heard = if self.desk.is_idle() {
-            PollFlags::empty()
-        } else {
-            PollFlags::IN
-        };
         // Who is too fast waits.
         let read = if hurry.is_some() {
             PollFlags::empty()
         } else {
             PollFlags::IN
         };
-        let mut waited = [
+        let mut waited = vec![
             PollFd::new(&self.door.bell, PollFlags::IN),
-            PollFd::new(&self.events, heard),
             PollFd::new(&self.ready, read),
         ];
+        // Lost events wake up whoever looks at their socket, whatever he waits for.
+        if !self.desk.is_idle() {
+            waited.push(PollFd::new(&self.events, PollFlags::IN));
+        }
         match poll(&mut waited, timeout.as_ref()) {
             Ok(_) | Err(Errno::INTR) => {}
             // Without memory for it there is nothing better to do.
@@ -183,8 +183,7 @@ impl User {
     fn hear(&mut self) {
         if self.desk.is_idle() {
             // Nobody waits for them; so they take no memory.
-            let _ = self.events.read(|_| {});
-            return;
+            return forget(&mut self.events);
         }
         let desk = &mut self.desk;
         if self.events.read(|event| desk.happened(&event)).is_err() {
@@ -225,7 +224,7 @@ impl User {
                     self.bucket.take(now);
                     if self.desk.is_idle() {
                         // What happened before is nobody's concern.
-                        let _ = self.events.read(|_| {});
+                        forget(&mut self.events);
                     }
                     self.desk.request(number, letter.into(), now);
                     self.send_to(number);
@@ -291,4 +290,11 @@ impl User {
             }
         }
     }
+}
+
+/// Takes what the kernel has told so far, and leaves nothing of it.
+fn forget(events: &mut Events) {
+    // What came after a loss is still to be read.
+    let is_loss = |error: io::Error| error.raw_os_error() == Some(libc::ENOBUFS);
+    let _ = (0..MOST_LOSSES).find(|_| !events.read(|_| {}).is_err_and(is_loss));
 }
