@@ -29,6 +29,12 @@ pub trait Hand {
     /// [`Error::Kernel`].
     fn interfaces(&mut self, address: IpAddr) -> Result<Vec<String>, Error>;
 
+    /// What an interface is called, by this or another of its names; `None` where there is none.
+    ///
+    /// # Errors
+    /// [`Error::Kernel`].
+    fn interface_name(&mut self, name: &str) -> Result<Option<String>, Error>;
+
     /// Sends the SYN of a new subflow.
     ///
     /// # Errors
@@ -127,6 +133,11 @@ impl Hand for Kernel {
     fn interfaces(&mut self, address: IpAddr) -> Result<Vec<String>, Error> {
         let found = self.interfaces.with(address);
         found.map_err(|error| Error::kernel("ask which interface has an address", &error))
+    }
+
+    fn interface_name(&mut self, name: &str) -> Result<Option<String>, Error> {
+        let found = self.interfaces.name(name);
+        found.map_err(|error| Error::kernel("ask for an interface", &error))
     }
 
     fn open(&mut self, socket: &OwnedFd, order: &Open) -> Result<Opening, Error> {

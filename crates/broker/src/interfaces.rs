@@ -14,6 +14,9 @@ const LINK_HEADER_BYTES: usize = 16;
 /// `struct ifaddrmsg`
 const ADDRESS_HEADER_BYTES: usize = 8;
 const IFLA_IFNAME: u16 = 3;
+/// A list of `IFLA_ALT_IFNAME`.
+const IFLA_PROP_LIST: u16 = 52;
+const IFLA_ALT_IFNAME: u16 = 53;
 const IFA_ADDRESS: u16 = 1;
 const IFA_LOCAL: u16 = 2;
 
@@ -59,6 +62,21 @@ impl Interfaces {
             .filter_map(|index| names.remove(index))
             .collect())
     }
+
+    /// What the interface is called that has this name, or has it besides its own.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub(crate) fn name(&mut self, of: &str) -> io::Result<Option<String>> {
+        let mut found = None;
+        let request = [0; LINK_HEADER_BYTES];
+        self.netlink.dump(RTM_GETLINK, &request, |message| {
+            if is_called(message, of.as_bytes()) {
+                found = name(message);
+            }
+        })?;
+        Ok(found)
+    }
 }
 
 /// Whether the address of a message is this one.
@@ -79,8 +97,24 @@ fn has(message: &[u8], address: IpAddr) -> Option<bool> {
 fn name(message: &[u8]) -> Option<String> {
     let mut attributes = attributes(message.get(LINK_HEADER_BYTES..)?);
     let (_, name) = attributes.find(|&(kind, _)| kind == IFLA_IFNAME)?;
-    let name = name.split(|&byte| byte == 0).next()?;
-    Some(String::from_utf8_lossy(name).into_owned())
+    Some(String::from_utf8_lossy(text(name)).into_owned())
+}
+
+/// Whether one of the names of a message's interface is this one.
+fn is_called(message: &[u8], wanted: &[u8]) -> bool {
+    let rest = message.get(LINK_HEADER_BYTES..).unwrap_or_default();
+    attributes(rest).any(|(kind, value)| match kind {
+        IFLA_IFNAME => text(value) == wanted,
+        IFLA_PROP_LIST => {
+            attributes(value).any(|(kind, value)| kind == IFLA_ALT_IFNAME && text(value) == wanted)
+        }
+        _ => false,
+    })
+}
+
+/// Up to the closing zero.
+fn text(value: &[u8]) -> &[u8] {
+    value.split(|&byte| byte == 0).next().unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -113,6 +147,7 @@ mod tests {
         fn any_bytes_are_read_without_panic(bytes: Vec<u8>) {
             has(&bytes, IpAddr::from([127, 0, 0, 1]));
             name(&bytes);
+            is_called(&bytes, b"eth0");
         }
     }
 }

@@ -224,7 +224,7 @@ fn what_the_policy_forbids_is_not_done() {
     let hosts = Hosts::new(3);
     let mut rule = anything();
     rule["place"] = "policy.yaml:2".into();
-    rule["interfaces"] = serde_json::json!(["eth1", "eth2"]);
+    rule["interfaces"] = serde_json::json!(["eth1", "eth2", "wlan*", "*:1"]);
     rule["max_subflows"] = 2.into();
     rule["backup"] = false.into();
     rule["announce"] = "own".into();
@@ -248,6 +248,22 @@ fn what_the_policy_forbids_is_not_done() {
         ..from(address(2))
     };
     forbidden(manager.open_subflow(&client, &bound).map(drop));
+    // Nor is it by another of its names, or by one that the kernel would cut.
+    ip(&hosts.client, "link property add dev eth3 altname wlan3");
+    ip(&hosts.client, "link property add dev eth2 altname second");
+    let by = |name: &str| Open {
+        interface: Some(name.to_owned()),
+        ..from(address(2))
+    };
+    let reason = forbidden(manager.open_subflow(&client, &by("wlan3")).map(drop));
+    assert!(reason.contains("interface eth3 "), "{reason}");
+    for name in ["eth3:1", "eth3\0:1", "eth2\0", "wlan4", ""] {
+        let refused = manager.open_subflow(&client, &by(name));
+        let name = name.to_owned();
+        assert_eq!(refused, Err(Error::NoInterface { name }));
+    }
+    let named = manager.open_subflow(&client, &by("second")).unwrap();
+    manager.close_subflow(&client, named).unwrap();
     let third = SocketAddr::new(address(3), 0);
     forbidden(manager.announce(&client, third).map(drop));
     manager

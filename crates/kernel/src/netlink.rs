@@ -96,11 +96,11 @@ impl Netlink {
     /// Index of an interface of the socket's namespace, by its name.
     ///
     /// # Errors
-    /// `ENODEV` where there is none.
+    /// `ENODEV` where there is none; names that the kernel would cut (at a zero or a colon) name none.
     pub fn interface_index(&self, name: &str) -> io::Result<u32> {
         // SAFETY: all zeros is such a structure.
         let mut request: libc::ifreq = unsafe { mem::zeroed() };
-        if name.len() >= request.ifr_name.len() {
+        if name.len() >= request.ifr_name.len() || name.contains(['\0', ':']) {
             return Err(io::Error::from_raw_os_error(libc::ENODEV));
         }
         for (place, byte) in request.ifr_name.iter_mut().zip(name.bytes()) {

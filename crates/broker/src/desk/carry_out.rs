@@ -38,8 +38,13 @@ impl<H: Hand> Desk<H> {
         *token = Some(found);
         let nothing = || Some(Answer::Nothing {});
         match order {
-            Order::Open(open) => {
+            Order::Open(mut open) => {
                 rule.check_room(subflows)?;
+                if let Some(name) = open.interface.take() {
+                    // The policy and the kernel are to mean the same one.
+                    let found = self.hand.interface_name(&name)?;
+                    open.interface = Some(found.ok_or(Error::NoInterface { name })?);
+                }
                 self.check_local(rule, open.local, open.interface.as_deref())?;
                 self.check_openings()?;
                 let waiting = Waiting {

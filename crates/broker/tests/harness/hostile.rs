@@ -83,6 +83,10 @@ impl Hand for Kernel {
         })
     }
 
+    fn interface_name(&mut self, name: &str) -> Result<Option<String>, Error> {
+        Ok((name != "wlan1").then(|| name.to_owned()))
+    }
+
     fn open(&mut self, socket: &Socket, order: &Open) -> Result<Opening, Error> {
         match order.local.port() % 4 {
             0 => return Err(Error::NotEstablished),
