@@ -3,30 +3,55 @@
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 
-use rustix::net::sockopt;
-
 use crate::policy::Who;
 
 /// A client, as it was when it connected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Peer {
     pub(crate) who: Who,
+    /// 0 where it is outside of the broker's process namespace.
     pub(crate) pid: i32,
 }
 
 impl Peer {
     pub(crate) fn of(session: impl AsFd) -> io::Result<Self> {
-        let credentials = sockopt::socket_peercred(&session)?;
+        let credentials = credentials(&session)?;
         let mut groups = groups(&session)?;
-        groups.push(credentials.gid.as_raw());
+        groups.push(credentials.gid);
         Ok(Self {
             who: Who {
-                uid: credentials.uid.as_raw(),
+                uid: credentials.uid,
                 groups,
             },
-            pid: credentials.pid.as_raw_nonzero().get(),
+            pid: credentials.pid,
         })
     }
+}
+
+/// Process, user and group (`SO_PEERCRED`). Not by rustix, to which no process is 0.
+fn credentials(session: impl AsFd) -> io::Result<libc::ucred> {
+    let mut credentials = libc::ucred {
+        pid: 0,
+        uid: u32::MAX,
+        gid: u32::MAX,
+    };
+    let mut bytes = size_of::<libc::ucred>() as libc::socklen_t;
+    // SAFETY: the kernel writes at most the given bytes, which are those of three numbers.
+    let result = unsafe {
+        let fd = session.as_fd().as_raw_fd();
+        let into = (&raw mut credentials).cast();
+        libc::getsockopt(
+            fd,
+            libc::SOL_SOCKET,
+            libc::SO_PEERCRED,
+            into,
+            &raw mut bytes,
+        )
+    };
+    if result != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(credentials)
 }
 
 /// Supplementary groups (`SO_PEERGROUPS`).
