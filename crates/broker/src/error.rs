@@ -27,6 +27,9 @@ pub enum StartError {
     /// systemd passed something else than a listening socket of the right kind.
     #[error("systemd passed {0}: the unit needs one ListenSequentialPacket=")]
     Passed(String),
+    /// The process has threads, which would keep what the broker gives up.
+    #[error("the process has {0} threads: start the broker in one that has a single thread")]
+    Threads(usize),
     /// The system refuses something.
     #[error("{doing}: {error}")]
     System {

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::convert::Infallible;
+use std::fs;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
@@ -29,8 +30,10 @@ use crate::threads::{Away, UserThread};
 use crate::user::Arrival;
 use crate::{Config, StartError, confine, options};
 
-/// How long to wait for a free descriptor.
+/// How long to wait for a free descriptor, or for somebody to be turned away.
 const PAUSE: Duration = Duration::from_millis(100);
+/// Clients that are accepted before it is looked whether to stop.
+const TURN_CLIENTS: usize = 64;
 /// How long threads may take to end.
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -59,6 +62,12 @@ pub struct Broker {
 /// # Errors
 /// Why it cannot start.
 pub fn run(config: &Config) -> Result<Infallible, StartError> {
+    let threads = fs::read_dir("/proc/self/task")
+        .map_err(|error| StartError::system("counting threads in /proc/self/task", error))?
+        .count();
+    if threads != 1 {
+        return Err(StartError::Threads(threads));
+    }
     let mut signals = SigSet::empty();
     signals.add(Signal::SIGTERM);
     signals.add(Signal::SIGINT);
@@ -138,14 +147,18 @@ impl Broker {
     /// # Errors
     /// Where no thread can be made.
     pub fn serve(mut self, stop: BorrowedFd<'_>) -> Result<(), StartError> {
-        let away = Away::new()?;
+        // Each holds a descriptor.
+        let away = Away::new(self.shared.limits.sessions)?;
         if let Some((options, jobs)) = self.jobs.take() {
             let thread = thread::Builder::new().name("options".to_owned());
             let made = thread.spawn(move || options::serve(options, &jobs));
             made.map_err(|error| StartError::system("starting a thread", error))?;
         }
-        while !self.wait(stop) {
-            loop {
+        while !self.wait(stop, &away) {
+            for _ in 0..TURN_CLIENTS {
+                if away.is_full() {
+                    break;
+                }
                 match self.listener.accept() {
                     Ok(Some(session)) => self.admit(session, &away),
                     Ok(None) => break,
@@ -159,21 +172,26 @@ impl Broker {
         }
         if let Err(error) = self.listener.remove_file() {
             let journal = &self.shared.journal;
-            journal.write(&format!("the socket's file stays: {error}"));
+            journal.write(&format!(
+                "the socket's file stays for the next broker to replace: {error}"
+            ));
         }
         self.end();
         Ok(())
     }
 
-    /// Waits for a client, or for the end: then true.
-    fn wait(&self, stop: BorrowedFd<'_>) -> bool {
-        let mut waited = [
-            PollFd::new(&self.listener, PollFlags::IN),
-            PollFd::from_borrowed_fd(stop, PollFlags::IN),
-        ];
+    /// Waits for a client whom there is room for, or for the end: then true.
+    fn wait(&self, stop: BorrowedFd<'_>, away: &Away) -> bool {
+        let mut waited = vec![PollFd::from_borrowed_fd(stop, PollFlags::IN)];
+        let mut timeout = None;
+        if away.is_full() {
+            timeout = Timespec::try_from(PAUSE).ok();
+        } else {
+            waited.push(PollFd::new(&self.listener, PollFlags::IN));
+        }
         // Interrupted or not, clients are looked for.
-        let _ = poll(&mut waited, None::<&Timespec>);
-        !waited[1].revents().is_empty()
+        let _ = poll(&mut waited, timeout.as_ref());
+        !waited[0].revents().is_empty()
     }
 
     fn admit(&mut self, session: OwnedFd, away: &Away) {
@@ -201,7 +219,12 @@ impl Broker {
         if desk.inside() > 2 * self.shared.limits.sessions {
             return away.send(session, "you have too many talks with the broker");
         }
-        desk.send(Arrival { session, peer });
+        if let Err(session) = desk.send(Arrival { session, peer }) {
+            away.send(
+                session,
+                "the thread that serves you has just ended; try again",
+            );
+        }
     }
 
     /// Ends the threads, but waits for none that is stuck.

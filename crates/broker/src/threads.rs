@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
 
 use rustix::event::{EventfdFlags, eventfd};
 
@@ -15,24 +14,31 @@ use crate::post::turn_away;
 use crate::server::Shared;
 use crate::user::{Arrival, Door, User};
 
-/// How long to wait until somebody is turned away.
-const PAUSE: Duration = Duration::from_millis(100);
-/// Clients that wait to be turned away.
-const MOST_TURNED_AWAY: usize = 256;
-
-/// The thread that serves a user, as seen from here.
+/// The thread that serves a user, as seen from here. It ends once this is dropped.
 pub(crate) struct UserThread {
+    // Dropped in this order: the bell rings when nobody comes any more.
     arrivals: Sender<Arrival>,
-    bell: Arc<OwnedFd>,
+    bell: Bell,
     inside: Arc<AtomicUsize>,
     thread: JoinHandle<()>,
 }
+
+/// Rings when it is dropped.
+struct Bell(Arc<OwnedFd>);
 
 /// A thread that turns clients away. Even to close a client's talk may last for ever: what he sent
 /// and nobody received is closed with it.
 pub(crate) struct Away {
     clients: Sender<(OwnedFd, &'static str)>,
     waiting: Arc<AtomicUsize>,
+    /// How many may wait.
+    most: usize,
+}
+
+impl Drop for Bell {
+    fn drop(&mut self) {
+        ring(&self.0);
+    }
 }
 
 impl UserThread {
@@ -55,7 +61,7 @@ impl UserThread {
             .spawn(serve)?;
         Ok(Self {
             arrivals: sender,
-            bell,
+            bell: Bell(bell),
             inside,
             thread,
         })
@@ -75,23 +81,26 @@ impl UserThread {
         self.inside.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn send(&self, arrival: Arrival) {
+    /// Lets somebody in; gives his talk back where the thread has just ended.
+    pub(crate) fn send(&self, arrival: Arrival) -> Result<(), OwnedFd> {
         self.inside.fetch_add(1, Ordering::Relaxed);
-        // Where the thread has just ended, the talk is closed and the client comes again.
-        let _ = self.arrivals.send(arrival);
-        ring(&self.bell);
+        let sent = self.arrivals.send(arrival);
+        ring(&self.bell.0);
+        sent.map_err(|unheard| unheard.0.session)
     }
 
     /// Tells the thread that nobody comes any more.
     pub(crate) fn end(self) -> JoinHandle<()> {
-        drop(self.arrivals);
-        ring(&self.bell);
         self.thread
     }
 }
 
 impl Away {
-    pub(crate) fn new() -> Result<Self, StartError> {
+    /// One for whom so many clients may wait.
+    ///
+    /// # Errors
+    /// Where no thread can be made.
+    pub(crate) fn new(most: usize) -> Result<Self, StartError> {
         let (clients, arrivals) = channel::<(OwnedFd, &str)>();
         let waiting = Arc::new(AtomicUsize::new(0));
         let left = waiting.clone();
@@ -104,14 +113,19 @@ impl Away {
         };
         let made = thread::Builder::new().name("away".to_owned()).spawn(serve);
         made.map_err(|error| StartError::system("starting a thread", error))?;
-        Ok(Self { clients, waiting })
+        Ok(Self {
+            clients,
+            waiting,
+            most,
+        })
+    }
+
+    /// So many wait that somebody must hold them up: better not to accept any more.
+    pub(crate) fn is_full(&self) -> bool {
+        self.waiting.load(Ordering::Relaxed) >= self.most
     }
 
     pub(crate) fn send(&self, session: OwnedFd, reason: &'static str) {
-        // Where so many wait, somebody holds them up; better not to accept than to be held up, too.
-        while self.waiting.load(Ordering::Relaxed) >= MOST_TURNED_AWAY {
-            thread::sleep(PAUSE);
-        }
         self.waiting.fetch_add(1, Ordering::Relaxed);
         // The thread ends with the broker.
         let _ = self.clients.send((session, reason));

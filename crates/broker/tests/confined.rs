@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 
 use common::{Folder, anything, config, from};
-use mptcplab_broker::{Broker, Config};
+use mptcplab_broker::{Broker, Config, StartError};
 use mptcplab_subflow::{Manager, Open, subflow_ids};
 use mptcplab_testbed::{Hosts, inside};
 use process::Process;
@@ -182,6 +182,15 @@ fn what_was_given_up_is_gone() {
     for (name, worked) in hosts.client.run(|| done(false)).unwrap() {
         assert!(worked, "{name}");
     }
+}
+
+#[test]
+fn a_process_with_threads_is_not_made_a_broker() {
+    let folder = Folder::new();
+    let told = config(&folder.0.join("broker.sock"), &anything()).to_string();
+    // The test is a thread beside the first one.
+    let error = mptcplab_broker::run(&Config::parse(&told).unwrap()).unwrap_err();
+    assert!(matches!(error, StartError::Threads(2..)), "{error}");
 }
 
 #[test]

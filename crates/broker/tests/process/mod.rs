@@ -83,8 +83,9 @@ impl Process {
         let tasks = format!("/proc/{}/task", self.child.id());
         let tasks = fs::read_dir(tasks).expect("it runs");
         let status = |task: fs::DirEntry| fs::read_to_string(task.path().join("status"));
+        // One that has just ended has none.
         tasks
-            .map(|task| status(task.expect("a task")).expect("a status"))
+            .filter_map(|task| status(task.expect("a task")).ok())
             .collect()
     }
 }
