@@ -4,7 +4,7 @@ use std::env;
 use std::fs;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
-use std::os::unix::fs::{FileTypeExt, PermissionsExt, chown};
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, Mode, OFlags, open, unlinkat};
@@ -14,7 +14,6 @@ use rustix::net::{
     socket_with, sockopt,
 };
 
-use crate::config::Identity;
 use crate::{Config, StartError};
 
 /// Clients that have come and are not accepted yet.
@@ -54,12 +53,8 @@ impl Listener {
             .filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new("."));
         if !folder.exists() {
+            // It stays its maker's: to whom it belonged, he could listen in the broker's place.
             fs::create_dir_all(folder).map_err(|error| failed("making the folder of", error))?;
-            if let Some(Identity { uid, gid }) = config.user {
-                // Who removes the socket's file in the end.
-                chown(folder, Some(uid), Some(gid))
-                    .map_err(|error| failed("giving away the folder of", error))?;
-            }
         }
         let name = path
             .file_name()

@@ -5,10 +5,11 @@ mod process;
 mod stuck;
 mod talk;
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::thread;
@@ -275,12 +276,37 @@ fn a_broker_that_became_another_user_serves_and_sets_options() {
     // The talk's own is closed, and those of the thread that served it are not many.
     assert!(broker.descriptors() < 30);
     assert!(broker.signal("TERM").success());
-    let left = std::fs::read_dir(broker.take_folder().0.join("run")).unwrap();
-    assert_eq!(
-        left.count(),
-        0,
-        "the socket's file is removed by who the broker became"
-    );
+    // The folder is not whose it became: others of that user could take the broker's place.
+    let folder = broker.take_folder();
+    let owner = fs::metadata(folder.0.join("run")).unwrap().uid();
+    assert_eq!(owner, 0);
+    let next = Process::start(&hosts.client, folder);
+    Manager::broker(&next.socket).unwrap();
+}
+
+#[test]
+fn threads_of_users_who_have_gone_end() {
+    const USERS: u32 = 64;
+    if !inside_as_root("threads_of_users_who_have_gone_end") {
+        return;
+    }
+    let hosts = Hosts::new(1);
+    let broker = Process::start(&hosts.client, Folder::new());
+    let ask = |uid: u32| {
+        as_user(HOSTILE + uid, || {
+            let talk = Talk::open(&broker.socket);
+            // Refused, or turned away while there is no thread left.
+            let _ = talk.send(&bytes_of(CLOSE), &[io::stdin().as_fd()]);
+            talk.receive().is_some()
+        })
+    };
+    // Whoever saw that the broker has started is the first.
+    assert!((1..USERS).all(ask));
+    let (threads, descriptors) = (broker.tasks().len(), broker.descriptors());
+    assert!(threads > USERS as usize, "one for each user");
+    while broker.tasks().len() > threads / 2 || broker.descriptors() > descriptors / 2 {
+        ask(USERS);
+    }
 }
 
 #[test]
