@@ -228,8 +228,12 @@ impl Broker {
     }
 
     /// Ends the threads, but waits for none that is stuck.
-    fn end(&mut self) {
-        let threads: Vec<_> = self.users.drain().map(|(_, desk)| desk.end()).collect();
+    fn end(self) {
+        let mut threads: Vec<_> = self.users.into_values().map(UserThread::end).collect();
+        // Those whom nobody has accepted are closed with it, and what they sent.
+        let listener = self.listener;
+        let closing = thread::Builder::new().name("closing".to_owned());
+        threads.extend(closing.spawn(move || drop(listener)));
         let deadline = Instant::now() + PATIENCE;
         while threads.iter().any(|thread| !thread.is_finished()) && Instant::now() < deadline {
             thread::sleep(Duration::from_millis(1));

@@ -285,6 +285,38 @@ fn a_broker_that_became_another_user_serves_and_sets_options() {
 }
 
 #[test]
+fn the_broker_ends_though_more_wait_to_be_turned_away_than_may() {
+    if !inside_as_root("the_broker_ends_though_more_wait_to_be_turned_away_than_may") {
+        return;
+    }
+    let hosts = Hosts::new(1);
+    let mut broker = Process::start_as(&hosts.client, Folder::new(), program(), |told| {
+        told["limits"] = serde_json::json!({"sessions": 1});
+    });
+    let status = broker.tasks().remove(0);
+    let mut lines = status.lines();
+    let pid = lines.find_map(|line| line.strip_prefix("Tgid:")).unwrap();
+    let signal = |name: &str| mptcplab_testbed::run("kill", &format!("-{name} {}", pid.trim()));
+    // So that it is the last who has the sockets, and their end falls to it.
+    signal("STOP");
+    let listeners: Vec<TcpListener> = (0..8)
+        .map(|_| {
+            let (stream, listener) = hosts.client.run(lingering).unwrap();
+            as_user(HOSTILE, || {
+                let talk = Talk::open(&broker.socket);
+                talk.send(&bytes_of(CLOSE), &[stream.as_fd()]).unwrap();
+            });
+            listener
+        })
+        .collect();
+    signal("CONT");
+    // Long enough for it to come to where it could be held up.
+    thread::sleep(Duration::from_millis(300));
+    assert!(broker.signal("TERM").success());
+    drop(listeners);
+}
+
+#[test]
 fn threads_of_users_who_have_gone_end() {
     const USERS: u32 = 64;
     if !inside_as_root("threads_of_users_who_have_gone_end") {
