@@ -27,8 +27,6 @@ use crate::server::Shared;
 const TURN_SESSIONS: usize = 256;
 /// How long events may gather while nobody waits for them.
 const IDLE: Duration = Duration::from_secs(5);
-/// How often events may be lost while old ones are forgotten.
-const MOST_LOSSES: usize = 16;
 /// How long to wait before asking again whether descriptors are free.
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -183,7 +181,7 @@ impl User {
     fn hear(&mut self) {
         if self.desk.is_idle() {
             // Nobody waits for them; so they take no memory.
-            return forget(&mut self.events);
+            return self.events.forget();
         }
         let desk = &mut self.desk;
         if self.events.read(|event| desk.happened(&event)).is_err() {
@@ -224,7 +222,7 @@ impl User {
                     self.bucket.take(now);
                     if self.desk.is_idle() {
                         // What happened before is nobody's concern.
-                        forget(&mut self.events);
+                        self.events.forget();
                     }
                     self.desk.request(number, letter.into(), now);
                     self.send_to(number);
@@ -290,11 +288,4 @@ impl User {
             }
         }
     }
-}
-
-/// Takes what the kernel has told so far, and leaves nothing of it.
-fn forget(events: &mut Events) {
-    // What came after a loss is still to be read.
-    let is_loss = |error: io::Error| error.raw_os_error() == Some(libc::ENOBUFS);
-    let _ = (0..MOST_LOSSES).find(|_| !events.read(|_| {}).is_err_and(is_loss));
 }

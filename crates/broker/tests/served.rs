@@ -12,9 +12,11 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use common::{anything, config, from};
+use mptcplab_kernel::event::Events;
 use mptcplab_subflow::{Error, EventKind, Manager, Open, connection, subflow_ids, subflow_tuple};
 use mptcplab_testbed::{Hosts, inside, ip};
 use running::Running;
+use socket2::SockRef;
 
 const SECONDS: Option<Duration> = Some(Duration::from_secs(5));
 
@@ -165,6 +167,41 @@ fn a_watch_ends_with_its_connection() {
     drop((client, server));
     let kinds: Vec<_> = watch.by_ref().map(|event| event.unwrap().kind).collect();
     assert_eq!(kinds.last(), Some(&EventKind::Closed));
+}
+
+#[test]
+fn what_is_forgotten_is_gone_past_a_loss() {
+    if !inside("what_is_forgotten_is_gone_past_a_loss") {
+        return;
+    }
+    let hosts = Hosts::new(1);
+    let subscribe = || {
+        let events = hosts.client.run(Events::open).unwrap().unwrap();
+        let socket = SockRef::from(&events);
+        socket.set_recv_buffer_size(1).unwrap();
+        events
+    };
+    let [mut one, mut other] = [subscribe(), subscribe()];
+    let listener = hosts.listen(false);
+    let connect = |_| {
+        let (client, mut server) = hosts.connect(&listener, false);
+        // Once it is heard the kernel has told all that there is to tell.
+        (&client).write_all(b"?").unwrap();
+        server.read_exact(&mut [0]).unwrap();
+        server.write_all(b"!").unwrap();
+        (&client).read_exact(&mut [0]).unwrap();
+        (client, server)
+    };
+    let _connections: Vec<_> = (0..20).map(connect).collect();
+    let lost = one.read(|_| {}).unwrap_err();
+    assert_eq!(lost.raw_os_error(), Some(libc::ENOBUFS));
+    let mut left = 0;
+    one.read(|_| left += 1).unwrap();
+    assert_ne!(left, 0, "some came before the loss");
+    other.forget();
+    other
+        .read(|event| panic!("{event:?} is not forgotten"))
+        .unwrap();
 }
 
 #[test]

@@ -29,6 +29,8 @@ const ATTR_SERVER_SIDE: u16 = 18;
 
 /// Room for one datagram of events.
 const READ_BYTES: usize = 16 * 1024;
+/// How often events may be lost while old ones are forgotten.
+const MOST_LOSSES: usize = 16;
 /// Room for events between two reads; without privilege the kernel's limit may be lower.
 const QUEUE_BYTES: usize = 4 * 1024 * 1024;
 
@@ -214,6 +216,12 @@ impl Events {
                 Err(error) => return Err(error),
             }
         }
+    }
+
+    /// Reads what is there and leaves nothing of it, also of what came after a loss.
+    pub fn forget(&mut self) {
+        let is_loss = |error: io::Error| error.raw_os_error() == Some(libc::ENOBUFS);
+        let _ = (0..MOST_LOSSES).find(|_| !self.read(|_| {}).is_err_and(is_loss));
     }
 }
 
