@@ -82,7 +82,8 @@ def _packets(variant: str, connections: Sequence[dict[str, Any]]) -> None:
         rates = [row["packets_per_ms"] for row in rows]
         bursts = [row["burst_packets_per_ms"] for row in rows]
         told = [_told(packets, 0), _told(rates, 3), _told(shares, 2), _told(bursts, 2)]
-        print(f"| {address} | {' | '.join(told)} | {_SHARES.get(address, '')} |")
+        document = _SHARES.get(address, "") if variant == "application-opened" else ""
+        print(f"| {address} | {' | '.join(told)} | {document} |")
 
 
 def _told(values: Sequence[float], digits: int) -> str:
