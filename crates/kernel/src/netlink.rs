@@ -29,10 +29,6 @@ impl Netlink {
         let mut socket = Socket::new(protocol)?;
         socket.bind_auto()?;
         socket.connect(&SocketAddr::new(0, 0))?;
-        // Kernels before 4.12 have no words.
-        let _ = socket
-            .set_cap_ack(true)
-            .and_then(|()| socket.set_ext_ack(true));
         Ok(Self {
             socket,
             sequence: 0,
@@ -45,7 +41,13 @@ impl Netlink {
     /// # Errors
     /// As [`Netlink::open`].
     pub fn generic() -> io::Result<Self> {
-        Self::open(netlink_sys::protocols::NETLINK_GENERIC)
+        let netlink = Self::open(netlink_sys::protocols::NETLINK_GENERIC)?;
+        let socket = &netlink.socket;
+        // Kernels before 4.12 have no words.
+        let _ = socket
+            .set_cap_ack(true)
+            .and_then(|()| socket.set_ext_ack(true));
+        Ok(netlink)
     }
 
     /// The socket itself, for subscriptions and for polling.

@@ -12,6 +12,8 @@ pub struct NodeContext {
     pub name: String,
     /// Its namespace.
     pub netns: NetNs,
+    /// Its applications open and close subflows themselves.
+    pub by_application: bool,
     addresses: Vec<(IpAddr, String)>,
 }
 
@@ -27,6 +29,7 @@ impl NodeContext {
         Self {
             name: node.name.clone(),
             netns,
+            by_application: node.mptcp.by_application,
             addresses: addresses.collect(),
         }
     }

@@ -42,7 +42,12 @@ impl Drop for Registered {
 impl Applications {
     /// A connection of an item is established: its application opens its own subflows, each on a
     /// thread of its own, and obeys orders until the result is dropped.
+    ///
+    /// Where the client's path manager opens the subflows, nobody orders any, and nothing is held.
     pub(super) fn take_over(&self, item: &Item, socket: &Socket) -> Option<Registered> {
+        if !item.client.by_application {
+            return None;
+        }
         // Without a descriptor to spare there is no transfer either.
         let socket = socket.as_fd().try_clone_to_owned().ok()?;
         let held = Arc::new(Held {
