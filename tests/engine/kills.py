@@ -28,6 +28,8 @@ LONGEST_WAIT_S = {"command line": 4.0, "lab": 2.5, "first process": 2.5, "progra
 FINISHED_EVERY = 13
 """Of so many runs one may tell its user what happened; of the others the CLI is killed as well."""
 CLEAN_UP_S = 30.0
+NAMESPACES_S = 300.0
+"""Connections whose processes were killed together end by the kernel's own times, minutes."""
 
 TRAFFIC = """\
 traffic:
@@ -200,7 +202,7 @@ def main(folder: Path, seed: int, kills: int) -> None:
         "kills": {role: sum(one.killed == role for one in killed) for role in ROLES},
         "stuck": stuck,
         "processes": left,
-        "namespaces": pinned_namespaces(CLEAN_UP_S),
+        "namespaces": pinned_namespaces(NAMESPACES_S),
         "network_changed": network_state() != network,
         "files": sorted(
             str(file)
