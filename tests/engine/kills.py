@@ -163,8 +163,9 @@ def campaign(scenario: Path, seed: int, kills: int) -> tuple[list[Attempt], list
                     del marks[pid]
         time.sleep(TICK_S)
     for attempt in active:
-        kill(attempt.process.pid)
-        attempt.process.communicate()
+        attempt.process.kill()
+        attempt.ended()
+        attempt.process.wait()
     return done, stuck
 
 
