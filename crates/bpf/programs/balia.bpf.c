@@ -58,15 +58,4 @@ u32 balia_ssthresh(u64 *args)
 	return larger(window - lost, 2);
 }
 
-SEC(".struct_ops")
-struct tcp_congestion_ops mptcplab_balia = {
-	.name = "balia",
-	.flags = TCP_CONG_NON_RESTRICTED,
-	.init = (void *)coupled_init,
-	.release = (void *)coupled_release,
-	.ssthresh = (void *)balia_ssthresh,
-	.cong_avoid = (void *)coupled_cong_avoid,
-	.set_state = (void *)coupled_set_state,
-	.undo_cwnd = (void *)coupled_undo_cwnd,
-	.pkts_acked = (void *)coupled_pkts_acked,
-};
+CONTROL(balia, coupled, balia_ssthresh)

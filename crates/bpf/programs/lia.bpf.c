@@ -29,15 +29,4 @@ INLINE s64 linked(const struct tcp_sock *tp, const struct connection *connection
 	return smaller(linked_increase(tp, best_window, sum), uncoupled(tp));
 }
 
-SEC(".struct_ops")
-struct tcp_congestion_ops mptcplab_lia = {
-	.name = "lia",
-	.flags = TCP_CONG_NON_RESTRICTED,
-	.init = (void *)coupled_init,
-	.release = (void *)coupled_release,
-	.ssthresh = (void *)halving_ssthresh,
-	.cong_avoid = (void *)coupled_cong_avoid,
-	.set_state = (void *)coupled_set_state,
-	.undo_cwnd = (void *)coupled_undo_cwnd,
-	.pkts_acked = (void *)coupled_pkts_acked,
-};
+CONTROL(lia, coupled, halving_ssthresh)

@@ -82,15 +82,4 @@ INLINE s64 linked(const struct tcp_sock *tp, const struct connection *connection
 	return linked_increase(tp, own->window_bytes, sum) + moved(tp, connection, own);
 }
 
-SEC(".struct_ops")
-struct tcp_congestion_ops mptcplab_olia = {
-	.name = "olia",
-	.flags = TCP_CONG_NON_RESTRICTED,
-	.init = (void *)coupled_init,
-	.release = (void *)coupled_release,
-	.ssthresh = (void *)halving_ssthresh,
-	.cong_avoid = (void *)coupled_cong_avoid,
-	.set_state = (void *)coupled_set_state,
-	.undo_cwnd = (void *)coupled_undo_cwnd,
-	.pkts_acked = (void *)coupled_pkts_acked,
-};
+CONTROL(olia, coupled, halving_ssthresh)

@@ -161,15 +161,4 @@ void wvegas_set_state(u64 *args)
 		begin_round(tp, vegas_of(tp));
 }
 
-SEC(".struct_ops")
-struct tcp_congestion_ops mptcplab_wvegas = {
-	.name = "wvegas",
-	.flags = TCP_CONG_NON_RESTRICTED,
-	.init = (void *)wvegas_init,
-	.release = (void *)coupled_release,
-	.ssthresh = (void *)halving_ssthresh,
-	.cong_avoid = (void *)wvegas_cong_avoid,
-	.set_state = (void *)wvegas_set_state,
-	.undo_cwnd = (void *)coupled_undo_cwnd,
-	.pkts_acked = (void *)wvegas_pkts_acked,
-};
+CONTROL(wvegas, wvegas, halving_ssthresh)
