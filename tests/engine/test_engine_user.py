@@ -1,46 +1,27 @@
 """The same command works for an ordinary user, where the system allows user namespaces."""
 
-import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.engine.cell import cover, is_root, needed_folders, shell
+from tests.engine.cell import is_root
 from tests.engine.launch import environment, run
 from tests.engine.system import mptcp_missing, needs_mptcp
+from tests.engine.user import NOBODY, folder_for_user, give, ordinary_user
 from tests.engine.worlds import MPTCP, two_paths
 
 from mptcplab.recording import Recording, Status
 
 pytestmark = needs_mptcp
 
-NOBODY = 65534
 TRAFFIC = """\
 traffic:
   - bulk: {from: client, to: server, way: up, duration: 1 s}
   - ftp: {from: client, to: server, way: down, size: 100 kB}
   - command: {on: client, run: id -u}
 """
-
-
-def ordinary_user() -> list[str]:
-    """Words before a command that is to run as an ordinary user; the interpreter may lie in a
-    folder of root's, of which only what is needed is then opened, in a private mount namespace."""
-    if not is_root():
-        return []
-    closed = {
-        parent: [other for other in needed_folders() if other.is_relative_to(parent)]
-        for folder in needed_folders()
-        for parent in folder.parents
-        if not parent.stat().st_mode & 0o001
-    }
-    outermost = [one for one in closed if not any(parent in closed for parent in one.parents)]
-    covers = [line for folder in outermost for line in cover(folder, closed[folder], "mode=0755")]
-    ids = f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"
-    return ["unshare", "--mount", *shell(covers, ["setpriv", *ids])]
 
 
 def why_not() -> str | None:
@@ -52,10 +33,8 @@ def why_not() -> str | None:
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """A folder that is the ordinary user's; pytest's own is closed to others."""
-    made = Path(tempfile.mkdtemp(prefix="mptcplab-user-"))
-    yield made
-    shutil.rmtree(made)
+    with folder_for_user() as made:
+        yield made
 
 
 def test_an_ordinary_user_runs_a_scenario(folder: Path) -> None:
@@ -63,9 +42,7 @@ def test_an_ordinary_user_runs_a_scenario(folder: Path) -> None:
         pytest.skip(f"no user namespaces for an ordinary user: {reason}")
     scenario = two_paths(folder, "ordinary", TRAFFIC + MPTCP)
     env = environment(folder / "home")
-    if is_root():
-        for file in (folder, *folder.rglob("*")):
-            shutil.chown(file, NOBODY, NOBODY)
+    give(folder)
     words: list[str | Path] = ["run", scenario, "--out", folder / "out", "--capture"]
     ended = run(words, folder, prefix=ordinary_user(), env=env)
 
