@@ -3,8 +3,9 @@
 //!
 //! [`run`] is the whole command. A connection is copied in both directions by one loop
 //! ([`session`]); each direction ([`lane`]) takes the way that costs least for what standard input
-//! and output are. The subflows of an MPTCP connection are looked after beside it ([`steer`]). Nothing is lost silently: exit status 0 says that the peer has acknowledged
-//! all that was sent, and that all that was received was written out.
+//! and output are. The subflows of an MPTCP connection are looked after beside it ([`steer`]).
+//! Nothing is lost silently: exit status 0 says that the peer has acknowledged all that was sent,
+//! and that all that was received was written out.
 
 mod connect;
 mod datagrams;
