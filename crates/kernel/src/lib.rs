@@ -9,6 +9,7 @@
 pub mod bytes;
 pub mod changes;
 pub mod charge;
+mod describe;
 pub mod dump;
 pub mod event;
 pub mod generic;
@@ -20,5 +21,6 @@ pub mod sock_diag;
 pub mod socket;
 mod tcp_info;
 
+pub use describe::describe;
 pub use mptcp_info::MptcpInfo;
 pub use tcp_info::TcpInfo;

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use nix::errno::Errno;
+use mptcplab_kernel::describe;
 use nix::sys::signal::Signal;
 
 /// What ended the command; its exit status follows from it.
@@ -36,14 +36,6 @@ impl Failure {
             _ => 1,
         }
     }
-}
-
-/// The kernel's words without the number that Rust adds.
-pub(crate) fn describe(error: &io::Error) -> String {
-    error.raw_os_error().map_or_else(
-        || error.to_string(),
-        |number| Errno::from_raw(number).desc().to_lowercase(),
-    )
 }
 
 #[cfg(test)]

@@ -4,13 +4,13 @@ use std::net::IpAddr;
 use std::thread;
 use std::time::Instant;
 
-use super::failure::describe;
 use super::item::Item;
 use super::listening::await_listener;
 use super::process::{Exit, Program, Site, Stream};
 use super::rows::Output;
 use super::stop::Stop;
 use crate::plan::Traffic;
+use mptcplab_kernel::describe;
 
 /// Runs the server's command, if any, and at the item's time the client's.
 pub(super) fn run(

@@ -11,11 +11,12 @@ use mptcplab_record::Transfer;
 use nix::poll::PollFlags;
 use socket2::{Domain, Socket};
 
-use super::failure::{Failure, describe};
+use super::failure::Failure;
 use super::item::Item;
 use super::rendezvous::Rendezvous;
 use super::socket;
 use super::stop::{Stop, Wake, wait};
+use mptcplab_kernel::describe;
 
 /// One end of a connection, while it is spoken on.
 pub(super) struct End<'a> {

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::io;
 
+use mptcplab_kernel::describe;
 use mptcplab_traffic::http::Malformed;
-use nix::errno::Errno;
 
 /// The reason for which one end of a connection ended early.
 #[derive(Debug)]
@@ -45,14 +45,6 @@ impl fmt::Display for Failure {
             Self::Other(sentence) => f.write_str(sentence),
         }
     }
-}
-
-/// The kernel's words without the number that Rust adds.
-pub(super) fn describe(error: &io::Error) -> String {
-    error.raw_os_error().map_or_else(
-        || error.to_string(),
-        |number| Errno::from_raw(number).desc().to_lowercase(),
-    )
 }
 
 #[cfg(test)]

@@ -12,13 +12,14 @@ use mptcplab_record::Transfer;
 use nix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
-use super::failure::{Failure, describe};
+use super::failure::Failure;
 use super::item::Item;
 use super::listening::await_listener;
 use super::payload::{Receiver, complete};
 use super::process::{Exit, Program, Site, Stream};
 use super::stop::Stop;
 use crate::plan::Way;
+use mptcplab_kernel::describe;
 
 /// The environment variable with the path of the Python interpreter.
 pub(super) const PYTHON: &str = "MPTCPLAB_PYTHON";

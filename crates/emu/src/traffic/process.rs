@@ -13,13 +13,13 @@ use nix::poll::PollFlags;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
-use super::failure::describe;
 use super::lines::Lines;
 use super::shim;
 use super::stop::{Stop, Wake, wait};
 use crate::pidfd;
 use crate::plan::Protocol;
 use crate::telemetry::NodeContext;
+use mptcplab_kernel::describe;
 
 /// Time that a program has to end after it was asked to.
 const GRACE: Duration = Duration::from_secs(1);

@@ -199,6 +199,16 @@ impl Lab {
         found
     }
 
+    /// The client sends this on the first subflow.
+    fn client_sends(&mut self, segment: &Segment, verdict: &Verdict) -> DataVerdict {
+        let place = Place {
+            connection: 0,
+            subflow: 0,
+            from: Side::Client,
+        };
+        self.take_segment(segment, place, verdict)
+    }
+
     fn client(&mut self, subflow: u32, draft: Draft) -> DataVerdict {
         self.take(subflow, Side::Client, draft)
     }

@@ -31,17 +31,12 @@ fn send(lab: &mut Lab, ssn: i64, data: &[u8], dss: Option<Dss>) -> Option<bool> 
     let mut segment = lab.segment(0, Side::Client, &bare(ssn, data.len() as u32));
     segment.payload_sum = Some(sum(data));
     segment.options.mptcp.extend(dss.map(MptcpOption::Dss));
-    let place = Place {
-        connection: 0,
-        subflow: 0,
-        from: Side::Client,
-    };
     let verdict = Verdict {
         sequence: ssn,
         new_bytes: data.len() as u32,
         ..Verdict::of(Kind::New)
     };
-    lab.take_segment(&segment, place, &verdict).checksum_valid
+    lab.client_sends(&segment, &verdict).checksum_valid
 }
 
 fn dss(lab: &Lab, dsn: i64, ssn: u32, bytes: u16, checksum: u16) -> Dss {

@@ -79,17 +79,12 @@ fn a_fast_close_ends_the_connection() {
         .options
         .mptcp
         .push(MptcpOption::FastClose { receiver_key: 1 });
-    let place = Place {
-        connection: 0,
-        subflow: 0,
-        from: Side::Client,
-    };
     let verdict = Verdict {
         sequence: 1,
         acknowledgement: Some(1),
         ..Verdict::of(Kind::Acknowledgement)
     };
-    lab.take_segment(&segment, place, &verdict);
+    lab.client_sends(&segment, &verdict);
     assert_eq!(lab.connection.summary().end, DataEnd::FastClose);
 }
 

@@ -113,12 +113,7 @@ fn the_first_mapping_may_be_that_of_mp_capable() {
         new_bytes: 100,
         ..Verdict::of(Kind::New)
     };
-    let place = Place {
-        connection: 0,
-        subflow: 0,
-        from: Side::Client,
-    };
-    let found = lab.take_segment(&segment, place, &verdict);
+    let found = lab.client_sends(&segment, &verdict);
     assert_eq!((found.data_sequence, found.new_data_bytes), (Some(1), 100));
     assert_eq!(lab.client(0, data(101, 101, 5)).data_sequence, Some(101));
 }

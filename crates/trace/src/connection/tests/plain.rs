@@ -43,12 +43,7 @@ fn plain_tcp_without_a_handshake_counts_as_its_subflow_does() {
         new_bytes: 100,
         ..Verdict::of(Kind::New)
     };
-    let place = Place {
-        connection: 0,
-        subflow: 0,
-        from: Side::Client,
-    };
-    let found = lab.take_segment(&segment, place, &verdict);
+    let found = lab.client_sends(&segment, &verdict);
     assert_eq!((found.data_sequence, found.new_data_bytes), (Some(1), 100));
 }
 
