@@ -6,6 +6,7 @@
 //! [`orders`]. Names are those of RFC 8684.
 
 mod client;
+mod direct;
 mod error;
 mod event;
 mod fallback;

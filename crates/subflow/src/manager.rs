@@ -1,22 +1,17 @@
 //! Who carries out a program's orders: a broker, or the program itself.
 
 use std::env;
-use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
-
-use mptcplab_kernel::event::Events;
+use std::time::Duration;
 
 pub use crate::orders::Open;
 
 use crate::client::Client;
-use crate::orders::{Opening, Orders};
+use crate::direct::Direct;
 use crate::own::connection;
 use crate::protocol::{Answer, Order};
-use crate::wait::{after, wait};
 use crate::watch::Watch;
 use crate::{Error, Interrupt, subflow_option};
 
@@ -24,8 +19,6 @@ use crate::{Error, Interrupt, subflow_option};
 const BROKER_VARIABLE: &str = "MPTCPLAB_BROKER";
 /// Where a broker of the whole host listens.
 const BROKER_PATH: &str = "/run/mptcplab/broker.sock";
-/// Two that are opened from one address at the same time could not be told apart.
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 /// How long the broker may take for what needs no answer from the peer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -38,13 +31,6 @@ pub struct Manager {
 enum Way {
     Broker(Client, PathBuf),
     Direct(Box<Direct>),
-}
-
-/// Orders given to the kernel by this process.
-struct Direct {
-    orders: Orders,
-    /// While nobody is subscribed the kernel resets each subflow that is opened by order.
-    events: Events,
 }
 
 impl Manager {
@@ -66,12 +52,8 @@ impl Manager {
     /// # Errors
     /// [`Error::NotPrivileged`], [`Error::NoMptcp`].
     pub fn direct() -> Result<Self, Error> {
-        let direct = Direct {
-            orders: Orders::new()?,
-            events: subscribe()?,
-        };
         Ok(Self {
-            way: Way::Direct(Box::new(direct)),
+            way: Way::Direct(Box::new(Direct::new()?)),
             interrupt: None,
         })
     }
@@ -241,12 +223,7 @@ impl Manager {
         let socket = socket.as_fd();
         let interrupt = self.interrupt.clone();
         match &mut self.way {
-            Way::Direct(direct) => {
-                // Subscribed first: nothing is missed after the look at the connection.
-                let events = subscribe()?;
-                let connection = direct.orders.connection(socket)?;
-                Ok(Watch::direct(socket, &connection, events, interrupt))
-            }
+            Way::Direct(direct) => direct.events(socket, interrupt),
             Way::Broker(_, path) => {
                 // A talk of its own: from now on events come over it.
                 let mut client = Client::connect(path)?;
@@ -256,76 +233,6 @@ impl Manager {
             }
         }
     }
-}
-
-impl Direct {
-    fn open_subflow(
-        &mut self,
-        socket: BorrowedFd<'_>,
-        order: &Open,
-        interrupt: Option<&Interrupt>,
-    ) -> Result<u32, Error> {
-        // What happened before is nobody's concern any more; lost events are made up for below.
-        let _ = self.events.read(|_| {});
-        let deadline = after(order.timeout);
-        let opening = self.begin(socket, order, deadline, interrupt)?;
-        loop {
-            let left = deadline.saturating_duration_since(Instant::now());
-            let waited = wait(self.events.as_fd(), Some(left), interrupt).and_then(|there_is| {
-                let timeout_ms = order.timeout.as_millis() as u64;
-                there_is.then_some(()).ok_or(Error::TimedOut { timeout_ms })
-            });
-            if let Err(error) = waited {
-                // Of a subflow that ends while the connection closes there is no event.
-                let ended = opening.look(socket);
-                self.orders.abandon(&opening);
-                return ended.unwrap_or(Err(error));
-            }
-            let mut decided = None;
-            let read = self.events.read(|event| {
-                decided = decided.take().or_else(|| opening.decide(&event));
-            });
-            if read.is_err() {
-                decided = decided.or_else(|| opening.look(socket));
-            }
-            if let Some(decided) = decided {
-                return decided;
-            }
-        }
-    }
-
-    /// Sends the SYN as soon as the connection is established.
-    fn begin(
-        &mut self,
-        socket: BorrowedFd<'_>,
-        order: &Open,
-        deadline: Instant,
-        interrupt: Option<&Interrupt>,
-    ) -> Result<Opening, Error> {
-        loop {
-            let begun = {
-                let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-                self.orders.open_subflow(socket, order)
-            };
-            match begun {
-                Err(Error::NotEstablished) => {}
-                other => return other,
-            }
-            let left = deadline.saturating_duration_since(Instant::now());
-            if !wait(self.events.as_fd(), Some(left), interrupt)? {
-                return Err(Error::NotEstablished);
-            }
-            let _ = self.events.read(|_| {});
-        }
-    }
-}
-
-fn subscribe() -> Result<Events, Error> {
-    Events::open().map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => Error::NoMptcp,
-        io::ErrorKind::PermissionDenied => Error::NotPrivileged,
-        _ => Error::kernel("subscribe to the path manager's events", &error),
-    })
 }
 
 fn done(client: &mut Client, socket: BorrowedFd<'_>, order: Order) -> Result<(), Error> {

@@ -1,0 +1,111 @@
+//! Orders given to the kernel by this process itself.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use mptcplab_kernel::event::Events;
+
+use crate::orders::{Open, Opening, Orders};
+use crate::wait::{after, wait};
+use crate::watch::Watch;
+use crate::{Error, Interrupt};
+
+/// Two that are opened from one address at the same time could not be told apart.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+/// Gives orders in the network namespace in which it was made.
+pub(crate) struct Direct {
+    pub(crate) orders: Orders,
+    /// While nobody is subscribed the kernel resets each subflow that is opened by order.
+    events: Events,
+}
+
+impl Direct {
+    pub(crate) fn new() -> Result<Self, Error> {
+        Ok(Self {
+            orders: Orders::new()?,
+            events: subscribe()?,
+        })
+    }
+
+    pub(crate) fn events(
+        &self,
+        socket: BorrowedFd<'_>,
+        interrupt: Option<Interrupt>,
+    ) -> Result<Watch, Error> {
+        // Subscribed first: nothing is missed after the look at the connection.
+        let events = subscribe()?;
+        let connection = self.orders.connection(socket)?;
+        Ok(Watch::direct(socket, &connection, events, interrupt))
+    }
+
+    pub(crate) fn open_subflow(
+        &mut self,
+        socket: BorrowedFd<'_>,
+        order: &Open,
+        interrupt: Option<&Interrupt>,
+    ) -> Result<u32, Error> {
+        // What happened before is nobody's concern any more; lost events are made up for below.
+        let _ = self.events.read(|_| {});
+        let deadline = after(order.timeout);
+        let opening = self.begin(socket, order, deadline, interrupt)?;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let waited = wait(self.events.as_fd(), Some(left), interrupt).and_then(|there_is| {
+                let timeout_ms = order.timeout.as_millis() as u64;
+                there_is.then_some(()).ok_or(Error::TimedOut { timeout_ms })
+            });
+            if let Err(error) = waited {
+                // Of a subflow that ends while the connection closes there is no event.
+                let ended = opening.look(socket);
+                self.orders.abandon(&opening);
+                return ended.unwrap_or(Err(error));
+            }
+            let mut decided = None;
+            let read = self.events.read(|event| {
+                decided = decided.take().or_else(|| opening.decide(&event));
+            });
+            if read.is_err() {
+                decided = decided.or_else(|| opening.look(socket));
+            }
+            if let Some(decided) = decided {
+                return decided;
+            }
+        }
+    }
+
+    /// Sends the SYN as soon as the connection is established.
+    fn begin(
+        &mut self,
+        socket: BorrowedFd<'_>,
+        order: &Open,
+        deadline: Instant,
+        interrupt: Option<&Interrupt>,
+    ) -> Result<Opening, Error> {
+        loop {
+            let begun = {
+                let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+                self.orders.open_subflow(socket, order)
+            };
+            match begun {
+                Err(Error::NotEstablished) => {}
+                other => return other,
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            if !wait(self.events.as_fd(), Some(left), interrupt)? {
+                return Err(Error::NotEstablished);
+            }
+            let _ = self.events.read(|_| {});
+        }
+    }
+}
+
+fn subscribe() -> Result<Events, Error> {
+    Events::open().map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => Error::NoMptcp,
+        io::ErrorKind::PermissionDenied => Error::NotPrivileged,
+        _ => Error::kernel("subscribe to the path manager's events", &error),
+    })
+}
