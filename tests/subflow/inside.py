@@ -13,8 +13,11 @@ from pathlib import Path
 import pytest
 from tests.engine.system import mptcp_missing
 
+from mptcplab.engine.kernel.coupled import load_refused
+
 _INSIDE = "MPTCPLAB_TEST_INSIDE"
-_ENTER = ("unshare", "--user", "--map-root-user", "--net")
+_ENTER = ("unshare", "--net")
+_ENTER_AS_USER = (*_ENTER, "--user", "--map-root-user")
 _TIME_LIMIT_S = 120
 
 
@@ -22,7 +25,7 @@ _TIME_LIMIT_S = 120
 def missing() -> str | None:
     """What these tests need and is not here; null if nothing."""
     try:
-        words = [*_ENTER, "ip", "link", "set", "lo", "up"]
+        words = [*_ENTER_AS_USER, "ip", "link", "set", "lo", "up"]
         tried = subprocess.run(words, capture_output=True, text=True)
     except FileNotFoundError:
         return "there is no `unshare` (util-linux)"
@@ -36,6 +39,23 @@ def inside(test: Callable[[], None]) -> Callable[[], None]:
 
     A process must have a single thread to enter a user namespace, and this one may have more.
     """
+    return _again(test, _ENTER_AS_USER, missing)
+
+
+def inside_as_root(test: Callable[[], None]) -> Callable[[], None]:
+    """As `inside`, in a network namespace only, by root: a test that needs BPF."""
+
+    def missing() -> str | None:
+        if os.geteuid() != 0:
+            return "only root can run it"
+        return mptcp_missing() or load_refused("wvegas")
+
+    return _again(test, _ENTER, missing)
+
+
+def _again(
+    test: Callable[[], None], enter: tuple[str, ...], missing: Callable[[], str | None]
+) -> Callable[[], None]:
     file = Path(inspect.getfile(test))
 
     @functools.wraps(test)
@@ -46,7 +66,7 @@ def inside(test: Callable[[], None]) -> Callable[[], None]:
             pytest.skip(reason)
         words = [sys.executable, "-m", "pytest", "-v", "-p", "no:cacheprovider"]
         ended = subprocess.run(
-            [*_ENTER, *words, f"{file}::{test.__name__}"],
+            [*enter, *words, f"{file}::{test.__name__}"],
             env=os.environ | {_INSIDE: "1"},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

@@ -5,10 +5,11 @@ import ipaddress
 import pickle
 import socket
 import struct
+import subprocess
 
 import pytest
 from tests.subflow.hosts import Hosts, ip, mptcp
-from tests.subflow.inside import inside
+from tests.subflow.inside import inside, inside_as_root
 
 from mptcplab import subflow
 from mptcplab.subflow import EventKind, errors
@@ -176,3 +177,33 @@ def test_tcp_info_of_a_subflow_is_as_the_socket_module_gives_it() -> None:
         subflow.subflow_getsockopt(client, initial, *question, 1025)
     with pytest.raises(errors.NoSuchSubflow):
         subflow.subflow_getsockopt(client, 99, *question, 8)
+
+
+@inside_as_root
+def test_root_sets_an_option_of_one_subflow_without_a_broker() -> None:
+    hosts = Hosts(2)
+    client, _server = hosts.connect()
+    second = subflow.open_subflow(client, "10.0.2.2")
+    control = socket.IPPROTO_TCP, socket.TCP_CONGESTION
+    subflow.subflow_setsockopt(client, second, *control, "cubic")
+    names = [subflow.subflow_getsockopt(client, each, *control, 16) for each in (1, second)]
+    assert [name.rstrip(b"\0") for name in names] == [b"reno", b"cubic"]
+    # An independent witness.
+    sockets = subprocess.run(
+        ["ss", "--tcp", "--info", "--no-header", "--oneline", "src", "10.0.2.2"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert " cubic " in sockets.stdout
+    with pytest.raises(errors.OptionRefused) as refused:
+        subflow.subflow_setsockopt(client, second, socket.IPPROTO_TCP, 9999, 1)
+    assert refused.value.option == 9999
+
+
+@inside
+def test_who_may_not_load_bpf_is_told_what_to_do() -> None:
+    hosts = Hosts(1)
+    client, _server = hosts.connect()
+    with pytest.raises(errors.NeedsBpf, match="an option on one subflow needs BPF: "):
+        subflow.subflow_setsockopt(client, 1, socket.SOL_SOCKET, socket.SO_MARK, 7)

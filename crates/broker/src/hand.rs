@@ -98,7 +98,7 @@ pub(crate) struct Kernel {
 }
 
 /// Where options of single subflows are set, or why nowhere.
-pub(crate) type Options = Result<Sender<Job>, String>;
+pub(crate) type Options = Result<Sender<Job>, Error>;
 
 impl Kernel {
     pub(crate) fn new(
@@ -169,10 +169,7 @@ impl Hand for Kernel {
     }
 
     fn begin_option(&mut self, ticket: u64, socket: OwnedFd, wanted: Wanted) -> Result<(), Error> {
-        let needs = |reason: &str| Error::NeedsBpf {
-            reason: reason.to_owned(),
-        };
-        let options = self.options.as_ref().map_err(|reason| needs(reason))?;
+        let options = self.options.as_ref().map_err(Error::clone)?;
         let job = Job {
             ticket,
             socket,
@@ -181,7 +178,9 @@ impl Hand for Kernel {
             bell: self.bell.clone(),
         };
         let sent = options.send(job);
-        sent.map_err(|_| needs("the thread that sets options has ended"))
+        sent.map_err(|_| Error::NeedsBpf {
+            reason: "the thread that sets options has ended".to_owned(),
+        })
     }
 
     fn has_connection(&mut self, token: u32) -> bool {

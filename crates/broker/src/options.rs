@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::thread;
 use std::time::Duration;
 
-use mptcplab_bpf::SubflowOptions;
+use mptcplab_subflow::options::Options;
 use mptcplab_subflow::protocol::Answer;
 use mptcplab_subflow::{Error, connection};
 
@@ -57,7 +57,7 @@ pub(crate) struct Done {
 }
 
 /// Does what is asked for, until nobody can ask any more.
-pub(crate) fn serve(mut options: SubflowOptions, jobs: &Receiver<Job>) {
+pub(crate) fn serve(mut options: Options, jobs: &Receiver<Job>) {
     for job in jobs {
         let result = carry_out(&mut options, &job);
         let done = Done {
@@ -73,7 +73,7 @@ pub(crate) fn serve(mut options: SubflowOptions, jobs: &Receiver<Job>) {
     }
 }
 
-fn carry_out(options: &mut SubflowOptions, job: &Job) -> Result<Answer, Error> {
+fn carry_out(options: &mut Options, job: &Job) -> Result<Answer, Error> {
     let Wanted {
         subflow,
         level,
@@ -83,29 +83,12 @@ fn carry_out(options: &mut SubflowOptions, job: &Job) -> Result<Answer, Error> {
     // Asked again: while the job waited the connection may have ended and its token become
     // another's.
     let connection = connection(job.socket.as_fd())?;
-    let (token, id) = (connection.token, connection.subflow(*subflow)?.id);
-    let done = match asked {
+    match asked {
         Asked::Get(length) => options
-            .get(token, id, *level, *option, *length)
+            .get(&connection, *subflow, *level, *option, *length)
             .map(Answer::Value),
         Asked::Set(value) => options
-            .set(token, id, *level, *option, value)
+            .set(&connection, *subflow, *level, *option, value)
             .map(|()| Answer::Nothing {}),
-    };
-    done.map_err(|error| match error {
-        mptcplab_bpf::Error::NoSuchSubflow { .. } => Error::NoSuchSubflow { id: *subflow },
-        mptcplab_bpf::Error::Option { error, .. } => refused(&job.wanted, &error.to_string()),
-        error @ mptcplab_bpf::Error::Length(_) => refused(&job.wanted, &error.to_string()),
-        error => Error::NeedsBpf {
-            reason: error.to_string(),
-        },
-    })
-}
-
-fn refused(wanted: &Wanted, reason: &str) -> Error {
-    Error::OptionRefused {
-        level: wanted.level,
-        option: wanted.option,
-        reason: reason.to_owned(),
     }
 }

@@ -10,9 +10,9 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use mptcplab_bpf::SubflowOptions;
 use mptcplab_kernel::charge::by_orders;
 use mptcplab_kernel::event::Events;
+use mptcplab_subflow::options::Options as SubflowOptions;
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -98,7 +98,7 @@ impl Broker {
         let (sender, jobs) = channel();
         let (options, jobs) = match SubflowOptions::load() {
             Ok(loaded) => (Ok(sender), Some((loaded, jobs))),
-            Err(error) => (Err(error.to_string()), None),
+            Err(error) => (Err(error), None),
         };
         let listener = Listener::open(config)?;
         if !config.leave_path_manager {
@@ -120,8 +120,8 @@ impl Broker {
             "listening at {}, options of single subflows: {}",
             config.socket.display(),
             match &shared.options {
-                Ok(_) => "yes",
-                Err(reason) => reason,
+                Ok(_) => "yes".to_owned(),
+                Err(error) => format!("no, {error}"),
             }
         ));
         Ok(Self {

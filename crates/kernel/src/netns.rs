@@ -62,6 +62,21 @@ impl NetNs {
             Ok(work())
         })?
     }
+
+    /// Runs `work` inside the namespace: at once where the calling thread is in it, else as
+    /// [`Self::run`], which needs privilege.
+    ///
+    /// # Errors
+    /// When the namespace cannot be entered.
+    ///
+    /// # Panics
+    /// When `work` does.
+    pub fn within<T: Send>(&self, work: impl FnOnce() -> T + Send) -> io::Result<T> {
+        match Self::current() {
+            Ok(current) if current.is_same(self) => Ok(work()),
+            _ => self.run(work),
+        }
+    }
 }
 
 impl From<OwnedFd> for NetNs {

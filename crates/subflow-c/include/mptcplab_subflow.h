@@ -170,7 +170,11 @@ int mptcplab_subflow_withdraw(mptcplab_subflow_manager *manager, int fd, int add
 int mptcplab_subflow_getsockopt(mptcplab_subflow_manager *manager, int fd, int id, int level,
 				int option, void *value, socklen_t *length);
 
-/* Sets an option on one subflow only, as setsockopt(2) does. */
+/*
+ * Sets an option on one subflow only, as setsockopt(2) does. This and the reading of others than
+ * TCP_INFO is done by BPF: the manager's broker was started by root, or this process has
+ * CAP_BPF, CAP_PERFMON, CAP_SYS_ADMIN and CAP_NET_ADMIN outside of user namespaces, and libbpf.
+ */
 int mptcplab_subflow_setsockopt(mptcplab_subflow_manager *manager, int fd, int id, int level,
 				int option, const void *value, socklen_t length);
 

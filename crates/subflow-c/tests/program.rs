@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{env, fs};
 
-use mptcplab_testbed::inside;
+use mptcplab_subflow::options::Options;
+use mptcplab_testbed::{inside, inside_as_root};
 
 const HEADER: &str = include_str!("../include/mptcplab_subflow.h");
 
@@ -46,15 +47,15 @@ fn is_there(program: &str) -> bool {
     there
 }
 
-/// Compiles the story with every warning an error.
-fn compile(compiler: &[&str], folder: &Path, libraries: &[&str]) -> PathBuf {
-    let program = folder.join("story");
+/// Compiles a program with every warning an error.
+fn compile(source: &str, compiler: &[&str], folder: &Path, libraries: &[&str]) -> PathBuf {
+    let program = folder.join("program");
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let status = Command::new(compiler[0])
         .args(&compiler[1..])
         .args(["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I"])
         .arg(here.join("include"))
-        .arg(here.join("tests/story.c"))
+        .arg(here.join("tests").join(source))
         // What follows is no source.
         .args(["-x", "none", "-o"])
         .arg(&program)
@@ -86,17 +87,23 @@ fn tells_the_story(name: &str, compiler: &[&str], linked_statically: bool) {
             "-ldl",
         ],
     };
-    let program = compile(compiler, &folder.0, &libraries);
+    let program = compile("story.c", compiler, &folder.0, &libraries);
+    let told = told(&program, &folder, &[]);
+    assert_eq!(told, peer::TOLD, "\n{told}");
+}
+
+/// What a program says at the story's client, where it must end well.
+fn told(program: &Path, folder: &Folder, arguments: &[&str]) -> String {
     let (hosts, port) = peer::stage();
-    let mut story = Command::new(program);
-    story
+    let mut program = Command::new(program);
+    program
         .args(["10.0.1.1", &port.to_string()])
+        .args(arguments)
         .env("LD_LIBRARY_PATH", &folder.0)
         .stderr(Stdio::inherit());
-    let output = hosts.client.run(|| story.output()).unwrap().unwrap();
-    let told = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(told, peer::TOLD, "\n{told}");
+    let output = hosts.client.run(|| program.output()).unwrap().unwrap();
     assert!(output.status.success());
+    String::from_utf8(output.stdout).unwrap()
 }
 
 #[test]
@@ -114,6 +121,24 @@ fn c_with_the_static_library_tells_the_story() {
 fn cpp_tells_the_story() {
     let compiler = ["c++", "-std=c++11", "-x", "c++"];
     tells_the_story("cpp_tells_the_story", &compiler, false);
+}
+
+#[test]
+fn c_sets_an_option_of_one_subflow_as_root() {
+    const TEST: &str = "c_sets_an_option_of_one_subflow_as_root";
+    if !inside_as_root(TEST) || !is_there("cc") {
+        return;
+    }
+    if let Err(error) = Options::load() {
+        return println!("skipped {TEST}: {error}");
+    }
+    let folder = Folder::new(TEST);
+    let shared = library();
+    fs::copy(&shared, folder.0.join("libmptcplab.so.1")).unwrap();
+    let shared = shared.display().to_string();
+    let program = compile("options.c", &["cc", "-std=gnu99"], &folder.0, &[&shared]);
+    let told = told(&program, &folder, &["10.0.2.2"]);
+    assert_eq!(told, "1: reno\n2: cubic\noption_refused\n");
 }
 
 #[test]

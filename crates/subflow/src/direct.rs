@@ -6,8 +6,11 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use mptcplab_kernel::event::Events;
+use mptcplab_kernel::netns::NetNs;
 
+use crate::options::Options;
 use crate::orders::{Open, Opening, Orders};
+use crate::own::Connection;
 use crate::wait::{after, wait};
 use crate::watch::Watch;
 use crate::{Error, Interrupt};
@@ -20,6 +23,9 @@ pub(crate) struct Direct {
     pub(crate) orders: Orders,
     /// While nobody is subscribed the kernel resets each subflow that is opened by order.
     events: Events,
+    /// Loaded when it is first needed: it wants more privilege than the rest.
+    options: Option<Options>,
+    namespace: NetNs,
 }
 
 impl Direct {
@@ -27,6 +33,9 @@ impl Direct {
         Ok(Self {
             orders: Orders::new()?,
             events: subscribe()?,
+            options: None,
+            namespace: NetNs::current()
+                .map_err(|error| Error::kernel("open the namespace", &error))?,
         })
     }
 
@@ -39,6 +48,47 @@ impl Direct {
         let events = subscribe()?;
         let connection = self.orders.connection(socket)?;
         Ok(Watch::direct(socket, &connection, events, interrupt))
+    }
+
+    pub(crate) fn getsockopt(
+        &mut self,
+        socket: BorrowedFd<'_>,
+        id: u32,
+        level: i32,
+        option: i32,
+        length: usize,
+    ) -> Result<Vec<u8>, Error> {
+        self.with_options(socket, |options, connection| {
+            options.get(connection, id, level, option, length)
+        })
+    }
+
+    pub(crate) fn setsockopt(
+        &mut self,
+        socket: BorrowedFd<'_>,
+        id: u32,
+        level: i32,
+        option: i32,
+        value: &[u8],
+    ) -> Result<(), Error> {
+        self.with_options(socket, |options, connection| {
+            options.set(connection, id, level, option, value)
+        })
+    }
+
+    fn with_options<T: Send>(
+        &mut self,
+        socket: BorrowedFd<'_>,
+        work: impl FnOnce(&mut Options, &Connection) -> Result<T, Error> + Send,
+    ) -> Result<T, Error> {
+        let connection = self.orders.connection(socket)?;
+        let options = match &mut self.options {
+            Some(options) => options,
+            none => none.insert(Options::load()?),
+        };
+        // BPF reaches the sockets of the calling thread's namespace.
+        let done = self.namespace.within(|| work(options, &connection));
+        done.map_err(|_| Error::ForeignNamespace)?
     }
 
     pub(crate) fn open_subflow(

@@ -134,7 +134,10 @@ pub enum Error {
         reason: String,
     },
     /// The socket belongs to another network namespace than who should act on it.
-    #[error("the socket is in another network namespace than the broker: start a broker there")]
+    #[error(
+        "the socket is in another network namespace than who should act on it: start a broker \
+         there, or make the manager there"
+    )]
     ForeignNamespace,
     /// The kernel does not know the option, or does not set it on a subflow.
     #[error("option {option} of level {level} cannot be used on a subflow: {reason}")]

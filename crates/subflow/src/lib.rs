@@ -3,7 +3,7 @@
 //! [`own`] tells which subflows a connected socket has; anybody may ask. A [`Manager`] opens, closes
 //! and steers them. That needs CAP_NET_ADMIN, so a program without it passes its socket to a broker,
 //! which acts on that connection only ([`protocol`]); what carries out orders in either case is
-//! [`orders`]. Names are those of RFC 8684.
+//! [`orders`], and [`options`] for options of single subflows. Names are those of RFC 8684.
 
 mod client;
 mod direct;
@@ -11,6 +11,7 @@ mod error;
 mod event;
 mod fallback;
 mod manager;
+pub mod options;
 pub mod orders;
 pub mod own;
 pub mod protocol;

@@ -161,7 +161,8 @@ impl Manager {
     }
 
     /// The value of an option on one subflow; what anybody is told ([`subflow_option`]) needs no
-    /// privilege.
+    /// privilege. Others are read and set by BPF, which is loaded with the first of them: by the
+    /// broker, or by this process, which needs the privileges of [`Options`](crate::options::Options).
     ///
     /// # Errors
     /// [`Error::NeedsBpf`], [`Error::OptionRefused`], [`Error::NoSuchSubflow`], as
@@ -176,18 +177,22 @@ impl Manager {
         if let Some(value) = subflow_option(&socket, id, level, option)? {
             return Ok(value);
         }
-        let order = Order::GetOption {
-            subflow: id,
-            level,
-            option,
-            length: option_bytes(level, option),
-        };
+        let socket = socket.as_fd();
+        let length = option_bytes(level, option);
         match &mut self.way {
-            Way::Direct(_) => Err(options_by_broker()),
-            Way::Broker(client, _) => match client.ask(socket.as_fd(), order, PATIENCE)? {
-                Answer::Value(value) => Ok(value),
-                _ => Err(unexpected()),
-            },
+            Way::Direct(direct) => direct.getsockopt(socket, id, level, option, length),
+            Way::Broker(client, _) => {
+                let order = Order::GetOption {
+                    subflow: id,
+                    level,
+                    option,
+                    length,
+                };
+                match client.ask(socket, order, PATIENCE)? {
+                    Answer::Value(value) => Ok(value),
+                    _ => Err(unexpected()),
+                }
+            }
         }
     }
 
@@ -203,15 +208,18 @@ impl Manager {
         option: i32,
         value: &[u8],
     ) -> Result<(), Error> {
-        let order = Order::SetOption {
-            subflow: id,
-            level,
-            option,
-            value: value.to_vec(),
-        };
+        let socket = socket.as_fd();
         match &mut self.way {
-            Way::Direct(_) => Err(options_by_broker()),
-            Way::Broker(client, _) => done(client, socket.as_fd(), order),
+            Way::Direct(direct) => direct.setsockopt(socket, id, level, option, value),
+            Way::Broker(client, _) => {
+                let order = Order::SetOption {
+                    subflow: id,
+                    level,
+                    option,
+                    value: value.to_vec(),
+                };
+                done(client, socket, order)
+            }
         }
     }
 
@@ -245,12 +253,6 @@ fn done(client: &mut Client, socket: BorrowedFd<'_>, order: Order) -> Result<(),
 pub(crate) fn unexpected() -> Error {
     Error::Protocol {
         reason: "the broker's answer is to something else".to_owned(),
-    }
-}
-
-fn options_by_broker() -> Error {
-    Error::NeedsBpf {
-        reason: "start `mptcplab broker` as root; it loads the program".to_owned(),
     }
 }
 

@@ -94,12 +94,9 @@ impl Managers {
     fn another(&self) -> Result<Manager, Error> {
         match &self.way {
             Way::Broker(path) => Manager::broker(path),
-            Way::Direct(namespace) => match NetNs::current() {
-                Ok(current) if current.is_same(namespace) => Manager::direct(),
-                _ => namespace
-                    .run(Manager::direct)
-                    .map_err(|_| Error::ForeignNamespace)?,
-            },
+            Way::Direct(namespace) => namespace
+                .within(Manager::direct)
+                .map_err(|_| Error::ForeignNamespace)?,
         }
     }
 
