@@ -125,6 +125,11 @@ pub(super) fn is_orphan() -> io::Result<bool> {
 
 /// Aborts all connections, and lets those that the kernel cannot abort end with their next timeout
 /// instead of in minutes. The calling thread is left in one of the namespaces.
+///
+/// One kind stays for what is left of a minute (`TCP_TIMEWAIT_LEN`) after its program was killed:
+/// an MPTCP connection whose buffer is full and one of whose subflows has received more. Linux
+/// frees no subflow that holds data, and no such connection before its subflows; neither the
+/// sysctl `net.mptcp.close_timeout` nor the path manager changes that.
 fn let_go(namespaces: &[NetNs]) {
     for namespace in namespaces {
         if namespace.enter().is_ok() {
