@@ -1,5 +1,7 @@
 """How fast netcat copies over the loopback, beside netcat of OpenBSD and socat where installed.
 
+Those two speak TCP. Beside MPTCP stands a loop that reads, sends, receives and writes.
+
 One end sends a file, or what a pipe brings; the other writes into a pipe whose reader throws it
 away. The clock runs from the first byte that comes out to the last: starting up is not counted.
 """
@@ -23,6 +25,7 @@ _BYTES_A_SECOND = 1 << 29
 """Content for each second that a run shall last; the faster ones need less."""
 _SPLICE_BYTES = 1 << 20
 _WAIT_S = 30
+_LOOP = [sys.executable, str(Path(__file__).with_name("netcat_loop.py"))]
 _OURS = [str(Path(sys.executable).with_name("mptcplab")), "nc"]
 
 Words = Callable[[int], list[str]]
@@ -32,9 +35,14 @@ Words = Callable[[int], list[str]]
 def measure(repeat: int, seconds: float) -> list[Figure]:
     """Gigabits a second of each, and the ratio to the faster of the others in the same turn."""
     ours = "mptcplab nc --tcp"
+    ours_mptcp, loop = "mptcplab nc", "plain loop over MPTCP, 1 MiB"
     programs: dict[str, tuple[Words, Words]] = {
         ours: (lambda port: [*_OURS, "--tcp", "-l", str(port)], _ours(["--tcp"])),
-        "mptcplab nc": (lambda port: [*_OURS, "-l", str(port)], _ours([])),
+        ours_mptcp: (lambda port: [*_OURS, "-l", str(port)], _ours([])),
+        loop: (
+            lambda port: [*_LOOP, "listen", str(port)],
+            lambda port: [*_LOOP, "send", str(port)],
+        ),
     }
     if openbsd := shutil.which("nc.openbsd"):
         programs["nc of OpenBSD"] = (
@@ -46,7 +54,7 @@ def measure(repeat: int, seconds: float) -> list[Figure]:
             lambda port: [socat, "-u", "-b", "262144", f"TCP-LISTEN:{port},reuseaddr", "-"],
             lambda port: [socat, "-u", "-b", "262144", "-", f"TCP:127.0.0.1:{port}"],
         )
-    others = [name for name in programs if not name.startswith("mptcplab")]
+    others = [name for name in programs if name not in (ours, ours_mptcp, loop)]
     size = int(_BYTES_A_SECOND * seconds)
     figures = []
     with tempfile.TemporaryDirectory() as folder:
@@ -60,14 +68,17 @@ def measure(repeat: int, seconds: float) -> list[Figure]:
             figures += [
                 figure(f"{source} to pipe, {name}", "Gbit/s", rate) for name, rate in rates.items()
             ]
-            if others:
-                ratios = [
-                    rates[ours][turn] / max(rates[name][turn] for name in others)
-                    for turn in range(repeat)
-                ]
-                figures.append(
-                    figure(f"{source} to pipe, {ours} over the faster of the others", "", ratios, 1)
-                )
+            for name, what, beside, target in (
+                (ours, "the faster of the others", others, 1),
+                (ours_mptcp, "the plain loop", [loop], 0.9),
+            ):
+                if beside:
+                    ratios = [
+                        rates[name][turn] / max(rates[other][turn] for other in beside)
+                        for turn in range(repeat)
+                    ]
+                    title = f"{source} to pipe, {name} over {what}"
+                    figures.append(figure(title, "", ratios, target))
     return figures
 
 
