@@ -139,19 +139,21 @@ def test_the_pivot_of_a_car_without_privilege(carfi: World, folder: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("rule", "opened", "reason"),
+    ("words", "rule", "opened", "reason"),
     [
-        (f"users: {USER}, interfaces: [eth1]", CLIENT[:2], "client.yaml:2: interface eth2 is not"),
-        (f"users: {USER}, max_subflows: 1", CLIENT[:1], "1 subflows already, the most that is"),
-        (f"users: {USER + 1}", CLIENT[:1], "no rule names you"),
+        ("-a", f"users: {USER}, interfaces: [eth1]", 2, "client.yaml:2: interface eth2 is not"),
+        ("-a", f"users: {USER}, max_subflows: 1", 1, "1 subflows already, the most that is"),
+        ("-a", f"users: {USER + 1}", 1, "no rule names you"),
+        # What is followed is tried again, but not against the policy.
+        ("--policy pivot -I eth1 -I eth2", f"users: {USER}, interfaces: [eth1]", 2, "eth2 is not"),
     ],
 )
-def test_what_the_policy_forbids_is_told_and_the_transfer_goes_on(
-    carfi: World, folder: Path, rule: str, opened: Sequence[str], reason: str
+def test_what_the_policy_forbids_is_told_once_and_the_transfer_goes_on(
+    carfi: World, folder: Path, words: str, rule: str, opened: int, reason: str
 ) -> None:
-    status, account, told = transfer(carfi, folder, ["-a"], rule)
+    status, account, told = transfer(carfi, folder, words.split(), rule)
     assert status == 0, told
-    assert from_addresses(account) == sorted(opened), told
+    assert from_addresses(account) == sorted(CLIENT[:opened]), told
     refused = [line for line in told.splitlines() if "no subflow over eth2 (10.0.3.6): " in line]
     assert len(refused) == 1, told
     assert reason in refused[0]

@@ -1,22 +1,22 @@
 //! The thread that looks after the subflows of one connection.
 
-use std::net::{IpAddr, SocketAddr};
+use std::io::Read;
+use std::net::IpAddr;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::Scope;
 use std::time::{Duration, Instant};
 
 use mptcplab_kernel::changes::NetworkChanges;
-use mptcplab_subflow::{Error, EventKind, Interrupt, Managers, Open, Watch, connection};
+use mptcplab_subflow::{Error, EventKind, Managers, Watch, connection};
 use nix::poll::{PollFd, PollFlags};
 
 use super::account::{Account, Change, Tracker};
-use super::locals::{Local, has_own_route, locals};
-use super::path::{State, Step, Way};
-use crate::options::{Path, Wishes};
+use super::orders::Orders;
+use super::path::Way;
+use crate::options::Wishes;
 use crate::report::Report;
 use crate::stream::Stream;
 use crate::waiting::poll_until;
@@ -25,15 +25,6 @@ use crate::waiting::poll_until;
 const READ_EVERY: Duration = Duration::from_millis(100);
 /// The same between the end of input and the acknowledgement of its last byte.
 const READ_AT_END: Duration = Duration::from_millis(2);
-/// How long a peer may take to let a subflow join.
-const PATIENCE: Duration = Duration::from_secs(5);
-
-/// How an order ended that was given in a thread of its own.
-struct Done {
-    way: usize,
-    address: IpAddr,
-    result: Result<u32, Error>,
-}
 
 /// Runs until the other end of `control` closes, and gives the account.
 pub(super) fn run<'scope, 'env>(
@@ -66,28 +57,28 @@ pub(super) fn run<'scope, 'env>(
             subflows: Vec::new(),
         };
     }
-    let (done, results) = channel();
-    let (woken, waker) = match UnixStream::pair() {
-        Ok(pair) => pair,
-        Err(_) => return Account::default(),
-    };
+    let orders = managers
+        .map(|managers| Orders::new(scope, stream, managers, Arc::clone(&ending)))
+        .transpose();
+    let orders = orders.unwrap_or_else(|error| {
+        report.say(&format!("no subflows: {error}"));
+        None
+    });
     let mut course = Course {
-        scope,
         stream,
-        managers,
         report,
         follow: wishes.follow,
         tracker: Tracker::new(),
         ways: Vec::new(),
-        done,
-        results,
-        woken,
-        waker: Arc::new(waker),
+        orders,
         ending,
         input_ended: false,
         peer_ended: false,
     };
-    course.begin(wishes);
+    course.read();
+    if course.orders.is_some() {
+        course.begin(wishes);
+    }
     course.attend(&control);
     course.read();
     Account {
@@ -96,108 +87,31 @@ pub(super) fn run<'scope, 'env>(
     }
 }
 
-struct Course<'scope, 'env> {
-    scope: &'scope Scope<'scope, 'env>,
-    stream: &'env Stream,
-    managers: Option<&'env Managers>,
-    report: &'env Report,
+pub(super) struct Course<'scope, 'env> {
+    pub(super) stream: &'env Stream,
+    pub(super) report: &'env Report,
     /// Paths that come and go are followed.
-    follow: bool,
-    tracker: Tracker,
-    ways: Vec<Way>,
-    done: Sender<Done>,
-    results: Receiver<Done>,
-    /// Where threads say that a result waits.
-    woken: UnixStream,
-    waker: Arc<UnixStream>,
+    pub(super) follow: bool,
+    pub(super) tracker: Tracker,
+    pub(super) ways: Vec<Way>,
+    /// None where nobody opens subflows: then there are no paths either.
+    pub(super) orders: Option<Orders<'scope, 'env>>,
     ending: Arc<AtomicBool>,
     input_ended: bool,
     peer_ended: bool,
 }
 
-impl<'env> Course<'_, 'env> {
-    /// Finds out what is wished, and what is there already.
-    fn begin(&mut self, wishes: &Wishes) {
-        self.read();
-        let Some(initial) = self.initial() else {
-            return;
-        };
-        let here = self.locals();
-        let mut paths = wishes.paths.clone();
-        if wishes.all {
-            for local in &here {
-                let other = local.address != initial.1 && self.is_of_family(local.address);
-                let named = paths.iter().any(|path| {
-                    path.from == local.interface || path.from == local.address.to_string()
-                });
-                if other && !named && has_own_route(local, self.peer()) {
-                    paths.push(Path {
-                        name: local.interface.clone(),
-                        from: local.address.to_string(),
-                        backup: false,
-                    });
-                }
-            }
-        }
-        for path in paths {
-            let mut way = Way::new(path);
-            let local = way.local(&here, self.peer());
-            if local.is_some_and(|local| local.address == initial.1) {
-                way.state = State::Open(initial.0, initial.1);
-                self.tracker.name(initial.0, &way.path.name);
-                if way.path.backup {
-                    self.make_backup(initial.0, &way.path.name);
-                }
-            } else if local.is_none() && !self.follow {
-                let Path { name, from, .. } = &way.path;
-                self.report.say(&format!(
-                    "no subflow over {name}: {from} is not there, or down, or has no address of \
-                     the connection's family"
-                ));
-                way.state = State::GivenUp;
-            }
-            self.ways.push(way);
-        }
-        if self.follow {
-            self.follow_initial(initial, &here);
-        }
-        self.look();
-    }
-
-    /// The path that the connection began on is followed like those that were wished.
-    fn follow_initial(&mut self, (id, address): (u32, IpAddr), here: &[Local]) {
-        let known = |way: &Way| matches!(way.state, State::Open(open, _) if open == id);
-        let Some(local) = here.iter().find(|local| local.address == address) else {
-            return;
-        };
-        if !self.ways.iter().any(known) {
-            let mut way = Way::new(Path {
-                name: local.interface.clone(),
-                from: address.to_string(),
-                backup: false,
-            });
-            way.state = State::Open(id, address);
-            self.tracker.name(id, &way.path.name);
-            self.ways.push(way);
-        }
-    }
-
+impl Course<'_, '_> {
     /// Waits for what happens, until the connection's copying has ended.
     fn attend(&mut self, control: &UnixStream) {
         let mut changes = match self.follow {
             true => NetworkChanges::open().ok(),
             false => None,
         };
-        let mut watch = self.managers.and_then(|managers| {
-            let watched = managers.order(None, |manager| manager.events(self.stream));
-            watched.ok()
-        });
+        let mut watch = self.orders.as_ref().and_then(|orders| orders.watch().ok());
         loop {
             let until = self.next_look();
-            let mut fds = vec![
-                PollFd::new(control.as_fd(), PollFlags::POLLIN),
-                PollFd::new(self.woken.as_fd(), PollFlags::POLLIN),
-            ];
+            let mut fds = vec![PollFd::new(control.as_fd(), PollFlags::POLLIN)];
             let mut add = |descriptor, events| {
                 fds.push(PollFd::new(descriptor, events));
                 fds.len() - 1
@@ -205,24 +119,24 @@ impl<'env> Course<'_, 'env> {
             let stream = self.stream.as_fd();
             let peer_ends = PollFlags::from_bits_retain(libc::POLLRDHUP);
             let peer = (!self.peer_ended).then(|| add(stream, peer_ends));
-            let changed = changes.as_ref();
-            let changed = changed.map(|one| add(one.as_fd(), PollFlags::POLLIN));
-            let told = watch.as_ref();
-            let told = told.map(|one| add(one.as_fd(), PollFlags::POLLIN));
+            let mut add = |descriptor| add(descriptor, PollFlags::POLLIN);
+            let done = self.orders.as_ref().map(|orders| add(orders.as_fd()));
+            let changed = changes.as_ref().map(|changes| add(changes.as_fd()));
+            let told = watch.as_ref().map(|watch| add(watch.as_fd()));
             let Ok(flags) = poll_until(&mut fds, Some(until)) else {
                 return;
             };
             drop(fds);
             let any = |at: Option<usize>| at.is_some_and(|at| !flags[at].is_empty());
             if flags[0].contains(PollFlags::POLLIN) {
-                drain(control);
+                let _ = (&*control).read(&mut [0; 64]);
                 self.input_ended = true;
             }
             if self.ending.load(Ordering::Relaxed) || flags[0].contains(PollFlags::POLLHUP) {
                 return;
             }
-            if !flags[1].is_empty() {
-                drain(&self.woken);
+            if let Some(orders) = self.orders.as_ref().filter(|_| any(done)) {
+                orders.awake();
             }
             self.peer_ended |= any(peer);
             if any(told) {
@@ -252,7 +166,7 @@ impl<'env> Course<'_, 'env> {
     }
 
     /// Reads the counters, and tells what has changed.
-    fn read(&mut self) {
+    pub(super) fn read(&mut self) {
         let Ok(connection) = connection(self.stream) else {
             return;
         };
@@ -272,31 +186,10 @@ impl<'env> Course<'_, 'env> {
         }
     }
 
-    /// Gives a subflow the name of its path, before the thread that opened it has told.
-    fn recognise(&mut self, id: u32) {
-        let Some(local) = self.tracker.local(id) else {
-            return;
-        };
-        let mut ways = self.ways.iter();
-        let way = ways.find(|way| way.state == State::Opening(local));
-        if let Some(name) = way.map(|way| way.path.name.clone()) {
-            self.tracker.name(id, &name);
-        }
-    }
-
     fn closed(&mut self, id: u32) {
         let (subflow, reason) = (self.tracker.describe(id), self.tracker.reason(id));
         self.report.told(&format!("{subflow} is closed{reason}"));
-        for way in &mut self.ways {
-            if matches!(way.state, State::Open(open, _) if open == id) {
-                if self.follow {
-                    way.postpone(Instant::now());
-                } else {
-                    way.state = State::GivenUp;
-                }
-            }
-            way.stale = way.stale.filter(|&stale| stale != id);
-        }
+        self.lost(id);
     }
 
     /// What the kernel or the broker tell.
@@ -321,167 +214,9 @@ impl<'env> Course<'_, 'env> {
         }
     }
 
-    /// Does what is due about each path.
-    fn look(&mut self) {
-        let (here, peer, now) = (self.locals(), self.peer(), Instant::now());
-        for number in 0..self.ways.len() {
-            match self.ways[number].step(&here, peer, now) {
-                Step::Rest => {}
-                Step::Open(local) => self.open(number, &local),
-                Step::Close(id) => self.leave(number, id),
-            }
-        }
-    }
-
-    /// Has a subflow opened, in a thread of its own.
-    fn open(&mut self, number: usize, local: &Local) {
-        let way = &mut self.ways[number];
-        let Some(managers) = self.managers else {
-            way.state = State::GivenUp;
-            return;
-        };
-        let address = local.address;
-        way.state = State::Opening(address);
-        let order = Open {
-            backup: way.path.backup,
-            interface: way.is_interface().then(|| local.interface.clone()),
-            timeout: PATIENCE,
-            ..Open::from(SocketAddr::new(address, 0))
-        };
-        let (done, waker, stream) = (self.done.clone(), Arc::clone(&self.waker), self.stream);
-        let ending = Arc::clone(&self.ending);
-        let interrupt: Interrupt = Arc::new(move || ending.load(Ordering::Relaxed));
-        self.scope.spawn(move || {
-            let result = managers.order(Some(interrupt), |manager| {
-                manager.open_subflow(stream, &order)
-            });
-            // Where nobody waits for it any more, the connection has ended.
-            let _ = done.send(Done {
-                way: number,
-                address,
-                result,
-            });
-            wake(&waker);
-        });
-    }
-
-    fn take_results(&mut self) {
-        while let Ok(done) = self.results.try_recv() {
-            match done.result {
-                Ok(id) => self.opened(done.way, id, done.address),
-                Err(Error::Interrupted) => {}
-                // The peer has not answered yet: it will, once there is data.
-                Err(Error::NotEstablished) => {
-                    self.ways[done.way].state = State::None;
-                    if !self.follow {
-                        self.look();
-                    }
-                }
-                Err(error) => {
-                    let way = &mut self.ways[done.way];
-                    let name = way.path.name.clone();
-                    let address = done.address;
-                    self.report
-                        .say(&format!("no subflow over {name} ({address}): {error}"));
-                    if self.follow {
-                        way.postpone(Instant::now());
-                    } else {
-                        way.state = State::GivenUp;
-                    }
-                }
-            }
-        }
-    }
-
-    fn opened(&mut self, number: usize, id: u32, address: IpAddr) {
-        let way = &mut self.ways[number];
-        way.state = State::Open(id, address);
-        way.refresh();
-        let stale: Vec<_> = self
-            .ways
-            .iter_mut()
-            .filter_map(|way| way.stale.take())
-            .collect();
-        let name = self.ways[number].path.name.clone();
-        self.tracker.name(id, &name);
-        self.read();
-        for id in stale {
-            self.close(id);
-        }
-    }
-
-    /// The address of a path has gone: its subflow is closed at once, if there is another.
-    fn leave(&mut self, number: usize, id: u32) {
-        let name = self.ways[number].path.name.clone();
-        self.ways[number].state = State::None;
-        self.ways[number].refresh();
-        self.tracker.because(id, format!("{name} has gone"));
-        self.read();
-        if self.tracker.open() > 1 {
-            self.close(id);
-        } else {
-            self.report
-                .told(&format!("{name} has gone, and there is no other subflow"));
-            self.ways[number].stale = Some(id);
-        }
-    }
-
-    fn close(&mut self, id: u32) {
-        let Some(managers) = self.managers else {
-            return;
-        };
-        let stream = self.stream;
-        match managers.order(None, |manager| manager.close_subflow(stream, id)) {
-            Ok(()) | Err(Error::NoSuchSubflow { .. }) => self.read(),
-            Err(error) => self
-                .report
-                .say(&format!("subflow {id} cannot be closed: {error}")),
-        }
-    }
-
-    fn make_backup(&self, id: u32, name: &str) {
-        let Some(managers) = self.managers else {
-            return;
-        };
-        let stream = self.stream;
-        let made = managers.order(None, |manager| manager.set_backup(stream, id, true));
-        if let Err(error) = made {
-            self.report
-                .say(&format!("{name} cannot be made a backup: {error}"));
-        }
-    }
-
-    /// Id and address of the subflow that the connection began with.
-    fn initial(&self) -> Option<(u32, IpAddr)> {
-        let connection = connection(self.stream).ok()?;
-        let first = connection.subflows.first()?;
-        Some((first.id, first.local.ip().to_canonical()))
-    }
-
-    fn peer(&self) -> IpAddr {
+    pub(super) fn peer(&self) -> IpAddr {
         let peer = self.stream.socket.peer_addr().ok();
         let peer = peer.and_then(|peer| peer.as_socket());
         peer.map_or(IpAddr::from([0, 0, 0, 0]), |peer| peer.ip().to_canonical())
     }
-
-    fn is_of_family(&self, address: IpAddr) -> bool {
-        address.is_ipv4() == self.peer().is_ipv4()
-    }
-
-    fn locals(&self) -> Vec<Local> {
-        locals().unwrap_or_default()
-    }
-}
-
-/// Says that there is something to be taken.
-fn wake(mut waker: &UnixStream) {
-    use std::io::Write;
-    // A full buffer wakes as well.
-    let _ = waker.write(b".");
-}
-
-/// Takes one notice.
-fn drain(mut stream: &UnixStream) {
-    use std::io::Read;
-    let _ = stream.read(&mut [0; 64]);
 }

@@ -4,9 +4,12 @@
 //! holds the data up. Orders that wait for the peer have threads of their own.
 
 mod account;
+mod begin;
 mod course;
 mod locals;
+mod orders;
 mod path;
+mod steps;
 
 use std::io::Write;
 use std::os::unix::net::UnixStream;

@@ -83,8 +83,16 @@ impl Way {
         }
     }
 
-    /// It could not be opened, or closed by itself: later again.
-    pub(super) fn postpone(&mut self, now: Instant) {
+    /// It could not be opened, or closed by itself: later again, or not at all.
+    pub(super) fn failed(&mut self, again: bool) {
+        if again {
+            self.postpone(Instant::now());
+        } else {
+            self.state = State::GivenUp;
+        }
+    }
+
+    fn postpone(&mut self, now: Instant) {
         self.state = State::None;
         self.not_before = now.checked_add(self.pause);
         self.pause = (self.pause * 2).min(LONGEST_PAUSE);
