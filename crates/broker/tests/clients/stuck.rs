@@ -9,11 +9,13 @@ const API: libc::c_ulong = 0xc018_aa3f;
 const REGISTER: libc::c_ulong = 0xc020_aa00;
 const API_VERSION: u64 = 0xaa;
 const MODE_MISSING: u64 = 1;
+/// `struct uffd_msg`
+const FAULT_BYTES: usize = 32;
 
 /// A page that nobody supplies: who reads it waits until this is gone (userfaultfd(2)).
 pub(crate) struct Stuck {
     page: usize,
-    _faults: OwnedFd,
+    faults: OwnedFd,
 }
 
 impl Stuck {
@@ -37,8 +39,17 @@ impl Stuck {
             check(libc::ioctl(faults.as_raw_fd(), REGISTER, register.as_mut_ptr()).into())?;
             Ok(Self {
                 page: page as usize,
-                _faults: faults,
+                faults,
             })
+        }
+    }
+
+    /// Waits until so many read the page.
+    pub(crate) fn wait_for_readers(&self, count: usize) {
+        for _ in 0..count {
+            let mut message = [0; FAULT_BYTES];
+            let read = rustix::io::read(&self.faults, &mut message);
+            assert_eq!(read, Ok(FAULT_BYTES));
         }
     }
 

@@ -1,16 +1,21 @@
 //! A broker that is a process of its own.
 
 use std::fs;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::Duration;
 
 use mptcplab_kernel::netns::NetNs;
-use mptcplab_subflow::Manager;
+use mptcplab_subflow::{Error, Manager};
 
 use crate::common::{Folder, anything, config};
+
+/// The broker's program.
+pub(crate) fn program() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_mptcplab-broker"))
+}
 
 /// A broker that is a process.
 pub(crate) struct Process {
@@ -22,8 +27,7 @@ pub(crate) struct Process {
 impl Process {
     /// Starts one that allows everything.
     pub(crate) fn start(netns: &NetNs, folder: Folder) -> Self {
-        let program = Command::new(env!("CARGO_BIN_EXE_mptcplab-broker"));
-        Self::start_as(netns, folder, program, |_| {})
+        Self::start_as(netns, folder, program(), |_| {})
     }
 
     /// Starts one in another way, told something else.
@@ -49,7 +53,13 @@ impl Process {
             .write_all(told.to_string().as_bytes())
             .expect("it reads");
         drop(stdin);
-        while Manager::broker(&socket).is_err() {
+        // It listens before it has given up what it does not need; then it answers.
+        let is_answered = || {
+            let mut manager = Manager::broker(&socket).ok()?;
+            let asked = manager.close_subflow(io::stdin(), 0);
+            (!matches!(asked, Err(Error::NoBroker { .. }))).then_some(())
+        };
+        while is_answered().is_none() {
             let ended = child.try_wait().expect("a child");
             assert_eq!(ended, None, "the broker ended");
             thread::sleep(Duration::from_millis(5));
@@ -61,10 +71,26 @@ impl Process {
         }
     }
 
-    pub(crate) fn signal(&mut self, name: &str) -> std::process::ExitStatus {
+    /// Ends it by a signal.
+    pub(crate) fn signal(&mut self, name: &str) -> ExitStatus {
+        self.send(name);
+        self.child.wait().expect("a child")
+    }
+
+    /// Does something while the broker does nothing.
+    pub(crate) fn while_stopped<T>(&self, work: impl FnOnce() -> T) -> T {
+        self.send("STOP");
+        while self.tasks().iter().any(|task| !task.contains("State:\tT")) {
+            thread::yield_now();
+        }
+        let done = work();
+        self.send("CONT");
+        done
+    }
+
+    fn send(&self, name: &str) {
         let words = format!("-{name} {}", self.child.id());
         mptcplab_testbed::run("kill", &words);
-        self.child.wait().expect("a child")
     }
 
     /// The folder of its socket, for the next one.
@@ -76,6 +102,13 @@ impl Process {
     pub(crate) fn descriptors(&self) -> usize {
         let open = fs::read_dir(format!("/proc/{}/fd", self.child.id()));
         open.expect("it runs").count()
+    }
+
+    /// Waits until it has as few descriptors as before: it closes what has gone in its own time.
+    pub(crate) fn wait_for_descriptors(&self, before: usize) {
+        while self.descriptors() > before {
+            thread::yield_now();
+        }
     }
 
     /// What `/proc` tells of each of its threads.

@@ -1,8 +1,5 @@
 //! What the broker gives up, and that it serves without it.
 
-mod common;
-mod process;
-
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, UdpSocket};
@@ -10,20 +7,21 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
 
-use common::{Folder, anything, config, from};
 use mptcplab_broker::{Broker, Config, StartError};
-use mptcplab_subflow::{Manager, Open, subflow_ids};
+use mptcplab_subflow::{Open, subflow_ids};
 use mptcplab_testbed::{Hosts, inside};
-use process::Process;
+
+use crate::common::{Folder, anything, config};
+use crate::process::Process;
+use crate::stage::Stage;
 
 #[test]
 fn every_thread_has_one_capability_and_a_filter() {
-    if !inside("every_thread_has_one_capability_and_a_filter") {
+    if !inside("confined::every_thread_has_one_capability_and_a_filter") {
         return;
     }
-    let hosts = Hosts::new(1);
-    let broker = Process::start(&hosts.client, Folder::new());
-    let mut client = Manager::broker(&broker.socket).unwrap();
+    let stage = Stage::new(1);
+    let mut client = stage.manager();
     // Once it is answered there is a thread for it.
     client.close_subflow(io::stdin(), 0).unwrap_err();
     const NET_ADMIN: &str = "0000000000001000";
@@ -38,7 +36,7 @@ fn every_thread_has_one_capability_and_a_filter() {
         ("Seccomp", "2"),
     ];
     let mut names = Vec::new();
-    for status in broker.tasks() {
+    for status in stage.broker.tasks() {
         let field = |name: &str| {
             let mut lines = status.lines();
             let line = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
@@ -54,72 +52,65 @@ fn every_thread_has_one_capability_and_a_filter() {
 
 #[test]
 fn a_confined_broker_serves_and_ends_in_order() {
-    if !inside("a_confined_broker_serves_and_ends_in_order") {
+    if !inside("confined::a_confined_broker_serves_and_ends_in_order") {
         return;
     }
-    let hosts = Hosts::new(2);
-    let mut broker = Process::start(&hosts.client, Folder::new());
-    let _server = Process::start(&hosts.server, Folder::new());
-    let listener = hosts.listen(false);
-    let (client, _peer) = hosts.connect(&listener, false);
-    let mut manager = Manager::broker(&broker.socket).unwrap();
-    let mut watch = manager.events(&client).unwrap();
+    let mut stage = Stage::new(2);
+    let mut manager = stage.manager();
+    let mut watch = manager.events(&stage.client).unwrap();
     let bound = Open {
         interface: Some("eth2".to_owned()),
-        ..from(hosts.client_address(2, false))
+        ..stage.other()
     };
-    let second = manager.open_subflow(&client, &bound).unwrap();
+    let second = manager.open_subflow(&stage.client, &bound).unwrap();
     watch.next().unwrap().unwrap();
-    manager.set_backup(&client, second, true).unwrap();
-    manager.close_subflow(&client, second).unwrap();
-    let error = manager.getsockopt(&client, 1, libc::IPPROTO_TCP, libc::TCP_CONGESTION);
+    manager.set_backup(&stage.client, second, true).unwrap();
+    manager.close_subflow(&stage.client, second).unwrap();
+    let error = manager.getsockopt(&stage.client, 1, libc::IPPROTO_TCP, libc::TCP_CONGESTION);
     assert!(error.is_err(), "BPF is not for user namespaces");
 
     // Nothing is held for what is done; one is for the watch.
-    let before = broker.descriptors();
+    let before = stage.broker.descriptors();
     drop(watch);
-    while broker.descriptors() == before {
+    while stage.broker.descriptors() == before {
         thread::yield_now();
     }
-    assert_eq!(broker.descriptors(), before - 1);
+    assert_eq!(stage.broker.descriptors(), before - 1);
 
-    let status = broker.signal("TERM");
+    let status = stage.broker.signal("TERM");
     assert!(status.success(), "{status}");
-    assert!(!broker.socket.exists());
+    assert!(!stage.broker.socket.exists());
 }
 
 #[test]
 fn a_killed_broker_takes_no_connection_with_it() {
-    if !inside("a_killed_broker_takes_no_connection_with_it") {
+    if !inside("confined::a_killed_broker_takes_no_connection_with_it") {
         return;
     }
     const BYTES: usize = 20_000_000;
-    let hosts = Hosts::new(2);
-    let mut broker = Process::start(&hosts.client, Folder::new());
-    let _server = Process::start(&hosts.server, Folder::new());
-    let listener = hosts.listen(false);
-    let (client, mut peer) = hosts.connect(&listener, false);
-    let mut manager = Manager::broker(&broker.socket).unwrap();
-    let order = from(hosts.client_address(2, false));
-    let second = manager.open_subflow(&client, &order).unwrap();
-    thread::scope(|scope| {
-        let sender = scope.spawn(|| (&client).write_all(&vec![7; BYTES]));
-        let mut heard = vec![0; BYTES / 4];
-        peer.read_exact(&mut heard).unwrap();
-        broker.signal("KILL");
-        let folder = broker.take_folder();
-        assert!(broker.socket.exists(), "nobody removed it");
-        peer.read_exact(&mut heard).unwrap();
-        let next = Process::start(&hosts.client, folder);
-        manager.close_subflow(&client, second).unwrap();
-        let third = manager.open_subflow(&client, &order).unwrap();
-        peer.read_exact(&mut heard).unwrap();
-        peer.read_exact(&mut heard).unwrap();
-        assert_eq!(heard.last(), Some(&7));
-        sender.join().unwrap().unwrap();
-        assert!(subflow_ids(&client).unwrap().contains(&third));
-        drop(next);
+    let mut stage = Stage::new(2);
+    let mut manager = stage.manager();
+    let order = stage.other();
+    let second = manager.open_subflow(&stage.client, &order).unwrap();
+    // Not scoped: where the test fails, nobody waits for what is never read.
+    let sender = thread::spawn({
+        let mut client = stage.client.try_clone().unwrap();
+        move || client.write_all(&vec![7; BYTES])
     });
+    let mut heard = vec![0; BYTES / 4];
+    stage.peer.read_exact(&mut heard).unwrap();
+    stage.broker.signal("KILL");
+    let folder = stage.broker.take_folder();
+    assert!(stage.broker.socket.exists(), "nobody removed it");
+    stage.peer.read_exact(&mut heard).unwrap();
+    let _next = Process::start(&stage.hosts.client, folder);
+    manager.close_subflow(&stage.client, second).unwrap();
+    let third = manager.open_subflow(&stage.client, &order).unwrap();
+    stage.peer.read_exact(&mut heard).unwrap();
+    stage.peer.read_exact(&mut heard).unwrap();
+    assert_eq!(heard.last(), Some(&7));
+    sender.join().unwrap().unwrap();
+    assert!(subflow_ids(&stage.client).unwrap().contains(&third));
 }
 
 /// Something that a confined broker cannot, and whether it could.
@@ -127,7 +118,7 @@ type Attempt = (&'static str, fn(&Path) -> bool);
 
 #[test]
 fn what_was_given_up_is_gone() {
-    if !inside("what_was_given_up_is_gone") {
+    if !inside("confined::what_was_given_up_is_gone") {
         return;
     }
     let hosts = Hosts::new(1);

@@ -52,7 +52,13 @@ impl Talk {
     /// The next message; `None` when the broker has hung up.
     pub(crate) fn receive(&self) -> Option<Message> {
         let mut bytes = vec![0; 16 * 1024];
-        match recv(&self.0, &mut bytes[..], RecvFlags::empty()) {
+        let mut receive = || recv(&self.0, &mut bytes[..], RecvFlags::empty());
+        let received = match receive() {
+            // What it said before it hung up comes after this.
+            Err(Errno::CONNRESET) => receive(),
+            other => other,
+        };
+        match received {
             Ok((0, _)) | Err(_) => None,
             Ok((length, _)) => Some(Message::parse(&bytes[..length]).expect("a message")),
         }
