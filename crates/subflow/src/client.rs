@@ -66,15 +66,32 @@ impl Client {
     /// Sends a request; once more where the broker was started anew since the last.
     fn send(&mut self, about: BorrowedFd<'_>, request: &Request) -> Result<(), Error> {
         let bytes = request.to_bytes();
-        let mut sent = send(&self.socket, &bytes, about);
-        if matches!(
-            sent,
-            Err(Errno::EPIPE | Errno::ECONNRESET | Errno::ENOTCONN)
-        ) {
-            self.socket = connected(&self.path)?;
-            sent = send(&self.socket, &bytes, about);
+        let Err(error) = send(&self.socket, &bytes, about) else {
+            return Ok(());
+        };
+        if let Some(refusal) = self.last_words() {
+            return Err(refusal);
         }
-        sent.map_err(|error| self.gone(error.desc()))
+        if !matches!(error, Errno::EPIPE | Errno::ECONNRESET | Errno::ENOTCONN) {
+            return Err(self.gone(error.desc()));
+        }
+        self.socket = connected(&self.path)?;
+        let sent = send(&self.socket, &bytes, about);
+        sent.map_err(|error| {
+            let refusal = self.last_words();
+            refusal.unwrap_or_else(|| self.gone(error.desc()))
+        })
+    }
+
+    /// Why the broker wants no talk, where it said so before it hung up.
+    fn last_words(&self) -> Option<Error> {
+        loop {
+            match self.receive(Some(Duration::ZERO)) {
+                Ok(Some(Message::Failed { id: 0, error })) => return Some(error),
+                Ok(Some(_)) => {}
+                Ok(None) | Err(_) => return None,
+            }
+        }
     }
 
     /// The next message; `None` when none came in this time (`None`: waits as long as it takes).
@@ -83,7 +100,13 @@ impl Client {
             return Ok(None);
         }
         let mut bytes = [0; MESSAGE_BYTES];
-        match recv(self.socket.as_raw_fd(), &mut bytes, MsgFlags::empty()) {
+        let mut receive = || recv(self.socket.as_raw_fd(), &mut bytes, MsgFlags::empty());
+        let received = match receive() {
+            // It hung up without reading what was sent to it; what it said comes after this.
+            Err(Errno::ECONNRESET) => receive(),
+            other => other,
+        };
+        match received {
             Ok(0) => Err(self.gone("it went away; what it was doing may be done or not")),
             Ok(length) => Message::parse(&bytes[..length]).map(Some),
             Err(error) => Err(self.gone(error.desc())),

@@ -1,14 +1,17 @@
 //! Clients for whom the broker has no room.
 
 use std::io;
+use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
+use std::thread;
 
 use mptcplab_subflow::protocol::Message;
-use mptcplab_subflow::Error;
+use mptcplab_subflow::{Error, Manager};
 use mptcplab_testbed::{Hosts, inside, inside_as_root};
 use rustix::process::{Resource, Rlimit, setrlimit};
+use socket2::{Domain, SockAddr, Socket, Type};
 
 use crate::common::Folder;
 use crate::process::{Process, program};
@@ -33,6 +36,66 @@ fn is_served(talk: &Talk, about: BorrowedFd<'_>) -> bool {
     let sent = talk.send(&bytes_of(CLOSE), &[about]);
     let answer = sent.ok().and_then(|()| talk.receive());
     matches!(answer, Some(Message::Failed { id: 7, .. }))
+}
+
+/// Asks for something that cannot be done, and why it was not.
+fn ask(manager: &mut Manager) -> Error {
+    manager.close_subflow(io::stdin(), 0).unwrap_err()
+}
+
+fn is_too_many(error: &Error) -> bool {
+    matches!(error, Error::TooMany { .. })
+}
+
+#[test]
+fn one_too_many_is_told_so() {
+    if !inside("room::one_too_many_is_told_so") {
+        return;
+    }
+    let stage = Stage::told(1, |told| {
+        told["limits"] = serde_json::json!({"sessions": 1});
+    });
+    let mut only = stage.manager();
+    // Whoever saw that the broker has started may not have gone yet.
+    while is_too_many(&ask(&mut only)) {
+        only = stage.manager();
+    }
+    let mut second = stage.manager();
+    // Clients are looked after in their order: the second is refused once the third is.
+    let third = stage.talk();
+    let told = third.receive().unwrap();
+    assert!(
+        matches!(&told, Message::Failed { error, .. } if is_too_many(error)),
+        "{told:?}"
+    );
+    for _ in 0..2 {
+        let error = ask(&mut second);
+        assert!(is_too_many(&error), "{error}");
+    }
+    assert!(!is_too_many(&ask(&mut only)));
+}
+
+#[test]
+fn why_the_broker_hangs_up_is_heard_though_it_has_not_read_what_was_asked() {
+    let folder = Folder::new();
+    let path = folder.0.join("broker.sock");
+    let broker = Socket::new(Domain::UNIX, Type::SEQPACKET, None).unwrap();
+    broker.bind(&SockAddr::unix(&path).unwrap()).unwrap();
+    broker.listen(1).unwrap();
+    let error = thread::scope(|scope| {
+        let client = scope.spawn(|| ask(&mut Manager::broker(&path).unwrap()));
+        let (session, _) = broker.accept().unwrap();
+        session.peek(&mut [MaybeUninit::uninit()]).unwrap();
+        let error = Error::TooMany {
+            reason: "full".to_owned(),
+        };
+        session
+            .send(&Message::Failed { id: 0, error }.to_bytes())
+            .unwrap();
+        drop(session);
+        client.join().unwrap()
+    });
+    assert!(is_too_many(&error), "{error}");
 }
 
 #[test]
