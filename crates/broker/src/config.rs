@@ -25,9 +25,9 @@ pub struct Config {
     /// Whom the broker becomes once it has started.
     #[serde(default)]
     pub user: Option<Identity>,
-    /// Connections stay with the path manager that the namespace is set to.
+    /// `net.mptcp.path_manager` stays as it is.
     #[serde(default)]
-    pub leave_path_manager: bool,
+    pub leave_setting: bool,
     /// Actions are not logged.
     #[serde(default)]
     pub quiet: bool,

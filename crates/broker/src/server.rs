@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use mptcplab_kernel::charge::by_orders;
+use mptcplab_kernel::charge::Charge;
 use mptcplab_kernel::event::Events;
 use mptcplab_subflow::options::Options as SubflowOptions;
 use nix::sys::signal::{SigSet, Signal};
@@ -54,6 +54,8 @@ pub struct Broker {
     jobs: Option<(SubflowOptions, Receiver<Job>)>,
     /// While nobody is subscribed the kernel resets each subflow that is opened by order.
     _subscription: Events,
+    /// What the namespace was set to is put back at the end.
+    _charge: Option<Charge>,
 }
 
 /// Runs a broker until SIGTERM or SIGINT, and then ends the process. The process must have a single
@@ -101,15 +103,16 @@ impl Broker {
             Err(error) => (Err(error), None),
         };
         let listener = Listener::open(config)?;
-        if !config.leave_path_manager {
-            by_orders().map_err(|error| match error.kind() {
+        let charge = match config.leave_setting {
+            true => None,
+            false => Some(Charge::take().map_err(|error| match error.kind() {
                 io::ErrorKind::NotFound => StartError::NoMptcp,
                 _ => StartError::system(
-                    "setting net.mptcp.path_manager=userspace (--leave-path-manager leaves it)",
+                    "setting net.mptcp.path_manager=userspace (--leave-setting leaves it)",
                     error,
                 ),
-            })?;
-        }
+            })?),
+        };
         let shared = Shared {
             policy: Arc::new(config.policy.clone()),
             limits: config.limits.within(most_descriptors()),
@@ -130,6 +133,7 @@ impl Broker {
             users: HashMap::new(),
             jobs,
             _subscription: subscription,
+            _charge: charge,
         })
     }
 

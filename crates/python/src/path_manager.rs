@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use mptcplab_kernel::charge::{Before, by_orders};
+use mptcplab_kernel::charge::Charge;
 use mptcplab_path_manager::{Config, Daemon, eventfd};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyValueError};
@@ -16,7 +16,7 @@ create_exception!(_native, PathManagerError, PyException);
 #[pyclass(frozen)]
 pub(crate) struct PathManager {
     daemon: Mutex<Daemon>,
-    before: Option<Before>,
+    _charge: Option<Charge>,
     stop: Arc<eventfd::EventFd>,
 }
 
@@ -31,8 +31,8 @@ impl PathManager {
         let config: Config = config.map_err(|error| PyValueError::new_err(error.to_string()))?;
         Ok(Self {
             daemon: Mutex::new(Daemon::open(config).map_err(|error| failed(&error))?),
-            before: match takes_charge {
-                true => Some(by_orders().map_err(|error| failed(&error))?),
+            _charge: match takes_charge {
+                true => Some(Charge::take().map_err(|error| failed(&error))?),
                 false => None,
             },
             stop: Arc::new(stop),
@@ -62,15 +62,6 @@ impl PathManager {
     fn stop(&self) -> PyResult<()> {
         let written = self.stop.write(1);
         written.map(drop).map_err(|error| failed(&error.into()))
-    }
-}
-
-impl Drop for PathManager {
-    fn drop(&mut self) {
-        if let Some(before) = &self.before {
-            // Who has lost the privilege meanwhile cannot mend it, either.
-            let _ = before.restore();
-        }
     }
 }
 

@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::process::Command;
 use std::thread;
 
-use mptcplab_kernel::charge::by_orders;
+use mptcplab_kernel::charge::Charge;
 use mptcplab_kernel::netns::NetNs;
 use socket2::{Domain, Protocol, Socket, Type};
 
@@ -215,7 +215,7 @@ fn prepare() {
     let set = |name: &str, value: &str| fs::write(format!("/proc/sys/net/{name}"), value);
     set("ipv4/conf/all/rp_filter", "0").expect("a setting");
     set("ipv4/conf/default/rp_filter", "0").expect("a setting");
-    by_orders().expect("a kernel with MPTCP");
+    Charge::take().expect("a kernel with MPTCP").keep();
     // The one that every namespace may use.
     set("ipv4/tcp_congestion_control", "reno").expect("a setting");
 }

@@ -25,6 +25,9 @@ ScenarioName = Annotated[
     str, typer.Argument(metavar="SCENARIO", help="A name of the catalogue, or a YAML file.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+LeaveSetting = Annotated[
+    bool, typer.Option("--leave-setting", help="Leave net.mptcp.path_manager as it is.")
+]
 
 
 class PolicyOption(StrEnum):
@@ -281,9 +284,7 @@ def path_manager(
         list[str] | None,
         typer.Option("--backup", metavar="INTERFACE", help="Its subflows are backups."),
     ] = None,
-    leave_setting: Annotated[
-        bool, typer.Option("--leave-setting", help="Leave net.mptcp.path_manager as it is.")
-    ] = False,
+    leave_setting: LeaveSetting = False,
     json: Json = False,
 ) -> None:
     """Open and close the subflows of this host's connections, until Ctrl-C."""
@@ -320,12 +321,7 @@ def broker(
     user: Annotated[
         str | None, typer.Option(metavar="NAME", help="Become this user; started as root.")
     ] = None,
-    leave_path_manager: Annotated[
-        bool,
-        typer.Option(
-            "--leave-path-manager", help="Do not set net.mptcp.path_manager=userspace at the start."
-        ),
-    ] = False,
+    leave_setting: LeaveSetting = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Do not log what is done.")] = False,
     check: Annotated[
         bool, typer.Option("--check", help="Check the options and the policy, and end.")
@@ -340,7 +336,7 @@ def broker(
             mode=mode,
             policy=policy,
             user=user,
-            leave_path_manager=leave_path_manager,
+            leave_setting=leave_setting,
             quiet=quiet,
             check=check,
         )

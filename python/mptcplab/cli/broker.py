@@ -22,7 +22,7 @@ class BrokerOptions:
     mode: str
     policy: Path | None
     user: str | None
-    leave_path_manager: bool
+    leave_setting: bool
     quiet: bool
     check: bool
 
@@ -33,7 +33,7 @@ def run_broker(options: BrokerOptions) -> None:
         "socket": str(options.socket.absolute()),
         "mode": _mode(options.mode),
         "user": None if options.user is None else _user(options.user),
-        "leave_path_manager": options.leave_path_manager,
+        "leave_setting": options.leave_setting,
         "quiet": options.quiet,
         **_policy(options.policy),
     }

@@ -58,6 +58,8 @@ const PLAIN: &[c_long] = &[
     // The bells of threads, the journal, iterators of BPF.
     libc::SYS_read,
     libc::SYS_write,
+    // The namespace's setting.
+    libc::SYS_pwrite64,
     libc::SYS_writev,
     libc::SYS_fcntl,
     // The socket's file, as far as Landlock lets it.

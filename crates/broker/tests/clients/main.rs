@@ -8,6 +8,7 @@ mod held_up;
 mod hostile;
 mod process;
 mod room;
+mod setting;
 mod stage;
 mod stuck;
 mod talk;

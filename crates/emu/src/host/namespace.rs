@@ -2,7 +2,7 @@
 
 use std::io;
 
-use mptcplab_kernel::charge::by_orders;
+use mptcplab_kernel::charge::Charge;
 use nix::sched::{CloneFlags, unshare};
 
 use crate::netns::NetNs;
@@ -76,7 +76,7 @@ fn set_mptcp(node: &Node, flag: impl Fn(bool) -> &'static str) -> io::Result<()>
         })?;
     }
     if mptcp.subflows_per_pair > 1 || mptcp.by_application {
-        by_orders()?;
+        Charge::take()?.keep();
     }
     Ok(())
 }
