@@ -63,12 +63,13 @@ def _reckon(flows: dict[tuple[int, str], _Direction], row: Row) -> dict[str, Any
     end = start + row["payload_bytes"]
     new = size(own.seen.add(start, end))
     assert own.next is not None
-    if start < own.next:
-        own.disturbed = max(own.disturbed, end)
+    edge = end + ("F" in flags)
+    if row["sequence"] < own.next:
+        own.disturbed = max(own.disturbed, edge)
     if "F" in flags:
         own.fin = end
     if row["payload_bytes"] or "S" in flags or "F" in flags:
-        own.next = max(own.next, end + ("F" in flags))
+        own.next = max(own.next, edge)
     return {
         "frame": row["frame"],
         "new_bytes": new,

@@ -4,7 +4,14 @@ from typing import Any
 
 from tests.trace.handmade import options as opt
 from tests.trace.handmade.flow import Talk
-from tests.trace.handmade.openings import join, open_connection, open_tcp
+from tests.trace.handmade.openings import (
+    CLIENT,
+    SERVER,
+    join,
+    open_connection,
+    open_tcp,
+    syn_options,
+)
 
 
 def reinjected() -> Talk:
@@ -145,4 +152,22 @@ def probes() -> Talk:
     flow.send("server", window=500, after_ms=10)
     flow.send("client", "A", bytes(1), sequence=edge, after_ms=5000, **keep_alive)
     flow.send("server", window=500, after_ms=10)
+    return talk
+
+
+def lost_ends() -> Talk:
+    """The SYN and the FIN are lost, and sent again by time."""
+    talk = Talk(1)
+    flow = talk.flow(CLIENT, SERVER)
+    again = "timeout_retransmission"
+    flow.send("client", "S", options=syn_options(), window=64_000, lost=True)
+    flow.send(
+        "client", "S", options=syn_options(), window=64_000, sequence=0, after_ms=1000, kind=again
+    )
+    flow.send("server", "SA", options=syn_options(), window=65_000, after_ms=10)
+    flow.send("client")
+    flow.send("client", "FA", lost=True)
+    flow.send("client", "FA", sequence=1, after_ms=300, kind=again)
+    flow.send("server", "FA", after_ms=10)
+    flow.send("client", after_ms=1)
     return talk

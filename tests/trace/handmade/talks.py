@@ -19,6 +19,7 @@ TALKS: dict[str, Callable[[], Talk]] = {
     "reinjected": losses.reinjected,
     "retransmitted": losses.retransmitted,
     "lost-before": losses.lost_before,
+    "lost-ends": losses.lost_ends,
     "many-holes": losses.many_holes,
     "spurious": losses.spurious,
     "probes": losses.probes,
