@@ -14,7 +14,10 @@ from mptcplab.engine.kernel.examine import examine
 from mptcplab.scenario import loads
 
 TO_DO = [page for page in PAGES if steps(page)]
-PROGRAMS = {"docs/howto/subflows.md": ("cargo", "cc", "pkg-config")}
+PROGRAMS = {
+    "docs/howto/capture.md": ("tshark",),
+    "docs/howto/subflows.md": ("cargo", "cc", "pkg-config"),
+}
 """What pages need beside this project's own programs."""
 KERNEL = ("namespaces and links", "MPTCP over two paths", "programs over MPTCP")
 
