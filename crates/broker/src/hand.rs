@@ -5,11 +5,11 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
+use mptcplab_kernel::interfaces::{Interface, Interfaces};
 use mptcplab_subflow::Error;
 use mptcplab_subflow::orders::{Open, Opening, Orders};
 
 use crate::StartError;
-use crate::interfaces::Interfaces;
 use crate::options::{Done, Job, Wanted};
 
 /// Carries out orders about the connections of sockets. None of its calls waits for the peer.
@@ -29,17 +29,22 @@ pub trait Hand {
     /// [`Error::Kernel`].
     fn interfaces(&mut self, address: IpAddr) -> Result<Vec<String>, Error>;
 
-    /// What an interface is called, by this or another of its names; `None` where there is none.
+    /// Index and own name of the interface that has this or another name; `None` where there is none.
     ///
     /// # Errors
     /// [`Error::Kernel`].
-    fn interface_name(&mut self, name: &str) -> Result<Option<String>, Error>;
+    fn interface(&mut self, name: &str) -> Result<Option<(u32, String)>, Error>;
 
-    /// Sends the SYN of a new subflow.
+    /// Sends the SYN of a new subflow, over the interface with this index where it is not 0.
     ///
     /// # Errors
     /// As [`Orders::open_subflow`].
-    fn open(&mut self, socket: &Self::Socket, order: &Open) -> Result<Opening, Error>;
+    fn open(
+        &mut self,
+        socket: &Self::Socket,
+        order: &Open,
+        interface: u32,
+    ) -> Result<Opening, Error>;
 
     /// What became of a subflow, asked for when events were lost.
     fn look(&self, opening: &Opening, socket: &Self::Socket) -> Option<Result<u32, Error>>;
@@ -120,6 +125,11 @@ impl Kernel {
             bell,
         })
     }
+
+    fn every_interface(&mut self) -> Result<Vec<Interface>, Error> {
+        let found = self.interfaces.interfaces();
+        found.map_err(|error| Error::kernel("ask for interfaces", &error))
+    }
 }
 
 impl Hand for Kernel {
@@ -131,17 +141,30 @@ impl Hand for Kernel {
     }
 
     fn interfaces(&mut self, address: IpAddr) -> Result<Vec<String>, Error> {
-        let found = self.interfaces.with(address);
-        found.map_err(|error| Error::kernel("ask which interface has an address", &error))
+        let every = self.interfaces.addresses();
+        let every = every.map_err(|error| Error::kernel("ask for addresses", &error))?;
+        let with: Vec<u32> = every
+            .iter()
+            .filter(|one| one.ip == address)
+            .map(|one| one.interface)
+            .collect();
+        if with.is_empty() {
+            return Ok(Vec::new());
+        }
+        let named = self.every_interface()?.into_iter();
+        let named = named.filter(|one| with.contains(&one.index));
+        Ok(named.map(|one| one.name).collect())
     }
 
-    fn interface_name(&mut self, name: &str) -> Result<Option<String>, Error> {
-        let found = self.interfaces.name(name);
-        found.map_err(|error| Error::kernel("ask for an interface", &error))
+    fn interface(&mut self, name: &str) -> Result<Option<(u32, String)>, Error> {
+        let mut every = self.every_interface()?.into_iter();
+        let found = every.find(|one| one.is_called(name));
+        Ok(found.map(|one| (one.index, one.name)))
     }
 
-    fn open(&mut self, socket: &OwnedFd, order: &Open) -> Result<Opening, Error> {
-        self.orders.open_subflow(socket.as_fd(), order)
+    fn open(&mut self, socket: &OwnedFd, order: &Open, interface: u32) -> Result<Opening, Error> {
+        self.orders
+            .open_subflow_over(socket.as_fd(), order, interface)
     }
 
     fn look(&self, opening: &Opening, socket: &OwnedFd) -> Option<Result<u32, Error>> {

@@ -14,7 +14,6 @@ mod confine;
 pub mod desk;
 mod error;
 pub mod hand;
-mod interfaces;
 mod journal;
 mod limits;
 mod listener;

@@ -13,6 +13,7 @@ mod describe;
 pub mod dump;
 pub mod event;
 pub mod generic;
+pub mod interfaces;
 mod mptcp_info;
 pub mod netlink;
 pub mod netns;

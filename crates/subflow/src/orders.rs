@@ -154,13 +154,6 @@ impl Orders {
     /// [`Error::Closing`], [`Error::NotLocal`],
     /// [`Error::NoRoute`], [`Error::NoIdLeft`], [`Error::NotPrivileged`], [`Error::Kernel`].
     pub fn open_subflow(&mut self, socket: BorrowedFd<'_>, order: &Open) -> Result<Opening, Error> {
-        let before = self.connection(socket)?;
-        if before.subflows.len() >= MOST_SUBFLOWS as usize {
-            return Err(Error::LimitReached {
-                limit: MOST_SUBFLOWS,
-            });
-        }
-        let remote = remote_of(socket, order)?;
         let interface = match &order.interface {
             None => 0,
             Some(name) => self
@@ -168,6 +161,27 @@ impl Orders {
                 .interface_index(name)
                 .map_err(|_| Error::NoInterface { name: name.clone() })?,
         };
+        self.open_subflow_over(socket, order, interface)
+    }
+
+    /// As [`Self::open_subflow`], over the interface with this index, or any (0), for those who have
+    /// looked for it: what it is called may change.
+    ///
+    /// # Errors
+    /// As [`Self::open_subflow`], but for [`Error::NoInterface`].
+    pub fn open_subflow_over(
+        &mut self,
+        socket: BorrowedFd<'_>,
+        order: &Open,
+        interface: u32,
+    ) -> Result<Opening, Error> {
+        let before = self.connection(socket)?;
+        if before.subflows.len() >= MOST_SUBFLOWS as usize {
+            return Err(Error::LimitReached {
+                limit: MOST_SUBFLOWS,
+            });
+        }
+        let remote = remote_of(socket, order)?;
         let mut tries = 0;
         loop {
             let local = Local {

@@ -11,8 +11,8 @@ use seccompiler::{
 
 type Rules = BTreeMap<c_long, Vec<SeccompRule>>;
 
-/// `SIOCGIFINDEX`, `FIONBIO`
-const IOCTLS: [u64; 2] = [0x8933, 0x5421];
+/// `FIONBIO`
+const IOCTLS: [u64; 1] = [0x5421];
 /// `BPF_MAP_UPDATE_ELEM`, `BPF_ITER_CREATE`
 const BPF_COMMANDS: [u64; 2] = [2, 33];
 /// `PR_SET_NAME`

@@ -40,20 +40,25 @@ impl<H: Hand> Desk<H> {
         match order {
             Order::Open(mut open) => {
                 rule.check_room(subflows)?;
-                if let Some(name) = open.interface.take() {
-                    // The policy and the kernel are to mean the same one.
-                    let found = self.hand.interface_name(&name)?;
-                    open.interface = Some(found.ok_or(Error::NoInterface { name })?);
-                }
-                self.check_local(rule, open.local, open.interface.as_deref())?;
+                // The policy and the kernel are to mean the same one, whatever it is called later.
+                let (index, own_name) = match open.interface.take() {
+                    None => (0, None),
+                    Some(name) => {
+                        let found = self.hand.interface(&name)?;
+                        let (index, own_name) = found.ok_or(Error::NoInterface { name })?;
+                        (index, Some(own_name))
+                    }
+                };
+                self.check_local(rule, open.local, own_name)?;
                 self.check_openings()?;
                 let waiting = Waiting {
                     session,
                     request: id,
                     token: found,
                 };
+                let wanted = (open, index);
                 let hand = &mut self.hand;
-                let begun = self.openings.begin(hand, waiting, socket, open, now);
+                let begun = self.openings.begin(hand, waiting, socket, wanted, now);
                 begun.map(|()| None)
             }
             Order::Close { subflow } => self.hand.close(&socket, subflow).map(|()| nothing()),
@@ -115,7 +120,7 @@ impl<H: Hand> Desk<H> {
         &mut self,
         rule: &Rule,
         address: SocketAddr,
-        interface: Option<&str>,
+        interface: Option<String>,
     ) -> Result<(), Error> {
         if rule.has_all_interfaces() {
             return Ok(());
@@ -129,7 +134,7 @@ impl<H: Hand> Desk<H> {
             }
             names.push("lo".to_owned());
         }
-        names.extend(interface.map(str::to_owned));
+        names.extend(interface);
         rule.check_interfaces(&names)
     }
 

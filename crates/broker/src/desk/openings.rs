@@ -31,6 +31,8 @@ struct Pending<S> {
     waiting: Waiting,
     socket: S,
     order: Open,
+    /// Index of the interface that it is bound to, or 0.
+    interface: u32,
     stage: Stage,
     deadline: Instant,
 }
@@ -50,21 +52,22 @@ impl<S> Openings<S> {
         self.0.len()
     }
 
-    /// Opens a subflow for somebody who waits for it.
+    /// Opens a subflow for somebody who waits for it, over the interface with this index.
     pub(super) fn begin(
         &mut self,
         hand: &mut impl Hand<Socket = S>,
         waiting: Waiting,
         socket: S,
-        order: Open,
+        (order, interface): (Open, u32),
         now: Instant,
     ) -> Result<(), Error> {
-        let stage = open(hand, &socket, &order, now)?;
+        let stage = open(hand, &socket, (&order, interface), now)?;
         self.0.push(Pending {
             waiting,
             socket,
             deadline: now + order.timeout.min(LONGEST_WAIT),
             order,
+            interface,
             stage,
         });
         Ok(())
@@ -100,7 +103,8 @@ impl<S> Openings<S> {
             }
             Stage::Early(_) if pending.deadline <= now => Some(Err(Error::NotEstablished)),
             Stage::Early(again) if *again <= now => {
-                let opened = open(hand, &pending.socket, &pending.order, now);
+                let order = (&pending.order, pending.interface);
+                let opened = open(hand, &pending.socket, order, now);
                 opened.map(|stage| pending.stage = stage).err().map(Err)
             }
             _ => None,
@@ -148,10 +152,10 @@ impl<S> Openings<S> {
 fn open<S>(
     hand: &mut impl Hand<Socket = S>,
     socket: &S,
-    order: &Open,
+    (order, interface): (&Open, u32),
     now: Instant,
 ) -> Result<Stage, Error> {
-    match hand.open(socket, order) {
+    match hand.open(socket, order, interface) {
         Ok(opening) => Ok(Stage::Sent(opening)),
         Err(Error::NotEstablished) => Ok(Stage::Early(now + AGAIN)),
         Err(error) => Err(error),

@@ -1,151 +1,27 @@
 //! Clients that do anything, at a desk whose kernel answers anything: no panic, one reply to each
 //! request, no queue beyond its limit, and no socket held when all have gone.
 
-use std::cell::{Cell, RefCell};
+mod kernel;
+mod script;
+
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use mptcplab_broker::Limits;
 use mptcplab_broker::desk::{Desk, Received};
-use mptcplab_broker::hand::Hand;
-use mptcplab_broker::options::Wanted;
 use mptcplab_broker::policy::{Announce, Named, Policy, Rule, Who};
-use mptcplab_kernel::event::{Event, EventKind};
-use mptcplab_subflow::Error;
-use mptcplab_subflow::orders::{Open, Opening};
-use mptcplab_subflow::protocol::{Answer, Message, Order, Request, VERSION};
+use mptcplab_subflow::protocol::{Answer, Message, Request, VERSION};
+
+use self::kernel::{Kernel, Socket, Tickets};
+use self::script::Script;
 
 /// The most messages that a client who does not read has waiting, as documented.
 const MOST_WAITING: usize = 128;
 /// Steps of a script; more would only take time.
 const MOST_STEPS: usize = 3000;
-
-/// A socket of a script: the token of its connection, and a count of those that are held.
-struct Socket {
-    token: u32,
-    held: Rc<Cell<usize>>,
-}
-
-impl Socket {
-    fn new(token: u8, held: &Rc<Cell<usize>>) -> Self {
-        held.set(held.get() + 1);
-        Self {
-            token: token.into(),
-            held: held.clone(),
-        }
-    }
-}
-
-impl Drop for Socket {
-    fn drop(&mut self) {
-        self.held.set(self.held.get() - 1);
-    }
-}
-
-/// A kernel that answers by what sockets and orders look like.
-struct Kernel {
-    next_id: u32,
-    opened: BTreeSet<u32>,
-    /// Options that are being set, and their sockets.
-    tickets: Tickets,
-}
-
-type Tickets = Rc<RefCell<Vec<(u64, Socket)>>>;
-
-fn refusal(token: u32) -> Option<Error> {
-    match token % 8 {
-        5 => Some(Error::NotMptcp),
-        6 => Some(Error::ForeignNamespace),
-        7 => Some(Error::NotConnected),
-        _ => None,
-    }
-}
-
-fn answer<T>(token: u32, value: T) -> Result<T, Error> {
-    refusal(token).map_or(Ok(value), Err)
-}
-
-impl Hand for Kernel {
-    type Socket = Socket;
-
-    fn connection(&self, socket: &Socket) -> Result<(u32, usize), Error> {
-        answer(socket.token, (socket.token, (socket.token / 8) as usize))
-    }
-
-    fn interfaces(&mut self, address: IpAddr) -> Result<Vec<String>, Error> {
-        Ok(match address {
-            IpAddr::V4(v4) if v4.octets()[3] < 128 => vec!["eth0".to_owned()],
-            IpAddr::V4(_) => vec!["eth0".to_owned(), "wlan0".to_owned()],
-            IpAddr::V6(_) => vec![],
-        })
-    }
-
-    fn interface_name(&mut self, name: &str) -> Result<Option<String>, Error> {
-        Ok((name != "wlan1").then(|| name.to_owned()))
-    }
-
-    fn open(&mut self, socket: &Socket, order: &Open) -> Result<Opening, Error> {
-        match order.local.port() % 4 {
-            0 => return Err(Error::NotEstablished),
-            1 => {
-                let address = order.local;
-                return Err(Error::NotLocal { address });
-            }
-            _ => {}
-        }
-        self.next_id += 1;
-        self.opened.insert(self.next_id);
-        Ok(Opening {
-            token: socket.token,
-            id: self.next_id,
-            local: order.local,
-            remote: order.remote.unwrap_or(order.local),
-        })
-    }
-
-    fn look(&self, opening: &Opening, _: &Socket) -> Option<Result<u32, Error>> {
-        opening.id.is_multiple_of(2).then_some(Ok(opening.id))
-    }
-
-    fn abandon(&mut self, opening: &Opening) {
-        assert!(self.opened.remove(&opening.id), "abandoned twice");
-    }
-
-    fn close(&mut self, socket: &Socket, id: u32) -> Result<(), Error> {
-        match id % 2 {
-            0 => answer(socket.token, ()),
-            _ => Err(Error::NoSuchSubflow { id }),
-        }
-    }
-
-    fn set_backup(&mut self, socket: &Socket, _: u32, _: bool) -> Result<(), Error> {
-        answer(socket.token, ())
-    }
-
-    fn announce(&mut self, socket: &Socket, _: SocketAddr) -> Result<u8, Error> {
-        answer(socket.token, 1)
-    }
-
-    fn withdraw(&mut self, _: &Socket, id: u8) -> Result<(), Error> {
-        Err(Error::NoSuchAddress { id })
-    }
-
-    fn begin_option(&mut self, ticket: u64, socket: Socket, wanted: Wanted) -> Result<(), Error> {
-        if wanted.subflow.is_multiple_of(3) {
-            let reason = "no BPF".to_owned();
-            return Err(Error::NeedsBpf { reason });
-        }
-        self.tickets.borrow_mut().push((ticket, socket));
-        Ok(())
-    }
-
-    fn has_connection(&mut self, token: u32) -> bool {
-        token.is_multiple_of(2)
-    }
-}
 
 fn rule(place: &str, users: Named) -> Rule {
     Rule {
@@ -158,93 +34,6 @@ fn rule(place: &str, users: Named) -> Rule {
         announce: Announce::Own,
         options: vec![(6, 13)],
         congestion_controls: None,
-    }
-}
-
-/// A script's bytes, one after the other; zeros at the end.
-struct Script<'a>(&'a [u8]);
-
-impl Script<'_> {
-    fn byte(&mut self) -> u8 {
-        match self.0.split_first() {
-            None => 0,
-            Some((&byte, rest)) => {
-                self.0 = rest;
-                byte
-            }
-        }
-    }
-
-    fn address(&mut self) -> SocketAddr {
-        let (last, port) = (self.byte(), self.byte());
-        match port {
-            250.. => SocketAddr::from(([0xfd00, 0, 0, 0, 0, 0, 0, u16::from(last)], port.into())),
-            _ => SocketAddr::from(([10, 0, 0, last], port.into())),
-        }
-    }
-
-    fn order(&mut self) -> Order {
-        let subflow = u32::from(self.byte());
-        let (level, option) = if subflow < 128 { (6, 13) } else { (1, 36) };
-        match self.byte() % 10 {
-            0 => Order::Close { subflow },
-            1 => Order::SetBackup {
-                subflow,
-                backup: true,
-            },
-            2 => Order::Announce {
-                address: self.address(),
-            },
-            3 => Order::Withdraw {
-                address_id: subflow as u8,
-            },
-            4 => Order::GetOption {
-                subflow,
-                level,
-                option,
-                length: usize::from(self.byte()) * 2,
-            },
-            5 => Order::SetOption {
-                subflow,
-                level,
-                option,
-                value: vec![7; self.byte().into()],
-            },
-            6 => Order::Watch {},
-            _ => Order::Open(Open {
-                local: self.address(),
-                remote: None,
-                backup: false,
-                interface: (subflow % 16 == 0).then(|| "wlan0".to_owned()),
-                timeout: match self.byte() {
-                    255 => Duration::MAX,
-                    milliseconds => Duration::from_millis(milliseconds.into()),
-                },
-            }),
-        }
-    }
-
-    fn event(&mut self) -> Event {
-        let kind = match self.byte() % 4 {
-            0 => EventKind::Closed,
-            1 => EventKind::SubflowClosed,
-            2 => EventKind::SubflowEstablished,
-            _ => EventKind::Announced,
-        };
-        let address = self.address();
-        Event {
-            kind,
-            token: self.byte().into(),
-            local: Some(address),
-            remote: Some(address),
-            local_id: None,
-            remote_id: None,
-            backup: None,
-            error: Some(self.byte()),
-            reset_reason: None,
-            interface: None,
-            server_side: None,
-        }
     }
 }
 
@@ -393,12 +182,7 @@ pub(crate) fn play(script: &[u8]) {
         ],
     };
     let tickets = Tickets::default();
-    let kernel = Kernel {
-        next_id: 0,
-        opened: BTreeSet::new(),
-        tickets: tickets.clone(),
-    };
-
+    let kernel = Kernel::new(tickets.clone());
     let limits = Limits {
         sessions: 6,
         opens: 8,

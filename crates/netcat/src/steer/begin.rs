@@ -24,7 +24,9 @@ impl Course<'_, '_> {
         let here = locals().unwrap_or_default();
         let mut paths = wishes.paths.clone();
         if wishes.all {
-            let others = here.iter().filter(|local| local.address != initial.local);
+            let others = here
+                .iter()
+                .filter(|local| local.address != initial.local && !local.is_deprecated);
             every_other(others, self.peer(), &mut paths);
         }
         for path in paths {

@@ -3,49 +3,21 @@
 use std::io;
 use std::net::IpAddr;
 
+use mptcplab_kernel::interfaces::Interfaces;
+pub(super) use mptcplab_kernel::interfaces::LocalAddress as Local;
 use mptcplab_kernel::netlink::Netlink;
 use netlink_packet_core::NLM_F_ACK;
 use netlink_packet_route::route::{RouteAddress, RouteAttribute, RouteMessage};
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::protocols::NETLINK_ROUTE;
-use nix::ifaddrs::getifaddrs;
-use nix::net::if_::{InterfaceFlags, if_nametoindex};
+use nix::net::if_::if_nametoindex;
 
-/// An address that can be used now: its interface is up and has a carrier.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Local {
-    pub(super) address: IpAddr,
-    pub(super) interface: String,
-}
-
-/// All of them, without those of the loopback and of one link only.
+/// All that other hosts can be reached from now.
 ///
 /// # Errors
-/// What getifaddrs(3) gives.
+/// What netlink gives.
 pub(super) fn locals() -> io::Result<Vec<Local>> {
-    let wanted = InterfaceFlags::IFF_UP | InterfaceFlags::IFF_RUNNING;
-    let rows = getifaddrs()?.filter(|row| row.flags.contains(wanted));
-    let local = |row: nix::ifaddrs::InterfaceAddress| {
-        let address = row.address?;
-        let address = match (address.as_sockaddr_in(), address.as_sockaddr_in6()) {
-            (Some(v4), _) => IpAddr::from(v4.ip()),
-            (_, Some(v6)) => v6.ip().into(),
-            _ => return None,
-        };
-        is_far_reaching(address).then_some(Local {
-            address,
-            interface: row.interface_name,
-        })
-    };
-    Ok(rows.filter_map(local).collect())
-}
-
-fn is_far_reaching(address: IpAddr) -> bool {
-    let on_link = match address {
-        IpAddr::V4(v4) => v4.is_link_local(),
-        IpAddr::V6(v6) => v6.is_unicast_link_local(),
-    };
-    !address.is_loopback() && !on_link
+    Interfaces::open()?.local_addresses()
 }
 
 /// Whether packets from the address to `peer` leave by the interface that has it.

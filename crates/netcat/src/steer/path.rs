@@ -58,10 +58,12 @@ impl Way {
     /// The address that it has now, of the family of `peer`.
     pub(super) fn local<'a>(&self, locals: &'a [Local], peer: IpAddr) -> Option<&'a Local> {
         let named: Option<IpAddr> = self.path.from.parse().ok();
-        locals.iter().find(|local| match named {
+        let here = locals.iter().filter(|local| match named {
             Some(address) => local.address == address,
             None => local.interface == self.path.from && local.address.is_ipv4() == peer.is_ipv4(),
-        })
+        });
+        // One that is deprecated serves where there is no other (RFC 4862, section 5.5.4).
+        here.min_by_key(|local| local.is_deprecated)
     }
 
     /// Whether the path was given as an interface, to which its subflow is then bound.
@@ -126,6 +128,7 @@ mod tests {
         Local {
             address: address.parse().unwrap(),
             interface: "wlan0".to_owned(),
+            is_deprecated: false,
         }
     }
 
@@ -141,6 +144,14 @@ mod tests {
         way.state = State::Open(3, here[1].address);
         assert_eq!(way.step(&here, peer, now), Step::Rest);
         assert_eq!(way.step(&[], peer, now), Step::Close(3));
+        // One to which nothing new shall go comes last.
+        let deprecated = Local {
+            is_deprecated: true,
+            ..here[1].clone()
+        };
+        let both = [deprecated, local("10.0.9.6")];
+        assert_eq!(way.local(&both, peer), Some(&both[1]));
+        assert_eq!(way.local(&both[..1], peer), Some(&both[0]));
         // Another address of the same interface is another path.
         assert_eq!(way.step(&[local("10.0.9.6")], peer, now), Step::Close(3));
     }
