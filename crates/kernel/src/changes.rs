@@ -28,19 +28,22 @@ impl NetworkChanges {
         Ok(Self(netlink))
     }
 
-    /// Forgets all notices that have come: what they are about is asked for anew.
+    /// Forgets all notices that have come: what they are about is asked for anew. False where there
+    /// were none.
     ///
     /// # Errors
     /// What recvmsg(2) gives.
-    pub fn drain(&mut self) -> io::Result<()> {
+    pub fn drain(&mut self) -> io::Result<bool> {
+        let mut were_there = false;
         loop {
             match self.0.socket().recv_from_full() {
                 Ok(_) => {}
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(were_there),
                 // Some were lost; the state that is asked for next is whole.
                 Err(error) if error.raw_os_error() == Some(libc::ENOBUFS) => {}
                 Err(error) => return Err(error),
             }
+            were_there = true;
         }
     }
 }

@@ -57,9 +57,14 @@ impl Config {
         passed.map_or(1, |step| step.subflows.min(self.most_subflows))
     }
 
-    /// Whether it must know what connections carry and how their subflows fare.
-    pub(crate) fn needs_samples(&self) -> bool {
-        !self.steps.is_empty() || matches!(self.paths, Paths::Handover(_))
+    /// Whether a connection that has carried so many bytes may have more subflows later.
+    pub(crate) fn allows_more_after(&self, bytes: u64) -> bool {
+        self.steps.last().is_some_and(|step| step.bytes > bytes)
+    }
+
+    /// Whether subflows change from path to path.
+    pub(crate) fn is_handover(&self) -> bool {
+        matches!(self.paths, Paths::Handover(_))
     }
 
     pub(crate) fn is_backup(&self, interface: &str) -> bool {

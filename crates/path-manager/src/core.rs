@@ -1,59 +1,20 @@
 //! The path manager without sockets or clock: from what happens to orders.
 
+mod orders;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::net::{IpAddr, SocketAddr};
 
-use mptcplab_kernel::event::{Event, EventKind};
-use serde::Serialize;
-
+pub use self::orders::Order;
 use crate::Nanos;
 use crate::attempts::Attempts;
-use crate::config::{Config, Paths};
-use crate::situation::{Connection, HostAddress, Pair, Subflow};
-use crate::wanted::{TIMEOUTS_OF_A_LOST_PATH, wanted};
+use crate::config::Config;
+use crate::situation::{Connection, Subflow};
+use mptcplab_kernel::event::{Event, EventKind};
+use mptcplab_kernel::interfaces::LocalAddress;
 
 /// How long another path is preferred to one that was lost.
 const AVOIDANCE: Nanos = 5_000_000_000;
-
-/// An order about a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(tag = "order", rename_all = "snake_case")]
-pub enum Order {
-    /// Open a subflow.
-    Open {
-        /// Token of the connection.
-        token: u32,
-        /// Address of this host.
-        local: IpAddr,
-        /// The peer's end.
-        remote: SocketAddr,
-        /// As a backup.
-        backup: bool,
-    },
-    /// Close a subflow.
-    Close {
-        /// Token of the connection.
-        token: u32,
-        /// This host's end.
-        local: SocketAddr,
-        /// The peer's.
-        remote: SocketAddr,
-    },
-    /// Announce an address.
-    Announce {
-        /// Token of the connection.
-        token: u32,
-        /// The address.
-        address: IpAddr,
-    },
-    /// Withdraw an address.
-    Withdraw {
-        /// Token of the connection.
-        token: u32,
-        /// The address.
-        address: IpAddr,
-    },
-}
 
 /// What the kernel counts of a subflow.
 #[derive(Clone, Copy, Debug)]
@@ -72,7 +33,7 @@ pub struct SubflowSample {
 #[derive(Debug)]
 pub struct Core {
     config: Config,
-    addresses: Vec<HostAddress>,
+    addresses: Vec<LocalAddress>,
     connections: BTreeMap<u32, Connection>,
     attempts: Attempts,
     orders: VecDeque<Order>,
@@ -139,17 +100,18 @@ impl Core {
     }
 
     /// The addresses that the host has now.
-    pub fn set_addresses(&mut self, addresses: Vec<HostAddress>) {
-        let gone = |old: &&HostAddress| addresses.iter().all(|new| new.ip != old.ip);
+    pub fn set_addresses(&mut self, addresses: Vec<LocalAddress>) {
+        let gone = |old: &&LocalAddress| addresses.iter().all(|new| new.address != old.address);
         let gone: Vec<IpAddr> = self
             .addresses
             .iter()
             .filter(gone)
-            .map(|old| old.ip)
+            .map(|old| old.address)
             .collect();
-        let is_new = |new: &&HostAddress| self.addresses.iter().all(|old| old.ip != new.ip);
+        let is_new =
+            |new: &&LocalAddress| self.addresses.iter().all(|old| old.address != new.address);
         for address in addresses.iter().filter(is_new) {
-            self.attempts.forget_address(address.ip);
+            self.attempts.forget_address(address.address);
         }
         self.addresses = addresses;
         gone.into_iter().for_each(|address| self.let_go(address));
@@ -214,9 +176,21 @@ impl Core {
         self.attempts.forget_outcomes();
     }
 
-    /// Whether samples are of use: whether anything depends on them.
-    pub fn needs_samples(&self) -> bool {
-        self.config.needs_samples() && !self.connections.is_empty()
+    /// Whether anything depends on the bytes that connections carry.
+    pub fn needs_bytes(&self) -> bool {
+        let mut own = self.own_connections();
+        own.any(|connection| self.config.allows_more_after(connection.bytes))
+    }
+
+    /// Whether anything depends on the timeouts of subflows.
+    pub fn needs_timeouts(&self) -> bool {
+        self.config.is_handover() && self.own_connections().next().is_some()
+    }
+
+    /// Those that this host opened: for others it opens no subflows.
+    fn own_connections(&self) -> impl Iterator<Item = &Connection> {
+        let every = self.connections.values();
+        every.filter(|connection| !connection.server_side)
     }
 
     /// When to ask for orders again though nothing has happened.
@@ -228,139 +202,6 @@ impl Core {
             .flat_map(|one| one.avoided.values());
         let over = avoided.copied().filter(|until| *until > now);
         over.chain(again).min()
-    }
-
-    /// What is to be done now.
-    pub fn orders(&mut self, now: Nanos) -> Vec<Order> {
-        let tokens: Vec<u32> = self.connections.keys().copied().collect();
-        for (token, local, _) in self.attempts.overdue(now) {
-            // A peer that does not answer is tried again later, and another path meanwhile.
-            if let Some(connection) = self.connections.get_mut(&token) {
-                connection.avoided.insert(local, now + AVOIDANCE);
-            }
-        }
-        for token in tokens {
-            self.open(now, token);
-            self.break_after_make(now, token);
-            self.announce(token);
-        }
-        self.orders.drain(..).collect()
-    }
-
-    /// What has failed or closed is opened again.
-    fn tries_again(&self) -> bool {
-        self.config.refresh || matches!(self.config.paths, Paths::Handover(_))
-    }
-
-    /// Orders the subflows that a connection lacks.
-    fn open(&mut self, now: Nanos, token: u32) {
-        let connection = &self.connections[&token];
-        let most = self.config.most_subflows_after(connection.bytes) as usize;
-        let wanted = wanted(&self.config, &self.addresses, connection, now);
-        let pending: usize = wanted
-            .iter()
-            .map(|one| self.attempts.under_way(token, one.local, one.remote))
-            .sum();
-        let mut room = most.saturating_sub(connection.subflows.len() + pending);
-        // A handover has two for a while.
-        if matches!(self.config.paths, Paths::Handover(_)) {
-            room = room.max(1);
-        }
-        for one in wanted {
-            let has = connection.between(one.local, one.remote)
-                + self.attempts.under_way(token, one.local, one.remote);
-            // The initial subflow was not ordered.
-            let is_initial =
-                (one.local, one.remote) == (connection.initial.0.ip(), connection.initial.1);
-            let first = one.count - usize::from(is_initial).min(one.count);
-            let place = (token, one.local, one.remote);
-            for _ in has..one.count {
-                let may = self.attempts.may_try(now, place, first, self.tries_again());
-                if room == 0 || !may {
-                    break;
-                }
-                room -= 1;
-                self.attempts.ordered(now, place);
-                self.orders.push_back(Order::Open {
-                    token,
-                    local: one.local,
-                    remote: one.remote,
-                    backup: one.backup,
-                });
-            }
-        }
-    }
-
-    /// Of a handover: closes the old subflows when the new one stands.
-    fn break_after_make(&mut self, now: Nanos, token: u32) {
-        if !matches!(self.config.paths, Paths::Handover(_)) {
-            return;
-        }
-        let connection = &self.connections[&token];
-        let wanted = wanted(&self.config, &self.addresses, connection, now);
-        let [one] = wanted[..] else { return };
-        if connection.between(one.local, one.remote) == 0 {
-            return;
-        }
-        let connection = self.connections.get_mut(&token).expect("it is one of them");
-        let mut others = Vec::new();
-        for (pair, subflow) in &connection.subflows {
-            if pair.0.ip() != one.local {
-                others.push(*pair);
-                if subflow.timeouts >= TIMEOUTS_OF_A_LOST_PATH {
-                    connection.avoided.insert(pair.0.ip(), now + AVOIDANCE);
-                }
-            }
-        }
-        others.iter().for_each(|pair| self.close(token, *pair));
-    }
-
-    /// An address has gone: what went over it would only wait for its timeouts.
-    fn let_go(&mut self, address: IpAddr) {
-        let tokens: Vec<u32> = self.connections.keys().copied().collect();
-        for token in tokens {
-            let connection = self.connections.get_mut(&token).expect("it is one of them");
-            let told = connection.told.len();
-            connection.told.retain(|other| *other != address);
-            if connection.told.len() < told {
-                self.orders.push_back(Order::Withdraw { token, address });
-            }
-            let subflows = self.connections[&token].subflows.keys();
-            let over: Vec<Pair> = subflows
-                .filter(|pair| pair.0.ip() == address)
-                .copied()
-                .collect();
-            over.iter().for_each(|pair| self.close(token, *pair));
-        }
-    }
-
-    fn close(&mut self, token: u32, (local, remote): Pair) {
-        if let Some(connection) = self.connections.get_mut(&token) {
-            connection.subflows.remove(&(local, remote));
-        }
-        self.orders.push_back(Order::Close {
-            token,
-            local,
-            remote,
-        });
-    }
-
-    fn announce(&mut self, token: u32) {
-        if !self.config.signal {
-            return;
-        }
-        let connection = self.connections.get_mut(&token).expect("it is one of them");
-        let own = connection.initial.0.ip();
-        for address in &self.addresses {
-            let is_new = address.ip != own && !connection.told.contains(&address.ip);
-            if is_new && address.ip.is_ipv4() == own.is_ipv4() {
-                connection.told.push(address.ip);
-                self.orders.push_back(Order::Announce {
-                    token,
-                    address: address.ip,
-                });
-            }
-        }
     }
 }
 

@@ -8,16 +8,17 @@ use std::time::{Duration, Instant};
 use mptcplab_kernel::changes::NetworkChanges;
 use mptcplab_kernel::dump::Dumper;
 use mptcplab_kernel::event::Events;
+use mptcplab_kernel::interfaces::Interfaces;
 use mptcplab_kernel::path_manager::{Local, PathManager};
 use mptcplab_kernel::sock_diag;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::eventfd::EventFd;
 
-use crate::{Config, Core, Nanos, Order, SubflowSample, host};
+use crate::{Config, Core, Nanos, Order, SubflowSample};
 
-/// Between two looks at what connections carry, where that matters.
-const SAMPLE_INTERVAL: Duration = Duration::from_millis(100);
+/// Between two looks at all sockets, where what they carry or how they fare matters.
+const SAMPLE_INTERVAL: Nanos = 100_000_000;
 
 /// A path manager at work in the network namespace in which it was opened.
 pub struct Daemon {
@@ -26,7 +27,9 @@ pub struct Daemon {
     changes: NetworkChanges,
     orders: PathManager,
     sockets: Dumper,
+    interfaces: Interfaces,
     begun: Instant,
+    next_sample: Nanos,
 }
 
 impl Daemon {
@@ -42,9 +45,12 @@ impl Daemon {
             changes: NetworkChanges::open()?,
             orders: PathManager::open()?,
             sockets: Dumper::open(libc::NETLINK_SOCK_DIAG)?,
+            interfaces: Interfaces::open()?,
             begun: Instant::now(),
+            next_sample: 0,
         };
-        daemon.core.set_addresses(host::addresses()?);
+        let addresses = daemon.interfaces.local_addresses()?;
+        daemon.core.set_addresses(addresses);
         Ok(daemon)
     }
 
@@ -73,10 +79,9 @@ impl Daemon {
     /// Sleeps until there is something to do; false when it is to stop.
     fn wait(&self, stop: &EventFd) -> io::Result<bool> {
         let now = self.now();
-        let next = self.core.next(now);
-        let pause = next.map(|next| Duration::from_nanos(next - now));
-        let sample = self.core.needs_samples().then_some(SAMPLE_INTERVAL);
-        let pause = pause.into_iter().chain(sample).min();
+        let sample = self.needs_samples().then_some(self.next_sample);
+        let next = self.core.next(now).into_iter().chain(sample).min();
+        let pause = next.map(|next| Duration::from_nanos(next.saturating_sub(now)));
         let timeout = pause.map_or(PollTimeout::NONE, |pause| {
             // Rounded up: waking early would only spin.
             PollTimeout::try_from(pause.as_micros().div_ceil(1000)).unwrap_or(PollTimeout::MAX)
@@ -101,34 +106,44 @@ impl Daemon {
                 other => break other?,
             }
         }
-        self.changes.drain()?;
-        self.core.set_addresses(host::addresses()?);
-        if self.core.needs_samples() || lost {
+        if self.changes.drain()? {
+            self.core.set_addresses(self.interfaces.local_addresses()?);
+        }
+        if lost || self.needs_samples() && now >= self.next_sample {
             self.sample(lost)?;
+            self.next_sample = now + SAMPLE_INTERVAL;
         }
         Ok(())
     }
 
+    fn needs_samples(&self) -> bool {
+        self.core.needs_bytes() || self.core.needs_timeouts()
+    }
+
+    /// Looks at those sockets of the namespace that anything depends on: at all where events were
+    /// lost.
     fn sample(&mut self, lost: bool) -> io::Result<()> {
         let (mut tokens, mut bytes, mut subflows) = (Vec::new(), Vec::new(), Vec::new());
-        sock_diag::mptcp_sockets(&mut self.sockets, |info| {
-            tokens.extend(info.token);
-            let carried = info.bytes_sent.zip(info.bytes_received);
-            bytes.extend(
-                info.token
-                    .zip(carried.map(|(sent, received)| sent + received)),
-            );
-        })?;
-        sock_diag::tcp_sockets(&mut self.sockets, |socket| {
-            let token = socket.mptcp.and_then(|subflow| subflow.token);
-            let sample = token.map(|token| SubflowSample {
-                token,
-                local: socket.local,
-                remote: socket.remote,
-                timeouts: socket.info.timeouts.unwrap_or(0),
-            });
-            subflows.extend(sample);
-        })?;
+        if lost || self.core.needs_bytes() {
+            sock_diag::mptcp_sockets(&mut self.sockets, |info| {
+                tokens.extend(info.token);
+                let carried = info.bytes_sent.zip(info.bytes_received);
+                let carried = carried.map(|(sent, received)| sent + received);
+                bytes.extend(info.token.zip(carried));
+            })?;
+        }
+        if lost || self.core.needs_timeouts() {
+            sock_diag::tcp_sockets(&mut self.sockets, |socket| {
+                let token = socket.mptcp.and_then(|subflow| subflow.token);
+                let sample = token.map(|token| SubflowSample {
+                    token,
+                    local: socket.local,
+                    remote: socket.remote,
+                    timeouts: socket.info.timeouts.unwrap_or(0),
+                });
+                subflows.extend(sample);
+            })?;
+        }
         if lost {
             self.core.resync(&tokens, &subflows);
         }

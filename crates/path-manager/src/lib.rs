@@ -9,7 +9,6 @@ mod attempts;
 mod config;
 mod core;
 mod daemon;
-mod host;
 mod situation;
 mod wanted;
 
@@ -19,5 +18,5 @@ pub type Nanos = u64;
 pub use crate::config::{Config, Paths, Step};
 pub use crate::core::{Core, Order, SubflowSample};
 pub use crate::daemon::Daemon;
-pub use crate::situation::HostAddress;
+pub use mptcplab_kernel::interfaces::LocalAddress;
 pub use nix::sys::eventfd;

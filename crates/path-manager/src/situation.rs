@@ -5,15 +5,6 @@ use std::net::{IpAddr, SocketAddr};
 
 use crate::Nanos;
 
-/// An address that the host can use: of an interface that runs, neither of loopback nor link-local.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HostAddress {
-    /// The address.
-    pub ip: IpAddr,
-    /// Name of its interface.
-    pub interface: String,
-}
-
 /// Both ends of a subflow, this host's first.
 pub(crate) type Pair = (SocketAddr, SocketAddr);
 

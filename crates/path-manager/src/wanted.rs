@@ -2,9 +2,11 @@
 
 use std::net::{IpAddr, SocketAddr};
 
+use mptcplab_kernel::interfaces::LocalAddress;
+
 use crate::Nanos;
 use crate::config::{Config, Paths};
-use crate::situation::{Connection, HostAddress};
+use crate::situation::Connection;
 
 /// Timeouts in a row after which a path counts as lost.
 pub(crate) const TIMEOUTS_OF_A_LOST_PATH: u8 = 2;
@@ -21,7 +23,7 @@ pub(crate) struct Wanted {
 /// The subflows that a connection shall have, the most wanted first.
 pub(crate) fn wanted(
     config: &Config,
-    addresses: &[HostAddress],
+    addresses: &[LocalAddress],
     connection: &Connection,
     now: Nanos,
 ) -> Vec<Wanted> {
@@ -32,7 +34,7 @@ pub(crate) fn wanted(
     match &config.paths {
         Paths::None => Vec::new(),
         Paths::Ndiffports(count) => {
-            let is_here = addresses.iter().any(|address| address.ip == local);
+            let is_here = for_opening(addresses).any(|here| here.address == local);
             let pair = Wanted {
                 local,
                 remote,
@@ -44,8 +46,8 @@ pub(crate) fn wanted(
         Paths::Fullmesh => mesh(config, addresses, connection),
         Paths::Handover(preferred) => {
             let best = best(preferred, addresses, connection, now);
-            let pair = |address: &HostAddress| Wanted {
-                local: address.ip,
+            let pair = |address: &LocalAddress| Wanted {
+                local: address.address,
                 remote,
                 count: 1,
                 backup: false,
@@ -55,12 +57,11 @@ pub(crate) fn wanted(
     }
 }
 
-fn mesh(config: &Config, addresses: &[HostAddress], connection: &Connection) -> Vec<Wanted> {
+fn mesh(config: &Config, addresses: &[LocalAddress], connection: &Connection) -> Vec<Wanted> {
     let pairs = connection.remotes().flat_map(|remote| {
-        let same_family = move |address: &&HostAddress| address.ip.is_ipv4() == remote.is_ipv4();
-        let of_family = addresses.iter().filter(same_family);
+        let of_family = for_opening(addresses).filter(move |here| is_of_family(here, remote));
         of_family.map(move |address| Wanted {
-            local: address.ip,
+            local: address.address,
             remote,
             count: 1,
             backup: config.is_backup(&address.interface),
@@ -72,23 +73,32 @@ fn mesh(config: &Config, addresses: &[HostAddress], connection: &Connection) -> 
 /// The address to be used: of the most preferred interface whose path is not lost.
 fn best<'a>(
     preferred: &[String],
-    addresses: &'a [HostAddress],
+    addresses: &'a [LocalAddress],
     connection: &Connection,
     now: Nanos,
-) -> Option<&'a HostAddress> {
-    let is_lost = |address: &HostAddress| {
+) -> Option<&'a LocalAddress> {
+    let is_lost = |address: &LocalAddress| {
         let mut own = connection.subflows.iter();
-        let avoided = connection.avoided.get(&address.ip);
+        let avoided = connection.avoided.get(&address.address);
         avoided.is_some_and(|until| now < *until)
             || own.any(|(pair, subflow)| {
-                pair.0.ip() == address.ip && subflow.timeouts >= TIMEOUTS_OF_A_LOST_PATH
+                pair.0.ip() == address.address && subflow.timeouts >= TIMEOUTS_OF_A_LOST_PATH
             })
     };
-    let rank = |address: &&HostAddress| {
+    let rank = |address: &&LocalAddress| {
         let place = preferred.iter().position(|name| *name == address.interface);
         (is_lost(address), place.unwrap_or(preferred.len()))
     };
     let remote = connection.initial.1;
-    let same_family = |address: &&HostAddress| address.ip.is_ipv4() == remote.is_ipv4();
-    addresses.iter().filter(same_family).min_by_key(rank)
+    let of_family = for_opening(addresses).filter(|here| is_of_family(here, remote));
+    of_family.min_by_key(rank)
+}
+
+/// What goes over the others may go on, but nothing new begins there.
+fn for_opening(addresses: &[LocalAddress]) -> impl Iterator<Item = &LocalAddress> {
+    addresses.iter().filter(|address| !address.is_deprecated)
+}
+
+fn is_of_family(local: &LocalAddress, remote: SocketAddr) -> bool {
+    local.address.is_ipv4() == remote.is_ipv4()
 }

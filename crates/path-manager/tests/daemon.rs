@@ -1,15 +1,62 @@
 //! The daemon beside the running kernel.
 
-use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::io::{self, Read, Write};
+use std::net::{IpAddr, TcpListener, TcpStream};
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use mptcplab_path_manager::{Config, Daemon, Paths, Step};
+use mptcplab_kernel::netns::NetNs;
+use mptcplab_path_manager::{Config, Daemon, Order, Paths, Step};
 use mptcplab_subflow::{Manager, connection, subflow_ids};
 use mptcplab_testbed::{Hosts, inside, ip};
 use nix::sys::eventfd::EventFd;
+
+/// A daemon on a thread of its own, until this is dropped.
+struct Running {
+    stop: Arc<EventFd>,
+    thread: Option<JoinHandle<()>>,
+    /// Orders that the kernel refused.
+    refused: Receiver<String>,
+}
+
+impl Running {
+    /// One that hears of the connections that are opened in the namespace from now on.
+    fn start(netns: &NetNs, config: Config) -> Self {
+        let stop = Arc::new(EventFd::new().unwrap());
+        let (ready, begun) = channel();
+        let (refuse, refused) = channel();
+        let (netns, told) = (netns.clone(), Arc::clone(&stop));
+        let work = move || {
+            netns.enter().unwrap();
+            let mut daemon = Daemon::open(config).unwrap();
+            ready.send(()).unwrap();
+            let say = |order: &Order, done: io::Result<()>| {
+                println!("{order:?}: {done:?}");
+                if done.is_err() {
+                    refuse.send(format!("{order:?}: {done:?}")).unwrap();
+                }
+            };
+            daemon.run(&told, say).unwrap();
+        };
+        let thread = Some(thread::spawn(work));
+        begun.recv().unwrap();
+        Self {
+            stop,
+            thread,
+            refused,
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.stop.write(1).unwrap();
+        let ended = self.thread.take().unwrap().join();
+        assert!(ended.is_ok() || thread::panicking());
+    }
+}
 
 /// A client with a daemon, and a connection over its first link.
 struct World {
@@ -20,73 +67,61 @@ struct World {
     listener: (TcpListener, u16),
     /// On the server's side, for its orders, and because joins need a subscriber there.
     server_manager: Manager,
-    stop: Arc<EventFd>,
-    daemon: Option<JoinHandle<()>>,
+    daemon: Running,
+}
+
+/// Waits until something is so.
+fn wait_until(what: impl Fn() -> bool, found: impl Fn() -> String) {
+    let begun = Instant::now();
+    while !what() {
+        assert!(begun.elapsed() < Duration::from_secs(20), "{}", found());
+        thread::sleep(Duration::from_millis(5));
+    }
 }
 
 impl World {
     fn new(links: u8, config: Config) -> Self {
+        Self::of_family(links, config, false)
+    }
+
+    fn of_family(links: u8, config: Config, six: bool) -> Self {
         let hosts = Hosts::new(links);
-        let listener = hosts.listen(false);
+        let listener = hosts.listen(six);
         let server_manager = hosts.server.run(Manager::direct).unwrap().unwrap();
-        let stop = Arc::new(EventFd::new().unwrap());
-        let daemon = thread::spawn({
-            let (netns, stop) = (hosts.client.clone(), Arc::clone(&stop));
-            let (ready, begun) = std::sync::mpsc::channel();
-            let work = move || {
-                netns.enter().unwrap();
-                let mut daemon = Daemon::open(config).unwrap();
-                ready.send(()).unwrap();
-                daemon
-                    .run(&stop, |order, done| println!("{order:?}: {done:?}"))
-                    .unwrap();
-            };
-            let thread = thread::spawn(work);
-            begun.recv().unwrap();
-            move || thread.join().unwrap()
-        });
-        // The daemon hears of connections from now on.
-        thread::sleep(Duration::from_millis(50));
-        let (client, server) = hosts.connect(&listener, false);
+        let daemon = Running::start(&hosts.client, config);
+        let (client, server) = hosts.connect(&listener, six);
         Self {
             hosts,
             client,
             server,
             listener,
             server_manager,
-            stop,
-            daemon: Some(daemon),
+            daemon,
         }
     }
 
-    /// Links over which the connection has open subflows, one entry a subflow.
+    /// Addresses from which the connection has open subflows, one entry a subflow.
+    fn addresses(&self) -> Vec<IpAddr> {
+        let every = connection(&self.client).unwrap().subflows;
+        let open = every.iter().filter(|subflow| subflow.is_open());
+        open.map(|subflow| subflow.local.ip()).collect()
+    }
+
+    /// Links over which it has.
     fn links(&self) -> Vec<u8> {
-        let mut links: Vec<u8> = connection(&self.client)
-            .unwrap()
-            .subflows
-            .iter()
-            .filter(|subflow| subflow.is_open())
-            .map(|subflow| match subflow.local.ip() {
-                std::net::IpAddr::V4(v4) => v4.octets()[2],
-                std::net::IpAddr::V6(_) => panic!("only IPv4 here"),
-            })
-            .collect();
+        let link = |address| match address {
+            IpAddr::V4(v4) => v4.octets()[2],
+            IpAddr::V6(v6) => v6.segments()[1] as u8,
+        };
+        let mut links: Vec<u8> = self.addresses().into_iter().map(link).collect();
         links.sort_unstable();
         links
     }
 
     /// Waits until the connection has subflows over just these links.
     fn expect(&self, links: &[u8]) {
-        let begun = Instant::now();
-        while self.links() != links {
-            let waited = begun.elapsed();
-            assert!(
-                waited < Duration::from_secs(20),
-                "{:?}, not {links:?}",
-                self.links()
-            );
-            thread::sleep(Duration::from_millis(10));
-        }
+        let found = || format!("{:?}, not {links:?}", self.links());
+        wait_until(|| self.links() == links, found);
     }
 
     /// Sends bytes through and compares them.
@@ -99,14 +134,6 @@ impl World {
             server.read_exact(&mut received).unwrap();
             assert!(received == sent);
         });
-    }
-}
-
-impl Drop for World {
-    fn drop(&mut self) {
-        self.stop.write(1).unwrap();
-        let ended = self.daemon.take().unwrap().join();
-        assert!(ended.is_ok() || thread::panicking());
     }
 }
 
@@ -151,13 +178,11 @@ fn a_closed_subflow_is_opened_again() {
         .server_manager
         .close_subflow(&world.server, second)
         .unwrap();
-    let begun = Instant::now();
-    while subflow_ids(&world.client).unwrap().len() < 2
-        || subflow_ids(&world.client).unwrap() == before
-    {
-        assert!(begun.elapsed() < Duration::from_secs(20));
-        thread::sleep(Duration::from_millis(10));
-    }
+    let ids = || subflow_ids(&world.client).unwrap();
+    wait_until(
+        || ids().len() == 2 && ids() != before,
+        || format!("{:?}", ids()),
+    );
     world.expect(&[1, 2]);
     world.carry(1_000_000);
 }
@@ -191,11 +216,10 @@ fn a_second_subflow_once_enough_was_carried() {
     };
     let mut world = World::new(3, config);
     world.carry(100_000);
-    thread::sleep(Duration::from_millis(500));
     assert_eq!(world.links(), [1]);
     world.carry(1_000_000);
     world.expect(&[1, 2]);
-    thread::sleep(Duration::from_millis(500));
+    world.carry(1_000_000);
     assert_eq!(world.links(), [1, 2]);
 }
 
@@ -245,25 +269,51 @@ fn the_servers_addresses_are_announced_and_joined() {
         return;
     }
     let mut world = World::new(2, mesh());
-    let stop = Arc::new(EventFd::new().unwrap());
-    let announcer = thread::spawn({
-        let (netns, stop) = (world.hosts.server.clone(), Arc::clone(&stop));
-        let config = Config {
+    let announcer = Running::start(
+        &world.hosts.server,
+        Config {
             signal: true,
             most_subflows: 8,
             ..Config::default()
-        };
-        move || {
-            netns.enter().unwrap();
-            Daemon::open(config).unwrap().run(&stop, |_, _| {}).unwrap();
-        }
-    });
-    thread::sleep(Duration::from_millis(100));
+        },
+    );
     // A connection that the announcer hears of.
     let (client, server) = world.hosts.connect(&world.listener, false);
     (world.client, world.server) = (client, server);
     // From both addresses to both of the server's.
     world.expect(&[1, 1, 2, 2]);
-    stop.write(1).unwrap();
-    announcer.join().unwrap();
+    drop(announcer);
+}
+
+#[test]
+fn an_address_is_used_once_it_is_known_to_be_nobody_elses() {
+    if !inside("an_address_is_used_once_it_is_known_to_be_nobody_elses") {
+        return;
+    }
+    let world = World::of_family(1, mesh(), true);
+    assert_eq!(world.links(), [1]);
+    let address: IpAddr = "fd00:1::9".parse().unwrap();
+    // For a second it is tentative.
+    ip(&world.hosts.client, "addr add fd00:1::9/64 dev eth1");
+    let has = || world.addresses().contains(&address);
+    wait_until(has, || format!("{:?}", world.addresses()));
+    assert_eq!(world.daemon.refused.try_recv().ok(), None);
+}
+
+#[test]
+fn a_deprecated_address_keeps_its_subflow_and_gets_no_new_one() {
+    if !inside("a_deprecated_address_keeps_its_subflow_and_gets_no_new_one") {
+        return;
+    }
+    let mut world = World::new(2, mesh());
+    world.expect(&[1, 2]);
+    let deprecate = "addr change 10.0.2.2/24 dev eth2 preferred_lft 0 valid_lft forever";
+    ip(&world.hosts.client, deprecate);
+    let listener = &world.listener;
+    let (client, server) = world.hosts.connect(listener, false);
+    // What the daemon heard of after it.
+    ip(&world.hosts.client, "addr add 10.0.1.3/24 dev eth1");
+    world.expect(&[1, 1, 2]);
+    (world.client, world.server) = (client, server);
+    world.expect(&[1, 1]);
 }
