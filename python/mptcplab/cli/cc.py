@@ -7,13 +7,14 @@ from typing import Annotated
 
 import typer
 
+from mptcplab.cli.commands.common import Json
+
 cc = typer.Typer(
     help="Load the coupled congestion controls lia, olia, balia and wvegas into the kernel.",
     no_args_is_help=True,
 )
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="lia, olia, balia or wvegas.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
 _WORDS = {
     "absent": "not loaded; runs that ask for it load it themselves",

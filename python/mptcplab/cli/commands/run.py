@@ -1,0 +1,76 @@
+"""`run`: the options."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mptcplab.cli.commands.common import Json
+
+
+class EngineOption(StrEnum):
+    """Where a scenario runs."""
+
+    AUTO = "auto"
+    KERNEL = "kernel"
+    SIM = "sim"
+    BOTH = "both"
+
+
+def run(
+    scenarios: Annotated[list[str], typer.Argument(metavar="SCENARIO...")],
+    engine: Annotated[
+        EngineOption,
+        typer.Option(
+            help="The real stack, virtual time, both side by side; auto: the real one if it can."
+        ),
+    ] = EngineOption.AUTO,
+    variant: Annotated[
+        list[str] | None,
+        typer.Option("--variant", metavar="NAME", help="Run this variant only; repeat for more."),
+    ] = None,
+    repeat: Annotated[
+        int | None, typer.Option(min=1, max=1000, help="Repetitions of each variant.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of all that is random.")] = 1,
+    duration: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Duration of every bulk transfer: 10s.")
+    ] = None,
+    overrides: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="PATH=VALUE", help="links.wifi.rate='20 Mbit/s', say."),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(min=1, max=1024, help="Simulated runs at once; one a core unless given."),
+    ] = None,
+    capture: Annotated[
+        bool, typer.Option("--capture", help="Write a pcapng file of each host's interface.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder of the result; must be new.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Run scenarios, every variant and repetition, and report."""
+    from mptcplab.cli.run import RunOptions, run_scenarios
+    from mptcplab.engine.choice import EngineName
+
+    run_scenarios(
+        RunOptions(
+            scenarios=tuple(scenarios),
+            engine=EngineName(engine.value),
+            workers=workers,
+            variants=tuple(variant or ()),
+            repetitions=repeat,
+            seed=seed,
+            duration=duration,
+            overrides=tuple(overrides or ()),
+            capture=capture,
+            out=out,
+            as_json=json,
+        )
+    )

@@ -1,0 +1,84 @@
+"""`trace`: the options."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mptcplab.cli.commands.common import Json
+
+
+def trace(
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE...",
+            help="Captures that belong together (- is standard input), or a folder of tables.",
+        ),
+    ],
+    peer: Annotated[
+        list[str] | None,
+        typer.Option("--peer", metavar="FILE", help="Capture of the other end; repeat for more."),
+    ] = None,
+    matching: Annotated[
+        str | None,
+        typer.Option("--filter", metavar="EXPR", help="'mptcp and bytes > 1 MB', say."),
+    ] = None,
+    connections: Annotated[
+        str | None, typer.Option("--connection", metavar="N,...", help="Connections by number.")
+    ] = None,
+    from_time: Annotated[
+        str | None,
+        typer.Option("--from", metavar="TIME", help="After the first packet: 2s, '500 ms'."),
+    ] = None,
+    to_time: Annotated[
+        str | None, typer.Option("--to", metavar="TIME", help="After the first packet.")
+    ] = None,
+    events: Annotated[
+        bool, typer.Option("--events", help="Print the protocol's story line by line.")
+    ] = False,
+    statistics: Annotated[
+        bool,
+        typer.Option(
+            "--statistics", help="Packets by address, and figures over time and sequence."
+        ),
+    ] = False,
+    every: Annotated[bool, typer.Option("--all", help="List every connection.")] = False,
+    tables: Annotated[
+        Path | None,
+        typer.Option("--tables", metavar="DIR", help="Keep the tables here, packets included."),
+    ] = None,
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Write one page to this file.")
+    ] = None,
+    checksums: Annotated[
+        bool, typer.Option("--checksums", help="Verify the data checksums of MPTCP.")
+    ] = False,
+    workers: Annotated[
+        int | None, typer.Option(min=1, max=1024, help="Cores to use; all of them unless given.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Tell what each connection in captures did, and each of its subflows."""
+    from mptcplab.cli.trace import TraceOptions, trace_captures
+
+    trace_captures(
+        TraceOptions(
+            files=tuple(files),
+            peer=tuple(peer or ()),
+            matching=matching,
+            connections=connections,
+            from_time=from_time,
+            to_time=to_time,
+            tables=tables,
+            html=html,
+            events=events,
+            statistics=statistics,
+            every=every,
+            checksums=checksums,
+            workers=workers,
+            as_json=json,
+        )
+    )
