@@ -151,6 +151,17 @@ def test_an_idle_connection_ends_well_when_all_has_arrived(tmp_path: Path) -> No
         client.end()
 
 
+@pytest.mark.parametrize("protocol", ["--tcp", "-v"])
+def test_a_connection_over_which_nothing_went_ends_well(protocol: str, tmp_path: Path) -> None:
+    # To a peer of TCP also where MPTCP was asked for.
+    with listener() as server:
+        words = [protocol, "-w", "0.3", "127.0.0.1", port_of(server)]
+        client = Netcat(words, tmp_path, stdin=subprocess.PIPE)
+        with server.accept()[0]:
+            assert client.process.wait(60) == 0
+        client.end()
+
+
 def test_an_idle_connection_with_data_on_its_way_is_an_error(tmp_path: Path) -> None:
     with listener() as server:
         words = ["--tcp", "-w", "0.5", "127.0.0.1", port_of(server)]

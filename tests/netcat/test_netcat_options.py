@@ -44,6 +44,62 @@ def test_a_second_client_is_refused_without_keep(tmp_path: Path) -> None:
     assert server.end()[0] == 0
 
 
+def test_the_words_that_everybody_types_are_taken(tmp_path: Path) -> None:
+    port = free_port()
+    server = Netcat(["-lvnp", port, "-s", "127.0.0.1"], tmp_path).listening()
+    assert server.told == [f"nc: listening on 127.0.0.1 port {port} (mptcp)"]
+    status, _, told = Netcat(["-nvz", "-w1", "127.0.0.1", port], tmp_path).end()
+    assert status == 0
+    assert f"127.0.0.1 port {port} (mptcp) is open" in told
+    assert server.end()[0] == 0
+
+
+def test_after_the_end_of_input_it_goes_on_as_long_as_it_is_told(tmp_path: Path) -> None:
+    with listener() as server:
+        words = ["--tcp", "-q", "1", "127.0.0.1", port_of(server)]
+        client = Netcat(words, tmp_path, stdin=subprocess.PIPE)
+        with server.accept()[0] as peer:
+            assert client.process.stdin is not None
+            client.process.stdin.close()
+            client.process.stdin = None
+            # It was told of the end, and its answer is still taken.
+            assert everything(peer) == b""
+            peer.sendall(b"answer")
+            assert client.end()[:2] == (0, b"answer")
+
+
+def test_a_datagram_and_no_more(tmp_path: Path) -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
+        server.bind(("127.0.0.1", 0))
+        words = ["-u", "-q", "0", "127.0.0.1", port_of(server)]
+        assert Netcat(words, tmp_path, stdin=subprocess.PIPE).end(b"hello")[0] == 0
+        assert server.recv(100) == b"hello"
+
+
+@pytest.mark.parametrize("flags", [["--tcp"], ["-u", "-w", "1"]])
+def test_standard_input_is_left_alone(flags: list[str], tmp_path: Path) -> None:
+    kind = socket.SOCK_DGRAM if "-u" in flags else socket.SOCK_STREAM
+    (tmp_path / "input").write_bytes(b"not to be sent")
+    with socket.socket(socket.AF_INET, kind) as server, (tmp_path / "input").open("rb") as source:
+        server.bind(("127.0.0.1", 0))
+        if kind == socket.SOCK_STREAM:
+            server.listen()
+        words = [*flags, "-d", "127.0.0.1", port_of(server)]
+        client = Netcat(words, tmp_path, stdin=source)
+        if kind == socket.SOCK_STREAM:
+            with server.accept()[0] as peer:
+                peer.sendall(b"hello")
+                peer.shutdown(socket.SHUT_WR)
+                assert everything(peer) == b""
+            assert client.end()[:2] == (0, b"hello")
+        else:
+            assert client.end()[0] == 0
+            server.setblocking(False)
+            with pytest.raises(BlockingIOError):
+                server.recv(100)
+        assert source.tell() == 0
+
+
 def test_a_scan_names_the_open_ports(tmp_path: Path) -> None:
     with listener() as server:
         port = port_of(server)
@@ -172,7 +228,10 @@ def test_mptcp_is_what_it_speaks(tmp_path: Path) -> None:
         (["-lz", "1"], "-l and -z"),
         (["-w", "0", "localhost", "1"], "-w 0"),
         (["-w", "nan", "localhost", "1"], "-w nan"),
-        (["-s", "here", "localhost", "1"], "-s here"),
+        (["-q", "nan", "localhost", "1"], "-q nan: seconds, or -1 for no end"),
+        (["-n", "localhost", "1"], "-n, and the host is a name: an address is wanted"),
+        (["-l", "-s", "127.0.0.1", "localhost", "1"], "write nc -l PORT"),
+        (["-s", "here", "localhost", "1"], "-s here: an address is wanted"),
         (["-s", "198.51.100.7", "127.0.0.1", "1"], "cannot assign requested address"),
         (["--json-file", "no/such", "127.0.0.1", "1"], "--json-file: no/such: no such file"),
         (["host.invalid", "1"], "host.invalid: "),

@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 use std::time::Instant;
 
 use nix::errno::Errno;
-use nix::poll::{PollFd, PollFlags};
+use nix::poll::PollFlags;
 use nix::unistd::{read, write};
 use socket2::Socket;
 
@@ -15,7 +15,7 @@ use crate::options::Options;
 use crate::report::Report;
 use crate::session::Ended;
 use crate::signals::Signals;
-use crate::waiting::{poll_until, ready};
+use crate::waiting::{Poll, deadline, ready};
 
 /// Payload of a datagram at most, as netcat has it, bytes.
 const DATAGRAM_BYTES: usize = 16384;
@@ -46,7 +46,8 @@ pub(crate) fn meet(socket: &Socket, report: &Report, signals: &Signals) -> Resul
     }
 }
 
-/// Copies until nothing moves for the time that `-w` gives, or until a signal.
+/// Copies until nothing moves for the time that `-w` gives, until the time after the end of input
+/// that `-q` gives, or until a signal.
 pub(crate) fn carry(
     socket: &Socket,
     standard: &Standard,
@@ -87,29 +88,31 @@ struct Exchange<'a> {
 impl Exchange<'_> {
     fn run(&mut self, options: &Options) -> Result<(), Failure> {
         let mut last_move = Instant::now();
+        let mut quit = None;
         loop {
-            let until = options
-                .timeout()
-                .and_then(|idle| last_move.checked_add(idle));
+            let idle = options.timeout();
+            let idle = idle.and_then(|idle| last_move.checked_add(idle));
             let mut events = PollFlags::POLLIN;
             events.set(PollFlags::POLLOUT, !self.pending.is_empty());
-            let mut fds = vec![
-                PollFd::new(self.signals.as_fd(), PollFlags::POLLIN),
-                PollFd::new(self.socket.as_fd(), events),
-            ];
-            if self.input_open && self.pending.is_empty() {
-                fds.push(PollFd::new(self.standard.input.as_fd(), PollFlags::POLLIN));
-            }
-            let flags = poll_until(&mut fds, until).map_err(Failure::of("wait"))?;
+            let reads = self.input_open && self.pending.is_empty();
+            let mut poll = Poll::default();
+            poll.add(self.signals.as_fd(), PollFlags::POLLIN);
+            poll.add(self.socket.as_fd(), events);
+            let input = poll.add_if(reads, self.standard.input.as_fd(), PollFlags::POLLIN);
+            let until = idle.into_iter().chain(quit).min();
+            let polled = poll.until(until).map_err(Failure::of("wait"))?;
             if let Some(signal) = self.signals.take() {
                 self.receive()?;
                 return Err(Failure::Signal(signal));
             }
-            if flags.iter().all(|flags| flags.is_empty()) {
+            if polled.none() || quit.is_some_and(|at| at <= Instant::now()) {
                 return Ok(());
             }
-            if flags.get(2).is_some_and(|flags| !flags.is_empty()) {
+            if polled.any(input) {
                 self.read_input()?;
+                if !self.input_open {
+                    quit = deadline(options.quit_after());
+                }
             }
             self.receive()?;
             self.send()?;

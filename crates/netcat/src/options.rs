@@ -107,8 +107,12 @@ pub struct Options {
     pub timeout_ms: Option<u64>,
     /// Tell what happens.
     pub verbose: bool,
+    /// Read standard input.
+    pub reads_input: bool,
     /// Shut down the sending side at the end of input.
     pub half_close: bool,
+    /// How long to go on after the end of input; without end where there is none.
+    pub quit_after_ms: Option<u64>,
     /// The subflows of an MPTCP connection.
     pub subflows: Wishes,
     /// Write the account to standard error, as one JSON object.
@@ -121,6 +125,11 @@ impl Options {
     /// [`Options::timeout_ms`] as a duration.
     pub(crate) fn timeout(&self) -> Option<Duration> {
         self.timeout_ms.map(Duration::from_millis)
+    }
+
+    /// [`Options::quit_after_ms`] as a duration.
+    pub(crate) fn quit_after(&self) -> Option<Duration> {
+        self.quit_after_ms.map(Duration::from_millis)
     }
 
     /// Whether an address of the peer may be used.

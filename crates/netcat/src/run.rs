@@ -127,14 +127,16 @@ fn one(
     signals: &Signals,
 ) -> Result<(), Failure> {
     if options.protocol == Protocol::Udp {
-        let sends = !(options.listen && options.keep);
+        let sends = options.reads_input && !(options.listen && options.keep);
         let ended = datagrams::carry(&stream.socket, standard, options, sends, signals);
         report.account(&stream.peer, &ended, None)?;
         return ended.result;
     }
     let terms = Terms {
         listen: options.listen,
+        reads_input: options.reads_input,
         half_close: options.half_close,
+        quit_after: options.quit_after(),
         idle: options.timeout(),
     };
     let copy = |beside: Option<&Handle>| carry(stream, standard, terms, signals, beside);

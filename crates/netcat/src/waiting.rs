@@ -11,22 +11,64 @@ use nix::sys::time::TimeSpec;
 use crate::failure::Failure;
 use crate::signals::Signals;
 
-/// Waits until one of `fds` is ready or the deadline has come; tells which flags each has.
-pub(crate) fn poll_until(
-    fds: &mut [PollFd<'_>],
-    deadline: Option<Instant>,
-) -> io::Result<Vec<PollFlags>> {
-    loop {
-        let left = deadline.map(|at| at.saturating_duration_since(Instant::now()));
-        match ppoll(fds, left.map(TimeSpec::from_duration), None) {
-            Ok(_) => break,
-            Err(Errno::EINTR) => {}
-            Err(error) => return Err(error.into()),
-        }
+/// Descriptors to be waited for.
+#[derive(Default)]
+pub(crate) struct Poll<'fd>(Vec<PollFd<'fd>>);
+
+/// What came of it.
+pub(crate) struct Polled(Vec<PollFlags>);
+
+impl<'fd> Poll<'fd> {
+    /// Adds one; its number.
+    pub(crate) fn add(&mut self, descriptor: BorrowedFd<'fd>, events: PollFlags) -> usize {
+        self.0.push(PollFd::new(descriptor, events));
+        self.0.len() - 1
     }
-    // What the library has no name for (POLLRDHUP) it tells as nothing at all.
-    let flags = |fd: &PollFd<'_>| fd.revents().unwrap_or(PollFlags::all());
-    Ok(fds.iter().map(flags).collect())
+
+    /// The same where it is wanted.
+    pub(crate) fn add_if(
+        &mut self,
+        wanted: bool,
+        descriptor: BorrowedFd<'fd>,
+        events: PollFlags,
+    ) -> Option<usize> {
+        wanted.then(|| self.add(descriptor, events))
+    }
+
+    /// Waits until one of them is ready or the deadline has come.
+    ///
+    /// # Errors
+    /// What ppoll(2) gives.
+    pub(crate) fn until(mut self, deadline: Option<Instant>) -> io::Result<Polled> {
+        loop {
+            let left = deadline.map(|at| at.saturating_duration_since(Instant::now()));
+            match ppoll(&mut self.0, left.map(TimeSpec::from_duration), None) {
+                Ok(_) => break,
+                Err(Errno::EINTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        // What the library has no name for (POLLRDHUP) it tells as nothing at all.
+        let flags = |fd: &PollFd<'_>| fd.revents().unwrap_or(PollFlags::all());
+        Ok(Polled(self.0.iter().map(flags).collect()))
+    }
+}
+
+impl Polled {
+    /// What one of them has; nothing where it was not added.
+    pub(crate) fn flags(&self, number: impl Into<Option<usize>>) -> PollFlags {
+        number.into().map_or(PollFlags::empty(), |at| self.0[at])
+    }
+
+    /// Whether one of them is ready.
+    pub(crate) fn any(&self, number: impl Into<Option<usize>>) -> bool {
+        !self.flags(number).is_empty()
+    }
+
+    /// Whether the deadline came first.
+    pub(crate) fn none(&self) -> bool {
+        self.0.iter().all(|flags| flags.is_empty())
+    }
 }
 
 /// Waits until `descriptor` has one of `events`; false where the deadline came first.
@@ -39,14 +81,13 @@ pub(crate) fn ready(
     deadline: Option<Instant>,
     signals: &Signals,
 ) -> Result<bool, Failure> {
-    let mut fds = [
-        PollFd::new(descriptor, events),
-        PollFd::new(signals.as_fd(), PollFlags::POLLIN),
-    ];
-    let flags = poll_until(&mut fds, deadline).map_err(Failure::of("wait"))?;
+    let mut poll = Poll::default();
+    let it = poll.add(descriptor, events);
+    poll.add(signals.as_fd(), PollFlags::POLLIN);
+    let polled = poll.until(deadline).map_err(Failure::of("wait"))?;
     match signals.take() {
         Some(signal) => Err(Failure::Signal(signal)),
-        None => Ok(!flags[0].is_empty()),
+        None => Ok(polled.any(it)),
     }
 }
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ipaddress
 import json
-import math
 import socket
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,8 @@ from mptcplab.cli.netcat_paths import PathOptions, wishes
 
 MOST_PORTS = 65536
 """Ports of one scan at most: every one there is."""
+MOST_SECONDS = 1e9
+"""Of a time that is given; nobody waits longer."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,9 @@ class NetcatOptions:
     wait: float | None
     verbose: bool
     half_close: bool
+    quit_after: float | None
+    no_input: bool
+    numeric: bool
     source: str | None
     paths: PathOptions
     as_json: bool
@@ -59,6 +63,9 @@ def native_options(options: NetcatOptions) -> dict[str, object]:
     """
     _check_together(options)
     host, ports, source_port = _ends(options)
+    if options.numeric and host is not None:
+        _address(host, "-n, and the host is a name")
+    quit_after_ms = _quit_after_ms(options.quit_after)
     return {
         "protocol": "udp" if options.udp else "tcp" if options.tcp else "mptcp",
         "host": host,
@@ -67,11 +74,14 @@ def native_options(options: NetcatOptions) -> dict[str, object]:
         "keep": options.keep,
         "scan": options.scan,
         "family": "4" if options.ipv4 else "6" if options.ipv6 else None,
-        "source": _source(options.source),
+        "source": None if options.listen or options.source is None else _source(options.source),
         "source_port": source_port,
         "timeout_ms": _timeout_ms(options.wait),
         "verbose": options.verbose,
-        "half_close": options.half_close,
+        "reads_input": not options.no_input,
+        # As the netcat of Debian: who gives the peer a time tells it of the end.
+        "half_close": options.half_close or quit_after_ms is not None,
+        "quit_after_ms": quit_after_ms,
         "subflows": wishes(options.paths),
         "json": options.as_json,
         "json_file": None if options.json_file is None else str(options.json_file),
@@ -83,7 +93,6 @@ def _check_together(options: NetcatOptions) -> None:
         (options.ipv4 and options.ipv6, "-4 and -6: one of them"),
         (options.tcp and options.udp, "--tcp and -u: one of them"),
         (options.listen and options.scan, "-l and -z: one of them"),
-        (options.listen and options.source is not None, "-l and -s: write nc -l ADDRESS PORT"),
         (options.paths.given and options.listen, "-l: the client opens the subflows"),
         (options.paths.given and (options.tcp or options.udp), "subflows: MPTCP only"),
         (options.paths.given and options.scan, "subflows: not of a scan"),
@@ -98,6 +107,8 @@ def _ends(options: NetcatOptions) -> tuple[str | None, list[int], int | None]:
     """The host, its ports, and the port to connect from."""
     words = list(options.words)
     if options.listen:
+        if options.source is not None:
+            words.insert(0, _source(options.source))
         if options.port is not None:
             words.append(options.port)
         if len(words) not in (1, 2):
@@ -140,18 +151,29 @@ def _port(word: str, options: NetcatOptions) -> int:
     raise UserError(f"port {word}: a number from 1 to 65535, or a service of /etc/services")
 
 
-def _source(text: str | None) -> str | None:
-    if text is None:
-        return None
+def _source(text: str) -> str:
+    return _address(text, f"-s {text}")
+
+
+def _address(text: str, what: str) -> str:
     try:
         return str(ipaddress.ip_address(text))
     except ValueError:
-        raise UserError(f"-s {text}: an address of this host, such as 10.0.1.6") from None
+        raise UserError(f"{what}: an address is wanted, such as 10.0.1.6") from None
+
+
+def _quit_after_ms(seconds: float | None) -> int | None:
+    """None for ever, as a negative time says."""
+    if seconds is None or seconds < 0:
+        return None
+    if not seconds <= MOST_SECONDS:
+        raise UserError(f"-q {seconds:g}: seconds, or -1 for no end")
+    return round(seconds * 1000)
 
 
 def _timeout_ms(seconds: float | None) -> int | None:
     if seconds is None:
         return None
-    if not (math.isfinite(seconds) and 0 < seconds <= 1e9):
+    if not 0 < seconds <= MOST_SECONDS:
         raise UserError(f"-w {seconds:g}: seconds, more than 0")
     return max(1, round(seconds * 1000))

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use mptcplab_kernel::changes::NetworkChanges;
 use mptcplab_subflow::{Error, EventKind, Managers, Watch, connection};
-use nix::poll::{PollFd, PollFlags};
+use nix::poll::PollFlags;
 
 use super::account::{Account, Change, Tracker};
 use super::orders::Orders;
@@ -19,7 +19,7 @@ use super::path::Way;
 use crate::options::Wishes;
 use crate::report::Report;
 use crate::stream::Stream;
-use crate::waiting::poll_until;
+use crate::waiting::Poll;
 
 /// Between two readings of the counters.
 const READ_EVERY: Duration = Duration::from_millis(100);
@@ -111,40 +111,35 @@ impl Course<'_, '_> {
         let mut watch = self.orders.as_ref().and_then(|orders| orders.watch().ok());
         loop {
             let until = self.next_look();
-            let mut fds = vec![PollFd::new(control.as_fd(), PollFlags::POLLIN)];
-            let mut add = |descriptor, events| {
-                fds.push(PollFd::new(descriptor, events));
-                fds.len() - 1
-            };
-            let stream = self.stream.as_fd();
+            let mut poll = Poll::default();
+            let handle = poll.add(control.as_fd(), PollFlags::POLLIN);
             let peer_ends = PollFlags::from_bits_retain(libc::POLLRDHUP);
-            let peer = (!self.peer_ended).then(|| add(stream, peer_ends));
-            let mut add = |descriptor| add(descriptor, PollFlags::POLLIN);
+            let peer = poll.add_if(!self.peer_ended, self.stream.as_fd(), peer_ends);
+            let mut add = |descriptor| poll.add(descriptor, PollFlags::POLLIN);
             let done = self.orders.as_ref().map(|orders| add(orders.as_fd()));
             let changed = changes.as_ref().map(|changes| add(changes.as_fd()));
             let told = watch.as_ref().map(|watch| add(watch.as_fd()));
-            let Ok(flags) = poll_until(&mut fds, Some(until)) else {
+            let Ok(polled) = poll.until(Some(until)) else {
                 return;
             };
-            drop(fds);
-            let any = |at: Option<usize>| at.is_some_and(|at| !flags[at].is_empty());
-            if flags[0].contains(PollFlags::POLLIN) {
+            if polled.flags(handle).contains(PollFlags::POLLIN) {
                 let _ = (&*control).read(&mut [0; 64]);
                 self.input_ended = true;
             }
-            if self.ending.load(Ordering::Relaxed) || flags[0].contains(PollFlags::POLLHUP) {
+            let hung_up = polled.flags(handle).contains(PollFlags::POLLHUP);
+            if self.ending.load(Ordering::Relaxed) || hung_up {
                 return;
             }
-            if let Some(orders) = self.orders.as_ref().filter(|_| any(done)) {
+            if let Some(orders) = self.orders.as_ref().filter(|_| polled.any(done)) {
                 orders.awake();
             }
-            self.peer_ended |= any(peer);
-            if any(told) {
+            self.peer_ended |= polled.any(peer);
+            if polled.any(told) {
                 self.hear(&mut watch);
             }
             self.read();
             self.take_results();
-            if any(changed) {
+            if polled.any(changed) {
                 let drained = changes.as_mut().map(NetworkChanges::drain);
                 if drained.is_some_and(|drained| drained.is_err()) {
                     changes = None;

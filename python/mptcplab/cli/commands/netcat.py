@@ -43,8 +43,14 @@ def netcat_command(
     half_close: Annotated[
         bool, typer.Option("-N", help="At the end of input, tell the peer so (half-close).")
     ] = False,
+    quit_after: Annotated[
+        float | None,
+        typer.Option("-q", metavar="SECONDS", help="-N, and so long to go on then; -1: no end."),
+    ] = None,
+    no_input: Annotated[bool, typer.Option("-d", help="Do not read standard input.")] = False,
+    numeric: Annotated[bool, typer.Option("-n", help="Look up no names of hosts.")] = False,
     source: Annotated[
-        str | None, typer.Option("-s", metavar="ADDRESS", help="Connect from this address.")
+        str | None, typer.Option("-s", metavar="ADDRESS", help="Connect from, or listen at, it.")
     ] = None,
     every: Annotated[
         bool, typer.Option("-a", help="A subflow from every other address with its own route.")
@@ -96,6 +102,9 @@ def netcat_command(
             wait=wait,
             verbose=verbose,
             half_close=half_close,
+            quit_after=quit_after,
+            no_input=no_input,
+            numeric=numeric,
             source=source,
             paths=PathOptions(
                 every=every,

@@ -3,22 +3,17 @@
 //! Nothing here waits. What a descriptor is not ready for is left until [`Lane::woken`] says that
 //! it is.
 
+mod means;
+
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::ops::Range;
+use std::os::fd::BorrowedFd;
 
 use nix::errno::Errno;
-use nix::fcntl::{OFlag, SpliceFFlags, splice};
-use nix::sys::sendfile::sendfile;
-use nix::sys::socket::{MsgFlags, recv, send};
-use nix::unistd::{pipe2, read, write};
-use std::os::fd::AsRawFd;
 
 use crate::descriptor::{Kind, widen};
+use means::{End, Means, may_block};
 
-/// Moved at most in one call, bytes; the buffer's size as well.
-const STEP_BYTES: usize = 1 << 20;
-/// Written at most to what may block: a pipe that is ready takes as much (`PIPE_BUF`).
-const CAREFUL_BYTES: usize = 4096;
 /// Steps before the other direction has its turn.
 const TURN_STEPS: usize = 16;
 
@@ -42,26 +37,15 @@ pub(crate) enum Fault {
     Sink(io::Error),
 }
 
-enum Way {
-    /// A pipe at one end: the kernel moves pages.
-    Splice,
-    /// From a file to a socket within the kernel.
-    SendFile,
-    /// From a socket to a file by way of a pipe of our own.
-    Through { reader: OwnedFd, writer: OwnedFd },
-    /// Read and write.
-    Buffer(Box<[u8]>),
-}
-
 /// A direction.
 pub(crate) struct Lane<'a> {
-    from: (BorrowedFd<'a>, Kind),
-    to: (BorrowedFd<'a>, Kind),
+    from: End<'a>,
+    to: End<'a>,
     /// The sink is the connection, otherwise the source is.
     outbound: bool,
-    way: Way,
+    means: Means,
     /// Read and not yet written: bytes of the pipe of our own, or these of the buffer.
-    held: std::ops::Range<usize>,
+    held: Range<usize>,
     source_ready: bool,
     sink_ready: bool,
     /// What may still be read, bytes.
@@ -75,10 +59,7 @@ impl<'a> Lane<'a> {
     ///
     /// # Errors
     /// When there is no memory or descriptor left.
-    pub(crate) fn outbound(
-        input: (BorrowedFd<'a>, Kind),
-        connection: BorrowedFd<'a>,
-    ) -> io::Result<Self> {
+    pub(crate) fn outbound(input: End<'a>, connection: BorrowedFd<'a>) -> io::Result<Self> {
         Self::new(input, (connection, Kind::Socket), true)
     }
 
@@ -86,38 +67,21 @@ impl<'a> Lane<'a> {
     ///
     /// # Errors
     /// As [`Lane::outbound`].
-    pub(crate) fn inbound(
-        connection: BorrowedFd<'a>,
-        output: (BorrowedFd<'a>, Kind),
-    ) -> io::Result<Self> {
+    pub(crate) fn inbound(connection: BorrowedFd<'a>, output: End<'a>) -> io::Result<Self> {
         Self::new((connection, Kind::Socket), output, false)
     }
 
-    fn new(
-        from: (BorrowedFd<'a>, Kind),
-        to: (BorrowedFd<'a>, Kind),
-        outbound: bool,
-    ) -> io::Result<Self> {
+    fn new(from: End<'a>, to: End<'a>, outbound: bool) -> io::Result<Self> {
         for (descriptor, kind) in [from, to] {
             if kind == Kind::Pipe {
                 widen(descriptor);
             }
         }
-        let way = match (from.1, to.1) {
-            (Kind::Pipe, Kind::Socket) | (Kind::Socket, Kind::Pipe) => Way::Splice,
-            (Kind::File | Kind::Appended, Kind::Socket) => Way::SendFile,
-            (Kind::Socket, Kind::File) => {
-                let (reader, writer) = pipe2(OFlag::O_CLOEXEC | OFlag::O_NONBLOCK)?;
-                widen(writer.as_fd());
-                Way::Through { reader, writer }
-            }
-            _ => buffer(),
-        };
         Ok(Self {
             from,
             to,
             outbound,
-            way,
+            means: Means::between(from.1, to.1)?,
             held: 0..0,
             source_ready: false,
             sink_ready: false,
@@ -155,7 +119,7 @@ impl<'a> Lane<'a> {
     /// Whether it waits for the source, and whether for the sink.
     pub(crate) fn waits_for(&self) -> (bool, bool) {
         let source = !self.ended && self.held.is_empty() && !self.source_ready;
-        let sink_matters = self.direct() || !self.held.is_empty();
+        let sink_matters = self.means.is_direct() || !self.held.is_empty();
         (source, !self.ended && sink_matters && !self.sink_ready)
     }
 
@@ -183,18 +147,13 @@ impl<'a> Lane<'a> {
         Ok(Turn::Busy)
     }
 
-    /// In one call from source to sink.
-    fn direct(&self) -> bool {
-        matches!(self.way, Way::Splice | Way::SendFile)
-    }
-
     /// One call; false where something is not ready.
     fn step(&mut self) -> Result<bool, Fault> {
         let (source, sink) = self.waits_for();
         if source || sink {
             return Ok(false);
         }
-        if self.direct() {
+        if self.means.is_direct() {
             return self.step_direct();
         }
         if self.held.is_empty() {
@@ -205,22 +164,19 @@ impl<'a> Lane<'a> {
     }
 
     fn step_direct(&mut self) -> Result<bool, Fault> {
-        let most = self.left.min(STEP_BYTES as u64) as usize;
-        let done = match self.way {
-            Way::Splice => splice(self.from.0, None, self.to.0, None, most, flags()),
-            _ => sendfile(self.to.0, self.from.0, None, most),
-        };
-        match done {
+        match self.means.transfer(self.from, self.to, self.left) {
             Ok(0) => self.ended = true,
-            Ok(bytes) => self.count(bytes),
+            Ok(bytes) => {
+                self.moved += bytes as u64;
+                self.take(bytes);
+            }
             Err(Errno::EAGAIN) => {
                 // Which of the two it was is not told; what is ready shows itself at once.
                 (self.source_ready, self.sink_ready) = (false, false);
                 return Ok(false);
             }
             Err(Errno::EINTR) => {}
-            // Files of /proc, say: the kernel can only read them.
-            Err(Errno::EINVAL | Errno::ENOSYS) => self.way = buffer(),
+            Err(error) if self.means.is_impossible(error) => self.means = Means::buffer(),
             Err(error) => return Err(self.fault(error)),
         }
         Ok(true)
@@ -228,32 +184,20 @@ impl<'a> Lane<'a> {
 
     /// Reads.
     fn fill(&mut self) -> Result<bool, Fault> {
-        let most = self.left.min(STEP_BYTES as u64) as usize;
-        let (from, kind) = self.from;
-        let done = match &mut self.way {
-            Way::Through { writer, .. } => splice(from, None, writer, None, most, flags()),
-            Way::Buffer(bytes) if kind == Kind::Socket => {
-                recv(from.as_raw_fd(), &mut bytes[..most], MsgFlags::MSG_DONTWAIT)
-            }
-            Way::Buffer(bytes) => read(from, &mut bytes[..most]),
-            Way::Splice | Way::SendFile => unreachable!("these hold nothing"),
-        };
-        match done {
+        match self.means.fill(self.from, self.left) {
             Ok(0) => self.ended = true,
             Ok(bytes) => {
                 self.held = 0..bytes;
-                self.left -= bytes as u64;
+                self.take(bytes);
                 // Another read from what may block waits for its word.
-                self.source_ready = matches!(kind, Kind::Socket | Kind::File);
+                self.source_ready = matches!(self.from.1, Kind::Socket | Kind::File);
             }
             Err(Errno::EAGAIN) => {
                 self.source_ready = false;
                 return Ok(false);
             }
             Err(Errno::EINTR) => {}
-            Err(Errno::EINVAL | Errno::ENOSYS) if matches!(self.way, Way::Through { .. }) => {
-                self.way = buffer();
-            }
+            Err(error) if self.means.is_impossible(error) => self.means = Means::buffer(),
             Err(error) => return Err(Fault::Source(error.into())),
         }
         Ok(true)
@@ -261,25 +205,9 @@ impl<'a> Lane<'a> {
 
     /// Writes what is held.
     fn flush(&mut self) -> Result<bool, Fault> {
-        let (to, kind) = self.to;
-        let done = match &self.way {
-            Way::Through { reader, .. } => splice(reader, None, to, None, self.held.len(), flags()),
-            Way::Buffer(bytes) => {
-                let bytes = &bytes[self.held.clone()];
-                match kind {
-                    Kind::Socket => {
-                        let flags = MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_NOSIGNAL;
-                        send(to.as_raw_fd(), bytes, flags)
-                    }
-                    Kind::Pipe | Kind::Terminal => {
-                        self.sink_ready = false;
-                        write(to, &bytes[..bytes.len().min(CAREFUL_BYTES)])
-                    }
-                    _ => write(to, bytes),
-                }
-            }
-            Way::Splice | Way::SendFile => unreachable!("these hold nothing"),
-        };
+        let done = self.means.flush(self.to, self.held.clone());
+        // Another write to what may block waits for its word.
+        self.sink_ready = !may_block(self.to.1);
         match done {
             Ok(bytes) => {
                 self.held.start += bytes;
@@ -295,8 +223,8 @@ impl<'a> Lane<'a> {
         }
     }
 
-    fn count(&mut self, bytes: usize) {
-        self.moved += bytes as u64;
+    /// Counts what was read.
+    fn take(&mut self, bytes: usize) {
         if self.left != u64::MAX {
             self.left -= bytes as u64;
         }
@@ -315,12 +243,4 @@ impl<'a> Lane<'a> {
             Fault::Source(error.into())
         }
     }
-}
-
-fn buffer() -> Way {
-    Way::Buffer(vec![0; STEP_BYTES].into_boxed_slice())
-}
-
-fn flags() -> SpliceFFlags {
-    SpliceFFlags::SPLICE_F_NONBLOCK | SpliceFFlags::SPLICE_F_MOVE
 }
