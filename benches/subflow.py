@@ -52,7 +52,7 @@ def _times_ms(seed: int) -> tuple[list[float], list[float]]:
         described = plan(workload, seed=seed, delay_ns=_ROUND_TRIP_MS * 1_000_000 // 2)
         described["traffic"][0]["protocol"] = "mptcp"
         for node in described["nodes"]:
-            node["sysctls"] = {"net.mptcp.path_manager": "userspace"}
+            node["mptcp"] = node["mptcp"] | {"by_application": True}
         run(described)
         connects, opens = json.loads(told.read_text(encoding="utf-8"))
         return connects, opens

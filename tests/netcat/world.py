@@ -11,6 +11,8 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
+from tests.subflow.hosts import BY_ORDERS
+
 CLIENT = ("10.0.1.6", "10.0.2.6", "10.0.3.6")
 SERVER = ("10.0.4.7", "10.0.5.7", "10.0.6.7")
 SERVER6 = "fd00:4::7"
@@ -66,8 +68,8 @@ class World:
                 "ip link set lo up; echo 0 > /proc/sys/net/ipv4/conf/all/rp_filter;"
                 "echo 0 > /proc/sys/net/ipv4/conf/default/rp_filter;"
                 "echo reno > /proc/sys/net/ipv4/tcp_congestion_control;"
-                "echo userspace > /proc/sys/net/mptcp/path_manager;"
-                "echo 1 > /proc/sys/net/mptcp/close_timeout"
+                "echo 1 > /proc/sys/net/mptcp/close_timeout;"
+                f"{BY_ORDERS}"
             )
         router.run(
             "echo 1 > /proc/sys/net/ipv4/ip_forward;echo 1 > /proc/sys/net/ipv6/conf/all/forwarding"

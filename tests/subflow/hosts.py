@@ -15,6 +15,15 @@ from mptcplab.subflow import Manager
 
 T = TypeVar("T")
 
+BY_ORDERS = """\
+if test -e /proc/sys/net/mptcp/path_manager
+then echo userspace > /proc/sys/net/mptcp/path_manager
+else echo 1 > /proc/sys/net/mptcp/pm_type
+fi
+"""
+"""What a shell does in a namespace whose subflows are opened by order only; before Linux 6.15 the
+setting had another name."""
+
 _CLONE_NEWNET = 0x40000000
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -126,10 +135,7 @@ def _prepare() -> None:
 
     setting("ipv4/conf/all/rp_filter", "0")
     setting("ipv4/conf/default/rp_filter", "0")
-    try:
-        setting("mptcp/path_manager", "userspace")
-    except FileNotFoundError:
-        setting("mptcp/pm_type", "1")
+    subprocess.run(["sh", "-e", "-c", BY_ORDERS], check=True)
     # The one that every namespace may use.
     setting("ipv4/tcp_congestion_control", "reno")
 
