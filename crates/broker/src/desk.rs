@@ -99,10 +99,8 @@ impl<H: Hand> Desk<H> {
         }
         let number = self.next_session;
         self.next_session += 1;
-        let mut rules = self.policy.rules.iter();
-        let deciding = self.policy.rule_for(who);
         let session = Session {
-            rule: deciding.and_then(|rule| rules.position(|other| std::ptr::eq(other, rule))),
+            rule: self.policy.place_for(who),
             outbox: VecDeque::new(),
             watched: None,
             is_over: false,

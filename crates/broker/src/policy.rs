@@ -68,9 +68,9 @@ pub struct Rule {
 }
 
 impl Policy {
-    /// The rule that decides about a client.
-    pub fn rule_for(&self, who: &Who) -> Option<&Rule> {
-        self.rules.iter().find(|rule| rule.names(who))
+    /// Place of the rule that decides about a client.
+    pub fn place_for(&self, who: &Who) -> Option<usize> {
+        self.rules.iter().position(|rule| rule.names(who))
     }
 }
 
@@ -227,17 +227,16 @@ mod tests {
         let policy = Policy {
             rules: vec![rule(), others],
         };
-        let place = |who: Who| policy.rule_for(&who).map(|rule| rule.place.as_str());
-        assert_eq!(place(who(1000, &[27])), Some("policy.yaml:3"));
-        assert_eq!(place(who(1001, &[5, 27])), Some("policy.yaml:9"));
-        assert_eq!(place(who(0, &[0])), None);
+        assert_eq!(policy.place_for(&who(1000, &[27])), Some(0));
+        assert_eq!(policy.place_for(&who(1001, &[5, 27])), Some(1));
+        assert_eq!(policy.place_for(&who(0, &[0])), None);
         let everybody = Policy {
             rules: vec![Rule {
                 users: Named::All,
                 ..rule()
             }],
         };
-        assert!(everybody.rule_for(&who(77, &[])).is_some());
+        assert_eq!(everybody.place_for(&who(77, &[])), Some(0));
     }
 
     #[test]
