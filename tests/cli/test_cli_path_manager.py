@@ -80,6 +80,13 @@ def test_it_opens_subflows_and_gives_the_setting_back() -> None:
         (["fullmesh", "--after", "100kB"], "--after: '100kB': write SIZE=SUBFLOWS"),
         (["fullmesh", "--after", "100=2"], '--after: a size needs a unit: did you mean "100 B"?'),
         (["meshfull"], "meshfull"),
+        (["fullmesh", "--subflows", "3"], "--subflows says nothing for fullmesh: leave it out"),
+        (["fullmesh", "--prefer", "wlan0"], "--prefer says nothing for fullmesh"),
+        (["handover", "--backup", "wwan0"], "--backup says nothing for handover"),
+        (["handover", "--after", "1MB=2"], "--after says nothing for handover"),
+        (["none", "--signal", "--refresh"], "--refresh says nothing for none"),
+        (["none"], "none opens nothing: add --signal"),
+        (["ndiffports", "--subflows", "9", "--most", "8"], "--most 8 allows: raise --most"),
     ],
 )
 def test_a_mistake_is_named(words: list[str], message: str) -> None:

@@ -13,13 +13,24 @@ from mptcplab.cli.errors import UserError
 from mptcplab.cli.interruption import Interruption
 from mptcplab.scenario.units import UnitError, parse_size
 
+_SUBFLOWS_PER_PAIR = 2
+"""Of ndiffports, unless more are wanted."""
+
+_SAYS_SOMETHING_FOR = {
+    "--subflows": ("ndiffports",),
+    "--prefer": ("handover",),
+    "--backup": ("fullmesh",),
+    "--after": ("ndiffports", "fullmesh"),
+    "--refresh": ("ndiffports", "fullmesh", "handover"),
+}
+
 
 @dataclass(frozen=True)
 class PathManagerOptions:
     """The command's options."""
 
     kind: str
-    subflows: int
+    subflows: int | None
     prefer: tuple[str, ...]
     signal: bool
     refresh: bool
@@ -32,6 +43,7 @@ class PathManagerOptions:
 
 def manage_paths(options: PathManagerOptions) -> None:
     """Works until Ctrl-C."""
+    _refuse_what_says_nothing(options)
     config = json.dumps(_config(options))
     try:
         daemon = PathManager(config, not options.leave_setting)
@@ -55,10 +67,32 @@ def manage_paths(options: PathManagerOptions) -> None:
         raise UserError(str(failure)) if isinstance(failure, PathManagerError) else failure
 
 
+def _refuse_what_says_nothing(options: PathManagerOptions) -> None:
+    given = {
+        "--subflows": options.subflows,
+        "--prefer": options.prefer,
+        "--backup": options.backup,
+        "--after": options.after,
+        "--refresh": options.refresh,
+    }
+    for option, kinds in _SAYS_SOMETHING_FOR.items():
+        if given[option] and options.kind not in kinds:
+            raise UserError(
+                f"{option} says nothing for {options.kind}: leave it out, or choose "
+                + " or ".join(kinds)
+            )
+    if options.kind == "none" and not options.signal:
+        raise UserError("none opens nothing: add --signal, or choose what it should open")
+    if (options.subflows or 0) > options.most:
+        raise UserError(
+            f"--subflows {options.subflows} is more than --most {options.most} allows: raise --most"
+        )
+
+
 def _config(options: PathManagerOptions) -> dict[str, object]:
     paths: object = options.kind
     if options.kind == "ndiffports":
-        paths = {"ndiffports": options.subflows}
+        paths = {"ndiffports": options.subflows or _SUBFLOWS_PER_PAIR}
     elif options.kind == "handover":
         paths = {"handover": options.prefer}
     return {

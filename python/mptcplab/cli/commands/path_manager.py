@@ -28,8 +28,11 @@ def path_manager(
         ),
     ],
     subflows: Annotated[
-        int, typer.Option(min=1, max=255, help="Of ndiffports, the initial one included.")
-    ] = 2,
+        int | None,
+        typer.Option(
+            min=1, max=255, help="Of ndiffports, the initial one included; 2 unless given."
+        ),
+    ] = None,
     prefer: Annotated[
         list[str] | None,
         typer.Option("--prefer", metavar="INTERFACE", help="Of handover, first to last."),
@@ -53,7 +56,9 @@ def path_manager(
     ] = None,
     backup: Annotated[
         list[str] | None,
-        typer.Option("--backup", metavar="INTERFACE", help="Its subflows are backups."),
+        typer.Option(
+            "--backup", metavar="INTERFACE", help="Of fullmesh: its subflows are backups."
+        ),
     ] = None,
     leave_setting: LeaveSetting = False,
     json: Json = False,
