@@ -8,6 +8,8 @@ import socket
 import struct
 import subprocess
 import termios
+import threading
+import time
 from pathlib import Path
 from typing import IO
 
@@ -160,6 +162,29 @@ def test_a_connection_over_which_nothing_went_ends_well(protocol: str, tmp_path:
         with server.accept()[0]:
             assert client.process.wait(60) == 0
         client.end()
+
+
+@pytest.mark.parametrize("flags", [[], ["-N"]])
+def test_a_connection_is_not_idle_while_the_peer_acknowledges(
+    flags: list[str], tmp_path: Path
+) -> None:
+    content = bytes(2_000_000)
+    with socket.socket() as server:
+        server.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65_536)
+        server.bind(("127.0.0.1", 0))
+        server.listen()
+        words = ["--tcp", "-w", "1.5", *flags, "127.0.0.1", port_of(server)]
+        client = Netcat(words, tmp_path, stdin=subprocess.PIPE)
+        feeding = threading.Thread(target=client.end, args=(content,))
+        feeding.start()
+        received = 0
+        with server.accept()[0] as peer:
+            # The kernel has taken all of it long before the end.
+            while received < len(content):
+                received += len(peer.recv(50_000))
+                time.sleep(0.1)
+            feeding.join()
+    assert client.process.returncode == 0, client.told
 
 
 def test_an_idle_connection_with_data_on_its_way_is_an_error(tmp_path: Path) -> None:

@@ -51,11 +51,24 @@ impl Session<'_> {
         }
     }
 
+    /// Something has moved just now.
+    pub(super) fn note_move(&mut self) {
+        self.last_move = Instant::now();
+        if self.terms.idle.is_some() {
+            self.acknowledged = self.outbound.moved() - self.unacknowledged();
+        }
+    }
+
     pub(super) fn check_idle(&mut self) -> Result<(), Failure> {
         let Some(idle) = self.terms.idle else {
             return Ok(());
         };
         if self.last_move.elapsed() < idle {
+            return Ok(());
+        }
+        // What the kernel took in an instant a slow path may carry for long.
+        if self.outbound.moved() - self.unacknowledged() > self.acknowledged {
+            self.note_move();
             return Ok(());
         }
         let stuck = self.unacknowledged() + self.outbound.held() as u64;
@@ -88,10 +101,13 @@ impl Session<'_> {
     /// Waits until the peer has acknowledged all that was sent: what the kernel still holds when
     /// the program ends can be lost without a word.
     pub(super) fn delivered(&mut self) -> Result<(), Failure> {
-        let until = deadline(self.terms.idle);
+        let (mut until, mut least) = (None, u64::MAX);
         let mut pause = Duration::from_millis(1);
         loop {
             let left = self.unacknowledged();
+            if left < least {
+                (until, least) = (deadline(self.terms.idle), left);
+            }
             if let Ok(Some(error)) = self.stream.socket.take_error() {
                 return Err(self.lost(error));
             }

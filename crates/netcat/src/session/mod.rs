@@ -73,6 +73,7 @@ pub(crate) fn carry(
                 outbound,
                 inbound,
                 last_move: began,
+                acknowledged: 0,
                 quit_at: None,
                 quitting: false,
                 interrupted: None,
@@ -98,7 +99,10 @@ struct Session<'a> {
     beside: Option<&'a Handle>,
     outbound: Lane<'a>,
     inbound: Lane<'a>,
+    /// When something moved last: in a direction, or from the kernel to the peer.
     last_move: Instant,
+    /// What the peer had acknowledged then, bytes.
+    acknowledged: u64,
     /// When it ends because the input has ended.
     quit_at: Option<Instant>,
     quitting: bool,
@@ -117,7 +121,7 @@ impl Session<'_> {
             let before = self.outbound.moved() + self.inbound.moved();
             let busy = self.turns()?;
             if self.outbound.moved() + self.inbound.moved() != before {
-                self.last_move = Instant::now();
+                self.note_move();
             }
             if self.outbound.ended() && self.inbound.ended() {
                 return match (self.failure.take(), self.interrupted) {
