@@ -6,16 +6,12 @@ import os
 import signal
 import socket
 import subprocess
-import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from tests.broker.running import BROKER, answers, running
 
 UNSHARE = ["unshare", "--user", "--map-root-user", "--net"]
-BROKER = [sys.executable, "-m", "mptcplab", "broker"]
 
 
 def has_namespaces() -> bool:
@@ -26,24 +22,6 @@ def has_namespaces() -> bool:
 needs_namespaces = pytest.mark.skipif(
     not has_namespaces(), reason="no user namespaces, or no MPTCP in the kernel"
 )
-
-
-@contextmanager
-def running(path: Path, *options: str) -> Iterator[subprocess.Popen[str]]:
-    command = [*UNSHARE, *BROKER, "--socket", str(path), *options]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-        try:
-            while not answers(path):
-                assert process.poll() is None, process.stderr and process.stderr.read()
-                time.sleep(0.01)
-            yield process
-        finally:
-            process.kill()
-
-
-def answers(path: Path) -> bool:
-    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as client:
-        return client.connect_ex(str(path)) == 0
 
 
 def refusal(*options: str) -> str:
@@ -57,7 +35,7 @@ def refusal(*options: str) -> str:
 @pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT])
 def test_a_broker_listens_until_it_is_told_to_end(tmp_path: Path, ending: signal.Signals) -> None:
     path = tmp_path / "run" / "broker.sock"
-    with running(path, "--mode", "0660") as process:
+    with running(path, "--mode", "0660", prefix=UNSHARE) as process:
         assert path.stat().st_mode & 0o777 == 0o660
         process.send_signal(ending)
         _, said = process.communicate(timeout=30)
@@ -69,7 +47,7 @@ def test_a_broker_listens_until_it_is_told_to_end(tmp_path: Path, ending: signal
 @needs_namespaces
 def test_what_is_not_understood_is_answered_and_logged(tmp_path: Path) -> None:
     path = tmp_path / "broker.sock"
-    with running(path) as process:
+    with running(path, prefix=UNSHARE) as process:
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as client:
             client.connect(str(path))
             client.send(b"{")
@@ -109,7 +87,7 @@ def test_a_socket_is_taken_from_systemd_and_left_to_it(tmp_path: Path) -> None:
 @needs_namespaces
 def test_a_second_broker_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "broker.sock"
-    with running(path):
+    with running(path, prefix=UNSHARE):
         command = [*UNSHARE, *BROKER, "--socket", str(path)]
         second = subprocess.run(command, capture_output=True, text=True, check=False)
         assert second.returncode == 1

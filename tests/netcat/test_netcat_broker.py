@@ -2,16 +2,15 @@
 
 import json
 import random
-import socket
-import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.broker.running import running
 from tests.engine.cell import is_root
-from tests.engine.launch import COMMAND, environment, wait_for
+from tests.engine.launch import environment
 from tests.engine.system import needs_mptcp
 from tests.engine.user import NOBODY, folder_for_user, give, ordinary_user
 from tests.netcat.programs import Netcat, digest
@@ -60,22 +59,10 @@ def broker(node: Node, folder: Path, name: str, rule: str) -> Iterator[Path]:
     """A broker in `node` with one rule; its socket."""
     policy, path = folder / f"{name}.yaml", folder / f"{name}.sock"
     policy.write_text(f"rules:\n  - {{{rule}}}\n")
-    options = ["--socket", str(path), "--policy", str(policy)]
-    command = [*at_home(node), str(COMMAND), "broker", *options]
+    options = ["--policy", str(policy)]
     env = environment(folder / "root")
-    with subprocess.Popen(command, stderr=subprocess.PIPE, env=env) as process:
-        try:
-            wait_for("the broker", lambda: answers(path) or process.poll() is not None)
-            assert process.poll() is None, process.communicate()
-            yield path
-        finally:
-            process.terminate()
-            process.communicate(timeout=60)
-
-
-def answers(path: Path) -> bool:
-    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as client:
-        return client.connect_ex(str(path)) == 0
+    with running(path, *options, prefix=at_home(node), env=env):
+        yield path
 
 
 def transfer(

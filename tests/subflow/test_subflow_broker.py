@@ -4,8 +4,6 @@ import ctypes
 import os
 import signal
 import socket
-import subprocess
-import sys
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -13,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from tests.broker.running import running
 from tests.engine.launch import wait_for
 from tests.subflow.hosts import Hosts, ip
 from tests.subflow.inside import inside
@@ -29,19 +28,9 @@ def _broker() -> Iterator[None]:
     """A broker in the process's namespace that its programs find."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "broker.sock")
-        command = [sys.executable, "-m", "mptcplab", "broker", "--socket", str(path)]
-        with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
-            try:
-                wait_for("the broker", lambda: _answers(path))
-                os.environ["MPTCPLAB_BROKER"] = str(path)
-                yield
-            finally:
-                process.terminate()
-
-
-def _answers(path: Path) -> bool:
-    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as client:
-        return client.connect_ex(str(path)) == 0
+        with running(path):
+            os.environ["MPTCPLAB_BROKER"] = str(path)
+            yield
 
 
 def _drop_capabilities() -> None:
