@@ -5,15 +5,21 @@
 //! kernels: `net.mptcp.pm_type=1`) when the connection is opened, and a subscriber of the
 //! [`Events`](crate::event::Events).
 
+mod address_id;
+mod attributes;
+mod endpoint;
+
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, BorrowedFd};
 
 use netlink_packet_core::DefaultNla;
 
-use crate::dump::attributes;
-use crate::event::{ipv4, ipv6};
-use crate::generic::{Family, GenericMessage, nested, nla, number};
+pub use self::endpoint::{Endpoint, EndpointFlags, Local};
+
+use self::attributes::*;
+use crate::dump;
+use crate::generic::{Family, GenericMessage, nested, nla};
 use crate::netlink::Netlink;
 
 const CMD_ADD_ADDR: u8 = 1;
@@ -26,71 +32,10 @@ const CMD_REMOVE: u8 = 9;
 const CMD_SUBFLOW_CREATE: u8 = 10;
 const CMD_SUBFLOW_DESTROY: u8 = 11;
 
-const ATTR_ADDR: u16 = 1;
-const ATTR_RCV_ADD_ADDRS: u16 = 2;
-const ATTR_SUBFLOWS: u16 = 3;
-const ATTR_TOKEN: u16 = 4;
-const ATTR_LOC_ID: u16 = 5;
-const ATTR_ADDR_REMOTE: u16 = 6;
-
-const ADDR_ATTR_FAMILY: u16 = 1;
-const ADDR_ATTR_ID: u16 = 2;
-const ADDR_ATTR_ADDR4: u16 = 3;
-const ADDR_ATTR_ADDR6: u16 = 4;
-const ADDR_ATTR_PORT: u16 = 5;
-const ADDR_ATTR_FLAGS: u16 = 6;
-const ADDR_ATTR_IF_IDX: u16 = 7;
-
-const FLAG_SIGNAL: u32 = 1;
-const FLAG_SUBFLOW: u32 = 2;
-const FLAG_BACKUP: u32 = 4;
-const FLAG_FULLMESH: u32 = 8;
-
 /// Orders to the path manager of one namespace.
 pub struct PathManager {
     netlink: Netlink,
     family: Family,
-}
-
-/// What the kernel's own path manager does with an address.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct EndpointFlags {
-    /// It is announced (ADD_ADDR).
-    pub signal: bool,
-    /// Subflows are opened from it.
-    pub subflow: bool,
-    /// Its subflows are backups.
-    pub backup: bool,
-    /// Subflows are opened from it to every address of the peer.
-    pub fullmesh: bool,
-}
-
-/// An endpoint of the kernel's path manager.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Endpoint {
-    /// Its address id; the kernel gives one where 0 is asked for.
-    pub id: u8,
-    /// Its address.
-    pub address: IpAddr,
-    /// Its port, 0 where it has none.
-    pub port: u16,
-    /// What it is used for.
-    pub flags: EndpointFlags,
-}
-
-/// The local side of a subflow that is to be opened, or an address that is to be announced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Local {
-    /// The address, and a port or 0 for any.
-    pub address: SocketAddr,
-    /// Its address id. In one connection an address (with its port) keeps one id, and an id one
-    /// address; otherwise the kernel answers EINVAL. On opening a subflow 0 is the id of the address at which
-    /// the connection was opened.
-    pub id: u8,
-    /// The subflow is a backup.
-    pub backup: bool,
-    /// Index of the interface that the subflow is bound to, 0 for none.
-    pub interface: u32,
 }
 
 impl PathManager {
@@ -171,16 +116,16 @@ impl PathManager {
         self.addresses(&[token_attribute(token)])
     }
 
-    /// The id of a local address in a connection: that which it has; 0 for the address at which the
-    /// connection was opened (RFC 8684, section 3.2), without a port; else one that is free. `None`
-    /// where all are taken.
+    /// The id of an address from which a subflow is to be opened: that which it has; 0 for the
+    /// address at which the connection was opened (RFC 8684, section 3.2), without a port; else one
+    /// that is free. `None` where all are taken.
     ///
     /// The kernel forgets an address when any of its subflows is closed: `in_use` tells the addresses
     /// and ids of those that live.
     ///
     /// # Errors
     /// As [`Self::local_addresses`].
-    pub fn address_id(
+    pub fn subflow_address_id(
         &mut self,
         token: u32,
         initial: Option<IpAddr>,
@@ -188,31 +133,30 @@ impl PathManager {
         in_use: impl FnOnce() -> Vec<(IpAddr, u8)>,
     ) -> io::Result<Option<u8>> {
         let known = self.local_addresses(token)?;
-        let wanted = (address.ip().to_canonical(), address.port());
-        let mut same = known.iter();
-        if let Some(known) = same.find(|known| (known.address, known.port) == wanted) {
-            return Ok(Some(known.id));
-        }
-        if initial == Some(address.ip()) && address.port() == 0 {
-            return Ok(Some(0));
-        }
-        let in_use = in_use();
-        let mut same = in_use.iter();
-        if let Some((_, id)) = same.find(|(ip, _)| *ip == address.ip() && address.port() == 0) {
-            return Ok(Some(*id));
-        }
-        let is_free = |id: &u8| {
-            known.iter().all(|address| address.id != *id)
-                && in_use.iter().all(|(_, used)| used != id)
-        };
-        Ok((1..=u8::MAX).find(is_free))
+        Ok(address_id::of_subflow(&known, initial, address, in_use))
+    }
+
+    /// The id of an address that is to be announced: that which it has, or one that is free. 0 where
+    /// subflows were opened from the address at which the connection was opened: the kernel does not
+    /// announce it then. The rest is as with [`Self::subflow_address_id`].
+    ///
+    /// # Errors
+    /// As [`Self::local_addresses`].
+    pub fn announced_address_id(
+        &mut self,
+        token: u32,
+        address: SocketAddr,
+        in_use: impl FnOnce() -> Vec<(IpAddr, u8)>,
+    ) -> io::Result<Option<u8>> {
+        let known = self.local_addresses(token)?;
+        Ok(address_id::of_announcement(&known, address, in_use))
     }
 
     fn addresses(&mut self, of: &[DefaultNla]) -> io::Result<Vec<Endpoint>> {
         let mut endpoints = Vec::new();
         let request = GenericMessage::new(self.family.id, CMD_GET_ADDR, of);
         self.netlink.dump(request, |answer: GenericMessage| {
-            for (kind, value) in attributes(&answer.attributes) {
+            for (kind, value) in dump::attributes(&answer.attributes) {
                 if kind == ATTR_ADDR {
                     endpoints.extend(parse_endpoint(value));
                 }
@@ -345,73 +289,4 @@ impl AsFd for PathManager {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.netlink.as_fd()
     }
-}
-
-fn token_attribute(token: u32) -> DefaultNla {
-    nla(ATTR_TOKEN, &token.to_ne_bytes())
-}
-
-/// An address, and its port where it has one.
-fn socket_attributes(address: SocketAddr) -> Vec<DefaultNla> {
-    let mut attributes = address_attributes(address.ip());
-    if address.port() != 0 {
-        attributes.push(nla(ADDR_ATTR_PORT, &address.port().to_ne_bytes()));
-    }
-    attributes
-}
-
-fn address_attributes(address: IpAddr) -> Vec<DefaultNla> {
-    match address {
-        IpAddr::V4(address) => vec![
-            nla(ADDR_ATTR_FAMILY, &(libc::AF_INET as u16).to_ne_bytes()),
-            nla(ADDR_ATTR_ADDR4, &address.octets()),
-        ],
-        IpAddr::V6(address) => vec![
-            nla(ADDR_ATTR_FAMILY, &(libc::AF_INET6 as u16).to_ne_bytes()),
-            nla(ADDR_ATTR_ADDR6, &address.octets()),
-        ],
-    }
-}
-
-fn local_flags(local: &Local, purpose: u32) -> [u8; 4] {
-    let backup = if local.backup { FLAG_BACKUP } else { 0 };
-    (purpose | backup).to_ne_bytes()
-}
-
-fn flag_bits(flags: EndpointFlags) -> u32 {
-    [
-        (flags.signal, FLAG_SIGNAL),
-        (flags.subflow, FLAG_SUBFLOW),
-        (flags.backup, FLAG_BACKUP),
-        (flags.fullmesh, FLAG_FULLMESH),
-    ]
-    .iter()
-    .filter(|(set, _)| *set)
-    .fold(0, |bits, (_, bit)| bits | bit)
-}
-
-fn parse_endpoint(bytes: &[u8]) -> Option<Endpoint> {
-    let (mut id, mut address, mut port, mut bits) = (None, None, 0, 0);
-    for (kind, value) in attributes(bytes) {
-        match kind {
-            ADDR_ATTR_ID => id = value.first().copied(),
-            ADDR_ATTR_ADDR4 => address = ipv4(value),
-            ADDR_ATTR_ADDR6 => address = ipv6(value),
-            ADDR_ATTR_PORT => port = number(value).map_or(0, u16::from_ne_bytes),
-            ADDR_ATTR_FLAGS => bits = number(value).map_or(0, u32::from_ne_bytes),
-            _ => {}
-        }
-    }
-    let flags = EndpointFlags {
-        signal: bits & FLAG_SIGNAL != 0,
-        subflow: bits & FLAG_SUBFLOW != 0,
-        backup: bits & FLAG_BACKUP != 0,
-        fullmesh: bits & FLAG_FULLMESH != 0,
-    };
-    Some(Endpoint {
-        id: id?,
-        address: address?,
-        port,
-        flags,
-    })
 }

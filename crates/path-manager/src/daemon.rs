@@ -190,7 +190,9 @@ impl Daemon {
         let address = SocketAddr::new(local, 0);
         let initial = self.core.initial_address(token);
         let in_use = || self.core.local_ids(token);
-        let id = self.orders.address_id(token, initial, address, in_use)?;
+        let id = self
+            .orders
+            .subflow_address_id(token, initial, address, in_use)?;
         let id = id.ok_or_else(|| io::Error::other("all ids of addresses are taken"))?;
         let local = Local {
             address,
@@ -206,7 +208,7 @@ impl Daemon {
     fn announce(&mut self, token: u32, address: IpAddr) -> io::Result<()> {
         let address = SocketAddr::new(address, 0);
         let in_use = || self.core.local_ids(token);
-        let id = self.orders.address_id(token, None, address, in_use)?;
+        let id = self.orders.announced_address_id(token, address, in_use)?;
         let id = id.ok_or_else(|| io::Error::other("all ids of addresses are taken"))?;
         let local = Local {
             address,

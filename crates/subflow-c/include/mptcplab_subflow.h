@@ -85,6 +85,8 @@ enum mptcplab_subflow_error {
 	MPTCPLAB_SUBFLOW_FAULT = -28,
 	/* The connection is being closed by one of its ends. */
 	MPTCPLAB_SUBFLOW_CLOSING = -29,
+	/* The peer has the address already, as that of the first subflow. */
+	MPTCPLAB_SUBFLOW_ALREADY_KNOWN = -30,
 };
 
 /* MPTCPLAB_SUBFLOW_VERSION of the library that the program runs with. */

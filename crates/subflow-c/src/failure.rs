@@ -31,7 +31,7 @@ const INVALID: c_int = -27;
 const FAULT: c_int = -28;
 
 /// Name and meaning of the codes -1, -2 …
-const CODES: [(&CStr, &CStr); 29] = [
+const CODES: [(&CStr, &CStr); 30] = [
     (c"not_mptcp", c"the socket is of another protocol"),
     (c"not_connected", c"the socket is not connected"),
     (
@@ -88,6 +88,10 @@ const CODES: [(&CStr, &CStr); 29] = [
     (c"invalid", c"invalid argument"),
     (c"fault", c"a fault of the library"),
     (c"closing", c"the connection is being closed"),
+    (
+        c"already_known",
+        c"the peer knows the address as that of the first subflow",
+    ),
 ];
 
 thread_local! {
@@ -139,6 +143,7 @@ fn code(error: &Error) -> c_int {
         Error::Protocol { .. } => -25,
         Error::Kernel { .. } => -26,
         Error::Closing => -29,
+        Error::AlreadyKnown { .. } => -30,
     }
 }
 
@@ -207,7 +212,7 @@ mod tests {
 
     #[test]
     fn no_number_is_beyond_the_codes() {
-        for code in [0, 1, -30, c_int::MIN, c_int::MAX] {
+        for code in [0, 1, -31, c_int::MIN, c_int::MAX] {
             assert!(row(code).is_none());
         }
     }

@@ -104,6 +104,15 @@ pub enum Error {
         /// The id.
         id: u8,
     },
+    /// The peer has the address already, by an id that cannot be announced.
+    #[error(
+        "the peer knows {address} as that of the first subflow, and others were opened from it: \
+         announce it before they are opened, or close one of them first"
+    )]
+    AlreadyKnown {
+        /// The address.
+        address: SocketAddr,
+    },
     /// All ids of addresses are taken.
     #[error("all 255 ids of addresses of the connection are taken")]
     NoIdLeft,

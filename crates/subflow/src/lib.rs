@@ -11,6 +11,7 @@ mod error;
 mod event;
 mod fallback;
 mod manager;
+mod opening;
 pub mod options;
 pub mod orders;
 pub mod own;

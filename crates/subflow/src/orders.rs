@@ -5,109 +5,30 @@
 //! the while.
 
 use std::io;
-use std::net::{IpAddr, SocketAddr};
-use std::os::fd::{AsRawFd, BorrowedFd};
-use std::time::Duration;
+use std::net::SocketAddr;
+use std::os::fd::BorrowedFd;
 
-use mptcplab_kernel::event::{self, Event};
-use mptcplab_kernel::path_manager::{Endpoint, Local, PathManager};
-use nix::sys::socket::{SockaddrStorage, getpeername, getsockname};
-use serde::{Deserialize, Serialize};
+use mptcplab_kernel::path_manager::{Local, PathManager};
 
-use crate::event::reason;
+pub use crate::opening::{Open, Opening};
+
 use crate::own::{Connection, connection};
+use crate::socket::{own_address, peer_address};
 use crate::{Error, socket};
 
 /// The most subflows of a connection: more are not told of.
 const MOST_SUBFLOWS: u32 = 255;
 
+/// What is tried where the kernel is asked for the addresses of a connection.
+const ASK_ADDRESSES: &str = "ask for the addresses of a connection";
+
 /// How often an address id is chosen anew where others open subflows of the connection meanwhile.
 const TRIES: u32 = 20;
-
-/// A subflow that is to be opened.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Open {
-    /// Its address; port 0 takes any.
-    pub local: SocketAddr,
-    /// The peer's address, where it is not that to which the connection was opened; port 0 is the
-    /// port of that.
-    pub remote: Option<SocketAddr>,
-    /// It is a backup: carries data only while no other subflow can.
-    pub backup: bool,
-    /// The interface that it is bound to, by its name.
-    pub interface: Option<String>,
-    /// How long to wait for the peer.
-    pub timeout: Duration,
-}
-
-impl Open {
-    /// From this address to where the connection was opened to; waits five seconds.
-    pub fn from(local: SocketAddr) -> Self {
-        Self {
-            local,
-            remote: None,
-            backup: false,
-            interface: None,
-            timeout: Duration::from_secs(5),
-        }
-    }
-}
 
 /// Gives orders in the network namespace in which it was made.
 pub struct Orders {
     path_manager: PathManager,
     namespace: Option<u64>,
-}
-
-/// A subflow whose SYN has left.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Opening {
-    /// Token of its connection.
-    pub token: u32,
-    /// Its id.
-    pub id: u32,
-    /// Its address and port.
-    pub local: SocketAddr,
-    /// The peer's.
-    pub remote: SocketAddr,
-}
-
-impl Opening {
-    /// What an event says of it: `None` while it is under way.
-    pub fn decide(&self, event: &Event) -> Option<Result<u32, Error>> {
-        if event.token != self.token {
-            return None;
-        }
-        let closed = || Error::Refused {
-            reason: reason(event).unwrap_or_else(|| "no reason given".to_owned()),
-        };
-        if event.kind == event::EventKind::Closed {
-            return Some(Err(Error::NotConnected));
-        }
-        if (event.local, event.remote) != (Some(self.local), Some(self.remote)) {
-            return None;
-        }
-        match event.kind {
-            event::EventKind::SubflowEstablished => Some(Ok(self.id)),
-            event::EventKind::SubflowClosed => Some(Err(closed())),
-            _ => None,
-        }
-    }
-
-    /// What the socket itself says of it: for those who have lost events.
-    pub fn look(&self, socket: BorrowedFd<'_>) -> Option<Result<u32, Error>> {
-        let found = match connection(socket) {
-            Ok(found) => found,
-            Err(error) => return Some(Err(error)),
-        };
-        match found.subflow(self.id) {
-            Ok(subflow) => subflow.is_open().then_some(Ok(self.id)),
-            Err(_) => Some(Err(Error::Refused {
-                reason: "no reason given".to_owned(),
-            })),
-        }
-    }
 }
 
 impl Orders {
@@ -181,7 +102,7 @@ impl Orders {
                 limit: MOST_SUBFLOWS,
             });
         }
-        let remote = remote_of(socket, order)?;
+        let remote = order.remote(peer_address(socket).ok_or(Error::NotConnected)?)?;
         let mut tries = 0;
         loop {
             let local = Local {
@@ -275,24 +196,35 @@ impl Orders {
         let done = self
             .path_manager
             .set_backup(connection.token, local, remote, backup);
-        done.map_err(|error| self.why("change a priority", &error))
+        done.map_err(|error| match self.why("change a priority", &error) {
+            // It has gone, or the peer has not let it join yet.
+            Error::Kernel { .. } if error.raw_os_error() == Some(libc::EINVAL) => {
+                Error::NoSuchSubflow { id }
+            }
+            why => why,
+        })
     }
 
     /// Announces an address, with a port or without (0); gives its id.
     ///
     /// # Errors
-    /// As [`Self::connection`]; [`Error::KernelPathManager`], [`Error::NoIdLeft`],
-    /// [`Error::NotPrivileged`].
+    /// As [`Self::connection`]; [`Error::AlreadyKnown`], [`Error::KernelPathManager`],
+    /// [`Error::NoIdLeft`], [`Error::NotPrivileged`].
     pub fn announce(&mut self, socket: BorrowedFd<'_>, address: SocketAddr) -> Result<u8, Error> {
         let connection = self.connection(socket)?;
         let token = connection.token;
+        let in_use = || connection.local_ids();
+        let id = self
+            .path_manager
+            .announced_address_id(token, address, in_use);
+        let id = match id.map_err(|error| self.why(ASK_ADDRESSES, &error))? {
+            None => return Err(Error::NoIdLeft),
+            Some(0) => return Err(Error::AlreadyKnown { address }),
+            Some(id) => id,
+        };
         let local = Local {
             address,
-            id: match self.address_id(socket, &connection, address)? {
-                // The initial subflow's address is known to the peer; another id may stand for it.
-                0 => free_id(&self.local_addresses(token)?, &connection.local_ids())?,
-                id => id,
-            },
+            id,
             backup: false,
             interface: 0,
         };
@@ -308,7 +240,8 @@ impl Orders {
     /// [`Error::NotPrivileged`].
     pub fn withdraw(&mut self, socket: BorrowedFd<'_>, id: u8) -> Result<(), Error> {
         let token = self.connection(socket)?.token;
-        let known = self.local_addresses(token)?;
+        let known = self.path_manager.local_addresses(token);
+        let known = known.map_err(|error| self.why(ASK_ADDRESSES, &error))?;
         if !known.iter().any(|address| address.id == id) {
             return Err(Error::NoSuchAddress { id });
         }
@@ -324,17 +257,11 @@ impl Orders {
     ) -> Result<u8, Error> {
         let initial = own_address(socket).map(|initial| initial.ip());
         let in_use = || connection.local_ids();
-        let found = self
+        let id = self
             .path_manager
-            .address_id(connection.token, initial, address, in_use);
-        let id =
-            found.map_err(|error| self.why("ask for the addresses of a connection", &error))?;
+            .subflow_address_id(connection.token, initial, address, in_use);
+        let id = id.map_err(|error| self.why(ASK_ADDRESSES, &error))?;
         id.ok_or(Error::NoIdLeft)
-    }
-
-    fn local_addresses(&mut self, token: u32) -> Result<Vec<Endpoint>, Error> {
-        let known = self.path_manager.local_addresses(token);
-        known.map_err(|error| self.why("ask for the addresses of a connection", &error))
     }
 
     fn why(&self, doing: &str, error: &io::Error) -> Error {
@@ -344,6 +271,8 @@ impl Orders {
             _ if words.is_some_and(|words| words.contains("userspace PM not selected")) => {
                 Error::KernelPathManager
             }
+            // The connection has ended since the socket was asked for it.
+            _ if words.is_some_and(|words| words.contains("invalid token")) => Error::NotConnected,
             _ => Error::Kernel {
                 doing: doing.to_owned(),
                 reason: words.map_or(error.to_string(), |words| format!("{error}: {words}")),
@@ -354,7 +283,7 @@ impl Orders {
     /// Somebody else gave the id to another address in between.
     fn is_id_taken(&self, error: &io::Error) -> bool {
         let is_invalid = error.raw_os_error() == Some(libc::EINVAL);
-        is_invalid && self.why("", error) != Error::KernelPathManager
+        is_invalid && matches!(self.why("", error), Error::Kernel { .. })
     }
 
     fn why_not_opened(&self, error: &io::Error, local: SocketAddr, remote: SocketAddr) -> Error {
@@ -367,44 +296,4 @@ impl Orders {
             _ => self.why("open a subflow", error),
         }
     }
-}
-
-fn free_id(known: &[Endpoint], in_use: &[(IpAddr, u8)]) -> Result<u8, Error> {
-    let taken = |id: &u8| {
-        known.iter().any(|address| address.id == *id) || in_use.iter().any(|(_, used)| used == id)
-    };
-    (1..=u8::MAX).find(|id| !taken(id)).ok_or(Error::NoIdLeft)
-}
-
-fn remote_of(socket: BorrowedFd<'_>, order: &Open) -> Result<SocketAddr, Error> {
-    let peer = getpeername::<SockaddrStorage>(socket.as_raw_fd())
-        .ok()
-        .and_then(|address| socket_address(&address))
-        .ok_or(Error::NotConnected)?;
-    let remote = match order.remote {
-        None => peer,
-        Some(remote) if remote.port() == 0 => SocketAddr::new(remote.ip(), peer.port()),
-        Some(remote) => remote,
-    };
-    if remote.is_ipv4() != order.local.is_ipv4() {
-        return Err(Error::FamiliesDiffer {
-            local: order.local,
-            remote,
-        });
-    }
-    Ok(remote)
-}
-
-fn own_address(socket: BorrowedFd<'_>) -> Option<SocketAddr> {
-    socket_address(&getsockname::<SockaddrStorage>(socket.as_raw_fd()).ok()?)
-}
-
-/// An IPv4 address mapped into IPv6 comes out as IPv4.
-fn socket_address(address: &SockaddrStorage) -> Option<SocketAddr> {
-    let (ip, port) = match (address.as_sockaddr_in(), address.as_sockaddr_in6()) {
-        (Some(v4), _) => (v4.ip().into(), v4.port()),
-        (_, Some(v6)) => (v6.ip().to_canonical(), v6.port()),
-        _ => return None,
-    };
-    Some(SocketAddr::new(ip, port))
 }

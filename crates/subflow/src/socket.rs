@@ -1,7 +1,10 @@
 //! Small questions to sockets.
 
 use std::io;
-use std::os::fd::{AsFd, AsRawFd};
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+
+use nix::sys::socket::{SockaddrStorage, getpeername, getsockname};
 
 /// A socket option that is a number.
 fn option<T: Default + Copy>(socket: impl AsFd, level: i32, name: i32) -> io::Result<T> {
@@ -29,4 +32,24 @@ pub(crate) fn protocol(socket: impl AsFd) -> io::Result<i32> {
 pub(crate) fn namespace(socket: impl AsFd) -> Option<u64> {
     const SO_NETNS_COOKIE: i32 = 71;
     option::<u64>(socket, libc::SOL_SOCKET, SO_NETNS_COOKIE).ok()
+}
+
+/// The address at which the connection was opened.
+pub(crate) fn own_address(socket: BorrowedFd<'_>) -> Option<SocketAddr> {
+    socket_address(&getsockname(socket.as_raw_fd()).ok()?)
+}
+
+/// The peer's.
+pub(crate) fn peer_address(socket: BorrowedFd<'_>) -> Option<SocketAddr> {
+    socket_address(&getpeername(socket.as_raw_fd()).ok()?)
+}
+
+/// An IPv4 address mapped into IPv6 comes out as IPv4.
+fn socket_address(address: &SockaddrStorage) -> Option<SocketAddr> {
+    let (ip, port) = match (address.as_sockaddr_in(), address.as_sockaddr_in6()) {
+        (Some(v4), _) => (v4.ip().into(), v4.port()),
+        (_, Some(v6)) => (v6.ip().to_canonical(), v6.port()),
+        _ => return None,
+    };
+    Some(SocketAddr::new(ip, port))
 }

@@ -1,46 +1,43 @@
 //! Orders given to the running kernel by the process itself.
 
+mod stage;
+
 use std::io::{Read, Write};
 use std::net::SocketAddr;
 use std::time::Duration;
 
 use mptcplab_subflow::{Error, EventKind, Manager, Open, connection, subflow_ids, subflow_tuple};
-use mptcplab_testbed::{Hosts, inside, ip};
-
-fn any_port(address: std::net::IpAddr) -> SocketAddr {
-    SocketAddr::new(address, 0)
-}
+use mptcplab_testbed::{Hosts, inside};
+use stage::{Stage, any_port, from};
 
 /// Opens a subflow from every address, steers them, and closes all but the last.
 fn opens_steers_and_closes(six: bool) {
-    let hosts = Hosts::new(3);
-    let listener = hosts.listen(six);
-    let server_events = hosts.server.run(Manager::direct).unwrap().unwrap();
-    let (mut client, mut server) = hosts.connect(&listener, six);
+    let mut stage = Stage::new(3, six);
+    let (hosts, mut client, mut server) = (&stage.hosts, &stage.client, &stage.server);
+    let manager = &mut stage.client_manager;
     hosts
         .client
         .run(|| {
-            let mut manager = Manager::direct().unwrap();
-            let mut watch = manager.events(&client).unwrap();
+            let mut watch = manager.events(client).unwrap();
             let mut next = || {
                 let event = watch.next_within(Some(Duration::from_secs(5)));
                 event.unwrap().map(|event| (event.kind, event.subflow))
             };
             let (opened, closed) = (EventKind::SubflowEstablished, EventKind::SubflowClosed);
-            let initial = subflow_ids(&client).unwrap();
+            let initial = subflow_ids(client).unwrap();
             assert_eq!(initial.len(), 1);
             let from = |link| Open::from(any_port(hosts.client_address(link, six)));
-            let second = manager.open_subflow(&client, &from(2)).unwrap();
+            let second = manager.open_subflow(client, &from(2)).unwrap();
             assert_eq!(next(), Some((opened, Some(second))));
             let backup = Open {
                 backup: true,
                 interface: Some("eth3".to_owned()),
                 ..from(3)
             };
-            let third = manager.open_subflow(&client, &backup).unwrap();
+            let third = manager.open_subflow(client, &backup).unwrap();
             assert_eq!(next(), Some((opened, Some(third))));
-            assert_eq!(subflow_ids(&client).unwrap(), [initial[0], second, third]);
-            let tuple = subflow_tuple(&client, second).unwrap();
+            assert_eq!(subflow_ids(client).unwrap(), [initial[0], second, third]);
+            let tuple = subflow_tuple(client, second).unwrap();
             assert_eq!(tuple.local.ip(), hosts.client_address(2, six));
             assert_eq!(tuple.remote, client.peer_addr().unwrap());
             assert_eq!((tuple.local_id, tuple.remote_id), (Some(1), Some(0)));
@@ -48,27 +45,26 @@ fn opens_steers_and_closes(six: bool) {
                 (tuple.state, tuple.backup),
                 (Some("ESTABLISHED"), Some(false))
             );
-            assert_eq!(subflow_tuple(&client, third).unwrap().backup, Some(true));
-            manager.set_backup(&client, third, false).unwrap();
-            assert_eq!(subflow_tuple(&client, third).unwrap().backup, Some(false));
-            manager.set_backup(&client, second, true).unwrap();
-            assert_eq!(subflow_tuple(&client, second).unwrap().backup, Some(true));
+            assert_eq!(subflow_tuple(client, third).unwrap().backup, Some(true));
+            manager.set_backup(client, third, false).unwrap();
+            assert_eq!(subflow_tuple(client, third).unwrap().backup, Some(false));
+            manager.set_backup(client, second, true).unwrap();
+            assert_eq!(subflow_tuple(client, second).unwrap().backup, Some(true));
 
-            manager.close_subflow(&client, initial[0]).unwrap();
+            manager.close_subflow(client, initial[0]).unwrap();
             assert_eq!(next(), Some((closed, Some(initial[0]))));
-            manager.close_subflow(&client, second).unwrap();
+            manager.close_subflow(client, second).unwrap();
             assert_eq!(next(), Some((closed, Some(second))));
-            assert_eq!(subflow_ids(&client).unwrap(), [third]);
+            assert_eq!(subflow_ids(client).unwrap(), [third]);
             client.write_all(b"over the third").unwrap();
             let mut heard = [0; 14];
             server.read_exact(&mut heard).unwrap();
             assert_eq!(&heard, b"over the third");
 
-            let gone = manager.close_subflow(&client, second);
+            let gone = manager.close_subflow(client, second);
             assert_eq!(gone, Err(Error::NoSuchSubflow { id: second }));
         })
         .unwrap();
-    drop(server_events);
 }
 
 #[test]
@@ -90,18 +86,16 @@ fn a_hundred_subflows_on_one_pair_of_addresses_have_ids_of_their_own() {
     if !inside("a_hundred_subflows_on_one_pair_of_addresses_have_ids_of_their_own") {
         return;
     }
-    let hosts = Hosts::new(1);
-    let listener = hosts.listen(false);
-    let _server_events = hosts.server.run(Manager::direct).unwrap().unwrap();
-    let (client, _server) = hosts.connect(&listener, false);
+    let mut stage = Stage::new(1, false);
+    let (hosts, client) = (&stage.hosts, &stage.client);
+    let manager = &mut stage.client_manager;
     let open = || {
-        let mut manager = Manager::direct().unwrap();
-        let order = Open::from(any_port(hosts.client_address(1, false)));
-        let mut ids = subflow_ids(&client).unwrap();
+        let order = from(hosts, 1);
+        let mut ids = subflow_ids(client).unwrap();
         for _ in 0..100 {
-            ids.push(manager.open_subflow(&client, &order).unwrap());
+            ids.push(manager.open_subflow(client, &order).unwrap());
         }
-        assert_eq!(subflow_ids(&client).unwrap(), ids);
+        assert_eq!(subflow_ids(client).unwrap(), ids);
         assert!(ids.is_sorted_by(|a, b| a < b));
     };
     hosts.client.run(open).unwrap();
@@ -112,22 +106,20 @@ fn an_address_keeps_its_id_while_it_has_a_subflow() {
     if !inside("an_address_keeps_its_id_while_it_has_a_subflow") {
         return;
     }
-    let hosts = Hosts::new(3);
-    let listener = hosts.listen(false);
-    let _server_events = hosts.server.run(Manager::direct).unwrap().unwrap();
-    let (client, _server) = hosts.connect(&listener, false);
+    let mut stage = Stage::new(3, false);
+    let (hosts, client) = (&stage.hosts, &stage.client);
+    let manager = &mut stage.client_manager;
     let orders = || {
-        let mut manager = Manager::direct().unwrap();
         let mut open = |link| {
-            let order = Open::from(any_port(hosts.client_address(link, false)));
-            let id = manager.open_subflow(&client, &order).unwrap();
-            (id, subflow_tuple(&client, id).unwrap().local_id)
+            let order = from(hosts, link);
+            let id = manager.open_subflow(client, &order).unwrap();
+            (id, subflow_tuple(client, id).unwrap().local_id)
         };
         let ((first, first_address), (_, second_address)) = (open(2), open(2));
         assert_eq!((first_address, second_address), (Some(1), Some(1)));
         Manager::direct()
             .unwrap()
-            .close_subflow(&client, first)
+            .close_subflow(client, first)
             .unwrap();
         assert_eq!(open(3).1, Some(2));
         assert_eq!(open(2).1, Some(1));
@@ -141,16 +133,13 @@ fn several_who_open_subflows_at_once_get_one_each() {
         return;
     }
     const LINKS: u8 = 9;
-    let hosts = Hosts::new(LINKS);
-    let listener = hosts.listen(false);
-    let _server_events = hosts.server.run(Manager::direct).unwrap().unwrap();
-    let (client, _server) = hosts.connect(&listener, false);
+    let stage = Stage::new(LINKS, false);
+    let (hosts, client) = (&stage.hosts, &stage.client);
     let mut ids: Vec<u32> = std::thread::scope(|scope| {
         let open = |link| {
-            let (hosts, client) = (&hosts, &client);
             scope.spawn(move || {
                 let mut manager = hosts.client.run(Manager::direct).unwrap().unwrap();
-                let order = Open::from(any_port(hosts.client_address(link, false)));
+                let order = from(hosts, link);
                 manager.open_subflow(client, &order).unwrap()
             })
         };
@@ -159,7 +148,7 @@ fn several_who_open_subflows_at_once_get_one_each() {
         opened.collect()
     });
     ids.sort_unstable();
-    assert_eq!(subflow_ids(&client).unwrap()[1..], ids);
+    assert_eq!(subflow_ids(client).unwrap()[1..], ids);
 }
 
 #[test]
@@ -167,18 +156,17 @@ fn an_address_is_announced_and_withdrawn() {
     if !inside("an_address_is_announced_and_withdrawn") {
         return;
     }
-    let hosts = Hosts::new(2);
-    let listener = hosts.listen(false);
-    let (client, server) = hosts.connect(&listener, false);
-    let mut server_manager = hosts.server.run(Manager::direct).unwrap().unwrap();
-    let mut client_manager = hosts.client.run(Manager::direct).unwrap().unwrap();
+    let mut stage = Stage::new(2, false);
+    let (hosts, client, server) = (&stage.hosts, &stage.client, &stage.server);
+    let client_manager = &mut stage.client_manager;
+    let server_manager = &mut stage.server_manager;
     let mut watch = hosts
         .client
-        .run(|| client_manager.events(&client))
+        .run(|| client_manager.events(client))
         .unwrap()
         .unwrap();
     let offered = any_port(hosts.server_address(2, false));
-    let id = server_manager.announce(&server, offered).unwrap();
+    let id = server_manager.announce(server, offered).unwrap();
     let second = Some(Duration::from_secs(5));
     let event = watch.next_within(second).unwrap().unwrap();
     assert_eq!(event.kind, EventKind::AddressAnnounced);
@@ -187,14 +175,10 @@ fn an_address_is_announced_and_withdrawn() {
 
     let order = Open {
         remote: Some(offered),
-        ..Open::from(any_port(hosts.client_address(2, false)))
+        ..from(hosts, 2)
     };
-    let subflow = client_manager.open_subflow(&client, &order).unwrap();
-    let remote = connection(&client)
-        .unwrap()
-        .subflow(subflow)
-        .unwrap()
-        .remote;
+    let subflow = client_manager.open_subflow(client, &order).unwrap();
+    let remote = connection(client).unwrap().subflow(subflow).unwrap().remote;
     assert_eq!(remote.ip(), offered.ip());
     assert_eq!(remote.port(), client.peer_addr().unwrap().port());
     let event = watch.next_within(second).unwrap().unwrap();
@@ -203,84 +187,14 @@ fn an_address_is_announced_and_withdrawn() {
         (EventKind::SubflowEstablished, Some(subflow))
     );
 
-    server_manager.withdraw(&server, id).unwrap();
+    server_manager.withdraw(server, id).unwrap();
     let event = watch.next_within(second).unwrap().unwrap();
     assert_eq!(
         (event.kind, event.remote_id),
         (EventKind::AddressRemoved, Some(id))
     );
-    let unknown = server_manager.withdraw(&server, 77);
+    let unknown = server_manager.withdraw(server, 77);
     assert_eq!(unknown, Err(Error::NoSuchAddress { id: 77 }));
-}
-
-#[test]
-fn what_cannot_be_opened_fails_with_its_reason() {
-    if !inside("what_cannot_be_opened_fails_with_its_reason") {
-        return;
-    }
-    let hosts = Hosts::new(2);
-    let listener = hosts.listen(false);
-    let _server_events = hosts.server.run(Manager::direct).unwrap().unwrap();
-    let (client, _server) = hosts.connect(&listener, false);
-    let mut manager = hosts.client.run(Manager::direct).unwrap().unwrap();
-    let local = any_port(hosts.client_address(2, false));
-
-    let foreign: SocketAddr = "10.9.9.9:0".parse().unwrap();
-    let error = manager
-        .open_subflow(&client, &Open::from(foreign))
-        .unwrap_err();
-    assert_eq!(error, Error::NotLocal { address: foreign });
-
-    let order = Open {
-        interface: Some("wlan7".to_owned()),
-        ..Open::from(local)
-    };
-    let error = manager.open_subflow(&client, &order).unwrap_err();
-    assert_eq!(
-        error,
-        Error::NoInterface {
-            name: "wlan7".to_owned()
-        }
-    );
-
-    let remote: SocketAddr = "[fd00:2::1]:80".parse().unwrap();
-    let order = Open {
-        remote: Some(remote),
-        ..Open::from(local)
-    };
-    let error = manager.open_subflow(&client, &order).unwrap_err();
-    assert_eq!(error, Error::FamiliesDiffer { local, remote });
-
-    let remote: SocketAddr = "192.0.2.1:80".parse().unwrap();
-    let order = Open {
-        remote: Some(remote),
-        ..Open::from(local)
-    };
-    let error = manager.open_subflow(&client, &order).unwrap_err();
-    assert_eq!(error, Error::NoRoute { local, remote });
-
-    // Nobody listens on that port.
-    let remote = SocketAddr::new(hosts.server_address(2, false), 9);
-    let order = Open {
-        remote: Some(remote),
-        ..Open::from(local)
-    };
-    let error = manager.open_subflow(&client, &order).unwrap_err();
-    assert!(matches!(error, Error::Refused { .. }), "{error}");
-
-    // The path loses everything.
-    ip(&hosts.server, "link set eth2 down");
-    let order = Open {
-        timeout: Duration::from_millis(300),
-        ..Open::from(local)
-    };
-    let error = manager.open_subflow(&client, &order).unwrap_err();
-    assert!(
-        matches!(error, Error::TimedOut { .. } | Error::NoRoute { .. }),
-        "{error}"
-    );
-    assert_eq!(subflow_ids(&client).unwrap().len(), 1);
-    assert_eq!(connection(&client).unwrap().subflows.len(), 1);
 }
 
 #[test]
@@ -297,7 +211,7 @@ fn a_subflow_that_is_ordered_at_once_waits_until_the_peer_has_confirmed() {
     let mut manager = hosts.client.run(Manager::direct).unwrap().unwrap();
     let order = Open {
         timeout: Duration::from_millis(100),
-        ..Open::from(any_port(hosts.client_address(2, false)))
+        ..from(&hosts, 2)
     };
     // Nothing was said yet: the client cannot know that its last acknowledgement has arrived.
     let error = manager.open_subflow(&client, &order);
@@ -314,94 +228,4 @@ fn a_subflow_that_is_ordered_at_once_waits_until_the_peer_has_confirmed() {
     });
     said.unwrap();
     assert_eq!(subflow_ids(&client).unwrap().last(), Some(&opened.unwrap()));
-}
-
-#[test]
-fn nothing_joins_a_connection_that_is_being_closed() {
-    if !inside("nothing_joins_a_connection_that_is_being_closed") {
-        return;
-    }
-    let hosts = Hosts::new(2);
-    let listener = hosts.listen(false);
-    let _server_events = hosts.server.run(Manager::direct).unwrap().unwrap();
-    let (client, _server) = hosts.connect(&listener, false);
-    client.shutdown(std::net::Shutdown::Write).unwrap();
-    let mut manager = hosts.client.run(Manager::direct).unwrap().unwrap();
-    let order = Open::from(any_port(hosts.client_address(2, false)));
-    assert_eq!(manager.open_subflow(&client, &order), Err(Error::Closing));
-}
-
-#[test]
-fn a_connection_has_its_limit() {
-    if !inside("a_connection_has_its_limit") {
-        return;
-    }
-    let hosts = Hosts::new(1);
-    let listener = hosts.listen(false);
-    let _server_events = hosts.server.run(Manager::direct).unwrap().unwrap();
-    let (client, _server) = hosts.connect(&listener, false);
-    let open = || {
-        let mut manager = Manager::direct().unwrap();
-        let order = Open::from(any_port(hosts.client_address(1, false)));
-        for _ in 0..254 {
-            manager.open_subflow(&client, &order).unwrap();
-        }
-        let error = manager.open_subflow(&client, &order);
-        assert_eq!(error, Err(Error::LimitReached { limit: 255 }));
-    };
-    hosts.client.run(open).unwrap();
-}
-
-#[test]
-fn orders_about_other_sockets_are_refused() {
-    if !inside("orders_about_other_sockets_are_refused") {
-        return;
-    }
-    let hosts = Hosts::new(1);
-    let listener = hosts.listen(false);
-    let (client, _server) = hosts.connect(&listener, false);
-    let mut manager = hosts.server.run(Manager::direct).unwrap().unwrap();
-    assert_eq!(
-        manager.close_subflow(&client, 0),
-        Err(Error::ForeignNamespace)
-    );
-    assert_eq!(
-        manager.close_subflow(&listener.0, 0),
-        Err(Error::NotConnected)
-    );
-    let plain = std::net::UdpSocket::bind("0.0.0.0:0").unwrap();
-    assert_eq!(subflow_ids(&plain), Err(Error::NotMptcp));
-}
-
-#[test]
-fn a_connection_under_the_kernels_path_manager_is_known() {
-    if !inside("a_connection_under_the_kernels_path_manager_is_known") {
-        return;
-    }
-    let hosts = Hosts::new(2);
-    let kernel = || {
-        let set =
-            |name: &str, value: &str| std::fs::write(format!("/proc/sys/net/mptcp/{name}"), value);
-        set("path_manager", "kernel")
-            .or_else(|_| set("pm_type", "0"))
-            .unwrap();
-    };
-    hosts.client.run(kernel).unwrap();
-    let listener = hosts.listen(false);
-    let (client, _server) = hosts.connect(&listener, false);
-    let mut manager = hosts.client.run(Manager::direct).unwrap().unwrap();
-    let order = Open::from(any_port(hosts.client_address(2, false)));
-    assert_eq!(
-        manager.open_subflow(&client, &order),
-        Err(Error::KernelPathManager)
-    );
-    let initial = subflow_ids(&client).unwrap()[0];
-    assert_eq!(
-        manager.close_subflow(&client, initial),
-        Err(Error::KernelPathManager)
-    );
-    assert_eq!(
-        manager.set_backup(&client, initial, true),
-        Err(Error::KernelPathManager)
-    );
 }

@@ -163,6 +163,14 @@ class NoSuchAddress(SubflowError):
     """The id."""
 
 
+class AlreadyKnown(SubflowError):
+    """The peer has the address already, as that of the first subflow."""
+
+    kind = "already_known"
+    number = errno.EEXIST
+    address: Address
+
+
 class NoIdLeft(SubflowError):
     """All ids of addresses of the connection are taken."""
 

@@ -114,7 +114,7 @@ class Manager:
         """Announces an address to the peer (ADD_ADDR), with a port or without; gives its id.
 
         Raises:
-            SubflowError: `NoIdLeft`, `KernelPathManager`, `Forbidden` …
+            SubflowError: `AlreadyKnown`, `NoIdLeft`, `KernelPathManager`, `Forbidden` …
             ValueError: an address that is none.
 
         """

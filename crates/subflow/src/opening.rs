@@ -1,0 +1,108 @@
+//! A subflow that is being opened.
+
+use std::net::SocketAddr;
+use std::os::fd::BorrowedFd;
+use std::time::Duration;
+
+use mptcplab_kernel::event::{self, Event};
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+use crate::event::reason;
+use crate::own::connection;
+
+/// A subflow that is to be opened.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Open {
+    /// Its address; port 0 takes any.
+    pub local: SocketAddr,
+    /// The peer's address, where it is not that to which the connection was opened; port 0 is the
+    /// port of that.
+    pub remote: Option<SocketAddr>,
+    /// It is a backup: carries data only while no other subflow can.
+    pub backup: bool,
+    /// The interface that it is bound to, by its name.
+    pub interface: Option<String>,
+    /// How long to wait for the peer.
+    pub timeout: Duration,
+}
+
+impl Open {
+    /// From this address to where the connection was opened to; waits five seconds.
+    pub fn from(local: SocketAddr) -> Self {
+        Self {
+            local,
+            remote: None,
+            backup: false,
+            interface: None,
+            timeout: Duration::from_secs(5),
+        }
+    }
+
+    /// Where to, in a connection to this peer.
+    pub(crate) fn remote(&self, peer: SocketAddr) -> Result<SocketAddr, Error> {
+        let remote = match self.remote {
+            None => peer,
+            Some(remote) if remote.port() == 0 => SocketAddr::new(remote.ip(), peer.port()),
+            Some(remote) => remote,
+        };
+        if remote.is_ipv4() != self.local.is_ipv4() {
+            return Err(Error::FamiliesDiffer {
+                local: self.local,
+                remote,
+            });
+        }
+        Ok(remote)
+    }
+}
+
+/// A subflow whose SYN has left.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Opening {
+    /// Token of its connection.
+    pub token: u32,
+    /// Its id.
+    pub id: u32,
+    /// Its address and port.
+    pub local: SocketAddr,
+    /// The peer's.
+    pub remote: SocketAddr,
+}
+
+impl Opening {
+    /// What an event says of it: `None` while it is under way.
+    pub fn decide(&self, event: &Event) -> Option<Result<u32, Error>> {
+        if event.token != self.token {
+            return None;
+        }
+        let closed = || Error::Refused {
+            reason: reason(event).unwrap_or_else(|| "no reason given".to_owned()),
+        };
+        if event.kind == event::EventKind::Closed {
+            return Some(Err(Error::NotConnected));
+        }
+        if (event.local, event.remote) != (Some(self.local), Some(self.remote)) {
+            return None;
+        }
+        match event.kind {
+            event::EventKind::SubflowEstablished => Some(Ok(self.id)),
+            event::EventKind::SubflowClosed => Some(Err(closed())),
+            _ => None,
+        }
+    }
+
+    /// What the socket itself says of it: for those who have lost events.
+    pub fn look(&self, socket: BorrowedFd<'_>) -> Option<Result<u32, Error>> {
+        let found = match connection(socket) {
+            Ok(found) => found,
+            Err(error) => return Some(Err(error)),
+        };
+        match found.subflow(self.id) {
+            Ok(subflow) => subflow.is_open().then_some(Ok(self.id)),
+            Err(_) => Some(Err(Error::Refused {
+                reason: "no reason given".to_owned(),
+            })),
+        }
+    }
+}
