@@ -157,6 +157,18 @@ def test_a_file_that_cannot_be_spliced_is_read(tmp_path: Path) -> None:
     assert got.startswith(b"Name:")
 
 
+def test_a_file_that_cannot_be_spliced_into_is_written(tmp_path: Path) -> None:
+    # Files of /proc can be written only.
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as process, listener() as server:
+        score = Path(f"/proc/{process.pid}/oom_score_adj")
+        with score.open("wb") as sink:
+            client = Netcat(["--tcp", "127.0.0.1", port_of(server)], tmp_path, stdout=sink)
+        with server.accept()[0] as peer:
+            peer.sendall(b"987")
+        assert client.end()[0] == 0, client.told
+        assert score.read_text() == "987\n"
+
+
 def test_at_the_end_of_input_the_answer_is_waited_for(tmp_path: Path) -> None:
     with listener() as server:
         client = Netcat(

@@ -9,7 +9,7 @@ use nix::poll::PollFlags;
 use nix::unistd::{read, write};
 use socket2::Socket;
 
-use crate::descriptor::Standard;
+use crate::descriptor::{CAREFUL_BYTES, Standard};
 use crate::failure::Failure;
 use crate::options::Options;
 use crate::report::Report;
@@ -21,8 +21,6 @@ use crate::waiting::{Poll, deadline, ready};
 const DATAGRAM_BYTES: usize = 16384;
 /// The largest datagram there is, bytes.
 const LARGEST_BYTES: usize = 65536;
-/// Written at most to a pipe that is ready (`PIPE_BUF`), bytes.
-const PIECE_BYTES: usize = 4096;
 
 /// Waits for the first datagram and takes its sender as the only peer.
 ///
@@ -170,7 +168,7 @@ impl Exchange<'_> {
         while !bytes.is_empty() {
             let output = self.standard.output.as_fd();
             ready(output, PollFlags::POLLOUT, None, self.signals)?;
-            match write(output, &bytes[..bytes.len().min(PIECE_BYTES)]) {
+            match write(output, &bytes[..bytes.len().min(CAREFUL_BYTES)]) {
                 Ok(length) => {
                     self.received += length as u64;
                     bytes = &bytes[length..];

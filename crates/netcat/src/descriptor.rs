@@ -11,6 +11,8 @@ use crate::failure::Failure;
 
 /// Pipes are asked to hold that much, bytes; the most that an ordinary user gets by default.
 const PIPE_BYTES: i32 = 1 << 20;
+/// Written at most to what may block: a pipe that is ready takes as much (`PIPE_BUF`).
+pub(crate) const CAREFUL_BYTES: usize = 4096;
 
 /// What a descriptor leads to, as far as copying is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,12 +10,10 @@ use nix::sys::sendfile::sendfile;
 use nix::sys::socket::{MsgFlags, recv, send};
 use nix::unistd::{pipe2, read, write};
 
-use crate::descriptor::{Kind, widen};
+use crate::descriptor::{CAREFUL_BYTES, Kind, widen};
 
 /// Moved at most in one call, bytes; the buffer's size as well.
 const STEP_BYTES: usize = 1 << 20;
-/// Written at most to what may block: a pipe that is ready takes as much (`PIPE_BUF`).
-const CAREFUL_BYTES: usize = 4096;
 
 /// A descriptor, and what it leads to.
 pub(super) type End<'a> = (BorrowedFd<'a>, Kind);
@@ -50,8 +48,23 @@ impl Means {
     }
 
     /// What always works.
-    pub(super) fn buffer() -> Self {
+    fn buffer() -> Self {
         Self::Buffer(vec![0; STEP_BYTES].into_boxed_slice())
+    }
+
+    /// Becomes what always works; it begins with the `held` bytes that were held.
+    ///
+    /// # Errors
+    /// None that can be expected: these bytes are there.
+    pub(super) fn fall_back(&mut self, held: usize) -> nix::Result<()> {
+        let before = std::mem::replace(self, Self::buffer());
+        if let (Self::Through { reader, .. }, Self::Buffer(bytes)) = (before, self) {
+            let mut moved = 0;
+            while moved < held {
+                moved += read(&reader, &mut bytes[moved..held])?;
+            }
+        }
+        Ok(())
     }
 
     /// In one call from source to sink; the others hold bytes in between.
@@ -59,8 +72,8 @@ impl Means {
         matches!(self, Self::Splice | Self::SendFile)
     }
 
-    /// Whether `error` says that these descriptors want [`Means::buffer`]: files of /proc, say,
-    /// which the kernel can only read.
+    /// Whether `error` says that these descriptors want [`Means::fall_back`]: files of /proc, say,
+    /// which the kernel can only read and write.
     pub(super) fn is_impossible(&self, error: Errno) -> bool {
         !matches!(self, Self::Buffer(_)) && matches!(error, Errno::EINVAL | Errno::ENOSYS)
     }

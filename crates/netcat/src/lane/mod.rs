@@ -176,7 +176,7 @@ impl<'a> Lane<'a> {
                 return Ok(false);
             }
             Err(Errno::EINTR) => {}
-            Err(error) if self.means.is_impossible(error) => self.means = Means::buffer(),
+            Err(error) if self.means.is_impossible(error) => self.fall_back()?,
             Err(error) => return Err(self.fault(error)),
         }
         Ok(true)
@@ -197,7 +197,7 @@ impl<'a> Lane<'a> {
                 return Ok(false);
             }
             Err(Errno::EINTR) => {}
-            Err(error) if self.means.is_impossible(error) => self.means = Means::buffer(),
+            Err(error) if self.means.is_impossible(error) => self.fall_back()?,
             Err(error) => return Err(Fault::Source(error.into())),
         }
         Ok(true)
@@ -219,8 +219,16 @@ impl<'a> Lane<'a> {
                 Ok(false)
             }
             Err(Errno::EINTR) => Ok(true),
+            Err(error) if self.means.is_impossible(error) => self.fall_back().map(|()| true),
             Err(error) => Err(Fault::Sink(error.into())),
         }
+    }
+
+    fn fall_back(&mut self) -> Result<(), Fault> {
+        let held = self.held.len();
+        self.held = 0..held;
+        let done = self.means.fall_back(held);
+        done.map_err(|error| Fault::Sink(error.into()))
     }
 
     /// Counts what was read.
