@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import json
+import re
 from typing import Any, ClassVar
 
 from mptcplab.subflow.model import Address
@@ -17,7 +18,13 @@ class SubflowError(OSError):
     """Something about a subflow could not be done."""
 
     kind: ClassVar[str] = ""
+    """Its name in JSON."""
     number: ClassVar[int] = errno.EIO
+
+    def __init_subclass__(cls, *, number: int) -> None:
+        super().__init_subclass__()
+        cls.kind = re.sub(r"\B([A-Z])", r"_\1", cls.__name__).lower()
+        cls.number = number
 
     def __init__(self, text: str, told: str = "{}") -> None:
         super().__init__(self.number, text)
@@ -33,235 +40,169 @@ class SubflowError(OSError):
         return typed, self._told
 
 
-class NotMptcp(SubflowError):
+class NotMptcp(SubflowError, number=errno.EPROTOTYPE):
     """The socket is of another protocol."""
 
-    kind = "not_mptcp"
-    number = errno.EPROTOTYPE
 
-
-class NotConnected(SubflowError):
+class NotConnected(SubflowError, number=errno.ENOTCONN):
     """There is no connection."""
 
-    kind = "not_connected"
-    number = errno.ENOTCONN
 
-
-class NotEstablished(SubflowError):
+class NotEstablished(SubflowError, number=errno.ENOTCONN):
     """The peer has not confirmed the handshake yet: no subflow can join before."""
 
-    kind = "not_established"
-    number = errno.ENOTCONN
 
-
-class Closing(SubflowError):
+class Closing(SubflowError, number=errno.ESHUTDOWN):
     """The connection is being closed by one of its ends: no subflow joins any more."""
 
-    kind = "closing"
-    number = errno.ESHUTDOWN
 
-
-class FellBack(SubflowError):
+class FellBack(SubflowError, number=errno.EPROTONOSUPPORT):
     """The connection goes on as plain TCP."""
 
-    kind = "fell_back"
-    number = errno.EPROTONOSUPPORT
     reason: str
     """How far MPTCP came."""
 
 
-class KernelPathManager(SubflowError):
+class KernelPathManager(SubflowError, number=errno.EOPNOTSUPP):
     """The connection was opened while the kernel's own path manager was in charge."""
 
-    kind = "kernel_path_manager"
-    number = errno.EOPNOTSUPP
 
-
-class NoSuchSubflow(SubflowError):
+class NoSuchSubflow(SubflowError, number=errno.ESRCH):
     """The connection has no such subflow, or no longer."""
 
-    kind = "no_such_subflow"
-    number = errno.ESRCH
     id: int
     """The id that was asked for."""
 
 
-class LimitReached(SubflowError):
+class LimitReached(SubflowError, number=errno.EDQUOT):
     """The connection may not have more subflows."""
 
-    kind = "limit_reached"
-    number = errno.EDQUOT
     limit: int
     """How many it may have."""
 
 
-class NotLocal(SubflowError):
+class NotLocal(SubflowError, number=errno.EADDRNOTAVAIL):
     """The address is not one of this host, or its port is taken."""
 
-    kind = "not_local"
-    number = errno.EADDRNOTAVAIL
     address: Address
 
 
-class NoRoute(SubflowError):
+class NoRoute(SubflowError, number=errno.EHOSTUNREACH):
     """There is no way from that address to the peer."""
 
-    kind = "no_route"
-    number = errno.EHOSTUNREACH
     local: Address
     remote: Address
 
 
-class FamiliesDiffer(SubflowError):
+class FamiliesDiffer(SubflowError, number=errno.EAFNOSUPPORT):
     """One address is of IPv4, the other of IPv6."""
 
-    kind = "families_differ"
-    number = errno.EAFNOSUPPORT
     local: Address
     remote: Address
 
 
-class NoInterface(SubflowError):
+class NoInterface(SubflowError, number=errno.ENODEV):
     """There is no such interface."""
 
-    kind = "no_interface"
-    number = errno.ENODEV
     name: str
 
 
-class Refused(SubflowError, ConnectionRefusedError):
+class Refused(SubflowError, ConnectionRefusedError, number=errno.ECONNREFUSED):
     """The peer did not let the subflow join."""
 
-    kind = "refused"
-    number = errno.ECONNREFUSED
     reason: str
     """What it said."""
 
 
-class TimedOut(SubflowError, TimeoutError):
+class TimedOut(SubflowError, TimeoutError, number=errno.ETIMEDOUT):
     """No answer came from the peer."""
 
-    kind = "timed_out"
-    number = errno.ETIMEDOUT
     timeout: float
     """How long was waited, seconds."""
 
 
-class Interrupted(SubflowError, InterruptedError):
+class Interrupted(SubflowError, InterruptedError, number=errno.EINTR):
     """The waiting was ended."""
 
-    kind = "interrupted"
-    number = errno.EINTR
 
-
-class NoSuchAddress(SubflowError):
+class NoSuchAddress(SubflowError, number=errno.ESRCH):
     """The connection has announced no address with this id."""
 
-    kind = "no_such_address"
-    number = errno.ESRCH
     id: int
     """The id."""
 
 
-class AlreadyKnown(SubflowError):
+class AlreadyKnown(SubflowError, number=errno.EEXIST):
     """The peer has the address already, as that of the first subflow."""
 
-    kind = "already_known"
-    number = errno.EEXIST
     address: Address
 
 
-class NoIdLeft(SubflowError):
+class NoIdLeft(SubflowError, number=errno.ENOSPC):
     """All ids of addresses of the connection are taken."""
 
-    kind = "no_id_left"
-    number = errno.ENOSPC
 
-
-class NotPrivileged(SubflowError, PermissionError):
+class NotPrivileged(SubflowError, PermissionError, number=errno.EPERM):
     """There is neither privilege nor a broker."""
 
-    kind = "not_privileged"
-    number = errno.EPERM
 
-
-class NoBroker(SubflowError):
+class NoBroker(SubflowError, number=errno.ENXIO):
     """The broker cannot be reached."""
 
-    kind = "no_broker"
-    number = errno.ENXIO
     path: str
     """Its socket."""
     reason: str
     """How the talk failed."""
 
 
-class Forbidden(SubflowError, PermissionError):
+class Forbidden(SubflowError, PermissionError, number=errno.EACCES):
     """The broker's policy forbids it."""
 
-    kind = "forbidden"
-    number = errno.EACCES
     reason: str
     """Which rule, or that there is none."""
 
 
-class TooMany(SubflowError):
+class TooMany(SubflowError, number=errno.EBUSY):
     """The broker has too much to do for this program, or events came too fast."""
 
-    kind = "too_many"
-    number = errno.EBUSY
     reason: str
     """Of what."""
 
 
-class ForeignNamespace(SubflowError):
+class ForeignNamespace(SubflowError, number=errno.EXDEV):
     """The socket is of another network namespace than who should act on it."""
 
-    kind = "foreign_namespace"
-    number = errno.EXDEV
 
-
-class OptionRefused(SubflowError):
+class OptionRefused(SubflowError, number=errno.ENOPROTOOPT):
     """The kernel does not know the option, or does not set it on a subflow."""
 
-    kind = "option_refused"
-    number = errno.ENOPROTOOPT
     level: int
     option: int
     reason: str
     """What the kernel says."""
 
 
-class NeedsBpf(SubflowError):
+class NeedsBpf(SubflowError, number=errno.ENOSYS):
     """Options on one subflow need BPF."""
 
-    kind = "needs_bpf"
-    number = errno.ENOSYS
     reason: str
     """What is missing, and its mend."""
 
 
-class NoMptcp(SubflowError):
+class NoMptcp(SubflowError, number=errno.EPROTONOSUPPORT):
     """The kernel has no MPTCP."""
 
-    kind = "no_mptcp"
-    number = errno.EPROTONOSUPPORT
 
-
-class Protocol(SubflowError):
+class Protocol(SubflowError, number=errno.EPROTO):
     """Program and broker do not understand each other."""
 
-    kind = "protocol"
-    number = errno.EPROTO
     reason: str
     """What was wrong."""
 
 
-class Kernel(SubflowError):
+class Kernel(SubflowError, number=errno.EIO):
     """What has no kind of its own."""
 
-    kind = "kernel"
-    number = errno.EIO
     doing: str
     """What was tried."""
     reason: str
