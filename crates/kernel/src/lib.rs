@@ -24,4 +24,4 @@ mod tcp_info;
 
 pub use describe::describe;
 pub use mptcp_info::MptcpInfo;
-pub use tcp_info::TcpInfo;
+pub use tcp_info::{TcpInfo, state_number};

@@ -97,24 +97,33 @@ impl TcpInfo {
     }
 }
 
-/// The RFC 9293 name of a state by its number in the kernel (`TCP_ESTABLISHED` = 1 …).
+/// The RFC 9293 names of states in the order of their numbers in the kernel (`TCP_ESTABLISHED` = 1 …).
+const STATES: [&str; 12] = [
+    "ESTABLISHED",
+    "SYN-SENT",
+    "SYN-RECEIVED",
+    "FIN-WAIT-1",
+    "FIN-WAIT-2",
+    "TIME-WAIT",
+    "CLOSED",
+    "CLOSE-WAIT",
+    "LAST-ACK",
+    "LISTEN",
+    "CLOSING",
+    // The kernel's TCP_NEW_SYN_RECV: a request without a socket.
+    "SYN-RECEIVED",
+];
+
 fn state_name(state: u8) -> Option<&'static str> {
-    const NAMES: [&str; 12] = [
-        "ESTABLISHED",
-        "SYN-SENT",
-        "SYN-RECEIVED",
-        "FIN-WAIT-1",
-        "FIN-WAIT-2",
-        "TIME-WAIT",
-        "CLOSED",
-        "CLOSE-WAIT",
-        "LAST-ACK",
-        "LISTEN",
-        "CLOSING",
-        // The kernel's TCP_NEW_SYN_RECV: a request without a socket.
-        "SYN-RECEIVED",
-    ];
-    NAMES.get(usize::from(state).checked_sub(1)?).copied()
+    STATES.get(usize::from(state).checked_sub(1)?).copied()
+}
+
+/// The number of a state in `<netinet/tcp.h>`, by the name that [`TcpInfo::state`] has for it.
+pub fn state_number(name: &str) -> Option<u8> {
+    (1..)
+        .zip(STATES)
+        .find(|(_, state)| *state == name)
+        .map(|(number, _)| number)
 }
 
 #[cfg(test)]
@@ -164,6 +173,15 @@ mod tests {
         assert_eq!(info.ssthresh, None);
         assert_eq!(info.pacing_rate_bps, None);
         assert_eq!(info.state, None);
+    }
+
+    #[test]
+    fn a_state_has_the_number_of_the_kernel_header() {
+        for number in 1..=11 {
+            assert_eq!(state_name(number).and_then(state_number), Some(number));
+        }
+        assert_eq!(state_number("SYN-RECEIVED"), Some(3));
+        assert_eq!(state_number("ASLEEP"), None);
     }
 
     proptest! {

@@ -56,7 +56,7 @@ unsafe extern "C" fn mptcplab_subflow_tuple(
             remote: storage(Some(found.remote)),
             local_id: known(found.local_id),
             remote_id: known(found.remote_id),
-            state: found.state.map_or(-1, state),
+            state: known(found.state_number()),
             backup: known(found.backup),
         };
         // SAFETY: by the caller's promise.
@@ -68,23 +68,4 @@ unsafe extern "C" fn mptcplab_subflow_tuple(
 /// -1 is not known.
 pub(crate) fn known<T: Into<c_int>>(value: Option<T>) -> c_int {
     value.map_or(-1, Into::into)
-}
-
-/// The number in `<netinet/tcp.h>` of a state.
-fn state(name: &str) -> c_int {
-    const NAMES: [&str; 11] = [
-        "ESTABLISHED",
-        "SYN-SENT",
-        "SYN-RECEIVED",
-        "FIN-WAIT-1",
-        "FIN-WAIT-2",
-        "TIME-WAIT",
-        "CLOSED",
-        "CLOSE-WAIT",
-        "LAST-ACK",
-        "LISTEN",
-        "CLOSING",
-    ];
-    let place = (1..).zip(NAMES).find(|(_, each)| *each == name);
-    place.map_or(-1, |(number, _)| number)
 }

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, AsRawFd};
 use mptcplab_kernel::dump::Dumper;
 use mptcplab_kernel::sock_diag::{self, SubflowIdentity};
 use mptcplab_kernel::socket::{Subflow, connection as ask};
-use mptcplab_kernel::{MptcpInfo, TcpInfo};
+use mptcplab_kernel::{MptcpInfo, TcpInfo, state_number};
 use nix::net::if_::if_nameindex;
 use nix::sys::socket::{SockaddrStorage, getpeername};
 use serde::Serialize;
@@ -57,6 +57,13 @@ pub struct Tuple {
     pub state: Option<&'static str>,
     /// It is a backup, for one of the two ends.
     pub backup: Option<bool>,
+}
+
+impl Tuple {
+    /// The state's number in `<netinet/tcp.h>`.
+    pub fn state_number(&self) -> Option<u8> {
+        self.state.and_then(state_number)
+    }
 }
 
 impl OwnSubflow {
