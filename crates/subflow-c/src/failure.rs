@@ -30,69 +30,57 @@ impl From<Invalid> for Failure {
 const INVALID: c_int = -27;
 const FAULT: c_int = -28;
 
-/// Name and meaning of the codes -1, -2 …
-const CODES: [(&CStr, &CStr); 30] = [
-    (c"not_mptcp", c"the socket is of another protocol"),
-    (c"not_connected", c"the socket is not connected"),
-    (
-        c"not_established",
-        c"the peer has not confirmed the handshake yet",
-    ),
-    (c"fell_back", c"the connection has fallen back to TCP"),
-    (
-        c"kernel_path_manager",
-        c"the connection was opened under the kernel's own path manager",
-    ),
-    (c"no_such_subflow", c"the connection has no such subflow"),
-    (
-        c"limit_reached",
-        c"the connection may not have more subflows",
-    ),
-    (
-        c"not_local",
-        c"no address of this host, or its port is taken",
-    ),
-    (c"no_route", c"no route from that address to the peer"),
-    (
-        c"families_differ",
-        c"one address is of IPv4, the other of IPv6",
-    ),
-    (c"no_interface", c"there is no such interface"),
-    (c"refused", c"refused by the peer"),
-    (c"timed_out", c"no answer from the peer"),
-    (c"interrupted", c"interrupted"),
-    (
-        c"no_such_address",
-        c"the connection has announced no address with this id",
-    ),
-    (
-        c"no_id_left",
-        c"all ids of addresses of the connection are taken",
-    ),
-    (c"not_privileged", c"needs CAP_NET_ADMIN, or a broker"),
-    (c"no_broker", c"the broker cannot be reached"),
-    (c"forbidden", c"the broker's policy forbids it"),
-    (c"too_many", c"too many at once"),
-    (
-        c"foreign_namespace",
-        c"the socket is of another network namespace",
-    ),
-    (c"option_refused", c"the option cannot be used on a subflow"),
-    (c"needs_bpf", c"an option on one subflow needs BPF"),
-    (c"no_mptcp", c"this kernel has no MPTCP"),
-    (
-        c"protocol",
-        c"program and broker do not understand each other",
-    ),
-    (c"kernel", c"the kernel refused"),
-    (c"invalid", c"invalid argument"),
-    (c"fault", c"a fault of the library"),
-    (c"closing", c"the connection is being closed"),
-    (
-        c"already_known",
-        c"the peer knows the address as that of the first subflow",
-    ),
-];
+/// A code, its name, and what it means.
+type Row = (c_int, &'static CStr, &'static CStr);
+
+macro_rules! codes {
+    ($($error:pat => $code:literal $name:literal $meaning:literal)*) => {
+        const CODES: &[Row] = &[
+            $(($code, $name, $meaning),)*
+            // Those that are no errors of the crate.
+            (INVALID, c"invalid", c"invalid argument"),
+            (FAULT, c"fault", c"a fault of the library"),
+        ];
+
+        /// The code of an error.
+        fn code(error: &Error) -> c_int {
+            match error {
+                $($error => $code,)*
+            }
+        }
+    };
+}
+
+codes! {
+    Error::NotMptcp => -1 c"not_mptcp" c"the socket is of another protocol"
+    Error::NotConnected => -2 c"not_connected" c"the socket is not connected"
+    Error::NotEstablished => -3 c"not_established" c"the peer has not confirmed the handshake yet"
+    Error::FellBack { .. } => -4 c"fell_back" c"the connection has fallen back to TCP"
+    Error::KernelPathManager => -5 c"kernel_path_manager" c"the connection was opened under the kernel's own path manager"
+    Error::NoSuchSubflow { .. } => -6 c"no_such_subflow" c"the connection has no such subflow"
+    Error::LimitReached { .. } => -7 c"limit_reached" c"the connection may not have more subflows"
+    Error::NotLocal { .. } => -8 c"not_local" c"no address of this host, or its port is taken"
+    Error::NoRoute { .. } => -9 c"no_route" c"no route from that address to the peer"
+    Error::FamiliesDiffer { .. } => -10 c"families_differ" c"one address is of IPv4, the other of IPv6"
+    Error::NoInterface { .. } => -11 c"no_interface" c"there is no such interface"
+    Error::Refused { .. } => -12 c"refused" c"refused by the peer"
+    Error::TimedOut { .. } => -13 c"timed_out" c"no answer from the peer"
+    Error::Interrupted => -14 c"interrupted" c"interrupted"
+    Error::NoSuchAddress { .. } => -15 c"no_such_address" c"the connection has announced no address with this id"
+    Error::NoIdLeft => -16 c"no_id_left" c"all ids of addresses of the connection are taken"
+    Error::NotPrivileged => -17 c"not_privileged" c"needs CAP_NET_ADMIN, or a broker"
+    Error::NoBroker { .. } => -18 c"no_broker" c"the broker cannot be reached"
+    Error::Forbidden { .. } => -19 c"forbidden" c"the broker's policy forbids it"
+    Error::TooMany { .. } => -20 c"too_many" c"too many at once"
+    Error::ForeignNamespace => -21 c"foreign_namespace" c"the socket is of another network namespace"
+    Error::OptionRefused { .. } => -22 c"option_refused" c"the option cannot be used on a subflow"
+    Error::NeedsBpf { .. } => -23 c"needs_bpf" c"an option on one subflow needs BPF"
+    Error::NoMptcp => -24 c"no_mptcp" c"this kernel has no MPTCP"
+    Error::Protocol { .. } => -25 c"protocol" c"program and broker do not understand each other"
+    Error::Kernel { .. } => -26 c"kernel" c"the kernel refused"
+    Error::Closing => -29 c"closing" c"the connection is being closed"
+    Error::AlreadyKnown { .. } => -30 c"already_known" c"the peer knows the address as that of the first subflow"
+}
 
 thread_local! {
     static LAST: RefCell<CString> = RefCell::default();
@@ -113,53 +101,18 @@ pub(crate) fn call(work: impl FnOnce() -> Result<c_int, Failure>) -> c_int {
     code
 }
 
-/// The code of an error.
-fn code(error: &Error) -> c_int {
-    match error {
-        Error::NotMptcp => -1,
-        Error::NotConnected => -2,
-        Error::NotEstablished => -3,
-        Error::FellBack { .. } => -4,
-        Error::KernelPathManager => -5,
-        Error::NoSuchSubflow { .. } => -6,
-        Error::LimitReached { .. } => -7,
-        Error::NotLocal { .. } => -8,
-        Error::NoRoute { .. } => -9,
-        Error::FamiliesDiffer { .. } => -10,
-        Error::NoInterface { .. } => -11,
-        Error::Refused { .. } => -12,
-        Error::TimedOut { .. } => -13,
-        Error::Interrupted => -14,
-        Error::NoSuchAddress { .. } => -15,
-        Error::NoIdLeft => -16,
-        Error::NotPrivileged => -17,
-        Error::NoBroker { .. } => -18,
-        Error::Forbidden { .. } => -19,
-        Error::TooMany { .. } => -20,
-        Error::ForeignNamespace => -21,
-        Error::OptionRefused { .. } => -22,
-        Error::NeedsBpf { .. } => -23,
-        Error::NoMptcp => -24,
-        Error::Protocol { .. } => -25,
-        Error::Kernel { .. } => -26,
-        Error::Closing => -29,
-        Error::AlreadyKnown { .. } => -30,
-    }
-}
-
-fn row(code: c_int) -> Option<&'static (&'static CStr, &'static CStr)> {
-    let place = code.checked_neg()?.checked_sub(1)?;
-    CODES.get(usize::try_from(place).ok()?)
+fn row(code: c_int) -> Option<&'static Row> {
+    CODES.iter().find(|row| row.0 == code)
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn mptcplab_subflow_strerror(code: c_int) -> *const c_char {
-    row(code).map_or(c"no error", |row| row.1).as_ptr()
+    row(code).map_or(c"no error", |row| row.2).as_ptr()
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn mptcplab_subflow_error_name(code: c_int) -> *const c_char {
-    row(code).map_or(c"none", |row| row.0).as_ptr()
+    row(code).map_or(c"none", |row| row.1).as_ptr()
 }
 
 #[unsafe(no_mangle)]
@@ -176,18 +129,16 @@ mod tests {
     const HEADER: &str = include_str!("../include/mptcplab_subflow.h");
 
     #[test]
-    fn the_header_has_the_codes_in_their_order() {
-        for (place, (name, _)) in CODES.iter().enumerate() {
+    fn the_header_has_the_codes() {
+        for (code, name, _) in CODES {
             let name = name.to_str().unwrap().to_uppercase();
-            let line = format!("MPTCPLAB_SUBFLOW_{name} = -{}", place + 1);
+            let line = format!("MPTCPLAB_SUBFLOW_{name} = {code}");
             let found = HEADER
                 .lines()
                 .any(|each| each.trim().trim_end_matches(',') == line);
             assert!(found, "{line}");
         }
         assert_eq!(HEADER.matches(" = -").count(), CODES.len());
-        assert_eq!(CODES[-INVALID as usize - 1].0, c"invalid");
-        assert_eq!(CODES[-FAULT as usize - 1].0, c"fault");
     }
 
     #[test]
@@ -205,7 +156,7 @@ mod tests {
         ];
         for error in errors {
             let kind = serde_json::to_value(&error).unwrap()["kind"].clone();
-            let name = row(code(&error)).unwrap().0.to_str().unwrap();
+            let name = row(code(&error)).unwrap().1.to_str().unwrap();
             assert_eq!(kind, name);
         }
     }
