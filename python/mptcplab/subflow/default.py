@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import threading
+from collections.abc import Callable
 from pathlib import Path
-from typing import overload
+from typing import Concatenate, ParamSpec, TypeVar, overload
 
 from mptcplab import _native
-from mptcplab.subflow.arguments import AddressLike, Socket, Value, descriptor, from_option
-from mptcplab.subflow.events import Events
+from mptcplab.subflow.arguments import Socket, descriptor, from_option
 from mptcplab.subflow.manager import Manager
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 _NAMESPACE = Path("/proc/thread-self/ns/net")
 _Key = tuple[int, int, str | None]
@@ -39,39 +43,26 @@ def _forget() -> None:
 os.register_at_fork(after_in_child=_forget)
 
 
-def open_subflow(
-    sock: Socket,
-    local: AddressLike,
-    remote: AddressLike | None = None,
-    backup: bool = False,
-    *,
-    interface: str | None = None,
-    timeout: float = 5.0,
-) -> int:
-    """As `Manager.open_subflow`."""
-    return _manager().open_subflow(
-        sock, local, remote, backup, interface=interface, timeout=timeout
-    )
+def _by_default(order: Callable[Concatenate[Manager, P], T]) -> Callable[P, T]:
+    """An order of a manager, given to that of the process."""
+
+    def given(*args: P.args, **kwargs: P.kwargs) -> T:
+        return order(_manager(), *args, **kwargs)
+
+    given.__name__ = given.__qualname__ = order.__name__
+    given.__doc__ = order.__doc__
+    _itself, *parameters = inspect.signature(order).parameters.values()
+    given.__signature__ = inspect.signature(order).replace(parameters=parameters)  # type: ignore[attr-defined]
+    return given
 
 
-def close_subflow(sock: Socket, id: int) -> None:
-    """As `Manager.close_subflow`."""
-    _manager().close_subflow(sock, id)
-
-
-def set_backup(sock: Socket, id: int, backup: bool) -> None:
-    """As `Manager.set_backup`."""
-    _manager().set_backup(sock, id, backup)
-
-
-def announce(sock: Socket, local: AddressLike) -> int:
-    """As `Manager.announce`."""
-    return _manager().announce(sock, local)
-
-
-def withdraw(sock: Socket, id: int) -> None:
-    """As `Manager.withdraw`."""
-    _manager().withdraw(sock, id)
+open_subflow = _by_default(Manager.open_subflow)
+close_subflow = _by_default(Manager.close_subflow)
+set_backup = _by_default(Manager.set_backup)
+announce = _by_default(Manager.announce)
+withdraw = _by_default(Manager.withdraw)
+subflow_setsockopt = _by_default(Manager.subflow_setsockopt)
+events = _by_default(Manager.events)
 
 
 @overload
@@ -98,19 +89,3 @@ def subflow_getsockopt(
     if buflen:
         return _manager().subflow_getsockopt(sock, id, level, option, buflen)
     return _manager().subflow_getsockopt(sock, id, level, option)
-
-
-def subflow_setsockopt(
-    sock: Socket,
-    id: int,
-    level: int,
-    option: int,
-    value: Value,
-) -> None:
-    """As `Manager.subflow_setsockopt`."""
-    _manager().subflow_setsockopt(sock, id, level, option, value)
-
-
-def events(sock: Socket) -> Events:
-    """As `Manager.events`."""
-    return _manager().events(sock)
