@@ -214,12 +214,17 @@ impl PathManager {
         local: SocketAddr,
         remote: SocketAddr,
     ) -> io::Result<()> {
-        self.of_pair(
-            CMD_SUBFLOW_DESTROY,
-            token,
-            &socket_attributes(local),
-            remote,
-        )
+        let mut destroy = |local, remote| {
+            let local = socket_attributes(local);
+            self.of_pair(CMD_SUBFLOW_DESTROY, token, &local, remote)
+        };
+        match destroy(local, remote) {
+            // Of a socket of IPv6 the kernel looks for IPv4 addresses as they are mapped into that.
+            Err(error) if error.raw_os_error() == Some(libc::ESRCH) && local.is_ipv4() => {
+                destroy(mapped(local), mapped(remote))
+            }
+            done => done,
+        }
     }
 
     /// Makes a subflow a backup, or no longer, and tells the peer (MP_PRIO).
@@ -289,4 +294,13 @@ impl AsFd for PathManager {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.netlink.as_fd()
     }
+}
+
+/// As sockets of IPv6 have an IPv4 address (RFC 4291, section 2.5.5.2).
+fn mapped(address: SocketAddr) -> SocketAddr {
+    let ip = match address.ip() {
+        IpAddr::V4(ip) => ip.to_ipv6_mapped().into(),
+        six => six,
+    };
+    SocketAddr::new(ip, address.port())
 }

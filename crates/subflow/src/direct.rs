@@ -45,7 +45,8 @@ impl Direct {
         interrupt: Option<Interrupt>,
     ) -> Result<Watch, Error> {
         // Subscribed first: nothing is missed after the look at the connection.
-        let events = subscribe()?;
+        let subscribed = self.namespace.within(subscribe);
+        let events = subscribed.map_err(|_| Error::ForeignNamespace)??;
         let connection = self.orders.connection(socket)?;
         Ok(Watch::direct(socket, &connection, events, interrupt))
     }

@@ -193,6 +193,10 @@ impl Error {
     }
 }
 
+/// Where the peer does not say why: that is how Linux refuses one subflow too many.
+pub(crate) const NO_REASON: &str =
+    "no reason given; its limit may be reached (`ip mptcp limits` there)";
+
 /// The reasons of MP_TCPRST (RFC 8684, section 3.6).
 pub fn reset_reason(reason: u8) -> &'static str {
     match reason {
@@ -202,6 +206,6 @@ pub fn reset_reason(reason: u8) -> &'static str {
         4 => "too much outstanding data",
         5 => "unacceptable performance",
         6 => "a middlebox interferes",
-        _ => "no reason given",
+        _ => NO_REASON,
     }
 }

@@ -1,6 +1,6 @@
 //! A subflow that is being opened.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
@@ -8,6 +8,7 @@ use mptcplab_kernel::event::{self, Event};
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
+use crate::error::NO_REASON;
 use crate::event::reason;
 use crate::own::connection;
 
@@ -40,21 +41,34 @@ impl Open {
         }
     }
 
-    /// Where to, in a connection to this peer.
-    pub(crate) fn remote(&self, peer: SocketAddr) -> Result<SocketAddr, Error> {
+    /// From where and where to, in a connection to this peer.
+    pub(crate) fn ends(&self, peer: SocketAddr) -> Result<(SocketAddr, SocketAddr), Error> {
+        let local = of_one_host(self.local)?;
         let remote = match self.remote {
             None => peer,
             Some(remote) if remote.port() == 0 => SocketAddr::new(remote.ip(), peer.port()),
             Some(remote) => remote,
         };
-        if remote.is_ipv4() != self.local.is_ipv4() {
-            return Err(Error::FamiliesDiffer {
-                local: self.local,
-                remote,
-            });
+        let remote = SocketAddr::new(remote.ip().to_canonical(), remote.port());
+        if remote.is_ipv4() != local.is_ipv4() {
+            return Err(Error::FamiliesDiffer { local, remote });
         }
-        Ok(remote)
+        Ok((local, remote))
     }
+}
+
+/// An address that a single host can have; one mapped into IPv6 comes out as IPv4. From any other
+/// the kernel opens a subflow all the same, wherever its routes begin.
+///
+/// # Errors
+/// [`Error::NotLocal`].
+pub(crate) fn of_one_host(address: SocketAddr) -> Result<SocketAddr, Error> {
+    let ip = address.ip().to_canonical();
+    let is_broadcast = ip == IpAddr::from(Ipv4Addr::BROADCAST);
+    if ip.is_unspecified() || ip.is_multicast() || is_broadcast {
+        return Err(Error::NotLocal { address });
+    }
+    Ok(SocketAddr::new(ip, address.port()))
 }
 
 /// A subflow whose SYN has left.
@@ -77,7 +91,7 @@ impl Opening {
             return None;
         }
         let closed = || Error::Refused {
-            reason: reason(event).unwrap_or_else(|| "no reason given".to_owned()),
+            reason: reason(event).unwrap_or_else(|| NO_REASON.to_owned()),
         };
         if event.kind == event::EventKind::Closed {
             return Some(Err(Error::NotConnected));
@@ -101,7 +115,7 @@ impl Opening {
         match found.subflow(self.id) {
             Ok(subflow) => subflow.is_open().then_some(Ok(self.id)),
             Err(_) => Some(Err(Error::Refused {
-                reason: "no reason given".to_owned(),
+                reason: NO_REASON.to_owned(),
             })),
         }
     }

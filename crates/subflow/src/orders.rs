@@ -12,6 +12,8 @@ use mptcplab_kernel::path_manager::{Local, PathManager};
 
 pub use crate::opening::{Open, Opening};
 
+use crate::error::NO_REASON;
+use crate::opening::of_one_host;
 use crate::own::{Connection, connection};
 use crate::socket::{own_address, peer_address};
 use crate::{Error, socket};
@@ -102,12 +104,12 @@ impl Orders {
                 limit: MOST_SUBFLOWS,
             });
         }
-        let remote = order.remote(peer_address(socket).ok_or(Error::NotConnected)?)?;
+        let (from, remote) = order.ends(peer_address(socket).ok_or(Error::NotConnected)?)?;
         let mut tries = 0;
         loop {
             let local = Local {
-                address: order.local,
-                id: self.address_id(socket, &before, order.local)?,
+                address: from,
+                id: self.address_id(socket, &before, from)?,
                 backup: order.backup,
                 interface,
             };
@@ -121,10 +123,10 @@ impl Orders {
                 Err(error) if error.raw_os_error() == Some(libc::ENOTCONN) => {
                     return Err(before.why_not_yet());
                 }
-                Err(error) => return Err(self.why_not_opened(&error, order.local, remote)),
+                Err(error) => return Err(self.why_not_opened(&error, from, remote)),
             }
         }
-        self.opening(socket, &before, order.local, remote)
+        self.opening(socket, &before, from, remote)
     }
 
     /// The subflow that was not there before.
@@ -144,7 +146,7 @@ impl Orders {
         });
         // It can have ended in between: a peer on this very machine refuses at once.
         let subflow = new.next().ok_or_else(|| Error::Refused {
-            reason: "no reason given".to_owned(),
+            reason: NO_REASON.to_owned(),
         })?;
         Ok(Opening {
             token: after.token,
@@ -209,8 +211,10 @@ impl Orders {
     ///
     /// # Errors
     /// As [`Self::connection`]; [`Error::AlreadyKnown`], [`Error::KernelPathManager`],
-    /// [`Error::NoIdLeft`], [`Error::NotPrivileged`].
+    /// [`Error::NoIdLeft`], [`Error::NotLocal`] for what is no host's address,
+    /// [`Error::NotPrivileged`].
     pub fn announce(&mut self, socket: BorrowedFd<'_>, address: SocketAddr) -> Result<u8, Error> {
+        let address = of_one_host(address)?;
         let connection = self.connection(socket)?;
         let token = connection.token;
         let in_use = || connection.local_ids();
@@ -283,7 +287,12 @@ impl Orders {
     /// Somebody else gave the id to another address in between.
     fn is_id_taken(&self, error: &io::Error) -> bool {
         let is_invalid = error.raw_os_error() == Some(libc::EINVAL);
-        is_invalid && matches!(self.why("", error), Error::Kernel { .. })
+        is_invalid && !self.is_from_connect() && matches!(self.why("", error), Error::Kernel { .. })
+    }
+
+    fn is_from_connect(&self) -> bool {
+        let words = self.path_manager.words();
+        words.is_some_and(|words| words.contains("connect error"))
     }
 
     fn why_not_opened(&self, error: &io::Error, local: SocketAddr, remote: SocketAddr) -> Error {
@@ -293,6 +302,8 @@ impl Orders {
                 Error::NoRoute { local, remote }
             }
             Some(libc::ESRCH) => Error::NotConnected,
+            // From the loopback to another host, say.
+            Some(libc::EINVAL) if self.is_from_connect() => Error::NoRoute { local, remote },
             _ => self.why("open a subflow", error),
         }
     }

@@ -115,6 +115,7 @@ pub fn connection(socket: impl AsFd) -> Result<Connection, Error> {
     match protocol(fd) {
         Ok(libc::IPPROTO_MPTCP) => {}
         Ok(_) => return Err(Error::NotMptcp),
+        Err(error) if error.raw_os_error() == Some(libc::ENOTSOCK) => return Err(Error::NotMptcp),
         Err(error) => return Err(Error::kernel("ask the socket for its protocol", &error)),
     }
     if getpeername::<SockaddrStorage>(fd.as_raw_fd()).is_err() {

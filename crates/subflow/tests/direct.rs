@@ -3,7 +3,7 @@
 mod stage;
 
 use std::io::{Read, Write};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use mptcplab_subflow::{Error, EventKind, Manager, Open, connection, subflow_ids, subflow_tuple};
@@ -228,4 +228,48 @@ fn a_subflow_that_is_ordered_at_once_waits_until_the_peer_has_confirmed() {
     });
     said.unwrap();
     assert_eq!(subflow_ids(&client).unwrap().last(), Some(&opened.unwrap()));
+}
+
+#[test]
+fn subflows_of_sockets_of_both_families_close() {
+    if !inside("subflows_of_sockets_of_both_families_close") {
+        return;
+    }
+    let hosts = Hosts::new(2);
+    let (listener, port) = hosts.listen(true);
+    let mut server_manager = hosts.server.run(Manager::direct).unwrap().unwrap();
+    let mut manager = hosts.client.run(Manager::direct).unwrap().unwrap();
+    let mapped = |ip: IpAddr, port| match ip {
+        IpAddr::V4(ip) => SocketAddr::new(ip.to_ipv6_mapped().into(), port),
+        IpAddr::V6(_) => unreachable!("the address is of IPv4"),
+    };
+    let target = mapped(hosts.server_address(1, false), port);
+    let (client, server) = hosts.connect_to(&listener, target);
+    let order = Open::from(mapped(hosts.client_address(2, false), 0));
+    let second = manager.open_subflow(&client, &order).unwrap();
+    let ids = subflow_ids(&server).unwrap();
+    assert_eq!(ids.len(), 2);
+
+    server_manager.close_subflow(&server, ids[1]).unwrap();
+    assert_eq!(subflow_ids(&server).unwrap(), ids[..1]);
+    let third = manager.open_subflow(&client, &order).unwrap();
+    let initial = subflow_ids(&client).unwrap()[0];
+    assert!(initial < second);
+    manager.close_subflow(&client, initial).unwrap();
+    assert_eq!(subflow_ids(&client).unwrap().last(), Some(&third));
+    assert!(!subflow_ids(&client).unwrap().contains(&initial));
+}
+
+#[test]
+fn events_are_those_of_the_managers_namespace() {
+    if !inside("events_are_those_of_the_managers_namespace") {
+        return;
+    }
+    let mut stage = Stage::new(2, false);
+    let client = &stage.client;
+    let mut watch = stage.client_manager.events(client).unwrap();
+    let order = from(&stage.hosts, 2);
+    let opened = stage.client_manager.open_subflow(client, &order).unwrap();
+    let event = watch.next_within(Some(Duration::from_secs(5))).unwrap();
+    assert_eq!(event.and_then(|event| event.subflow), Some(opened));
 }

@@ -247,3 +247,28 @@ fn who_has_lost_his_privilege_is_told_what_to_do() {
     }
     assert!(Error::NotPrivileged.to_string().contains("CAP_NET_ADMIN"));
 }
+
+#[test]
+fn what_is_no_hosts_address_is_neither_opened_from_nor_announced() {
+    if !inside("what_is_no_hosts_address_is_neither_opened_from_nor_announced") {
+        return;
+    }
+    let mut stage = Stage::new(2, false);
+    let (manager, client) = (&mut stage.client_manager, &stage.client);
+    for address in ["0.0.0.0:0", "224.0.0.1:0", "255.255.255.255:0", "[::]:0"] {
+        let address = address.parse().unwrap();
+        let refused = Err(Error::NotLocal { address });
+        assert_eq!(
+            manager.open_subflow(client, &Open::from(address)),
+            refused.clone()
+        );
+        assert_eq!(manager.announce(client, address), refused.map(|_| 0));
+    }
+    assert_eq!(subflow_ids(client).unwrap().len(), 1);
+}
+
+#[test]
+fn a_file_is_no_socket_of_mptcp() {
+    let file = std::fs::File::open("/dev/null").unwrap();
+    assert_eq!(subflow_ids(&file), Err(Error::NotMptcp));
+}

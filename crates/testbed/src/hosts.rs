@@ -180,8 +180,16 @@ impl Hosts {
         (listener, port): &(TcpListener, u16),
         six: bool,
     ) -> (TcpStream, TcpStream) {
-        use std::io::{Read, Write};
         let target = SocketAddr::new(self.server_address(1, six), *port);
+        self.connect_to(listener, target)
+    }
+
+    /// As [`Self::connect`], to this address of the listener.
+    ///
+    /// # Panics
+    /// Where it cannot be opened.
+    pub fn connect_to(&self, listener: &TcpListener, target: SocketAddr) -> (TcpStream, TcpStream) {
+        use std::io::{Read, Write};
         thread::scope(|scope| {
             let accepted = scope.spawn(|| listener.accept().expect("a client").0);
             let mut client = self
