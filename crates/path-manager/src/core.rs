@@ -67,14 +67,18 @@ impl Core {
             (EventKind::SubflowEstablished, Some(pair)) => {
                 self.attempts.succeeded(token, pair.0.ip(), pair.1);
                 if let Some(connection) = self.connections.get_mut(&token) {
+                    connection.closing.remove(&pair);
                     connection.subflows.insert(pair, Subflow::default());
                 }
             }
             (EventKind::SubflowClosed, Some(pair)) => {
                 if let Some(connection) = self.connections.get_mut(&token) {
                     let place = (token, pair.0.ip(), pair.1);
+                    let was_ordered = connection.closing.remove(&pair);
                     match connection.subflows.remove(&pair) {
                         Some(_) => self.attempts.closed(now, place),
+                        // That says nothing against the path.
+                        None if was_ordered => {}
                         None => {
                             self.attempts.failed(now, place);
                             connection.avoided.insert(place.1, now + AVOIDANCE);
@@ -112,6 +116,9 @@ impl Core {
             |new: &&LocalAddress| self.addresses.iter().all(|old| old.address != new.address);
         for address in addresses.iter().filter(is_new) {
             self.attempts.forget_address(address.address);
+            for connection in self.connections.values_mut() {
+                connection.avoided.remove(&address.address);
+            }
         }
         self.addresses = addresses;
         gone.into_iter().for_each(|address| self.let_go(address));
@@ -172,6 +179,7 @@ impl Core {
                     ((sample.local, sample.remote), Subflow { timeouts })
                 })
                 .collect();
+            connection.closing.clear();
         }
         self.attempts.forget_outcomes();
     }

@@ -1,6 +1,6 @@
 //! What a path manager knows of the host and its connections.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
 
 use crate::Nanos;
@@ -17,6 +17,8 @@ pub(crate) struct Connection {
     pub(crate) initial: Pair,
     /// Its subflows that are established, and those whose SYN has left but for their ports.
     pub(crate) subflows: BTreeMap<Pair, Subflow>,
+    /// Those that were ordered to be closed, and of which the kernel has not told yet.
+    pub(crate) closing: BTreeSet<Pair>,
     /// Addresses that the peer announced, by their ids.
     pub(crate) announced: BTreeMap<u8, SocketAddr>,
     /// Addresses that were announced to the peer.
@@ -43,6 +45,7 @@ impl Connection {
             server_side,
             initial,
             subflows: BTreeMap::from([(initial, Subflow::default())]),
+            closing: BTreeSet::new(),
             announced: BTreeMap::new(),
             told: Vec::new(),
             bytes: 0,

@@ -245,6 +245,27 @@ fn a_handover_to_the_next_interface_and_back() {
 }
 
 #[test]
+fn a_handover_to_the_interface_that_was_left_rather_than_to_an_unnamed_one() {
+    if !inside("a_handover_to_the_interface_that_was_left_rather_than_to_an_unnamed_one") {
+        return;
+    }
+    let preferred = ["eth2", "eth1"].map(str::to_owned);
+    let config = Config {
+        paths: Paths::Handover(preferred.to_vec()),
+        most_subflows: 8,
+        ..Config::default()
+    };
+    let mut world = World::new(3, config);
+    world.expect(&[2]);
+    world.carry(300_000);
+    ip(&world.hosts.client, "addr del 10.0.2.2/24 dev eth2");
+    let is_over_another = || !world.links().is_empty() && world.links() != [2];
+    wait_until(is_over_another, || format!("{:?}", world.links()));
+    assert_eq!(world.links(), [1]);
+    world.carry(1_000_000);
+}
+
+#[test]
 fn a_handover_from_a_path_that_answers_no_more() {
     if !inside("a_handover_from_a_path_that_answers_no_more") {
         return;

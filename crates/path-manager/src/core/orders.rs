@@ -157,6 +157,7 @@ impl Core {
     fn close(&mut self, token: u32, (local, remote): Pair) {
         if let Some(connection) = self.connections.get_mut(&token) {
             connection.subflows.remove(&(local, remote));
+            connection.closing.insert((local, remote));
         }
         self.orders.push_back(Order::Close {
             token,

@@ -1,4 +1,5 @@
 mod any;
+mod handover;
 
 use super::*;
 use crate::config::{Paths, Step};
