@@ -91,6 +91,17 @@ def test_a_closed_standard_output_is_an_error(tmp_path: Path) -> None:
         assert "standard output: broken pipe" in told
 
 
+@pytest.mark.parametrize("words", [["127.0.0.1"], ["-l"], ["--tcp", "-l"]])
+@pytest.mark.parametrize(("number", "name"), [(0, "input"), (1, "output")])
+def test_a_standard_stream_closed_from_the_start_is_an_error(
+    number: int, name: str, words: list[object], tmp_path: Path
+) -> None:
+    close = ["sh", "-c", f'exec "$@" {"<>"[number]}&-', "sh"]
+    status, out, told = Netcat([*words, free_port()], tmp_path, prefix=close).end()
+    assert (status, out) == (1, b"")
+    assert f"nc: standard {name} is closed" in told
+
+
 def test_a_full_disk_behind_standard_output_is_an_error(tmp_path: Path) -> None:
     with listener() as server, Path("/dev/full").open("wb") as full:
         client, peer = connected(server, tmp_path, stdout=full)

@@ -3,6 +3,7 @@
 import json
 import random
 import re
+import signal
 import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -84,6 +85,27 @@ def test_the_server_sees_the_subflows_too(carfi: World, tmp_path: Path) -> None:
     account = json.loads((tmp_path / "server.json").read_text())
     assert len(account["subflows"]) == 3
     assert sum(subflow["bytes_received"] for subflow in account["subflows"]) >= len(CONTENT)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_to_who_receives_ends_who_sends(
+    number: signal.Signals, carfi: World, tmp_path: Path
+) -> None:
+    with Path("/dev/zero").open("rb") as zero:
+        words = ["-l", "-p", PORT]
+        server = Netcat(words, tmp_path, stdin=zero, prefix=carfi.server.prefix).listening()
+        client = Netcat(
+            ["-I", "eth1", SERVER[0], PORT],
+            tmp_path,
+            stdout=subprocess.DEVNULL,
+            prefix=carfi.client.prefix,
+        )
+        client.wait_for("subflow 2 (eth1) from 10.0.2.6:")
+        client.process.send_signal(number)
+        assert client.end()[0] == 128 + number
+        status, _, told = server.end()
+    assert status == 1
+    assert "connection reset by peer" in told
 
 
 def test_wifi_and_cellular_of_the_configuration(carfi: World, tmp_path: Path) -> None:

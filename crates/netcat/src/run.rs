@@ -20,14 +20,14 @@ use crate::stream::Stream;
 /// Runs the command with this process's standard input, output and error, and gives its exit
 /// status: 0; 1 with a message for whatever went wrong; 128 and its number for a signal.
 pub fn run(options: &Options) -> i32 {
-    let report = match Report::new(options) {
-        Ok(report) => report,
+    let (standard, report) = match begin(options) {
+        Ok(begun) => begun,
         Err(failure) => {
             let _ = writeln!(stderr(), "nc: {failure}");
             return failure.status();
         }
     };
-    match course(options, &report) {
+    match course(options, standard, &report) {
         Ok(()) => 0,
         Err(failure) => {
             match &failure {
@@ -39,16 +39,22 @@ pub fn run(options: &Options) -> i32 {
     }
 }
 
-fn course(options: &Options, report: &Report) -> Result<(), Failure> {
+/// Standard input and output come first: the number of one that is closed would go to the next
+/// descriptor that is made. A scan needs neither.
+fn begin(options: &Options) -> Result<(Option<Standard>, Report), Failure> {
+    let standard = (!options.scan).then(Standard::open).transpose()?;
+    Ok((standard, Report::new(options)?))
+}
+
+fn course(options: &Options, standard: Option<Standard>, report: &Report) -> Result<(), Failure> {
     let signals = Signals::catch().map_err(|error| Failure::of("signals")(error))?;
     let host = options.host.as_deref().unwrap_or("localhost");
-    if options.scan {
+    let Some(standard) = standard else {
         return scan(options, host, report, &signals);
-    }
+    };
     let Some(&port) = options.ports.first() else {
         return Err(Failure::Sentence("no port to connect to".to_owned()));
     };
-    let standard = Standard::open()?;
     let managers = managers(options, report);
     if options.listen {
         serve(
@@ -145,6 +151,9 @@ fn one(
     } else {
         (copy(None), None)
     };
+    if options.protocol == Protocol::Mptcp && matches!(ended.result, Err(Failure::Signal(_))) {
+        stream.abort_if_acknowledged();
+    }
     report.account(&stream.peer, &ended, subflows.as_ref())?;
     ended.result
 }
