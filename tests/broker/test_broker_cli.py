@@ -103,6 +103,10 @@ def test_mistakes_are_named(tmp_path: Path) -> None:
     assert "--user: 'nobody-of-this-name': there is no user" in refusal(
         "--user", "nobody-of-this-name"
     )
+    lost = tmp_path / "nosuch" / "folder" / "b.sock"
+    for also in ([], ["--check"]):
+        assert f"there is no folder {tmp_path / 'nosuch'}" in refusal("--socket", str(lost), *also)
+    assert not (tmp_path / "nosuch").exists()
 
 
 def test_a_policy_can_be_checked(tmp_path: Path) -> None:

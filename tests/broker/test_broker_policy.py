@@ -114,3 +114,8 @@ def test_options_have_the_numbers_of_this_machine() -> None:
         known = getattr(socket, name, number)
         assert (name, number) == (name, known)
         assert level in (socket.IPPROTO_IP, socket.IPPROTO_IPV6, 1, socket.IPPROTO_TCP)
+
+
+def test_a_second_document_is_refused_as_one_of_a_policy() -> None:
+    text = "rules: [{users: all}]\n---\nrules: []\n"
+    assert problems(text) == ["policy.yaml:2: a second document: a file holds one policy"]

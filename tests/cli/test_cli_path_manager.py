@@ -1,6 +1,7 @@
 """`path-manager`: its mistakes, and the setting that it takes and gives back."""
 
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -79,6 +80,13 @@ def test_it_opens_subflows_and_gives_the_setting_back() -> None:
     [
         (["fullmesh", "--after", "100kB"], "--after: '100kB': write SIZE=SUBFLOWS"),
         (["fullmesh", "--after", "100=2"], '--after: a size needs a unit: did you mean "100 B"?'),
+        (["fullmesh", "--after", "100kB=0"], "'100kB=0': a connection has 1 to 255 subflows"),
+        (["fullmesh", "--after", "1kB=99999"], "a connection has 1 to 255 subflows"),
+        (
+            ["fullmesh", "--after", "400kB=2", "--after", "100kB=4"],
+            "--after 100kB=4 --after 400kB=2: steps must rise",
+        ),
+        (["fullmesh", "--after", "1kB=2", "--after", "1kB=4"], "steps must rise"),
         (["meshfull"], "meshfull"),
         (["fullmesh", "--subflows", "3"], "--subflows says nothing for fullmesh: leave it out"),
         (["fullmesh", "--prefer", "wlan0"], "--prefer says nothing for fullmesh"),
@@ -94,3 +102,20 @@ def test_a_mistake_is_named(words: list[str], message: str) -> None:
     assert ended.returncode != 0
     assert message in ended.stderr
     assert "Traceback" not in ended.stderr
+
+
+@needs_namespace
+@pytest.mark.parametrize(("kind", "option"), [("handover", "--prefer"), ("fullmesh", "--backup")])
+def test_an_interface_that_is_not_there_is_told_of(kind: str, option: str) -> None:
+    words = ["path-manager", kind, option, "lo", option, "nosuch"]
+    with subprocess.Popen(
+        [*NAMESPACE, COMMAND, *words], stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr is not None
+        told = [process.stderr.readline(), process.stderr.readline()]
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=30) == 0
+    assert told == [
+        f"{option} nosuch: there is no such interface now\n",
+        "at work; Ctrl-C ends it\n",
+    ]

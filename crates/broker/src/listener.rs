@@ -54,7 +54,7 @@ impl Listener {
         let folder = folder.unwrap_or(Path::new("."));
         if !folder.exists() {
             // It stays its maker's: to whom it belonged, he could listen in the broker's place.
-            fs::create_dir_all(folder).map_err(|error| failed("making the folder of", error))?;
+            fs::create_dir(folder).map_err(|error| failed("making the folder of", error))?;
         }
         let name = path
             .file_name()

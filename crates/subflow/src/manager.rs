@@ -1,6 +1,7 @@
 //! Who carries out a program's orders: a broker, or the program itself.
 
 use std::env;
+use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
@@ -33,6 +34,11 @@ enum Way {
     Direct(Box<Direct>),
 }
 
+/// The socket that the variable names: none where it is empty.
+fn named(value: Option<OsString>) -> Option<PathBuf> {
+    value.filter(|path| !path.is_empty()).map(PathBuf::from)
+}
+
 impl Manager {
     /// By the broker that the variable `MPTCPLAB_BROKER` names; without it by the host's broker, or,
     /// where there is none, by this process itself.
@@ -41,8 +47,8 @@ impl Manager {
     /// [`Error::NoBroker`] where the variable names none that answers, [`Error::NotPrivileged`]
     /// where there is neither a broker nor CAP_NET_ADMIN, [`Error::NoMptcp`].
     pub fn open() -> Result<Self, Error> {
-        if let Some(path) = env::var_os(BROKER_VARIABLE) {
-            return Self::broker(Path::new(&path));
+        if let Some(path) = named(env::var_os(BROKER_VARIABLE)) {
+            return Self::broker(&path);
         }
         Self::broker(Path::new(BROKER_PATH)).or_else(|_| Self::direct())
     }
@@ -263,5 +269,17 @@ fn option_bytes(level: i32, option: i32) -> usize {
     match (level, option) {
         (libc::IPPROTO_TCP, libc::TCP_CONGESTION) => TCP_CA_NAME_MAX,
         _ => size_of::<libc::c_int>(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_variable_names_no_broker() {
+        assert_eq!(named(None), None);
+        assert_eq!(named(Some(OsString::new())), None);
+        assert_eq!(named(Some("b.sock".into())), Some("b.sock".into()));
     }
 }

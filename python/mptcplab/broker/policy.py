@@ -159,7 +159,7 @@ def load_policy(path: Path) -> tuple[Policy, list[str]]:
 
 def parse_policy(text: str, origin: str) -> tuple[Policy, list[str]]:
     """As `load_policy`, of text that comes from `origin`."""
-    tree = parse_tree(text, origin)
+    tree = parse_tree(text, origin, kind="policy")
     if not isinstance(tree.value, dict):
         mend = "a policy is a mapping: `rules: [{users: all}]`, say"
         raise ScenarioError([Problem(origin, 1, "", mend)])

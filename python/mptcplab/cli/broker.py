@@ -30,7 +30,7 @@ class BrokerOptions:
 def run_broker(options: BrokerOptions) -> None:
     """Serves clients until SIGTERM or SIGINT; only checks what it is told where that is wanted."""
     config = {
-        "socket": str(options.socket.absolute()),
+        "socket": _socket(options.socket),
         "mode": _mode(options.mode),
         "user": None if options.user is None else _user(options.user),
         "leave_setting": options.leave_setting,
@@ -53,6 +53,15 @@ def _policy(path: Path | None) -> dict[str, object]:
         return for_native(*(own_policy() if path is None else load_policy(path)))
     except ScenarioError as error:
         raise UserError(str(error)) from error
+
+
+def _socket(path: Path) -> str:
+    """The broker makes the socket's folder, but not those above it."""
+    path = path.absolute()
+    above = path.parent.parent
+    if not path.parent.is_dir() and not above.is_dir():
+        raise UserError(f"--socket {path}: there is no folder {above}: make it first")
+    return str(path)
 
 
 def _mode(text: str) -> int:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import socket
 from dataclasses import dataclass
+from itertools import pairwise
 from threading import Thread
 
 import typer
@@ -15,6 +17,9 @@ from mptcplab.scenario.units import UnitError, parse_size
 
 _SUBFLOWS_PER_PAIR = 2
 """Of ndiffports, unless more are wanted."""
+
+_MOST_SUBFLOWS = 255
+"""Of a connection, as `--most` has it."""
 
 _SAYS_SOMETHING_FOR = {
     "--subflows": ("ndiffports",),
@@ -45,6 +50,7 @@ def manage_paths(options: PathManagerOptions) -> None:
     """Works until Ctrl-C."""
     _refuse_what_says_nothing(options)
     config = json.dumps(_config(options))
+    _warn_of_absent_interfaces(options)
     try:
         daemon = PathManager(config, not options.leave_setting)
     except PathManagerError as error:
@@ -89,6 +95,15 @@ def _refuse_what_says_nothing(options: PathManagerOptions) -> None:
         )
 
 
+def _warn_of_absent_interfaces(options: PathManagerOptions) -> None:
+    """They may come later: a modem, say."""
+    there = {name for _, name in socket.if_nameindex()}
+    for option, names in (("--prefer", options.prefer), ("--backup", options.backup)):
+        for name in names:
+            if name not in there:
+                typer.echo(f"{option} {name}: there is no such interface now", err=True)
+
+
 def _config(options: PathManagerOptions) -> dict[str, object]:
     paths: object = options.kind
     if options.kind == "ndiffports":
@@ -100,15 +115,28 @@ def _config(options: PathManagerOptions) -> dict[str, object]:
         "signal": options.signal,
         "refresh": options.refresh,
         "most_subflows": options.most,
-        "steps": sorted((_step(text) for text in options.after), key=lambda step: step["bytes"]),
+        "steps": _steps(options.after),
         "backup": options.backup,
     }
+
+
+def _steps(texts: tuple[str, ...]) -> list[dict[str, int]]:
+    steps = sorted(((_step(text), text) for text in texts), key=lambda one: one[0]["bytes"])
+    for (step, text), (next_step, next_text) in pairwise(steps):
+        if step["bytes"] == next_step["bytes"] or step["subflows"] >= next_step["subflows"]:
+            raise UserError(
+                f"--after {text} --after {next_text}: steps must rise: more subflows after more "
+                "bytes, such as 100kB=2 and 400kB=8"
+            )
+    return [step for step, _ in steps]
 
 
 def _step(text: str) -> dict[str, int]:
     size, equals, subflows = text.partition("=")
     if not equals or not subflows.strip().isdecimal():
         raise UserError(f"--after: '{text}': write SIZE=SUBFLOWS, such as 100kB=2")
+    if len(subflows.strip()) > 3 or not 1 <= int(subflows) <= _MOST_SUBFLOWS:
+        raise UserError(f"--after: '{text}': a connection has 1 to {_MOST_SUBFLOWS} subflows")
     try:
         return {"bytes": parse_size(size.strip()), "subflows": int(subflows)}
     except UnitError as error:

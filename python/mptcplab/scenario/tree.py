@@ -79,15 +79,15 @@ def dotted(path: Path) -> str:
     return ".".join(str(part) for part in path)
 
 
-def parse_tree(text: str, origin: str) -> Tree:
-    """Reads one YAML document.
+def parse_tree(text: str, origin: str, kind: str = "scenario") -> Tree:
+    """Reads one YAML document, which holds something of the given kind.
 
     Raises `ScenarioError` where the text is no YAML, too large, too deep, has duplicate keys, tags
     or keys that are not text.
     """
     if len(text.encode(errors="surrogatepass")) > LARGEST_FILE_BYTES:
         raise _error(origin, None, f"larger than {LARGEST_FILE_BYTES // 1024} KiB")
-    builder = _Builder()
+    builder = _Builder(kind)
     try:
         for event in _events(text):
             builder.take(event)
@@ -127,7 +127,8 @@ def _events(text: str) -> Iterator[Event]:
 class _Builder:
     """Puts the tree together from events."""
 
-    def __init__(self) -> None:
+    def __init__(self, kind: str) -> None:
+        self._kind = kind
         self.top: Any = None
         self.lines: dict[Path, int] = {}
         self.duplicates: list[tuple[Path, int, int]] = []
@@ -141,7 +142,7 @@ class _Builder:
         if isinstance(event, DocumentStartEvent):
             self._documents += 1
             if self._documents > 1:
-                raise _RefusedError(line, "a second document: a file holds one scenario")
+                raise _RefusedError(line, f"a second document: a file holds one {self._kind}")
         elif isinstance(event, MappingEndEvent | SequenceEndEvent):
             self._close()
         elif isinstance(event, NodeEvent):

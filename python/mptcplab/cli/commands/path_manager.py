@@ -35,7 +35,11 @@ def path_manager(
     ] = None,
     prefer: Annotated[
         list[str] | None,
-        typer.Option("--prefer", metavar="INTERFACE", help="Of handover, first to last."),
+        typer.Option(
+            "--prefer",
+            metavar="INTERFACE",
+            help="Of handover, first to last; others come after these, as the kernel lists them.",
+        ),
     ] = None,
     signal: Annotated[
         bool, typer.Option("--signal", help="Announce this host's other addresses.")
