@@ -108,6 +108,25 @@ def test_a_signal_to_who_receives_ends_who_sends(
     assert "connection reset by peer" in told
 
 
+@pytest.mark.parametrize("closing", [[], ["-N"]])
+def test_a_download_is_complete_only_if_its_subflows_have_all_of_it(
+    closing: list[object], carfi: World, tmp_path: Path
+) -> None:
+    (tmp_path / "content").write_bytes(CONTENT)
+    with (tmp_path / "content").open("rb") as source:
+        words = ["-N", "-l", "-p", PORT]
+        server = Netcat(words, tmp_path, stdin=source, prefix=carfi.server.prefix).listening()
+        words = [*closing, "-a", "--json-file", "account", SERVER[0], PORT]
+        client = Netcat(words, tmp_path, prefix=carfi.client.prefix)
+        status, out, told = client.end()
+        assert server.end()[0] == 0
+    assert (status, digest(out)) == (0, digest(CONTENT)), told
+    account = json.loads((tmp_path / "account").read_text())
+    received = sum(subflow["bytes_received"] for subflow in account["subflows"])
+    marks = [subflow["complete"] for subflow in account["subflows"]]
+    assert received >= len(CONTENT) or not any(marks)
+
+
 def test_wifi_and_cellular_of_the_configuration(carfi: World, tmp_path: Path) -> None:
     (tmp_path / "nc.yaml").write_text("wifi: 10.0.2.6\ncellular: eth2\n")
     account, _ = transfer(carfi, ["-W", "-C", "--config", "nc.yaml"], tmp_path)
@@ -144,6 +163,16 @@ def test_a_path_without_answer_does_not_hold_up_the_transfer(carfi: World, tmp_p
     account, _ = transfer(carfi, ["-a"], tmp_path)
     assert sorted(from_addresses(account)) == [CLIENT[0], CLIENT[2]]
     assert "eth1" not in [subflow["path"] for subflow in account["subflows"]]
+
+
+def test_a_transfer_that_is_over_before_a_subflow_could_open_is_told(
+    carfi: World, tmp_path: Path
+) -> None:
+    # Nobody answers for the first router any more.
+    carfi.router.run("ip addr flush dev net2")
+    account, told = transfer(carfi, ["-a"], tmp_path)
+    assert CLIENT[1] not in from_addresses(account)
+    assert "no subflow over eth1 (10.0.2.6): the transfer was over before" in told
 
 
 def test_under_the_kernels_path_manager_the_mend_is_named(carfi: World, tmp_path: Path) -> None:

@@ -146,11 +146,14 @@ fn one(
         idle: options.timeout(),
     };
     let copy = |beside: Option<&Handle>| carry(stream, standard, terms, signals, beside);
-    let (ended, subflows) = if options.protocol == Protocol::Mptcp && report.wants_subflows() {
+    let (ended, mut subflows) = if options.protocol == Protocol::Mptcp && report.wants_subflows() {
         beside(stream, &options.subflows, managers, report, copy)
     } else {
         (copy(None), None)
     };
+    if let Some(account) = &mut subflows {
+        account.compare(ended.sent, ended.received);
+    }
     if options.protocol == Protocol::Mptcp && matches!(ended.result, Err(Failure::Signal(_))) {
         stream.abort_if_acknowledged();
     }

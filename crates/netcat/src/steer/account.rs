@@ -47,6 +47,21 @@ pub(crate) struct Subflow {
     pub(crate) complete: bool,
 }
 
+impl Account {
+    /// Marks the subflows as incomplete where all of them together do not have what the connection
+    /// carried: the kernel forgot one before its last reading, and nobody knows which.
+    pub(crate) fn compare(&mut self, sent: u64, received: u64) {
+        let sums = self.subflows.iter().fold((0, 0), |(out, into), one| {
+            (out + one.bytes_sent, into + one.bytes_received)
+        });
+        if sums.0 < sent || sums.1 < received {
+            self.subflows
+                .iter_mut()
+                .for_each(|one| one.complete = false);
+        }
+    }
+}
+
 /// What a reading shows that the one before did not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Change {
@@ -242,6 +257,24 @@ mod tests {
         assert_eq!((account[1].bytes_sent, account[1].complete), (70, true));
         assert_eq!((account[0].share, account[1].share), (Some(0.3), Some(0.7)));
         assert_eq!(tracker.open(), 1);
+    }
+
+    #[test]
+    fn sums_that_do_not_cover_the_total_are_not_complete() {
+        let mut tracker = Tracker::new();
+        tracker.take(&reading(&[(0, 10), (1, 20)]));
+        let complete = |sent, received| {
+            let mut account = Account {
+                plain: None,
+                subflows: tracker.account(),
+            };
+            account.compare(sent, received);
+            account.subflows.iter().all(|one| one.complete)
+        };
+        assert!(complete(30, 0));
+        assert!(complete(25, 0));
+        assert!(!complete(31, 0));
+        assert!(!complete(30, 1));
     }
 
     #[test]

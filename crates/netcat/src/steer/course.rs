@@ -39,7 +39,12 @@ pub(super) fn run<'scope, 'env>(
     let plain = match connection(stream) {
         Ok(_) => None,
         // It was over before anybody looked.
-        Err(Error::NotConnected) => return Account::default(),
+        Err(Error::NotConnected) => {
+            if wishes.any() {
+                report.say("no subflows: the transfer was over before one could be opened");
+            }
+            return Account::default();
+        }
         // The socket asked for MPTCP.
         Err(Error::NotMptcp) => {
             Some("the peer does not speak MPTCP, or something between takes it away".to_owned())
@@ -81,6 +86,7 @@ pub(super) fn run<'scope, 'env>(
     }
     course.attend(&control);
     course.read();
+    course.tell_too_late();
     Account {
         plain: None,
         subflows: course.tracker.account(),

@@ -68,6 +68,19 @@ impl Course<'_, '_> {
         }
     }
 
+    /// Names the paths over which a subflow was still being opened when the transfer was over.
+    pub(super) fn tell_too_late(&mut self) {
+        self.take_results();
+        for way in &self.ways {
+            if let State::Opening(address) = way.state {
+                let name = &way.path.name;
+                self.report.say(&format!(
+                    "no subflow over {name} ({address}): the transfer was over before"
+                ));
+            }
+        }
+    }
+
     pub(super) fn make_backup(&self, id: u32, name: &str) {
         let made = self.orders.as_ref().map(|orders| orders.make_backup(id));
         if let Some(Err(error)) = made {
