@@ -137,6 +137,15 @@ impl World {
     }
 }
 
+/// Over the first of these interfaces that works.
+fn handover(preferred: &[&str]) -> Config {
+    Config {
+        paths: Paths::Handover(preferred.iter().map(|&name| name.to_owned()).collect()),
+        most_subflows: 8,
+        ..Config::default()
+    }
+}
+
 fn mesh() -> Config {
     Config {
         paths: Paths::Fullmesh,
@@ -228,13 +237,7 @@ fn a_handover_to_the_next_interface_and_back() {
     if !inside("a_handover_to_the_next_interface_and_back") {
         return;
     }
-    let preferred = ["eth1", "eth2"].map(str::to_owned);
-    let config = Config {
-        paths: Paths::Handover(preferred.to_vec()),
-        most_subflows: 8,
-        ..Config::default()
-    };
-    let mut world = World::new(2, config);
+    let mut world = World::new(2, handover(&["eth1", "eth2"]));
     world.expect(&[1]);
     ip(&world.hosts.client, "addr del 10.0.1.2/24 dev eth1");
     world.expect(&[2]);
@@ -249,13 +252,7 @@ fn a_handover_to_the_interface_that_was_left_rather_than_to_an_unnamed_one() {
     if !inside("a_handover_to_the_interface_that_was_left_rather_than_to_an_unnamed_one") {
         return;
     }
-    let preferred = ["eth2", "eth1"].map(str::to_owned);
-    let config = Config {
-        paths: Paths::Handover(preferred.to_vec()),
-        most_subflows: 8,
-        ..Config::default()
-    };
-    let mut world = World::new(3, config);
+    let mut world = World::new(3, handover(&["eth2", "eth1"]));
     world.expect(&[2]);
     world.carry(300_000);
     ip(&world.hosts.client, "addr del 10.0.2.2/24 dev eth2");
@@ -270,13 +267,7 @@ fn a_handover_from_a_path_that_answers_no_more() {
     if !inside("a_handover_from_a_path_that_answers_no_more") {
         return;
     }
-    let preferred = ["eth1", "eth2"].map(str::to_owned);
-    let config = Config {
-        paths: Paths::Handover(preferred.to_vec()),
-        most_subflows: 8,
-        ..Config::default()
-    };
-    let mut world = World::new(2, config);
+    let mut world = World::new(2, handover(&["eth1", "eth2"]));
     world.expect(&[1]);
     world.hosts.silence(1);
     world.carry(300_000);
