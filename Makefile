@@ -3,15 +3,18 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-SOURCES := Cargo.toml Cargo.lock $(shell find crates '(' -name '*.rs' -o -name '*.[ch]' ')' -not -path '*/target/*') $(wildcard crates/*/Cargo.toml)
+SOURCES := Cargo.toml Cargo.lock $(shell find crates '(' -name '*.rs' -o -name '*.[ch]' ')' -not -path '*/target/*') $(shell find crates -name Cargo.toml)
 
 # Changes when the compiler for BPF programs comes or goes.
 CLANG_STAMP := $(VENV)/clang-$(if $(shell command -v clang),present,absent).stamp
 
-.PHONY: demo test lint wasm bench docs setup fast lock clean
+# What the static program for hosts is built for.
+HOST_TARGET := $(shell rustc -vV 2>/dev/null | sed -n 's/^host: //p')
+
+.PHONY: demo test lint wasm wheel host bench docs setup fast lock clean
 
 demo: setup
-	$(BIN)/mptcplab run lisbon/A1 --duration 5s --repeat 2
+	$(BIN)/mptcplab run lisbon/A1 --duration 5s --repeat 2 --html
 
 test: setup
 	cargo test --workspace --release --locked
@@ -28,6 +31,15 @@ lint: setup
 wasm:
 	.ci/wasm
 
+# A wheel, below target/wheels, tried out in an empty environment.
+wheel: setup
+	.ci/wheel
+
+# The program for hosts as one static file, target/host/mptcplab-host, to be copied anywhere.
+host:
+	RUSTFLAGS='-C target-feature=+crt-static' cargo build --quiet --release --locked --package mptcplab-host --target $(HOST_TARGET) --target-dir target/static
+	install -D -t target/host target/static/$(HOST_TARGET)/release/mptcplab-host
+
 # The pages that are made from the program itself.
 docs: setup
 	$(BIN)/python -m tests.docs.reference
@@ -38,10 +50,10 @@ docs: setup
 bench: setup
 	$(BIN)/python -m benches
 
-setup: $(VENV)/extension.stamp
+setup: $(VENV)/extension.stamp $(BIN)/mptcplab-host
 
 # The simulator about a fifth faster, by a profile of what it does: some minutes, once.
-fast: $(VENV)/packages.stamp
+fast: $(VENV)/packages.stamp $(BIN)/mptcplab-host
 	PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) crates/python/fast
 	@touch $(VENV)/extension.stamp
 
@@ -58,6 +70,10 @@ $(CLANG_STAMP): $(VENV)/packages.stamp
 
 $(VENV)/extension.stamp: $(VENV)/packages.stamp $(CLANG_STAMP) pyproject.toml $(SOURCES)
 	PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked --quiet
+	@touch $@
+
+$(BIN)/mptcplab-host: $(VENV)/packages.stamp $(CLANG_STAMP) $(SOURCES)
+	cargo install --quiet --locked --force --no-track --root $(VENV) --path crates/host/program
 	@touch $@
 
 # Pins every package anew, for every platform.

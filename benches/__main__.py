@@ -7,8 +7,10 @@ import json
 import os
 import platform
 import sys
+from dataclasses import replace
 
 from . import (
+    answer,
     broker,
     cross_check,
     experiments,
@@ -23,12 +25,14 @@ from . import (
     trace,
     ways,
 )
+from .effort import SHORTEST, Effort
 
 _BENCHES = {
     "fidelity": fidelity.measure,
     "throughput": throughput.measure,
     "ways": ways.measure,
     "set-up": set_up.measure,
+    "answer": answer.measure,
     "subflow": subflow.measure,
     "speed": speed.measure,
     "cross-check": cross_check.measure,
@@ -49,19 +53,28 @@ def main() -> int:
     )
     parser.add_argument("--repeat", type=int, default=5, help="runs of each (5)")
     parser.add_argument("--seconds", type=float, default=4.0, help="length of a run (4)")
+    parser.add_argument(
+        "--shortest",
+        action="store_true",
+        help="each once and as short as it can be: whether it works, not what it measures",
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object instead of tables")
     options = parser.parse_args()
     unknown = set(options.bench) - set(_BENCHES)
     if unknown:
         parser.error(f"no bench {', '.join(sorted(unknown))}: there are {', '.join(_BENCHES)}")
+    effort = SHORTEST if options.shortest else Effort(options.repeat, options.seconds)
+    usual = [name for name in _BENCHES if options.shortest or name not in _ON_REQUEST]
     results = {}
-    for name in options.bench or [name for name in _BENCHES if name not in _ON_REQUEST]:
+    for name in options.bench or usual:
         before = os.getloadavg()[0]
-        measured = _BENCHES[name](options.repeat, options.seconds)
+        measured = _BENCHES[name](effort)
+        if effort.shortest:
+            measured = [replace(each, target="", met=None) for each in measured]
         results[name] = measured
         if not options.json:
             print(f"\n## {name}\n")
-            print(_conditions(options.repeat, before), end="\n\n")
+            print(_conditions(effort.repeat, before), end="\n\n")
             print(figures.table(measured), flush=True)
     if options.json:
         rows = {name: [each.as_dict() for each in measured] for name, measured in results.items()}

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from mptcplab.recording import Recording
-from mptcplab.trace.json import to_json
 from mptcplab.trace.reading import read
+from mptcplab.trace.render.json import to_json
 from mptcplab.trace.views import view
 
 _RATES = {"fullmesh": "508.5 (31.2)", "application-opened": "151.4 (3.1)"}

@@ -3,6 +3,8 @@
 The kernel drops network namespaces after the process that held them has ended. To see when, this
 process counts them: it makes a user namespace, runs the lab inside, and afterwards sets the limit
 of network namespaces there to one. A new one is allowed as soon as none of the lab's is left.
+
+Only a process with one thread may make a user namespace: what starts threads is imported after it.
 """
 
 from __future__ import annotations
@@ -14,8 +16,6 @@ import sys
 import time
 from pathlib import Path
 
-from mptcplab.engine.kernel.lab import Lab
-
 _CLONE_NEWUSER = 0x1000_0000
 _CLONE_NEWNET = 0x4000_0000
 _LIMIT = Path("/proc/sys/user/max_net_namespaces")
@@ -24,12 +24,16 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 
 def main() -> None:
     """Prints a JSON object of spans in seconds."""
-    plan = json.load(sys.stdin)
+    described = json.load(sys.stdin)
     uid, gid = os.getuid(), os.getgid()
     _unshare(_CLONE_NEWUSER)
     Path("/proc/self/setgroups").write_text("deny")
     Path("/proc/self/uid_map").write_text(f"0 {uid} 1")
     Path("/proc/self/gid_map").write_text(f"0 {gid} 1")
+    from mptcplab.engine.kernel.lab import Lab
+    from mptcplab.plan import Plan
+
+    plan = Plan.model_validate(described)
     begun = time.perf_counter()
     lab = Lab(plan)
     rows = {row["record"]: row for row in lab.rows()}

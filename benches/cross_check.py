@@ -15,19 +15,22 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from mptcplab.engine.choice import KERNEL, SIM, refusals
+from mptcplab.engine.job import Engine, NullProgress
 from mptcplab.engine.kernel.engine import KernelEngine
-from mptcplab.engine.session import Choice, jobs
 from mptcplab.engine.sim.engine import SimEngine
-from mptcplab.engine.task import Engine, Silence
 from mptcplab.metrics import compare
 from mptcplab.recording import Description, Result
 from mptcplab.recording.result import ScenarioEntry, VariantEntry
-from mptcplab.scenario import Scenario, catalogue, load, with_duration
+from mptcplab.scenario import Scenario, catalogue, load
+from mptcplab.session import Choice, jobs
 
+from .effort import Effort
 from .figures import Figure, figure, quantile
+from .shortened import shortened
 
 REPORT = Path("out", "cross-check.md")
 _METRICS = ("goodput", "completion_s")
+_FEWEST = ("lisbon/A1", "birzeit/long-equal")
 _MEDIAN_APART, _P95_APART = 0.05, 0.15
 
 
@@ -47,15 +50,16 @@ class Compared:
         return self.sim / self.kernel - 1
 
 
-def measure(repeat: int, seconds: float) -> list[Figure]:
+def measure(effort: Effort) -> list[Figure]:
     """The differences of all variants of the catalogue."""
     every: list[Compared] = []
-    for entry in catalogue():
-        scenario = with_duration(load(entry.name), round(seconds * 1e9))
+    names = _FEWEST if effort.shortest else [entry.name for entry in catalogue()]
+    for name in names:
+        scenario = shortened(load(name), effort.seconds)
         variants = [v for v in scenario.variants if _both_can(scenario, v)]
         if variants:
-            print(f"{entry.name}: {', '.join(variants)}", flush=True)
-            every += _compared(scenario, variants, repeat)
+            print(f"{name}: {', '.join(variants)}", flush=True)
+            every += _compared(scenario, variants, effort.repeat)
     apart = [abs(one.difference) for one in every]
     goodputs = [abs(one.difference) for one in every if one.metric == "goodput"]
     REPORT.parent.mkdir(parents=True, exist_ok=True)
@@ -104,7 +108,7 @@ def _medians(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
     )
     result = Result.create(folder, described)
-    for failure in engine.execute(jobs(scenario, choice, result, captures=False), Silence()):
+    for failure in engine.execute(jobs(scenario, choice, result, captures=False), NullProgress()):
         print(f"warning: {name}: {failure}")
     found = {}
     for variant in compare(result):

@@ -20,6 +20,7 @@ from mptcplab._native import simulate
 from mptcplab.engine.compile import compile_plan
 from mptcplab.scenario import loads
 
+from .effort import Effort
 from .figures import Figure, figure
 
 EXPERIMENTS = 3000
@@ -43,22 +44,23 @@ VARIANTS = ("tcp-a", "tcp-b", "mptcp")
 Plan = dict[str, Any]
 
 
-def measure(_repeat: int, _seconds: float) -> list[Figure]:
+def measure(effort: Effort) -> list[Figure]:
     """Time for all of them, and what they say."""
+    experiments = effort.sized(EXPERIMENTS, 20)
     begun = time.perf_counter()
     with multiprocessing.get_context("spawn").Pool(initializer=_prepare) as pool:
-        outcomes = pool.map(_experiment, range(1, EXPERIMENTS + 1), chunksize=25)
+        outcomes = pool.map(_experiment, range(1, experiments + 1), chunksize=25)
     took_s = time.perf_counter() - begun
     known = [times for times in outcomes if all(times)]
     gains = [min(a, b) / both for a, b, both in known]
     return [
         figure(
-            f"{EXPERIMENTS} experiments on {os.cpu_count()} processors",
+            f"{experiments} experiments on {os.cpu_count()} processors",
             "s",
             [took_s],
             high=_LONGEST_S,
         ),
-        figure("a run", "ms", [1000 * took_s / (EXPERIMENTS * len(VARIANTS))]),
+        figure("a run", "ms", [1000 * took_s / (experiments * len(VARIANTS))]),
         figure("experiments in which all three downloads ended", "", [len(known) / len(outcomes)]),
         figure("time of the better path over MPTCP's, median", "", [statistics.median(gains)]),
         figure(
@@ -75,7 +77,7 @@ _plans: dict[str, Plan] = {}
 
 def _prepare() -> None:
     scenario = loads(_SCENARIO)
-    _plans.update({name: compile_plan(scenario, name, seed=1) for name in VARIANTS})
+    _plans.update({name: compile_plan(scenario, name, seed=1).to_json() for name in VARIANTS})
 
 
 def _experiment(seed: int) -> tuple[float, ...]:

@@ -15,6 +15,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from .effort import Effort
 from .figures import Figure, figure, quantile
 from .model import Wire, arrivals_ns, longest_busy_period
 from .one_link import PORT, Outcome, plan, run
@@ -86,10 +87,10 @@ class Probed:
         return last
 
 
-def measure(repeat: int, seconds: float) -> list[Figure]:
-    """All figures, over `repeat` runs of about `seconds` each."""
-    packets = round(seconds * 1e9 / _SERIALISATION_NS)
-    seeds = range(1, repeat + 1)
+def measure(effort: Effort) -> list[Figure]:
+    """All figures, over the runs of about so many seconds each."""
+    packets = round(effort.seconds * 1e9 / _SERIALISATION_NS)
+    seeds = range(1, effort.repeat + 1)
     half = [Probed(seed, packets // 2, 0.5) for seed in seeds]
     over = [Probed(seed, packets, 1.2) for seed in seeds]
     lossy = [

@@ -19,6 +19,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from .effort import Effort
 from .figures import Figure, figure
 
 _BYTES_A_SECOND = 1 << 29
@@ -32,7 +33,7 @@ Words = Callable[[int], list[str]]
 """A command line, from the port."""
 
 
-def measure(repeat: int, seconds: float) -> list[Figure]:
+def measure(effort: Effort) -> list[Figure]:
     """Gigabits a second of each, and the ratio to the faster of the others in the same turn."""
     ours = "mptcplab nc --tcp"
     ours_mptcp, loop = "mptcplab nc", "plain loop over MPTCP, 1 MiB"
@@ -55,14 +56,14 @@ def measure(repeat: int, seconds: float) -> list[Figure]:
             lambda port: [socat, "-u", "-b", "262144", "-", f"TCP:127.0.0.1:{port}"],
         )
     others = [name for name in programs if name not in (ours, ours_mptcp, loop)]
-    size = int(_BYTES_A_SECOND * seconds)
+    size = int(_BYTES_A_SECOND * effort.seconds)
     figures = []
     with tempfile.TemporaryDirectory() as folder:
         content = Path(folder, "content")
         _write(content, size)
         for source in ("file", "pipe"):
             rates: dict[str, list[float]] = {name: [] for name in programs}
-            for _ in range(repeat):
+            for _ in range(effort.repeat):
                 for name, (listen, send) in programs.items():
                     rates[name].append(_rate_gbps(listen, send, content, source, size))
             figures += [
@@ -75,7 +76,7 @@ def measure(repeat: int, seconds: float) -> list[Figure]:
                 if beside:
                     ratios = [
                         rates[name][turn] / max(rates[other][turn] for other in beside)
-                        for turn in range(repeat)
+                        for turn in range(effort.repeat)
                     ]
                     title = f"{source} to pipe, {name} over {what}"
                     figures.append(figure(title, "", ratios, target))

@@ -11,6 +11,7 @@ from typing import Any
 
 from mptcplab.engine.kernel.lab import Lab
 from mptcplab.engine.recorder import Row
+from mptcplab.plan import Plan
 
 CLIENT, SERVER = "10.0.1.1", "10.0.1.2"
 PORT = 5001
@@ -135,7 +136,7 @@ def plan(
 def run(described: dict[str, Any]) -> Outcome:
     """Runs a plan to its end."""
     before, begun = _children_s(), time.perf_counter()
-    lab = Lab(described)
+    lab = Lab(Plan.model_validate(described))
     try:
         rows = list(lab.rows())
         os.waitid(os.P_PID, lab.pid, os.WEXITED | os.WNOWAIT)

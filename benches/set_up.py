@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from .effort import Effort
 from .figures import Figure, figure
 from .one_link import interface, link, node
 
@@ -40,10 +41,10 @@ def network() -> dict[str, Any]:
     }
 
 
-def measure(repeat: int, _seconds: float) -> list[Figure]:
+def measure(effort: Effort) -> list[Figure]:
     """Set-up, tear-down, and the command line's start."""
-    runs = [_in_counted_namespace() for _ in range(repeat)]
-    help_s = [_help_s() for _ in range(repeat)]
+    runs = [_in_counted_namespace() for _ in range(effort.repeat)]
+    help_s = [_help_s() for _ in range(effort.repeat)]
     names = {
         "setup_s": "set-up, by the lab's account",
         "teardown_s": "tear-down, by the lab's account",

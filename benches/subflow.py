@@ -1,7 +1,7 @@
 """How long it takes from asking for a subflow to its being established.
 
-The path has a round trip of 10 ms by the emulator, and the program gives its orders itself. Beside
-it stands connect() over the same path, which is one round trip, too.
+The path has a round trip of 10 ms by the emulator, and the program gives its commands itself.
+Beside it stands connect() over the same path, which is one round trip, too.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from .effort import Effort
 from .figures import Figure, figure, quantile
 from .one_link import PORT, plan, run
 
@@ -19,9 +20,10 @@ _MOST_BEYOND_MS = 2
 _OPENS = 100
 
 
-def measure(repeat: int, _seconds: float) -> list[Figure]:
+def measure(effort: Effort) -> list[Figure]:
     """All opens of all runs."""
-    runs = [_times_ms(seed) for seed in range(1, repeat + 1)]
+    count = effort.sized(_OPENS, 3)
+    runs = [_times_ms(seed, count) for seed in range(1, effort.repeat + 1)]
     connects = [each for run in runs for each in run[0]]
     opens = [each for run in runs for each in run[1]]
     return [
@@ -39,13 +41,13 @@ def measure(repeat: int, _seconds: float) -> list[Figure]:
     ]
 
 
-def _times_ms(seed: int) -> tuple[list[float], list[float]]:
+def _times_ms(seed: int, count: int) -> tuple[list[float], list[float]]:
     with tempfile.TemporaryDirectory() as folder:
         told = Path(folder, "told")
         probe = [sys.executable, str(Path(__file__).with_name("subflow_probe.py"))]
         workload = {
             "kind": "command",
-            "argv": [*probe, "open", str(told), "{server}", str(PORT), str(_OPENS)],
+            "argv": [*probe, "open", str(told), "{server}", str(PORT), str(count)],
             "server_argv": [*probe, "serve", str(PORT)],
             "duration_ns": None,
         }

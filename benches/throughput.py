@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from .effort import Effort
 from .figures import Figure, figure
 from .one_link import plan, run
 
 
-def measure(repeat: int, seconds: float) -> list[Figure]:
+def measure(effort: Effort) -> list[Figure]:
     """Goodput and processor time, for packets of 1500 bytes and for offloaded segments."""
     rates: dict[bool, list[float]] = {False: [], True: []}
     cores: dict[bool, list[float]] = {False: [], True: []}
@@ -14,10 +15,10 @@ def measure(repeat: int, seconds: float) -> list[Figure]:
         "kind": "bulk",
         "way": "up",
         "streams": 1,
-        "duration_ns": round(seconds * 1e9),
+        "duration_ns": round(effort.seconds * 1e9),
         "bytes": None,
     }
-    for _ in range(repeat):
+    for _ in range(effort.repeat):
         for offload in (False, True):
             outcome = run(plan(workload, offload=offload))
             (transfer,) = outcome.of("transfers")

@@ -20,6 +20,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from .effort import Effort
 from .figures import Figure, figure
 from .made_captures import Shape, make
 
@@ -36,6 +37,7 @@ _SHAPES = (
 _VERSION_0 = Shape(6_000_000, version=0)
 """All that mptcptrace knows."""
 _PREFIX_PACKETS = 150_000
+_LEAST_PACKETS = 10_000
 _FEWEST_PER_SECOND, _FEWEST_BYTES_PER_SECOND = 3e6, 1e9
 _TSHARK_TIMES, _MPTCPTRACE_TIMES = 100, 4
 _OURS = """\
@@ -71,13 +73,17 @@ class _Run:
     peak_mb: float | None = None
 
 
-def measure(repeat: int, _seconds: float) -> list[Figure]:
+def measure(effort: Effort) -> list[Figure]:
     """Packets and bytes a second of each tool, its memory, and how many times faster ours is."""
     figures = []
     for shape in _SHAPES:
-        figures += _of(shape, repeat)
-    figures += _others(repeat)
+        figures += _of(_sized(shape, effort), effort.repeat)
+    figures += _others(effort)
     return figures
+
+
+def _sized(shape: Shape, effort: Effort) -> Shape:
+    return replace(shape, packets=effort.sized(shape.packets, _LEAST_PACKETS))
 
 
 def _of(shape: Shape, repeat: int) -> list[Figure]:
@@ -101,44 +107,45 @@ def _of(shape: Shape, repeat: int) -> list[Figure]:
     return figures
 
 
-def _others(repeat: int) -> list[Figure]:
+def _others(effort: Effort) -> list[Figure]:
     """The other tools and ours, in turn, packets a second of each and the ratio."""
-    prefix = replace(_HEADERS, packets=_PREFIX_PACKETS)
+    headers, version_0 = _sized(_HEADERS, effort), _sized(_VERSION_0, effort)
+    prefix = replace(headers, packets=effort.sized(_PREFIX_PACKETS, _LEAST_PACKETS))
     fields = [word for name in _MPTCP_FIELDS for word in ("-e", name)]
     tools: list[tuple[str, Shape, Shape, Callable[[Path], list[str]], float | None]] = [
         (
             "tshark -q -z conv,tcp",
-            _HEADERS,
+            headers,
             prefix,
             lambda file: ["tshark", "-n", "-q", "-r", str(file), "-z", "conv,tcp"],
             _TSHARK_TIMES,
         ),
         (
             "tshark with the MPTCP fields",
-            _HEADERS,
+            headers,
             prefix,
             lambda file: ["tshark", "-n", "-r", str(file), "-T", "fields", *fields],
             _TSHARK_TIMES,
         ),
-        ("tcptrace", _HEADERS, _HEADERS, lambda file: ["tcptrace", "-q", str(file)], None),
+        ("tcptrace", headers, headers, lambda file: ["tcptrace", "-q", str(file)], None),
         (
             "tcptrace -lW -r",
-            _HEADERS,
-            _HEADERS,
+            headers,
+            headers,
             lambda file: ["tcptrace", "-q", "-lWr", str(file)],
             None,
         ),
         (
             "mptcptrace, version 0",
-            _VERSION_0,
-            _VERSION_0,
+            version_0,
+            version_0,
             lambda file: ["mptcptrace", "-f", str(file)],
             _MPTCPTRACE_TIMES,
         ),
         (
             "mptcptrace -s, version 0",
-            _VERSION_0,
-            _VERSION_0,
+            version_0,
+            version_0,
             lambda file: ["mptcptrace", "-f", str(file), "-s"],
             _MPTCPTRACE_TIMES,
         ),
@@ -150,10 +157,10 @@ def _others(repeat: int) -> list[Figure]:
             continue
         our_file, their_file = _warm(ours), _warm(theirs)
         our_rates, their_rates = [], []
-        for _ in range(repeat):
+        for _ in range(effort.repeat):
             our_rates.append(_packets(ours) / _ours(our_file, 1).seconds)
             their_rates.append(_packets(theirs) / _timed(words(their_file), one_core=True))
-        part = "" if theirs == ours else f" (of {_PREFIX_PACKETS} packets)"
+        part = "" if theirs == ours else f" (of {theirs.packets} packets)"
         figures.append(figure(f"{name}{part}", "million packets/s", _millions(their_rates)))
         figures.append(figure(f"{name}: ours beside it", "million packets/s", _millions(our_rates)))
         ratio = statistics.median(our_rates) / statistics.median(their_rates)

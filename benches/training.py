@@ -5,26 +5,21 @@ The compiler then knows which way the branches mostly go. Nothing is measured he
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
 from mptcplab._native import simulate
 from mptcplab.engine.compile import compile_plan
-from mptcplab.scenario import Scenario, catalogue, load, with_duration
+from mptcplab.scenario import catalogue, load
+
+from .shortened import shortened
 
 _SECONDS = 4
 
 
 def main() -> None:
     for entry in catalogue():
-        scenario = _short(load(entry.name))
+        scenario = shortened(load(entry.name), _SECONDS)
         for variant in scenario.variants:
-            plan: dict[str, Any] = compile_plan(scenario, variant, seed=1)
-            simulate(json.dumps(plan), lambda _chunk: True)
-
-
-def _short(scenario: Scenario) -> Scenario:
-    return with_duration(scenario, _SECONDS * 1_000_000_000)
+            plan = compile_plan(scenario, variant, seed=1)
+            simulate(plan.model_dump_json(), lambda _chunk: True)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Two ways of getting frames from a namespace and back, compared by a program of their own.
 
-`crates/emu/benches/ways.rs` moves frames between two namespaces by the same loop over TAP devices
-and over AF_PACKET sockets; this runs it and reads what it prints.
+`crates/lab/engine-kernel/benches/ways.rs` moves frames between two namespaces by the same loop over
+TAP devices and over AF_PACKET sockets; this runs it and reads what it prints.
 """
 
 from __future__ import annotations
@@ -10,14 +10,16 @@ import json
 import subprocess
 from pathlib import Path
 
+from .effort import Effort
 from .figures import Figure, figure
 
 
-def measure(repeat: int, seconds: float) -> list[Figure]:
+def measure(effort: Effort) -> list[Figure]:
     """Goodput and processor time of both ways, measured in turn."""
-    command = ["cargo", "bench", "--quiet", "--locked", "-p", "mptcplab-emu", "--bench", "ways"]
+    bench = ["-p", "mptcplab-engine-kernel", "--bench", "ways"]
+    command = ["cargo", "bench", "--quiet", "--locked", *bench]
     output = subprocess.run(
-        [*command, "--", str(repeat), str(seconds)],
+        [*command, "--", str(effort.repeat), str(effort.seconds)],
         cwd=Path(__file__).parents[1],
         stdout=subprocess.PIPE,
         text=True,

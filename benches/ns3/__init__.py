@@ -18,16 +18,17 @@ from mptcplab import _native
 from mptcplab.engine.compile import compile_plan
 from mptcplab.scenario import loads
 
+from ..effort import Effort
 from ..figures import Figure, figure
 
 _HERE = Path(__file__).parent
 _ENVIRONMENT = _HERE / "venv"
-_SIMULATED_S = 100.0
-_SCENARIO = f"""\
+_SIMULATED_S = 100
+_SCENARIO = """\
 name: bulk
 hosts:
-  client: {{interfaces: {{a: {{}}}}}}
-  server: {{interfaces: {{a: {{}}}}}}
+  client: {interfaces: {a: {}}}
+  server: {interfaces: {a: {}}}
 links:
   a:
     between: [client.a, server.a]
@@ -36,34 +37,36 @@ links:
     framing: 2 B
     queue: 167 packets
 traffic:
-  - bulk: {{from: client, to: server, way: up, duration: {_SIMULATED_S:g} s}}
+  - bulk: {from: client, to: server, way: up, duration: SECONDS s}
 variants:
-  tcp: {{protocol: tcp, via: a}}
+  tcp: {protocol: tcp, via: a}
 repetitions: 1
 """
 """As in `program.py`; ns-3's point-to-point header has 2 bytes."""
 
 
-def measure(repeat: int, _seconds: float) -> list[Figure]:
-    """Both simulators, one after the other, `repeat` times."""
+def measure(effort: Effort) -> list[Figure]:
+    """Both simulators, one after the other, as often as asked."""
     interpreter = _environment()
     ours, theirs = [], []
-    for _ in range(repeat):
-        ours.append(_ours())
-        theirs.append(_theirs(interpreter))
+    simulated_s = effort.sized(_SIMULATED_S, 1)
+    for _ in range(effort.repeat):
+        ours.append(_ours(simulated_s))
+        theirs.append(_theirs(interpreter, simulated_s))
     ratios = [b["processor_s"] / a["processor_s"] for a, b in zip(ours, theirs, strict=True)]
     figures = []
     for name, runs in (("mptcplab", ours), ("ns-3", theirs)):
         used = [run["processor_s"] for run in runs]
-        rates = [run["bytes"] * 8 / _SIMULATED_S / 1e6 for run in runs]
-        figures.append(figure(f"{name}: processor time of {_SIMULATED_S:g} s", "s", used))
+        rates = [run["bytes"] * 8 / simulated_s / 1e6 for run in runs]
+        figures.append(figure(f"{name}: processor time of {simulated_s} s", "s", used))
         figures.append(figure(f"{name}: goodput", "Mbit/s", rates))
     figures.append(figure("processor time, ns-3 over mptcplab", "", ratios, 20.0))
     return figures
 
 
-def _ours() -> dict[str, float]:
-    plan = json.dumps(compile_plan(loads(_SCENARIO), "tcp", seed=1))
+def _ours(simulated_s: int) -> dict[str, float]:
+    text = _SCENARIO.replace("SECONDS", str(simulated_s))
+    plan = compile_plan(loads(text), "tcp", seed=1).model_dump_json()
     chunks: list[bytes] = []
 
     def take(chunk: bytes) -> bool:
@@ -78,9 +81,9 @@ def _ours() -> dict[str, float]:
     return {"processor_s": used, "bytes": transfer["bytes"]}
 
 
-def _theirs(interpreter: Path) -> dict[str, float]:
+def _theirs(interpreter: Path, simulated_s: int) -> dict[str, float]:
     ended = subprocess.run(
-        [interpreter, _HERE / "program.py", str(_SIMULATED_S)],
+        [interpreter, _HERE / "program.py", str(simulated_s)],
         stdout=subprocess.PIPE,
         # The wheel complains there about symbols of its own.
         stderr=subprocess.DEVNULL,

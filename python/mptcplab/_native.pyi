@@ -1,8 +1,10 @@
 """The extension module: a thin Python face of the crates."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from ipaddress import IPv4Address, IPv6Address
 from typing import NoReturn
+
+from mptcplab.engine.algorithms import CongestionControl, Scheduler
 
 class SimulationError(Exception):
     """A plan that cannot be simulated; the message says why."""
@@ -89,22 +91,130 @@ class Connection:
     def window_end(self) -> int:
         """The end of the peer's receive window."""
 
-Scheduler = Callable[[Connection], tuple[int, int] | None]
-"""Gives the place of a subflow and the bytes of new data that it gets, or None to wait."""
+class Window:
+    """The congestion window of a TCP connection or a subflow."""
+
+    bytes: int
+    """cwnd; from one segment to 2^40."""
+
+    slow_start_threshold_bytes: int
+    """ssthresh; 2^64 - 1 until the first loss, and set from two segments to 2^40."""
+
+    @property
+    def segment_bytes(self) -> int:
+        """Largest payload of a segment."""
+
+    @property
+    def in_slow_start(self) -> bool:
+        """Whether the window is below the slow start threshold."""
+
+class PathView:
+    """A subflow of the connection, as a coupled congestion control sees it."""
+
+    @property
+    def is_self(self) -> bool:
+        """The one to which the event happened."""
+
+    @property
+    def window_bytes(self) -> int:
+        """Congestion window (cwnd)."""
+
+    @property
+    def slow_start_threshold_bytes(self) -> int:
+        """Slow start threshold (ssthresh)."""
+
+    @property
+    def segment_bytes(self) -> int:
+        """Largest payload of a segment."""
+
+    @property
+    def smoothed_rtt_ns(self) -> int:
+        """SRTT; 0 before the first sample."""
+
+    @property
+    def min_rtt_ns(self) -> int:
+        """Smallest round trip of the recent past (minutes)."""
+
+    @property
+    def in_flight_bytes(self) -> int:
+        """Bytes in flight."""
+
+    @property
+    def bytes_since_loss(self) -> int:
+        """Bytes delivered since the last loss."""
+
+    @property
+    def bytes_between_losses(self) -> int:
+        """Bytes delivered between the last two losses."""
+
+class Ack:
+    """An acknowledgement that delivered data, outside of loss recovery or after a timeout."""
+
+    @property
+    def now_ns(self) -> int:
+        """When it arrived."""
+
+    @property
+    def acknowledged_bytes(self) -> int:
+        """Bytes newly delivered, cumulatively or selectively."""
+
+    @property
+    def rtt_ns(self) -> int | None:
+        """Round trip of the newest data that it delivered; None where that was retransmitted."""
+
+    @property
+    def smoothed_rtt_ns(self) -> int:
+        """SRTT, this sample included; 0 before the first."""
+
+    @property
+    def min_rtt_ns(self) -> int:
+        """Smallest round trip of the recent past (minutes)."""
+
+    @property
+    def in_flight_bytes(self) -> int:
+        """Bytes in flight after it."""
+
+    @property
+    def window_limited(self) -> bool:
+        """The window limited what was sent lately; one that does not limit must not grow."""
+
+    @property
+    def acknowledged(self) -> int:
+        """SND.UNA as an offset in the stream, after it."""
+
+    @property
+    def next(self) -> int:
+        """SND.NXT as an offset in the stream: a round trip ends when it is acknowledged."""
+
+    @property
+    def paths(self) -> list[PathView]:
+        """The established subflows of the connection; empty where the control is not coupled."""
+
+class CongestionEvent:
+    """A loss, an ECN echo or a timeout: at most once a window."""
+
+    @property
+    def now_ns(self) -> int:
+        """When it was noticed."""
+
+    @property
+    def in_flight_bytes(self) -> int:
+        """Bytes in flight before it was noticed."""
+
+    @property
+    def smoothed_rtt_ns(self) -> int:
+        """SRTT; 0 before the first sample."""
+
+    @property
+    def cause(self) -> str:
+        """`loss`, `ecn-echo` or `timeout`."""
+
+    @property
+    def paths(self) -> list[PathView]:
+        """The established subflows of the connection; empty where the control is not coupled."""
 
 def lab_main() -> NoReturn:
     """Run the plan that stands on the first line of standard input, and end the process."""
-
-def congestion_controls() -> list[tuple[str, str]]:
-    """Give the coupled ones by name, each with `absent`, `loaded`, `held` or `present`.
-
-    `loaded` stays until it is unloaded, `held` as long as a `HeldControl` of some process, and
-    `present` was loaded by others, or by whom cannot be told without privileges.
-
-    Raises:
-        BpfError: the kernel does not tell.
-
-    """
 
 def hold_congestion_control(name: str) -> HeldControl:
     """Register a coupled one, or take part in its registration, until the result is closed.
@@ -114,69 +224,18 @@ def hold_congestion_control(name: str) -> HeldControl:
 
     """
 
-def load_congestion_control(name: str) -> None:
-    """Register a coupled one until it is unloaded.
-
-    Raises:
-        BpfError: it cannot be loaded, or is registered already.
-
-    """
-
-def unload_congestion_control(name: str) -> None:
-    """Unregister one that was loaded.
-
-    Raises:
-        BpfError: it was not loaded.
-
-    """
-
-class PathManagerError(Exception):
-    """The path manager cannot work here; the text says why, and the mend."""
-
-class PathManager:
-    """A path manager for the network namespace of the thread that makes it.
-
-    It hears of connections from then on. Where it takes charge it sets
-    `net.mptcp.path_manager=userspace`, and gives the setting back when it is gone.
-
-    Raises:
-        PathManagerError: it cannot work here.
-
-    """
-
-    def __init__(self, config: str, takes_charge: bool) -> None: ...
-    def run(self, tell: Callable[[str, str | None], None]) -> None:
-        """Work until it is stopped.
-
-        `tell` is given each order as JSON, and why the kernel refused it, where it did.
-
-        Raises:
-            PathManagerError: the kernel tells nothing any more.
-
-        """
-
-    def stop(self) -> None:
-        """End it, from any thread."""
-
-def netcat(options: str) -> int:
-    """Run netcat with the standard input, output and error of this process; give its exit status.
-
-    `options` is a JSON object. Meanwhile Ctrl-C and a polite kill belong to netcat, if the caller
-    has no other thread.
-
-    Raises:
-        ValueError: the options are none.
-
-    """
-
 def simulate(
-    plan_json: str, take: Callable[[bytes], bool], scheduler: Scheduler | None = None
+    plan_json: str,
+    take: Callable[[bytes], bool],
+    scheduler: Scheduler | None = None,
+    congestion_controls: Mapping[str, Callable[[], CongestionControl]] = ...,
 ) -> None:
     """Run a plan in virtual time.
 
     `take` is given the rows of the recording as JSON lines, some at a time, the last one `done`.
     Where it returns false, or raises, the run ends there. `scheduler` decides for the hosts whose
-    scheduler is called `supplied` in the plan.
+    scheduler is called `supplied` in the plan. `congestion_controls` make those that the plan calls
+    by these names, one for each TCP connection and subflow.
 
     Raises:
         SimulationError: the plan cannot be read, or asks for what there is not in the simulator.

@@ -16,3 +16,12 @@ def names(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
         return getattr(import_module(f"{package}.{homes[name]}"), name)
 
     return find
+
+
+def call(place: str, *arguments: Any) -> Any:
+    """Calls a function by its full name, which is loaded now.
+
+    For what a notebook shows of an object, which is made by packages that build on the object's.
+    """
+    module, _, name = place.rpartition(".")
+    return getattr(import_module(module), name)(*arguments)

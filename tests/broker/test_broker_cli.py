@@ -103,6 +103,9 @@ def test_mistakes_are_named(tmp_path: Path) -> None:
     assert "--user: 'nobody-of-this-name': there is no user" in refusal(
         "--user", "nobody-of-this-name"
     )
+    for folder in (".", str(tmp_path)):
+        told = refusal("--socket", folder)
+        assert f"--socket {folder}: is a folder: name the socket in it" in told
     lost = tmp_path / "nosuch" / "folder" / "b.sock"
     for also in ([], ["--check"]):
         assert f"there is no folder {tmp_path / 'nosuch'}" in refusal("--socket", str(lost), *also)

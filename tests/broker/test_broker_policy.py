@@ -83,6 +83,13 @@ limits:
         ("rules: [{users: all, announce: sometimes}]", '"sometimes": known: no, own, any'),
         ("rules: [{users: all, backup: maybe}]", "expected true or false"),
         ("rules: [{users: all, interfaces: [a-name-of-sixteen]}]", "no name of an interface"),
+        *(
+            (
+                f'rules:\n  - users: all\n    interfaces:\n      - eth0\n      - "{name}"',
+                "policy.yaml:5: rules.0.interfaces.1: ",
+            )
+            for name in ["", ".", "..", "a b", "a\\nb", "a\\tb", "a/b", "a:1", "a%d", "\u00e0"]
+        ),
         ("- users: all", "policy.yaml:1: a policy is a mapping"),
         ("limits: {}", "policy.yaml:1: rules: missing"),
         ("rules: []\nrules: []", "policy.yaml:2: rules: given twice (first in line 1)"),
@@ -90,6 +97,12 @@ limits:
 )
 def test_mistakes_are_named_with_place_and_mend(text: str, message: str) -> None:
     assert any(message in problem for problem in problems(text)), problems(text)
+
+
+@pytest.mark.parametrize("name", ["wlp3s0", "eth0.100", "veth@1", "w*", "..*", "\u00e9th0"])
+def test_names_that_an_interface_can_have_are_taken(name: str) -> None:
+    policy, _ = parse_policy(f'rules: [{{users: all, interfaces: ["{name}"]}}]', "policy.yaml")
+    assert policy.rules[0].interfaces == [name]
 
 
 def test_a_policy_that_cannot_be_read_is_named(tmp_path: Path) -> None:

@@ -5,6 +5,8 @@ python -m tests.docs.reference        writes it anew
 
 from __future__ import annotations
 
+import json
+import subprocess
 from collections.abc import Iterator
 from enum import Enum
 from pathlib import Path
@@ -13,6 +15,7 @@ import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 from mptcplab.cli.app import app
+from mptcplab.cli.host_program import COMMANDS, find_program
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference.md"
 BEGIN, END = "<!-- commands: made by `make docs` -->\n", "<!-- end of commands -->\n"
@@ -22,7 +25,7 @@ def commands_text() -> str:
     """The section of each command, in the order of `mptcplab --help`."""
     group = typer.main.get_command(app)
     assert isinstance(group, TyperGroup)
-    return "\n".join(_sections(group))
+    return "\n".join([*_sections(group), *_host_sections()])
 
 
 def with_commands(page: str) -> str:
@@ -36,8 +39,24 @@ def _sections(group: TyperGroup, prefix: str = "") -> Iterator[str]:
     for command in group.commands.values():
         if isinstance(command, TyperGroup):
             yield from _sections(command, f"{prefix}{command.name} ")
-        else:
+        elif command.name not in COMMANDS:
             yield _section(command, prefix)
+
+
+def _host_sections() -> Iterator[str]:
+    """The commands that `mptcplab-host` carries out, as it describes them itself."""
+    program = find_program()
+    assert program is not None, "mptcplab-host is not installed: make setup"
+    told = subprocess.run([program, "reference"], stdout=subprocess.PIPE, check=True).stdout
+    for command in json.loads(told):
+        if command["name"].split()[0] in COMMANDS:
+            name, usage, about = command["name"], command["usage"], command["about"]
+            lines = [f"### `{name}`", "", f"    mptcplab {usage}", "", f"{about}.", ""]
+            rows = [
+                _row(f"`{row['name']}`", f"{row['meaning']}.", row["default"])
+                for row in command["options"]
+            ]
+            yield "\n".join([*lines, "| | meaning | default |", "|---|---|---|", *rows, ""])
 
 
 def _section(command: object, prefix: str) -> str:

@@ -77,7 +77,7 @@ def test_every_scenario_that_is_only_shown_is_good() -> None:
 def test_the_program_in_rust_is_the_example_of_the_crate() -> None:
     page = ROOT / "docs/howto/subflows.md"
     (shown,) = [block.body for block in blocks(page) if block.language == "rust"]
-    example = ROOT / "crates/subflow/examples/subflows.rs"
+    example = ROOT / "crates/host/subflow/examples/subflows.rs"
     assert shown == example.read_text(encoding="utf-8")
 
 

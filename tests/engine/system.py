@@ -86,6 +86,16 @@ def mptcp_missing() -> str | None:
     return None
 
 
+@cache
+def ipv6_missing() -> str | None:
+    """Why there are no MPTCP sockets of IPv6; null if there are."""
+    try:
+        socket.socket(socket.AF_INET6, socket.SOCK_STREAM, socket.IPPROTO_MPTCP).close()
+    except OSError as error:
+        return f"no MPTCP sockets of IPv6: {error.strerror}"
+    return None
+
+
 needs_namespaces = pytest.mark.skipif(
     namespaces_refused() is not None, reason=str(namespaces_refused())
 )

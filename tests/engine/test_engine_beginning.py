@@ -9,9 +9,9 @@ from tests.engine.system import needs_mptcp
 from tests.engine.worlds import TCP, two_paths
 
 from mptcplab.engine.compile import Capture, compile_plan
+from mptcplab.engine.job import EngineError
 from mptcplab.engine.kernel.lab import Lab
 from mptcplab.engine.recorder import Row
-from mptcplab.engine.task import EngineError
 from mptcplab.recording import Recording
 from mptcplab.scenario import load
 

@@ -277,3 +277,71 @@ def test_a_refusal_names_all_variants_that_it_is_of() -> None:
         "x.yaml:11: variants.one.set.hosts.client.congestion_control: variants one, two: "
         "the sim engine has no congestion control bbr: use the kernel engine (--engine kernel)"
     )
+
+
+LOAD = "Or load it into the kernel: as a module, or by BPF (`mptcplab cc load FILE`)"
+IN_PYTHON = "Or write it in Python (docs/howto)"
+NEITHER = "neither engine can run all of this: take it out"
+
+
+@pytest.mark.usefixtures("able")
+@pytest.mark.parametrize("engine", [EngineName.KERNEL, EngineName.SIM, EngineName.AUTO])
+def test_an_engine_is_named_as_the_mend_only_where_it_can_run_it(
+    engine: EngineName, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(refuse, "has_congestion_control", lambda name: name != "vegas")
+    one = scenario({"CLIENT": ", congestion_control: vegas"})
+    key = "x.yaml:2: hosts.client.congestion_control: "
+    assert message(engine, one).splitlines() == [
+        f"{key}this kernel has no congestion control vegas (it has: cubic reno): {NEITHER}. {LOAD}",
+        f"{key}the sim engine has no congestion control vegas: {NEITHER}",
+    ]
+
+
+@pytest.mark.usefixtures("able")
+@pytest.mark.parametrize("engine", [EngineName.KERNEL, EngineName.SIM])
+def test_an_engine_is_no_mend_for_other_keys_either(engine: EngineName) -> None:
+    one = scenario(
+        {
+            "TRAFFIC": "command: {on: client, run: 'true'}",
+            "LINK": ", middleboxes: [{corrupt: {probability: 1 %}}]",
+        }
+    )
+    assert message(engine, one).splitlines() == [
+        f"x.yaml:6: links.a.middleboxes: the kernel engine has no middleboxes: {NEITHER}",
+        f"x.yaml:10: traffic.0.command: the sim engine runs no programs: {NEITHER}",
+    ]
+
+
+@pytest.mark.usefixtures("able")
+@pytest.mark.parametrize("engine", [EngineName.KERNEL, EngineName.SIM])
+def test_where_each_variant_has_its_engine_both_is_the_mend(engine: EngineName) -> None:
+    one = scenario({"EVENTS": VARIANTS})
+    lines = message(engine, one).splitlines()
+    assert len(lines) == 2
+    for line in lines:
+        assert line.endswith(
+            f"{NEITHER}, or run each variant where it can be run (--engine both)"
+        ), line
+
+
+@pytest.mark.usefixtures("able")
+def test_the_kernel_runs_every_name_that_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = scenario({"CLIENT": ", congestion_control: mycc, mptcp: {scheduler: bpf_burst}"})
+    assert message(EngineName.KERNEL, one).splitlines() == [
+        "x.yaml:2: hosts.client.mptcp.scheduler: this kernel has no MPTCP scheduler bpf_burst "
+        f"(it has: default): {NEITHER}. {LOAD}",
+        "x.yaml:2: hosts.client.congestion_control: the sim engine has no congestion control mycc "
+        f"(it has: reno cubic lia olia balia wvegas): {NEITHER}. {IN_PYTHON}",
+        "x.yaml:2: hosts.client.mptcp.scheduler: the sim engine has no MPTCP scheduler bpf_burst "
+        f"(it has: default lowest-rtt round-robin redundant blest ecf): {NEITHER}. {IN_PYTHON}",
+    ]
+    monkeypatch.setattr(refuse, "schedulers", lambda: ["default", "bpf_burst"])
+    assert choose(EngineName.AUTO, one, ["mptcp"]) == choice.Choice({KERNEL: ("mptcp",)})
+
+
+@pytest.mark.usefixtures("able")
+def test_a_name_that_resembles_one_is_asked_about(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(refuse, "has_congestion_control", lambda name: name != "cubicc")
+    one = scenario({"CLIENT": ", congestion_control: cubicc"})
+    assert f'{NEITHER}. Did you mean "cubic"? {LOAD}' in message(EngineName.KERNEL, one)

@@ -1,5 +1,6 @@
 """A run that cannot be ends with exit status 1 and a sentence, never with a traceback."""
 
+import json
 import subprocess
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from tests.engine.launch import run
 from tests.engine.system import needs_mptcp
 from tests.engine.worlds import MPTCP, TCP, two_paths
 
-from mptcplab.recording import Recording
+from mptcplab.recording import Recording, Status
 
 pytestmark = needs_mptcp
 needs_cell = pytest.mark.skipif(cell_refused() is not None, reason=str(cell_refused()))
@@ -55,15 +56,50 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
 
 
 @needs_cell
-@pytest.mark.parametrize("more", [[], ["--capture"]])
-def test_a_full_disk_is_named(tmp_path: Path, more: list[str]) -> None:
+@pytest.mark.parametrize("more", [[], ["--capture"], ["--json"], ["--workers", "2"]])
+@pytest.mark.parametrize("engine", ["kernel", "sim"])
+def test_a_full_disk_is_named_and_what_is_left_tells_of_it(
+    tmp_path: Path, engine: str, more: list[str]
+) -> None:
     scenario = two_paths(tmp_path, "full", TRAFFIC + TCP)
-    out = tmp_path / "out"
+    out, left = tmp_path / "out", tmp_path / "left"
     out.mkdir()
-    cell = [*CELL, *shell([f"mount -t tmpfs -o size=32k tmpfs {out}"], [])]
-    words = refusal(run(["run", scenario, "--out", out, *more], tmp_path, prefix=cell))
-    assert f"{out}/tcp/1" in words
-    assert "No space left on device" in words
+    then = f'"$@" || status=$?; cp -r {out} {left}; exit $status'
+    kept = ["sh", "-c", then, "sh"]
+    cell = [*CELL, *shell([f"mount -t tmpfs -o size=32k tmpfs {out}"], kept)]
+    words: list[str | Path] = [
+        "run",
+        scenario,
+        "--engine",
+        engine,
+        "--repeat",
+        "1",
+        "--out",
+        out,
+        *more,
+    ]
+    ended = run(words, tmp_path, prefix=cell)
+    told = refusal(ended)
+    assert f"full, variant tcp: {out}/tcp/1/" in told
+    assert "cannot be written: No space left on device" in told
+    names = sorted(path.name for path in (left / "tcp/1").iterdir())
+    if "--capture" in more:
+        names = [name for name in names if not name.endswith(".pcapng")]
+    assert names == ["manifest.json"]
+    manifest = Recording.open(left / "tcp/1").manifest
+    assert manifest.status is Status.FAILED
+    assert manifest.warnings[-1].startswith(f"{out}/tcp/1/")
+    assert manifest.warnings[-1].endswith(": cannot be written: No space left on device")
+    assert manifest.warnings[-1] in told
+    reported = run(["report", left, "--json"], tmp_path)
+    assert reported.returncode == 0, reported.stderr
+    (variant,) = json.loads(reported.stdout)["variants"]
+    assert variant["warnings"] == [
+        "0 of 1 repetitions complete",
+        f"repetition 1 failed: {'; '.join(manifest.warnings)}",
+    ]
+    if "--json" in more:
+        assert json.loads(ended.stdout)["variants"] == [variant]
 
 
 def test_a_congestion_control_that_the_kernel_lacks_is_named(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from tests.engine.worlds import two_paths
 
 from mptcplab.engine import EngineError
 from mptcplab.engine import run as run_once
-from mptcplab.engine.sim.engine import Worker
+from mptcplab.engine.sim.process import Worker
 from mptcplab.recording import Recording, Status
 from mptcplab.recording.tables import TABLES
 from mptcplab.scenario import load, with_duration

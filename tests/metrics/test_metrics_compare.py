@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.metrics.plans import carrier, end, two_paths
+from tests.metrics.plans import carrier, end, interface, link, node, two_paths
 from tests.recording.handmade import (
     SECOND,
     Protocol,
@@ -19,6 +19,7 @@ from mptcplab.metrics import DEFINITIONS, compare, definition_of, judge
 from mptcplab.recording import Lab, Result, Status, Writer
 from mptcplab.recording.manifest import Json
 
+VARIED = "vary_start_ns"
 VARIANTS: list[tuple[str, Protocol]] = [("tcp-wifi", "tcp"), ("tcp-eth", "tcp"), ("mptcp", "mptcp")]
 
 
@@ -34,6 +35,7 @@ def add(
     joins: int = 1,
     error: str | None = None,
     engine: str = "kernel",
+    settings: Json | None = None,
 ) -> None:
     """A download of 10 s that carries so many Mbit/s over each interface."""
     total = sum(carried_mbps.values())
@@ -52,7 +54,7 @@ def add(
         made.recording_folder(variant, repetition),
         {"transfers": [row], "subflow_samples": subflows},
         manifest(variant, protocol, repetition, plan, warnings).model_copy(
-            update={"engine": engine}
+            update={"engine": engine, "settings": settings or {}}
         ),
         status,
     )
@@ -130,6 +132,17 @@ def test_a_repetition_that_still_runs_is_named(tmp_path: Path) -> None:
     assert mptcp.warnings == ("0 of 1 repetitions complete", "repetition 1 is still running")
 
 
+def test_a_repetition_without_a_manifest_is_named(tmp_path: Path) -> None:
+    made = result(tmp_path / "out", description([("mptcp", "mptcp")], repetitions=2))
+    add(made, "mptcp", "mptcp", 1, {"eth": 90})
+    Writer(made.recording_folder("mptcp", 2), manifest())
+    [mptcp] = compare(made)
+    assert mptcp.warnings == (
+        "1 of 2 repetitions complete",
+        "repetition 2 has no manifest: it has not ended, was killed, or could not be written",
+    )
+
+
 def test_interrupted_repetitions_count_where_there_is_nothing_else_and_it_is_said(
     tmp_path: Path,
 ) -> None:
@@ -177,8 +190,27 @@ def test_repetitions_that_are_one_run_are_said_to_be(
     add(made, "tcp", "tcp", 1, {"eth": 90}, engine=engine)
     add(made, "tcp", "tcp", 2, {"eth": second}, engine=engine)
     [tcp] = compare(made)
-    sentence = "all 2 repetitions are one run: nothing in the scenario is left to chance"
+    sentence = (
+        "all 2 repetitions are one run: nothing in the scenario is left to chance, so there is "
+        "nothing to repeat"
+    )
     assert tcp.warnings == ((sentence,) if told else ())
+    assert tcp.sample_size == (1 if told else 2)
+    assert tcp.metrics["goodput"].samples == (90.0, second)
+    assert (tcp.metrics["goodput"].ci95 is None) == told
+    assert (tcp.paths[0].goodput_mbps.ci95 is None) == told
+
+
+def test_starts_that_change_no_figure_are_told_as_such(tmp_path: Path) -> None:
+    made = result(tmp_path / "out", description([("tcp", "tcp")], repetitions=2))
+    for repetition in (1, 2):
+        add(made, "tcp", "tcp", repetition, {"eth": 90}, engine="sim", settings={VARIED: 5})
+    [tcp] = compare(made)
+    assert tcp.sample_size == 1
+    assert tcp.warnings == (
+        "all 2 repetitions have the same figures: only when traffic starts is left to chance, and "
+        "nothing depends on it",
+    )
 
 
 def test_an_interrupted_transfer_has_not_failed(tmp_path: Path) -> None:
@@ -240,8 +272,8 @@ def test_a_link_away_from_the_clients_has_no_recovery_and_the_reason_says_so(
         carrier(6 * SECOND, "core is back", 2, up=True),
     ]
     plan = two_paths(*events)
-    plan["nodes"] += [{"name": name, "interfaces": [{"name": "core"}]} for name in ("r1", "r2")]  # type: ignore[operator]
-    plan["links"] += [{"name": "core", "ends": [end(2, 0), end(3, 0)]}]  # type: ignore[operator]
+    plan["nodes"] += [node(name, interface("core")) for name in ("r1", "r2")]  # type: ignore[operator]
+    plan["links"] += [link("core", end(2, 0), end(3, 0))]  # type: ignore[operator]
     samples = [
         {"t_ns": t * SECOND, "node": node, "interface": name, "rx_bytes": t * 1000, "tx_bytes": 0}
         for t in range(20)

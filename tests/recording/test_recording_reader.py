@@ -71,10 +71,6 @@ def empty(folder: Path) -> None:
     folder.mkdir()
 
 
-def one_recording(folder: Path) -> None:
-    record(folder, {})
-
-
 def garbage(folder: Path) -> None:
     folder.mkdir()
     (folder / "result.json").write_bytes(os.urandom(100))
@@ -104,7 +100,6 @@ def newer(folder: Path) -> None:
     [
         (no_folder, "out: no such folder; give the folder of a result"),
         (empty, "out: not a result: it holds no result.json"),
-        (one_recording, "out: not a result: it is one recording; give the result that holds it"),
         (garbage, "result.json: Invalid JSON: .*; the file is damaged or foreign"),
         (truncated, "result.json: Invalid JSON: .*; the file is damaged or foreign"),
         (foreign, "result.json: scenario: Field required; the file is damaged or foreign"),
@@ -150,7 +145,7 @@ def foreign_table(path: Path) -> None:
         (Path.unlink, r"events\.parquet: the table is missing"),
         (truncate_table, r"events\.parquet: the table is damaged: "),
         (scribble_table, r"events\.parquet: the table is damaged: "),
-        (foreign_table, r"events\.parquet: columns differ from the format in colour"),
+        (foreign_table, r"events\.parquet: the column t_ns is missing"),
     ],
 )
 def test_a_table_that_cannot_be_read_is_an_error_that_names_it(
@@ -178,3 +173,22 @@ def test_importing_a_package_loads_no_heavy_library(package: str) -> None:
     code = f"import sys, mptcplab.{package}; print(sorted({heavy} & set(sys.modules)))"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout == "[]\n"
+
+
+def test_a_recording_by_itself_is_a_result_of_one_run(tmp_path: Path) -> None:
+    record(tmp_path / "alone", {}, manifest(variant="tcp", protocol="tcp"))
+    for folder in (tmp_path / "alone", str(tmp_path / "alone")):
+        opened = Result.open(folder)
+        assert opened.description.scenario.name == "test/hand"
+        assert [(one.name, one.protocol) for one in opened.variants] == [("tcp", "tcp")]
+        (recording,) = opened.recordings("tcp")
+        assert recording.folder == tmp_path / "alone"
+        assert opened.without_manifest("tcp") == []
+
+
+def test_a_recording_of_a_result_is_refused_with_the_result_s_name(tmp_path: Path) -> None:
+    result(tmp_path / "out", description([("tcp", "tcp")]))
+    record(tmp_path / "out/tcp/1", {}, manifest(variant="tcp", protocol="tcp"))
+    told = f"1: not a result: it is one recording; give the result that holds it, {tmp_path}/out$"
+    with pytest.raises(RecordingError, match=told):
+        Result.open(tmp_path / "out/tcp/1")

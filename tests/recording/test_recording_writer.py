@@ -2,7 +2,11 @@
 
 import json
 import os
+import re
+import resource
 import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -101,6 +105,36 @@ def test_warnings_are_kept_once_each_in_their_order(tmp_path: Path) -> None:
         writer.warn(sentence)
     assert writer.finish(Status.FAILED, 1.0).warnings == ("first", "second")
     assert Recording.open(tmp_path / "r").manifest.status is Status.FAILED
+
+
+@contextmanager
+def files_of_at_most(size_bytes: int) -> Iterator[None]:
+    """Lets no file of this process grow larger."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size_bytes, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.parametrize("is_seen", [True, False])
+def test_a_table_that_cannot_be_written_leaves_a_manifest_that_names_it(
+    tmp_path: Path, is_seen: bool
+) -> None:
+    folder = tmp_path / "r"
+    writer = Writer(folder, manifest(warnings=("first",)))
+    if is_seen:
+        writer.ready(Lab(pid=os.getpid(), nodes={}))
+    for number in range(5000):
+        writer.row("latencies", {"rtt_ns": number * number * number})
+    named = f"{folder}/latencies.parquet: cannot be written: File too large"
+    with files_of_at_most(8000), pytest.raises(RecordingError, match=f"^{re.escape(named)}$"):
+        writer.finish(Status.COMPLETE, 20.0)
+    assert names(folder) == ["manifest.json"]
+    left = Recording.open(folder).manifest
+    assert (left.status, left.duration_s, left.lab) == (Status.FAILED, 20.0, None)
+    assert left.warnings == ("first", named)
 
 
 def test_a_folder_that_holds_something_is_refused(tmp_path: Path) -> None:

@@ -5,13 +5,16 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.report.sample import sample
 
 from mptcplab.recording import RecordingError, Result
+from mptcplab.recording.tables import TABLES
 from mptcplab.report import report, to_html, to_json
+from mptcplab.report.series import course
 
 JUNK = st.one_of(
     st.none(),
@@ -88,3 +91,50 @@ def test_a_damaged_table_is_an_error_that_names_it(whole: Path, tmp_path: Path) 
     model = report(Result.open(tmp_path / "out"))
     with pytest.raises(RecordingError, match=r"mptcp/1/link_samples\.parquet: the table is damag"):
         to_html([model])
+
+
+def with_nulls(whole: Path, folder: Path, table: str, columns: list[str]) -> Path:
+    """A copy of the result in which these columns of a table are null in every row."""
+    shutil.copytree(whole, folder)
+    path = folder / "mptcp" / "1" / f"{table}.parquet"
+    types = TABLES[table].schema
+    nothing = [pl.lit(None, types[name]).alias(name) for name in columns]
+    pl.read_parquet(path).with_columns(nothing).write_parquet(path)
+    return folder
+
+
+KNOWN = ("transfers", "deliveries", "subflow_samples", "interface_samples", "link_samples")
+
+
+@pytest.mark.parametrize("table", KNOWN)
+def test_a_table_of_nulls_is_an_error_that_names_it(
+    whole: Path, tmp_path: Path, table: str
+) -> None:
+    folder = with_nulls(whole, tmp_path / "out", table, TABLES[table].schema.names())
+    rows = pl.read_parquet(folder / "mptcp" / "1" / f"{table}.parquet").height
+    key = TABLES[table].keys[0]
+    message = (
+        rf"mptcp/1/{table}\.parquet: the table is damaged: {rows} of {rows} rows have no {key}$"
+    )
+    with pytest.raises(RecordingError, match=message):
+        to_html([report(Result.open(folder))])
+
+
+@pytest.mark.parametrize(
+    ("table", "column"), [(table, name) for table in KNOWN for name in TABLES[table].schema]
+)
+@pytest.mark.filterwarnings("error")
+def test_a_column_of_nulls_is_an_error_that_names_its_table_or_does_no_harm(
+    whole: Path, tmp_path: Path, table: str, column: str
+) -> None:
+    folder = with_nulls(whole, tmp_path / "out", table, [column])
+    problem = None
+    try:
+        model = report(Result.open(folder))
+        json.dumps(to_json(model), allow_nan=False)
+        for variant in model.variants:
+            course(variant)
+    except RecordingError as error:
+        problem = str(error)
+    assert (problem is not None) == (column in TABLES[table].keys)
+    assert problem is None or f"{table}.parquet: the table is damaged" in problem

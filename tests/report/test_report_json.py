@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from tests.report.sample import sample
 
 from mptcplab.metrics.statistics import Estimate
+from mptcplab.recording.result import Change
 from mptcplab.report import report, side_by_side, to_json
 from mptcplab.report.json import _estimate
 
@@ -29,6 +31,10 @@ def output(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         report(sample(folder / "sim", engine="sim", wifi_mbps=80)),
     ]
     (pair,) = side_by_side(reports)
+    change = Change(path="links.wifi.delay", own="1 ms", here="20 ms")
+    scenario = reports[0].description.scenario.model_copy(update={"changes": (change,)})
+    described = reports[0].description.model_copy(update={"scenario": scenario})
+    reports[0] = replace(reports[0], description=described)
     return to_json(reports[0]) | {"beside": to_json(reports[1], pair)["beside"]}
 
 
@@ -45,12 +51,15 @@ def keys(value: object, place: str = "") -> Iterator[str]:
 
 def test_every_key_is_documented_and_every_documented_key_is_there(output: dict[str, Any]) -> None:
     rows = [line.split("`")[1] for line in DOCUMENT.read_text().splitlines() if line[:3] == "| `"]
-    assert set(keys(output)) == set(rows) - {"mean", "ci95", "samples"}
+    commands = {row for row in rows if row.startswith("variants[].commands[].")}
+    assert set(keys(output)) == set(rows) - {"mean", "ci95", "samples"} - commands
     assert set(output["variants"][0]["goodput_mbps"]) == {"mean", "ci95", "samples"}
 
 
 def test_the_figures_are_those_of_the_metrics(output: dict[str, Any]) -> None:
     assert output["scenario"] == "test/hand"
+    assert output["folder"].endswith("/kernel")
+    assert output["changes"] == [{"path": "links.wifi.delay", "own": "1 ms", "here": "20 ms"}]
     assert [(v["name"], v["protocol"]) for v in output["variants"]] == [
         ("tcp-wifi", "tcp"),
         ("tcp-eth", "tcp"),

@@ -12,12 +12,14 @@ from tests.metrics.plans import carrier, two_paths
 from tests.recording.handmade import SECOND, description, manifest, record, result, transfer
 from tests.report.sample import sample
 
-from mptcplab.metrics import compare
+from mptcplab.metrics import Sides, Verdict, compare
 from mptcplab.report import Report, report, to_html, to_terminal
 from mptcplab.report import model as model_module
 from mptcplab.report.canvas import Mark
+from mptcplab.report.chosen import representative
 from mptcplab.report.html import topology
-from mptcplab.report.series import course, representative
+from mptcplab.report.series import course
+from mptcplab.report.terminal import verdict_numbers
 
 
 @pytest.fixture(scope="module")
@@ -39,8 +41,9 @@ def printed(model: Report) -> list[str]:
 
 def test_the_answer_is_computed_from_the_metrics(model: Report) -> None:
     assert model.answer == (
-        "mptcp carried 109.5 ± 2.5 Mbit/s, 100.0 % of the sum of the single paths "
-        "(tcp-wifi 42.0, tcp-eth 67.5).",
+        "mptcp was faster than the best path alone (tcp-eth): 109.5 ± 2.5 Mbit/s, 1.62 times "
+        "67.5 ± 0.0 Mbit/s.",
+        "That is 100.0 % of the sum of the single paths (tcp-wifi 42.0, tcp-eth 67.5).",
         "Its payload went 38.4 % over wifi, 61.6 % over eth.",
         "Delivery over mptcp went on through the failure.",
         "1 of 3 findings hold, 1 does not, 1 is undecided.",
@@ -55,7 +58,7 @@ def test_the_terminal_shows_variants_paths_references_findings_and_warnings(mode
     assert "mptcp eth 67.5 ± 0.0 61.6 ± 1.4" in lines
     assert "mptcp goodput 146.0 Mbit/s 109.5 ± 2.5 Mbit/s" in lines
     assert "mptcp recovery_s.eth 15.0 s 1.00 ± 0.00 s table 6.4" in lines
-    assert "not held mptcp.recovery_s > 1 s (0 > 1)" in lines
+    assert "not held mptcp.recovery_s > 1 s (0, not > 1)" in lines
     assert "undecided mptcp.completion_s < 1 s (mptcp.completion_s has no value)" in lines
 
 
@@ -63,6 +66,26 @@ def test_one_repetition_has_no_interval(tmp_path: Path) -> None:
     lines = printed(report(sample(tmp_path / "out", repetitions=1)))
     assert "one run each" in lines
     assert "tcp-wifi 41.0 – 0 – 0 1" in lines
+
+
+@pytest.mark.parametrize(
+    ("sides", "shown"),
+    [
+        ([Sides(11.84, ">", 19.04, held=False)], "(11.84, not > 19.04)"),
+        ([Sides(25.1, ">", 18.8, held=True)], "(25.1 > 18.8)"),
+        (
+            [Sides(2.0, "<", 3.0, held=True), Sides(3.0, "<", 1.0, held=False)],
+            "(2 < 3 and 3, not < 1)",
+        ),
+        ([Sides(None, ">", 1.0, held=None)], "(– > 1)"),
+        ([Sides(1.0, "==", 1.00001, held=False)], "(1, not == 1.0000100000000001)"),
+        ([Sides(1.0, "<", 1.0, held=False)], "(1, not < 1)"),
+    ],
+)
+def test_a_comparison_that_is_false_does_not_read_as_if_it_were_true(
+    sides: list[Sides], shown: str
+) -> None:
+    assert verdict_numbers(Verdict("", None, tuple(sides), None)) == shown
 
 
 class Elements(HTMLParser):
@@ -206,37 +229,6 @@ def test_a_table_wider_than_the_terminal_is_divided(model: Report) -> None:
     heads = [line.split()[0] for line in text.splitlines() if line.strip().startswith("variant")]
     assert len(heads) > 2
     assert "…" not in text
-
-
-def test_copies_on_several_paths_are_told_of_beside_the_goodput(
-    tmp_path: Path, model: Report
-) -> None:
-    made = result(tmp_path / "out", description([("mptcp", "mptcp")], 1))
-    rows = [
-        {
-            "t_ns": 10 * SECOND,
-            "node": "client",
-            "subflow": f"10.0.{path}.1:4000-10.0.{path}.2:5001",
-            "bytes_received": 125_000_000,
-        }
-        for path in (1, 2)
-    ]
-    row = transfer(protocol="mptcp", end_ns=10 * SECOND, bytes=125_000_000)
-    tables: dict[str, list[dict[str, object]]] = {"transfers": [row], "subflow_samples": rows}
-    folder = made.recording_folder("mptcp", 1)
-    record(folder, tables, manifest("mptcp", "mptcp", 1, two_paths()))
-    console = Console(file=StringIO(), width=200, color_system=None)
-    redundant = report(made)
-    to_terminal([redundant], console)
-    text = console.file.getvalue()  # type: ignore[attr-defined]
-    lines = [" ".join(line.split()) for line in text.splitlines()]
-    assert f"by path. {model_module.COPIES_NOTE}" in lines
-    assert "mptcp wifi 50.0 100.0 50.0" in lines
-    page = to_html([redundant])
-    assert model_module.COPIES_NOTE in page
-    assert '<td class="figure">50.0</td><td class="figure">100.0</td>' in page
-    assert not model.has_copies
-    assert model_module.COPIES_NOTE not in to_html([model])
 
 
 def test_a_warning_of_several_variants_is_said_once(

@@ -71,7 +71,7 @@ def test_each_entry_says_what_it_is_and_compiles(entry: Entry) -> None:
     assert scenario.description
     assert scenario.expect
     for variant in scenario.variants:
-        assert compile_plan(scenario, variant, seed=1)["traffic"]
+        assert compile_plan(scenario, variant, seed=1).traffic
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
@@ -79,7 +79,7 @@ def test_mptcp_variants_expect_more_than_one_path(entry: Entry) -> None:
     scenario = load(entry.name)
     for name, variant in scenario.variants.items():
         plan = compile_plan(scenario, name, seed=1)
-        joins = max(item["expected_joins"] for item in plan["traffic"])
+        joins = max(item.expected_joins for item in plan.traffic)
         assert (joins > 0) == (variant.protocol == "mptcp" and name not in SHORT | BY_EVENTS)
 
 

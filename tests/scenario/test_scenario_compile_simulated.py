@@ -42,13 +42,13 @@ def two_paths(variant: str = "mptcp", **parts: str) -> Any:
     text = TWO_PATHS
     for mark in ("CLIENT", "LINK", "MORE"):
         text = text.replace(mark, parts.get(mark, ""))
-    return compile_plan(loads(text), variant, seed=1)
+    return compile_plan(loads(text), variant, seed=1).to_json()
 
 
 def routes(ecmp: str, router: str) -> list[tuple[str, str]]:
     made = compile_plan(loads(DIAMOND.replace("ECMP", ecmp)), "mptcp", seed=1)
-    (node,) = [node for node in made["nodes"] if node["name"] == router]
-    return [(route["to"]["address"], route["via"]) for route in node["routes"]]
+    (node,) = [node for node in made.nodes if node.name == router]
+    return [(str(route.to.address), str(route.via)) for route in node.routes]
 
 
 def test_a_router_has_one_way_unless_it_may_use_equal_ones() -> None:
@@ -157,7 +157,7 @@ def test_an_application_opens_subflows_to_an_address_that_it_reaches() -> None:
     text = TWO_PATHS.replace("duration: 1 s}", "duration: 1 s, subflows: client.b}")
     for mark, made_of in (("CLIENT", manager), ("LINK", ""), ("MORE", "")):
         text = text.replace(mark, made_of)
-    (traffic,) = compile_plan(loads(text), "mptcp", seed=1)["traffic"]
+    (traffic,) = compile_plan(loads(text), "mptcp", seed=1).to_json()["traffic"]
     # The connection itself goes to 10.0.1.2.
     assert traffic["subflows"] == [{"source": "10.0.2.1", "target": "10.0.2.2"}]
     assert traffic["expected_joins"] == 1
@@ -190,7 +190,7 @@ def test_the_time_limit_knows_the_rate_of_the_sender() -> None:
     text = TWO_PATHS.replace("bulk: {from: client, to: server, duration: 1 s}", size)
     for mark in ("CLIENT", "LINK", "MORE"):
         text = text.replace(mark, "")
-    made = compile_plan(loads(text), "mptcp", seed=1)
+    made = compile_plan(loads(text), "mptcp", seed=1).to_json()
     # Ten times 8 s, and a minute.
     assert made["time_limit_ns"] == 140_000_000_000
 
@@ -201,8 +201,8 @@ def test_a_new_duration_is_one_of_the_datagrams_too() -> None:
     for mark in ("CLIENT", "LINK"):
         text = text.replace(mark, "")
     made = compile_plan(with_duration(loads(text), 10_000_000_000), "mptcp", seed=1)
-    assert made["traffic"][1]["start_ns"] == 2_000_000_000
-    assert made["traffic"][1]["workload"]["duration_ns"] == 5_000_000_000
+    assert made.traffic[1].start_ns == 2_000_000_000
+    assert made.traffic[1].duration_ns == 5_000_000_000
 
 
 def test_a_new_duration_moves_the_events_that_a_variant_sets() -> None:
@@ -211,6 +211,6 @@ def test_a_new_duration_moves_the_events_that_a_variant_sets() -> None:
     for mark in ("CLIENT", "LINK"):
         text = text.replace(mark, "")
     scenario = with_duration(loads(text), 4_000_000_000)
-    (event,) = compile_plan(scenario, "b", seed=1)["events"]
+    (event,) = compile_plan(scenario, "b", seed=1).to_json()["events"]
     assert event["at_ns"] == 2_000_000_000
-    assert compile_plan(scenario, "a", seed=1)["events"] == []
+    assert compile_plan(scenario, "a", seed=1).to_json()["events"] == []

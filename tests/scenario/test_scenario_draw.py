@@ -4,9 +4,9 @@ from xml.etree import ElementTree
 import pytest
 
 from mptcplab.scenario import Entry, catalogue, load, loads, with_overrides
-from mptcplab.scenario.draw import draw_svg, draw_text
-from mptcplab.scenario.draw_layout import lay_out
 from mptcplab.scenario.network import build
+from mptcplab.scenario.topology import draw_svg, draw_text
+from mptcplab.scenario.topology.layout import lay_out
 
 TEXT = "{http://www.w3.org/2000/svg}text"
 A1 = """\

@@ -124,10 +124,14 @@ def test_a_variant_is_checked_with_its_own_values_only() -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("5\nx\n", "t.mahi:2: 'x' is no time in milliseconds"),
-        ("5\n4\n", "t.mahi:2: 4 ms comes after 5 ms"),
+        ("5\nx\n", "t.mahi:2: is no time in milliseconds, such as 25"),
+        ("5\n4\n", "t.mahi:2: is earlier than the line before it"),
         ("\n", "t.mahi: holds no time"),
         ("0\n0\n", "t.mahi: ends at 0 ms; its last time is its length"),
+        (
+            "7\n" * 83_113,
+            "t.mahi:83112: more than 83111 lines for 7 ms: the largest rate is 1000 Gbit/s",
+        ),
     ],
 )
 def test_traces_that_cannot_be_replayed(tmp_path: Path, content: str, message: str) -> None:
@@ -299,3 +303,44 @@ def test_no_value_anywhere_raises_anything_but_scenario_errors(data: st.DataObje
     else:
         return
     assert named
+
+
+LARGEST = "the largest rate is 1000 Gbit/s"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (
+            "carrier: eth, up: false",
+            "link: eth, change: {rate: 2 Gbit/s, down: {rate: 1001 Gbit/s}}",
+            f'x.yaml:21: events.0.change.down.rate: "1001 Gbit/s": {LARGEST}',
+        ),
+        (
+            "duration: 10 s",
+            "duration: 10 s, rate: 1001 Gbit/s",
+            f'x.yaml:19: traffic.0.bulk.rate: "1001 Gbit/s": {LARGEST}',
+        ),
+        (
+            "bulk: {from: client, to: server",
+            "datagrams: {from: client, to: server, rate: 1001 Gbit/s",
+            f'x.yaml:19: traffic.0.datagrams.rate: "1001 Gbit/s": {LARGEST}',
+        ),
+        (
+            "mptcp: {}",
+            "mptcp: {set: {links.eth.rate: 1001 Gbit/s}}",
+            f'x.yaml:24: variants.mptcp.set.links.eth.rate: "1001 Gbit/s": {LARGEST}',
+        ),
+    ],
+)
+def test_a_rate_above_the_largest_is_refused_wherever_it_stands(
+    old: str, new: str, message: str
+) -> None:
+    assert messages(GOOD.replace(old, new)) == [message]
+
+
+def test_an_override_above_the_largest_rate_is_refused_and_the_largest_is_taken() -> None:
+    good = loads(GOOD, "x.yaml")
+    with pytest.raises(ScenarioError, match=f'--set links.wifi.rate: "1001 Gbit/s": {LARGEST}'):
+        with_overrides(good, {"links.wifi.rate": "1001 Gbit/s"})
+    assert with_overrides(good, {"links.wifi.rate": "1000 Gbit/s"}).links["wifi"].rate == 10**12

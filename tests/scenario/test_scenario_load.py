@@ -177,9 +177,13 @@ def test_a_new_duration_is_refused_where_it_cannot_be_worked_in() -> None:
         with_duration(scenario, SECOND)
 
 
-def test_a_new_duration_is_nothing_to_other_traffic() -> None:
-    scenario = load("birzeit/short-equal")
-    assert with_duration(scenario, SECOND) is scenario
+def test_a_new_duration_is_refused_where_no_traffic_has_one() -> None:
+    with pytest.raises(ScenarioError) as refused:
+        with_duration(load("birzeit/short-equal"), SECOND)
+    assert str(refused.value) == (
+        "--duration: birzeit/short-equal has no bulk transfer and no datagrams to set it of: only "
+        "http"
+    )
 
 
 def test_every_key_has_its_line() -> None:

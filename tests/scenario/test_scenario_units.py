@@ -109,6 +109,13 @@ def test_a_mistaken_rate_is_mended_to_one_that_can_be_read(text: str, suggestion
     assert parse_rate(suggestion) > 0, caught.value
 
 
+def test_a_bare_time_is_mended_by_the_unit_that_is_usual_there() -> None:
+    with pytest.raises(UnitError, match='did you mean "5 ms"'):
+        parse_time("5")
+    with pytest.raises(UnitError, match='did you mean "5 s"'):
+        parse_time("5", usual="s")
+
+
 def test_an_enormous_exponent_is_refused_at_once() -> None:
     with pytest.raises(UnitError):
         parse_time("1e999999999 s")

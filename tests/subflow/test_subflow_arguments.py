@@ -60,7 +60,7 @@ def test_the_text_of_an_option_is_its_bytes() -> None:
 
 
 def test_every_error_of_the_crate_has_a_class() -> None:
-    source = (ROOT / "crates/subflow/src/error.rs").read_text(encoding="utf-8")
+    source = (ROOT / "crates/host/subflow/src/error.rs").read_text(encoding="utf-8")
     variants = source.partition("pub enum Error {")[2].partition("\n}\n")[0]
     names = set(re.findall(r"^    (\w+)(?:,| \{)$", variants, re.MULTILINE))
     assert len(names) > 20

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from mptcplab.subflow import SubflowError, errors
 
-HEADER = Path(__file__).parents[2] / "crates/subflow-c/include/mptcplab_subflow.h"
+HEADER = Path(__file__).parents[2] / "crates/host/subflow-c/include/mptcplab_subflow.h"
 OF_C_ALONE = {"invalid", "fault"}
 
 

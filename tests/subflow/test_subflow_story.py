@@ -13,7 +13,7 @@ from tests.subflow.inside import inside
 from mptcplab import subflow
 from mptcplab.subflow import Event, Events, SubflowError
 
-TOLD = Path(__file__).parents[2] / "crates/subflow/tests/story/told.txt"
+TOLD = Path(__file__).parents[2] / "crates/host/subflow/tests/story/told.txt"
 NOBODY = "10.0.2.77"
 """An address of link 2 behind which nobody is, so that nobody answers."""
 

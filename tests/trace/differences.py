@@ -48,7 +48,8 @@ class Mismatch(NamedTuple):
 
 
 def _sequence(pair: Pair) -> tuple[object, object]:
-    return pair.ours["sequence"] % 2**32, pair.theirs["sequence"]
+    number = pair.ours["sequence"]
+    return None if number is None else number % 2**32, pair.theirs["sequence"]
 
 
 def _acknowledgement(pair: Pair) -> tuple[object, object]:
@@ -152,7 +153,15 @@ def _opened_by_server(pair: Pair) -> bool:
     return pair.reckoned.get("opener") == "server"
 
 
+def _is_ignored(pair: Pair) -> bool:
+    return bool(pair.ours["kind"] == "not_acceptable")
+
+
 DIFFERENCES: tuple[Difference, ...] = (
+    *(
+        Difference("segment that its receiver ignores", column, _is_ignored)
+        for column in ("sequence", "acknowledgement", "window_bytes")
+    ),
     Difference("data checksum", "mptcp", lambda pair: pair.theirs["data_checksum"] is not None),
     Difference("window of a reset", "window_bytes", _is_reset),
     Difference(

@@ -27,16 +27,20 @@ class _Direction:
     disturbed: int = 0
     """Below lies what was sent again, came late or was acknowledged selectively."""
 
-    def begin(self, sequence: int) -> None:
-        """The first that is seen of it, unless something was."""
-        if self.next is None:
+    synchronised: bool = False
+    """Its SYN was seen."""
+
+    def begin(self, sequence: int, *, syn: bool = False) -> None:
+        """The first that is seen of it, unless something was; its SYN, whatever came before."""
+        if self.next is None or (syn and not self.synchronised):
             self.next = self.acknowledged = sequence
+        self.synchronised |= syn
 
 
 def reckon(rows: list[Row]) -> list[dict[str, Any]]:
     """For each segment: `new_bytes`, `newly_acknowledged_bytes`, `in_flight_bytes`, and more.
 
-    - in flight are sequence numbers, SYN and FIN with them
+    - in flight is data, without SYN and FIN
     - `selective_bytes` of them are in the last SACK
     - `holes`: some of what is in flight was captured late or not at all, or sent again
     - `again`: bytes of the segment were seen before
@@ -52,7 +56,7 @@ def _reckon(flows: dict[tuple[int, str], _Direction], row: Row) -> dict[str, Any
     own = flows[row["stream"], row["source"]]
     peer = flows[row["stream"], row["destination"]]
     flags = row["flags"]
-    own.begin(row["sequence"])
+    own.begin(row["sequence"], syn="S" in flags)
     acknowledged, disturbed = 0, False
     peer.reset |= "R" in flags
     if "A" in flags:
@@ -70,11 +74,13 @@ def _reckon(flows: dict[tuple[int, str], _Direction], row: Row) -> dict[str, Any
         own.fin = end
     if row["payload_bytes"] or "S" in flags or "F" in flags:
         own.next = max(own.next, edge)
+    # Neither SYN, which is number 0, nor FIN is data.
+    fin = own.fin is not None and own.fin == own.next - 1 and own.fin >= own.acknowledged
     return {
         "frame": row["frame"],
         "new_bytes": new,
         "newly_acknowledged_bytes": acknowledged,
-        "in_flight_bytes": max(0, own.next - own.acknowledged),
+        "in_flight_bytes": max(0, own.next - fin - max(1, own.acknowledged)),
         "holes": own.disturbed > own.acknowledged
         or bool(own.seen.missing(max(1, own.acknowledged), own.next)),
         "selective_bytes": sum(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mptcplab.trace.columns import Column, Kind, Table
+from mptcplab.tables.schema import Column, Kind, Table
 from mptcplab.trace.matching import FIELDS, WORDS
 from mptcplab.trace.tables import TABLES
 

@@ -21,7 +21,7 @@ from tests.trace.world import (
     World,
 )
 
-from mptcplab.trace.columns import Kind, Table
+from mptcplab.tables.schema import Kind, Table
 from mptcplab.trace.tables import TABLES
 
 Row = dict[str, Any]

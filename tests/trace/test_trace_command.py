@@ -86,7 +86,8 @@ def test_events_are_lines(tables: Path) -> None:
         (["--filter", "bites > 1"], 'did you mean "bytes"?'),
         (["--connection", "one"], "write numbers, such as 0 or 0,3"),
         (["--connection", "9"], "no connection has the number 9"),
-        (["--from", "2"], "--from: a time needs a unit"),
+        (["--from", "2"], '--from: a time needs a unit: did you mean "2 s"?'),
+        (["--from", "20s", "--to", "10s"], "--to 10s lies before --from 20s: both count from the"),
         (["--html", "/nowhere/at/all.html"], "its folder does not exist"),
     ],
 )
@@ -153,6 +154,9 @@ def test_the_other_ends_capture_tells_delay_and_loss(tmp_path: Path) -> None:
         "offset_uncertainty_ns",
         "drift_ppm",
         "drift_uncertainty_ppm",
+        "drift_apart_ppm",
+        "consistent",
+        "same",
     }
     assert sum(row["lost"] for row in found["paths"]) == 12
     assert {row["subflow"] for row in found["choices"]} == {0, 1, 2}

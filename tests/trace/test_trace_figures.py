@@ -9,7 +9,7 @@ from tests.trace.world import SECOND
 from mptcplab.trace import open_tables, view
 from mptcplab.trace.figures import cumulative, round_trips, rtt_by_sequence
 from mptcplab.trace.handover import SCHEMA, handovers
-from mptcplab.trace.json import intervals
+from mptcplab.trace.render.json import intervals
 
 BIN = SECOND // 10
 

@@ -10,6 +10,9 @@ from tests.trace.handmade.captures import Frame
 from tests.trace.handmade.talks import TALKS
 from tests.trace.ours import Tables, analyse
 
+from mptcplab.trace import open_tables
+from mptcplab.trace.render.cells import read_lines
+
 _WHERE = ["frame", "interface"]
 _KINDS: dict[str, Callable[[Sequence[Frame]], bytes]] = {
     "microseconds.pcap": lambda frames: captures.pcap(frames, nanoseconds=False),
@@ -48,8 +51,44 @@ def test_every_kind_of_file_tells_the_same(kind: str, talk: str, tmp_path: Path)
     plain = captures.write(tmp_path / "plain.pcap", captures.pcap(frames))
     file = captures.write(tmp_path / kind, _KINDS[kind](frames))
     one, other = (analyse([each], tmp_path / f"of-{each.name}") for each in (plain, file))
-    _same(one, other)
+    _same(one, other, but=["layers"])
+    layers = {"vlan.pcap": "VLAN", "qinq.pcap": "VLAN VLAN"}.get(kind)
+    assert other["packets"]["layers"].to_list() == [layers] * len(frames)
     assert one["packets"].height == len(frames)
+
+
+def _in_gre(packet: bytes) -> bytes:
+    """A packet within GRE (RFC 2784) over IPv4."""
+    kind = b"\x86\xdd" if packet[0] >> 4 == 6 else b"\x08\x00"
+    length = (24 + len(packet)).to_bytes(2, "big")
+    header = b"\x45\0" + length + b"\0\0\0\0\x40\x2f\0\0\xc0\0\2\1\xc0\0\2\2"
+    return header + b"\0\0" + kind + packet
+
+
+@pytest.mark.parametrize("talk", ["v1", "v0-ipv6"])
+def test_a_connection_within_a_tunnel_is_that_without_it(talk: str, tmp_path: Path) -> None:
+    frames = _frames(talk)
+    plain = captures.write(tmp_path / "plain.pcap", captures.pcap(frames))
+    wrapped = [frame._replace(packet=_in_gre(frame.packet)) for frame in frames]
+    file = captures.write(tmp_path / "gre.pcap", captures.pcap(wrapped))
+    one, other = (analyse([each], tmp_path / f"of-{each.name}") for each in (plain, file))
+    _same(one, other, but=["layers"])
+    assert one["packets"]["layers"].null_count() == len(frames)
+    assert other["packets"]["layers"].to_list() == ["IPv4 GRE"] * len(frames)
+    assert (one.capture["layers"], other.capture["layers"]) == ({}, {"IPv4 GRE": len(frames)})
+    lines = [line for line, _ in read_lines(open_tables(other.folder).capture)]
+    assert f"Within tags and tunnels: {len(frames)} IPv4 GRE." in lines
+
+
+def test_a_link_type_that_is_not_known_is_named(tmp_path: Path) -> None:
+    content = bytearray(captures.pcap(_frames("v1")))
+    content[20:24] = (105).to_bytes(4, "little")
+    tables = analyse([captures.write(tmp_path / "air.pcap", bytes(content))], tmp_path / "tables")
+    capture = open_tables(tables.folder).capture
+    assert capture.unknown_link_types == {"IEEE802_11 (105)": capture.frames}
+    assert tables.capture["interfaces"][0]["link_type_name"] == "IEEE802_11"
+    told = f"Link types that are not known: {capture.frames} IEEE802_11 (105)."
+    assert (told, True) in list(read_lines(capture))
 
 
 @pytest.mark.parametrize("workers", [1, 2])

@@ -12,10 +12,11 @@ from typer.testing import CliRunner
 
 from mptcplab.cli.app import app
 from mptcplab.trace import TraceError, open_tables, series, view
-from mptcplab.trace.html import to_html
-from mptcplab.trace.ladder import FIRST, LAST, Ladder, Step, ladder
-from mptcplab.trace.ladder_svg import ladder_svg
-from mptcplab.trace.plots import looks, plots
+from mptcplab.trace.render.axes import looks
+from mptcplab.trace.render.html import to_html
+from mptcplab.trace.render.ladder import FIRST, LAST, Ladder, Step, ladder
+from mptcplab.trace.render.ladder_svg import ladder_svg
+from mptcplab.trace.render.plots import plots
 
 TITLES = (
     "Data sequence numbers over time, server → client",
@@ -80,11 +81,65 @@ def test_points_that_fall_on_one_place_are_drawn_once(tables: Path) -> None:
 def test_throughput_adds_up_to_what_was_carried(tables: Path) -> None:
     chosen = view(open_tables(tables))
     samples = chosen.samples.filter(connection=0)
-    lines = series.throughput(samples, "server", chosen.origin_ns)
+    connection = chosen.connections.row(0, named=True)
+    lifetime = (connection["start_ns"], connection["end_ns"])
+    lines = series.throughput(samples, "server", chosen.origin_ns, lifetime)
     assert [line.subflow for line in lines] == [0, 1, 2, None]
-    carried = chosen.connections.row(0, named=True)["server_payload_bytes"]
-    width = 0.1
-    assert float((lines[-1].values * width * 1e6 / 8).sum()) == pytest.approx(carried)
+    ends_s = [*lines[-1].times_s[1:], (lifetime[1] - chosen.origin_ns) / 1e9]
+    carried = float((lines[-1].values * (ends_s - lines[-1].times_s) * 1e6 / 8).sum())
+    assert carried == pytest.approx(connection["server_payload_bytes"])
+
+
+def bins(*payload_bytes: int) -> pl.DataFrame:
+    """Samples of one subflow from 1 s on, a bin of 100 ms each."""
+    times = [1_000_000_000 + place * series.BIN_NS for place in range(len(payload_bytes))]
+    return pl.DataFrame(
+        {"from": "server", "subflow": 0, "t_ns": times, "payload_bytes": payload_bytes}
+    )
+
+
+def test_the_last_bin_of_a_connection_lasts_to_its_end() -> None:
+    # 10 Mbit/s, to 80 ms into the third bin.
+    [line] = series.throughput(
+        bins(125_000, 125_000, 100_000), "server", 0, (1_000_000_000, 1_280_000_000)
+    )
+    assert line.times_s.tolist() == [1.0, 1.1, 1.2]
+    assert line.values.tolist() == pytest.approx([10, 10, 10])
+
+
+def test_a_short_rest_belongs_to_the_last_bin() -> None:
+    # 1.5 ms into the third bin.
+    [line] = series.throughput(
+        bins(125_000, 125_000, 3_000), "server", 0, (1_000_000_000, 1_201_500_000)
+    )
+    assert line.times_s.tolist() == [1.0, 1.1]
+    assert line.values.tolist() == pytest.approx([10, 128_000 * 8 / 1e6 / 0.1015])
+
+
+def test_the_first_bin_of_a_connection_begins_with_it() -> None:
+    # 10 Mbit/s, from 20 ms into the first bin on.
+    lifetime = (1_020_000_000, 1_300_000_000)
+    [line] = series.throughput(bins(100_000, 125_000, 125_000), "server", 0, lifetime)
+    assert line.times_s.tolist() == [1.02, 1.1, 1.2]
+    assert line.values.tolist() == pytest.approx([10, 10, 10])
+
+
+def test_a_short_beginning_belongs_to_the_second_bin() -> None:
+    # From 99 ms into the first bin on: ten segments in 1 ms are no rate.
+    lifetime = (1_099_000_000, 1_300_000_000)
+    [line] = series.throughput(bins(14_480, 125_000, 125_000), "server", 0, lifetime)
+    assert line.times_s.tolist() == [1.099, 1.2]
+    assert line.values.tolist() == pytest.approx([139_480 * 8 / 1e6 / 0.101, 10])
+
+
+def test_a_single_bin_is_whole() -> None:
+    [line] = series.throughput(bins(3_000), "server", 0, (1_000_000_000, 1_001_500_000))
+    assert line.values.tolist() == pytest.approx([0.24])
+
+
+def test_a_connection_that_goes_on_after_its_data_has_whole_bins() -> None:
+    [line] = series.throughput(bins(125_000, 12_500), "server", 0, (1_000_000_000, 9_000_000_000))
+    assert line.values.tolist() == pytest.approx([10, 1])
 
 
 def test_the_ladder_shows_the_signals_and_counts_what_is_between(tables: Path) -> None:

@@ -1,21 +1,26 @@
 """Two captures of one world: what is found beside what was."""
 
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
+from tests.trace.clocks import AHEAD_NS, DRIFT
+from tests.trace.handmade import captures
+from tests.trace.handmade.captures import Frame
+from tests.trace.handmade.flow import Talk
+from tests.trace.handmade.resets import in_syn_sent
+from tests.trace.ours import analyse
 from tests.trace.stories import everything
 from tests.trace.tabulate import exact, write
 from tests.trace.world import MS, SECOND, START_NS, World
 
 from mptcplab.trace import TraceError, open_tables
-from mptcplab.trace.pair_clock import Cloud, estimate
-from mptcplab.trace.pairing import Pair, pair
-
-AHEAD_NS = 1234 * MS + 567
-DRIFT = 40e-6
+from mptcplab.trace.pairs.pair import Pair, pair
+from mptcplab.trace.pairs.words import PPM, TIMES, clock_lines, pair_json, with_uncertainty
+from mptcplab.trace.words import count
 
 
 def _ahead(true_ns: int) -> int:
@@ -199,46 +204,98 @@ def test_captures_without_anything_in_common_are_refused(tmp_path: Path) -> None
         pair(open_tables(here), open_tables(there))
 
 
-def _points(count: int, seconds: int, seed: int) -> Cloud:
-    """Packets both ways with least delays of 10 ms, queueing, and a clock that drifts."""
-    random = np.random.default_rng(seed)
-    at = np.sort(random.integers(0, seconds * SECOND, count))
-    queue = random.exponential(3 * MS, (2, count))
-    line = AHEAD_NS + DRIFT * at
-    forward = np.rint(line + 10 * MS + queue[0]).astype(np.int64)
-    backward = np.rint(line - 10 * MS - queue[1]).astype(np.int64)
-    return Cloud(at, forward, at, backward)
+def test_a_clock_that_was_set_is_told_with_the_delays_it_made_negative(tmp_path: Path) -> None:
+    middle = START_NS + 2 * SECOND
+    found = _pair(tmp_path, lambda true: true + (300 * MS if true > middle else 0))
+    assert not found.clock.consistent
+    assert found.negative_delays == found.packets.filter(pl.col("delay_ns") < 0).height > 0
+    lines = list(clock_lines(found))
+    assert lines[2].startswith("No offset and drift fit all packets: a clock was set")
+    assert lines[3] == (
+        f"{count(found.negative_delays)} packets came before they were sent: the delays below are "
+        "wrong by as much at least."
+    )
+    told = pair_json(found)
+    assert told["clock"]["consistent"] is False
+    assert told["negative_delays"] == found.negative_delays
 
 
-@pytest.mark.parametrize("seconds", [10, 100, 1000])
-def test_drift_is_found_the_better_the_longer_it_is_watched(seconds: int) -> None:
-    clock = estimate([_points(20_000, seconds, 7)])
-    assert clock is not None
-    assert abs(clock.drift - DRIFT) < 0.1 * MS / (seconds * SECOND) * 4
-    assert abs(clock.drift - DRIFT) <= clock.drift_uncertainty
-    assert abs(clock.offset_ns - AHEAD_NS) < 0.1 * MS
-    assert clock.offset_uncertainty_ns == pytest.approx(10 * MS, rel=0.02)
+def test_one_clock_is_taken_at_its_word(tmp_path: Path) -> None:
+    world = everything()
+    here = write(tmp_path / "client", world, "client", exact)
+    there = write(tmp_path / "server", world, "server", exact)
+    found = pair(open_tables(here), open_tables(there), same_clock=True)
+    assert (found.clock.offset_ns, found.clock.drift, found.clock.same) == (0, 0.0, True)
+    delays = [p.came_ns - p.sent_ns for p in world.packets if p.came_ns is not None]
+    assert sorted(found.packets["delay_ns"]) == sorted(delays)
+    assert found.negative_delays == 0
+    assert "Both captures were made by one clock: no offset and no drift is taken out." in list(
+        clock_lines(found)
+    )
 
 
-def test_unequal_delays_are_within_the_uncertainty() -> None:
-    at = np.arange(0, 10 * SECOND, 10 * MS)
-    cloud = Cloud(at, np.full(at.size, 30 * MS), at, np.full(at.size, -10 * MS))
-    clock = estimate([cloud])
-    assert clock is not None
-    assert clock.offset_ns == 10 * MS
-    assert clock.offset_uncertainty_ns == 20 * MS
-    assert clock.drift == pytest.approx(0, abs=1e-9)
+def test_the_other_capture_and_its_numbers_are_told(tmp_path: Path, found: Pair) -> None:
+    lines = list(clock_lines(found))
+    assert lines[0] == "The other capture: both.pcapng."
+    assert lines[1].endswith("Connections have the same numbers in both.")
+    world = everything()
+    here = write(tmp_path / "client", world, "client", exact)
+    there = write(tmp_path / "server", world, "server", exact)
+    for path in there.glob("*.parquet"):
+        frame = pl.read_parquet(path)
+        if "connection" in frame.columns:
+            swapped = pl.col("connection").replace({0: 2, 2: 0})
+            frame.with_columns(swapped).match_to_schema(frame.schema).write_parquet(path)
+    other = pair(open_tables(here), open_tables(there))
+    assert list(clock_lines(other))[1].endswith(
+        "Of connections, 0 there 2, 2 there 0 are the same. The others have the same numbers."
+    )
+    rows = pair_json(other)["subflows"]
+    assert {(row["connection"], row["peer_connection"]) for row in rows} == {(0, 2), (1, 1), (2, 0)}
 
 
-def test_a_shorter_path_bounds_the_offset() -> None:
-    at = np.arange(0, 10 * SECOND, 10 * MS)
-    long = Cloud(at, np.full(at.size, 50 * MS), at, np.full(at.size, -10 * MS))
-    short = Cloud(at, np.full(at.size, 5 * MS), at, np.full(at.size, -5 * MS))
-    clock = estimate([long, short])
-    assert clock is not None
-    assert (clock.offset_ns, clock.offset_uncertainty_ns) == (0, 5 * MS)
+@pytest.mark.parametrize(
+    ("value", "uncertainty", "told"),
+    [
+        (350, 1, ("350.0 ns", "1.0 ns")),
+        (-848_712, 12_345, ("849 µs", "13 µs")),
+        (1_234_567_890, 5_031_000, ("1.2346 s", "0.0051 s")),
+        (12, 4_000_123, ("0.0 ms", "4.1 ms")),
+        (0, 0, ("0.000 ns", "0.000 ns")),
+    ],
+)
+def test_figures_have_the_digits_that_their_uncertainty_leaves(
+    value: int, uncertainty: float, told: tuple[str, str]
+) -> None:
+    assert with_uncertainty(value, uncertainty, TIMES) == told
 
 
-def test_one_direction_tells_no_offset() -> None:
-    at = np.arange(3, dtype=np.int64)
-    assert estimate([Cloud(at, at, at[:0], at[:0])]) is None
+def test_ppm_have_the_digits_that_their_uncertainty_leaves() -> None:
+    assert with_uncertainty(36.04, 0.0312, PPM) == ("36.040 ppm", "0.032 ppm")
+    assert with_uncertainty(0, 1023.4, PPM) == ("0 ppm", "1100 ppm")
+
+
+def _at_the_server(talk: Talk) -> list[Frame]:
+    """What the server sees, 5 ms away from the client; all comes."""
+    away_ns = {"client": 5 * MS, "server": -5 * MS}
+    seen = [
+        frame._replace(at_ns=frame.at_ns + away_ns[truth["from"]])
+        for frame, truth in zip(talk.frames, talk.truths, strict=True)
+    ]
+    return sorted(seen, key=lambda frame: frame.at_ns)
+
+
+def test_an_rst_in_syn_sent_makes_no_losses(tmp_path: Path) -> None:
+    """A bare ACK before the SYN/ACK is answered by RST; the SYN is sent again, and opens."""
+    talk = in_syn_sent()
+    tables = {}
+    for name, frames in (("here", talk.frames), ("there", _at_the_server(talk))):
+        file = captures.write(tmp_path / f"{name}.pcapng", captures.pcapng(frames))
+        analyse([file], tmp_path / name)
+        tables[name] = open_tables(tmp_path / name)
+    found = pair(tables["here"], tables["there"])
+    rows = found.paths.sort("subflow", "from").select("subflow", "from", "packets", "lost")
+    sent = Counter((truth["subflow"], truth["from"]) for truth in talk.truths)
+    assert rows.rows() == [(*key, packets, 0) for key, packets in sorted(sent.items())]
+    assert found.paths["strays"].sum() == 0
+    assert found.packets.height == len(talk.frames)

@@ -11,7 +11,7 @@ from mptcplab import trace
 from mptcplab.cli.app import app
 from mptcplab.engine import run
 from mptcplab.scenario import load, with_duration
-from mptcplab.trace.html import to_html
+from mptcplab.trace.render.html import to_html
 from mptcplab.trace.tables import TABLES
 
 Ends = dict[str, list[str]]

@@ -1,6 +1,6 @@
-//! Coupled congestion controls, brought to the kernel by BPF.
+//! Congestion controls, brought to the kernel by BPF: the coupled ones, and compiled objects.
 
-use mptcplab_bpf::{Control, Error, Registration, State};
+use mptcplab_bpf::{Control, Error, Registration};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
@@ -24,40 +24,11 @@ impl HeldControl {
     }
 }
 
-/// The coupled congestion controls by name, each with `absent`, `loaded`, `held` or `present`.
-#[pyfunction]
-pub(crate) fn congestion_controls() -> PyResult<Vec<(&'static str, &'static str)>> {
-    let state = |control: Control| {
-        Ok(match control.state()? {
-            State::Absent => "absent",
-            State::Loaded => "loaded",
-            State::Held => "held",
-            State::Present => "present",
-        })
-    };
-    Control::ALL
-        .into_iter()
-        .map(|control| Ok((control.name(), state(control).map_err(raised)?)))
-        .collect()
-}
-
 /// Registers one, or takes part in its registration, until the result is closed.
 #[pyfunction]
 pub(crate) fn hold_congestion_control(name: &str) -> PyResult<HeldControl> {
     let registration = named(name)?.hold().map_err(raised)?;
     Ok(HeldControl(Some(registration)))
-}
-
-/// Registers one until it is unloaded.
-#[pyfunction]
-pub(crate) fn load_congestion_control(name: &str) -> PyResult<()> {
-    named(name)?.load().map_err(raised)
-}
-
-/// Unregisters one that was loaded.
-#[pyfunction]
-pub(crate) fn unload_congestion_control(name: &str) -> PyResult<()> {
-    named(name)?.unload().map_err(raised)
 }
 
 fn named(name: &str) -> PyResult<Control> {

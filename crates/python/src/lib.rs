@@ -3,9 +3,9 @@
 use pyo3::prelude::*;
 
 mod broker;
+mod congestion;
 mod control;
-mod netcat;
-mod path_manager;
+mod raised;
 mod scheduler;
 mod simulation;
 mod subflow;
@@ -16,14 +16,9 @@ mod _native {
     #[pymodule_export]
     use super::broker::{BrokerError, broker};
     #[pymodule_export]
-    use super::control::{
-        BpfError, HeldControl, congestion_controls, hold_congestion_control,
-        load_congestion_control, unload_congestion_control,
-    };
+    use super::congestion::{Ack, CongestionEvent, PathView, Window};
     #[pymodule_export]
-    use super::netcat::netcat;
-    #[pymodule_export]
-    use super::path_manager::{PathManager, PathManagerError};
+    use super::control::{BpfError, HeldControl, hold_congestion_control};
     #[pymodule_export]
     use super::scheduler::{Connection, Subflow};
     #[pymodule_export]
@@ -44,6 +39,6 @@ mod _native {
     /// started no thread.
     #[pyfunction]
     fn lab_main() {
-        mptcplab_emu::lab::main()
+        mptcplab_engine_kernel::run::main()
     }
 }

@@ -6,46 +6,28 @@ use mptcplab_stack::scheduler::{Choice, External, Scheduler, SubflowView, View};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-thread_local! {
-    static SUPPLIED: RefCell<Supplied> = const {
-        RefCell::new(Supplied { choose: None, raised: None })
-    };
-}
+use crate::raised;
 
-/// What the run of this thread asks; a run has one thread.
-struct Supplied {
-    choose: Option<Py<PyAny>>,
-    raised: Option<PyErr>,
+thread_local! {
+    /// What the run of this thread asks; a run has one thread.
+    static SUPPLIED: RefCell<Option<Py<PyAny>>> = const { RefCell::new(None) };
 }
 
 /// Sets the function that the schedulers of this thread ask from now on.
 pub(crate) fn supply(choose: Option<Py<PyAny>>) {
-    SUPPLIED.with_borrow_mut(|supplied| {
-        supplied.choose = choose;
-        supplied.raised = None;
-    });
-}
-
-/// Takes what the function has raised.
-pub(crate) fn take_raised() -> Option<PyErr> {
-    SUPPLIED.with_borrow_mut(|supplied| supplied.raised.take())
-}
-
-/// Whether the function has raised something.
-pub(crate) fn has_raised() -> bool {
-    SUPPLIED.with_borrow(|supplied| supplied.raised.is_some())
+    SUPPLIED.set(choose);
 }
 
 /// A scheduler that asks the function; once it has raised something, it waits for ever.
 pub(crate) fn create() -> Box<dyn Scheduler> {
     Box::new(External::new(|view| {
-        if has_raised() {
+        if raised::is_any() {
             return None;
         }
         Python::attach(|py| match ask(py, view) {
             Ok(choice) => choice,
             Err(error) => {
-                SUPPLIED.with_borrow_mut(|supplied| supplied.raised = Some(error));
+                raised::keep(error);
                 None
             }
         })
@@ -53,7 +35,7 @@ pub(crate) fn create() -> Box<dyn Scheduler> {
 }
 
 fn ask(py: Python<'_>, view: &View<'_>) -> PyResult<Option<Choice>> {
-    let choose = SUPPLIED.with_borrow(|supplied| supplied.choose.as_ref().map(|f| f.clone_ref(py)));
+    let choose = SUPPLIED.with_borrow(|supplied| supplied.as_ref().map(|f| f.clone_ref(py)));
     let Some(choose) = choose else {
         return Ok(None);
     };

@@ -1,15 +1,15 @@
 //! A plan in virtual time, its rows handed to Python.
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use mptcplab_sim::Sink;
-use mptcplab_stack::scheduler::Supply;
+use mptcplab_engine_sim::{Sink, Supplies};
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::scheduler;
+use crate::{congestion, raised, scheduler};
 
 create_exception!(
     _native,
@@ -28,24 +28,34 @@ create_exception!(
 /// `Connection`, and answers with the place of a subflow in its list and how many bytes of new data
 /// it gets, or with None to wait until something changes.
 ///
+/// `congestion_controls` are functions by the name of a congestion control in the plan. Each is called
+/// for every TCP connection and subflow of hosts that have this one, and gives an object with
+/// `on_ack` and `on_congestion_event`.
+///
 /// Raises SimulationError where the plan cannot be read, or asks for what there is not in the
 /// simulator.
 #[pyfunction]
-#[pyo3(signature = (plan_json, take, scheduler = None))]
+#[pyo3(signature = (plan_json, take, scheduler = None, congestion_controls = BTreeMap::new()))]
 pub(crate) fn simulate(
     py: Python<'_>,
     plan_json: &str,
     take: Py<PyAny>,
     scheduler: Option<Py<PyAny>>,
+    congestion_controls: BTreeMap<String, Py<PyAny>>,
 ) -> PyResult<()> {
     let plan = serde_json::from_str(plan_json)
         .map_err(|error| SimulationError::new_err(format!("the plan cannot be read: {error}")))?;
     let mut callback = Callback { take, raised: None };
-    let supplies: Option<Supply> = scheduler.is_some().then_some(scheduler::create);
+    let supplies = Supplies {
+        scheduler: scheduler.is_some().then_some(scheduler::create),
+        congestion_controls: congestion::supply(congestion_controls),
+    };
     scheduler::supply(scheduler);
-    let ended = py.detach(|| mptcplab_sim::simulate_with(&plan, supplies, &mut callback));
-    let raised = callback.raised.or_else(scheduler::take_raised);
+    raised::take();
+    let ended = py.detach(|| mptcplab_engine_sim::simulate_with(&plan, &supplies, &mut callback));
+    let raised = callback.raised.or_else(raised::take);
     scheduler::supply(None);
+    congestion::supply(BTreeMap::new());
     match (raised, ended) {
         (Some(error), _) => Err(error),
         (None, Err(error)) => Err(SimulationError::new_err(error.to_string())),
@@ -71,7 +81,7 @@ impl Sink for Callback {
                 .extract::<bool>(py)
         });
         match answer {
-            Ok(goes_on) if goes_on && !scheduler::has_raised() => ControlFlow::Continue(()),
+            Ok(goes_on) if goes_on && !raised::is_any() => ControlFlow::Continue(()),
             Ok(_) => ControlFlow::Break(()),
             Err(error) => {
                 self.raised = Some(error);

@@ -32,7 +32,7 @@ pub(crate) fn subflow_connection(py: Python<'_>, socket: RawFd) -> PyResult<Stri
     json(&told(py, subflow::connection(borrowed(socket)?))?)
 }
 
-/// The value of an option on one subflow where the kernel tells anybody; else None.
+/// The value of an option on one subflow where the kernel tells it without privilege; else None.
 #[pyfunction]
 pub(crate) fn subflow_option<'py>(
     py: Python<'py>,
@@ -45,7 +45,7 @@ pub(crate) fn subflow_option<'py>(
     Ok(told(py, value)?.map(|value| PyBytes::new(py, &value)))
 }
 
-/// Carries out orders of any number of threads. Other threads of Python run meanwhile, and a signal
+/// Carries out commands of any number of threads. Other threads of Python run meanwhile, and a signal
 /// whose handler raises ends the waiting.
 #[pyclass(frozen, module = "mptcplab._native")]
 pub(crate) struct SubflowManager(Managers);
@@ -70,7 +70,7 @@ impl SubflowManager {
         told(py, py.detach(|| Managers::broker(&path))).map(Self)
     }
 
-    /// The broker's socket; None where orders are given by this process itself.
+    /// The broker's socket; None where this process itself gives the commands.
     #[getter]
     fn broker_path(&self) -> Option<PathBuf> {
         self.0.broker_path().map(PathBuf::from)
@@ -87,38 +87,38 @@ impl SubflowManager {
         interface: Option<String>,
         timeout_s: f64,
     ) -> PyResult<u32> {
-        let order = Open {
+        let open = Open {
             local: local.into(),
             remote: remote.map(SocketAddr::from),
             backup,
             interface,
             timeout: seconds(timeout_s)?,
         };
-        self.order(py, socket, |manager, socket| {
-            manager.open_subflow(socket, &order)
+        self.run(py, socket, |manager, socket| {
+            manager.open_subflow(socket, &open)
         })
     }
 
     fn close_subflow(&self, py: Python<'_>, socket: RawFd, id: u32) -> PyResult<()> {
-        self.order(py, socket, |manager, socket| {
+        self.run(py, socket, |manager, socket| {
             manager.close_subflow(socket, id)
         })
     }
 
     fn set_backup(&self, py: Python<'_>, socket: RawFd, id: u32, backup: bool) -> PyResult<()> {
-        self.order(py, socket, |manager, socket| {
+        self.run(py, socket, |manager, socket| {
             manager.set_backup(socket, id, backup)
         })
     }
 
     fn announce(&self, py: Python<'_>, socket: RawFd, address: (IpAddr, u16)) -> PyResult<u8> {
-        self.order(py, socket, |manager, socket| {
+        self.run(py, socket, |manager, socket| {
             manager.announce(socket, address.into())
         })
     }
 
     fn withdraw(&self, py: Python<'_>, socket: RawFd, id: u8) -> PyResult<()> {
-        self.order(py, socket, |manager, socket| manager.withdraw(socket, id))
+        self.run(py, socket, |manager, socket| manager.withdraw(socket, id))
     }
 
     fn getsockopt<'py>(
@@ -129,7 +129,7 @@ impl SubflowManager {
         level: i32,
         option: i32,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let value = self.order(py, socket, |manager, socket| {
+        let value = self.run(py, socket, |manager, socket| {
             manager.getsockopt(socket, id, level, option)
         })?;
         Ok(PyBytes::new(py, &value))
@@ -144,13 +144,13 @@ impl SubflowManager {
         option: i32,
         value: Vec<u8>,
     ) -> PyResult<()> {
-        self.order(py, socket, |manager, socket| {
+        self.run(py, socket, |manager, socket| {
             manager.setsockopt(socket, id, level, option, &value)
         })
     }
 
     fn events(&self, py: Python<'_>, socket: RawFd) -> PyResult<SubflowWatch> {
-        let watch = self.order(py, socket, |manager, socket| manager.events(socket))?;
+        let watch = self.run(py, socket, |manager, socket| manager.events(socket))?;
         Ok(SubflowWatch {
             descriptor: watch.as_fd().as_raw_fd(),
             watch: Mutex::new(Some(watch)),
@@ -160,16 +160,16 @@ impl SubflowManager {
 }
 
 impl SubflowManager {
-    fn order<T: Send>(
+    fn run<T: Send>(
         &self,
         py: Python<'_>,
         socket: RawFd,
-        order: impl FnOnce(&mut Manager, BorrowedFd<'_>) -> Result<T, Error> + Send,
+        command: impl FnOnce(&mut Manager, BorrowedFd<'_>) -> Result<T, Error> + Send,
     ) -> PyResult<T> {
         let socket = borrowed(socket)?;
         interruptible(py, Arc::default(), |interrupt| {
             self.0
-                .order(Some(interrupt), |manager| order(manager, socket))
+                .run(Some(interrupt), |manager| command(manager, socket))
         })
     }
 }

@@ -5,6 +5,7 @@ use std::hint::black_box;
 use std::net::SocketAddr;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use mptcplab_trace::dissect::Layers;
 use mptcplab_trace::{Connection, Place, Segment, Side, Subflow};
 use mptcplab_wire::option::{DataNumber, Dss, Mapping, MptcpOption};
 use mptcplab_wire::{Ecn, Flags, Options, Timestamps};
@@ -67,6 +68,7 @@ fn push(tape: &mut Tape, draft: &Draft) {
             ..Options::default()
         },
         options_cut: false,
+        layers: Layers::NONE,
     };
     let place = Place {
         connection: 0,

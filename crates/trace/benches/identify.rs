@@ -1,10 +1,11 @@
-//! What a packet of a known flow costs to place: data with a DSS and its acknowledgement, of few
+//! Cost of placing a packet of a known flow: data with a DSS and its acknowledgement, of few
 //! connections and of more.
 
 use std::hint::black_box;
 use std::net::SocketAddr;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use mptcplab_trace::dissect::Layers;
 use mptcplab_trace::{Registry, Segment};
 use mptcplab_wire::option::{DataNumber, Dss, Mapping, MptcpOption};
 use mptcplab_wire::{Ecn, Flags, Options, Timestamps};
@@ -53,6 +54,7 @@ fn segment(source: SocketAddr, destination: SocketAddr, sequence: u32) -> Segmen
             ..Options::default()
         },
         options_cut: false,
+        layers: Layers::NONE,
     }
 }
 

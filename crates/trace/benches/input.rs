@@ -1,4 +1,4 @@
-//! What a packet costs to be read from a capture and taken apart: of 54 to 100 bytes, as captures
+//! Cost of reading a packet from a capture and dissecting it: of 54 to 100 bytes, as captures
 //! of headers have them, and of 1500.
 //!
 //! Captures stand in files in the folder of the build, which the page cache holds.

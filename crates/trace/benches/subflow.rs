@@ -4,6 +4,7 @@ use std::hint::black_box;
 use std::net::SocketAddr;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use mptcplab_trace::dissect::Layers;
 use mptcplab_trace::{Segment, Side, Subflow};
 use mptcplab_wire::{Ecn, Flags, Options, SackBlock, Timestamps};
 
@@ -51,6 +52,7 @@ fn segment(at: i64, from: Side, sequence: u32, bytes: u32, acknowledgement: u32)
             ..Options::default()
         },
         options_cut: false,
+        layers: Layers::NONE,
     }
 }
 

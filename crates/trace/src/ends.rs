@@ -1,10 +1,10 @@
-//! One of something for each end.
+//! A value for each end.
 
 use std::ops::{Index, IndexMut};
 
 use crate::Side;
 
-/// Something that each end of a connection has one of.
+/// A value for each end of a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ends<T> {
     /// The client's.
@@ -14,7 +14,7 @@ pub struct Ends<T> {
 }
 
 impl<T> Ends<T> {
-    /// The same, worked out for each end.
+    /// Computes the value for each end.
     pub fn of(mut each: impl FnMut(Side) -> T) -> Self {
         Self {
             client: each(Side::Client),
@@ -22,7 +22,7 @@ impl<T> Ends<T> {
         }
     }
 
-    /// That of `side` and that of the other end.
+    /// Returns the value of `side` and that of the other end.
     #[inline]
     pub fn pair_mut(&mut self, side: Side) -> (&mut T, &mut T) {
         match side {

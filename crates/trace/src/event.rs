@@ -1,4 +1,4 @@
-//! The story of a connection, event by event.
+//! Events of a connection.
 
 use crate::{Nanos, Side};
 
@@ -13,10 +13,10 @@ pub struct Event {
     pub connection: u32,
     /// Number of the subflow that it is about.
     pub subflow: Option<u32>,
-    /// Whose doing it is.
+    /// End that caused it.
     pub from: Option<Side>,
     /// One of the words of the table `events`.
     pub kind: &'static str,
-    /// The same for people, with every field of the option that tells it.
+    /// A sentence, with every field of the option that shows it.
     pub text: String,
 }

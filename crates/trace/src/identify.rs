@@ -1,48 +1,50 @@
-//! Whose is a segment, and what do the options of MPTCP say of identity?
+//! The connection, subflow and side of each segment, and what MPTCP's options say of identity.
 //!
 //! ```text
-//! segment ─▶ twins ─▶ table ─▶ flow ─────────────────────────────▶ place
-//!            seen on  by the   usual: nothing to tell of identity    ▲
-//!            another  4-tuple    │ SYN, RST, other options than DSS  │
-//!            interface           ▼                                   │
-//!                              arrive, handshake, numbers, signals ──┤
-//!                                │ whose it is is not known          │
-//!                                ▼                                   │
-//!                              held back ────────────────────────────┘
+//! segment ─▶ dedup ─▶ table ─▶ flow ────────────────────────────────▶ place
+//!            seen on  by the   usual: nothing about identity            ▲
+//!            another  4-tuple    │ SYN, RST, other options than DSS     │
+//!            interface           ▼                                      │
+//!                              classify, handshake, numbers, signals ───┤
+//!                                │ the connection is not known yet      │
+//!                                ▼                                      │
+//!                              pending ─▶ resolve_pending ──────────────┘
 //! ```
 //!
-//! What is kept: some 300 bytes for each connection of one subflow. What waits, what is remembered
-//! of packets, announcements and addresses is bounded, and the bounds are constants of their files.
+//! Memory: some 300 bytes for each connection of one subflow. Pending segments, and the packets,
+//! announcements and addresses that are remembered, are bounded by constants of their files.
 
+mod acceptable;
 mod addresses;
-mod arrive;
 mod attach;
 mod capable;
+mod classify;
 mod connection;
-mod evidence;
+mod dedup;
+mod dsn_match;
 mod fallback;
 mod flow;
+mod format_option;
 mod handshake;
-mod held;
 mod identity;
+mod identity_events;
 mod join;
 pub mod keys;
-mod news;
 mod numbers;
+mod order;
+mod pending;
 mod registry;
-mod settle;
+mod resolve_pending;
 mod signals;
-mod spell;
 mod subflow;
 mod table;
 mod tokens;
-mod twins;
 
 pub use fallback::Fallback;
+pub use format_option::{format_option, format_options};
 pub use identity::{ConnectionIdentity, SubflowIdentity};
-pub use news::News;
+pub use identity_events::IdentityEvent;
 pub use registry::{Placed, Registry};
-pub use spell::{spell, spell_all};
 
 #[cfg(test)]
 mod tests;

@@ -1,12 +1,12 @@
-//! What the connections of TCP and MPTCP in a capture did.
+//! Analysis of the TCP and MPTCP connections in captures.
 //!
 //! ```text
 //! files ─▶ input ─▶ dissect ─▶ identify ─▶ subflow ─▶ connection ─▶ tables
-//!          frames   segments   whose?      TCP        MPTCP         rows
+//!          frames   segments   place       TCP        MPTCP         rows
 //! ```
 //!
-//! Each room knows those before it only. Memory grows with connections and with what is under
-//! way in them, not with packets.
+//! Each stage depends on earlier ones only. Memory grows with the number of connections and with
+//! the data in flight, not with the number of packets.
 
 #![forbid(unsafe_code)]
 
@@ -24,11 +24,12 @@ mod tables;
 mod verdict;
 
 pub use analyse::{AnalyseError, Capture, Request, analyse};
-pub use connection::{Connection, ConnectionSummary, DataEnd, SentData, Silence, Spread};
+pub use connection::{Connection, ConnectionSummary, DataEnd, DataGap, SentData, Spread};
 pub use ends::Ends;
 pub use event::Event;
 pub use identify::{
-    ConnectionIdentity, Fallback, News, Placed, Registry, SubflowIdentity, keys, spell, spell_all,
+    ConnectionIdentity, Fallback, IdentityEvent, Placed, Registry, SubflowIdentity, format_option,
+    format_options, keys,
 };
 pub use place::{Place, Side};
 pub use segment::{Nanos, Segment};

@@ -1,4 +1,4 @@
-//! Where a segment belongs.
+//! Place of a segment.
 
 /// An end of a connection. The client is the end that opened it: of a subflow too, whichever end
 /// opened that.
@@ -11,7 +11,7 @@ pub enum Side {
 }
 
 impl Side {
-    /// The other end.
+    /// Returns the other end.
     pub fn other(self) -> Self {
         match self {
             Self::Client => Self::Server,
@@ -20,13 +20,14 @@ impl Side {
     }
 }
 
-/// Where a segment belongs.
+/// Place of a segment: connection, subflow and sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Number of the connection, from 0 in the order of first packets.
+    /// Number of the connection, from 0 in the order in which they became known. The tables have
+    /// others where that is not the order of first packets.
     pub connection: u32,
     /// Number of the subflow in its connection, from 0 in the order of first packets.
     pub subflow: u32,
-    /// Who sent it.
+    /// End that sent it.
     pub from: Side,
 }

@@ -1,14 +1,16 @@
-//! What the analysis sees of a captured packet.
+//! A captured TCP segment, as the analysis sees it.
 
 use std::net::SocketAddr;
 
 use mptcplab_wire::option::MptcpOption;
 use mptcplab_wire::{Ecn, Flags, Options};
 
+use crate::dissect::Layers;
+
 /// Nanoseconds since the Unix epoch, as the capture stamped them.
 pub type Nanos = i64;
 
-/// A captured TCP segment. Lengths are those that the headers tell, not what was kept of them.
+/// A captured TCP segment. Lengths are those in the headers, not of the captured part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// When it was captured.
@@ -49,12 +51,14 @@ pub struct Segment {
     pub options: Options,
     /// The capture ends within the options: there may have been more.
     pub options_cut: bool,
+    /// Headers between that of the link and the IP header; addresses, lengths and other fields are
+    /// those of the latter.
+    pub layers: Layers,
 }
 
 impl Segment {
-    /// Whether it tells where data belongs in the connection's, as the first data of a connection
-    /// of MPTCP must.
-    pub(crate) fn tells_mapping(&self) -> bool {
+    /// Returns whether it maps data, as the first data of a connection of MPTCP must.
+    pub(crate) fn has_mapping(&self) -> bool {
         self.options.mptcp.iter().any(|option| match option {
             MptcpOption::Capable(_) => true,
             MptcpOption::Dss(dss) => dss.mapping.is_some(),

@@ -1,4 +1,4 @@
-//! What TCP did on one subflow.
+//! TCP of one subflow.
 //!
 //! Both directions of its packets are seen at one place, anywhere on the way: at the sender, at
 //! the receiver or between them. Nothing is known but what passed there. The order of capture is
@@ -12,9 +12,15 @@
 //! Data before it that come late have numbers of 0 and less.
 //!
 //! The *highest* number is that of the last byte, SYN or FIN seen. Where a segment begins beyond
-//! the next number, what lies between is a *hole*: sent but not seen. Data below the highest that
-//! lie in no hole were *seen before*. So the distinct bytes are exact, whatever is lost or
-//! reordered; at most 1024 holes are kept, and the lowest are forgotten beyond that.
+//! the next number, there is a *gap*: data that were sent but not seen. Data below the highest that
+//! lie in no gap were *seen before*. So the distinct bytes are exact, whatever is lost or
+//! reordered; at most 1024 gaps are kept, and the lowest are forgotten beyond that.
+//!
+//! # In flight, and the pipe
+//!
+//! In flight is data: bytes that were sent and are not cumulatively acknowledged, the `FlightSize`
+//! of RFC 5681. SYN and FIN take a number of the sequence space (RFC 9293, section 3.4) and are no
+//! data. Data that SACK reported still count; the [`pipe`] does not count them.
 //!
 //! # Kinds of segments
 //!
@@ -28,34 +34,34 @@
 //! - **Acknowledgement**: neither data nor SYN, FIN or RST.
 //! - **New**: RST; the first SYN; what has nothing below the next number.
 //! - **Retransmission**: something of it was seen before. It may have new bytes too.
-//! - What is left fills holes only. It was sent twice and its first copy lost before the place of
+//! - The rest fills gaps only. It was sent twice and its first copy lost before the place of
 //!   the capture, or it was overtaken. First transmissions leave in the order of their numbers, so
-//!   it was sent again if it was sent after the segment that began beyond the hole. That is decided
+//!   it was sent again if it was sent after the segment that began beyond the gap. That is decided
 //!   by TSval where the two differ (RFC 7323, section 5.4: it does not decrease); else by the
 //!   IPv4 identification where those of the sender count up; else by the time between the two: it
 //!   is a **retransmission** after the smallest round trip between the place of the capture and
-//!   the sender (3 ms where that is unknown, and at least 3 ms where the receiver did not tell of
-//!   the hole before), and **out of order** if sooner.
+//!   the sender (3 ms where that is unknown, and at least 3 ms where the receiver did not report
+//!   the gap before), and **out of order** if sooner.
 //!
-//! What is lost before the place of the capture with nothing after it shows no hole: its
+//! Data that is lost before the place of the capture with nothing after it shows no gap: its
 //! retransmission is new.
 //!
 //! # Why it was sent again
 //!
-//! - **Fast**: the receiver had told of later data. A SACK block reached above its end, or three
+//! - **Fast**: the receiver had reported later data. A SACK block reached above its end, or three
 //!   duplicate acknowledgements asked for it, or something arrived that was sent after its last
 //!   transmission (RACK, RFC 8985, section 6.2), or it belongs to a repair that began so: until
 //!   all is acknowledged that had been sent when it began (RFC 6582, RFC 6675).
-//! - **Timeout**: a timer, otherwise. Also where the receiver had told, but neither did it tell
-//!   anything new nor the sender send data for so long that it must have been the timer: 100 ms,
-//!   SRTT and the SRTT between the place of the capture and the sender. If it is the first segment
-//!   that is not acknowledged and not the last that was sent, then what else is sent again until
-//!   all is acknowledged that had been sent before counts as sent by timeout too (RFC 6298,
-//!   section 5; RFC 5681, section 3.1). Tail loss probes (RFC 8985, section 7) count as timeouts,
-//!   but begin no such repair. So do SYN and FIN.
+//! - **Timeout**: a timer, otherwise. Also where the receiver had reported later data, but neither
+//!   reported anything new nor did the sender send data for so long that it must have been the
+//!   timer: 100 ms, SRTT and the SRTT between the place of the capture and the sender. If it is the
+//!   first segment that is not acknowledged and not the last that was sent, then what else is sent
+//!   again until all is acknowledged that had been sent before counts as sent by timeout too (RFC
+//!   6298, section 5; RFC 5681, section 3.1). Tail loss probes (RFC 8985, section 7) count as
+//!   timeouts, but begin no such repair. So do SYN and FIN.
 //!
-//! A repair ends early where it turns out that there was no loss: D-SACK told of all its
-//! retransmissions that they were not needed (RFC 3708), or the acknowledgement moves on with the
+//! A repair ends early where it turns out that there was no loss: D-SACK reported all its
+//! retransmissions as not needed (RFC 3708), or the acknowledgement moves on with the
 //! echo of a timestamp older than that of its first (RFC 3522, RFC 4015).
 //!
 //! A retransmission is *spurious* where a D-SACK (RFC 2883) names a byte of it: the oldest of the
@@ -70,33 +76,34 @@
 //! sent again, came late or was selectively acknowledged, or a duplicate acknowledgement came
 //! before, the arrival of its first byte caused it, and it counts from that: from the first
 //! transmission if all of it was sent once (Karn), else from the transmission that has the
-//! timestamp that is echoed (RFC 7323, section 4.3; RFC 3522), if that can be told. The SYN has a
+//! timestamp that is echoed (RFC 7323, section 4.3; RFC 3522), if that is known. The SYN has a
 //! round trip too. Of more than 2048 segments under way every second is forgotten.
 
-mod acknowledging;
 mod direction;
-mod holes;
+mod gaps;
 mod identification;
-mod late;
+mod on_ack;
+mod on_send;
+mod out_of_order;
+mod pipe;
 mod recovery;
 mod resent;
 mod round_trips;
 mod scale;
-mod sending;
-mod sends;
+mod send_times;
 mod summary;
 #[cfg(test)]
 mod tests;
 
 pub use summary::{SentSummary, TcpEnd, TcpSummary};
 
-use acknowledging::Acknowledged;
 use direction::Direction;
+use on_ack::Acknowledged;
 use scale::Offer;
 
-use crate::{Nanos, Segment, Side, Verdict};
+use crate::{Kind, Nanos, Segment, Side, Verdict};
 
-/// MTU where no SYN tells the MSS.
+/// MTU where no SYN has the MSS.
 const USUAL_MTU: u32 = 1500;
 /// Bytes of IPv4 and TCP headers without options: what the MSS leaves (RFC 6691).
 const IPV4_HEADERS: u32 = 40;
@@ -108,7 +115,7 @@ const IPV6_HEADERS: u32 = 60;
 pub struct Subflow {
     client: Direction,
     server: Direction,
-    /// The smaller MTU of the two ends, as far as they told.
+    /// The smaller MTU of the two ends, as far as their SYNs give it.
     mtu: u32,
 }
 
@@ -123,7 +130,7 @@ impl Default for Subflow {
 }
 
 impl Subflow {
-    /// One of which nothing was seen.
+    /// Creates a subflow without segments.
     pub fn new() -> Self {
         Self::default()
     }
@@ -151,11 +158,13 @@ impl Subflow {
             let number = other.acknowledged_number(segment.acknowledgement);
             acknowledgement = Some(number);
             if !segment.flags.rst {
-                acknowledged = other.acknowledge(segment, number);
+                acknowledged = other.on_ack(segment, number);
             }
         }
         let sequence = own.sent_number(segment.sequence);
-        let (kind, new_bytes) = own.send(segment, sequence, wire_packets, &other.round_trips);
+        let (kind, new_bytes) = own.on_send(segment, sequence, wire_packets, &other.round_trips);
+        let (in_flight_bytes, pipe_bytes) = own.in_flight_and_pipe();
+        own.count_under_way(in_flight_bytes, pipe_bytes);
         let window_bytes = own.window_bytes(segment);
         other.counts.window_max_bytes = other.counts.window_max_bytes.max(window_bytes);
         Verdict {
@@ -164,14 +173,36 @@ impl Subflow {
             acknowledgement,
             new_bytes,
             newly_acknowledged_bytes: acknowledged.bytes,
-            in_flight_bytes: own.in_flight(),
+            in_flight_bytes,
+            pipe_bytes,
             window_bytes,
             rtt: acknowledged.rtt,
             spurious_frame: acknowledged.spurious_frame,
         }
     }
 
-    /// What TCP did until now.
+    /// Takes a segment that its receiver does not accept: only the packet counts. Returns the
+    /// verdict, and whether the numbers of its sender are known.
+    pub fn refuse(&mut self, segment: &Segment, from: Side) -> (Verdict, bool) {
+        let wire_packets = self.wire_packets(segment);
+        let (own, other) = match from {
+            Side::Client => (&mut self.client, &self.server),
+            Side::Server => (&mut self.server, &self.client),
+        };
+        own.count(segment, wire_packets);
+        let is_known = segment.flags.ack && other.known;
+        let (in_flight_bytes, pipe_bytes) = own.in_flight_and_pipe();
+        let verdict = Verdict {
+            sequence: own.sent_number(segment.sequence),
+            acknowledgement: is_known.then(|| other.acknowledged_number(segment.acknowledgement)),
+            in_flight_bytes,
+            pipe_bytes,
+            ..Verdict::of(Kind::NotAcceptable)
+        };
+        (verdict, own.known)
+    }
+
+    /// Summarises the subflow so far.
     pub fn summary(&self) -> TcpSummary {
         let client = self.client.summary();
         let server = self.server.summary();
@@ -195,8 +226,8 @@ impl Subflow {
         }
     }
 
-    /// Smoothed round trip (RFC 6298) of what one end sends, from the place of the capture to the
-    /// other end and back.
+    /// Returns the smoothed round trip (RFC 6298) of one end's data, from the place of the capture
+    /// to the other end and back.
     pub fn smoothed_rtt(&self, by: Side) -> Option<Nanos> {
         match by {
             Side::Client => self.client.round_trips.smoothed(),
@@ -204,7 +235,7 @@ impl Subflow {
         }
     }
 
-    /// Takes what a SYN says of the connection.
+    /// Takes the MSS and the window scale of a SYN.
     #[cold]
     #[inline(never)]
     fn take_syn(&mut self, segment: &Segment, from: Side) {
@@ -225,10 +256,12 @@ impl Subflow {
         let sizes = [own.counts.mss, other.counts.mss];
         if let Some(size) = sizes.into_iter().flatten().min() {
             self.mtu = u32::from(size) + headers;
+            own.segment_bytes = Some(size);
+            other.segment_bytes = Some(size);
         }
     }
 
-    /// How many packets on the wire a captured one stands for: hosts hand their network interface
+    /// Returns how many packets on the wire a captured one stands for: hosts hand their interface
     /// more than the MTU at once and are handed more (GSO, GRO), each part with the headers of the
     /// whole. Linux counts its segments in this way too.
     #[inline]
@@ -237,14 +270,14 @@ impl Subflow {
             return 1;
         }
         let headers = segment.packet_bytes.saturating_sub(segment.payload_bytes);
-        let room = self.mtu.saturating_sub(headers).max(1);
-        segment.payload_bytes.div_ceil(room).max(1)
+        let per_packet = self.mtu.saturating_sub(headers).max(1);
+        segment.payload_bytes.div_ceil(per_packet).max(1)
     }
 }
 
 impl Direction {
-    /// Takes the SYN of this end; no if it is that of another connection. One with another number
-    /// than that before, while no data were seen, begins again.
+    /// Takes the SYN of this end. Returns whether it is of this connection: one with another
+    /// number, while no data were seen, begins the numbers anew.
     fn take_syn(&mut self, segment: &Segment) -> bool {
         if self.known && self.sent_number(segment.sequence) != 0 {
             if self.counts.payload_bytes > 0 {
@@ -255,7 +288,7 @@ impl Direction {
             self.begin_at_syn(segment.sequence);
         } else {
             // There is nothing below the SYN.
-            self.holes.fill(i64::MIN, 0);
+            self.gaps.fill(i64::MIN, 0);
         }
         let options = &segment.options;
         self.offer = Some(Offer {
@@ -267,7 +300,7 @@ impl Direction {
         true
     }
 
-    /// The window that a segment of this end grants; an RST grants none.
+    /// Returns the window that a segment of this end grants; an RST grants none.
     #[inline]
     fn window_bytes(&self, segment: &Segment) -> Option<u64> {
         let shift = if segment.flags.rst {

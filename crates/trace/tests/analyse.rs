@@ -2,13 +2,16 @@
 
 mod common;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use common::{Capture, Format, link, segment};
 use mptcplab_trace::{AnalyseError, Request, analyse};
+use mptcplab_wire::option::{Join, MptcpOption};
 use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::{Field, Row};
 
 /// Tables of an analysis with rows of single packets.
 const TABLES: [&str; 7] = [
@@ -23,6 +26,9 @@ const TABLES: [&str; 7] = [
 
 /// Connections of the capture.
 const CONNECTIONS: u32 = 7;
+
+/// Connections of which every second is a join that waits.
+const WAITING: u32 = 6;
 
 /// Data segments of each.
 const SEGMENTS: u32 = 3000;
@@ -90,17 +96,47 @@ fn request(file: &Path, folder: &Path, workers: usize) -> Request {
     }
 }
 
+/// Calls `see` with each row of a table.
+fn each_row(folder: &Path, table: &str, mut see: impl FnMut(&Row)) {
+    let file = fs::File::open(folder.join(format!("{table}.parquet"))).unwrap();
+    let reader = SerializedFileReader::new(file).unwrap();
+    for row in reader.get_row_iter(None).unwrap() {
+        see(&row.unwrap());
+    }
+}
+
+/// The whole number in a column.
+fn column(row: &Row, name: &str) -> i64 {
+    let found = row.get_column_iter().find(|(each, _)| *each == name);
+    match found.unwrap().1 {
+        Field::UShort(number) => i64::from(*number),
+        Field::UInt(number) => i64::from(*number),
+        Field::ULong(number) => *number as i64,
+        other => panic!("{name} is no whole number: {other}"),
+    }
+}
+
+/// The text in a column.
+fn text<'a>(row: &'a Row, name: &str) -> &'a str {
+    let found = row.get_column_iter().find(|(each, _)| *each == name);
+    match found.unwrap().1 {
+        Field::Str(text) => text,
+        other => panic!("{name} is no text: {other}"),
+    }
+}
+
 fn rows(folder: &Path, table: &str) -> i64 {
     let file = fs::File::open(folder.join(format!("{table}.parquet"))).unwrap();
     let reader = SerializedFileReader::new(file).unwrap();
     reader.metadata().file_metadata().num_rows()
 }
 
-#[test]
-fn the_tables_are_the_same_bytes_for_every_number_of_workers() {
-    let folder = folder("workers");
+/// Asserts that the tables of a capture of so many connections are the same bytes for every number
+/// of workers, and checks those in a folder.
+fn same_for_all_workers(name: &str, capture: &[u8], connections: u32, check: impl Fn(&Path)) {
+    let folder = folder(name);
     let file = folder.join("a.pcapng");
-    fs::write(&file, capture()).unwrap();
+    fs::write(&file, capture).unwrap();
     let mut of_one: Vec<Vec<u8>> = Vec::new();
     for workers in [1, 2, 3, 8] {
         let of = folder.join(workers.to_string());
@@ -109,7 +145,7 @@ fn the_tables_are_the_same_bytes_for_every_number_of_workers() {
             ControlFlow::Continue(())
         });
         let segments = capture.unwrap().segments;
-        assert_eq!(rows(&of, "connections"), i64::from(CONNECTIONS));
+        assert_eq!(rows(&of, "connections"), i64::from(connections));
         assert_eq!(rows(&of, "packets"), segments as i64);
         let read = |table| fs::read(of.join(format!("{table}.parquet"))).unwrap();
         let tables: Vec<_> = TABLES.map(read).into();
@@ -121,8 +157,96 @@ fn the_tables_are_the_same_bytes_for_every_number_of_workers() {
             let names: Vec<_> = differing.iter().map(|(name, _)| name).collect();
             assert!(names.is_empty(), "{workers} workers: {names:?}");
         }
+        check(&of);
     }
     fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn the_tables_are_the_same_bytes_for_every_number_of_workers() {
+    same_for_all_workers("workers", &capture(), CONNECTIONS, |_| {});
+}
+
+/// Joins whose keys never come, and connections that begin while those wait, in turns; the ports
+/// of their clients count up.
+fn waiting_joins() -> Vec<u8> {
+    let mut capture = Capture::new(Format::PCAPNG, link::ETHERNET);
+    let ends = |number: u32| (format!("10.0.0.1:{}", 1000 + number), "10.0.1.1:80");
+    let mut at = 1_000_000_000;
+    for number in 0..WAITING {
+        let (client, server) = ends(number);
+        at += 100_000_000;
+        let mut syn = segment(&format!("{client} > {server} S seq=0"));
+        if number % 2 == 0 {
+            syn.options.mptcp.push(MptcpOption::Join(Join::Syn {
+                backup: false,
+                address_id: 1,
+                token: 7 + number,
+                nonce: 9,
+            }));
+        }
+        capture.add(at, &syn);
+        capture.add(
+            at + 1,
+            &segment(&format!("{server} > {client} SA seq=0 ack=1")),
+        );
+    }
+    for round in 0..1000 {
+        for number in 0..WAITING {
+            let (client, server) = ends(number);
+            at += 1_000_000;
+            let sequence = 1 + 10 * round;
+            let text = format!("{client} > {server} PA seq={sequence} ack=1 len=10");
+            capture.add(at, &segment(&text));
+        }
+    }
+    capture.bytes
+}
+
+/// The numbers that tables give the connections, by the ports of their clients.
+fn numbers_by_port(folder: &Path) -> BTreeMap<u16, u32> {
+    let mut numbers = BTreeMap::new();
+    each_row(folder, "connections", |row| {
+        let (number, port) = (column(row, "connection"), column(row, "client_port"));
+        numbers.insert(port as u16, number as u32);
+    });
+    numbers
+}
+
+#[test]
+fn connections_are_numbered_by_their_first_packets() {
+    let expected = |place: u32| (1000 + place as u16, place);
+    same_for_all_workers("numbers", &waiting_joins(), WAITING, |folder| {
+        let numbers = numbers_by_port(folder);
+        assert_eq!(numbers, (0..WAITING).map(expected).collect());
+        // The frames of the handshakes come first, two for each; data follow in turns.
+        each_row(folder, "packets", |row| {
+            let (number, frame) = (column(row, "connection"), column(row, "frame") - 1);
+            let handshakes = 2 * i64::from(WAITING);
+            let place = match frame < handshakes {
+                true => frame / 2,
+                false => (frame - handshakes) % i64::from(WAITING),
+            };
+            assert_eq!(number, place, "frame {}", frame + 1);
+        });
+        for table in ["samples", "events", "addresses", "subflows"] {
+            let mut seen = BTreeMap::new();
+            each_row(folder, table, |row| {
+                *seen.entry(column(row, "connection")).or_insert(0) += 1;
+            });
+            let all: Vec<_> = seen.into_keys().collect();
+            assert_eq!(all, (0..i64::from(WAITING)).collect::<Vec<_>>(), "{table}");
+        }
+        let mut opened = 0;
+        each_row(folder, "events", |row| {
+            if text(row, "kind") == "connection_opened" {
+                let client = format!("10.0.0.1:{} > ", 1000 + column(row, "connection"));
+                assert!(text(row, "text").starts_with(&client), "{row}");
+                opened += 1;
+            }
+        });
+        assert_eq!(opened, WAITING);
+    });
 }
 
 #[test]

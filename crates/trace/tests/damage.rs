@@ -3,10 +3,11 @@
 mod common;
 
 use std::io::Write;
+use std::sync::LazyLock;
 
 use common::read::frames;
 use common::{Capture, Format, link};
-use mptcplab_trace::input::Damage;
+use mptcplab_trace::input::{Damage, Input, Merge};
 use proptest::prelude::*;
 
 /// A capture of three frames, and where each record of it begins; behind these, its end.
@@ -75,6 +76,21 @@ fn wrong_lengths_are_told() {
             8,
             0x7fff_ffff,
             "a frame of 2147483647 bytes: too many to be one",
+        ),
+        (
+            Format::PCAP,
+            4,
+            1_000_000,
+            "a frame with 1000000 microseconds beside its seconds: too many",
+        ),
+        (
+            Format {
+                nanos: true,
+                ..Format::PCAP
+            },
+            4,
+            1_000_000_000,
+            "a frame with 1000000000 nanoseconds beside its seconds: too many",
         ),
         (
             Format::PCAPNG,
@@ -158,6 +174,45 @@ fn headers_that_say_what_cannot_be_are_told() {
     assert_eq!(set(Format::PCAPNG, 46, 200), damage(28, message));
 }
 
+fn compressed(bytes: &[u8]) -> [(&'static str, Vec<u8>); 5] {
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(bytes).unwrap();
+    let options = lzma_rust2::XzOptions::with_preset(1);
+    let mut xz = lzma_rust2::XzWriter::new(Vec::new(), options).unwrap();
+    xz.write_all(bytes).unwrap();
+    let mut bzip2 = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+    bzip2.write_all(bytes).unwrap();
+    let blocks = lz4_flex::frame::FrameInfo::new().block_size(lz4_flex::frame::BlockSize::Max64KB);
+    let mut lz4 = lz4_flex::frame::FrameEncoder::with_frame_info(blocks, Vec::new());
+    lz4.write_all(bytes).unwrap();
+    [
+        ("gzip", gzip.finish().unwrap()),
+        ("zstd", zstd::encode_all(bytes, 1).unwrap()),
+        ("xz", xz.finish().unwrap()),
+        ("bzip2", bzip2.finish().unwrap()),
+        ("lz4", lz4.finish().unwrap()),
+    ]
+}
+
+#[test]
+fn a_file_of_lz4_that_ends_between_two_blocks_is_cut() {
+    let mut capture = Capture::new(Format::PCAP, link::RAW);
+    for number in 0..8000 {
+        capture.frame(number * 1000, b"eight byt");
+    }
+    let [.., (_, file)] = compressed(&capture.bytes);
+    // The header of the frame has 7 bytes, and each block its length before it.
+    let first = u32::from_le_bytes(file[7..11].try_into().unwrap()) & 0x7fff_ffff;
+    let cut = 7 + 4 + first as usize;
+    let (read, state) = frames(file[..cut].to_vec());
+    assert!(!read.is_empty());
+    let message = state.damage.unwrap().message;
+    assert!(
+        message.ends_with("cannot be decompressed: lz4: the end of the frame is missing"),
+        "{message}"
+    );
+}
+
 #[test]
 fn a_compressed_file_that_is_cut_gives_what_can_be_decompressed() {
     let mut capture = Capture::new(Format::PCAP, link::RAW);
@@ -167,13 +222,7 @@ fn a_compressed_file_that_is_cut_gives_what_can_be_decompressed() {
             &number.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes(),
         );
     }
-    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    gzip.write_all(&capture.bytes).unwrap();
-    let files = [
-        gzip.finish().unwrap(),
-        zstd::encode_all(&capture.bytes[..], 1).unwrap(),
-    ];
-    for (file, name) in files.into_iter().zip(["gzip", "zstd"]) {
+    for (name, file) in compressed(&capture.bytes) {
         // The last bytes are a checksum, or the end of the last block.
         for cut in [1, file.len() / 2] {
             let (read, state) = frames(file[..file.len() - cut].to_vec());
@@ -191,6 +240,15 @@ fn a_compressed_file_that_is_cut_gives_what_can_be_decompressed() {
         }
     }
 }
+
+/// A capture of 300 frames, compressed in each way.
+static COMPRESSED: LazyLock<[(&str, Vec<u8>); 5]> = LazyLock::new(|| {
+    let mut capture = Capture::new(Format::PCAP, link::RAW);
+    for number in 0..300 {
+        capture.frame(number * 1000, &number.to_le_bytes());
+    }
+    compressed(&capture.bytes)
+});
 
 proptest! {
     #[test]
@@ -210,5 +268,30 @@ proptest! {
         let untouched = places.iter().filter(|&&place| place <= at).count() - 1;
         prop_assert!(after.len() >= untouched);
         prop_assert_eq!(&after[..untouched], &before[..untouched]);
+    }
+
+    #[test]
+    fn a_compressed_file_of_any_changes_is_read_or_refused(
+        which in 0..5_usize,
+        changes in prop::collection::vec((any::<usize>(), any::<u8>()), 0..6),
+        cut in any::<usize>(),
+        cuts: bool,
+    ) {
+        let (_, mut file) = COMPRESSED[which].clone();
+        for (at, value) in changes {
+            let bytes = file.len();
+            file[at % bytes] = value;
+        }
+        if cuts {
+            file.truncate(cut % file.len());
+        }
+        let opened = Merge::new([Input::from(std::io::Cursor::new(file))]);
+        if let Ok(mut merge) = opened {
+            let mut read = 0_u64;
+            while merge.next().is_some() {
+                read += 1;
+            }
+            prop_assert_eq!(merge.files()[0].frames, read);
+        }
     }
 }

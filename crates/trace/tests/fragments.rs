@@ -10,7 +10,7 @@ use mptcplab_trace::input::{Frame, LinkType};
 use mptcplab_wire::{Ecn, Timestamps};
 use proptest::prelude::*;
 
-/// Takes up frames of one interface, a second apart.
+/// A reader of frames of one interface, a second apart.
 struct Taker {
     dissector: Dissector,
     frames: u64,

@@ -1,4 +1,4 @@
-//! What is read of captures, beside what tshark reads of them: every format and link type, tags,
+//! Fields read from captures, compared with tshark's: every format and link type, tags,
 //! extension headers, fragments, frames that were cut, blocks without packets.
 
 mod common;
@@ -195,7 +195,7 @@ fn interfaces_of_different_link_types_tags_and_blocks_without_packets() {
             capture.cut_frame(interface as u32, at, &frame, frame.len());
         }
         // Interface statistics, name resolution; then what Wireshark numbers: an entry of a
-        // journal, a custom block of a number that nobody has.
+        // journal, a custom block of an unassigned number.
         capture.block(5, &[0; 12]);
         capture.block(4, &[0; 4]);
         capture.block(9, b"__REALTIME_TIMESTAMP=1\n\0");
@@ -233,7 +233,7 @@ fn frames_that_were_cut_are_read_as_tshark_reads_them() {
     let mut frame = link::frame(link::ETHERNET, &packet(&short));
     frame.resize(60, 0);
     capture.frame(2000, &frame);
-    // What network cards are to cut has no length of its own.
+    // Packets that network cards are to cut have no length of their own.
     let mut large = packet(&short);
     large.resize(40 + 70_000, 1);
     large[2..4].fill(0);

@@ -19,16 +19,19 @@ from pydantic import (
 )
 
 from mptcplab.broker.options import OPTIONS
-from mptcplab.scenario.check_shape import problems
+from mptcplab.scenario.check.shape import problems
 from mptcplab.scenario.fields import LONGEST_INTERFACE_NAME_BYTES, Model, RefusalError
 from mptcplab.scenario.problem import Problem, ScenarioError, did_you_mean, quoted
 from mptcplab.scenario.provenance import Provenance
 from mptcplab.scenario.tree import LARGEST_FILE_BYTES, parse_tree
+from mptcplab.user_file import FileError, read_text
 
 ALL = "all"
 _LARGEST_ID = 2**32 - 2
 _MOST_SUBFLOWS = 256
 """What MPTCP_FULL_INFO is asked for."""
+_NOT_IN_INTERFACE_NAMES = b" /:%\xa0"
+"""Linux takes each byte for a character of Latin-1: the last is a space, too."""
 
 
 def _number(find: Callable[[str], int], kind: str, value: object) -> int:
@@ -75,8 +78,17 @@ def _yes_or_no(value: object) -> object:
 
 
 def _interface(name: str) -> str:
-    if not name or len(name.encode()) > LONGEST_INTERFACE_NAME_BYTES or not name.isprintable():
-        raise ValueError("no name of an interface: 1 to 15 bytes, * for anything")
+    """Refuses what dev_valid_name() and dev_alloc_name() of Linux refuse, and what has no glyph."""
+    encoded = name.encode(errors="replace")
+    if (
+        not 1 <= len(encoded) <= LONGEST_INTERFACE_NAME_BYTES
+        or name in (".", "..")
+        or not name.isprintable()
+        or any(byte in _NOT_IN_INTERFACE_NAMES for byte in encoded)
+    ):
+        raise ValueError(
+            "no name of an interface: 1 to 15 bytes without spaces, /, : and %; * for anything"
+        )
     return name
 
 
@@ -146,14 +158,9 @@ def load_policy(path: Path) -> tuple[Policy, list[str]]:
 
     """
     try:
-        with path.open("rb") as file:
-            text = file.read(LARGEST_FILE_BYTES + 1).decode("utf-8")
-    except OSError as error:
-        reason = f"cannot be read ({error.strerror})"
-        raise ScenarioError([Problem(str(path), None, "", reason)]) from None
-    except UnicodeDecodeError as error:
-        reason = f"is not text in UTF-8 (byte {error.start})"
-        raise ScenarioError([Problem(str(path), None, "", reason)]) from None
+        text = read_text(path, LARGEST_FILE_BYTES)
+    except FileError as error:
+        raise ScenarioError([Problem(str(path), None, "", str(error))]) from None
     return parse_policy(text, str(path))
 
 

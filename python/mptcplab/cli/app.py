@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
 
-from mptcplab.cli.cc import cc
 from mptcplab.cli.commands.broker import broker
 from mptcplab.cli.commands.doctor import doctor
 from mptcplab.cli.commands.enter import enter
-from mptcplab.cli.commands.netcat import netcat_command
-from mptcplab.cli.commands.path_manager import path_manager
+from mptcplab.cli.commands.host import add_host_commands
 from mptcplab.cli.commands.report import report
 from mptcplab.cli.commands.run import run
-from mptcplab.cli.commands.scenarios import check, list_command, show
+from mptcplab.cli.commands.scenarios import (
+    check,
+    list_command,
+    new,
+    schema,
+    show,
+)
 from mptcplab.cli.commands.trace import trace
 
 app = typer.Typer(
@@ -30,17 +33,17 @@ app = typer.Typer(
 app.command("list")(list_command)
 app.command()(show)
 app.command()(check)
+app.command()(new)
+app.command()(schema)
 app.command()(run)
 app.command()(report)
 app.command()(trace)
 app.command()(doctor)
-app.add_typer(cc, name="cc")
-app.command("path-manager")(path_manager)
 app.command()(broker)
 app.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})(
     enter
 )
-app.command("nc")(netcat_command)
+add_host_commands(app)
 
 
 @app.callback(invoke_without_command=True)
@@ -56,14 +59,9 @@ def _options(
 
 def main() -> None:
     """Run the command line; a user's mistake ends in one clear message and exit status 1."""
-    from mptcplab.cli.errors import UserError
+    from mptcplab.cli.ending import ended_well
+    from mptcplab.cli.output import make_safe
 
-    try:
+    make_safe()
+    with ended_well():
         app()
-    except UserError as error:
-        typer.echo(str(error), err=True)
-        sys.exit(1)
-    except BrokenPipeError:
-        # The reader of the output has gone (`mptcplab list | head`): nobody is left to tell.
-        sys.stderr.close()
-        sys.exit(1)

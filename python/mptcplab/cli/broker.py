@@ -24,6 +24,7 @@ class BrokerOptions:
     user: str | None
     leave_setting: bool
     quiet: bool
+    debug: bool
     check: bool
 
 
@@ -35,6 +36,7 @@ def run_broker(options: BrokerOptions) -> None:
         "user": None if options.user is None else _user(options.user),
         "leave_setting": options.leave_setting,
         "quiet": options.quiet,
+        "debug": options.debug,
         **_policy(options.policy),
     }
     if options.check:
@@ -57,6 +59,9 @@ def _policy(path: Path | None) -> dict[str, object]:
 
 def _socket(path: Path) -> str:
     """The broker makes the socket's folder, but not those above it."""
+    if path.is_dir():
+        # So is what an empty value stands for.
+        raise UserError(f"--socket {path}: is a folder: name the socket in it, broker.sock, say")
     path = path.absolute()
     above = path.parent.parent
     if not path.parent.is_dir() and not above.is_dir():

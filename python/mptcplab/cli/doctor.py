@@ -21,7 +21,7 @@ def examine(*, as_json: bool) -> None:
     else:
         for finding in findings:
             typer.echo(f"{_SIGNS[finding.verdict]}  {finding.name}: {finding.detail}")
-            if finding.mend:
-                typer.echo(f"         → {finding.mend}")
+            if finding.hint:
+                typer.echo(f"         → {finding.hint}")
     if any(finding.verdict is Verdict.BAD for finding in findings):
         raise typer.Exit(1)

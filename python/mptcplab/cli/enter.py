@@ -37,6 +37,8 @@ def enter_node(folder: Path, node: str, command: Sequence[str]) -> None:
         "--pid",
         f"--net=/proc/{init}/task/{thread}/ns/net",
         "--preserve-credentials",
+        # Opened before the namespaces change: relative paths mean what they mean outside.
+        "--wd=.",
         "--",
         *(command or [os.environ.get("SHELL", "/bin/sh")]),
     ]

@@ -2,4 +2,8 @@
 
 
 class UserError(Exception):
-    """A mistake that the user can mend; the message names the place and the mend."""
+    """A mistake that the user can fix; the message names the place and a hint."""
+
+
+FINDING_STATUS = 3
+"""Exit status of `--fail` where a finding does not hold."""

@@ -1,42 +1,33 @@
-"""Ctrl-C and a polite kill: what lasts long ends early, and keeps what it has."""
+"""Ctrl-C and SIGTERM for the commands: how they end."""
 
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from types import FrameType
+
+import typer
+
+from mptcplab import interruption
+from mptcplab.interruption import ONE_REQUEST_S
+
+__all__ = ["INTERRUPTED_STATUS", "ONE_REQUEST_S", "Interruption"]
 
 INTERRUPTED_STATUS = 130
 """Exit status after Ctrl-C, as shells have it."""
 
 
-@dataclass
-class Interruption:
-    """Whether Ctrl-C was pressed, and what it has to stop."""
-
-    requested: bool = False
-    stop: Callable[[], None] | None = None
-    """Called when it is pressed."""
-
-    def _request(self, _signal: int, _frame: FrameType | None) -> None:
-        """The signal's handler: the second one ends everything at once."""
-        if self.requested:
-            raise KeyboardInterrupt
-        self.requested = True
-        if self.stop is not None:
-            self.stop()
+class Interruption(interruption.Interruption):
+    """The requests to a command; a second one ends it with a message."""
 
     @contextmanager
-    def listening(self) -> Iterator[None]:
-        """While this lasts Ctrl-C and a polite kill are requests, and end nothing by themselves."""
-        previous = {
-            number: signal.signal(number, self._request)
-            for number in (signal.SIGINT, signal.SIGTERM)
-        }
+    def listening(
+        self, signals: Sequence[signal.Signals] = (signal.SIGINT, signal.SIGTERM)
+    ) -> Iterator[None]:
+        """See `mptcplab.interruption.Interruption.listening`."""
         try:
-            yield
-        finally:
-            for number, handler in previous.items():
-                signal.signal(number, handler)
+            with super().listening(signals):
+                yield
+        except KeyboardInterrupt:
+            typer.echo("aborted by a second signal: what was not written yet is lost", err=True)
+            raise typer.Exit(INTERRUPTED_STATUS) from None

@@ -2,35 +2,39 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
-from mptcplab.cli.errors import UserError
+from mptcplab.cli.errors import FINDING_STATUS, UserError
 from mptcplab.cli.interruption import INTERRUPTED_STATUS, Interruption
-from mptcplab.cli.progress import RunProgress
-from mptcplab.cli.scenarios import load_scenario, with_known_metrics
-from mptcplab.engine.choice import EngineName, choose
-from mptcplab.engine.kernel.engine import KernelEngine
-from mptcplab.engine.session import Choice, jobs
-from mptcplab.engine.sim.engine import SimEngine
-from mptcplab.engine.task import Engine
-from mptcplab.recording import Description, RecordingError, Result
+from mptcplab.cli.progress import display
+from mptcplab.engine.choice import EngineName
+from mptcplab.engine.job import Job
+from mptcplab.progress import RunProgress
+from mptcplab.recording import RecordingError, Result
 from mptcplab.recording.files import publish
-from mptcplab.recording.result import Reference, ScenarioEntry, VariantEntry
-from mptcplab.scenario import (
-    Scenario,
-    ScenarioError,
-    parse_value,
-    with_duration,
-    with_overrides,
+from mptcplab.scenario import Scenario, ScenarioError, parse_value
+from mptcplab.session import (
+    Prepared,
+    Settings,
+    execute,
+    folder_name,
+    fresh_folder,
+    load_known,
+    prepare,
 )
-from mptcplab.scenario.problem import did_you_mean
-from mptcplab.scenario.units import UnitError, parse_time
+
+if TYPE_CHECKING:
+    from mptcplab.report import Report
+
+PAGE = "report.html"
 
 
 @dataclass(frozen=True)
@@ -44,24 +48,20 @@ class RunOptions:
     repetitions: int | None
     seed: int
     duration: str | None
+    vary: str | None
     overrides: tuple[str, ...]
     capture: bool
     out: Path | None
     as_json: bool
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """A scenario that an engine can run as chosen."""
-
-    scenario: Scenario
-    choices: Mapping[str, Choice]
-    """By engine."""
+    html: bool = False
+    """Whether to write a page into the folder of each scenario."""
+    fail: bool = False
+    """A finding that does not hold has a status of its own."""
 
 
 def run_scenarios(options: RunOptions) -> None:
     """Runs what the options say and reports on it."""
-    prepared = [_prepare(name, options) for name in options.scenarios]
+    prepared, settings = _prepared(options)
     interruption = Interruption()
     reported: list[tuple[Path, list[Result]]] = []
     failures: list[str] = []
@@ -74,45 +74,52 @@ def run_scenarios(options: RunOptions) -> None:
             for engine in one.choices:
                 if not interruption.requested:
                     own = folder if len(one.choices) == 1 else folder / engine
-                    results.append(_run(one, engine, own, options, interruption, failures))
+                    results.append(
+                        _run(one, engine, own, options, settings, interruption, failures)
+                    )
             reported.append((folder, results))
-        _report(reported, as_json=options.as_json)
+        holds = _report(reported, failures, options)
     if failures:
-        raise UserError("\n".join(failures))
+        raise UserError("\n".join(dict.fromkeys(failures)))
     if interruption.requested:
         typer.echo("interrupted: what was measured until then is kept", err=True)
         raise typer.Exit(INTERRUPTED_STATUS)
+    if options.fail and not holds:
+        raise typer.Exit(FINDING_STATUS)
 
 
-def _prepare(name: str, options: RunOptions) -> Prepared:
-    scenario = load_scenario(name)
+def _prepared(options: RunOptions) -> tuple[list[Prepared], Settings]:
     try:
-        if options.overrides:
-            values = dict(_override(text) for text in options.overrides)
-            scenario = with_known_metrics(with_overrides(scenario, values))
-        if options.duration is not None:
-            scenario = with_duration(scenario, parse_time(options.duration))
+        scenarios = [load_known(name) for name in options.scenarios]
+        settings = _settings(options)
+        prepared = [prepare(scenario, settings) for scenario in scenarios]
     except ScenarioError as error:
         raise UserError(str(error)) from error
-    except UnitError as error:
-        raise UserError(f"--duration: {error}") from error
-    for variant in options.variants:
-        if variant not in scenario.variants:
-            hint = did_you_mean(variant, scenario.variants)
-            raise UserError(f"--variant: {scenario.name} has no variant '{variant}': {hint}")
-    variants = [v for v in scenario.variants if not options.variants or v in options.variants]
-    repetitions = options.repetitions or scenario.repetitions
-    try:
-        chosen = choose(options.engine, scenario, variants)
-    except ScenarioError as error:
-        raise UserError(str(error)) from error
-    for note in chosen.notes:
+    for note in (note for one in prepared for note in one.notes):
         typer.echo(note, err=True)
-    choices = {
-        engine: Choice(names, repetitions, options.seed)
-        for engine, names in chosen.variants.items()
-    }
-    return Prepared(scenario, choices)
+    return prepared, settings
+
+
+def _settings(options: RunOptions) -> Settings:
+    return Settings(
+        engine=options.engine,
+        variants=options.variants,
+        repetitions=options.repetitions,
+        seed=options.seed,
+        duration=options.duration,
+        vary=None if options.vary is None else _variation(options.vary),
+        overrides=dict(_override(text) for text in options.overrides),
+        captures=options.capture,
+        workers=options.workers,
+    )
+
+
+def _variation(text: str) -> dict[str, str]:
+    """The scenario's `vary` of `start=50ms`."""
+    key, equals, value = text.partition("=")
+    if key.strip() != "start" or not equals:
+        raise UserError(f"--vary: {text!r}: write start=TIME, such as start=50ms")
+    return {"start": value}
 
 
 def _override(text: str) -> tuple[str, object]:
@@ -123,16 +130,9 @@ def _override(text: str) -> tuple[str, object]:
 
 
 def _folder(scenario: Scenario, options: RunOptions, *, alone: bool) -> Path:
-    name = scenario.name.replace("/", "-").replace(" ", "-")
-    if options.out is not None:
-        return options.out if alone else options.out / name
-    stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
-    folder = Path("out", f"{name}-{stamp}")
-    suffix = 2
-    while folder.exists():
-        folder = Path("out", f"{name}-{stamp}-{suffix}")
-        suffix += 1
-    return folder
+    if options.out is None:
+        return fresh_folder(scenario.name)
+    return options.out if alone else options.out / folder_name(scenario.name)
 
 
 def _run(
@@ -140,74 +140,67 @@ def _run(
     engine: str,
     folder: Path,
     options: RunOptions,
+    settings: Settings,
     interruption: Interruption,
     failures: list[str],
 ) -> Result:
-    scenario, choice = prepared.scenario, prepared.choices[engine]
+    def followed(planned: Sequence[Job], name: str) -> RunProgress:
+        shown = None if options.as_json else display(name, len(planned))
+        return RunProgress(planned, name, shown)
+
     try:
-        result = Result.create(folder, _description(scenario, choice, engine))
-        planned = jobs(scenario, choice, result, captures=options.capture)
-        with RunProgress(planned, scenario.name, shown=not options.as_json) as progress:
-            executor = _engine(engine, options)
-            interruption.stop = executor.stop
-            if not interruption.requested:
-                failures += executor.execute(planned, progress)
+        (result,), failed = execute(
+            engine,
+            [(prepared, folder)],
+            settings,
+            command=("mptcplab", *sys.argv[1:]),
+            followed=followed,
+            interruption=interruption,
+            meanwhile=_load_report,
+        )
     except (RecordingError, ScenarioError) as error:
         raise UserError(str(error)) from error
-    finally:
-        interruption.stop = None
+    failures += failed
     return result
 
 
-def _engine(name: str, options: RunOptions) -> Engine:
-    return SimEngine(options.workers) if name == EngineName.SIM else KernelEngine()
+def _load_report() -> None:
+    """Loads what the report needs, which takes as long as a short simulation."""
+    for module in ("mptcplab.cli.report", "mptcplab.report.terminal"):
+        import_module(module)
 
 
-def _report(reported: Sequence[tuple[Path, Sequence[Result]]], *, as_json: bool) -> None:
-    """Writes a page into the folder of each scenario and prints all of them."""
-    # Plotting is slow to load: nobody waits for it before the first run, or when there is none.
-    from mptcplab.cli.report import print_reports
-    from mptcplab.report import report, to_html
+def _report(
+    reported: Sequence[tuple[Path, Sequence[Result]]], failures: list[str], options: RunOptions
+) -> bool:
+    """Prints all reports, and writes the pages that were asked for; false where one fails."""
+    # Slow to load: not before the first run, nor when there is none.
+    from mptcplab.cli.report import every_finding_holds, print_reports
+    from mptcplab.report import report
 
-    every = []
-    try:
-        for folder, results in reported:
+    every, last = [], []
+    for folder, results in reported:
+        try:
             reports = [report(result) for result in results]
-            publish(folder / "report.html", to_html(reports).encode())
             every += reports
-    except RecordingError as error:
-        raise UserError(str(error)) from error
-    print_reports(every, as_json=as_json)
-    for folder, _ in reported:
-        typer.echo(f"report: {folder / 'report.html'}", err=True)
+            last.append(_page(folder, reports) if options.html else _hint(folder, results))
+        except RecordingError as error:
+            failures.append(str(error))
+    if every:
+        print_reports(every, as_json=options.as_json)
+    for line in last:
+        typer.echo(line, err=True)
+    return every_finding_holds(every)
 
 
-def _description(scenario: Scenario, choice: Choice, engine: str) -> Description:
-    return Description(
-        scenario=ScenarioEntry(
-            name=scenario.name,
-            title=scenario.title,
-            source=scenario.source,
-            text=scenario.text,
-            variants=tuple(
-                VariantEntry(name=name, protocol=scenario.variants[name].protocol)
-                for name in choice.variants
-            ),
-            expect=tuple(scenario.expect),
-            reference=tuple(
-                Reference(
-                    variant=row.variant,
-                    metric=row.metric,
-                    value=row.value.value,
-                    unit=row.value.unit,
-                    note=row.note,
-                )
-                for row in scenario.reference
-            ),
-        ),
-        engine=engine,
-        seed=choice.seed,
-        repetitions=choice.repetitions,
-        command=("mptcplab", *sys.argv[1:]),
-        created=datetime.now(UTC).isoformat(timespec="seconds"),
-    )
+def _page(folder: Path, reports: Sequence[Report]) -> str:
+    from mptcplab.report import to_html
+
+    publish(folder / PAGE, to_html(reports).encode())
+    return f"report: {folder / PAGE}"
+
+
+def _hint(folder: Path, results: Sequence[Result]) -> str:
+    """The command that makes the page."""
+    words = ["mptcplab", "report", *(str(result.folder) for result in results)]
+    return f"page: {shlex.join([*words, '--html', str(folder / PAGE)])}"

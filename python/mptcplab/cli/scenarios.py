@@ -1,49 +1,43 @@
-"""`list`, `show` and `check`."""
+"""`list`, `show`, `check` and `new`."""
 
 from __future__ import annotations
 
-import json
+import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from mptcplab.cli.errors import UserError
-from mptcplab.scenario import Problem, Scenario, ScenarioError, catalogue, load
+from mptcplab.cli.output import json_text
+from mptcplab.scenario import Problem, ScenarioError
+
+if TYPE_CHECKING:
+    from mptcplab.scenario import Scenario
 
 
 def load_scenario(name: str) -> Scenario:
     """Loads a scenario for a command; its problems become one message."""
+    from mptcplab.session import load_known
+
     try:
-        return with_known_metrics(load(name))
+        return load_known(name)
     except ScenarioError as error:
         raise UserError(str(error)) from error
 
 
-def with_known_metrics(scenario: Scenario) -> Scenario:
-    """The scenario, whose findings and references name metrics that there are.
-
-    Raises:
-        ScenarioError: some do not.
-
-    """
-    from mptcplab.metrics import unknown_metrics
-
-    problems = unknown_metrics(scenario)
-    if problems:
-        raise ScenarioError(problems)
-    return scenario
-
-
 def list_scenarios(pattern: str, *, as_json: bool) -> None:
     """Prints the catalogue's entries that match."""
+    from mptcplab.scenario.entries import catalogue
+
     entries = catalogue(pattern)
     if as_json:
         rows = [
             {"name": e.name, "title": e.title, "source": e.source, "variants": list(e.variants)}
             for e in entries
         ]
-        typer.echo(json.dumps(rows, indent=1))
+        typer.echo(json_text(rows))
         return
     if not entries:
         raise UserError(f"no scenario matches '{pattern}'; `mptcplab list` shows all")
@@ -54,8 +48,8 @@ def list_scenarios(pattern: str, *, as_json: bool) -> None:
 
 def show_scenario(name: str, svg: Path | None, *, as_json: bool) -> None:
     """Prints, or writes as SVG, what a scenario describes."""
-    from mptcplab.scenario.draw_svg import draw_svg
-    from mptcplab.scenario.draw_text import draw_text
+    from mptcplab.scenario.topology.svg import draw_svg
+    from mptcplab.scenario.topology.text import draw_text
 
     scenario = load_scenario(name)
     if svg is not None:
@@ -64,7 +58,7 @@ def show_scenario(name: str, svg: Path | None, *, as_json: bool) -> None:
         except OSError as error:
             raise UserError(f"{svg}: cannot be written: {error.strerror}") from error
     if as_json:
-        typer.echo(scenario.model_dump_json(indent=1, exclude_none=True))
+        typer.echo(json_text(scenario.model_dump(mode="json", exclude_none=True)))
     else:
         typer.echo(draw_text(scenario))
         typer.echo("Engines")
@@ -74,11 +68,11 @@ def show_scenario(name: str, svg: Path | None, *, as_json: bool) -> None:
 
 def _engine_words(scenario: Scenario) -> Iterator[str]:
     """Each engine, with what it cannot do of the scenario on any machine."""
-    from mptcplab.engine.choice import KERNEL, SIM, impossible
+    from mptcplab.engine.choice import KERNEL, SIM, unsupported
     from mptcplab.scenario.tree import dotted
 
     for engine in (KERNEL, SIM):
-        found = impossible(engine, scenario, list(scenario.variants))
+        found = unsupported(engine, scenario, list(scenario.variants))
         reasons = [
             f"{refusal.reason} ({', '.join([dotted(refusal.path or ()), *refusal.variants])})"
             for refusal in found
@@ -87,10 +81,15 @@ def _engine_words(scenario: Scenario) -> Iterator[str]:
 
 
 def _only_on(scenario: Scenario) -> str:
-    """What to add for a scenario that not every engine can run."""
-    from mptcplab.engine.choice import KERNEL, SIM, impossible
+    """What to add for a scenario that not every engine can run, or only that of another machine."""
+    from mptcplab.engine.choice import KERNEL, SIM, missing, unsupported
 
-    able = [e for e in (KERNEL, SIM) if not impossible(e, scenario, list(scenario.variants))]
+    variants = list(scenario.variants)
+    able = [e for e in (KERNEL, SIM) if not unsupported(e, scenario, variants)]
+    if able == [KERNEL]:
+        reasons = [refusal.reason for refusal in missing(scenario, variants)]
+        here = f"; not on this machine: {', '.join(reasons)}" if reasons else ""
+        return f" ({KERNEL} engine only{here})"
     if len(able) == 1:
         return f" ({able[0]} engine only)"
     return "" if able else " (no engine can run all of it)"
@@ -98,10 +97,12 @@ def _only_on(scenario: Scenario) -> str:
 
 def check_scenarios(names: Sequence[str], *, as_json: bool) -> None:
     """Prints every problem of every file; exit status 1 when there is any."""
+    from mptcplab.session import load_known
+
     problems: list[Problem] = []
     for name in names:
         try:
-            scenario = with_known_metrics(load(name))
+            scenario = load_known(name)
         except ScenarioError as error:
             problems.extend(error.problems)
         else:
@@ -111,9 +112,25 @@ def check_scenarios(names: Sequence[str], *, as_json: bool) -> None:
         rows = [
             {"file": p.origin, "line": p.line, "key": p.key, "message": p.text} for p in problems
         ]
-        typer.echo(json.dumps({"problems": rows}, indent=1))
+        typer.echo(json_text({"problems": rows}))
     else:
         for problem in problems:
             typer.echo(str(problem), err=True)
     if problems:
         raise typer.Exit(1)
+
+
+def write_new_scenario(file: Path) -> None:
+    """Writes a commented scenario to a file that is not there yet."""
+    from mptcplab.scenario.loading import SUFFIXES, new_text
+
+    if file.suffix not in SUFFIXES:
+        raise UserError(f"{file}: the name of a scenario ends in {' or '.join(SUFFIXES)}")
+    try:
+        with file.open("x", encoding="utf-8") as new:
+            new.write(new_text())
+    except FileExistsError:
+        raise UserError(f"{file}: is there already; give another name") from None
+    except OSError as error:
+        raise UserError(f"{file}: cannot be written: {error.strerror}") from error
+    typer.echo(f"{file}: written; next: mptcplab run {shlex.quote(str(file))}")

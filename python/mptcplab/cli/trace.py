@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,13 +10,19 @@ import typer
 
 from mptcplab.cli.errors import UserError
 from mptcplab.cli.interruption import INTERRUPTED_STATUS, Interruption
+from mptcplab.cli.output import console
+from mptcplab.cli.trace_sources import Source, sources
 from mptcplab.scenario.units import UnitError, parse_time
 from mptcplab.trace.errors import TraceError
 
 if TYPE_CHECKING:
-    from mptcplab.trace.pairing import Pair
+    from mptcplab.trace.pairs.pair import Pair
     from mptcplab.trace.trace import Trace
     from mptcplab.trace.views import View
+
+
+CLOCKS = ("same", "other")
+"""Values of `--clock`."""
 
 
 @dataclass(frozen=True)
@@ -38,25 +43,34 @@ class TraceOptions:
     checksums: bool
     workers: int | None
     as_json: bool
+    clock: str | None
+    """`same`, `other`, or null: as the files tell."""
 
     @property
     def needs_packets(self) -> bool:
-        """Whether the table of packets is needed, which costs time and room."""
-        wanted = (self.tables, self.html, self.peer or None, self.statistics or None)
-        return any(one is not None for one in wanted)
+        """Whether a single capture's table of packets is needed, which costs time and room."""
+        return self.tables is not None or self.html is not None or self.statistics
 
 
 def trace_captures(options: TraceOptions) -> None:
     """Analyses the captures and prints what was asked for."""
     if options.html is not None and not options.html.parent.is_dir():
         raise UserError(f"{options.html}: cannot be written: its folder does not exist")
-    span = (_time("--from", options.from_time), _time("--to", options.to_time))
+    span = _span(options)
     numbers = _numbers(options.connections)
+    if options.clock not in (None, *CLOCKS):
+        raise UserError(f"--clock: '{options.clock}': write {' or '.join(CLOCKS)}")
+    named = sources(options.files, options.peer)
+    if options.clock is not None and named.there is None:
+        raise UserError("--clock: is about two captures: name the other one by --peer")
     interruption = Interruption()
     try:
         _check_filter(options.matching)
-        trace = _read(options.files, options, interruption, options.tables)
-        peer = _read(options.peer, options, interruption, None) if options.peer else None
+        packets = options.needs_packets or named.there is not None
+        trace = _read(named.here, options, packets, interruption, options.tables)
+        peer = None
+        if named.there is not None:
+            peer = _read(named.there, options, packets, interruption, None)
         from mptcplab.trace.views import view
 
         chosen = view(
@@ -66,7 +80,9 @@ def trace_captures(options: TraceOptions) -> None:
             from_ns=span[0],
             to_ns=span[1],
         )
-        _show(chosen, None if peer is None else _pair(chosen, peer, options), options)
+        same_clock = named.same_clock if options.clock is None else options.clock == "same"
+        both = None if peer is None else _pair(chosen, peer, options, same_clock)
+        _show(chosen, both, options)
     except TraceError as error:
         raise UserError(str(error)) from error
     if interruption.requested:
@@ -86,11 +102,11 @@ def _tell_damage(trace: Trace) -> int:
     return len(damaged)
 
 
-def _pair(chosen: View, peer: Trace, options: TraceOptions) -> Pair:
+def _pair(chosen: View, peer: Trace, options: TraceOptions, same_clock: bool) -> Pair:
     """Puts the captures of both ends together; keeps what was found with the other tables."""
-    from mptcplab.trace.pairing import pair
+    from mptcplab.trace.pairs.pair import pair
 
-    found = pair(chosen.trace, peer, chosen.numbers)
+    found = pair(chosen.trace, peer, chosen.numbers, same_clock=same_clock)
     if options.tables is not None:
         for name in ("packets", "paths", "choices"):
             file = options.tables / f"pair_{name}.parquet"
@@ -110,29 +126,32 @@ def _check_filter(text: str | None) -> None:
 
 
 def _read(
-    files: tuple[str, ...],
+    source: Source,
     options: TraceOptions,
+    packets: bool,
     interruption: Interruption,
     tables: Path | None,
 ) -> Trace:
     """Reads captures, or opens tables that were kept."""
     from mptcplab.trace.reading import open_tables, read
 
-    if len(files) == 1 and Path(files[0]).is_dir():
+    if source.tables is not None:
         if tables is not None:
-            raise UserError(f"--tables: {files[0]} holds tables already, there is nothing to read")
-        return open_tables(files[0])
+            raise UserError(
+                f"--tables: {source.tables} holds tables already, there is nothing to read"
+            )
+        return open_tables(source.tables)
     from mptcplab.cli.trace_progress import ReadingProgress
 
-    with interruption.listening(), ReadingProgress(files) as bar:
+    with interruption.listening(), ReadingProgress(source.files) as bar:
 
         def progress(done: int, total: int) -> bool:
             bar.reached(done, total)
             return not interruption.requested
 
         return read(
-            files,
-            packets=options.needs_packets,
+            source.files,
+            packets=packets,
             checksums=options.checksums,
             workers=options.workers,
             tables=tables,
@@ -142,7 +161,7 @@ def _read(
 
 def _show(view: View, pair: Pair | None, options: TraceOptions) -> None:
     if options.html is not None:
-        from mptcplab.trace.html import to_html
+        from mptcplab.trace.render.html import to_html
 
         try:
             options.html.write_text(to_html(view, pair), encoding="utf-8")
@@ -150,12 +169,12 @@ def _show(view: View, pair: Pair | None, options: TraceOptions) -> None:
             reason = f"cannot be written: {error.strerror}"
             raise UserError(f"{options.html}: {reason}") from error
     if options.as_json:
-        from mptcplab.trace.json import to_json
-        from mptcplab.trace.pair_words import pair_json
+        from mptcplab.trace.pairs.words import pair_json
+        from mptcplab.trace.render.json import json_lines
 
         both = None if pair is None else pair_json(pair)
-        found = to_json(view, statistics=options.statistics, pair=both)
-        typer.echo(json.dumps(found, indent=1, allow_nan=False))
+        for line in json_lines(view, statistics=options.statistics, pair=both):
+            typer.echo(line)
         return
     if options.events:
         from mptcplab.trace.story import story
@@ -163,18 +182,26 @@ def _show(view: View, pair: Pair | None, options: TraceOptions) -> None:
         for line in story(view):
             typer.echo(line)
         return
-    from rich.console import Console
+    from mptcplab.trace.render.terminal import to_terminal
 
-    from mptcplab.trace.terminal import to_terminal
+    to_terminal(view, console(), every=options.every, statistics=options.statistics, pair=pair)
 
-    to_terminal(view, Console(), every=options.every, statistics=options.statistics, pair=pair)
+
+def _span(options: TraceOptions) -> tuple[int | None, int | None]:
+    begin, end = _time("--from", options.from_time), _time("--to", options.to_time)
+    if begin is not None and end is not None and end < begin:
+        raise UserError(
+            f"--to {options.to_time} lies before --from {options.from_time}: "
+            "both count from the first packet"
+        )
+    return begin, end
 
 
 def _time(option: str, text: str | None) -> int | None:
     if text is None:
         return None
     try:
-        return parse_time(text)
+        return parse_time(text, usual="s")
     except UnitError as error:
         raise UserError(f"{option}: {error}") from error
 

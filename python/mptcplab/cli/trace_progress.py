@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from time import monotonic
 
-from rich.console import Console
 from rich.progress import (
     BarColumn,
     DownloadColumn,
@@ -15,8 +14,10 @@ from rich.progress import (
     TransferSpeedColumn,
 )
 
+from mptcplab.cli.output import console
+
 PATIENCE_S = 0.5
-"""What is read faster than this shows no bar."""
+"""A reading that is faster than this shows no bar."""
 
 
 class ReadingProgress:
@@ -35,7 +36,7 @@ class ReadingProgress:
             self._bar.stop()
 
     def reached(self, done: int, total: int) -> None:
-        """So many bytes were read, of so many; the total is 0 where nobody knows."""
+        """Shows how many bytes were read, of how many; the total is 0 where unknown."""
         if self._bar is None:
             if monotonic() - self._begun < PATIENCE_S:
                 return
@@ -43,15 +44,15 @@ class ReadingProgress:
         self._bar.update(self._bar.task_ids[0], completed=done, total=total or None)
 
     def _start(self) -> Progress:
-        console = Console(stderr=True)
+        screen = console(stderr=True)
         bar = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             DownloadColumn(),
             TransferSpeedColumn(),
             TimeRemainingColumn(),
-            console=console,
-            disable=not console.is_terminal,
+            console=screen,
+            disable=not screen.is_terminal,
             transient=True,
         )
         bar.add_task(self._name, total=None)

@@ -12,9 +12,44 @@ from typing import TYPE_CHECKING
 from mptcplab import lazy
 
 if TYPE_CHECKING:
-    from mptcplab.engine.once import run
-    from mptcplab.engine.task import EngineError
+    from mptcplab.engine.algorithms import (
+        CongestionAck,
+        CongestionControl,
+        CongestionEvent,
+        CongestionPath,
+        CongestionWindow,
+        Scheduler,
+        SchedulerConnection,
+        SchedulerSubflow,
+    )
+    from mptcplab.engine.job import EngineError
+    from mptcplab.engine.single_run import run
 
-__all__ = ["EngineError", "run"]
+__all__ = [
+    "CongestionAck",
+    "CongestionControl",
+    "CongestionEvent",
+    "CongestionPath",
+    "CongestionWindow",
+    "EngineError",
+    "Scheduler",
+    "SchedulerConnection",
+    "SchedulerSubflow",
+    "run",
+]
 
-__getattr__ = lazy.names(__name__, {"run": "once", "EngineError": "task"})
+__getattr__ = lazy.names(
+    __name__,
+    {
+        "CongestionAck": "algorithms",
+        "CongestionControl": "algorithms",
+        "CongestionEvent": "algorithms",
+        "CongestionPath": "algorithms",
+        "CongestionWindow": "algorithms",
+        "Scheduler": "algorithms",
+        "SchedulerConnection": "algorithms",
+        "SchedulerSubflow": "algorithms",
+        "EngineError": "job",
+        "run": "single_run",
+    },
+)

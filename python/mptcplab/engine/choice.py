@@ -12,10 +12,7 @@ from mptcplab.engine.sim import refuse as sim
 from mptcplab.scenario import Scenario, ScenarioError, for_variant
 
 KERNEL, SIM = "kernel", "sim"
-_MENDS = {
-    KERNEL: f"use the sim engine (--engine {SIM})",
-    SIM: f"use the kernel engine (--engine {KERNEL})",
-}
+_OTHER = {KERNEL: SIM, SIM: KERNEL}
 
 
 class EngineName(StrEnum):
@@ -56,24 +53,30 @@ def choose(wanted: EngineName, scenario: Scenario, variants: Sequence[str]) -> C
             return _both(scenario, variants)
         case _:
             engine = wanted.value
-    found = refusals(engine, scenario, variants)
-    if found:
-        raise ScenarioError(refusal.problem(_MENDS[engine], engine) for refusal in found)
+    if refusals(engine, scenario, variants):
+        raise _unable(engine, scenario, variants)
     return Choice({engine: tuple(variants)})
 
 
 def refusals(engine: str, scenario: Scenario, variants: Sequence[str]) -> list[Refusal]:
     """Why an engine cannot run these variants on this machine; the machine is tried last."""
-    found = impossible(engine, scenario, variants)
+    found = unsupported(engine, scenario, variants)
     if found or engine == SIM:
         return found
-    return _each_once(variants, lambda name: kernel.lacking(for_variant(scenario, name), name))
+    return _each_once(
+        variants, lambda name: kernel.unsupported_here(for_variant(scenario, name), name)
+    )
 
 
-def impossible(engine: str, scenario: Scenario, variants: Sequence[str]) -> list[Refusal]:
+def unsupported(engine: str, scenario: Scenario, variants: Sequence[str]) -> list[Refusal]:
     """Why an engine can run these variants on no machine."""
-    asked = kernel.impossible if engine == KERNEL else sim.impossible
+    asked = kernel.unsupported if engine == KERNEL else sim.unsupported
     return _each_once(variants, lambda name: asked(for_variant(scenario, name)))
+
+
+def missing(scenario: Scenario, variants: Sequence[str]) -> list[Refusal]:
+    """The congestion controls and schedulers that this machine's kernel lacks."""
+    return _each_once(variants, lambda name: kernel.missing(for_variant(scenario, name)))
 
 
 def _automatic(scenario: Scenario, variants: Sequence[str]) -> Choice:
@@ -92,7 +95,7 @@ def _both(scenario: Scenario, variants: Sequence[str]) -> Choice:
         engine: {name: refusals(engine, scenario, [name]) for name in variants}
         for engine in (KERNEL, SIM)
     }
-    homeless = [name for name in variants if all(of[name] for of in found.values())]
+    homeless = _homeless(scenario, variants)
     if homeless:
         raise _neither(scenario, homeless)
     able, notes = {}, []
@@ -100,8 +103,7 @@ def _both(scenario: Scenario, variants: Sequence[str]) -> Choice:
         able[engine] = tuple(name for name in variants if not of[name])
         left_out = [name for name in variants if of[name]]
         if not able[engine]:
-            every = refusals(engine, scenario, variants)
-            raise ScenarioError(refusal.problem(_MENDS[engine], engine) for refusal in every)
+            raise _unable(engine, scenario, variants)
         if left_out:
             why = _listed(_reasons(refusal for name in left_out for refusal in of[name]))
             notes.append(
@@ -110,13 +112,31 @@ def _both(scenario: Scenario, variants: Sequence[str]) -> Choice:
     return Choice(able, tuple(notes))
 
 
+def _unable(engine: str, scenario: Scenario, variants: Sequence[str]) -> ScenarioError:
+    """Why an engine cannot run these variants, with the other one as the hint if that can."""
+    if refusals(_OTHER[engine], scenario, variants):
+        return _neither(scenario, variants)
+    hint = f"use the {_OTHER[engine]} engine (--engine {_OTHER[engine]})"
+    found = refusals(engine, scenario, variants)
+    return ScenarioError(refusal.problem(hint, engine) for refusal in found)
+
+
 def _neither(scenario: Scenario, variants: Sequence[str]) -> ScenarioError:
-    mend = "neither engine can run all of this: take it out"
+    hint = "neither engine can run all of this: take it out"
+    if not _homeless(scenario, variants):
+        hint += ", or run each variant where it can be run (--engine both)"
     return ScenarioError(
-        refusal.problem(mend, engine)
+        refusal.problem(hint, engine)
         for engine in (KERNEL, SIM)
         for refusal in refusals(engine, scenario, variants)
     )
+
+
+def _homeless(scenario: Scenario, variants: Sequence[str]) -> list[str]:
+    """The variants that no engine can run."""
+    return [
+        name for name in variants if all(refusals(one, scenario, [name]) for one in (KERNEL, SIM))
+    ]
 
 
 def _each_once(variants: Sequence[str], ask: Callable[[str], Iterator[Refusal]]) -> list[Refusal]:

@@ -23,9 +23,10 @@ class Finding:
     name: str
     verdict: Verdict
     detail: str
-    mend: str = ""
+    hint: str = ""
     """What to do about it; empty where nothing is to be done."""
 
     def as_dict(self) -> dict[str, str]:
-        """The finding as JSON's types."""
-        return asdict(self)
+        """The finding as JSON's types; programs know the hint as `mend`."""
+        told = asdict(self)
+        return told | {"mend": told.pop("hint")}

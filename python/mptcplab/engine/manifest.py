@@ -5,18 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 from mptcplab import __version__
-from mptcplab.engine.compile import Plan
-from mptcplab.engine.task import Task
+from mptcplab.engine.job import Task
+from mptcplab.plan import Plan
+from mptcplab.plan.traffic import PingWorkload, RequestResponseWorkload, Traffic
 from mptcplab.recording import Manifest, Status
 from mptcplab.scenario import for_variant
 
 NANOSECONDS = 1_000_000_000
-_CONGESTION_CONTROLS = ("congestion_control", "server_congestion_control")
 
 
 def manifest(task: Task, plan: Plan, engine: str, **circumstances: Any) -> Manifest:
     """The manifest of a run of `plan`; `circumstances` are what only the engine knows."""
     scenario = for_variant(task.scenario, task.variant)
+    if scenario.vary is not None:
+        settings = {"vary_start_ns": scenario.vary.start}
+        circumstances["settings"] = circumstances.get("settings", {}) | settings
     return Manifest(
         status=Status.RUNNING,
         scenario=scenario.name,
@@ -26,34 +29,36 @@ def manifest(task: Task, plan: Plan, engine: str, **circumstances: Any) -> Manif
         seed=task.seed,
         engine=engine,
         mptcplab=__version__,
-        plan=_as_recorded(plan),
+        plan=_as_recorded(plan).to_json(),
         **circumstances,
     )
 
 
 def congestion_controls(plan: Plan) -> list[str]:
     """Those of all traffic, sorted."""
-    return sorted({item[end] for item in plan["traffic"] for end in _CONGESTION_CONTROLS})
+    ends = ((item.congestion_control, item.server_congestion_control) for item in plan.traffic)
+    return sorted({name for names in ends for name in names})
 
 
 def expected_s(plan: Plan) -> float | None:
     """The end of the last item of traffic, where all have a duration; null otherwise."""
-    ends = [_end_ns(item) for item in plan["traffic"]]
+    ends = [_end_ns(item) for item in plan.traffic]
     known = [end for end in ends if end is not None]
     return max(known) / NANOSECONDS if len(known) == len(ends) else None
 
 
-def _end_ns(item: dict[str, Any]) -> int | None:
-    workload = item["workload"]
-    if workload.get("duration_ns") is not None:
-        return int(item["start_ns"] + workload["duration_ns"])
-    if workload.get("interval_ns"):
-        return int(item["start_ns"] + workload["interval_ns"] * workload["count"])
+def _end_ns(item: Traffic) -> int | None:
+    if item.duration_ns is not None:
+        return item.start_ns + item.duration_ns
+    match item.workload:
+        case PingWorkload() | RequestResponseWorkload() as spaced if spaced.interval_ns:
+            return item.start_ns + spaced.interval_ns * spaced.count
     return None
 
 
 def _as_recorded(plan: Plan) -> Plan:
     """The plan without the path of the recording, which can be moved."""
-    if plan["capture"] is None:
+    if plan.capture is None:
         return plan
-    return plan | {"capture": plan["capture"] | {"folder": "."}}
+    capture = plan.capture.model_copy(update={"folder": "."})
+    return plan.model_copy(update={"capture": capture})

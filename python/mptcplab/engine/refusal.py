@@ -23,9 +23,9 @@ class Refusal:
     variants: tuple[str, ...] = ()
     """The variants that ask for it; none where all do."""
 
-    def problem(self, mend: str, engine: str) -> Problem:
-        """The refusal as a message with the place of the key; `mend` says what to do."""
-        text = f"{self.reason}: {mend}"
+    def problem(self, hint: str, engine: str) -> Problem:
+        """The refusal as a message with the place of the key; `hint` says what to do."""
+        text = f"{self.reason}: {hint}"
         if self.advice:
             text += f". {self.advice}"
         if self.scenario is None or self.path is None:

@@ -7,7 +7,7 @@ from mptcplab import lazy
 if TYPE_CHECKING:
     from mptcplab.metrics.comparison import VariantMetrics, compare
     from mptcplab.metrics.definitions import DEFINITIONS, Definition, definition_of
-    from mptcplab.metrics.expectations import Verdict, judge
+    from mptcplab.metrics.expectations import Sides, Verdict, judge
     from mptcplab.metrics.measurement import Measurement, measure
     from mptcplab.metrics.naming import unknown_metrics
     from mptcplab.metrics.statistics import Estimate
@@ -17,6 +17,7 @@ __all__ = [
     "Definition",
     "Estimate",
     "Measurement",
+    "Sides",
     "VariantMetrics",
     "Verdict",
     "compare",
@@ -33,6 +34,7 @@ __getattr__ = lazy.names(
         "Definition": "definitions",
         "Estimate": "statistics",
         "Measurement": "measurement",
+        "Sides": "expectations",
         "VariantMetrics": "comparison",
         "Verdict": "expectations",
         "compare": "comparison",

@@ -2,14 +2,17 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import fmean
 
 from mptcplab.metrics.benefit import aggregation_benefit, delay_benefit
 from mptcplab.metrics.measurement import Measurement, measure
 from mptcplab.metrics.paths import PathFigures
-from mptcplab.metrics.plan import Plan
+from mptcplab.metrics.plan_view import PlanView
 from mptcplab.metrics.statistics import Estimate, estimate
 from mptcplab.recording import Recording, Result, Status
 
+SAME_PAYLOAD = 0.05
+"""Part of the payload by which that of commands may differ where their times are compared."""
 _INTERRUPTED = "interrupted"
 """The error of a transfer that was going on when its run was interrupted."""
 
@@ -52,6 +55,13 @@ class VariantMetrics:
     plain: tuple[str, ...]
     """Of an MPTCP variant: the TCP variants that do the same over the same links."""
     warnings: tuple[str, ...]
+    are_one_run: bool = False
+    """The runs are the same one: nothing in the scenario is left to chance."""
+
+    @property
+    def sample_size(self) -> int:
+        """How many different runs the figures rest on."""
+        return 1 if self.are_one_run else len(self.runs)
 
     @property
     def single_path(self) -> str | None:
@@ -73,11 +83,23 @@ def compare(result: Result) -> list[VariantMetrics]:
     variants: list[VariantMetrics] = []
     for entry in result.variants:
         usable, notes = _usable(result.recordings(entry.name), result.description.repetitions)
+        notes += [
+            f"repetition {repetition} has no manifest: it has not ended, was killed, or could not "
+            "be written"
+            for repetition in result.without_manifest(entry.name)
+        ]
         runs = tuple(Run(recording, measure(recording)) for recording in usable)
-        warnings = (*notes, *_sameness(runs), *_failures(runs), *_run_warnings(runs))
-        paths = _paths(runs)
+        same = _are_one_run(runs)
+        warnings = (
+            *notes,
+            *([_sameness(runs)] if same else []),
+            *_failures(runs),
+            *_unsteady(runs),
+            *_run_warnings(runs),
+        )
+        figures, paths = _estimates(runs, same), _paths(runs, same)
         variants.append(
-            VariantMetrics(entry.name, entry.protocol, runs, _estimates(runs), paths, (), warnings)
+            VariantMetrics(entry.name, entry.protocol, runs, figures, paths, (), warnings, same)
         )
     return [_beside_tcp(variant, variants) for variant in variants]
 
@@ -98,14 +120,33 @@ def _beside_tcp(variant: VariantMetrics, variants: Sequence[VariantMetrics]) -> 
     plain = [
         other
         for other in variants
-        if other.protocol == "tcp" and other.runs and _task(other) == _task(variant)
+        if other.protocol == "tcp" and other.runs and _do_the_same(other, variant)
     ]
-    metrics = dict(variant.metrics) | _benefits(variant.runs, one_an_interface(plain))
+    metrics = dict(variant.metrics) | _benefits(variant, one_an_interface(plain))
+    if not carried_the_same([variant, *plain]):
+        metrics.pop("delay_benefit", None)
     return replace(variant, metrics=metrics, plain=tuple(other.name for other in plain))
 
 
-def _task(variant: VariantMetrics) -> tuple[object, ...]:
-    return Plan(variant.runs[0].recording).task
+def _do_the_same(one: VariantMetrics, other: VariantMetrics) -> bool:
+    """Whether they have the same task, in a repetition of both: its starts may be drawn."""
+    runs = {run.repetition: run for run in other.runs}
+    both = next((run for run in one.runs if run.repetition in runs), one.runs[0])
+    beside = runs.get(both.repetition, other.runs[0])
+    return PlanView(both.recording).task == PlanView(beside.recording).task
+
+
+def carried_the_same(variants: Sequence[VariantMetrics]) -> bool:
+    """Whether their commands carried as much, so that the times that they took compare.
+
+    A command may have a duration instead of a size, as iperf3 has: its time tells nothing then.
+    """
+    measured = [[run.measurement for run in variant.runs] for variant in variants]
+    timed = [
+        [one for one in runs if one.metrics.get("completion_s") is not None] for runs in measured
+    ]
+    carried = [fmean(one.program_bytes for one in runs) for runs in timed if runs]
+    return not carried or max(carried) - min(carried) <= SAME_PAYLOAD * max(carried)
 
 
 def _usable(found: Sequence[Recording], planned: int) -> tuple[list[Recording], list[str]]:
@@ -130,13 +171,28 @@ def _excuse(recording: Recording) -> str:
     return f"repetition {manifest.repetition} {manifest.status}" + (f": {why}" if why else "")
 
 
-def _sameness(runs: Sequence[Run]) -> list[str]:
-    """That intervals of width 0 tell nothing: in virtual time only chance makes runs differ."""
+def _are_one_run(runs: Sequence[Run]) -> bool:
+    """Whether several runs are the same: in virtual time only chance makes them differ."""
     if len(runs) < 2 or any(run.recording.manifest.engine != "sim" for run in runs):
-        return []
-    if any(run.measurement.metrics != runs[0].measurement.metrics for run in runs):
-        return []
-    return [f"all {len(runs)} repetitions are one run: nothing in the scenario is left to chance"]
+        return False
+    return all(run.measurement.metrics == runs[0].measurement.metrics for run in runs)
+
+
+def _sameness(runs: Sequence[Run]) -> str:
+    """Why several runs are the same, and what would make them differ."""
+    first = runs[0].recording
+    if first.manifest.settings.get("vary_start_ns"):
+        return (
+            f"all {len(runs)} repetitions have the same figures: only when traffic starts is left "
+            "to chance, and nothing depends on it"
+        )
+    sentence = (
+        f"all {len(runs)} repetitions are one run: nothing in the scenario is left to chance, so "
+        "there is nothing to repeat"
+    )
+    if PlanView(first).depends_on_starts:
+        return f"{sentence}; --vary start=50ms draws when traffic starts"
+    return sentence
 
 
 def _failures(runs: Sequence[Run]) -> list[str]:
@@ -154,6 +210,17 @@ def _failures(runs: Sequence[Run]) -> list[str]:
     return [f"{len(failed)} of {count} transfers failed; {which}: {why}"]
 
 
+def _unsteady(runs: Sequence[Run]) -> list[str]:
+    """That the goodput had not come to a steady state, as seen in the worst repetition."""
+    known = [steady for run in runs if (steady := run.measurement.steadiness) is not None]
+    unsteady = [steady for steady in known if not steady.is_steady]
+    if not unsteady:
+        return []
+    worst = max(unsteady, key=lambda steady: max(abs(steady.trend), abs(steady.lead)))
+    which = "" if len(runs) == 1 else f" in {len(unsteady)} of {len(runs)} repetitions"
+    return [f"not in a steady state{which}, run it longer: {worst.reason}"]
+
+
 def _run_warnings(runs: Sequence[Run]) -> list[str]:
     """The warnings of the runs, each once, with the repetitions that it concerns."""
     repetitions: dict[str, list[int]] = {}
@@ -169,12 +236,15 @@ def _run_warnings(runs: Sequence[Run]) -> list[str]:
     ]
 
 
-def _estimates(runs: Sequence[Run]) -> dict[str, Estimate]:
+def _estimates(runs: Sequence[Run], are_one_run: bool) -> dict[str, Estimate]:
     names = dict.fromkeys(name for run in runs for name in run.measurement.metrics)
-    return {name: estimate([run.measurement.metrics.get(name) for run in runs]) for name in names}
+    return {
+        name: estimate([run.measurement.metrics.get(name) for run in runs], are_one_run=are_one_run)
+        for name in names
+    }
 
 
-def _paths(runs: Sequence[Run]) -> tuple[PathEstimates, ...]:
+def _paths(runs: Sequence[Run], are_one_run: bool) -> tuple[PathEstimates, ...]:
     keys = dict.fromkeys(
         (path.client, path.interface) for run in runs for path in run.measurement.paths
     )
@@ -184,7 +254,8 @@ def _paths(runs: Sequence[Run]) -> tuple[PathEstimates, ...]:
 
     def over_runs(key: tuple[str, str], figure: Callable[[PathFigures], float | None]) -> Estimate:
         return estimate(
-            [figure(own[key]) if key in own else 0.0 if own else None for own in by_run]
+            [figure(own[key]) if key in own else 0.0 if own else None for own in by_run],
+            are_one_run=are_one_run,
         )
 
     return tuple(
@@ -198,7 +269,9 @@ def _paths(runs: Sequence[Run]) -> tuple[PathEstimates, ...]:
     )
 
 
-def _benefits(runs: Sequence[Run], singles: Sequence[VariantMetrics]) -> dict[str, Estimate]:
+def _benefits(variant: VariantMetrics, singles: Sequence[VariantMetrics]) -> dict[str, Estimate]:
+    runs = variant.runs
+    same = variant.are_one_run and all(single.are_one_run for single in singles)
     by_repetition = [{run.repetition: run for run in single.runs} for single in singles]
 
     def of_singles(run: Run, metric: str) -> list[float | None]:
@@ -213,5 +286,8 @@ def _benefits(runs: Sequence[Run], singles: Sequence[VariantMetrics]) -> dict[st
         delay_benefit(run.measurement.metrics.get("completion_s"), of_singles(run, "completion_s"))
         for run in runs
     ]
-    benefits = {"aggregation_benefit": estimate(aggregation), "delay_benefit": estimate(delay)}
+    benefits = {
+        "aggregation_benefit": estimate(aggregation, are_one_run=same),
+        "delay_benefit": estimate(delay, are_one_run=same),
+    }
     return {name: benefit for name, benefit in benefits.items() if benefit.known}

@@ -37,7 +37,7 @@ DEFINITIONS: dict[str, Definition] = {
             "payload delivered to the receiving applications, over time",
             "8 · Σ bytes / (last byte − first start) / 10⁶, over all transfers but requests and "
             "responses; a transfer that failed counts to its planned end, one with a size to the "
-            "end of the run",
+            "end of the run; of a command: the payload of its connections, both ways together",
             "`up` or `down`; a client's interface (its payload's share of the client's goodput); "
             "a traffic item; a client; CLIENT.INTERFACE",
             "RFC 2647, section 3.17",
@@ -56,7 +56,8 @@ DEFINITIONS: dict[str, Definition] = {
             "carried",
             "Mbit/s",
             "payload that the subflows of a path carried, what was sent over several paths counted "
-            "on each: the paths sum up to more than the goodput by these copies",
+            "on each: the paths sum up to more than the goodput by duplicates and by what was not "
+            "delivered at the end",
             "8 · payload of the client's subflows over the interface / (last byte − first start) "
             "/ 10⁶; the payload as of share, the time as of goodput",
             "a client's interface; CLIENT.INTERFACE",
@@ -86,16 +87,18 @@ DEFINITIONS: dict[str, Definition] = {
             "completion time",
             "s",
             "time from before connecting to the last byte, mean of the transfers that have a size "
-            "and ended without error",
-            "mean of end − start",
+            "and of the commands, where they ended without error",
+            "mean of end − start; of a command with exit status 0: last byte − first SYN, over all "
+            "its connections",
             "`p50`, `p90`, `p99`",
         ),
         Definition(
             "completed",
             "completed",
             "",
-            "share of the transfers that ended without error, 0 to 1",
-            "transfers without error / transfers",
+            "share of the transfers, and of the commands, that ended without error, 0 to 1",
+            "without error / all; a command is without error that left with exit status 0 or whose "
+            "planned time was over",
         ),
         Definition(
             "recovery_s",
@@ -168,6 +171,24 @@ DEFINITIONS: dict[str, Definition] = {
             "RFC 8684, section 3.3.6",
         ),
         Definition(
+            "undelivered_bytes",
+            "received, not delivered",
+            "B",
+            "payload that the subflows of MPTCP received and the application had not got when the "
+            "run ended, as data before it was missing: at most so much",
+            "min(received − delivered − reinjected_bytes, sent − delivered), at least 0; received: "
+            "payload of the subflows as of share; sent: Σ over connections of bytes_sent "
+            "(MPTCP_INFO)",
+        ),
+        Definition(
+            "duplicate_bytes",
+            "received again",
+            "B",
+            "payload that the subflows of MPTCP received more than once, as it was sent over "
+            "several: at least so much",
+            "received − delivered − undelivered_bytes, at least 0",
+        ),
+        Definition(
             "joins",
             "joined subflows",
             "",
@@ -182,6 +203,14 @@ DEFINITIONS: dict[str, Definition] = {
             "reason to expect and none fell back to TCP, 0 if one is known to fall "
             "short; null if none is, but one is not known",
             "joins ≥ expected joins, and no fallback",
+        ),
+        Definition(
+            "steady",
+            "steady",
+            "",
+            "1 if the goodput had come to a steady state, 0 if it changed in the last third of the "
+            "run by 10 % or more, or was there other by 10 % or more than over the whole run",
+            "see *Steady state* below",
         ),
     )
 }

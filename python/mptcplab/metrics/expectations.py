@@ -11,6 +11,7 @@ from mptcplab.scenario.expectation import (
     Finding,
     Lookup,
     evaluate,
+    holds,
     parse,
     value_of,
 )
@@ -25,6 +26,8 @@ class Sides:
     left: float | None
     sign: str
     right: float | None
+    held: bool | None
+    """Null: a side is not known."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,7 @@ def _verdict(text: str, variants: Mapping[str, VariantMetrics]) -> Verdict:
 
 def _sides(comparison: Comparison, values: Lookup) -> Sides:
     left, right = value_of(comparison.left, values), value_of(comparison.right, values)
-    return Sides(left, comparison.sign, right)
+    return Sides(left, comparison.sign, right, holds(comparison, values))
 
 
 def _reason(finding: Finding, variants: Mapping[str, VariantMetrics]) -> str:

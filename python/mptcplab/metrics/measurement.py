@@ -14,9 +14,12 @@ from mptcplab.metrics.paths import (
     reinjected_bytes,
     retransmitted_bytes,
 )
-from mptcplab.metrics.plan import Plan
+from mptcplab.metrics.plan_view import PlanView
+from mptcplab.metrics.programs import program_results
+from mptcplab.metrics.received import received_figures
 from mptcplab.metrics.recovery import recovery_figures
 from mptcplab.metrics.statistics import percentile
+from mptcplab.metrics.steadiness import Steadiness, steadiness
 from mptcplab.metrics.transfers import (
     completed_share,
     completion_times_s,
@@ -25,6 +28,7 @@ from mptcplab.metrics.transfers import (
     goodput_mbps,
     is_multipath,
     longest_silence_s,
+    own_transfers,
     payload_transfers,
     single_path_findings,
     timed_transfers,
@@ -41,6 +45,10 @@ class Measurement:
     paths: Sequence[PathFigures]
     single_path: Sequence[str]
     """Why it is not the multipath run that it claims to be; empty if it is, or claims nothing."""
+    steadiness: Steadiness | None
+    """How steady the goodput was; null where that is not judged."""
+    program_bytes: int
+    """Payload that the connections of commands carried, both ways."""
 
 
 def measure(recording: Recording) -> Measurement:
@@ -50,29 +58,34 @@ def measure(recording: Recording) -> Measurement:
         RecordingError: a table is missing or damaged.
 
     """
-    plan = Plan(recording)
+    plan = PlanView(recording)
     transfers = timed_transfers(recording, plan)
     payload = payload_transfers(transfers)
+    own = own_transfers(transfers)
     paths = path_figures(payload, recording, plan)
+    steady = steadiness(own_transfers(payload), recording, plan)
     metrics: dict[str, float | None] = {}
     for part in (
         _goodputs(payload, paths),
         _shares(paths),
         _carried(paths),
-        _completion(transfers),
-        recovery_figures(payload, recording, plan),
-        path_recovery_figures(payload, recording, plan),
+        _completion(transfers, recording, plan),
+        recovery_figures(own_transfers(payload), recording, plan),
+        path_recovery_figures(own_transfers(payload), recording, plan),
         {
             "longest_silence_s": longest_silence_s(payload),
             "jain": fairness(payload),
             "retransmitted_bytes": retransmitted_bytes(recording, plan),
             "reinjected_bytes": reinjected_bytes(recording),
         },
+        received_figures(payload, recording),
         latency_figures(recording),
-        _joins(transfers, plan),
+        _joins(own, plan),
+        {} if steady is None else {"steady": float(steady.is_steady)},
     ):
         metrics |= {name: value for name, value in part.items() if name not in metrics}
-    return Measurement(metrics, paths, single_path_findings(transfers, plan))
+    program_bytes = int(transfers["bytes"].sum()) - int(own["bytes"].sum())
+    return Measurement(metrics, paths, single_path_findings(own, plan), steady, program_bytes)
 
 
 def _goodputs(payload: pl.DataFrame, paths: Sequence[PathFigures]) -> dict[str, float | None]:
@@ -119,18 +132,21 @@ def _shares(paths: Sequence[PathFigures]) -> dict[str, float | None]:
     return figures
 
 
-def _completion(transfers: pl.DataFrame) -> dict[str, float | None]:
+def _completion(
+    transfers: pl.DataFrame, recording: Recording, plan: PlanView
+) -> dict[str, float | None]:
     figures: dict[str, float | None] = {}
-    if transfers["is_sized"].any():
-        times = completion_times_s(transfers)
+    programs = program_results(recording, plan)
+    if transfers["is_sized"].any() or programs:
+        times = completion_times_s(transfers, recording, plan)
         figures["completion_s"] = sum(times) / len(times) if times else None
         for percent in PERCENTILES:
             figures[f"completion_s.p{percent}"] = percentile(times, percent)
-    figures["completed"] = completed_share(transfers)
+    figures["completed"] = completed_share(transfers, programs)
     return figures
 
 
-def _joins(transfers: pl.DataFrame, plan: Plan) -> dict[str, float | None]:
+def _joins(transfers: pl.DataFrame, plan: PlanView) -> dict[str, float | None]:
     mptcp = transfers.filter(pl.col("protocol") == "mptcp")
     if mptcp.is_empty():
         return {}

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from mptcplab.metrics.plan import Change, Plan
+from mptcplab.metrics.plan_view import Change, PlanView
 from mptcplab.metrics.statistics import worst
 from mptcplab.recording import Recording
 
@@ -62,7 +62,7 @@ def path_recovery_s(path: Counter, rate_before: float, return_ns: int) -> float 
 
 
 def path_recovery_figures(
-    transfers: pl.DataFrame, recording: Recording, plan: Plan
+    transfers: pl.DataFrame, recording: Recording, plan: PlanView
 ) -> dict[str, float | None]:
     """``recovery_s.<path>`` of a recording, by the clients' interfaces and the links at them.
 

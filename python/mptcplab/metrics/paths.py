@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from mptcplab.metrics.plan import Plan
+from mptcplab.metrics.plan_view import PlanView
 from mptcplab.metrics.transfers import goodput_mbps, rate_mbps
 from mptcplab.recording import Recording
 
@@ -31,7 +31,7 @@ class PathFigures:
     """That payload over the time of the client's goodput."""
 
 
-def subflow_totals(recording: Recording, plan: Plan) -> pl.DataFrame:
+def subflow_totals(recording: Recording, plan: PlanView) -> pl.DataFrame:
     """Last counters of each subflow at each node: one row a (node, subflow).
 
     Not by token: that of a connection that fell back is known while it is sampled, but null in its
@@ -53,7 +53,7 @@ def subflow_totals(recording: Recording, plan: Plan) -> pl.DataFrame:
 
 
 def path_figures(
-    transfers: pl.DataFrame, recording: Recording, plan: Plan
+    transfers: pl.DataFrame, recording: Recording, plan: PlanView
 ) -> tuple[PathFigures, ...]:
     """The paths of every client, in the order of the plan."""
     totals = subflow_totals(recording, plan)
@@ -88,7 +88,7 @@ def path_figures(
     return tuple(sorted(figures, key=lambda path: plan.place(path.client, path.interface)))
 
 
-def retransmitted_bytes(recording: Recording, plan: Plan) -> int | None:
+def retransmitted_bytes(recording: Recording, plan: PlanView) -> int | None:
     """Payload that TCP sent again on the same subflow, summed over both ends of all subflows."""
     return _known_sum(subflow_totals(recording, plan)["bytes_retrans"])
 
@@ -107,7 +107,7 @@ def _known_sum(values: pl.Series) -> int | None:
     return None if values.null_count() == len(values) else int(values.sum())
 
 
-def _interface(subflow: str, plan: Plan) -> str | None:
+def _interface(subflow: str, plan: PlanView) -> str | None:
     local = subflow.partition("-")[0].rpartition(":")[0].strip("[]")
     _, interface = plan.interface_of_address.get(local, (None, None))
     return interface

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from mptcplab.metrics.plan import Change, Plan
+from mptcplab.metrics.plan_view import Change, PlanView
 from mptcplab.metrics.statistics import worst
 from mptcplab.recording import Recording
 
@@ -105,7 +105,7 @@ def handover_gap_s(flow: Flow, change: Change, until_ns: int) -> float | None:
 
 
 def recovery_figures(
-    transfers: pl.DataFrame, recording: Recording, plan: Plan
+    transfers: pl.DataFrame, recording: Recording, plan: PlanView
 ) -> dict[str, float | None]:
     """``recovery_s`` and ``handover_gap_s`` of a recording.
 

@@ -18,7 +18,8 @@ class Estimate:
     mean: float | None
     """Mean of the samples that are known; null where none is."""
     ci95: tuple[float, float] | None
-    """95 % confidence interval of the mean; null below two known samples."""
+    """95 % confidence interval of the mean; null below two known samples, and where all of them
+    are of one run."""
 
     @property
     def known(self) -> int:
@@ -31,13 +32,16 @@ class Estimate:
         return None if self.ci95 is None else (self.ci95[1] - self.ci95[0]) / 2
 
 
-def estimate(samples: Sequence[float | None]) -> Estimate:
-    """Mean and confidence interval of the mean, by Student's t: mean ± t(0.975, n − 1) · s / √n."""
+def estimate(samples: Sequence[float | None], *, are_one_run: bool = False) -> Estimate:
+    """Mean and confidence interval of the mean, by Student's t: mean ± t(0.975, n − 1) · s / √n.
+
+    There is none of repetitions that `are_one_run`: the same figure again is no further sample.
+    """
     known = [sample for sample in samples if sample is not None]
     if not known:
         return Estimate(tuple(samples), None, None)
     mean = fmean(known)
-    if len(known) == 1:
+    if len(known) == 1 or are_one_run:
         return Estimate(tuple(samples), mean, None)
     half = (
         student_t(1 - (1 - CONFIDENCE) / 2, len(known) - 1) * stdev(known) / math.sqrt(len(known))

@@ -1,18 +1,20 @@
 """Figures of transfers: goodput, completion, joins."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
 
-from mptcplab.metrics.plan import Plan
+from mptcplab.metrics.plan_view import PlanView
+from mptcplab.metrics.programs import KIND as PROGRAMS
+from mptcplab.metrics.programs import program_times_s, program_transfers
 from mptcplab.metrics.statistics import jain_index
 from mptcplab.recording import Recording, Status
 
 NS_PER_S = 1e9
 
 
-def timed_transfers(recording: Recording, plan: Plan) -> pl.DataFrame:
+def timed_transfers(recording: Recording, plan: PlanView) -> pl.DataFrame:
     """The table ``transfers`` with the columns that the figures need beside it.
 
     ``until_ns``: up to when the transfer counts. That is its last byte; but a transfer that failed
@@ -20,8 +22,9 @@ def timed_transfers(recording: Recording, plan: Plan) -> pl.DataFrame:
     planned end, or to the moment at which the run was interrupted; with a size to the end of the
     run. Where the end is unknown, it is that of the run.
     ``is_sized``: whether it had a size to carry.
+    The connections of commands are among them (kind ``command``).
     """
-    transfers = recording.frame("transfers")
+    transfers = recording.frame("transfers").vstack(program_transfers(recording, plan))
     manifest = recording.manifest
     run_end_ns = None if manifest.duration_s is None else round(manifest.duration_s * NS_PER_S)
     interrupted = manifest.status is Status.INTERRUPTED
@@ -51,6 +54,11 @@ def payload_transfers(transfers: pl.DataFrame) -> pl.DataFrame:
     return transfers.filter(pl.col("kind") != "request_response")
 
 
+def own_transfers(transfers: pl.DataFrame) -> pl.DataFrame:
+    """Those of which both ends are the lab's own: not the connections of commands."""
+    return transfers.filter(pl.col("kind") != PROGRAMS)
+
+
 def goodput_mbps(transfers: pl.DataFrame) -> float | None:
     """Payload delivered to the applications, over the time from the first start to the last byte.
 
@@ -75,17 +83,25 @@ def goodput_by(transfers: pl.DataFrame, column: str) -> dict[str, float | None]:
     }
 
 
-def completion_times_s(transfers: pl.DataFrame) -> list[float]:
-    """From the start, before connecting, to the last byte, of each sized transfer without error."""
+def completion_times_s(
+    transfers: pl.DataFrame, recording: Recording, plan: PlanView
+) -> list[float]:
+    """From the start, before connecting, to the last byte.
+
+    Of each transfer that has a size and ended without error, and of each command that did.
+    """
     done = transfers.filter("is_sized", pl.col("error").is_null(), pl.col("end_ns").is_not_null())
-    return [time / NS_PER_S for time in done["end_ns"] - done["start_ns"]]
+    times = [time / NS_PER_S for time in (done["end_ns"] - done["start_ns"]).drop_nulls()]
+    return times + program_times_s(recording, plan, transfers)
 
 
-def completed_share(transfers: pl.DataFrame) -> float | None:
-    """Share of the transfers that ended without error."""
-    if transfers.is_empty():
+def completed_share(transfers: pl.DataFrame, programs: Mapping[str, bool]) -> float | None:
+    """Share of the transfers, and of the commands, that ended without error."""
+    own = own_transfers(transfers)
+    count = own.height + len(programs)
+    if count == 0:
         return None
-    return transfers["error"].null_count() / transfers.height
+    return (own["error"].null_count() + sum(programs.values())) / count
 
 
 def fairness(transfers: pl.DataFrame) -> float | None:
@@ -100,7 +116,7 @@ def longest_silence_s(transfers: pl.DataFrame) -> float | None:
     return longest / NS_PER_S if isinstance(longest, int) else None
 
 
-def is_multipath(transfers: pl.DataFrame, plan: Plan) -> bool | None:
+def is_multipath(transfers: pl.DataFrame, plan: PlanView) -> bool | None:
     """Whether each of these MPTCP connections is the multipath one that it claims to be.
 
     Null where none is known to fall short, but one is not known: it never connected, or joins were
@@ -123,7 +139,7 @@ def _has_fallen_short(fallback: bool | None, joins: int | None, expected: int) -
     return None if joins is None else joins < expected
 
 
-def single_path_findings(transfers: pl.DataFrame, plan: Plan) -> Sequence[str]:
+def single_path_findings(transfers: pl.DataFrame, plan: PlanView) -> Sequence[str]:
     """Why this run is not the multipath run that it claims to be, a sentence for each traffic item.
 
     An MPTCP connection is at fault if it fell back to TCP, or if fewer subflows joined over its

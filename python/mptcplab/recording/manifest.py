@@ -7,11 +7,15 @@ from typing import Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mptcplab.recording.errors import RecordingError
+from mptcplab.user_file import FileError, read_bytes
 
 MANIFEST = "manifest.json"
 """File of the manifest once the run has ended; appears last, after every table."""
 RUNNING = "running.json"
 """File of the manifest while the run lasts."""
+
+LARGEST_FILE_BYTES = 1 << 30
+"""Of a JSON file; a plan holds every line of its rate traces."""
 
 Json = dict[str, object]
 
@@ -82,15 +86,17 @@ def load(kind: type[M], path: Path) -> M:
 
     """
     try:
-        return kind.model_validate_json(path.read_bytes())
-    except OSError as error:
-        raise RecordingError(f"{path}: cannot be read: {error.strerror}") from error
+        return kind.model_validate_json(read_bytes(path, LARGEST_FILE_BYTES))
+    except FileError as error:
+        raise RecordingError(f"{path}: {error}") from error
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(str(part) for part in first["loc"])
         if first["loc"] == ("format",):
+            known = isinstance(first["input"], int)
+            told = f"format {first['input']}" if known else "its format"
             raise RecordingError(
-                f"{path}: format {first['input']!r} is not one that this mptcplab reads (1); "
+                f"{path}: {told} is not one that this mptcplab reads (1); "
                 "open it with the version that wrote it"
             ) from error
         where = f"{path}: {place}" if place else f"{path}"

@@ -2,25 +2,28 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from os import PathLike
 from pathlib import Path
 
 import polars as pl
 
+from mptcplab import lazy
 from mptcplab.recording.errors import RecordingError
 from mptcplab.recording.liveness import is_alive_since
 from mptcplab.recording.manifest import MANIFEST, RUNNING, Manifest, Status, load
 from mptcplab.recording.tables import TABLES
+from mptcplab.tables.reader import TableFolder
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Recording:
-    """One run of one variant, once: a manifest and tables."""
+    """One run of one variant, once: a manifest and tables, each a property of its name."""
 
     folder: Path
     manifest: Manifest
 
     @classmethod
-    def open(cls, folder: Path) -> "Recording":
+    def open(cls, folder: str | PathLike[str]) -> "Recording":
         """Opens the recording in ``folder``.
 
         A recording that still says ``running`` but whose lab process is gone is opened as
@@ -30,6 +33,7 @@ class Recording:
             RecordingError: the folder is not a recording, or its manifest is damaged.
 
         """
+        folder = Path(folder)
         if (folder / MANIFEST).is_file():
             return cls(folder, load(Manifest, folder / MANIFEST))
         running = folder / RUNNING
@@ -56,45 +60,108 @@ class Recording:
             KeyError: there is no table of that name in the format.
 
         """
-        schema = TABLES[table].schema
-        path = self.folder / f"{table}.parquet"
-        if not path.is_file():
-            why = "is missing" if self.has_tables else "was not written: the run did not end"
-            raise RecordingError(f"{path}: the table {why}")
-        try:
-            frame = pl.scan_parquet(path)
-            found = frame.collect_schema()
-        except (pl.exceptions.PolarsError, OSError) as error:
-            raise RecordingError(f"{path}: the table is damaged: {_first_line(error)}") from error
-        if found != schema:
-            names = sorted(set(found.items()) ^ set(schema.items()), key=lambda item: item[0])
-            raise RecordingError(
-                f"{path}: columns differ from the format in {names[0][0] if names else 'order'}; "
-                "the file is foreign or of another version"
-            )
-        return frame
+        folder = self._there(table)
+        if folder is None:
+            return pl.LazyFrame(schema=TABLES[table].schema)
+        return folder.scan(TABLES[table])
 
     def frame(self, table: str) -> pl.DataFrame:
         """The table ``table``, read into memory once.
 
         Raises:
-            RecordingError: as :meth:`scan`, and when the data cannot be read.
+            RecordingError: as :meth:`scan`, and when the data cannot be read, or a row does not say
+                what it is about.
 
         """
         if table not in self._frames:
-            try:
-                self._frames[table] = self.scan(table).collect()
-            except (pl.exceptions.PolarsError, OSError) as error:
-                path = self.folder / f"{table}.parquet"
-                raise RecordingError(
-                    f"{path}: the table is damaged: {_first_line(error)}"
-                ) from error
+            folder = self._there(table)
+            self._frames[table] = (
+                pl.DataFrame(schema=TABLES[table].schema)
+                if folder is None
+                else folder.read(TABLES[table])
+            )
         return self._frames[table]
+
+    @property
+    def transfers(self) -> pl.DataFrame:
+        """One row a connection of a traffic item, from start to end."""
+        return self.frame("transfers")
+
+    @property
+    def deliveries(self) -> pl.DataFrame:
+        """One row a bin of 10 ms of what the receiver of a transfer got."""
+        return self.frame("deliveries")
+
+    @property
+    def subflow_samples(self) -> pl.DataFrame:
+        """One row a subflow at one time, as one end sees it."""
+        return self.frame("subflow_samples")
+
+    @property
+    def connection_samples(self) -> pl.DataFrame:
+        """One row an MPTCP connection at one time."""
+        return self.frame("connection_samples")
+
+    @property
+    def interface_samples(self) -> pl.DataFrame:
+        """One row an interface at one time: its counters."""
+        return self.frame("interface_samples")
+
+    @property
+    def link_samples(self) -> pl.DataFrame:
+        """One row a direction of a link at one time."""
+        return self.frame("link_samples")
+
+    @property
+    def latencies(self) -> pl.DataFrame:
+        """One row an echo or request and its answer."""
+        return self.frame("latencies")
+
+    @property
+    def counters(self) -> pl.DataFrame:
+        """One row a counter of a node over the run."""
+        return self.frame("counters")
+
+    @property
+    def events(self) -> pl.DataFrame:
+        """One row something that happened."""
+        return self.frame("events")
+
+    @property
+    def outputs(self) -> pl.DataFrame:
+        """One row a line of a command's output."""
+        return self.frame("outputs")
+
+    @property
+    def programs(self) -> pl.DataFrame:
+        """One row a run of a command's program, at one end."""
+        return self.frame("programs")
+
+    @property
+    def sockets(self) -> pl.DataFrame:
+        """One row a TCP socket of a command's programs over its life."""
+        return self.frame("sockets")
+
+    def __repr__(self) -> str:
+        run = self.manifest
+        words = f"{run.scenario} ({run.engine}) {run.variant} {run.repetition}: {run.status}"
+        return f"<Recording of {words}, in {self.folder}>"
+
+    def _repr_html_(self) -> str:
+        shown: str = lazy.call("mptcplab.report.notebook.of_recording", self)
+        return shown
 
     @cached_property
     def _frames(self) -> dict[str, pl.DataFrame]:
         return {}
 
-
-def _first_line(error: Exception) -> str:
-    return str(error).partition("\n")[0]
+    def _there(self, table: str) -> TableFolder | None:
+        """The folder, if it has the table; null where the recording is older than the table."""
+        tables = TableFolder(self.folder, RecordingError)
+        path = tables.path(TABLES[table])
+        if path.is_file():
+            return tables
+        if self.has_tables and TABLES[table].is_new:
+            return None
+        why = "is missing" if self.has_tables else "was not written: the run did not end"
+        raise RecordingError(f"{path}: the table {why}")

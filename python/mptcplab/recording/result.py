@@ -1,16 +1,22 @@
 """A result: all recordings of one run of a scenario."""
 
-from collections.abc import Iterable, Sequence
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
+from mptcplab import lazy
 from mptcplab.recording.errors import RecordingError
 from mptcplab.recording.files import publish
 from mptcplab.recording.manifest import MANIFEST, RUNNING, Model, dump, load
-from mptcplab.recording.reader import Recording
+
+if TYPE_CHECKING:
+    from mptcplab.recording.reader import Recording
 
 RESULT = "result.json"
 
@@ -32,6 +38,17 @@ class Reference(Model):
     note: str = ""
 
 
+class Change(Model):
+    """A setting that is not the scenario's own."""
+
+    path: str
+    """Dotted, as for `--set`; `duration` for all that `--duration` changes."""
+    own: str | None
+    """What the scenario says; null where it says nothing."""
+    here: str | None
+    """What was run; null where it was taken away."""
+
+
 class ScenarioEntry(Model):
     """The scenario as it was read."""
 
@@ -40,6 +57,8 @@ class ScenarioEntry(Model):
     source: str = ""
     text: str
     """The YAML text, with the overrides of the command line applied."""
+    changes: tuple[Change, ...] = ()
+    """What was changed of it: by the command line, or against the catalogue's entry of its name."""
     variants: tuple[VariantEntry, ...]
     expect: tuple[str, ...] = ()
     reference: tuple[Reference, ...] = ()
@@ -58,21 +77,27 @@ class Description(Model):
     """ISO 8601, UTC."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
-    """A folder with ``result.json`` and recordings ``VARIANT/REPETITION``."""
+    """A folder with ``result.json`` and recordings ``VARIANT/REPETITION``.
+
+    ``result["mptcp"]`` is the list of a variant's recordings; the names are what it iterates over.
+    """
 
     folder: Path
     description: Description
+    is_one_recording: bool = False
+    """The folder is itself the only recording, as ``mptcplab.engine.run`` makes one."""
 
     @classmethod
-    def create(cls, folder: Path, description: Description) -> "Result":
+    def create(cls, folder: str | PathLike[str], description: Description) -> Result:
         """Makes ``folder`` and writes its ``result.json``.
 
         Raises:
             RecordingError: the folder cannot be made, or is a result already.
 
         """
+        folder = Path(folder)
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -81,20 +106,26 @@ class Result:
         return cls(folder, description)
 
     @classmethod
-    def open(cls, folder: Path) -> "Result":
-        """Opens the result in ``folder``.
+    def open(cls, folder: str | PathLike[str]) -> Result:
+        """Opens the result in ``folder``; a recording by itself is one with one run.
 
         Raises:
             RecordingError: the folder is not a result, or its ``result.json`` is damaged.
 
         """
+        folder = Path(folder)
         if not folder.is_dir():
             raise RecordingError(f"{folder}: no such folder; give the folder of a result")
         if not (folder / RESULT).is_file():
-            hint = f"it holds no {RESULT}"
-            if (folder / MANIFEST).is_file() or (folder / RUNNING).is_file():
-                hint = f"it is one recording; give the result that holds it, {folder.parent.parent}"
-            raise RecordingError(f"{folder}: not a result: {hint}")
+            if not _is_recording(folder):
+                raise RecordingError(f"{folder}: not a result: it holds no {RESULT}")
+            whole = folder.absolute().parent.parent
+            if (whole / RESULT).is_file():
+                hint = f"it is one recording; give the result that holds it, {whole}"
+                raise RecordingError(f"{folder}: not a result: {hint}")
+            from mptcplab.recording.reader import Recording
+
+            return cls(folder, _described(Recording.open(folder)), is_one_recording=True)
         return cls(folder, load(Description, folder / RESULT))
 
     @property
@@ -102,9 +133,42 @@ class Result:
         """The variants of the scenario, in its order."""
         return self.description.scenario.variants
 
+    def __getitem__(self, variant: str) -> list[Recording]:
+        """The recordings of a variant that exist, by repetition.
+
+        Raises:
+            KeyError: there is no such variant.
+            RecordingError: a recording is damaged.
+
+        """
+        if variant not in self:
+            raise KeyError(f"{variant!r}: the variants are {', '.join(self)}")
+        return self.recordings(variant)
+
+    def __iter__(self) -> Iterator[str]:
+        return (variant.name for variant in self.variants)
+
+    def __len__(self) -> int:
+        return len(self.variants)
+
+    def __contains__(self, variant: object) -> bool:
+        return any(variant == name for name in self)
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self)
+
+    def __repr__(self) -> str:
+        told = self.description
+        names = ", ".join(self)
+        return f"<Result of {told.scenario.name} ({told.engine}): {names}, in {self.folder}>"
+
+    def _repr_html_(self) -> str:
+        shown: str = lazy.call("mptcplab.report.notebook.of_result", self)
+        return shown
+
     def recording_folder(self, variant: str, repetition: int) -> Path:
         """Where the recording of a variant's repetition (from 1) is or goes."""
-        return self.folder / variant / str(repetition)
+        return self.folder if self.is_one_recording else self.folder / variant / str(repetition)
 
     def recordings(self, variant: str) -> list[Recording]:
         """The recordings of a variant that exist, by repetition.
@@ -113,17 +177,50 @@ class Result:
             RecordingError: one of them is damaged.
 
         """
-        parent = self.folder / variant
-        numbers = [int(path.name) for path in parent.glob("*") if path.name.isdecimal()]
-        folders = [parent / str(number) for number in sorted(numbers)]
+        # Tables are slow to load, and not needed to make a result.
+        from mptcplab.recording.reader import Recording
+
         return [
-            Recording.open(folder)
-            for folder in folders
-            if (folder / MANIFEST).exists() or (folder / RUNNING).exists()
+            Recording.open(self.recording_folder(variant, repetition))
+            for repetition in self._begun(variant)
+            if self._has_manifest(variant, repetition)
         ]
 
+    def without_manifest(self, variant: str) -> list[int]:
+        """The repetitions of a variant that have a folder but no manifest in it."""
+        return [one for one in self._begun(variant) if not self._has_manifest(variant, one)]
 
-def open_results(folders: Iterable[Path]) -> Sequence[Result]:
+    def _begun(self, variant: str) -> list[int]:
+        if self.is_one_recording:
+            return [1]
+        names = (path.name for path in (self.folder / variant).glob("*"))
+        return sorted(int(name) for name in names if name.isdecimal())
+
+    def _has_manifest(self, variant: str, repetition: int) -> bool:
+        return _is_recording(self.recording_folder(variant, repetition))
+
+
+def _is_recording(folder: Path) -> bool:
+    return (folder / MANIFEST).exists() or (folder / RUNNING).exists()
+
+
+def _described(recording: Recording) -> Description:
+    """What a recording tells of its scenario, whose text it does not hold."""
+    told = recording.manifest
+    return Description(
+        scenario=ScenarioEntry(
+            name=told.scenario,
+            text="",
+            variants=(VariantEntry(name=told.variant, protocol=told.protocol),),
+        ),
+        engine=told.engine,
+        seed=told.seed,
+        repetitions=1,
+        created=told.started or "",
+    )
+
+
+def open_results(folders: Iterable[str | PathLike[str]]) -> Sequence[Result]:
     """Opens several results, in the order given.
 
     Raises:

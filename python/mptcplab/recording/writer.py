@@ -2,7 +2,8 @@
 
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +12,8 @@ import polars as pl
 from mptcplab.recording.errors import RecordingError
 from mptcplab.recording.files import publish
 from mptcplab.recording.manifest import MANIFEST, RUNNING, Lab, Manifest, Status, dump
-from mptcplab.recording.tables import TABLES, Table
+from mptcplab.recording.tables import TABLES
+from mptcplab.tables.schema import Kind, Table
 
 
 class Writer:
@@ -50,7 +52,12 @@ class Writer:
         return self._folder
 
     def ready(self, lab: Lab) -> None:
-        """Says that the run goes on, and in which process, to those who look from outside."""
+        """Says that the run goes on, and in which process, to those who look from outside.
+
+        Raises:
+            RecordingError: the file cannot be written.
+
+        """
         running = self._manifest.model_copy(update={"status": Status.RUNNING, "lab": lab})
         publish(self._folder / RUNNING, dump(running))
 
@@ -89,24 +96,45 @@ class Writer:
     def finish(self, status: Status, duration_s: float) -> Manifest:
         """Writes every table, then the manifest, and so ends the recording.
 
+        Where one of them cannot be written, the tables go and a manifest alone says why.
+
         Raises:
             RecordingError: a file cannot be written.
 
         """
-        for name, buffer in self._buffers.items():
-            publish(self._folder / f"{name}.parquet", buffer.parquet())
-        manifest = self._manifest.model_copy(
+        try:
+            for name, buffer in self._buffers.items():
+                publish(self._table(name), buffer.parquet())
+            manifest = self._ended(status, duration_s, self._warnings)
+            publish(self._folder / MANIFEST, dump(manifest))
+        except RecordingError as error:
+            self._give_up(error, duration_s)
+            raise
+        (self._folder / RUNNING).unlink(missing_ok=True)
+        return manifest
+
+    def _table(self, name: str) -> Path:
+        return self._folder / f"{name}.parquet"
+
+    def _ended(self, status: Status, duration_s: float, warnings: Iterable[str]) -> Manifest:
+        return self._manifest.model_copy(
             update={
                 "status": status,
                 "duration_s": duration_s,
-                "warnings": tuple(self._warnings),
+                "warnings": tuple(warnings),
                 "emulator": self._emulator,
                 "lab": None,
             }
         )
-        publish(self._folder / MANIFEST, dump(manifest))
-        (self._folder / RUNNING).unlink(missing_ok=True)
-        return manifest
+
+    def _give_up(self, error: RecordingError, duration_s: float) -> None:
+        """Leaves a manifest that says why there is no more; the tables make room for it."""
+        for name in self._buffers:
+            self._table(name).unlink(missing_ok=True)
+        failed = self._ended(Status.FAILED, duration_s, [*self._warnings, str(error)])
+        with suppress(RecordingError):
+            publish(self._folder / MANIFEST, dump(failed))
+            (self._folder / RUNNING).unlink(missing_ok=True)
 
 
 PACKED_ROWS = 16_384
@@ -118,7 +146,7 @@ class _Buffer:
 
     def __init__(self, table: Table) -> None:
         self._table = table
-        self._kinds = {column.name: _VALUES[column.type] for column in table.columns}
+        self._kinds = {column.name: _VALUES[column.kind] for column in table.columns}
         self._columns: dict[str, list[object]] = {name: [] for name in self._kinds}
         self._rows = 0
         self._packed: list[pl.DataFrame] = []
@@ -162,9 +190,9 @@ class _Values:
         return type(value) is self.type and (self.integers is None or value in self.integers)
 
 
-_VALUES: dict[pl.DataType, _Values] = {
-    pl.Int64(): _Values("a signed 64-bit integer", int, range(-(2**63), 2**63)),
-    pl.UInt64(): _Values("an unsigned 64-bit integer", int, range(2**64)),
-    pl.String(): _Values("text", str),
-    pl.Boolean(): _Values("true or false", bool),
+_VALUES: dict[Kind, _Values] = {
+    Kind.INTEGER: _Values("a signed 64-bit integer", int, range(-(2**63), 2**63)),
+    Kind.WIDE: _Values("an unsigned 64-bit integer", int, range(2**64)),
+    Kind.TEXT: _Values("text", str),
+    Kind.FLAG: _Values("true or false", bool),
 }

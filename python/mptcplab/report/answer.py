@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from mptcplab.metrics import Estimate, VariantMetrics, Verdict
-from mptcplab.metrics.comparison import one_an_interface
-from mptcplab.report.numbers import estimate_with_unit, number, shown, shown_with_unit
+from mptcplab.report.best_path import beside_sum, compared
+from mptcplab.report.numbers import estimate_with_unit, shown_with_unit
 
 MOST_AT_LENGTH = 3
 """With more variants than this, each gets one sentence."""
@@ -17,9 +17,9 @@ def answer(variants: Sequence[VariantMetrics], verdicts: Sequence[Verdict]) -> t
     sentences = []
     for variant in told:
         plain = [by_name[name] for name in variant.plain]
-        sentences += [_honesty(variant), _completion(variant, plain) or _goodput(variant, plain)]
+        sentences += [*compared(variant, plain), _honesty(variant)]
         if len(told) <= MOST_AT_LENGTH:
-            sentences += [_shares(variant), _recovery(variant)]
+            sentences += [beside_sum(variant, plain), _shares(variant), _recovery(variant)]
     if verdicts:
         sentences.append(_findings(verdicts))
     return tuple(sentence for sentence in sentences if sentence)
@@ -33,39 +33,6 @@ def _honesty(variant: VariantMetrics) -> str:
     return (
         f"Attention: {variant.name} was not really multipath in {affected} of "
         f"{multipath.known} repetitions."
-    )
-
-
-def _goodput(variant: VariantMetrics, plain: Sequence[VariantMetrics]) -> str:
-    goodput = variant.metrics.get("goodput")
-    if goodput is None or goodput.mean is None:
-        return ""
-    sentence = f"{variant.name} carried {estimate_with_unit('goodput', goodput)}"
-    alone = _known(one_an_interface(plain), "goodput")
-    parts = ", ".join(f"{name} {shown('goodput', value)}" for name, value in alone)
-    if "aggregation_benefit" in variant.metrics and len(alone) > 1:
-        percent = number(100 * goodput.mean / sum(value for _, value in alone))
-        return f"{sentence}, {percent} % of the sum of the single paths ({parts})."
-    singles = _known(plain, "goodput")
-    if len(singles) == 1 and singles[0][1] > 0:
-        name, value = singles[0]
-        words = shown_with_unit("goodput", value)
-        return f"{sentence}, {number(goodput.mean / value)} times the {words} of {name}."
-    return sentence + "."
-
-
-def _completion(variant: VariantMetrics, plain: Sequence[VariantMetrics]) -> str:
-    time = variant.metrics.get("completion_s")
-    if time is None or time.mean is None:
-        return ""
-    sentence = f"A transfer over {variant.name} took {estimate_with_unit('completion_s', time)}"
-    singles = _known(plain, "completion_s")
-    if not singles:
-        return sentence + "."
-    name, best = min(singles, key=lambda single: single[1])
-    return (
-        f"{sentence}, {number(time.mean / best)} times the {shown_with_unit('completion_s', best)} "
-        f"of {name}."
     )
 
 
@@ -113,11 +80,6 @@ def _findings(verdicts: Sequence[Verdict]) -> str:
     if undecided:
         words += f", {undecided} {'is' if undecided == 1 else 'are'} undecided"
     return words + "."
-
-
-def _known(variants: Sequence[VariantMetrics], metric: str) -> list[tuple[str, float]]:
-    means = [(variant.name, variant.metrics.get(metric)) for variant in variants]
-    return [(name, f.mean) for name, f in means if f is not None and f.mean is not None]
 
 
 def _parts(variant: VariantMetrics, metric: str) -> dict[str, Estimate]:

@@ -2,10 +2,12 @@
 
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -31,6 +33,8 @@ LOOK: dict[Any, Any] = {
     "path.simplify_threshold": 0.3,
 }
 """Settings of matplotlib, for `rc_context`."""
+
+Numbers = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,15 @@ def svg_of(figure: Figure) -> str:
     return re.sub(
         r"(<svg[^>]*?) width=\"[^\"]*\"", r"\1", re.sub(r" height=\"[\d.]+pt\"", "", element)
     )
+
+
+def from_zero(axes: Axes, values: Iterable[Numbers]) -> None:
+    """Scales the axis of the values from 0 to just above the highest; to 1 where none is above 0.
+
+    A line at 0 alone would leave the axis without a length, of which matplotlib warns.
+    """
+    highest = max((float(np.nanmax(one)) for one in values), default=0.0)
+    axes.set_ylim(0, 1.08 * highest if highest > 0 else 1)
 
 
 def draw_marks(axes: Axes, marks: Sequence[Mark]) -> None:

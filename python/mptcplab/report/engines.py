@@ -92,11 +92,15 @@ class SideBySide:
 
 
 def side_by_side(reports: Sequence[Report]) -> list[SideBySide]:
-    """The pairs among the reports: each with an earlier one of its scenario by another engine."""
-    earlier: dict[str, Report] = {}
+    """The pairs among the reports: each with an earlier one of its scenario by another engine.
+
+    A scenario with other settings is another one.
+    """
+    earlier: dict[tuple[str, str], Report] = {}
     pairs = []
     for one in reports:
-        first = earlier.setdefault(one.description.scenario.name, one)
+        scenario = one.description.scenario
+        first = earlier.setdefault((scenario.name, scenario.text), one)
         if first.description.engine != one.description.engine:
             pairs.append(SideBySide(first, one))
     return pairs

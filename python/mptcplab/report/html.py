@@ -9,13 +9,19 @@ from markupsafe import Markup
 from mptcplab.metrics import VariantMetrics
 from mptcplab.report import numbers
 from mptcplab.report.engines import side_by_side
-from mptcplab.report.model import COPIES_NOTE, Report
+from mptcplab.report.model import Report
 from mptcplab.report.palette import Style, styles
 from mptcplab.report.plots import courses_over_time, distribution, path_utilisation
 from mptcplab.report.series import Course, completion_times_s, course, latencies_ms, outputs
-from mptcplab.report.terminal import verdict_numbers
+from mptcplab.report.settings import beside_document, labels, unlike
+from mptcplab.report.terminal import (
+    PROGRAM_COLUMNS,
+    path_figures,
+    program_sentences,
+    verdict_numbers,
+)
 from mptcplab.scenario import ScenarioError, loads
-from mptcplab.scenario.draw import draw_svg
+from mptcplab.scenario.topology import draw_svg
 
 MOST_PANELS = 6
 """Variants that are shown over time; a page has to stay readable."""
@@ -45,21 +51,29 @@ def to_html(reports: Sequence[Report]) -> str:
         lstrip_blocks=True,
     )
     environment.globals |= {
-        "copies_note": COPIES_NOTE,
+        "beside_document": beside_document,
         "estimate": numbers.estimate_shown,
         "estimate_with_unit": numbers.estimate_with_unit,
         "heading": numbers.heading,
         "number": numbers.number,
+        "path_figures": path_figures,
+        "program_columns": PROGRAM_COLUMNS,
+        "program_sentences": program_sentences,
         "verdict_numbers": verdict_numbers,
     }
     sections = [
         {
             "report": report,
+            "label": label,
+            "unlike": other,
+            "settings": settings,
             "topology": topology(report),
             "plots": plots(report),
             "outputs": {v.name: found for v in report.variants if (found := outputs(v))},
         }
-        for report in reports
+        for report, label, (other, settings) in zip(
+            reports, labels(reports), unlike(reports), strict=True
+        )
     ]
     template = environment.get_template("page.html.j2")
     return template.render(sections=sections, pairs=side_by_side(reports))

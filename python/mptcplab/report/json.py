@@ -1,11 +1,13 @@
 """The report for programs; every key is described in ``docs/json.md``."""
 
 import math
+from dataclasses import asdict
 from typing import Any
 
 from mptcplab.metrics import Estimate, VariantMetrics, Verdict
 from mptcplab.report.engines import SideBySide
 from mptcplab.report.model import ReferenceRow, Report
+from mptcplab.report.programs import ProgramAccount
 
 
 def to_json(report: Report, beside: SideBySide | None = None) -> dict[str, Any]:
@@ -17,13 +19,15 @@ def to_json(report: Report, beside: SideBySide | None = None) -> dict[str, Any]:
     return {
         "scenario": description.scenario.name,
         "engine": description.engine,
+        "folder": str(report.folder),
         "title": description.scenario.title,
+        "changes": [change.model_dump() for change in description.scenario.changes],
         "created": description.created,
         "command": list(description.command),
         "seed": description.seed,
         "repetitions": description.repetitions,
         "answer": list(report.answer),
-        "variants": [_variant(variant) for variant in report.variants],
+        "variants": [_variant(variant, report) for variant in report.variants],
         "expectations": [_verdict(verdict) for verdict in report.verdicts],
         "reference": [_reference(row) for row in report.references],
         "beside": None if beside is None else _beside(beside),
@@ -47,7 +51,7 @@ def _beside(pair: SideBySide) -> dict[str, Any]:
     }
 
 
-def _variant(variant: VariantMetrics) -> dict[str, Any]:
+def _variant(variant: VariantMetrics, report: Report) -> dict[str, Any]:
     return {
         "name": variant.name,
         "protocol": variant.protocol,
@@ -63,9 +67,26 @@ def _variant(variant: VariantMetrics) -> dict[str, Any]:
             }
             for path in variant.paths
         ],
+        "commands": [_command(one) for one in report.programs if one.variant == variant.name],
         "completion_s": _estimate(variant.metrics.get("completion_s")),
         "metrics": {name: _estimate(figure) for name, figure in variant.metrics.items()},
         "warnings": list(variant.warnings),
+    }
+
+
+def _command(account: ProgramAccount) -> dict[str, Any]:
+    return {
+        "traffic": account.traffic,
+        "command": account.command,
+        "repetition": account.repetition,
+        "duration_s": account.duration_s,
+        "ended": account.ended,
+        "status": account.status,
+        "signal": account.signal,
+        "error": account.error,
+        "output_lines": account.lines,
+        "connections": account.connections,
+        "paths": [asdict(path) for path in account.paths],
     }
 
 

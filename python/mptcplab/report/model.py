@@ -2,19 +2,16 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from mptcplab.metrics import Estimate, VariantMetrics, Verdict, compare, judge
 from mptcplab.recording import Result
 from mptcplab.recording.result import Description
 from mptcplab.report.answer import answer
-
-COPIES = 0.05
-"""From what part of the goodput on copies on several paths are told of."""
-
-COPIES_NOTE = (
-    "Paths carried data more than once: the goodput is what the application got, divided among the "
-    "paths as what they carried, copies included."
-)
+from mptcplab.report.carried import carried_notes
+from mptcplab.report.chosen import ASIDE
+from mptcplab.report.programs import ProgramAccount, program_accounts
+from mptcplab.report.settings import changed
 
 
 @dataclass(frozen=True)
@@ -43,7 +40,11 @@ class Warned:
 class Report:
     """What a result says."""
 
+    folder: Path
+    """Where the result is."""
     description: Description
+    changes: tuple[str, ...]
+    """The settings that are not the scenario's own, in words."""
     answer: tuple[str, ...]
     """The result in plain words."""
     variants: tuple[VariantMetrics, ...]
@@ -51,8 +52,10 @@ class Report:
     """The metrics of the table of variants: full names, the most telling first."""
     clients: tuple[str, ...]
     """The clients that carried payload."""
-    has_copies: bool
-    """Whether the paths of a variant carried clearly more than its application got."""
+    carried_notes: tuple[str, ...]
+    """Why paths carried more than their applications got; empty where they hardly did."""
+    programs: tuple[ProgramAccount, ...]
+    """The commands, of the repetition that represents each variant."""
     verdicts: tuple[Verdict, ...]
     references: tuple[ReferenceRow, ...]
     warnings: tuple[Warned, ...]
@@ -71,12 +74,15 @@ def report(result: Result) -> Report:
     variants = tuple(compare(result))
     verdicts = tuple(judge(description.scenario.expect, variants))
     return Report(
+        folder=result.folder,
         description=description,
+        changes=changed(description),
         answer=answer(variants, verdicts),
         variants=variants,
         columns=columns(variants),
         clients=tuple(dict.fromkeys(path.client for v in variants for path in v.paths)),
-        has_copies=any(map(_has_copies, variants)),
+        carried_notes=carried_notes(variants),
+        programs=tuple(account for v in variants for account in program_accounts(v)),
         verdicts=verdicts,
         references=_references(description, variants),
         warnings=tuple(_warnings(variants)),
@@ -103,7 +109,8 @@ def columns(variants: Sequence[VariantMetrics]) -> tuple[str, ...]:
         for name, figure in variant.metrics.items()
         if figure.mean is not None or name.startswith(("recovery_s", "completion_s"))
     }
-    both_ways = {"goodput.up", "goodput.down"} <= known.keys()
+    both_ways = any(_goes_both_ways(variant) for variant in variants)
+    several = any(_differ(variant, "completion_s", "completion_s.p90") for variant in variants)
     failed = any(_below_one(variant, "completed") for variant in variants)
     lost = any(_above_zero(variant, "latency_loss") for variant in variants)
     wanted = [
@@ -111,7 +118,7 @@ def columns(variants: Sequence[VariantMetrics]) -> tuple[str, ...]:
         *(["goodput.up", "goodput.down"] if both_ways else []),
         "aggregation_benefit",
         "completion_s",
-        "completion_s.p90",
+        *(["completion_s.p90"] if several else []),
         "delay_benefit",
         *(["completed"] if failed else []),
         "recovery_s",
@@ -125,11 +132,17 @@ def columns(variants: Sequence[VariantMetrics]) -> tuple[str, ...]:
     return tuple(name for name in wanted if name in known)
 
 
-def _has_copies(variant: VariantMetrics) -> bool:
-    rates = [(path.goodput_mbps.mean, path.carried_mbps.mean) for path in variant.paths]
-    known = [(goodput, carried) for goodput, carried in rates if goodput and carried]
-    goodput, carried = (sum(column) for column in zip(*known, strict=True)) if known else (0, 0)
-    return carried > (1 + COPIES) * goodput
+def _goes_both_ways(variant: VariantMetrics) -> bool:
+    """Whether it carried payload both ways; what a command asks with is hardly any."""
+    ways = [variant.metrics.get(way) for way in ("goodput.up", "goodput.down")]
+    known = [way.mean for way in ways if way is not None and way.mean is not None]
+    least = ASIDE if any(run.measurement.program_bytes for run in variant.runs) else 0.0
+    return len(known) == 2 and min(known) >= least * sum(known)
+
+
+def _differ(variant: VariantMetrics, one: str, other: str) -> bool:
+    figures = variant.metrics.get(one), variant.metrics.get(other)
+    return None not in figures and len({figure.samples for figure in figures if figure}) > 1
 
 
 def _below_one(variant: VariantMetrics, metric: str) -> bool:

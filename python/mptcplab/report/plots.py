@@ -3,12 +3,11 @@
 from collections.abc import Callable, Mapping, Sequence
 
 import matplotlib as mpl
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from mptcplab.metrics import VariantMetrics
-from mptcplab.report.canvas import LOOK, WIDTH_INCHES, draw_marks, figure_of, svg_of
+from mptcplab.report.canvas import LOOK, WIDTH_INCHES, draw_marks, figure_of, from_zero, svg_of
 from mptcplab.report.palette import Style, styles
 from mptcplab.report.series import Course, Line
 
@@ -35,8 +34,7 @@ def courses_over_time(
             panel.set_ylabel(ylabel)
         panels[-1].set_xlabel("time in s")
         panels[-1].set_xlim(left=0)
-        highest = max(np.nanmax(line.values) for course in drawn for line in lines(course))
-        panels[-1].set_ylim(0, 1.08 * highest)
+        from_zero(panels[-1], (line.values for course in drawn for line in lines(course)))
         return svg_of(figure)
 
 

@@ -3,28 +3,28 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import median_low
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from mptcplab.metrics import transfers as figures
-from mptcplab.metrics.comparison import Run, VariantMetrics
-from mptcplab.metrics.plan import Plan
+from mptcplab.metrics.comparison import VariantMetrics
+from mptcplab.metrics.plan_view import PlanView
+from mptcplab.metrics.programs import KIND as PROGRAMS
 from mptcplab.recording import Recording
-from mptcplab.report.canvas import Mark
+from mptcplab.report.canvas import Mark, Numbers
+from mptcplab.report.chosen import ASIDE, representative
+from mptcplab.report.rates import MOST_POINTS, rates
+from mptcplab.report.text import printable
 
-MOST_POINTS = 240
-"""Points of a line; more cannot be told apart in print and make the page large."""
 LEAST_POINTS = 5
 """Round-trip times of fewer samples than this show no course."""
 MOST_SUBFLOWS = 4
 """With more subflows over one interface, they are one line with gaps."""
+OPEN = ("ESTABLISHED", "CLOSE-WAIT")
+"""States in which an end has not closed its side."""
 MARKS_APART = 0.02
 """Least part of the whole time between two marks."""
-
-Numbers = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -50,16 +50,6 @@ class Course:
     marks: tuple[Mark, ...]
 
 
-def representative(variant: VariantMetrics) -> Run | None:
-    """The run with the median completion time or else goodput; of an even number, the lower one."""
-    for metric in ("completion_s", "goodput"):
-        known = [run for run in variant.runs if run.measurement.metrics.get(metric) is not None]
-        if known:
-            values = [run.measurement.metrics[metric] or 0.0 for run in known]
-            return known[values.index(median_low(values))]
-    return variant.runs[0] if variant.runs else None
-
-
 def course(variant: VariantMetrics) -> Course | None:
     """The course of a variant's representative run; null where it has none.
 
@@ -71,13 +61,13 @@ def course(variant: VariantMetrics) -> Course | None:
     if run is None:
         return None
     recording = run.recording
-    plan = Plan(recording)
+    plan = PlanView(recording)
     return Course(
         variant=variant.name,
         repetition=run.repetition,
         throughput_mbps=_throughput(recording, plan),
         rtt_ms=_round_trips(recording, plan),
-        queue_packets=_queues(recording),
+        queue_packets=_queues(recording, plan),
         marks=_marks(plan, recording.manifest.duration_s or 0.0),
     )
 
@@ -89,19 +79,28 @@ def outputs(variant: VariantMetrics) -> dict[str, list[str]]:
         return {}
     rows = run.recording.frame("outputs").sort("t_ns", maintain_order=True)
     return {
-        str(traffic): own["text"].fill_null("").to_list()
+        str(traffic): [printable(text) for text in own["text"].fill_null("")]
         for (traffic,), own in rows.group_by(["traffic"], maintain_order=True)
     }
 
 
-def _throughput(recording: Recording, plan: Plan) -> tuple[Line, ...]:
+def _told_transfers(recording: Recording, plan: PlanView) -> pl.DataFrame:
+    """The transfers, without the way of a command that only asked for what came the other way."""
+    carried = pl.col("bytes").sum()
+    whole = carried.over("traffic")
+    is_aside = (pl.col("kind") == PROGRAMS) & (carried.over("traffic", "way") < ASIDE * whole)
+    return figures.timed_transfers(recording, plan).filter(~is_aside)
+
+
+def _throughput(recording: Recording, plan: PlanView) -> tuple[Line, ...]:
     """Rates by the counters of the clients' interfaces, each way that payload takes.
 
     One line an interface, or, where there are several clients, one a client.
     """
-    transfers = recording.frame("transfers")
+    transfers = _told_transfers(recording, plan)
     samples = recording.frame("interface_samples")
-    taken = {"down", "up"} if plan.command_clients else set(transfers["way"])
+    unaccounted = plan.command_clients - set(transfers.filter(kind=PROGRAMS)["client"])
+    taken = {"down", "up"} if unaccounted else set(transfers["way"])
     ways = [way for way in ("down", "up") if way in taken]
     clients = plan.in_order([*transfers["client"], *plan.command_clients])
     subject = "interface" if len(clients) == 1 else "node"
@@ -117,10 +116,10 @@ def _throughput(recording: Recording, plan: Plan) -> tuple[Line, ...]:
         own = carried.filter(subject=name)
         for way in ways:
             counter = own["rx_bytes" if way == "down" else "tx_bytes"]
-            times_s, rates = _rates(own["t_ns"].to_numpy(), counter.to_numpy())
+            times_s, mbps = rates(own["t_ns"].to_numpy(), counter.to_numpy())
             label = name if len(ways) == 1 else f"{name} {way}"
-            if rates.size:
-                lines.append(Line(label, name, times_s, rates))
+            if mbps.size:
+                lines.append(Line(label, name, times_s, mbps))
     return _without_the_idle(lines)
 
 
@@ -130,20 +129,9 @@ def _without_the_idle(lines: Sequence[Line]) -> tuple[Line, ...]:
     return tuple(line for line in lines if line.values.max() >= highest / 1000)
 
 
-def _rates(
-    times_ns: npt.NDArray[np.int64], counter: npt.NDArray[np.int64]
-) -> tuple[Numbers, Numbers]:
-    """Mbit/s between samples, over as many samples at a time as keep to the points of a line."""
-    step = max(1, len(times_ns) // MOST_POINTS)
-    times, values = times_ns[::step], counter[::step]
-    seconds = np.diff(times) / 1e9
-    carried = np.maximum(np.diff(values), 0)
-    return times[1:] / 1e9, carried * 8 / 1e6 / np.maximum(seconds, 1e-9)
-
-
-def _round_trips(recording: Recording, plan: Plan) -> tuple[Line, ...]:
+def _round_trips(recording: Recording, plan: PlanView) -> tuple[Line, ...]:
     """Smoothed round-trip times of the subflows, as their senders see them."""
-    transfers = recording.frame("transfers")
+    transfers = _told_transfers(recording, plan)
     senders = {
         row["server"] if row["way"] == "down" else row["client"] for row in transfers.to_dicts()
     }
@@ -155,7 +143,8 @@ def _round_trips(recording: Recording, plan: Plan) -> tuple[Line, ...]:
         .sort("t_ns")
     )
     lines: dict[str, list[pl.DataFrame]] = {}
-    for (subflow,), rows in samples.group_by(["subflow"], maintain_order=True):
+    for (subflow,), every in samples.group_by(["subflow"], maintain_order=True):
+        rows = _until_its_end(every)
         interface = _client_interface(str(subflow), set(transfers["client"]), plan)
         lines.setdefault(interface or str(subflow), []).append(rows)
     found: list[Line] = []
@@ -169,6 +158,18 @@ def _round_trips(recording: Recording, plan: Plan) -> tuple[Line, ...]:
     return tuple(line for line in found if np.isfinite(line.values).sum() >= LEAST_POINTS)
 
 
+def _until_its_end(rows: pl.DataFrame) -> pl.DataFrame:
+    """The samples of a subflow up to its end, rows by time.
+
+    The kernel keeps a subflow that was closed for as long as its FIN is not acknowledged, and its
+    last round-trip time with it. A subflow ends with its last sample in which it was open, or,
+    closing, had more of its data acknowledged than a sample before.
+    """
+    is_open = pl.col("state").is_null() | pl.col("state").is_in(OPEN)
+    has_ended = ~is_open & (pl.col("bytes_acked").diff() <= 0)
+    return rows.filter(~has_ended.fill_null(value=False).cum_max())
+
+
 def _joined(interface: str, groups: Sequence[pl.DataFrame], label: str | None = None) -> Line:
     """The round-trip times of several subflows as one line with gaps."""
     step = max(1, sum(rows.height for rows in groups) // MOST_POINTS)
@@ -180,7 +181,7 @@ def _joined(interface: str, groups: Sequence[pl.DataFrame], label: str | None = 
     return Line(label or interface, interface, np.array(times[:-1]), np.array(values[:-1]))
 
 
-def _client_interface(subflow: str, clients: set[str], plan: Plan) -> str | None:
+def _client_interface(subflow: str, clients: set[str], plan: PlanView) -> str | None:
     for end in subflow.split("-"):
         address = end.rpartition(":")[0].strip("[]")
         node, interface = plan.interface_of_address.get(address, (None, None))
@@ -189,10 +190,10 @@ def _client_interface(subflow: str, clients: set[str], plan: Plan) -> str | None
     return None
 
 
-def _queues(recording: Recording) -> tuple[Line, ...]:
+def _queues(recording: Recording, plan: PlanView) -> tuple[Line, ...]:
     """The queues of the links, each direction that fills to a tenth of the fullest one."""
     samples = recording.frame("link_samples").sort("t_ns")
-    clients = set(recording.frame("transfers")["client"])
+    clients = {*recording.frame("transfers")["client"], *plan.command_clients}
     fullest = samples["queued_packets"].max()
     least = max(2.0, fullest / 10) if isinstance(fullest, int) else 2.0
     lines = []
@@ -216,7 +217,7 @@ def _queues(recording: Recording) -> tuple[Line, ...]:
     )
 
 
-def _marks(plan: Plan, duration_s: float) -> tuple[Mark, ...]:
+def _marks(plan: PlanView, duration_s: float) -> tuple[Mark, ...]:
     """The changes of the network; those that would be printed over each other are one mark."""
     marks: list[Mark] = []
     for change in plan.changes:
@@ -229,14 +230,13 @@ def _marks(plan: Plan, duration_s: float) -> tuple[Mark, ...]:
 
 
 def completion_times_s(variant: VariantMetrics) -> list[float]:
-    """The completion time of every sized transfer of every run."""
-    return [
-        time
-        for run in variant.runs
-        for time in figures.completion_times_s(
-            figures.timed_transfers(run.recording, Plan(run.recording))
-        )
-    ]
+    """The completion time of every sized transfer, and every command, of every run."""
+    times: list[float] = []
+    for run in variant.runs:
+        plan = PlanView(run.recording)
+        transfers = figures.timed_transfers(run.recording, plan)
+        times += figures.completion_times_s(transfers, run.recording, plan)
+    return times
 
 
 def latencies_ms(variant: VariantMetrics) -> list[float]:

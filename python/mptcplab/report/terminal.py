@@ -9,9 +9,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from mptcplab.metrics import Verdict
+from mptcplab.metrics import Sides, Verdict
 from mptcplab.report.engines import SideBySide, side_by_side
-from mptcplab.report.model import COPIES_NOTE, Report
+from mptcplab.report.model import Report
 from mptcplab.report.numbers import (
     UNKNOWN,
     estimate_shown,
@@ -19,23 +19,44 @@ from mptcplab.report.numbers import (
     heading,
     number,
 )
+from mptcplab.report.programs import PathAccount, ProgramAccount
+from mptcplab.report.settings import beside_document, labels, unlike
 
+MOST_SETTINGS = 6
+"""Settings that are told of at the head of a report."""
+PROGRAM_COLUMNS = (
+    "sockets",
+    "down, B",
+    "up, B",
+    "again, B",
+    "least RTT, ms",
+    "RTT, ms",
+)
 _BOUNDLESS = 10_000
 """Columns of a terminal on which everything has room."""
 
 
 def to_terminal(reports: Sequence[Report], console: Console) -> None:
     """Prints the reports, and those of one scenario by two engines side by side."""
-    for report in reports:
-        console.print(Padding(Group(*_parts(report, console)), (1, 0, 0, 0)))
+    for report, label, (other, settings) in zip(
+        reports, labels(reports), unlike(reports), strict=True
+    ):
+        lines = [_some(f"Unlike {other}", settings)] if settings else []
+        parts = Group(*_parts(report, label, lines, console))
+        console.print(Padding(parts, (1, 0, 0, 0)))
     for pair in side_by_side(reports):
         console.print(_side_by_side(pair))
 
 
-def _parts(report: Report, console: Console) -> Iterable[RenderableType]:
-    scenario = report.description.scenario
-    title = f" — {escape(scenario.title)}" if scenario.title else ""
-    yield f"[bold]{escape(scenario.name)}[/bold]{title}"
+def _parts(
+    report: Report, label: str, notes: Iterable[str], console: Console
+) -> Iterable[RenderableType]:
+    title = report.description.scenario.title
+    yield f"[bold]{escape(label)}[/bold]{f' — {escape(title)}' if title else ''}"
+    if report.changes:
+        yield Text(_some("Changed from the scenario", report.changes))
+    for note in notes:
+        yield Text(note)
     for sentence in report.answer:
         yield Text(sentence)
     for warned in report.warnings:
@@ -43,12 +64,21 @@ def _parts(report: Report, console: Console) -> Iterable[RenderableType]:
     yield _variants(report, console)
     if any(len(variant.paths) > 1 for variant in report.variants):
         yield _paths(report)
+    if report.programs:
+        yield _programs(report)
     if len(report.clients) > 1:
         yield _clients(report)
     if report.references:
         yield _references(report)
     if report.verdicts:
         yield _verdicts(report.verdicts)
+
+
+def _some(title: str, settings: Sequence[str]) -> str:
+    """As many settings as a reader takes in; the page has all."""
+    more = len(settings) - MOST_SETTINGS
+    shown = [*settings[:MOST_SETTINGS], *([f"and {more} more"] if more > 0 else [])]
+    return f"{title}: {'; '.join(shown)}."
 
 
 def _side_by_side(pair: SideBySide) -> Group:
@@ -82,7 +112,7 @@ def _titled(title: str, table: Table) -> Group:
 
 
 def _variants(report: Report, console: Console) -> Group:
-    repetitions = max((len(variant.runs) for variant in report.variants), default=0)
+    repetitions = max((variant.sample_size for variant in report.variants), default=0)
     words = {0: "nothing was measured", 1: "one run each"}
     caption = words.get(repetitions, "means ± half the 95 % confidence interval")
     return Group(Text(caption), *(_figures(report, part) for part in _parted(report, console)))
@@ -109,16 +139,16 @@ def _figures(report: Report, metrics: Sequence[str]) -> Table:
     table.add_column("n", justify="right")
     for variant in report.variants:
         figures = [estimate_shown(metric, variant.metrics.get(metric)) for metric in metrics]
-        table.add_row(escape(variant.name), *figures, str(len(variant.runs)))
+        table.add_row(escape(variant.name), *figures, str(variant.sample_size))
     return table
 
 
 def _paths(report: Report) -> Group:
     table = _table()
-    metrics = ["goodput", *(["carried"] if report.has_copies else []), "share"]
+    metrics = ["goodput", *(["carried"] if report.carried_notes else []), "share"]
     table.add_column("interface")
     table.add_column("goodput\nMbit/s", justify="right")
-    if report.has_copies:
+    if report.carried_notes:
         table.add_column("carried\nMbit/s", justify="right")
     table.add_column("share\n%", justify="right")
     for variant in report.variants:
@@ -126,7 +156,40 @@ def _paths(report: Report) -> Group:
             names = [f"{metric}.{interface}" for metric in metrics]
             figures = [estimate_shown(name, variant.metrics.get(name)) for name in names]
             table.add_row(escape(variant.name), escape(interface), *figures)
-    return _titled(f"by path. {COPIES_NOTE}" if report.has_copies else "by path", table)
+    title = " ".join(["by path.", *report.carried_notes]) if report.carried_notes else "by path"
+    return _titled(title, table)
+
+
+def _programs(report: Report) -> Group:
+    several = len({account.traffic for account in report.programs}) > 1
+    table = _table()
+    for title in [*(["command"] if several else []), "interface"]:
+        table.add_column(title, no_wrap=True)
+    for title in PROGRAM_COLUMNS:
+        table.add_column(title.replace(", ", "\n"), justify="right", no_wrap=True)
+    for account in report.programs:
+        for path in account.paths:
+            names = [account.variant, *([account.traffic] if several else []), path.interface]
+            table.add_row(*map(escape, names), *path_figures(path))
+    lines = [Text(sentence) for sentence in program_sentences(report.programs)]
+    words = Text("commands, by the kernel's accounts of their sockets")
+    return Group(words, table, *lines) if table.row_count else Group(*lines)
+
+
+def program_sentences(programs: Sequence[ProgramAccount]) -> list[str]:
+    """How each command ended, and where its output is."""
+    return [
+        f"{account.variant}: {account.command}: {account.ending}, connections: "
+        f"{account.connections}, lines of output: {account.lines} (in the page, and in the table "
+        "outputs)."
+        for account in programs
+    ]
+
+
+def path_figures(path: PathAccount) -> list[str]:
+    """The figures of the table of commands, as :data:`PROGRAM_COLUMNS` names them."""
+    counts = (path.sockets, path.down_bytes, path.up_bytes, path.retransmitted_bytes)
+    return [*(f"{count}" for count in counts), number(path.min_rtt_ms), number(path.rtt_ms)]
 
 
 def _clients(report: Report) -> Group:
@@ -157,7 +220,7 @@ def _references(report: Report) -> Group:
             estimate_with_unit(row.metric, row.ours),
             *([escape(row.note)] if any(r.note for r in report.references) else []),
         )
-    return _titled("beside the document", table)
+    return _titled(beside_document(report), table)
 
 
 def _verdicts(verdicts: Iterable[Verdict]) -> Table:
@@ -179,10 +242,20 @@ def verdict_numbers(verdict: Verdict) -> str:
     """Both sides of each comparison, or why there are none."""
     if verdict.reason is not None:
         return f"({verdict.reason})"
-    sides = [f"{_side(side.left)} {side.sign} {_side(side.right)}" for side in verdict.sides]
-    return f"({' and '.join(sides)})"
+    return f"({' and '.join(map(_comparison, verdict.sides))})"
 
 
-def _side(value: float | None) -> str:
-    """Four significant digits, so that a close call can be seen."""
-    return UNKNOWN if value is None else f"{value:.4g}".replace("-", "−")
+def _comparison(sides: Sides) -> str:
+    """`25.1 > 18.8`; of a false one: `11.84, not > 19.04`.
+
+    With four significant digits, or with as many more as tell the sides apart.
+    """
+    left, right = (_side(sides.left, 4), _side(sides.right, 4))
+    if left == right and sides.left != sides.right:
+        left, right = _side(sides.left, 17), _side(sides.right, 17)
+    sign = f", not {sides.sign}" if sides.held is False else f" {sides.sign}"
+    return f"{left}{sign} {right}"
+
+
+def _side(value: float | None, digits: int) -> str:
+    return UNKNOWN if value is None else f"{value:.{digits}g}".replace("-", "−")

@@ -16,10 +16,10 @@ from mptcplab import lazy
 from mptcplab.scenario.problem import Problem, ScenarioError
 
 if TYPE_CHECKING:
+    from mptcplab.scenario.difference import Difference, differences
     from mptcplab.scenario.duration import with_duration
+    from mptcplab.scenario.entries import Entry, catalogue
     from mptcplab.scenario.loading import (
-        Entry,
-        catalogue,
         for_variant,
         load,
         loads,
@@ -29,11 +29,13 @@ if TYPE_CHECKING:
     from mptcplab.scenario.tree import parse_value
 
 __all__ = [
+    "Difference",
     "Entry",
     "Problem",
     "Scenario",
     "ScenarioError",
     "catalogue",
+    "differences",
     "for_variant",
     "load",
     "loads",
@@ -45,9 +47,11 @@ __all__ = [
 __getattr__ = lazy.names(
     __name__,
     {
-        "Entry": "loading",
+        "Difference": "difference",
+        "Entry": "entries",
         "Scenario": "model",
-        "catalogue": "loading",
+        "catalogue": "entries",
+        "differences": "difference",
         "for_variant": "loading",
         "load": "loading",
         "loads": "loading",

@@ -7,8 +7,8 @@ from typing import Any
 
 from mptcplab.scenario.loading import with_overrides
 from mptcplab.scenario.model import Scenario
-from mptcplab.scenario.problem import ScenarioError
-from mptcplab.scenario.units import parse_time
+from mptcplab.scenario.problem import Problem, ScenarioError
+from mptcplab.scenario.units import UnitError, parse_time
 
 _LENGTH = re.compile(r"traffic\.\d+\.bulk\.(size|duration)")
 _BULK = re.compile(r"traffic\.\d+\.bulk")
@@ -18,8 +18,11 @@ _MOMENT = re.compile(
 _WHOLE = re.compile(r"traffic(\.\d+)?|events\.\d+|traffic\.\d+\.(?!bulk)[a-z-]+")
 
 
-def with_duration(scenario: Scenario, duration_ns: int) -> Scenario:
+def with_duration(scenario: Scenario, duration: int | str) -> Scenario:
     """The scenario with another duration of every bulk transfer, in place of a size.
+
+    `duration` is in nanoseconds, or has a unit: `"10 s"`. Where no transfer has a duration it is
+    that of datagrams.
 
     Times of events, starts of traffic and the duration of datagrams are scaled by the ratio of the
     new duration to the longest old one, so that what happened in mid-flow still does and what came
@@ -27,19 +30,17 @@ def with_duration(scenario: Scenario, duration_ns: int) -> Scenario:
     stay. Nothing else changes.
     What variants set is treated alike.
 
-    Raises `ScenarioError` where the scenario cannot be so changed.
+    Raises `ScenarioError` where the scenario cannot be so changed, or nothing has a duration.
     """
+    duration_ns = duration if isinstance(duration, int) else _parsed(duration)
     _check(scenario)
-    bulks = [item.bulk for item in scenario.traffic if item.bulk is not None]
-    if not bulks:
-        return scenario
-    longest = max((bulk.duration for bulk in bulks if bulk.duration), default=duration_ns)
+    longest = _longest(scenario, duration_ns)
     tree = scenario.provenance.tree
-    duration = f"{duration_ns} ns"
+    lasting = f"{duration_ns} ns"
     values: dict[str, Any] = {}
     for index, item in enumerate(scenario.traffic):
         if item.bulk is not None:
-            values[f"traffic.{index}.bulk"] = _lasting(tree["traffic"][index]["bulk"], duration)
+            values[f"traffic.{index}.bulk"] = _lasting(tree["traffic"][index]["bulk"], lasting)
         if item.datagrams is not None:
             length = item.datagrams.duration * duration_ns // longest
             values[f"traffic.{index}.datagrams.duration"] = f"{length} ns"
@@ -56,6 +57,26 @@ def with_duration(scenario: Scenario, duration_ns: int) -> Scenario:
                 if not _LENGTH.fullmatch(path)
             }
     return with_overrides(scenario, values)
+
+
+def _parsed(duration: str) -> int:
+    try:
+        return parse_time(duration, usual="s")
+    except UnitError as error:
+        raise ScenarioError([Problem("--duration", None, "", str(error))]) from error
+
+
+def _longest(scenario: Scenario, default_ns: int) -> int:
+    """The longest duration of a bulk transfer; of datagrams where there is no bulk transfer."""
+    bulks = [item.bulk for item in scenario.traffic if item.bulk is not None]
+    datagrams = [item.datagrams for item in scenario.traffic if item.datagrams is not None]
+    if not bulks and not datagrams:
+        kinds = ", ".join(dict.fromkeys(item.kind for item in scenario.traffic)) or "none"
+        text = f"{scenario.name} has no bulk transfer and no datagrams to set it of: only {kinds}"
+        raise ScenarioError([Problem("--duration", None, "", text)])
+    if not bulks:
+        return max(one.duration for one in datagrams)
+    return max((bulk.duration for bulk in bulks if bulk.duration), default=default_ns)
 
 
 def _check(scenario: Scenario) -> None:

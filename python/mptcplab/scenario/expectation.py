@@ -120,7 +120,7 @@ def parse(text: str) -> Finding:
 
 def evaluate(finding: Finding, lookup: Lookup) -> bool | None:
     """Whether the finding holds; None where a value that decides it is not known."""
-    results = [_compare(comparison, lookup) for comparison in finding.comparisons]
+    results = [holds(comparison, lookup) for comparison in finding.comparisons]
     if False in results:
         return False
     return None if None in results else True
@@ -154,7 +154,8 @@ def _arithmetic(sign: str, left: float, right: float) -> float | None:
     return None if right == 0 else left / right
 
 
-def _compare(comparison: Comparison, lookup: Lookup) -> bool | None:
+def holds(comparison: Comparison, lookup: Lookup) -> bool | None:
+    """Whether one comparison holds; None where a side is not known."""
     left, right = value_of(comparison.left, lookup), value_of(comparison.right, lookup)
     if left is None or right is None or math.isnan(left) or math.isnan(right):
         return None

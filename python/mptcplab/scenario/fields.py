@@ -21,12 +21,25 @@ from pydantic import (
 from pydantic_core import PydanticCustomError, core_schema
 
 from mptcplab.scenario.problem import quoted
-from mptcplab.scenario.units import parse_probability, parse_rate, parse_size, parse_time
+from mptcplab.scenario.units import (
+    TIME,
+    TooLargeError,
+    UnitError,
+    format_rate,
+    parse_probability,
+    parse_rate,
+    parse_size,
+    parse_time,
+)
 
 LONGEST_INTERFACE_NAME_BYTES = 15
 """IFNAMSIZ of Linux without the terminating zero."""
 LONGEST_NS = 7 * 24 * 3600 * 10**9
 """No time of a scenario and no run is longer, so that sums stay far from 64 bits."""
+LARGEST_RATE_BPS = 1_000 * 10**9
+"""No rate of a scenario is larger. A packet of 1500 bytes then takes 12 ns, which a clock of 1 ns
+still resolves; a second of TCP takes the simulator most of a minute, and ten times the rate ten
+times as long. The fastest Ethernet of IEEE 802.3 has 800 Gbit/s."""
 _LONGEST_NAME = 40
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
@@ -52,11 +65,28 @@ def _above_zero(value: int) -> int:
     return value
 
 
-def _time(value: object) -> int:
-    time_ns = parse_time(value)
+def _time(value: object, usual: str = TIME.usual) -> int:
+    time_ns = parse_time(value, usual=usual)
     if time_ns > LONGEST_NS:
         raise ValueError("nothing lasts longer than a week (10080 min)")
     return time_ns
+
+
+def _course(value: object) -> int:
+    """A time in the course of a run, which takes seconds, where those of links are below one."""
+    return _time(value, "s")
+
+
+def parse_rate_bps(value: object) -> int:
+    """Bits a second of `48 Mbit/s`, not more than the largest rate of a scenario."""
+    words = f"the largest rate is {format_rate(LARGEST_RATE_BPS)}"
+    try:
+        rate = parse_rate(value)
+    except TooLargeError:
+        raise UnitError(words) from None
+    if rate > LARGEST_RATE_BPS:
+        raise UnitError(words)
+    return rate
 
 
 def _parsed(parse: Any, schema: dict[str, Any], *, positive: bool = False) -> Any:
@@ -79,7 +109,7 @@ _SIZE_SCHEMA = {
 RATE_SCHEMA = {
     "type": "string",
     "pattern": r"^\s*[+]?[0-9.eE+-]+\s*[kMG]?bit/s\s*$",
-    "description": "a rate, such as 48 Mbit/s",
+    "description": "a rate, such as 48 Mbit/s; at most 1000 Gbit/s",
 }
 PROBABILITY_SCHEMA = {
     "anyOf": [
@@ -91,7 +121,11 @@ PROBABILITY_SCHEMA = {
 
 TimeNs = Annotated[int, *_parsed(_time, TIME_SCHEMA)]
 PositiveTimeNs = Annotated[int, *_parsed(_time, TIME_SCHEMA, positive=True)]
-RateBps = Annotated[int, *_parsed(parse_rate, RATE_SCHEMA, positive=True)]
+MomentNs = Annotated[int, *_parsed(_course, TIME_SCHEMA)]
+"""Since the start of the run."""
+DurationNs = Annotated[int, *_parsed(_course, TIME_SCHEMA, positive=True)]
+"""Of traffic."""
+RateBps = Annotated[int, *_parsed(parse_rate_bps, RATE_SCHEMA, positive=True)]
 SizeBytes = Annotated[int, *_parsed(parse_size, _SIZE_SCHEMA)]
 PositiveSizeBytes = Annotated[int, *_parsed(parse_size, _SIZE_SCHEMA, positive=True)]
 Probability = Annotated[float, *_parsed(parse_probability, PROBABILITY_SCHEMA)]

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, StrictBool, StrictStr, WithJsonSchema, model_validator
 
+from mptcplab.scenario.algorithm import CONTROLS_FILE, algorithm_name, name_schema
 from mptcplab.scenario.fields import (
     Empty,
     InterfaceAddress,
@@ -183,7 +184,11 @@ class Host(Model):
 
     interfaces: dict[InterfaceName, Annotated[Interface, Empty()]] = Field(min_length=1)
     mptcp: Mptcp = Mptcp()
-    congestion_control: Literal[CONGESTION_CONTROLS] = "cubic"  # type: ignore[valid-type]
+    congestion_control: Annotated[
+        str,
+        BeforeValidator(algorithm_name(CONGESTION_CONTROLS, CONTROLS_FILE)),
+        WithJsonSchema(name_schema(CONGESTION_CONTROLS)),
+    ] = "cubic"
     clock_granularity: PositiveTimeNs = Field(
         1, le=10**9, description="Its stack's clock shows multiples of this; sim engine only"
     )

@@ -20,9 +20,10 @@ from mptcplab.scenario.fields import (
     Short,
     SizeBytes,
     TimeNs,
+    parse_rate_bps,
 )
 from mptcplab.scenario.middlebox import Middlebox
-from mptcplab.scenario.units import UnitError, parse_rate, parse_size
+from mptcplab.scenario.units import UnitError, parse_size
 
 Unlimited = Literal["unlimited"]
 _MOST_PACKETS = 2**32 - 1
@@ -32,7 +33,7 @@ _COUNTED = re.compile(r"(?P<number>\d{1,12}(\.\d{1,9})?)\s*(?P<unit>packets?|pkt
 def _rate(value: object) -> object:
     if value == "unlimited":
         return value
-    rate = parse_rate(value)
+    rate = parse_rate_bps(value)
     if rate == 0:
         raise ValueError("must be above 0; to stop a link use an event with `up: false`")
     return rate

@@ -3,65 +3,32 @@
 from __future__ import annotations
 
 import dataclasses
-import fnmatch
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
-from mptcplab.scenario import check_shape, overrides
-from mptcplab.scenario.check import check
-from mptcplab.scenario.model import DEFAULT_VARIANT, Scenario
+from mptcplab.scenario import overrides
+from mptcplab.scenario.check import check, shape
+from mptcplab.scenario.entries import (
+    CATALOGUE_SUFFIX,
+    catalogue_folder,
+    names,
+    read_scenario,
+    shown,
+)
+from mptcplab.scenario.model import Scenario
 from mptcplab.scenario.problem import Problem, ScenarioError, did_you_mean, quoted
 from mptcplab.scenario.provenance import Provenance
-from mptcplab.scenario.tree import LARGEST_FILE_BYTES, parse_tree
+from mptcplab.scenario.tree import parse_tree
 
 SUFFIXES = (".yaml", ".yml")
 """What makes an argument a path rather than a name of the catalogue."""
-_CATALOGUE_SUFFIX = ".yaml"
 CHANGED_BY_VARIANTS = ("hosts", "routers", "links", "traffic", "events", "sample_interval")
 """What a variant may set; the rest belongs to the scenario as a whole."""
 _NAMELESS = "scenario"
-
-
-@dataclass(frozen=True)
-class Entry:
-    """A scenario of the catalogue."""
-
-    name: str
-    title: str
-    source: str
-    variants: tuple[str, ...]
-    path: Path
-
-
-def catalogue_folder() -> Path:
-    """The folder of the catalogue.
-
-    In a wheel it is `mptcplab/scenarios` beside this package; in a checkout (an editable install)
-    the `scenarios` folder at its root.
-    """
-    package = Path(__file__).resolve().parents[1]
-    for folder in (package / "scenarios", package.parents[1] / "scenarios"):
-        if folder.is_dir():
-            return folder
-    raise ScenarioError([Problem("scenarios", None, "", "the catalogue is not installed")])
-
-
-def names() -> list[str]:
-    """Names in the catalogue, sorted."""
-    folder = catalogue_folder()
-    files = folder.rglob(f"*{_CATALOGUE_SUFFIX}")
-    return sorted(path.relative_to(folder).with_suffix("").as_posix() for path in files)
-
-
-def catalogue(pattern: str = "*") -> list[Entry]:
-    """Read the entries whose name matches a shell pattern or contains it, sorted by name."""
-    matching = [name for name in names() if fnmatch.fnmatchcase(name, pattern) or pattern in name]
-    return [_entry(name) for name in matching]
 
 
 def load(path_or_name: str | os.PathLike[str]) -> Scenario:
@@ -71,7 +38,7 @@ def load(path_or_name: str | os.PathLike[str]) -> Scenario:
     """
     text = os.fspath(path_or_name)
     path = Path(text)
-    is_file = path.suffix in SUFFIXES or path.is_file()
+    is_file = path.suffix in SUFFIXES or (path.exists() and not path.is_dir())
     if not is_file:
         known = names()
         if text not in known:
@@ -85,8 +52,13 @@ def load(path_or_name: str | os.PathLike[str]) -> Scenario:
                     )
                 ]
             )
-        path = catalogue_folder() / f"{text}{_CATALOGUE_SUFFIX}"
-    return loads(_read(path), _shown(path), path.parent, default_name=path.stem)
+        path = catalogue_folder() / f"{text}{CATALOGUE_SUFFIX}"
+    return loads(read_scenario(path), shown(path), path.parent, default_name=path.stem)
+
+
+def new_text() -> str:
+    """A commented scenario to start from, as YAML."""
+    return Path(__file__).with_name("new.yaml").read_text(encoding="utf-8")
 
 
 def loads(
@@ -176,7 +148,7 @@ def _validated(source: Provenance, default_name: str) -> Scenario:
     try:
         return Scenario.model_validate(tree, context={"provenance": source})
     except ValidationError as error:
-        raise ScenarioError(check_shape.problems(error, Scenario, source)) from None
+        raise ScenarioError(shape.problems(error, Scenario, source)) from None
 
 
 def _each_path(tree: Any, values: Mapping[str, Any]) -> Iterator[Problem | None]:
@@ -194,34 +166,3 @@ def _path_problems(tree: Any, values: Mapping[str, Any]) -> list[Problem]:
 
 def _nearest(text: str, known: list[str]) -> str:
     return did_you_mean(text, known) if known else "the catalogue is empty"
-
-
-def _shown(path: Path) -> str:
-    """The path as a user would write it: relative to the working folder where it is below it."""
-    try:
-        return (
-            path.resolve().relative_to(Path.cwd()).as_posix() if path.is_absolute() else str(path)
-        )
-    except ValueError:
-        return str(path)
-
-
-def _read(path: Path) -> str:
-    shown = _shown(path)
-    try:
-        with path.open("rb") as file:
-            content = file.read(LARGEST_FILE_BYTES + 1)
-        return content.decode("utf-8")
-    except OSError as error:
-        text = f"cannot be read ({error.strerror})"
-    except UnicodeDecodeError as error:
-        text = f"is not text in UTF-8 (byte {error.start})"
-    raise ScenarioError([Problem(shown, None, "", text)]) from None
-
-
-def _entry(name: str) -> Entry:
-    """What the list shows of an entry; its file is read but not checked, which takes long."""
-    path = catalogue_folder() / f"{name}{_CATALOGUE_SUFFIX}"
-    tree = parse_tree(_read(path), _shown(path)).value
-    variants = tuple(tree.get("variants", (DEFAULT_VARIANT,)))
-    return Entry(name, tree.get("title", ""), tree.get("source", ""), variants, path)

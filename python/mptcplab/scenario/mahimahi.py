@@ -8,8 +8,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from mptcplab.scenario.fields import LARGEST_RATE_BPS
+from mptcplab.scenario.units import format_rate
+from mptcplab.user_file import FileError, read_text
+
 OPPORTUNITY_BYTES = 1504
 LARGEST_FILE_BYTES = 16 * 1024 * 1024
+MOST_IN_A_MS = LARGEST_RATE_BPS // (OPPORTUNITY_BYTES * 8 * 1000)
+"""Opportunities of a millisecond that amount to the largest rate."""
 
 
 class TraceError(ValueError):
@@ -24,11 +30,16 @@ def parse_trace(text: str, name: str) -> list[int]:
         if not word:
             continue
         if not (word.isascii() and word.isdigit()) or len(word) > 12:
-            raise TraceError(f"{name}:{number}: {line.strip()[:40]!r} is no time in milliseconds")
+            raise TraceError(f"{name}:{number}: is no time in milliseconds, such as 25")
         time_ms = int(word)
         if times and time_ms < times[-1]:
-            raise TraceError(f"{name}:{number}: {time_ms} ms comes after {times[-1]} ms")
+            raise TraceError(f"{name}:{number}: is earlier than the line before it")
         times.append(time_ms)
+        if len(times) > MOST_IN_A_MS and times[-1 - MOST_IN_A_MS] == time_ms:
+            raise TraceError(
+                f"{name}:{number}: more than {MOST_IN_A_MS} lines for {time_ms} ms: "
+                f"the largest rate is {format_rate(LARGEST_RATE_BPS)}"
+            )
     if not times:
         raise TraceError(f"{name}: holds no time")
     if times[-1] == 0:
@@ -39,14 +50,9 @@ def parse_trace(text: str, name: str) -> list[int]:
 def read_trace(path: Path, name: str) -> list[int]:
     """Reads a trace's file, called `name` in messages."""
     try:
-        if path.stat().st_size > LARGEST_FILE_BYTES:
-            raise TraceError(f"{name}: larger than {LARGEST_FILE_BYTES // 2**20} MiB")
-        return parse_trace(path.read_text(encoding="ascii", errors="replace"), name)
-    except (OSError, ValueError) as error:
-        if isinstance(error, TraceError):
-            raise
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise TraceError(f"{name}: cannot be read ({reason})") from None
+        return parse_trace(read_text(path, LARGEST_FILE_BYTES, "ascii"), name)
+    except FileError as error:
+        raise TraceError(f"{name}: {error}") from None
 
 
 def mean_rate_bps(opportunities_ms: list[int]) -> int:

@@ -18,11 +18,14 @@ from pydantic import (
     model_validator,
 )
 
+from mptcplab import lazy
+from mptcplab.scenario.entries import DEFAULT_VARIANT
 from mptcplab.scenario.expectation import ExpectationError, parse
 from mptcplab.scenario.fields import (
     Count,
     Empty,
     Model,
+    MomentNs,
     Name,
     PositiveTimeNs,
     RefusalError,
@@ -35,15 +38,13 @@ from mptcplab.scenario.provenance import Provenance
 from mptcplab.scenario.quantity import Quantity, parse_quantity
 from mptcplab.scenario.traffic import Protocol, TrafficItem
 
-DEFAULT_VARIANT = "mptcp"
-"""The one variant of a scenario that names none."""
 _METRIC = re.compile(r"[a-z][a-z0-9_]*(\.[A-Za-z0-9_-]+)*")
 
 
 class SubflowEnds(Model):
-    """A subflow of the connections of an item of traffic."""
+    """A subflow of the connections of a flow."""
 
-    of: StrictStr = Field(description="Name of the item of traffic")
+    of: StrictStr = Field(description="Name of the flow")
     source: StrictStr = Field(alias="from", description="Interface of its client")
     target: StrictStr = Field(alias="to", description="Interface of its server")
 
@@ -51,7 +52,7 @@ class SubflowEnds(Model):
 class Event(Model):
     """A change at a time: of a link, its carrier, a host's interface, or a subflow."""
 
-    at: TimeNs = Field(description="Since the start of the run")
+    at: MomentNs = Field(description="Since the start of the run")
     link: StrictStr | None = Field(None, description="Changes a link; the hosts see nothing of it")
     change: LinkChange | None = None
     carrier: StrictStr | None = Field(
@@ -96,6 +97,12 @@ class Variant(Model):
     set: dict[StrictStr, Any] = Field({}, description="Dotted path → value to use instead")
 
 
+class Vary(Model):
+    """What a repetition draws by its seed, so that repetitions differ."""
+
+    start: TimeNs = Field(description="Traffic starts up to so much later, equally likely")
+
+
 def _parse_metric(value: object) -> object:
     if isinstance(value, str) and _METRIC.fullmatch(value) is None:
         raise ValueError("a metric is written like goodput or goodput.wifi")
@@ -134,6 +141,7 @@ class Scenario(Model):
         {DEFAULT_VARIANT: Variant()}, min_length=1
     )
     repetitions: Annotated[Count, Field(le=1000)] = 3
+    vary: Vary | None = Field(None, description="What each repetition draws by its seed")
     sample_interval: PositiveTimeNs = Field(100_000_000, ge=1_000_000)
     reference: list[Reference] = Field([])
     expect: list[StrictStr] = Field([], description="Findings to check, such as mptcp.jain >= 0.9")
@@ -160,6 +168,16 @@ class Scenario(Model):
     def model_post_init(self, context: Any, /) -> None:
         """Keeps where the scenario came from."""
         self._provenance = context["provenance"] if context else Provenance(origin="scenario")
+
+    def __repr__(self) -> str:
+        return f"<Scenario {self.name}: {', '.join(self.variants)}>"
+
+    def __str__(self) -> str:
+        return repr(self)
+
+    def _repr_html_(self) -> str:
+        shown: str = lazy.call("mptcplab.report.notebook.of_scenario", self)
+        return shown
 
     @property
     def origin(self) -> str:

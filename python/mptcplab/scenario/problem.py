@@ -42,11 +42,20 @@ def quoted(value: object) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
+def near(word: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
+    """The known name that an unknown one resembles; null where it resembles none.
+
+    `cutoff` is the share of the letters of both, in order, that has to be the same.
+    """
+    lowered = {name.lower(): name for name in reversed(list(known))}
+    found = difflib.get_close_matches(word.lower(), lowered, n=1, cutoff=cutoff)
+    return lowered[found[0]] if found else None
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """The end of a message about an unknown name: the nearest known one, or all of them."""
     names = list(dict.fromkeys(known))
-    lowered = {name.lower(): name for name in reversed(names)}
-    near = difflib.get_close_matches(word.lower(), lowered, n=1, cutoff=0.6)
-    if near:
-        return f'did you mean "{lowered[near[0]]}"?'
+    meant = near(word, names)
+    if meant is not None:
+        return f'did you mean "{meant}"?'
     return f"known: {', '.join(names)}" if names else "there is none"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from mptcplab.scenario.link import Link, LinkChange, LinkSettings, Profile, merged
 from mptcplab.scenario.tree import parse_tree
@@ -14,8 +15,16 @@ _FILE = Path(__file__).with_name("profiles.yaml")
 @cache
 def profiles() -> dict[str, Profile]:
     """All profiles by name."""
-    tree = parse_tree(_FILE.read_text(encoding="utf-8"), _FILE.name)
-    return {name: Profile.model_validate(settings) for name, settings in tree.value.items()}
+    return {name: Profile.model_validate(settings) for name, settings in written().items()}
+
+
+@cache
+def written() -> dict[str, dict[str, Any]]:
+    """All profiles by name, as they stand in their file."""
+    found: dict[str, dict[str, Any]] = parse_tree(
+        _FILE.read_text(encoding="utf-8"), _FILE.name
+    ).value
+    return found
 
 
 def settings_of(link: Link) -> tuple[LinkSettings, LinkSettings]:

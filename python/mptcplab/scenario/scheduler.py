@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
-from pydantic import Field, StrictBool, model_validator
+from pydantic import BeforeValidator, Field, StrictBool, WithJsonSchema, model_validator
 
+from mptcplab.scenario.algorithm import SCHEDULERS_FILE, algorithm_name, name_schema
 from mptcplab.scenario.fields import Model, RefusalError, Short
 
 SCHEDULERS = ("default", "lowest-rtt", "round-robin", "redundant", "blest", "ecf")
 """Names that the format knows; an engine refuses those that it does not have."""
+_NAME_SCHEMA = name_schema(SCHEDULERS)
 _OPTIONS = ("num_segments", "cwnd_limited", "opportunistic_retransmission", "penalisation")
 
 
 class Scheduler(Model):
     """A scheduler and its options."""
 
-    name: Literal[SCHEDULERS]  # type: ignore[valid-type]
+    name: Annotated[
+        str,
+        BeforeValidator(algorithm_name(SCHEDULERS, SCHEDULERS_FILE)),
+        WithJsonSchema(_NAME_SCHEMA),
+    ]
     num_segments: int = Field(1, ge=1, le=255, description="round-robin: segments in turn")
     cwnd_limited: StrictBool = Field(
         True, description="round-robin: skip subflows whose congestion window is full"
@@ -48,4 +54,4 @@ class Scheduler(Model):
         return bool(self.model_fields_set & set(_OPTIONS))
 
 
-SchedulerField = Annotated[Scheduler, Short("name", {"enum": list(SCHEDULERS)})]
+SchedulerField = Annotated[Scheduler, Short("name", _NAME_SCHEMA)]

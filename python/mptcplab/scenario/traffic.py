@@ -5,12 +5,14 @@ from __future__ import annotations
 import shlex
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, StrictStr, WithJsonSchema, model_validator
+from pydantic import BeforeValidator, Field, StrictBool, StrictStr, WithJsonSchema, model_validator
 
 from mptcplab.scenario.fields import (
     LONGEST_NS,
     Count,
+    DurationNs,
     Model,
+    MomentNs,
     Name,
     OneOrMore,
     PositiveSizeBytes,
@@ -29,7 +31,7 @@ class Item(Model):
     """What every kind of traffic has."""
 
     name: Name | None = Field(None, description="Unique; from the kind unless given")
-    start: TimeNs = 0
+    start: MomentNs = 0
     via: StrictStr | None = Field(None, description="The client's interface to connect from")
     protocol: Protocol | None = Field(
         None, description="Fixes it: the variant's protocol and via then do not apply"
@@ -46,6 +48,10 @@ class Between(Item):
 class Connections(Between):
     """Traffic over connections whose applications may open subflows themselves."""
 
+    dual_stack: StrictBool = Field(
+        False,
+        description="Sockets of IPv6 that take IPv4 too: subflows of both families may join",
+    )
     subflows: OneOrMore | None = Field(
         None,
         description=(
@@ -59,7 +65,7 @@ class Bulk(Connections):
     """As much as the connection carries, for a time or up to an amount."""
 
     way: Way = Field("down", description="up is from the client to the server")
-    duration: PositiveTimeNs | None = None
+    duration: DurationNs | None = None
     size: PositiveSizeBytes | None = Field(None, description="Payload of each stream")
     streams: int = Field(1, ge=1, le=256, description="Parallel connections, each way")
     rate: RateBps | None = Field(
@@ -130,7 +136,7 @@ class Datagrams(Between):
     way: Way = Field("down", description="up is from the client to the server")
     rate: RateBps = Field(description="Of IP packets, while it sends")
     packet: SizeBytes = Field(1500, ge=64, le=65_535, description="Size of each IP packet")
-    duration: PositiveTimeNs
+    duration: DurationNs
     on_off: OnOff | None = Field(None, description="Bursts and pauses; without, no pauses")
 
 
@@ -180,7 +186,7 @@ class Command(Item):
     clients: OneOrMore = Field(alias="on")
     run: CommandLine
     server_command: ServerCommand | None = Field(None, alias="server")
-    duration: PositiveTimeNs | None = Field(None, description="Ends the command")
+    duration: DurationNs | None = Field(None, description="Ends the command")
 
     @model_validator(mode="after")
     def _known_server(self) -> Command:

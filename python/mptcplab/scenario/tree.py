@@ -26,6 +26,7 @@ from ruamel.yaml.events import (
     SequenceStartEvent,
 )
 
+from mptcplab.printable import UNPRINTABLE, escaped
 from mptcplab.scenario.problem import Problem, ScenarioError, quoted
 
 LARGEST_FILE_BYTES = 128 * 1024
@@ -82,8 +83,8 @@ def dotted(path: Path) -> str:
 def parse_tree(text: str, origin: str, kind: str = "scenario") -> Tree:
     """Reads one YAML document, which holds something of the given kind.
 
-    Raises `ScenarioError` where the text is no YAML, too large, too deep, has duplicate keys, tags
-    or keys that are not text.
+    Raises `ScenarioError` where the text is no YAML, too large, too deep, has duplicate keys, tags,
+    keys that are not text, or characters that cannot be printed.
     """
     if len(text.encode(errors="surrogatepass")) > LARGEST_FILE_BYTES:
         raise _error(origin, None, f"larger than {LARGEST_FILE_BYTES // 1024} KiB")
@@ -168,6 +169,7 @@ class _Builder:
             raise _RefusedError(line, f"tags such as {quoted(str(tag))} are not used here", path)
         self._count(1, line)
         if isinstance(event, ScalarEvent):
+            _check_printable(event.value, line, path)
             value = event.value if event.style is not None else _resolve(event.value)
             if event.anchor is not None:
                 self._anchors[event.anchor] = (value, 1)
@@ -184,6 +186,7 @@ class _Builder:
         if not isinstance(event, ScalarEvent):
             raise _RefusedError(line, "a key must be plain text", container.path)
         key = str(event.value)
+        _check_printable(key, line, container.path)
         path = (*container.path, key)
         if key in container.value:
             self.duplicates.append((path, line, self.lines[path]))
@@ -220,6 +223,13 @@ class _Builder:
             # Registered when complete, so that an alias inside its own anchor refers to nothing.
             self._anchors[closed.anchor] = (closed.value, self._values - closed.values_before + 1)
         self._attach(closed.value)
+
+
+def _check_printable(text: str, line: int, path: Path) -> None:
+    found = UNPRINTABLE.search(text)
+    if found is not None:
+        name = escaped(found[0])
+        raise _RefusedError(line, f"holds {name}, which cannot be printed: take it out", path)
 
 
 def _resolve(text: str) -> str | int | float | bool | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal, localcontext
 
 from mptcplab.scenario.problem import did_you_mean
@@ -22,6 +22,10 @@ _DECIMAL_COMMA = re.compile(r"([+-]?\d+),(\d+)\b(.*)")
 
 class UnitError(ValueError):
     """A quantity that cannot be read; the text says how to write it."""
+
+
+class TooLargeError(UnitError):
+    """A quantity beyond 63 bits."""
 
 
 @dataclass(frozen=True)
@@ -144,9 +148,10 @@ def parse_rate(value: object) -> int:
     return _whole(RATE, *_quantity(RATE, value))
 
 
-def parse_time(value: object) -> int:
-    """Nanoseconds of `12 ms`."""
-    return _whole(TIME, *_quantity(TIME, value))
+def parse_time(value: object, *, usual: str = TIME.usual) -> int:
+    """Nanoseconds of `12 ms`. `usual` is the unit to suggest for a bare number."""
+    dimension = replace(TIME, usual=usual)
+    return _whole(dimension, *_quantity(dimension, value))
 
 
 def parse_size(value: object) -> int:
@@ -251,7 +256,7 @@ def _whole(dimension: Dimension, number: Decimal, factor: Decimal) -> int:
         context.prec = 60
         amount = number * factor
         if amount > _LARGEST:
-            raise UnitError("too large")
+            raise TooLargeError("too large")
         if amount != amount.to_integral_value():
             raise UnitError(f"finer than 1 {dimension.base}, the smallest step")
         return int(amount)

@@ -25,7 +25,7 @@ from mptcplab.subflow.default import (
     withdraw,
 )
 from mptcplab.subflow.errors import SubflowError
-from mptcplab.subflow.events import Event, EventKind, Events
+from mptcplab.subflow.event_stream import Event, EventKind, Events
 from mptcplab.subflow.manager import Manager
 from mptcplab.subflow.model import (
     Address,

@@ -15,7 +15,7 @@ from mptcplab.subflow.arguments import (
     from_option,
     to_option,
 )
-from mptcplab.subflow.events import Events
+from mptcplab.subflow.event_stream import Events
 
 
 class Manager:

@@ -14,7 +14,7 @@ from mptcplab import lazy
 
 if TYPE_CHECKING:
     from mptcplab.trace.errors import TraceError
-    from mptcplab.trace.pairing import Pair, pair
+    from mptcplab.trace.pairs.pair import Pair, pair
     from mptcplab.trace.reading import open_tables, read
     from mptcplab.trace.trace import Trace
     from mptcplab.trace.views import View, view
@@ -24,12 +24,12 @@ __all__ = ["Pair", "Trace", "TraceError", "View", "open_tables", "pair", "read",
 __getattr__ = lazy.names(
     __name__,
     {
-        "Pair": "pairing",
+        "Pair": "pairs.pair",
         "Trace": "trace",
         "TraceError": "errors",
         "View": "views",
         "open_tables": "reading",
-        "pair": "pairing",
+        "pair": "pairs.pair",
         "read": "reading",
         "view": "views",
     },

@@ -1,4 +1,4 @@
-"""What was read: `capture.json`."""
+"""Description of the captures that were read: `capture.json`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class File:
     format: str
     """`pcap` or `pcapng`."""
     compression: str | None
-    """`gzip` or `zstd`."""
+    """`gzip`, `zstd`, `xz`, `bzip2` or `lz4`."""
     bytes: int
     """Bytes that were read."""
     frames: int
@@ -67,6 +67,10 @@ class Capture:
     """Frames that held a segment of TCP."""
     skipped: dict[str, int]
     """How many frames were left out, by reason."""
+    unknown_link_types: dict[str, int]
+    """Frames of link types that are not known, by name and number of the type."""
+    layers: dict[str, int]
+    """Segments within tunnels or tags, by the headers around them, the outermost first."""
     duplicates: int
     """Segments that were seen on another interface before."""
     as_read: dict[str, Any]
@@ -89,7 +93,7 @@ class Capture:
 
 
 def capture_from(content: str, origin: str) -> Capture:
-    """The capture that a text of JSON describes.
+    """Returns the capture that a text of JSON describes.
 
     Raises:
         TraceError: the text is not that of `capture.json`; names `origin`.
@@ -103,12 +107,18 @@ def capture_from(content: str, origin: str) -> Capture:
             interrupted=bool(found["interrupted"]),
             frames=int(found["frames"]),
             segments=int(found["segments"]),
-            skipped={str(reason): int(count) for reason, count in found["skipped"].items()},
+            skipped=_counts(found["skipped"]),
+            unknown_link_types=_counts(found.get("unknown_link_types", {})),
+            layers=_counts(found.get("layers", {})),
             duplicates=int(found["duplicates"]),
             as_read=found,
         )
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise TraceError(f"{origin}: not the description of an analysis: {error!r}") from error
+        raise TraceError(f"{origin}: not the description of an analysis") from error
+
+
+def _counts(found: dict[str, Any]) -> dict[str, int]:
+    return {str(what): int(count) for what, count in found.items()}
 
 
 def _file(found: dict[str, Any]) -> File:

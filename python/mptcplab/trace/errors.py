@@ -1,5 +1,5 @@
-"""What can be wrong with an analysis."""
+"""Errors of analyses."""
 
 
 class TraceError(Exception):
-    """A capture cannot be analysed, or its tables cannot be read: says where, why and the mend."""
+    """A capture cannot be analysed, or its tables cannot be read: says where, why, and a hint."""

@@ -6,7 +6,7 @@ ENDS = ("client", "server")
 
 
 def with_rates(connections: pl.DataFrame) -> pl.DataFrame:
-    """The connections with `duration_ns`, and for each end `goodput_mbps` of what it sent.
+    """Returns the connections with `duration_ns`, and for each end `goodput_mbps` of what it sent.
 
     Goodput: distinct bytes of data over the time from the connection's first packet to the last
     new byte, in Mbit/s. Null where nothing was sent.
@@ -23,7 +23,7 @@ def with_rates(connections: pl.DataFrame) -> pl.DataFrame:
 
 
 def with_intervals(subflows: pl.DataFrame) -> pl.DataFrame:
-    """The subflows in order with `after_previous_ns` and `after_first_ns`.
+    """Returns the subflows in order with `after_previous_ns` and `after_first_ns`.
 
     These are the intervals from the start of the previous subflow, and of the first one of the
     connection, to this one's start.
@@ -43,7 +43,7 @@ def cumulative(samples: pl.DataFrame, column: str = "new_bytes") -> pl.DataFrame
 
 
 def round_trips(packets: pl.LazyFrame) -> pl.LazyFrame:
-    """Each round trip: when it ended, how long it was, and which sequence number it is about.
+    """Returns the round trips: time of the end, length, and sequence number that it is about.
 
     `from` is the end whose data was acknowledged. `sequence` is the number that the acknowledgement
     names: the end of what had been sent, relative on its subflow.
@@ -64,7 +64,7 @@ def round_trips(packets: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def rtt_by_sequence(packets: pl.LazyFrame, slices: int = 10) -> pl.DataFrame:
-    """Round-trip times against sequence number: so many equal slices of what each subflow sent."""
+    """Returns round-trip times by sequence number: so many equal slices of each subflow's data."""
     keys = ["connection", "from", "subflow"]
     last = pl.col("sequence").max().over(keys)
     place = ((pl.col("sequence") - 1).clip(0) * slices // last.clip(1)).clip(0, slices - 1)

@@ -60,14 +60,14 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Not:
-    """What must not hold."""
+    """A condition that must not hold."""
 
     of: Node
 
 
 @dataclass(frozen=True)
 class Several:
-    """What must all hold, or of which one must."""
+    """Conditions of which all, or one, must hold."""
 
     sign: Literal["and", "or"]
     parts: tuple[Node, ...]

@@ -105,7 +105,7 @@ def _course(rows: pl.DataFrame) -> Course:
 
 
 def _left(course: Course, at_ns: int, target: int) -> tuple[int | None, int]:
-    """The subflow that had carried most, and the last bin in which it did."""
+    """Returns the subflow that had carried most, and the last bin in which it did."""
     times, subflows = course.each_ns, course.each_subflow
     before = (times <= at_ns) & (times > at_ns - BEFORE_NS) & (subflows != target)
     if not before.any():
@@ -151,7 +151,7 @@ def _recovery(course: Course, failed_ns: int, silence_ns: int) -> int | None:
 
 
 def _before(course: Course, at_ns: int) -> tuple[int, int]:
-    """How long before a moment is looked at, and the new data of that time."""
+    """Returns the time before a moment that is compared, and the new data of that time."""
     begin = max(at_ns - BEFORE_NS, int(course.bins_ns[0]) if course.bins_ns.size else at_ns)
     inside = (course.bins_ns >= begin) & (course.bins_ns < at_ns)
     return max(BIN_NS, at_ns - begin), int(course.bytes[inside].sum())

@@ -72,7 +72,7 @@ WORDS: dict[str, tuple[pl.Expr, str]] = {
     "moved": (pl.col("moved"), "its traffic moved from one subflow to another"),
     "checksums": (pl.col("checksums"), "data checksums were agreed on"),
 }
-"""What can stand alone."""
+"""Columns that can stand alone."""
 
 
 def matches(trace: Trace, text: str) -> list[int]:
@@ -99,7 +99,7 @@ def check(text: str) -> None:
 
 
 def facts(trace: Trace) -> pl.DataFrame:
-    """One row a connection with all that filters can ask for."""
+    """Returns a row for each connection with all that filters can ask for."""
     subflows = trace.subflows.group_by("connection").agg(
         *(
             pl.col(f"{end}_{what}").unique().alias(f"{end}.{what}")

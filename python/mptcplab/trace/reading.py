@@ -11,7 +11,7 @@ from mptcplab.trace.errors import TraceError
 from mptcplab.trace.trace import Trace
 
 Progress = Callable[[int, int], bool]
-"""Bytes that were read and bytes there are, 0 where nobody knows; false ends the reading."""
+"""Bytes that were read and bytes there are, 0 where unknown; false ends the reading."""
 
 FILES = str | os.PathLike[str]
 
@@ -22,15 +22,16 @@ def read(
     packets: bool = True,
     checksums: bool = False,
     workers: int | None = None,
-    tables: Path | None = None,
+    tables: FILES | None = None,
     progress: Progress | None = None,
 ) -> Trace:
     """Analyses captures: files that belong together, such as one of each interface.
 
-    `files` are pcap or pcapng, also compressed by gzip or zstd; `-` is standard input. `packets`
-    makes the tables `packets` and `mappings` too. `checksums` verifies the data checksums of
-    MPTCP. `workers` is how many cores may be used, all of them unless given. `tables` is a folder
-    for the tables, which is made and must not hold an analysis; else they are temporary.
+    `files` are pcap or pcapng, also compressed by gzip, zstd, xz, bzip2 or LZ4; `-` is standard
+    input. `packets` makes the tables `packets` and `mappings` too. `checksums` verifies the data
+    checksums of MPTCP. `workers` is how many cores may be used, all of them unless given. `tables`
+    is a folder for the tables, which is made and must not hold an analysis; else they are
+    temporary.
 
     Where `progress` returns false, what was read so far is analysed, and `capture.interrupted` is
     set. A damaged file is analysed up to the damage, see `capture.files`.
@@ -44,8 +45,12 @@ def read(
     names = [os.fspath(one) for one in ([files] if isinstance(files, str | os.PathLike) else files)]
     if not names:
         raise TraceError("no file to read")
-    temporary = None if tables is not None else TemporaryDirectory(prefix="mptcplab-trace-")
-    folder = _new_folder(tables) if temporary is None else Path(temporary.name)
+    temporary = None
+    if tables is None:
+        temporary = TemporaryDirectory(prefix="mptcplab-trace-")
+        folder = Path(temporary.name)
+    else:
+        folder = _new_folder(Path(tables))
     try:
         _native.trace(
             names,
@@ -60,8 +65,7 @@ def read(
     return Trace(folder, temporary)
 
 
-def _new_folder(folder: Path | None) -> Path:
-    assert folder is not None
+def _new_folder(folder: Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         taken = any(folder.glob("*.parquet"))

@@ -1,4 +1,4 @@
-"""What the plots of a connection show: points and lines, thinned to what can be told apart."""
+"""Points and lines of the plots of a connection, thinned to the resolution of the plots."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ LEAST_PART = 0.001
 """A direction with less than this part of the payload of the other has no plots of its own."""
 
 Numbers = npt.NDArray[np.float64]
+Times = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class Points:
 
     @property
     def note(self) -> str:
-        """What was left out; empty if nothing was."""
+        """Description of the points that were left out; empty if none were."""
         if self.frame.height == self.found:
             return ""
         return (
@@ -58,7 +59,7 @@ class Line:
 
 
 def senders(view: View, connection: int) -> list[str]:
-    """The ends whose data is worth plots, the one that sent more first."""
+    """Returns the ends whose data is worth plots, the one that sent more first."""
     row = view.connections.filter(connection=connection).row(0, named=True)
     sent = {end: row[f"{end}_payload_bytes"] for end in ENDS}
     most = max(sent.values())
@@ -66,7 +67,7 @@ def senders(view: View, connection: int) -> list[str]:
 
 
 def data_sequence(packets: pl.LazyFrame, sender: str, origin_ns: int) -> dict[str, Points]:
-    """Data sequence numbers against time: all data, what was sent again, what was reinjected.
+    """Returns the data sequence numbers against time: all, retransmitted and reinjected data.
 
     Of plain TCP, and after a fallback, the sequence number of the subflow.
     """
@@ -86,19 +87,19 @@ def data_sequence(packets: pl.LazyFrame, sender: str, origin_ns: int) -> dict[st
 
 
 def trips_over_time(packets: pl.LazyFrame, sender: str, origin_ns: int) -> Points:
-    """Round trips against the time at which they ended."""
+    """Returns round trips against the time at which they ended."""
     trips = round_trips(packets).filter(pl.col("from") == sender)
     return _heights(trips.select("subflow", seconds(origin_ns).alias("x"), _rtt_ms()))
 
 
 def trips_over_sequence(packets: pl.LazyFrame, sender: str) -> Points:
-    """Round trips against the sequence number that they are about."""
+    """Returns round trips against the sequence number that they are about."""
     trips = round_trips(packets).filter(pl.col("from") == sender)
     return _heights(trips.select("subflow", (pl.col("sequence") / 1e6).alias("x"), _rtt_ms()))
 
 
 def one_way(matched: pl.DataFrame, sender: str, origin_ns: int) -> Points:
-    """One-way delays against the time at the first capture."""
+    """Returns one-way delays against the time at the first capture."""
     own = (
         matched.lazy()
         .filter(pl.col("from") == sender)
@@ -107,17 +108,25 @@ def one_way(matched: pl.DataFrame, sender: str, origin_ns: int) -> Points:
     return _heights(own)
 
 
-def throughput(samples: pl.DataFrame, sender: str, origin_ns: int) -> list[Line]:
-    """Payload in Mbit/s of each subflow, and of all together where there are several."""
+def throughput(
+    samples: pl.DataFrame, sender: str, origin_ns: int, lifetime: tuple[int, int]
+) -> list[Line]:
+    """Returns the payload in Mbit/s of each subflow, and of all together where there are several.
+
+    Of the bins in which the connection begins and ends counts what is within its lifetime; a rest
+    shorter than half a bin belongs to its neighbour.
+    """
     own = samples.filter(pl.col("from") == sender)
     if own.is_empty():
         return []
     first, bins = _bins(own)
     step = max(1, -(-bins // MOST_POINTS))
+    starts, widths = _drawn_bins(first, bins, step, lifetime)
+    edges = starts[1:]
     lines = []
-    total = np.zeros(-(-bins // step))
+    total = np.zeros(starts.size)
     for (subflow,), rows in own.sort("subflow", "t_ns").group_by("subflow", maintain_order=True):
-        places = ((rows["t_ns"].to_numpy() - first) // BIN_NS) // step
+        places = np.searchsorted(edges, rows["t_ns"].to_numpy(), side="right")
         carried = np.bincount(
             places, weights=rows["payload_bytes"].to_numpy(), minlength=total.size
         )
@@ -127,16 +136,13 @@ def throughput(samples: pl.DataFrame, sender: str, origin_ns: int) -> list[Line]
             carried[: max(0, places[0] - 1)] = np.nan
             carried[places[-1] + 2 :] = np.nan
             lines.append((int(str(subflow)), carried))
-    times = (first - origin_ns + np.arange(total.size) * step * BIN_NS) / 1e9
-    widths = np.full(total.size, float(step * BIN_NS))
-    # The last one may hold fewer bins.
-    widths[-1] = (bins - (total.size - 1) * step) * BIN_NS
+    times = (starts - origin_ns) / 1e9
     found = [Line(subflow, times, 8e3 * carried / widths) for subflow, carried in lines]
     return found if len(found) < 2 else [*found, Line(None, times, 8e3 * total / widths)]
 
 
 def carried(samples: pl.DataFrame, sender: str, origin_ns: int) -> list[Line]:
-    """Cumulative distinct data in MB of each subflow, and of the connection."""
+    """Returns the cumulative distinct data in MB of each subflow, and of the connection."""
     own = samples.filter(pl.col("from") == sender)
     lines = [
         _course(rows, int(str(subflow)), origin_ns)
@@ -161,7 +167,7 @@ def in_flight(samples: pl.DataFrame, sender: str, origin_ns: int) -> list[Line]:
 
 
 def window(samples: pl.DataFrame, sender: str, origin_ns: int) -> Line | None:
-    """Window granted to the sender in kB: the largest that any subflow told in a bin."""
+    """Returns the window granted to the sender in kB: the largest of any subflow in a bin."""
     own = samples.filter(pl.col("from") == sender, pl.col("window_bytes").is_not_null())
     if own.is_empty():
         return None
@@ -170,7 +176,7 @@ def window(samples: pl.DataFrame, sender: str, origin_ns: int) -> Line | None:
 
 
 def seconds(origin_ns: int) -> pl.Expr:
-    """Time after the first packet of the capture."""
+    """Returns the time after the first packet of the capture."""
     return (pl.col("t_ns") - origin_ns) / 1e9
 
 
@@ -227,9 +233,28 @@ def _points(own: pl.LazyFrame, bounds: Bounds | None) -> Points:
 
 
 def _bins(samples: pl.DataFrame) -> tuple[int, int]:
-    """Start of the first bin, and how many there are to the last one."""
+    """Returns the start of the first bin, and how many there are to the last one."""
     first, last = int(str(samples["t_ns"].min())), int(str(samples["t_ns"].max()))
     return first, (last - first) // BIN_NS + 1
+
+
+def _drawn_bins(
+    first_ns: int, bins: int, step: int, lifetime: tuple[int, int]
+) -> tuple[Times, Times]:
+    """Starts and widths of what is drawn as one bin: `step` bins, within the connection's life."""
+    width = step * BIN_NS
+    edges = first_ns + np.arange(-(-bins // step) + 1) * width
+    edges[-1] = first_ns + bins * BIN_NS
+    if len(edges) > 2:
+        start_ns, end_ns = lifetime
+        edges[0] = max(edges[0], min(start_ns, first_ns + BIN_NS))
+        edges[-1] = min(edges[-1], max(end_ns, edges[-1] - BIN_NS))
+        is_short = np.diff(edges) < width / 2
+        if is_short[-1]:
+            edges = np.delete(edges, -2)
+        if is_short[0] and len(edges) > 2:
+            edges = np.delete(edges, 1)
+    return edges[:-1], np.diff(edges)
 
 
 def _course(rows: pl.DataFrame, subflow: int | None, origin_ns: int) -> Line:
@@ -248,7 +273,7 @@ def _course(rows: pl.DataFrame, subflow: int | None, origin_ns: int) -> Line:
 
 
 def _thin(rows: pl.DataFrame, column: str, subflow: int | None, origin_ns: int) -> Line:
-    """The largest of so many bins that the points of a line suffice, in kB.
+    """Returns the largest of so many bins that the points of a line suffice, in kB.
 
     Where nothing was for ten times as long, the line has a gap.
     """

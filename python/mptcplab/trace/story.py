@@ -9,7 +9,7 @@ from mptcplab.trace.words import moment
 
 
 def story(view: View) -> Iterator[str]:
-    """A line an event: time, connection and subflow, whose doing, what, in words.
+    """Returns a line an event: time, connection and subflow, end that caused it, kind and text.
 
     Where the capture holds only one connection its number is left out.
     """

@@ -1,6 +1,6 @@
 """The schema of every table of an analysis: the one source of truth for names, kinds and units."""
 
-from mptcplab.trace.columns import (
+from mptcplab.tables.schema import (
     Table,
     count,
     duration,
@@ -15,7 +15,7 @@ from mptcplab.trace.columns import (
 
 _CONNECTION = count("connection", "number of the connection, from 0 in the order of first packets")
 _SUBFLOW = count("subflow", "number of the subflow in its connection, from 0 likewise")
-_FROM = text("from", "who sent it: `client` or `server`")
+_FROM = text("from", "the end that sent it: `client` or `server`")
 _FRAME = count("frame", "number of the frame in its file, from 1, as Wireshark shows it")
 _ENDPOINTS = (
     text("client_address", "address of the client"),
@@ -40,12 +40,13 @@ CONNECTIONS = Table(
         wide("client_idsn", "initial data sequence number of the client", optional=True),
         wide("server_idsn", "initial data sequence number of the server", optional=True),
         flag("checksums", "data checksums were agreed on", optional=True),
-        flag("inferred", "the handshake was not captured: told by later packets"),
+        flag("inferred", "the handshake was not captured: known from later packets"),
         time("start_ns", "first packet"),
         time("end_ns", "last packet"),
         text(
             "end",
-            "how it ended: `data_fin`, `fin`, `fast_close`, `reset`; `open`: not in this capture",
+            "how it ended: `data_fin` (acknowledged, of both ends), `fin`, `fast_close`, `reset`; "
+            "`open`: not in this capture",
         ),
         text(
             "fallback", "why it is TCP though MPTCP was asked for; null if it is not", optional=True
@@ -79,10 +80,12 @@ CONNECTIONS = Table(
                 time("silence_at_ns", "start of the longest silence", optional=True),
                 duration(
                     "recovery_ns",
-                    "longest silence that was no pause of the application",
+                    "longest part of a silence with data unacknowledged, above a second",
                     optional=True,
                 ),
-                time("recovery_at_ns", "start of that silence", optional=True),
+                time("recovery_at_ns", "start of that", optional=True),
+                count("checksums_verified", "data checksums that were verified (`--checksums`)"),
+                count("checksums_wrong", "of these, wrong ones"),
                 count("moves", "how often most of its new data moved to another subflow"),
             )
         ),
@@ -115,8 +118,8 @@ SUBFLOWS = Table(
         count("reset_reason", "reason of MP_TCPRST (RFC 8684, section 3.6)", optional=True),
         *of_each_end(
             (
-                count("mss", "maximum segment size that it told", optional=True),
-                count("window_shift", "window scale that it told", optional=True),
+                count("mss", "maximum segment size in its SYN", optional=True),
+                count("window_shift", "window scale in its SYN", optional=True),
                 count("packets", "packets, as captured"),
                 count("wire_packets", "packets, one above the MTU as those that it stands for"),
                 size("payload_bytes", "payload, retransmissions included"),
@@ -129,15 +132,21 @@ SUBFLOWS = Table(
                 ),
                 count("retransmissions", "packets with data, SYN or FIN sent again"),
                 count("retransmitted_packets", "the same, counted as `wire_packets`"),
-                size("retransmitted_bytes", "payload sent again on the subflow"),
-                count("fast_retransmissions", "sent again as the receiver told of later data"),
+                size(
+                    "retransmitted_bytes",
+                    "payload sent again on the subflow; `payload_bytes` is `bytes` + this − "
+                    "`retransmitted_unseen_bytes` + `probe_bytes`",
+                ),
+                size("retransmitted_unseen_bytes", "of it, first copies that were not captured"),
+                size("probe_bytes", "payload of keep-alives and window probes, sent before"),
+                count("fast_retransmissions", "sent again as the receiver reported later data"),
                 count("timeout_retransmissions", "sent again as time ran out"),
-                count("spurious_retransmissions", "not needed, as D-SACK told (RFC 2883)"),
+                count("spurious_retransmissions", "not needed, according to D-SACK (RFC 2883)"),
                 count("out_of_order", "new data below what was sent: reordered before the capture"),
                 count("keep_alives", "keep-alive probes"),
                 count("window_probes", "data beyond a closed window"),
-                count("sack_blocks", "SACK blocks that told of its data"),
-                count("dsack_blocks", "D-SACK blocks that told of its data"),
+                count("sack_blocks", "SACK blocks about its data"),
+                count("dsack_blocks", "D-SACK blocks about its data"),
                 count("duplicate_acknowledgements", "duplicate acknowledgements of its data"),
                 count("zero_windows", "packets that granted it a closed window"),
                 count("ecn_marked", "packets marked CE"),
@@ -146,7 +155,8 @@ SUBFLOWS = Table(
                 duration("rtt_mean_ns", "mean round trip", optional=True),
                 duration("rtt_max_ns", "longest round trip", optional=True),
                 duration("rtt_deviation_ns", "standard deviation of the trips", optional=True),
-                size("in_flight_max_bytes", "most bytes unacknowledged"),
+                size("in_flight_max_bytes", "most bytes of data unacknowledged"),
+                size("pipe_max_bytes", "the largest pipe (RFC 6675)"),
                 size("window_max_bytes", "largest window that it granted", optional=True),
                 duration(
                     "idle_max_ns", "longest time between two packets with data", optional=True
@@ -211,7 +221,7 @@ EVENTS = Table(
         time("t_ns", "when"),
         _FRAME,
         text("kind", "what it is, one of [these words](#events)"),
-        text("text", "the same for people, every field of the option spelled out"),
+        text("text", "the same as a sentence, with every field of the option"),
     ),
 )
 
@@ -229,11 +239,13 @@ PACKETS = Table(
         text(
             "kind",
             "`acknowledgement`, `new`, `fast_retransmission`, `timeout_retransmission`, "
-            "`out_of_order`, `keep_alive`, `window_probe` or `duplicate`",
+            "`out_of_order`, `keep_alive`, `window_probe`, `not_acceptable` (its receiver ignores "
+            "it) or `duplicate`",
         ),
         count(
             "sequence",
-            "sequence number; 0 is the SYN, 1 the first byte of data; null of a duplicate",
+            "sequence number; 0 is the SYN, 1 the first byte of data; null of a duplicate, and "
+            "where an RST came before the initial number was known",
             optional=True,
         ),
         count("raw_sequence", "sequence number as in the packet"),
@@ -243,17 +255,24 @@ PACKETS = Table(
         size("packet_bytes", "length from the IP header on"),
         size("new_bytes", "payload not sent on this subflow before"),
         size("newly_acknowledged_bytes", "data of the other end that it acknowledges first"),
-        size("in_flight_bytes", "unacknowledged of its sender, after it"),
+        size("in_flight_bytes", "data unacknowledged of its sender, after it"),
+        size("pipe_bytes", "of it, the pipe: what may be on the way, by SACK (RFC 6675)"),
         size("window_bytes", "window that it grants, scaled", optional=True),
         count("raw_window", "window as in the packet"),
         duration("rtt_ns", "round trip that it completes", optional=True),
         text("rtt_method", "`timestamp` (RFC 7323) or `karn` (RFC 6298)", optional=True),
+        text(
+            "layers",
+            "headers between that of the link and the IP header, the outermost first, by spaces: "
+            "tags, tunnels and the packets that carry them; null where there are none",
+            optional=True,
+        ),
         count("identification", "identification of the IPv4 header", optional=True),
         count("ecn", "ECN field of the IP header"),
         count("ts_value", "TSval (RFC 7323)", optional=True),
         count("ts_echo", "TSecr", optional=True),
-        count("mss", "maximum segment size told", optional=True),
-        count("window_shift", "window scale told", optional=True),
+        count("mss", "maximum segment size in the packet", optional=True),
+        count("window_shift", "window scale in the packet", optional=True),
         text("sack", "SACK blocks as in the packet: `left-right`, by commas", optional=True),
         text("mptcp", "options of MPTCP, [spelled out](#options-of-mptcp)", optional=True),
         count("data_sequence", "data sequence number; 1 is the first byte of data", optional=True),

@@ -9,15 +9,18 @@ from types import TracebackType
 
 import polars as pl
 
+from mptcplab.tables.reader import TableFolder
 from mptcplab.trace.capture import Capture, capture_from
 from mptcplab.trace.errors import TraceError
 from mptcplab.trace.tables import TABLES
+from mptcplab.user_file import FileError, read_text
 
 CAPTURE_FILE = "capture.json"
+LARGEST_CAPTURE_FILE_BYTES = 256 << 20
 
 
 class Trace:
-    """What was found in a capture: tables as polars frames, and what was read.
+    """The analysis of a capture: tables as polars frames, and the files that were read.
 
     The tables are files in `folder`. Small ones are read into memory once; `packets` and `mappings`
     are lazy, since they may be larger than memory. Where the folder is a temporary one, it goes
@@ -35,8 +38,8 @@ class Trace:
         self._temporary = temporary
         path = folder / CAPTURE_FILE
         try:
-            content = path.read_text(encoding="utf-8")
-        except (OSError, ValueError) as error:
+            content = read_text(path, LARGEST_CAPTURE_FILE_BYTES)
+        except FileError as error:
             raise TraceError(
                 f"{folder}: not the tables of an analysis: {CAPTURE_FILE} cannot be read"
             ) from error
@@ -75,7 +78,7 @@ class Trace:
     @property
     def numbered_packets(self) -> pl.LazyFrame:
         """The packets with `place`, the number of the row."""
-        return self._scan("packets", place="place")
+        return self._scan("packets", "place")
 
     @property
     def mappings(self) -> pl.LazyFrame:
@@ -109,46 +112,22 @@ class Trace:
         return f"<Trace of {names}: {self.connections.height} connections, {capture.frames} frames>"
 
     def _repr_html_(self) -> str:
-        from mptcplab.trace.notebook import to_notebook
+        from mptcplab.trace.render.notebook import to_notebook
 
         return to_notebook(self)
 
     def _frame(self, table: str) -> pl.DataFrame:
-        try:
-            return self._scan(table).collect()
-        except (pl.exceptions.PolarsError, OSError) as error:
-            raise _damaged(self._path(table), error) from error
+        return self._there(table).read(TABLES[table])
 
-    def _scan(self, table: str, place: str | None = None) -> pl.LazyFrame:
-        path = self._path(table)
+    def _scan(self, table: str, row_number: str | None = None) -> pl.LazyFrame:
+        return self._there(table).scan(TABLES[table], row_number)
+
+    def _there(self, table: str) -> TableFolder:
+        """Returns the folder, if it has the table."""
+        tables = TableFolder(self.folder, TraceError)
+        path = tables.path(TABLES[table])
         if not path.is_file():
             why = "was not asked for" if TABLES[table].on_request else "is missing"
-            mend = ": read with packets=True" if TABLES[table].on_request else ""
-            raise TraceError(f"{path}: the table {why}{mend}")
-        try:
-            frame = pl.scan_parquet(path, row_index_name=place)
-            found = frame.collect_schema()
-        except (pl.exceptions.PolarsError, OSError) as error:
-            raise _damaged(path, error) from error
-        for column in TABLES[table].columns:
-            if column.name not in found:
-                raise TraceError(f"{path}: the column {column.name} is missing; {_FOREIGN}")
-            if not column.kind.holds(found[column.name]):
-                raise TraceError(
-                    f"{path}: the column {column.name} is {found[column.name]}, not "
-                    f"{column.kind.name.lower()}; {_FOREIGN}"
-                )
-        columns = [pl.col(name).cast(dtype) for name, dtype in TABLES[table].schema.items()]
-        if place is not None:
-            columns.append(pl.col(place).cast(pl.Int64))
-        return frame.select(columns)
-
-    def _path(self, table: str) -> Path:
-        return self.folder / f"{table}.parquet"
-
-
-_FOREIGN = "the file is foreign or of another version"
-
-
-def _damaged(path: Path, error: Exception) -> TraceError:
-    return TraceError(f"{path}: the table is damaged: {str(error).partition(chr(10))[0]}")
+            hint = ": read with packets=True" if TABLES[table].on_request else ""
+            raise TraceError(f"{path}: the table {why}{hint}")
+        return tables

@@ -1,4 +1,4 @@
-"""What of an analysis is shown: some connections, some time."""
+"""Views of an analysis: some connections, some time."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from functools import cached_property
 import polars as pl
 
 from mptcplab.trace.errors import TraceError
+from mptcplab.trace.event_order import in_order
 from mptcplab.trace.figures import with_intervals, with_rates
 from mptcplab.trace.handover import handovers
 from mptcplab.trace.trace import Trace
@@ -76,7 +77,7 @@ class View:
     @cached_property
     def events(self) -> pl.DataFrame:
         """Their events of the range, by time."""
-        return self._within(self._of(self.trace.events)).sort("t_ns", maintain_order=True)
+        return in_order(self._within(self._of(self.trace.events)))
 
     @cached_property
     def handovers(self) -> pl.DataFrame:
@@ -137,7 +138,7 @@ def view(
     from_ns: int | None = None,
     to_ns: int | None = None,
 ) -> View:
-    """The connections that an expression tells, of these numbers, that touch a span of time.
+    """Returns the connections of an expression, of these numbers, within a span of time.
 
     Raises:
         FilterError: the expression cannot be read.

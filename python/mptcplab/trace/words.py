@@ -31,7 +31,7 @@ def size(value: int | None) -> str:
 
 
 def length(value_ns: int | float | None) -> str:
-    """A length of time with its unit: `12.3 ms`."""
+    """Returns a length of time with its unit: `12.3 ms`."""
     if value_ns is None:
         return UNKNOWN
     for least, unit in _TIMES:
@@ -41,17 +41,17 @@ def length(value_ns: int | float | None) -> str:
 
 
 def milliseconds(value_ns: int | float | None) -> str:
-    """A length of time in milliseconds, without the unit."""
+    """Returns a length of time in milliseconds, without the unit."""
     return UNKNOWN if value_ns is None else number(value_ns / 1e6)
 
 
 def moment(t_ns: int | None, origin_ns: int) -> str:
-    """A time after the first packet, in seconds to the microsecond."""
+    """Returns a time after the first packet, in seconds to the microsecond."""
     return UNKNOWN if t_ns is None else f"{(t_ns - origin_ns) / 1e9:.6f}".replace("-", "−")
 
 
 def seconds(t_ns: int | None, origin_ns: int = 0) -> str:
-    """A time after the first packet, in seconds to the millisecond, below 10 ms to the µs."""
+    """Returns a time after the first packet in seconds, to the ms, below 10 ms to the µs."""
     if t_ns is None:
         return UNKNOWN
     passed_ns = t_ns - origin_ns
@@ -60,7 +60,7 @@ def seconds(t_ns: int | None, origin_ns: int = 0) -> str:
 
 
 def count(value: int) -> str:
-    """A count with thin spaces: `1 234 567`."""
+    """Returns a count with thin spaces: `1 234 567`."""
     return f"{value:,}".replace(",", "\u202f")
 
 
@@ -70,7 +70,7 @@ def endpoint(address: str, port: int) -> str:
 
 
 def ends(row: Mapping[str, Any]) -> str:
-    """Both ends of a connection or subflow, the client first."""
+    """Returns both ends of a connection or subflow, the client first."""
     client = endpoint(row["client_address"], row["client_port"])
     return f"{client} → {endpoint(row['server_address'], row['server_port'])}"
 
@@ -90,13 +90,13 @@ def protocol(row: Mapping[str, Any]) -> str:
 
 
 def ending(value: str, reset_reason: int | None = None) -> str:
-    """How it ended; a reason of MP_TCPRST unless it is 0, unspecified."""
+    """Returns how it ended; a reason of MP_TCPRST unless it is 0, unspecified."""
     words = _ENDINGS.get(value, value)
     return f"{words} (reason {reset_reason})" if reset_reason else words
 
 
 def origin(row: Mapping[str, Any]) -> str:
-    """How a subflow came about."""
+    """Returns how a subflow came about."""
     words = "initial" if row["origin"] == "initial" else f"join by {row['opener']}"
     if row["announced"]:
         words += ", announced"
@@ -108,16 +108,16 @@ def origin(row: Mapping[str, Any]) -> str:
 
 
 def backup(row: Mapping[str, Any]) -> str:
-    """Who wants the subflow as a backup."""
-    who = [end for end in ("client", "server") if row[f"{end}_backup"]]
-    return {0: "no", 1: f"by {who[0]}" if who else "", 2: "by both"}[len(who)]
+    """Returns the ends that set the backup flag of the subflow."""
+    asking = [end for end in ("client", "server") if row[f"{end}_backup"]]
+    return {0: "no", 1: f"by {asking[0]}" if asking else "", 2: "by both"}[len(asking)]
 
 
 def token(value: int | None) -> str:
-    """A token as other tools show it."""
+    """Returns a token as other tools show it."""
     return UNKNOWN if value is None else f"0x{value:08x}"
 
 
 def key(value: int | None) -> str | None:
-    """A key or data sequence number of 64 bits in hexadecimal."""
+    """Returns a key or data sequence number of 64 bits in hexadecimal."""
     return None if value is None else f"0x{value:016x}"

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from tests.trace.handmade import losses, odd, version0, version1
+from tests.trace.handmade import endings, losses, odd, resets, version0, version1
 from tests.trace.handmade.flow import Talk
 
 TALKS: dict[str, Callable[[], Talk]] = {
@@ -29,5 +29,14 @@ TALKS: dict[str, Callable[[], Talk]] = {
     "stripped": odd.stripped,
     "tcp": odd.plain,
     "reset-on-the-way": odd.reset_on_the_way,
+    "reset-in-syn-sent": resets.in_syn_sent,
+    "reset-outside": resets.outside_of_the_window,
+    "without-key": resets.without_key,
+    "pause": endings.pause,
+    "unacknowledged-end": endings.unacknowledged_end,
+    "fin-with-data": endings.fin_with_data,
+    "other-key": endings.other_key,
+    "same-id": endings.same_id,
+    "reset-alone": endings.reset_alone,
 }
 """Each is connection 0 of its capture, and alone in it."""

@@ -22,7 +22,7 @@ impl Read for Drops {
     }
 }
 
-/// What a file gives, or that file `twice`.
+/// Returns the results of a file, or of that file `twice`.
 fn read(
     bytes: &[u8],
     at_once: usize,

@@ -7,7 +7,9 @@ use libfuzzer_sys::fuzz_target;
 use mptcplab_trace::dissect::Dissector;
 use mptcplab_trace::input::{Frame, LinkType};
 
-const LINK_TYPES: [u16; 12] = [1, 101, 113, 276, 0, 108, 228, 229, 12, 14, 127, 9];
+const LINK_TYPES: [u16; 16] = [
+    1, 101, 113, 276, 0, 108, 228, 229, 12, 14, 127, 9, 51, 50, 104, 204,
+];
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((&link_type, mut rest)) = bytes.split_first() else {

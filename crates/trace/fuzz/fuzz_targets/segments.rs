@@ -6,10 +6,11 @@ use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use libfuzzer_sys::fuzz_target;
-use mptcplab_trace::{Connection, News, Placed, Registry, Segment, Side, spell};
+use mptcplab_trace::dissect::Layers;
+use mptcplab_trace::{Connection, IdentityEvent, Placed, Registry, Segment, Side, format_option};
 use mptcplab_wire::{Ecn, Flags, Options};
 
-/// What the bytes of a segment are read from; beyond the end all are 0.
+/// Source of the bytes of segments; beyond the end all are 0.
 struct Bytes<'a>(&'a [u8]);
 
 impl<'a> Bytes<'a> {
@@ -82,10 +83,11 @@ fn segment(
         payload_sum: bit(6).then_some(step as u16),
         options: Options::parse(bytes.take(length)),
         options_cut: bit(7),
+        layers: Layers::NONE,
     }
 }
 
-/// What was analysed.
+/// Analyses by connection.
 #[derive(Default)]
 struct Analysis {
     connections: HashMap<u32, (Connection, u64, u64)>,
@@ -109,16 +111,16 @@ impl Analysis {
         assert!(data.reinjected_bytes <= segment.payload_bytes);
         assert!(events.iter().all(|event| event.connection == number));
         for option in &segment.options.mptcp {
-            assert!(!spell(option).is_empty());
+            assert!(!format_option(option).is_empty());
         }
     }
 
-    fn hear(&mut self, connection: u32, news: News) {
+    fn on_identity_event(&mut self, connection: u32, event: IdentityEvent) {
         if let Some((connection, ..)) = self.connections.get_mut(&connection) {
-            match news {
-                News::InitialDataSequence(side, number) => connection.set_initial(side, number),
-                News::FellBack => connection.fall_back(),
-                News::FallbackWithdrawn => {}
+            match event {
+                IdentityEvent::InitialDataSequence(side, number) => connection.set_initial(side, number),
+                IdentityEvent::FellBack => connection.fall_back(),
+                IdentityEvent::FallbackWithdrawn => {}
             }
         }
     }
@@ -138,8 +140,8 @@ fuzz_target!(|bytes: &[u8]| {
         frame += 1;
         let segment = segment(&mut bytes, &mut at, frame, &mut positions);
         let placed = registry.place(&segment, &mut events);
-        while let Some((connection, news)) = registry.news() {
-            analysis.hear(connection, news);
+        while let Some((connection, event)) = registry.next_identity_event() {
+            analysis.on_identity_event(connection, event);
         }
         if let Some(placed) = placed {
             analysis.take(&segment, placed);

@@ -1,4 +1,4 @@
-//! What each address of a connection sent.
+//! Packets that each address of a connection sent.
 
 use std::net::IpAddr;
 
@@ -21,7 +21,7 @@ struct Address {
 }
 
 impl Addresses {
-    /// The place of an address, which need not have sent anything yet.
+    /// Returns the index of an address, which need not have sent anything yet.
     pub(crate) fn place(&mut self, address: IpAddr, end: Side) -> usize {
         let known = |of: &Address| of.address == address && of.end == end;
         self.0.iter().position(known).unwrap_or_else(|| {
@@ -50,7 +50,7 @@ impl Addresses {
         address.bursts.take(segment.at);
     }
 
-    /// The rows of those that sent anything.
+    /// Iterates over the rows of the addresses that sent anything.
     pub(crate) fn rows(self, connection: u32) -> impl Iterator<Item = AddressRow> {
         let mut sums = [0; 2];
         for address in &self.0 {

@@ -1,4 +1,4 @@
-//! What one end sent on a subflow, in bins of time.
+//! Data of one end on a subflow, in bins of time.
 
 use crate::tables::SampleRow;
 use crate::{DataVerdict, Kind, Nanos, Place, Segment, Side, Verdict};
@@ -6,13 +6,13 @@ use crate::{DataVerdict, Kind, Nanos, Place, Segment, Side, Verdict};
 /// Width of a bin. They begin at its multiples since the Unix epoch.
 const BIN: Nanos = 100_000_000;
 
-/// The bins of a subflow that are not complete, by who sends.
+/// The incomplete bins of a subflow, by sending end.
 #[derive(Default)]
 pub(crate) struct Bins {
     ends: [Option<Bin>; 2],
 }
 
-/// What one end sent in a bin, or learned of it.
+/// Data of one end in a bin, and the acknowledgements of it.
 struct Bin {
     start: Nanos,
     packets: u32,
@@ -30,7 +30,7 @@ struct Bin {
 }
 
 impl Bins {
-    /// Counts a packet. What is complete by it is given to `complete`.
+    /// Counts a packet. Passes the bins that it completes to `complete`.
     pub(crate) fn take(
         &mut self,
         segment: &Segment,
@@ -68,8 +68,8 @@ impl Bins {
         }
     }
 
-    /// The bin of `side` that begins at `start`. One that begins earlier is complete; what comes
-    /// late counts in the bin that is not.
+    /// Returns the bin of `side` that begins at `start`. An earlier one is complete; a late packet
+    /// counts in the incomplete one.
     fn at(
         &mut self,
         place: Place,
@@ -100,7 +100,7 @@ impl Bins {
         })
     }
 
-    /// Gives what is left.
+    /// Passes the remaining bins to `complete`.
     pub(crate) fn finish(self, connection: u32, subflow: u32, mut complete: impl FnMut(SampleRow)) {
         for (bin, from) in self.ends.into_iter().zip([Side::Client, Side::Server]) {
             let place = Place {
@@ -115,7 +115,7 @@ impl Bins {
 }
 
 impl Bin {
-    /// Its row, where anything is known of it but a window.
+    /// Passes its row to `complete`, where it has more than a window.
     fn end(self, place: Place, from: Side, complete: &mut impl FnMut(SampleRow)) {
         if self.packets == 0 && self.rtt_samples == 0 {
             return;

@@ -1,4 +1,4 @@
-//! How fast packets come at the most: Wireshark's burst rate.
+//! The highest rate of packets: Wireshark's burst rate.
 
 use crate::Nanos;
 
@@ -48,8 +48,8 @@ impl Bursts {
         }
     }
 
-    /// The most packets a millisecond in a window, and where that begins: not before `first`, the
-    /// first packet of all.
+    /// Returns the most packets a millisecond in a window, and where that begins: not before
+    /// `first`, the first packet of all.
     pub(crate) fn most(&self, first: Nanos) -> (f64, Nanos) {
         let window_ms = (BUCKETS as i64 * BUCKET / 1_000_000) as f64;
         let from = self.most_from * BUCKET;

@@ -1,11 +1,13 @@
-//! What was read, as a whole.
+//! Description of the captures that were read.
 
 use serde_json::{Map, Value, json};
 
-use crate::dissect::Skipped;
-use crate::input::{FileState, Interface};
+use std::collections::BTreeMap;
 
-/// What was read, as a whole.
+use crate::dissect::{Layers, Skipped};
+use crate::input::{FileState, Interface, LinkType};
+
+/// Description of the captures that were read.
 #[derive(Clone, Debug, Default)]
 pub struct Capture {
     /// The files.
@@ -18,6 +20,10 @@ pub struct Capture {
     pub segments: u64,
     /// The others.
     pub skipped: Skipped,
+    /// Segments that were within tunnels or tags, by the headers around them.
+    pub layered: BTreeMap<Layers, u64>,
+    /// Frames of link types that are not known here.
+    pub unknown_link_types: BTreeMap<LinkType, u64>,
     /// Segments that another interface had seen before.
     pub duplicates: u64,
     /// The analysis was stopped: it is of what was read so far.
@@ -25,7 +31,7 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// As an object of JSON, without line breaks.
+    /// Formats it as an object of JSON, without line breaks.
     pub fn json(&self) -> String {
         let skipped = self.skipped.reasons().into_iter();
         let skipped: Map<_, _> = skipped
@@ -38,11 +44,19 @@ impl Capture {
             "frames": self.frames,
             "segments": self.segments,
             "skipped": skipped,
+            "unknown_link_types": counts(&self.unknown_link_types),
+            "layers": counts(&self.layered),
             "duplicates": self.duplicates,
             "interrupted": self.interrupted,
         })
         .to_string()
     }
+}
+
+fn counts<T: ToString>(counts: &BTreeMap<T, u64>) -> Map<String, Value> {
+    let each = counts.iter();
+    each.map(|(what, count)| (what.to_string(), Value::from(*count)))
+        .collect()
 }
 
 fn file(file: &FileState) -> Value {
@@ -68,5 +82,6 @@ fn interface((number, interface): (usize, &Interface)) -> Value {
         "file": interface.file,
         "name": interface.name,
         "link_type": interface.link_type.0,
+        "link_type_name": interface.link_type.name(),
     })
 }

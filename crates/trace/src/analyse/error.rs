@@ -6,7 +6,7 @@ use std::{fmt, io};
 use crate::input::OpenError;
 use crate::tables::TableError;
 
-/// Why an analysis was not made, in a sentence for people.
+/// Reason why an analysis failed, as a sentence.
 #[derive(Debug)]
 pub enum AnalyseError {
     /// A file cannot be opened, or is no capture.

@@ -1,4 +1,4 @@
-//! The tables that are written when all is read.
+//! The tables that are written at the end.
 
 use std::path::Path;
 
@@ -9,23 +9,25 @@ use crate::tables::{
 };
 use crate::{ConnectionSummary, DataEnd, SentData, SentSummary, Side, Subflow, TcpEnd};
 
-/// Writes the tables of connections, subflows and addresses. `analyses` are in the order of the
-/// connections' numbers, as the registry's are.
+/// Writes the tables of connections, subflows and addresses. `order` has the connections, as the
+/// registry names them, in the order of their numbers; `analyses` are in that order too.
 ///
 /// # Errors
 /// The file system's.
 pub(super) fn write(
     folder: &Path,
     registry: &Registry,
+    order: &[u32],
     analyses: Vec<(u32, Analysis)>,
 ) -> Result<(), TableError> {
     let mut connections = Table::create(folder)?;
     let mut subflows = Table::create(folder)?;
     let mut addresses = Table::<AddressRow>::create(folder)?;
     let mut analyses = analyses.into_iter().peekable();
-    for (number, identity) in (0..).zip(registry.connections()) {
+    for (number, &connection) in (0..).zip(order) {
+        let identity = registry.connection_identity(connection);
         // One of which no segment was placed has no analysis.
-        let of_this = analyses.next_if(|(of, _)| *of == number);
+        let of_this = analyses.next_if(|(of, _)| *of == connection);
         let analysis = of_this
             .map(|(_, analysis)| analysis)
             .unwrap_or_else(Analysis::new);
@@ -106,11 +108,13 @@ fn connection_end_row(sent: &SentData) -> ConnectionEndRow {
         data_fin_acknowledged_ns: sent.data_fin_acknowledged_ns,
         first_data_ns: sent.first_data_ns,
         last_data_ns: sent.last_data_ns,
-        silence_ns: sent.silence.map(|silence| silence.ns),
-        silence_at_ns: sent.silence.map(|silence| silence.at_ns),
-        recovery_ns: sent.recovery.map(|silence| silence.ns),
-        recovery_at_ns: sent.recovery.map(|silence| silence.at_ns),
-        moves: sent.moves,
+        silence_ns: sent.longest_gap.map(|gap| gap.ns),
+        silence_at_ns: sent.longest_gap.map(|gap| gap.at_ns),
+        recovery_ns: sent.recovery.map(|gap| gap.ns),
+        recovery_at_ns: sent.recovery.map(|gap| gap.at_ns),
+        checksums_verified: sent.checksums_verified,
+        checksums_wrong: sent.checksums_wrong,
+        moves: sent.path_switches,
     }
 }
 
@@ -184,6 +188,8 @@ fn subflow_end_row(sent: &SentSummary, of_all: u64, reinjected_bytes: u64) -> Su
         retransmissions: sent.retransmissions,
         retransmitted_packets: sent.retransmitted_packets,
         retransmitted_bytes: sent.retransmitted_bytes,
+        retransmitted_unseen_bytes: sent.retransmitted_unseen_bytes,
+        probe_bytes: sent.probe_bytes,
         fast_retransmissions: sent.fast_retransmissions,
         timeout_retransmissions: sent.timeout_retransmissions,
         spurious_retransmissions: sent.spurious_retransmissions,
@@ -201,6 +207,7 @@ fn subflow_end_row(sent: &SentSummary, of_all: u64, reinjected_bytes: u64) -> Su
         rtt_max_ns: sent.rtt_max_ns,
         rtt_deviation_ns: sent.rtt_deviation_ns,
         in_flight_max_bytes: sent.in_flight_max_bytes,
+        pipe_max_bytes: sent.pipe_max_bytes,
         window_max_bytes: sent.window_max_bytes,
         idle_max_ns: sent.idle_max_ns,
         idle_at_ns: sent.idle_at_ns,

@@ -1,20 +1,20 @@
-//! Files read, and their segments handed to those who analyse.
+//! Reading of the files, up to segments with their places.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use super::capture::Capture;
-use super::crew::{Crew, Stopped};
 use super::worker::Work;
+use super::worker_pool::{Stopped, WorkerPool};
 use crate::dissect::Dissector;
 use crate::identify::{Placed, Registry};
 use crate::input::{Merge, OpenError};
 use crate::{Event, Segment};
 
-/// Frames between two tellings of how far the reading is.
+/// Frames between two calls of `progress`.
 const FRAMES_BETWEEN_TELLINGS: u64 = 1 << 14;
 
-/// Files that are read.
+/// The files, and the stages before the workers.
 pub(super) struct Reading {
     merge: Merge,
     dissector: Dissector,
@@ -49,10 +49,10 @@ impl Reading {
     /// Reads to the end, or until `progress` breaks.
     ///
     /// # Errors
-    /// The crew has stopped.
+    /// The pool has stopped.
     pub(super) fn read(
         &mut self,
-        crew: &mut Crew<'_>,
+        pool: &mut WorkerPool<'_>,
         progress: &mut impl FnMut(u64, Option<u64>) -> ControlFlow<()>,
     ) -> Result<(), Stopped> {
         let mut events = Vec::new();
@@ -61,11 +61,11 @@ impl Reading {
             if let Some(segment) = self.dissector.take(&frame) {
                 self.segments += 1;
                 let placed = self.registry.place(&segment, &mut events);
-                self.tell(crew, &mut events)?;
+                self.hand_over_events(pool, &mut events)?;
                 if let Some(placed) = placed {
-                    self.hand_over(segment, placed, crew)?;
+                    self.hand_over(segment, placed, pool)?;
                 }
-                self.hand_over_released(crew)?;
+                self.hand_over_released(pool)?;
             }
             if self.frames.is_multiple_of(FRAMES_BETWEEN_TELLINGS) {
                 let (done, of) = self.bytes();
@@ -76,18 +76,22 @@ impl Reading {
             }
         }
         self.registry.finish(&mut events);
-        self.tell(crew, &mut events)?;
-        self.hand_over_released(crew)
+        self.hand_over_events(pool, &mut events)?;
+        self.hand_over_released(pool)
     }
 
-    /// Hands over what the last segment told.
+    /// Hands over the events and identity events of the last segment.
     #[inline]
-    fn tell(&mut self, crew: &mut Crew<'_>, events: &mut Vec<Event>) -> Result<(), Stopped> {
+    fn hand_over_events(
+        &mut self,
+        pool: &mut WorkerPool<'_>,
+        events: &mut Vec<Event>,
+    ) -> Result<(), Stopped> {
         if !events.is_empty() {
-            crew.tell(events);
+            pool.take_events(events);
         }
-        while let Some((connection, news)) = self.registry.news() {
-            crew.take(Work::News(connection, news))?;
+        while let Some((connection, event)) = self.registry.next_identity_event() {
+            pool.take(Work::Identity(connection, event))?;
         }
         Ok(())
     }
@@ -97,34 +101,34 @@ impl Reading {
         &mut self,
         segment: Segment,
         placed: Placed,
-        crew: &mut Crew<'_>,
+        pool: &mut WorkerPool<'_>,
     ) -> Result<(), Stopped> {
         self.duplicates += u64::from(placed.duplicate);
-        crew.take(Work::Segment(segment, placed))
+        pool.take(Work::Segment(segment, placed))
     }
 
     /// Hands over the segments whose place has become known.
     #[inline]
-    fn hand_over_released(&mut self, crew: &mut Crew<'_>) -> Result<(), Stopped> {
+    fn hand_over_released(&mut self, pool: &mut WorkerPool<'_>) -> Result<(), Stopped> {
         while let Some((segment, placed)) = self.registry.released() {
-            self.hand_over(segment, placed, crew)?;
+            self.hand_over(segment, placed, pool)?;
         }
         Ok(())
     }
 
-    /// Bytes of the files that are read, and of how many where that is known.
+    /// Returns how many bytes of the files are read, and of how many where that is known.
     fn bytes(&mut self) -> (u64, Option<u64>) {
         let files = self.merge.files();
         let done = files.iter().map(|file| file.bytes_read).sum();
         (done, files.iter().map(|file| file.bytes_total).sum())
     }
 
-    /// Whose the segments were.
+    /// Returns the registry of connections.
     pub(super) fn registry(&self) -> &Registry {
         &self.registry
     }
 
-    /// What was read.
+    /// Describes the files and counts their frames.
     pub(super) fn capture(&mut self) -> Capture {
         Capture {
             files: self.merge.files().to_vec(),
@@ -132,6 +136,8 @@ impl Reading {
             frames: self.frames,
             segments: self.segments,
             skipped: *self.dissector.skipped(),
+            layered: self.dissector.layered().clone(),
+            unknown_link_types: self.dissector.unknown_link_types().clone(),
             duplicates: self.duplicates,
             interrupted: self.interrupted,
         }

@@ -6,14 +6,14 @@ use std::sync::LazyLock;
 use mptcplab_wire::option::MptcpOption;
 use mptcplab_wire::{Ecn, Flags, SackBlock};
 
-use crate::identify::spell_all;
+use crate::identify::format_options;
 use crate::tables::{EventRow, PacketRow};
 use crate::{DataVerdict, Event, Kind, Place, Segment, Verdict};
 
 /// Letters of the control bits, as they stand from CWR to FIN.
 const LETTERS: [char; 8] = ['C', 'E', 'U', 'A', 'P', 'R', 'S', 'F'];
 
-/// The letters of each set of control bits.
+/// Letters of each set of control bits.
 static SPELLED: LazyLock<[String; 256]> = LazyLock::new(|| {
     std::array::from_fn(|set| {
         let is_set = |place: &usize| set & (0x80 >> place) != 0;
@@ -21,7 +21,7 @@ static SPELLED: LazyLock<[String; 256]> = LazyLock::new(|| {
     })
 });
 
-/// The letters of the control bits that are set.
+/// Returns the letters of the control bits that are set.
 fn letters(flags: Flags) -> &'static str {
     let bits = [
         flags.cwr, flags.ece, flags.urg, flags.ack, flags.psh, flags.rst, flags.syn, flags.fin,
@@ -30,7 +30,7 @@ fn letters(flags: Flags) -> &'static str {
     &SPELLED[set]
 }
 
-/// The blocks as `left-right`, by commas.
+/// Formats the blocks as `left-right`, by commas.
 fn blocks(sack: &[SackBlock]) -> Option<String> {
     let mut text = String::new();
     for SackBlock { left, right } in sack {
@@ -40,10 +40,10 @@ fn blocks(sack: &[SackBlock]) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// The options of MPTCP, spelled out.
-fn spelled(options: &[MptcpOption]) -> Option<String> {
+/// Returns the options of MPTCP, field by field.
+fn formatted(options: &[MptcpOption]) -> Option<String> {
     let mut text = String::new();
-    spell_all(options, &mut text);
+    format_options(options, &mut text);
     (!text.is_empty()).then_some(text)
 }
 
@@ -61,7 +61,7 @@ impl From<Event> for EventRow {
     }
 }
 
-/// The row of a packet that another interface saw before.
+/// Returns the row of a packet that another interface saw before.
 pub(super) fn duplicate(segment: &Segment, place: Place) -> PacketRow {
     let verdict = Verdict::of(Kind::Duplicate);
     PacketRow {
@@ -70,7 +70,7 @@ pub(super) fn duplicate(segment: &Segment, place: Place) -> PacketRow {
     }
 }
 
-/// The row of a packet.
+/// Returns the row of a packet.
 pub(super) fn packet(
     segment: &Segment,
     place: Place,
@@ -96,10 +96,12 @@ pub(super) fn packet(
         new_bytes: verdict.new_bytes,
         newly_acknowledged_bytes: verdict.newly_acknowledged_bytes,
         in_flight_bytes: verdict.in_flight_bytes,
+        pipe_bytes: verdict.pipe_bytes,
         window_bytes: verdict.window_bytes,
         raw_window: segment.window,
         rtt_ns: verdict.rtt.map(|(_, rtt)| rtt),
         rtt_method: verdict.rtt.map(|(method, _)| method),
+        layers: (!segment.layers.is_empty()).then(|| segment.layers.to_string()),
         identification: segment.identification,
         ecn: match segment.ecn {
             Ecn::NotCapable => 0,
@@ -112,7 +114,7 @@ pub(super) fn packet(
         mss: options.max_segment_bytes,
         window_shift: options.window_shift,
         sack: blocks(&options.sack),
-        mptcp: spelled(&options.mptcp),
+        mptcp: formatted(&options.mptcp),
         data_sequence: data.data_sequence,
         data_acknowledgement: data.data_acknowledgement,
         new_data_bytes: data.new_data_bytes,

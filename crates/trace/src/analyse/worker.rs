@@ -1,26 +1,26 @@
-//! One share of the connections, analysed.
+//! Analysis of one share of the connections.
 
 use super::addresses::Addresses;
 use super::bins::Bins;
 use super::{mappings, rows};
-use crate::identify::{News, Placed};
+use crate::identify::{IdentityEvent, Placed};
 use crate::tables::{EventRow, MappingRow, PacketRow, SampleRow};
 use crate::{Connection, DataVerdict, Event, Nanos, Place, Segment, Side, Verdict};
 
 /// Something to analyse.
 #[expect(clippy::large_enum_variant, reason = "nearly all are segments")]
 pub(super) enum Work {
-    /// What has become known of a connection.
-    News(u32, News),
-    /// A segment, and where it belongs.
+    /// A change of a connection's identity.
+    Identity(u32, IdentityEvent),
+    /// A segment and its place.
     Segment(Segment, Placed),
 }
 
 impl Work {
-    /// Number of the connection that it is about.
+    /// Returns the number of the connection that it is about.
     pub(super) fn connection(&self) -> u32 {
         match self {
-            Self::News(connection, _) => *connection,
+            Self::Identity(connection, _) => *connection,
             Self::Segment(_, placed) => placed.place.connection,
         }
     }
@@ -29,7 +29,7 @@ impl Work {
 /// Rows, each with the number of the work in its batch that made it.
 pub(super) type Numbered<R> = Vec<(u32, R)>;
 
-/// What a batch of work gave.
+/// Rows of a batch of work.
 #[derive(Default)]
 pub(super) struct Rows {
     pub(super) samples: Numbered<SampleRow>,
@@ -55,11 +55,11 @@ pub(super) struct Analysis {
     pub(super) addresses: Addresses,
     /// Packets that another interface had seen before.
     pub(super) duplicates: u64,
-    /// It goes on as TCP from the next data that no mapping is told of.
+    /// It goes on as TCP from the next data without a mapping.
     falls_back: bool,
 }
 
-/// What is kept here of a subflow.
+/// State of a subflow.
 #[derive(Default)]
 pub(super) struct Subflow {
     /// Its last packet.
@@ -70,7 +70,7 @@ pub(super) struct Subflow {
 }
 
 impl Worker {
-    /// One of `of` workers.
+    /// Creates one of `of` workers.
     pub(super) fn new(of: usize, packets: bool) -> Self {
         Self {
             of,
@@ -80,7 +80,7 @@ impl Worker {
         }
     }
 
-    /// Does what it is given, in this order.
+    /// Does the work, in its order.
     pub(super) fn take(&mut self, work: &[(u32, Work)], rows: &mut Rows) {
         for (number, work) in work {
             let index = work.connection() as usize / self.of;
@@ -88,7 +88,7 @@ impl Worker {
                 self.analyses.resize_with(index + 1, Analysis::new);
             }
             match work {
-                Work::News(_, news) => self.analyses[index].hear(*news),
+                Work::Identity(_, event) => self.analyses[index].on_identity_event(*event),
                 Work::Segment(segment, placed) => {
                     self.segment(index, *number, segment, *placed, rows)
                 }
@@ -101,14 +101,26 @@ impl Worker {
         index: usize,
         number: u32,
         segment: &Segment,
-        Placed { place, duplicate }: Placed,
+        placed: Placed,
         rows: &mut Rows,
     ) {
         let analysis = &mut self.analyses[index];
-        if duplicate {
+        let place = placed.place;
+        if placed.duplicate {
             analysis.duplicates += 1;
             if self.packets {
                 rows.packets.push((number, rows::duplicate(segment, place)));
+            }
+            return;
+        }
+        if !placed.acceptable {
+            let (verdict, is_known) = analysis.refuse(segment, place, |sample| {
+                rows.samples.push((number, sample));
+            });
+            if self.packets {
+                let mut packet = rows::packet(segment, place, &verdict, &DataVerdict::default());
+                packet.sequence = packet.sequence.filter(|_| is_known);
+                rows.packets.push((number, packet));
             }
             return;
         }
@@ -127,8 +139,8 @@ impl Worker {
         }
     }
 
-    /// The analyses of its connections, this being worker `number`, with the samples and events
-    /// that only the end tells.
+    /// Returns the analyses of its connections, this being worker `number`, with the samples and
+    /// events that are complete only at the end.
     pub(super) fn finish(mut self, number: usize) -> Ended {
         let mut samples = Vec::new();
         let of = self.of;
@@ -150,7 +162,7 @@ impl Worker {
     }
 }
 
-/// What a worker gives at its end.
+/// Results of a worker at its end.
 pub(super) struct Ended {
     /// Its connections, by their numbers.
     pub(super) analyses: Vec<(u32, Analysis)>,
@@ -161,7 +173,7 @@ pub(super) struct Ended {
 }
 
 impl Analysis {
-    /// Of a connection of which nothing was seen yet.
+    /// Creates the analysis of a connection without segments.
     pub(super) fn new() -> Self {
         Self {
             connection: Connection::new(false),
@@ -172,11 +184,13 @@ impl Analysis {
         }
     }
 
-    fn hear(&mut self, news: News) {
-        match news {
-            News::InitialDataSequence(side, number) => self.connection.set_initial(side, number),
-            News::FellBack => self.falls_back = true,
-            News::FallbackWithdrawn => self.falls_back = false,
+    fn on_identity_event(&mut self, event: IdentityEvent) {
+        match event {
+            IdentityEvent::InitialDataSequence(side, number) => {
+                self.connection.set_initial(side, number)
+            }
+            IdentityEvent::FellBack => self.falls_back = true,
+            IdentityEvent::FallbackWithdrawn => self.falls_back = false,
         }
     }
 
@@ -190,14 +204,32 @@ impl Analysis {
         if index >= self.subflows.len() {
             self.begin(index, segment);
         }
-        if self.falls_back && segment.payload_bytes > 0 && !segment.tells_mapping() {
+        if self.falls_back && segment.payload_bytes > 0 && !segment.has_mapping() {
             self.falls_back = false;
             self.connection.fall_back();
         }
         self.connection.take(segment, place, events)
     }
 
-    /// A subflow's first segment. One of a connection without options of MPTCP in its first is TCP.
+    /// Takes a segment that its receiver does not accept: only the packet counts. Returns the
+    /// verdict, and whether the sequence numbers of its sender are known.
+    #[cold]
+    fn refuse(
+        &mut self,
+        segment: &Segment,
+        place: Place,
+        complete: impl FnMut(SampleRow),
+    ) -> (Verdict, bool) {
+        let index = place.subflow as usize;
+        if index >= self.subflows.len() {
+            self.begin(index, segment);
+        }
+        let (verdict, is_known) = self.connection.refuse(segment, place);
+        self.count(segment, place, &verdict, &DataVerdict::default(), complete);
+        (verdict, is_known)
+    }
+
+    /// Begins a subflow. A connection without options of MPTCP in its first segment is TCP.
     #[cold]
     fn begin(&mut self, subflow: usize, segment: &Segment) {
         if self.subflows.is_empty() && segment.options.mptcp.is_empty() {

@@ -15,7 +15,7 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// Empty tables in `folder`.
+    /// Creates empty tables in `folder`.
     ///
     /// # Errors
     /// The file system's.
@@ -44,7 +44,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes what only the end tells.
+    /// Writes the samples and events that are complete only at the end.
     ///
     /// # Errors
     /// The file system's.

@@ -1,14 +1,14 @@
-//! Whether the checksums of mappings are right (RFC 8684, section 3.3.1).
+//! Verification of the checksums of mappings (RFC 8684, section 3.3.1).
 
 use mptcplab_wire::option::{Capable, DataNumber, Dss, MptcpOption};
 
 use super::Connection;
-use super::now::{Now, name};
-use super::ranges::{Held, Number, Ranges};
+use super::current_segment::{CurrentSegment, name};
+use super::ranges::{Number, Occupancy, Ranges};
 use crate::{DataVerdict, Event, Segment};
 
-/// Most mappings of one direction of a subflow whose data is summed up at a time; beyond it the
-/// first is given up, and its checksum stays unverified.
+/// Most mappings of one direction of a subflow that are summed up at a time; beyond it the first is
+/// given up, and its checksum stays unverified.
 pub(super) const MAX_SUMS: usize = 16;
 
 /// A mapping with its checksum, as it stands in an option but for the data sequence number, of
@@ -21,20 +21,20 @@ struct Declared {
     checksum: u16,
 }
 
-/// A mapping whose data is summed up.
+/// A mapping, while its data is summed up.
 #[derive(Clone, Debug)]
 pub(super) struct Sum {
     declared: Declared,
     /// Its data, in numbers of the subflow.
     start: Number,
     end: Number,
-    /// What was summed up of it.
+    /// Data that was summed up.
     summed: Ranges<()>,
     /// Ones' complement sum of that, of the pseudo-header and of the checksum, not folded.
     total: u64,
 }
 
-/// What a segment does to a [`Sum`].
+/// Effect of a segment on a [`Sum`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     /// It is complete, and right or not.
@@ -63,8 +63,8 @@ impl Sum {
         }
     }
 
-    /// Whether a segment with data of `[start, end)` belongs to it: one without data if that is
-    /// what is mapped, a DATA_FIN.
+    /// Returns whether a segment with data of `[start, end)` belongs to it: one without data if
+    /// only a DATA_FIN is mapped.
     fn holds(&self, start: Number, end: Number) -> bool {
         if start == end {
             self.start == self.end
@@ -73,12 +73,12 @@ impl Sum {
         }
     }
 
-    /// Data of `[start, end)`, which lies within, has the ones' complement sum `sum`.
+    /// Adds the ones' complement sum of data of `[start, end)`, which lies within.
     fn add(&mut self, start: Number, end: Number, sum: u16) -> Step {
         if start < end {
             match self.summed.claim(start, end, ()) {
                 (to, _) if to < end => return Step::Lost,
-                (_, Held::Free) => {
+                (_, Occupancy::Free) => {
                     // Where it begins amid a word of the whole its bytes change places.
                     let odd = (start - self.start) % 2 != 0;
                     self.total += u64::from(if odd { sum.swap_bytes() } else { sum });
@@ -93,7 +93,7 @@ impl Sum {
     }
 }
 
-/// The ones' complement sum of 16 bits.
+/// Folds a ones' complement sum to 16 bits.
 fn fold(mut total: u64) -> u16 {
     while total > 0xffff {
         total = (total >> 16) + (total & 0xffff);
@@ -106,24 +106,26 @@ impl Connection {
     #[cold]
     pub(super) fn take_sum(
         &mut self,
-        now: &Now,
+        current: &CurrentSegment,
         segment: &Segment,
         sum: u16,
         found: &mut DataVerdict,
         events: &mut Vec<Event>,
     ) {
-        let flow = &mut self.flows[now.subflow as usize][now.from];
+        let flow = &mut self.flows[current.subflow as usize][current.from];
         if !flow.origin.is_known() {
             return;
         }
         let start = flow.origin.read(segment.sequence) + Number::from(segment.flags.syn);
         let end = start + Number::from(segment.payload_bytes);
         for option in &segment.options.mptcp {
-            if let Some((declared, data_fin)) = self.declared(now, option) {
-                self.begin_sum(now, declared, data_fin);
+            if let Some((declared, data_fin)) = self.declared(current, option) {
+                self.begin_sum(current, declared, data_fin);
             }
         }
-        let sums = &mut self.flows[now.subflow as usize][now.from].rare().sums;
+        let sums = &mut self.flows[current.subflow as usize][current.from]
+            .rare()
+            .sums;
         if start < end {
             // Data that lies in several mappings was not summed up for each of them.
             sums.retain(|open| end <= open.start || open.end <= start || open.holds(start, end));
@@ -137,16 +139,23 @@ impl Connection {
             Step::Done(valid) => {
                 let declared = sums.remove(index).declared;
                 found.checksum_valid = Some(valid);
+                let totals = &mut self.directions[current.from].totals;
+                totals.checksums_verified += 1;
+                totals.checksums_wrong += u64::from(!valid);
                 if !valid {
-                    events.push(tell(now, declared));
+                    events.push(wrong(current, declared));
                 }
             }
         }
     }
 
-    /// The mapping of an option, and whether it ends the data.
-    fn declared(&mut self, now: &Now, option: &MptcpOption) -> Option<(Declared, bool)> {
-        let numbers = &mut self.directions[now.from].numbers;
+    /// Returns the mapping of an option, and whether it ends the data.
+    fn declared(
+        &mut self,
+        current: &CurrentSegment,
+        option: &MptcpOption,
+    ) -> Option<(Declared, bool)> {
+        let numbers = &mut self.directions[current.from].numbers;
         match option {
             MptcpOption::Dss(Dss {
                 mapping: Some(mapping),
@@ -182,9 +191,9 @@ impl Connection {
         }
     }
 
-    /// A mapping is told; one that is summed up already goes on.
-    fn begin_sum(&mut self, now: &Now, declared: Declared, data_fin: bool) {
-        let flow = &mut self.flows[now.subflow as usize][now.from];
+    /// Begins to sum up a mapping, unless that is under way.
+    fn begin_sum(&mut self, current: &CurrentSegment, declared: Declared, data_fin: bool) {
+        let flow = &mut self.flows[current.subflow as usize][current.from];
         let start = flow.origin.read_mapped(declared.subflow_sequence);
         let end = start + Number::from(declared.bytes) - Number::from(data_fin);
         let sums = &mut flow.rare().sums;
@@ -198,19 +207,19 @@ impl Connection {
     }
 }
 
-fn tell(now: &Now, declared: Declared) -> Event {
+fn wrong(current: &CurrentSegment, declared: Declared) -> Event {
     let Declared {
         data_sequence,
         bytes,
         checksum,
         ..
     } = declared;
-    now.event(
+    current.event(
         "checksum_wrong",
         format!(
             "checksum 0x{checksum:04x} of the {} is wrong: of {bytes} bytes from data sequence \
              number {data_sequence} on",
-            name(now.from)
+            name(current.from)
         ),
     )
 }

@@ -1,17 +1,17 @@
-//! How a connection ends.
+//! End of a connection.
 
+use super::current_segment::{CurrentSegment, name};
 use super::flow::Flow;
-use super::now::{Now, name};
 use super::ranges::Number;
 use crate::{Ends, Event, Nanos};
 
-/// How a connection ended, as far as it was captured.
+/// End of a connection, as far as it was captured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum DataEnd {
-    /// Both ends sent their DATA_FIN (RFC 8684, section 3.3.3).
+    /// The DATA_FIN of both ends is acknowledged (RFC 8684, section 3.3.3).
     DataFin,
-    /// Both ends sent their FIN on every subflow, and not both a DATA_FIN: plain TCP, or after
-    /// fallback.
+    /// Both ends sent their FIN on every subflow, and not both DATA_FINs are acknowledged: plain
+    /// TCP, after fallback, or without the last DATA_ACK.
     Fin,
     /// An end sent MP_FASTCLOSE (RFC 8684, section 3.5).
     FastClose,
@@ -34,39 +34,54 @@ pub(super) struct DataFin {
 }
 
 impl DataFin {
-    /// A DATA_FIN is seen, and told if it is the first.
+    /// Takes a DATA_FIN. Adds an event for the first.
     #[cold]
-    pub(super) fn send(&mut self, now: &Now, number: Number, events: &mut Vec<Event>) {
+    pub(super) fn send(
+        &mut self,
+        current: &CurrentSegment,
+        number: Number,
+        events: &mut Vec<Event>,
+    ) {
         if self.at.is_some() {
             return;
         }
-        self.at = Some(now.at);
+        self.at = Some(current.at);
         self.number = Some(number);
         let text = format!(
             "DATA_FIN of the {} at data sequence {number}",
-            name(now.from)
+            name(current.from)
         );
-        events.push(now.event("data_fin", text));
+        events.push(current.event("data_fin", text));
     }
 
-    /// Data before `number` is acknowledged; that is told if the DATA_FIN is among it, and was not.
+    /// Takes a DATA_ACK of `number`. Adds an event if it is the first to cover the DATA_FIN.
     #[inline]
-    pub(super) fn acknowledge(&mut self, now: &Now, number: Number, events: &mut Vec<Event>) {
+    pub(super) fn acknowledge(
+        &mut self,
+        current: &CurrentSegment,
+        number: Number,
+        events: &mut Vec<Event>,
+    ) {
         if self.acknowledged_at.is_none() && self.number.is_some_and(|fin| fin < number) {
-            self.tell_acknowledged(now, number, events);
+            self.report_acknowledged(current, number, events);
         }
     }
 
     #[cold]
-    fn tell_acknowledged(&mut self, now: &Now, number: Number, events: &mut Vec<Event>) {
-        self.acknowledged_at = Some(now.at);
-        let of = name(now.from.other());
+    fn report_acknowledged(
+        &mut self,
+        current: &CurrentSegment,
+        number: Number,
+        events: &mut Vec<Event>,
+    ) {
+        self.acknowledged_at = Some(current.at);
+        let of = name(current.from.other());
         let text = format!("DATA_FIN of the {of} acknowledged by DATA_ACK {number}");
-        events.push(now.event("data_fin_acknowledged", text));
+        events.push(current.event("data_fin_acknowledged", text));
     }
 }
 
-/// How a connection of these subflows ended.
+/// Returns how a connection of these subflows ended.
 pub(super) fn end(flows: &[Ends<Flow>], data_fins: bool, fast_closed: bool) -> DataEnd {
     if fast_closed {
         return DataEnd::FastClose;
@@ -74,7 +89,7 @@ pub(super) fn end(flows: &[Ends<Flow>], data_fins: bool, fast_closed: bool) -> D
     if data_fins {
         return DataEnd::DataFin;
     }
-    // One that was never answered, or not at all after its handshake, keeps nothing open.
+    // A subflow without answer, or unused after its handshake, keeps nothing open.
     let mut used = flows
         .iter()
         .filter(|flows| flows.client.used || flows.server.used)
@@ -101,7 +116,7 @@ pub(super) fn end(flows: &[Ends<Flow>], data_fins: bool, fast_closed: bool) -> D
 mod tests {
     use super::*;
 
-    /// A subflow whose client and server sent of "fr" what is named: FIN, RST; "u" for anything.
+    /// Creates a subflow whose ends sent "f" FIN, "r" RST; "u" anything.
     fn subflow(client: &str, server: &str) -> Ends<Flow> {
         let sent = Ends { client, server };
         Ends::of(|side| {

@@ -1,18 +1,23 @@
-//! How subflows begin and end, and with them the connection.
+//! Begin and end of subflows, and with them of the connection.
 
 use super::closing::{self, DataEnd};
-use super::now::{Now, name};
+use super::current_segment::{CurrentSegment, name};
 use super::{Connection, Flow};
-use crate::{Ends, Event, Segment, Side, Verdict};
+use crate::{Ends, Event, Segment, Verdict};
 
 impl Connection {
-    /// SYN, FIN and RST.
+    /// Takes SYN, FIN and RST.
     #[cold]
-    pub(super) fn take_control(&mut self, now: &Now, segment: &Segment, events: &mut Vec<Event>) {
+    pub(super) fn take_control(
+        &mut self,
+        current: &CurrentSegment,
+        segment: &Segment,
+        events: &mut Vec<Event>,
+    ) {
         let flags = segment.flags;
-        let flows = &mut self.flows[now.subflow as usize];
+        let flows = &mut self.flows[current.subflow as usize];
         let was_over = is_over(flows);
-        let (own, other) = flows.pair_mut(now.from);
+        let (own, other) = flows.pair_mut(current.from);
         if flags.syn {
             own.origin.set_initial(segment.sequence);
             if flags.ack {
@@ -20,43 +25,43 @@ impl Connection {
                 other.origin.set_initial(initial);
             }
             if let Some(bytes) = segment.options.max_segment_bytes {
-                self.directions[now.from.other()].window.set_segment(bytes);
+                self.directions[current.from.other()]
+                    .window
+                    .set_segment(bytes);
             }
         }
         if flags.fin && !own.fin {
             own.fin = true;
-            events.push(now.event("fin", format!("FIN of the {}", name(now.from))));
-            self.directions[now.from].is_complete |= self.plain;
+            events.push(current.event("fin", format!("FIN of the {}", name(current.from))));
+            self.directions[current.from].is_complete |= self.plain;
         }
         own.reset |= flags.rst;
         if !was_over && is_over(flows) {
             let text = if flags.rst {
-                format!("the subflow is closed by RST of the {}", name(now.from))
+                format!("the subflow is closed by RST of the {}", name(current.from))
             } else {
                 "the subflow is closed: both ends sent FIN".to_owned()
             };
-            events.push(now.event("subflow_closed", text));
+            events.push(current.event("subflow_closed", text));
             self.is_closing = true;
         }
     }
 
-    /// MP_FASTCLOSE.
+    /// Takes a MP_FASTCLOSE.
     #[cold]
-    pub(super) fn take_fast_close(&mut self, now: &Now) {
-        self.fast_closed.get_or_insert(now.at);
+    pub(super) fn take_fast_close(&mut self, current: &CurrentSegment) {
+        self.fast_closed.get_or_insert(current.at);
         self.is_closing = true;
     }
 
-    /// Something was seen that may have ended the connection: tells once that it is over, if it is.
+    /// Adds an event, once, if the connection is over.
     #[cold]
-    pub(super) fn tell_closed(&mut self, now: &Now, events: &mut Vec<Event>) {
+    pub(super) fn report_closed(&mut self, current: &CurrentSegment, events: &mut Vec<Event>) {
         self.is_closing = false;
         if self.is_closed {
             return;
         }
-        let acknowledged = Ends::of(|side| self.directions[side].fin.acknowledged_at.is_some());
-        let end = self.end_given(acknowledged.client && acknowledged.server);
-        let how = match end {
+        let how = match self.end() {
             DataEnd::Open => return,
             DataEnd::DataFin => "the DATA_FIN of both ends is acknowledged",
             DataEnd::Fin => "both ends sent FIN",
@@ -65,34 +70,36 @@ impl Connection {
         };
         self.is_closed = true;
         let text = format!("the connection is closed: {how}");
-        let mut event = now.event("connection_closed", text);
+        let mut event = current.event("connection_closed", text);
         event.subflow = None;
         events.push(event);
     }
 
-    /// How the connection ended.
+    /// Returns how the connection ended.
     pub(super) fn end(&self) -> DataEnd {
-        let fins = Ends::of(|side: Side| self.directions[side].fin.at.is_some());
-        self.end_given(fins.client && fins.server)
-    }
-
-    fn end_given(&self, data_fins: bool) -> DataEnd {
+        let fins = Ends::of(|side| self.directions[side].fin.acknowledged_at.is_some());
+        let data_fins = fins.client && fins.server;
         closing::end(&self.flows, data_fins, self.fast_closed.is_some())
     }
 
-    /// A segment was sent again because time ran out.
+    /// Adds an event for a retransmission by timeout, the first since an acknowledgement.
     #[cold]
-    pub(super) fn tell_timeout(&mut self, now: &Now, verdict: &Verdict, events: &mut Vec<Event>) {
-        let flow = &mut self.flows[now.subflow as usize][now.from];
+    pub(super) fn report_timeout(
+        &mut self,
+        current: &CurrentSegment,
+        verdict: &Verdict,
+        events: &mut Vec<Event>,
+    ) {
+        let flow = &mut self.flows[current.subflow as usize][current.from];
         if !std::mem::replace(&mut flow.timed_out, true) {
             let sequence = verdict.sequence;
             let text = format!("retransmission timeout: sequence {sequence} is sent again");
-            events.push(now.event("timeout", text));
+            events.push(current.event("timeout", text));
         }
     }
 }
 
-/// Whether a subflow is over: both ends sent FIN, or one RST.
+/// Returns whether a subflow is over: both ends sent FIN, or one RST.
 fn is_over(flows: &Ends<Flow>) -> bool {
     flows.client.fin && flows.server.fin || flows.client.reset || flows.server.reset
 }

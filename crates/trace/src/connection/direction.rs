@@ -1,14 +1,14 @@
-//! What one end of a connection sent, at the level of data.
+//! Data of one end of a connection.
 
-use super::carried::Carried;
 use super::closing::DataFin;
+use super::coverage::Coverage;
+use super::current_segment::CurrentSegment;
 use super::flow::Flow;
-use super::moves::Moves;
-use super::now::Now;
+use super::gaps::DataGaps;
 use super::numbers::Numbers;
+use super::path_switches::PathSwitches;
 use super::ranges::{BOUND, Number};
 use super::round_trips::RoundTrips;
-use super::silence::Pace;
 use super::window::{Change, Window};
 use crate::{DataVerdict, Event, Nanos};
 
@@ -16,22 +16,22 @@ use crate::{DataVerdict, Event, Nanos};
 #[derive(Clone, Debug)]
 pub(super) struct Direction {
     pub(super) numbers: Numbers,
-    pub(super) carried: Carried,
+    pub(super) coverage: Coverage,
     /// After the highest byte of data that was seen.
     pub(super) sent_to: Number,
     /// After the highest byte that a DATA_ACK covers.
     pub(super) acknowledged: Number,
     pub(super) trips: RoundTrips,
     pub(super) window: Window,
-    pub(super) pace: Pace,
-    pub(super) moves: Moves,
+    pub(super) gaps: DataGaps,
+    pub(super) path_switches: PathSwitches,
     pub(super) fin: DataFin,
     /// There is no data to come: the DATA_FIN was seen, of plain TCP the FIN.
     pub(super) is_complete: bool,
     pub(super) totals: Totals,
 }
 
-/// Sums over all that one end sent.
+/// Sums over the segments of one end.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Totals {
     pub(super) packets: u64,
@@ -41,19 +41,21 @@ pub(super) struct Totals {
     pub(super) won_bytes: u64,
     pub(super) late_bytes: u64,
     pub(super) late_extent_bytes: u64,
+    pub(super) checksums_verified: u64,
+    pub(super) checksums_wrong: u64,
 }
 
 impl Default for Direction {
     fn default() -> Self {
         Self {
             numbers: Numbers::default(),
-            carried: Carried::default(),
+            coverage: Coverage::default(),
             sent_to: -BOUND,
             acknowledged: -BOUND,
             trips: RoundTrips::default(),
             window: Window::default(),
-            pace: Pace::default(),
-            moves: Moves::default(),
+            gaps: DataGaps::default(),
+            path_switches: PathSwitches::default(),
             fin: DataFin::default(),
             is_complete: false,
             totals: Totals::default(),
@@ -62,11 +64,11 @@ impl Default for Direction {
 }
 
 impl Direction {
-    /// Data of `[start, end)` is seen for the first time, on the subflow of `flow`.
+    /// Takes new data of `[start, end)`, on the subflow of `flow`.
     #[inline(always)]
     pub(super) fn send(
         &mut self,
-        now: &Now,
+        current: &CurrentSegment,
         flow: &mut Flow,
         (start, end): (Number, Number),
         verdict: &mut DataVerdict,
@@ -77,18 +79,18 @@ impl Direction {
         verdict.new_data_bytes += bytes as u32;
         if start >= self.sent_to {
             self.sent_to = end;
-            self.trips.send(end, now.at);
-            self.note_window(now.at);
+            self.trips.send(end, current.at);
+            self.note_window(current.at);
         } else {
             self.totals.late_bytes += bytes;
             let extent = (self.sent_to - start) as u64;
             self.totals.late_extent_bytes = self.totals.late_extent_bytes.max(extent);
         }
-        self.pace.send(now, self.trips.smoothed_ns, events);
-        flow.send_new(now, bytes);
+        self.gaps.send(current, self.trips.smoothed_ns, events);
+        flow.send_new(current, bytes);
     }
 
-    /// What a first data sequence number is taken for where the initial one is unknown.
+    /// Returns the count of a first data sequence number where the initial one is unknown.
     #[inline]
     pub(super) fn next_number(&self) -> Number {
         if self.sent_to > -BOUND {
@@ -98,11 +100,11 @@ impl Direction {
         }
     }
 
-    /// Data before `number` is acknowledged by the segment, which grants `window` from there on.
+    /// Takes a DATA_ACK of `number`, in a segment that grants `window` from there on.
     #[inline(always)]
     pub(super) fn acknowledge(
         &mut self,
-        now: &Now,
+        current: &CurrentSegment,
         number: Number,
         window: Option<u64>,
         verdict: &mut DataVerdict,
@@ -111,22 +113,22 @@ impl Direction {
         verdict.data_acknowledgement = Some(number);
         if number > self.acknowledged {
             self.acknowledged = number;
-            verdict.data_rtt = self.trips.acknowledge(number, now.at);
+            verdict.data_rtt = self.trips.acknowledge(number, current.at);
             if number >= self.sent_to {
-                self.pace.acknowledge_all(now.at);
-                self.fin.acknowledge(now, number, events);
+                self.gaps.acknowledge_all(current.at);
+                self.fin.acknowledge(current, number, events);
             }
         }
         if let Some(window) = window {
             let change = self.window.grant(number, window, self.acknowledged);
             if change != Change::Nothing {
-                self.note_window(now.at);
-                tell_window(now, window, change, events);
+                self.note_window(current.at);
+                report_window(current, window, change, events);
             }
         }
     }
 
-    /// Looks whether the window limits.
+    /// Notes whether the window limits.
     #[inline]
     pub(super) fn note_window(&mut self, at: Nanos) {
         self.window.note(at, self.sent_to, self.is_complete);
@@ -134,18 +136,18 @@ impl Direction {
 }
 
 #[inline]
-fn tell_window(now: &Now, bytes: u64, change: Change, events: &mut Vec<Event>) {
+fn report_window(current: &CurrentSegment, bytes: u64, change: Change, events: &mut Vec<Event>) {
     if matches!(change, Change::Closed | Change::Opened) {
-        tell(now, bytes, events);
+        report_change(current, bytes, events);
     }
 }
 
 #[cold]
-fn tell(now: &Now, bytes: u64, events: &mut Vec<Event>) {
+fn report_change(current: &CurrentSegment, bytes: u64, events: &mut Vec<Event>) {
     events.push(if bytes == 0 {
-        now.event("zero_window", "the window is closed".to_owned())
+        current.event("zero_window", "the window is closed".to_owned())
     } else {
-        now.event(
+        current.event(
             "window_opened",
             format!("the window opens to {bytes} bytes"),
         )

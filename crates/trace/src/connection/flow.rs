@@ -1,11 +1,11 @@
-//! What one end sent on one subflow, at the level of data.
+//! Data of one end on one subflow.
 
 use super::checksum::Sum;
+use super::current_segment::CurrentSegment;
 use super::mapping::Mapped;
-use super::moves::Share;
-use super::now::Now;
 use super::origin::Origin;
-use super::ranges::{BOUND, Held, Number, Ranges};
+use super::path_switches::Share;
+use super::ranges::{BOUND, Number, Occupancy, Ranges};
 use super::series::Series;
 use crate::{Nanos, Segment};
 
@@ -26,18 +26,19 @@ pub(super) const MAX_RARE_RANGES: usize = 256;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Flow {
     pub(super) origin: Origin,
-    /// What is added to a number of the subflow to have the data sequence number.
+    /// Difference of the data sequence number from the subflow's number.
     mappings: Ranges<Number>,
-    /// From where on the subflow's own sequence and acknowledgements tell those of data, with what
-    /// is added to them: plain TCP, and after fallback (RFC 8684, section 3.7).
+    /// Number from which on the subflow's own sequence and acknowledgements are those of data, and
+    /// the difference: plain TCP, and after fallback (RFC 8684, section 3.7).
     pub(super) infinite: Option<(Number, Number)>,
     /// After the last number that was sent with a mapping.
     pub(super) sent_to: Number,
-    /// What the other end acknowledged on this subflow: before this number.
+    /// Highest cumulative acknowledgement on this subflow.
     pub(super) acknowledged: Number,
     pub(super) reinjected_bytes: u64,
     pub(super) new_data_bytes: u64,
-    /// Of them, those in the present period of [`moves`](super::moves), and when they began.
+    /// Of them, those in the present period of [`path_switches`](super::path_switches), and when they
+    /// began.
     pub(super) period_bytes: u64,
     pub(super) period_first: (Nanos, u64),
     pub(super) last_new_at: Nanos,
@@ -50,17 +51,17 @@ pub(super) struct Flow {
     rare: Option<Box<Rare>>,
 }
 
-/// What few subflows need.
+/// State that few subflows need.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rare {
-    /// Sent, and not known what data it is.
+    /// Numbers that were sent and have no mapping.
     unmapped: Ranges<()>,
     /// Bytes that were in `unmapped` and were forgotten.
     lost_bytes: u64,
     /// A mapping came since `unmapped` was looked through.
     look_again: bool,
-    /// Data that was carried before, with what is added to have its data sequence number: copies
-    /// of what other subflows carried first, and what this one carries a second time.
+    /// Data that was carried before, with the difference of its data sequence number: copies of
+    /// data that other subflows carried first, or that this one carries a second time.
     copies: Ranges<Number>,
     pub(super) series: Option<Series>,
     pub(super) sums: Vec<Sum>,
@@ -77,8 +78,8 @@ impl Flow {
         }
     }
 
-    /// The subflow's numbers are those of data from here on, or where nothing was mapped yet, from
-    /// the beginning.
+    /// Takes the subflow's numbers as those of data from here on, or where nothing was mapped yet,
+    /// from the beginning.
     pub(super) fn fall_back(&mut self) {
         if self.infinite.is_none() {
             let (from, shift) = self
@@ -96,8 +97,8 @@ impl Flow {
         self.map((from, BOUND), shift);
     }
 
-    /// Maps `[start, end)` where it is not mapped yet: a mapping once told stays (RFC 8684, section
-    /// 3.3.1). Whether all of it is mapped so now.
+    /// Maps `[start, end)` where it is not mapped yet: a mapping once seen stays (RFC 8684, section
+    /// 3.3.1). Returns whether all of it has this mapping.
     #[inline]
     pub(super) fn map(&mut self, (start, end): (Number, Number), shift: Number) -> bool {
         if self.rare.is_some() || !self.mappings.append(start, end, shift) {
@@ -122,8 +123,8 @@ impl Flow {
         let mut at = start;
         let mut all = true;
         while at < end {
-            let (to, held) = self.mappings.claim(at, end, shift);
-            all &= matches!(held, Held::Free) || held == Held::By(shift);
+            let (to, prior) = self.mappings.claim(at, end, shift);
+            all &= matches!(prior, Occupancy::Free) || prior == Occupancy::Taken(shift);
             at = to;
         }
         self.forget_mappings();
@@ -133,8 +134,8 @@ impl Flow {
         all
     }
 
-    /// What is added to `[start, end)` if that is one number, as it usually is: the segment has a
-    /// mapping of it, or the subflow's numbers are those of data.
+    /// Returns the shift of `[start, end)` if there is one for all of it, as usual: the segment has
+    /// its mapping, or the subflow's numbers are those of data.
     #[inline]
     pub(super) fn shift_of(
         &self,
@@ -153,25 +154,25 @@ impl Flow {
         }
     }
 
-    /// What is added to the number `at`, and up to where.
+    /// Returns the end of the mapping of the number `at`, and its shift.
     #[inline]
     pub(super) fn mapped(&self, at: Number) -> Option<(Number, Number)> {
         let range = self.mappings.get(at)?;
         Some((range.end, range.value))
     }
 
-    /// Where the next mapping after `at` begins.
+    /// Returns where the next mapping after `at` begins.
     fn next_mapping(&self, at: Number) -> Option<Number> {
         Some(self.mappings.from(at)?.start)
     }
 
-    /// Keeps what has no mapping in `[start, end)`, up to the number that is returned.
+    /// Keeps numbers of `[start, end)` without mapping, up to the number that is returned.
     #[cold]
     pub(super) fn keep_unmapped(&mut self, start: Number, end: Number) -> Number {
         let (mut at, mut to) = (start, end);
         // Until the origin is known numbers of data and of mappings do not compare.
         if self.origin.is_known() {
-            // What was mapped once and forgotten since will not be mapped again.
+            // A mapping that was forgotten will not come again.
             at = at.max(self.mappings.floor());
             to = self.next_mapping(start).map_or(end, |next| end.min(next));
         }
@@ -185,13 +186,13 @@ impl Flow {
         to
     }
 
-    /// Whether data may have found its mapping.
+    /// Returns whether unmapped data may have a mapping now.
     #[inline]
     pub(super) fn must_look_again(&self) -> bool {
         self.rare.as_ref().is_some_and(|rare| rare.look_again)
     }
 
-    /// All that has no mapping; what still has none is to be kept again.
+    /// Takes all numbers without mapping; those that still have none are to be kept again.
     pub(super) fn take_unmapped(&mut self) -> Ranges<()> {
         let Some(rare) = &mut self.rare else {
             return Ranges::default();
@@ -200,29 +201,29 @@ impl Flow {
         std::mem::take(&mut rare.unmapped)
     }
 
-    /// Bytes that have no mapping.
+    /// Returns the bytes without mapping.
     pub(super) fn unmapped_bytes(&self) -> u64 {
         self.rare
             .as_ref()
             .map_or(0, |rare| rare.lost_bytes + rare.unmapped.sum())
     }
 
-    /// Notes that `[start, end)` carries what was carried before, up to the number that is
-    /// returned; whether it is the first time that this subflow sends these numbers.
+    /// Notes that `[start, end)` is a copy, up to the number that is returned. Returns whether this
+    /// subflow sends these numbers for the first time, too.
     pub(super) fn copy(&mut self, start: Number, end: Number, shift: Number) -> (Number, bool) {
         let copies = &mut self.rare.get_or_insert_default().copies;
-        let (end, held) = copies.claim(start, end, shift);
+        let (end, prior) = copies.claim(start, end, shift);
         copies.forget(start, MAX_RARE_RANGES, MAX_RARE_RANGES);
-        (end, held == Held::Free)
+        (end, prior == Occupancy::Free)
     }
 
-    /// Whether there are copies.
+    /// Returns whether there are copies.
     #[inline]
     pub(super) fn has_copies(&self) -> bool {
         self.rare.as_ref().is_some_and(|rare| rare.copies.len() > 0)
     }
 
-    /// The first copies in `[start, end)`, with what is added to have their data sequence.
+    /// Returns the first copies in `[start, end)`, and their shift.
     pub(super) fn copies_within(
         &self,
         (start, end): (Number, Number),
@@ -232,7 +233,7 @@ impl Flow {
         (start < end).then_some((start, end, range.value))
     }
 
-    /// What it carried of a period's new data; the next period begins.
+    /// Takes its share of a period's new data; the next period begins.
     pub(super) fn take_share(&mut self, subflow: u32) -> Share {
         Share {
             subflow,
@@ -242,29 +243,29 @@ impl Flow {
         }
     }
 
-    /// New data is sent.
+    /// Counts new data.
     #[inline]
-    pub(super) fn send_new(&mut self, now: &Now, bytes: u64) {
+    pub(super) fn send_new(&mut self, current: &CurrentSegment, bytes: u64) {
         if self.period_bytes == 0 {
-            self.period_first = (now.at, now.frame);
+            self.period_first = (current.at, current.frame);
         }
         self.period_bytes += bytes;
         self.new_data_bytes += bytes;
-        self.last_new_at = now.at;
+        self.last_new_at = current.at;
     }
 
-    /// What few subflows need, made where it is not there.
+    /// Returns the state that few subflows need, and creates it where it is missing.
     pub(super) fn rare(&mut self) -> &mut Rare {
         self.rare.get_or_insert_default()
     }
 
-    /// The same, where it is there.
+    /// Returns that state where it exists.
     pub(super) fn rare_if_any(&mut self) -> Option<&mut Rare> {
         self.rare.as_deref_mut()
     }
 
-    /// Learns from a mapping that stands beside data where the numbers begin. An infinite one
-    /// begins with the data.
+    /// Learns the origin of the numbers from a mapping beside data. An infinite one begins with the
+    /// data.
     #[cold]
     pub(super) fn learn_origin(
         &mut self,
@@ -280,7 +281,7 @@ impl Flow {
         }
     }
 
-    /// Adds to all numbers so far what they were wrong by.
+    /// Corrects all numbers so far.
     fn correct(&mut self, by: Number) {
         self.acknowledged = (self.acknowledged + by).clamp(-BOUND, BOUND);
         if let Some(rare) = &mut self.rare {

@@ -3,41 +3,41 @@
 use mptcplab_wire::option::{Capable, Dss};
 
 use super::Connection;
-use super::now::Now;
+use super::current_segment::CurrentSegment;
 use super::ranges::Number;
 use crate::{DataVerdict, Event, Segment};
 
-/// Numbers of a subflow from `start` to before `end`, and what is added to have their data
-/// sequence.
+/// Numbers of a subflow from `start` to before `end`, and the difference of their data sequence
+/// numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Mapped {
     pub(super) start: Number,
     pub(super) end: Number,
     pub(super) shift: Number,
-    /// Nothing else was told of any of them before.
+    /// None of them was mapped otherwise before.
     pub(super) alone: bool,
 }
 
 impl Connection {
-    /// A DSS, in a segment that grants `window`; where it maps what of this subflow.
+    /// Takes a DSS, in a segment that grants `window`. Returns its mapping.
     #[inline(never)]
     pub(super) fn take_dss(
         &mut self,
-        now: &Now,
+        current: &CurrentSegment,
         segment: &Segment,
         dss: &Dss,
         window: Option<u64>,
         found: &mut DataVerdict,
         events: &mut Vec<Event>,
     ) -> Option<Mapped> {
-        let (direction, other) = self.directions.pair_mut(now.from);
+        let (direction, other) = self.directions.pair_mut(current.from);
         if let Some(number) = dss.acknowledgement
             && segment.flags.ack
             && !segment.flags.rst
             && let Some(number) = other.numbers.read(number, 1)
         {
             let before = other.fin.acknowledged_at;
-            other.acknowledge(now, number, window, found, events);
+            other.acknowledge(current, number, window, found, events);
             self.is_closing |= other.fin.acknowledged_at != before;
         }
         let mapping = dss.mapping.as_ref()?;
@@ -46,11 +46,11 @@ impl Connection {
         let mut bytes = Number::from(mapping.bytes);
         if dss.data_fin && bytes > 0 {
             bytes -= 1;
-            direction.fin.send(now, data + bytes, events);
+            direction.fin.send(current, data + bytes, events);
             direction.is_complete = true;
-            direction.note_window(now.at);
+            direction.note_window(current.at);
         }
-        let flow = &mut self.flows[now.subflow as usize][now.from];
+        let flow = &mut self.flows[current.subflow as usize][current.from];
         let start = flow.origin.read_mapped(mapping.subflow_sequence);
         let (end, shift) = (start + bytes, data - start);
         if !flow.origin.is_known() && segment.payload_bytes > 0 {
@@ -65,7 +65,7 @@ impl Connection {
         }
         let alone = flow.map((start, end), shift);
         if flow.must_look_again() {
-            self.place_unmapped(now, events);
+            self.place_unmapped(current, events);
         }
         Some(Mapped {
             start,
@@ -75,11 +75,15 @@ impl Connection {
         })
     }
 
-    /// MP_CAPABLE with data maps the first of it (RFC 8684, section 3.1).
+    /// Takes a MP_CAPABLE with data, which maps the first of it (RFC 8684, section 3.1).
     #[cold]
-    pub(super) fn take_first_mapping(&mut self, now: &Now, capable: &Capable) -> Option<Mapped> {
+    pub(super) fn take_first_mapping(
+        &mut self,
+        current: &CurrentSegment,
+        capable: &Capable,
+    ) -> Option<Mapped> {
         let bytes = Number::from(capable.data_bytes.filter(|bytes| *bytes > 0)?);
-        let flow = &mut self.flows[now.subflow as usize][now.from];
+        let flow = &mut self.flows[current.subflow as usize][current.from];
         let (start, end, shift) = (1, 1 + bytes, 0);
         let alone = flow.map((start, end), shift);
         Some(Mapped {

@@ -1,4 +1,4 @@
-//! Data sequence numbers, told in 8 bytes or in 4, counted without wrapping.
+//! Data sequence numbers of 8 bytes or of 4, counted without wrapping.
 
 use mptcplab_wire::option::DataNumber;
 
@@ -11,11 +11,11 @@ pub(super) struct Numbers {
     /// Number 0 on the wire.
     base: u64,
     known: Known,
-    /// What was read last: where a number of 4 bytes is looked for.
+    /// The number that was read last: one of 4 bytes is near it.
     near: Number,
 }
 
-/// How much of the base is known.
+/// Known part of the base.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Known {
     #[default]
@@ -26,7 +26,7 @@ enum Known {
 }
 
 impl Numbers {
-    /// Tells the initial number. Once numbers were counted from another one it comes too late.
+    /// Sets the initial number. Once numbers were counted from another one it comes too late.
     pub(super) fn set_initial(&mut self, initial: u64) {
         if self.known == Known::Nothing {
             self.base = initial;
@@ -34,8 +34,8 @@ impl Numbers {
         }
     }
 
-    /// The count that `number` means: of 4 bytes the one closest to the number before. The first
-    /// number of all means `first` where the initial one is unknown. `None` beyond ±[`BOUND`].
+    /// Returns the count of `number`: of 4 bytes the one closest to the number before. The first
+    /// number of all counts as `first` where the initial one is unknown. `None` beyond ±[`BOUND`].
     #[inline]
     pub(super) fn read(&mut self, number: DataNumber, first: Number) -> Option<Number> {
         if self.known != Known::All {
@@ -78,7 +78,7 @@ impl Numbers {
         self.near = count;
     }
 
-    /// The 8 bytes on the wire of a count, where they are known.
+    /// Returns the 8 bytes on the wire of a count, where they are known.
     pub(super) fn wire(&self, count: Number) -> Option<u64> {
         (self.known == Known::All).then(|| self.base.wrapping_add(count as u64))
     }

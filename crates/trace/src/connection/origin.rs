@@ -1,4 +1,4 @@
-//! Where the sequence numbers of a subflow begin, which mappings count from.
+//! Origin of a subflow's sequence numbers, from which mappings count.
 
 use super::ranges::{BOUND, Number};
 
@@ -13,7 +13,7 @@ pub(super) struct Origin {
     /// Number 0 on the wire.
     zero: u32,
     known: Known,
-    /// What was read last: other numbers are looked for around it.
+    /// The number that was read last: others are near it.
     near: Number,
 }
 
@@ -33,7 +33,7 @@ enum Known {
 }
 
 impl Origin {
-    /// Tells the initial sequence number; once numbers were seen it comes too late.
+    /// Sets the initial sequence number; once numbers were seen it comes too late.
     pub(super) fn set_initial(&mut self, initial: u32) {
         if matches!(self.known, Known::Nothing | Known::All) && self.near <= 1 {
             self.zero = initial;
@@ -41,7 +41,7 @@ impl Origin {
         }
     }
 
-    /// If numbers were counted, they were counted right.
+    /// Accepts the numbers that were counted, if any, as right.
     pub(super) fn accept(&mut self) {
         if self.known != Known::Nothing {
             self.known = Known::All;
@@ -52,7 +52,7 @@ impl Origin {
         self.known == Known::All
     }
 
-    /// The count of a sequence number.
+    /// Returns the count of a sequence number.
     #[inline]
     pub(super) fn read(&mut self, sequence: u32) -> Number {
         if self.known == Known::Nothing {
@@ -64,7 +64,7 @@ impl Origin {
         self.near
     }
 
-    /// The count of a subflow sequence number of a mapping.
+    /// Returns the count of a subflow sequence number of a mapping.
     #[inline]
     pub(super) fn read_mapped(&self, subflow_sequence: u32) -> Number {
         match self.known {
@@ -77,8 +77,8 @@ impl Origin {
         }
     }
 
-    /// Data of `data`, as read, stands in a segment with the mapping of `mapped`. Where that leaves
-    /// one possibility it becomes known; returned is what must be added to earlier counts.
+    /// Learns from data of `data`, as read, in a segment with the mapping of `mapped`. Where that
+    /// leaves one possibility the origin becomes known. Returns the correction of earlier counts.
     pub(super) fn learn(
         &mut self,
         data: (Number, Number),
@@ -86,7 +86,7 @@ impl Origin {
     ) -> Option<Number> {
         let (mut low, mut high) = (mapped.0 - data.0, mapped.1 - data.1);
         if low > high {
-            // More data than the mapping has: it tells nothing.
+            // More data than the mapping has: it shows nothing.
             return None;
         }
         match self.known {
@@ -107,7 +107,7 @@ impl Origin {
     }
 }
 
-/// The number at `distance` on the wire from `near`, in the direction that is shorter.
+/// Returns the number at `distance` on the wire from `near`, in the shorter direction.
 #[inline]
 fn closest(distance: u32, near: Number) -> Number {
     (near + Number::from(distance as i32)).clamp(-BOUND, BOUND)

@@ -17,13 +17,13 @@ pub(super) struct Range<V> {
     pub(super) value: V,
 }
 
-/// What a part of the line held when it was asked for.
+/// State of a part of the line before it was claimed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Held<V> {
-    /// Nothing.
+pub(super) enum Occupancy<V> {
+    /// It had none.
     Free,
-    /// This.
-    By(V),
+    /// It had this value.
+    Taken(V),
     /// It lies before what is remembered.
     Forgotten,
 }
@@ -47,27 +47,27 @@ impl<V> Default for Ranges<V> {
 }
 
 impl<V: Copy + PartialEq> Ranges<V> {
-    /// How many ranges there are.
+    /// Returns the number of ranges.
     pub(super) fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// The last range.
+    /// Returns the last range.
     pub(super) fn last(&self) -> Option<Range<V>> {
         self.list.back().copied()
     }
 
-    /// Before this number nothing is remembered.
+    /// Returns the number before which nothing is remembered.
     pub(super) fn floor(&self) -> Number {
         self.floor
     }
 
-    /// All ranges.
+    /// Iterates over all ranges.
     pub(super) fn iter(&self) -> impl Iterator<Item = Range<V>> {
         self.list.iter().copied()
     }
 
-    /// How many numbers have a value.
+    /// Returns how many numbers have a value.
     pub(super) fn sum(&self) -> u64 {
         self.iter()
             .map(|range| (range.end - range.start) as u64)
@@ -83,20 +83,20 @@ impl<V: Copy + PartialEq> Ranges<V> {
         self.floor = self.floor.saturating_add(by);
     }
 
-    /// The range that holds `at`.
+    /// Returns the range that holds `at`.
     #[inline]
     pub(super) fn get(&self, at: Number) -> Option<Range<V>> {
         let range = self.list.get(self.position(at))?;
         (range.start <= at).then_some(*range)
     }
 
-    /// The first range that ends after `at`.
+    /// Returns the first range that ends after `at`.
     pub(super) fn from(&self, at: Number) -> Option<Range<V>> {
         self.list.get(self.position(at)).copied()
     }
 
-    /// Gives `[start, end)`, not empty, the `value` if it follows all that has one, as it usually
-    /// does. Whether it did.
+    /// Gives `[start, end)`, not empty, the `value` if it follows all other ranges, as it usually
+    /// does. Returns whether it did.
     #[inline]
     pub(super) fn append(&mut self, start: Number, end: Number, value: V) -> bool {
         match self.list.back_mut() {
@@ -113,31 +113,31 @@ impl<V: Copy + PartialEq> Ranges<V> {
         }
     }
 
-    /// Gives `[start, end)`, not empty, the `value` as far as nothing has one: up to the number
-    /// that is returned with what was there before. The caller asks again for the rest.
+    /// Gives `[start, end)`, not empty, the `value` up to the number that is returned, if that part
+    /// is free. Returns the part's state before, too. The caller claims the rest again.
     #[inline(never)]
-    pub(super) fn claim(&mut self, start: Number, end: Number, value: V) -> (Number, Held<V>) {
+    pub(super) fn claim(&mut self, start: Number, end: Number, value: V) -> (Number, Occupancy<V>) {
         if self.append(start, end, value) {
-            return (end, Held::Free);
+            return (end, Occupancy::Free);
         }
         if start < self.floor {
-            return (end.min(self.floor), Held::Forgotten);
+            return (end.min(self.floor), Occupancy::Forgotten);
         }
         self.claim_among(start, end, value)
     }
 
-    fn claim_among(&mut self, start: Number, end: Number, value: V) -> (Number, Held<V>) {
+    fn claim_among(&mut self, start: Number, end: Number, value: V) -> (Number, Occupancy<V>) {
         let index = self.position(start);
         let end = match self.list.get(index) {
             Some(range) if range.start <= start => {
-                return (end.min(range.end), Held::By(range.value));
+                return (end.min(range.end), Occupancy::Taken(range.value));
             }
             Some(range) => end.min(range.start),
             None => end,
         };
         self.list.insert(index, Range { start, end, value });
         self.join_around(index);
-        (end, Held::Free)
+        (end, Occupancy::Free)
     }
 
     /// Gives `[start, end)` another value; all of it is of one range.
@@ -207,7 +207,7 @@ impl<V: Copy + PartialEq> Ranges<V> {
         }
     }
 
-    /// Index of the first range that ends after `at`.
+    /// Returns the index of the first range that ends after `at`.
     #[inline]
     fn position(&self, at: Number) -> usize {
         match self.list.back() {

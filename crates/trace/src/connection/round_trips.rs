@@ -5,15 +5,15 @@ use std::collections::VecDeque;
 use super::ranges::Number;
 use crate::Nanos;
 
-/// Most moments of sending that are remembered until they are acknowledged. Data that is sent while
-/// so many wait gives no sample.
+/// Most send times that are remembered until they are acknowledged. Data that is sent beyond them
+/// gives no sample.
 pub(super) const MAX_MARKS: usize = 1024;
 
-/// How long data took from its first sending on any subflow to the first DATA_ACK that covers it.
+/// Times from the first sending of data on any subflow to the first DATA_ACK that covers it.
 ///
 /// Each segment that extends the data sequence is marked; an acknowledgement gives one sample, for
-/// the last byte of the last marked segment that it covers. What is sent again counts from the first
-/// time, so that recovery is part of the figure, as it is for the application.
+/// the last byte of the last marked segment that it covers. Retransmitted data counts from the
+/// first time, so that recovery is part of the figure, as it is for the application.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RoundTrips {
     /// The number after a segment, and when it was sent.
@@ -22,12 +22,12 @@ pub(super) struct RoundTrips {
     sum_ns: u64,
     pub(super) min_ns: Nanos,
     pub(super) max_ns: Nanos,
-    /// Smoothed as RFC 6298, section 2, smooths that of a subflow: with a gain of 1/8.
+    /// Smoothed as in RFC 6298, section 2, with a gain of 1/8.
     pub(super) smoothed_ns: Nanos,
 }
 
 impl RoundTrips {
-    /// Data up to `end` is sent.
+    /// Notes that data up to `end` is sent.
     #[inline]
     pub(super) fn send(&mut self, end: Number, at: Nanos) {
         if self.marks.len() < MAX_MARKS {
@@ -35,7 +35,7 @@ impl RoundTrips {
         }
     }
 
-    /// Data before `number` is acknowledged; the sample that it gives.
+    /// Takes a DATA_ACK of `number`. Returns its sample.
     #[inline]
     pub(super) fn acknowledge(&mut self, number: Number, at: Nanos) -> Option<Nanos> {
         let mut sent = None;
@@ -64,7 +64,7 @@ impl RoundTrips {
         self.sum_ns = self.sum_ns.saturating_add(sample as u64);
     }
 
-    /// The mean of all samples.
+    /// Returns the mean of all samples.
     pub(super) fn mean_ns(&self) -> Option<Nanos> {
         Some(self.sum_ns.checked_div(self.samples)? as Nanos)
     }

@@ -1,6 +1,6 @@
-//! Reinjections that follow each other.
+//! Series of reinjections.
 
-use super::now::{Now, name};
+use super::current_segment::{CurrentSegment, name};
 use super::ranges::Number;
 use crate::{Event, Nanos};
 
@@ -10,7 +10,7 @@ const QUIET_NS: Nanos = 1_000_000_000;
 /// Reinjections of one end on one subflow, none more than [`QUIET_NS`] after the one before.
 #[derive(Clone, Debug)]
 pub(super) struct Series {
-    first: Now,
+    first: CurrentSegment,
     last_at: Nanos,
     /// The data from the lowest to the highest byte.
     data: (Number, Number),
@@ -20,26 +20,26 @@ pub(super) struct Series {
 }
 
 impl Series {
-    /// One more reinjection, of `[start, end)` which `of` carried first; the event of the series
-    /// that it does not belong to.
+    /// Adds a reinjection of `[start, end)`, which `of` carried first. Returns the event of the
+    /// series before where this one begins another.
     pub(super) fn add(
         series: &mut Option<Self>,
-        now: &Now,
+        current: &CurrentSegment,
         (start, end): (Number, Number),
         of: Option<u32>,
     ) -> Option<Event> {
         let bytes = (end - start) as u64;
         if let Some(series) = series
-            && now.at.saturating_sub(series.last_at) <= QUIET_NS
+            && current.at.saturating_sub(series.last_at) <= QUIET_NS
         {
-            series.last_at = now.at;
+            series.last_at = current.at;
             series.bytes += bytes;
             series.data = (series.data.0.min(start), series.data.1.max(end));
             return None;
         }
         let new = Self {
-            first: *now,
-            last_at: now.at,
+            first: *current,
+            last_at: current.at,
             data: (start, end),
             of,
             bytes,
@@ -47,7 +47,7 @@ impl Series {
         series.replace(new).map(|series| series.event())
     }
 
-    /// The event that tells of it.
+    /// Returns its event.
     pub(super) fn event(&self) -> Event {
         let of = self.of.map_or_else(String::new, |of| {
             format!(" that subflow {of} carried first")
@@ -74,19 +74,22 @@ mod tests {
     #[test]
     fn a_series_is_told_with_all_its_bytes() {
         let mut series = None;
-        let mut now = Now {
+        let mut current = CurrentSegment {
             at: 5,
             frame: 10,
             connection: 3,
             subflow: 1,
             from: Side::Server,
         };
-        assert_eq!(Series::add(&mut series, &now, (101, 201), Some(0)), None);
-        now.at += QUIET_NS;
-        now.frame = 11;
-        assert_eq!(Series::add(&mut series, &now, (51, 101), Some(0)), None);
-        now.at += QUIET_NS + 1;
-        let event = Series::add(&mut series, &now, (301, 302), None).expect("an end");
+        assert_eq!(
+            Series::add(&mut series, &current, (101, 201), Some(0)),
+            None
+        );
+        current.at += QUIET_NS;
+        current.frame = 11;
+        assert_eq!(Series::add(&mut series, &current, (51, 101), Some(0)), None);
+        current.at += QUIET_NS + 1;
+        let event = Series::add(&mut series, &current, (301, 302), None).expect("an end");
         assert_eq!((event.at, event.frame, event.kind), (5, 10, "reinjection"));
         assert_eq!(
             event.text,

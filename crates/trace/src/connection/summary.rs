@@ -1,27 +1,27 @@
-//! What is told of a connection in the end.
+//! Summary of a connection at the level of data.
 
 use mptcplab_wire::option::DataNumber;
 
 use super::closing::DataEnd;
 use super::direction::Direction;
-use super::{Connection, Silence};
+use super::{Connection, DataGap};
 use crate::{Nanos, Side};
 
-/// What happened to a connection at the level of data. What is not known is `None`.
+/// Summary of a connection at the level of data. Unknown figures are `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ConnectionSummary {
     /// How it ended.
     pub end: DataEnd,
     /// When MP_FASTCLOSE was first seen.
     pub fast_close_ns: Option<Nanos>,
-    /// What the client sent.
+    /// Data of the client.
     pub client: SentData,
-    /// What the server sent.
+    /// Data of the server.
     pub server: SentData,
 }
 
 impl ConnectionSummary {
-    /// What an end sent.
+    /// Returns the data of an end.
     pub fn sent(&self, by: Side) -> &SentData {
         match by {
             Side::Client => &self.client,
@@ -63,12 +63,16 @@ pub struct SentData {
     pub first_data_ns: Option<Nanos>,
     /// When new data was seen last.
     pub last_data_ns: Option<Nanos>,
-    /// The longest silence.
-    pub silence: Option<Silence>,
-    /// The longest silence that was no pause.
-    pub recovery: Option<Silence>,
-    /// How often most of the data moved to another subflow.
-    pub moves: u32,
+    /// The longest gap between new data.
+    pub longest_gap: Option<DataGap>,
+    /// The longest gap that was no pause of the application.
+    pub recovery: Option<DataGap>,
+    /// Checksums of mappings that were verified.
+    pub checksums_verified: u64,
+    /// Those of them that are wrong.
+    pub checksums_wrong: u64,
+    /// How often another subflow came to carry most of the data.
+    pub path_switches: u32,
 }
 
 /// Samples of a time.
@@ -85,7 +89,7 @@ pub struct Spread {
 }
 
 impl Connection {
-    /// What is known so far.
+    /// Summarises the connection so far.
     pub fn summary(&self) -> ConnectionSummary {
         ConnectionSummary {
             end: self.end(),
@@ -95,20 +99,20 @@ impl Connection {
         }
     }
 
-    /// Bytes that an end reinjected on a subflow.
+    /// Returns the bytes that an end reinjected on a subflow.
     pub fn reinjected_bytes(&self, subflow: u32, by: Side) -> u64 {
         let flows = self.flows.get(subflow as usize);
         flows.map_or(0, |flows| flows[by].reinjected_bytes)
     }
 
-    /// The 8 bytes on the wire of a data sequence number of an end that is counted from its initial
-    /// one; `None` while only numbers of 4 bytes were seen, and no initial one is known.
+    /// Returns the 8 bytes on the wire of a data sequence number of an end, counted from its
+    /// initial one; `None` while only numbers of 4 bytes were seen, and no initial one is known.
     pub fn wire_data_sequence(&self, side: Side, number: i64) -> Option<u64> {
         self.directions[side].numbers.wire(number)
     }
 
-    /// A data sequence number of an end, counted from its initial one. One of 4 bytes is the one
-    /// closest to the last number that was taken; `None` where it is nowhere near.
+    /// Returns a data sequence number of an end, counted from its initial one. One of 4 bytes is
+    /// the one closest to the last number that was taken; `None` where it is nowhere near.
     pub fn data_sequence(&self, side: Side, number: DataNumber) -> Option<i64> {
         let mut numbers = self.directions[side].numbers;
         numbers.read(number, 1)
@@ -132,11 +136,13 @@ impl Connection {
             window_limited_ns: direction.window.limited_ns_until(self.last_at),
             data_fin_ns: direction.fin.at,
             data_fin_acknowledged_ns: direction.fin.acknowledged_at,
-            first_data_ns: direction.pace.span.map(|(first, _)| first),
-            last_data_ns: direction.pace.span.map(|(_, last)| last),
-            silence: silence(direction, self.last_at),
-            recovery: Some(direction.pace.recovery).filter(|recovery| recovery.ns > 0),
-            moves: direction.moves.count,
+            first_data_ns: direction.gaps.span.map(|(first, _)| first),
+            last_data_ns: direction.gaps.span.map(|(_, last)| last),
+            longest_gap: longest_gap(direction, self.last_at),
+            recovery: Some(direction.gaps.recovery).filter(|recovery| recovery.ns > 0),
+            checksums_verified: totals.checksums_verified,
+            checksums_wrong: totals.checksums_wrong,
+            path_switches: direction.path_switches.count,
         }
     }
 }
@@ -151,7 +157,7 @@ fn round_trip(direction: &Direction) -> Option<Spread> {
     })
 }
 
-fn silence(direction: &Direction, end: Nanos) -> Option<Silence> {
+fn longest_gap(direction: &Direction, end: Nanos) -> Option<DataGap> {
     let all_acknowledged = direction.acknowledged >= direction.sent_to;
-    direction.pace.longest_until(end, all_acknowledged)
+    direction.gaps.longest_until(end, all_acknowledged)
 }

@@ -77,7 +77,7 @@ impl Lab {
         Self::with([0xffff_fff0, u64::MAX - 20], subflows)
     }
 
-    /// The same with these initial data sequence numbers.
+    /// Returns the same with these initial data sequence numbers.
     fn with(idsn: [u64; 2], subflows: u32) -> Self {
         let mut lab = Self::unknown();
         lab.idsn = idsn;
@@ -87,7 +87,7 @@ impl Lab {
         lab
     }
 
-    /// The same, with nothing known of it.
+    /// Returns the same, with nothing known of it.
     fn unknown() -> Self {
         Self {
             connection: Connection::new(false),
@@ -169,6 +169,7 @@ impl Lab {
             payload_sum: None,
             options,
             options_cut: false,
+            layers: crate::dissect::Layers::NONE,
         }
     }
 
@@ -199,7 +200,7 @@ impl Lab {
         found
     }
 
-    /// The client sends this on the first subflow.
+    /// Sends this from the client on the first subflow.
     fn client_sends(&mut self, segment: &Segment, verdict: &Verdict) -> DataVerdict {
         let place = Place {
             connection: 0,

@@ -1,12 +1,12 @@
-//! The window that an end grants at the level of data.
+//! Receive window at the level of data.
 
 use super::ranges::{BOUND, Number};
 use crate::Nanos;
 
-/// What is taken for a segment where the receiver did not tell its maximum: of Ethernet.
+/// Segment size where no SYN of the receiver has the MSS: that of Ethernet.
 const USUAL_SEGMENT_BYTES: u16 = 1460;
 
-/// Stands for a window that was not told.
+/// Stands for a window that was not granted.
 const UNKNOWN: Number = -1;
 
 /// The receive window of a connection (RFC 8684, section 3.3.1): one for all subflows, relative to
@@ -40,25 +40,25 @@ impl Default for Window {
     }
 }
 
-/// What a grant changes.
+/// Effect of a grant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Change {
     Nothing,
     /// The window.
     Size,
-    /// There is none now.
+    /// It is closed.
     Closed,
-    /// There is one again.
+    /// It is open again.
     Opened,
 }
 
 impl Window {
-    /// The maximum segment size that the receiver told.
+    /// Sets the maximum segment size of the receiver.
     pub(super) fn set_segment(&mut self, bytes: u16) {
         self.segment_bytes = bytes;
     }
 
-    /// `bytes` are granted from `acknowledgement` on; the highest so far is `acknowledged`.
+    /// Takes a grant of `bytes` from `acknowledgement` on; the highest so far is `acknowledged`.
     #[inline]
     pub(super) fn grant(
         &mut self,
@@ -84,13 +84,12 @@ impl Window {
         }
     }
 
-    /// Least and most that was granted.
+    /// Returns the least and the most that was granted.
     pub(super) fn range(&self) -> Option<(u64, u64)> {
         (self.least <= self.most).then_some((self.least as u64, self.most as u64))
     }
 
-    /// What was sent goes up to `sent_to`, at this time, and is all that there will be if it is
-    /// `complete`.
+    /// Notes that data up to `sent_to` is sent at this time, which is all if it is `complete`.
     #[inline]
     pub(super) fn note(&mut self, at: Nanos, sent_to: Number, complete: bool) {
         let limited = self.granted != UNKNOWN
@@ -102,7 +101,7 @@ impl Window {
         }
     }
 
-    /// How long it left less than a segment.
+    /// Returns for how long it left less than a segment.
     pub(super) fn limited_ns_until(&self, at: Nanos) -> Nanos {
         let last = self
             .limited_since

@@ -5,14 +5,14 @@ use super::Skip;
 /// A part of a frame.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Extent<'a> {
-    /// What was captured of it, from its beginning.
+    /// Captured bytes of it, from its beginning.
     pub(super) captured: &'a [u8],
     /// Bytes that it has as the headers before it tell: not fewer than were captured.
     pub(super) bytes: u32,
 }
 
 impl<'a> Extent<'a> {
-    /// Its first bytes.
+    /// Returns its first bytes.
     #[inline]
     pub(super) fn front<const N: usize>(&self) -> Result<&'a [u8; N], Skip> {
         match self.captured.first_chunk() {
@@ -21,7 +21,7 @@ impl<'a> Extent<'a> {
         }
     }
 
-    /// What follows its first bytes.
+    /// Returns the extent behind its first bytes.
     #[inline]
     pub(super) fn after(&self, bytes: usize) -> Result<Self, Skip> {
         match self.captured.get(bytes..) {
@@ -33,8 +33,7 @@ impl<'a> Extent<'a> {
         }
     }
 
-    /// It, ending after `bytes`: or, where the headers around it are shorter than that, as if
-    /// they told the same.
+    /// Cuts it after `bytes`; where the headers around it give less, it is taken as that long.
     #[inline]
     pub(super) fn with_bytes(&self, bytes: u32) -> Self {
         let captured = self.captured.len().min(bytes as usize);
@@ -44,14 +43,14 @@ impl<'a> Extent<'a> {
         }
     }
 
-    /// Whether all of it was captured.
+    /// Returns whether all of it was captured.
     #[inline]
     pub(super) fn is_whole(&self) -> bool {
         self.captured.len() == self.bytes as usize
     }
 }
 
-/// Why the first `wanted` bytes were not captured of an extent of `bytes`.
+/// Returns why the first `wanted` bytes of an extent of `bytes` were not captured.
 #[cold]
 fn lacks(wanted: usize, bytes: u32) -> Skip {
     if wanted <= bytes as usize {

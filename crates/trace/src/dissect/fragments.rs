@@ -12,7 +12,7 @@ use super::{Extent, Skip};
 use crate::Nanos;
 use crate::input::Frame;
 
-/// Most packets whose fragments are waited for; the oldest makes room for a further one.
+/// Most packets with missing fragments; a further one replaces the oldest.
 const MAX_PACKETS: usize = 256;
 /// So long the other fragments are waited for (RFC 8200, section 4.5).
 const MAX_WAIT: Nanos = 60_000_000_000;
@@ -30,10 +30,12 @@ pub(super) struct Fragments {
     packets: Vec<Partial>,
 }
 
-/// What tells the fragments of a packet from others.
+/// Key of the fragments of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Key {
     identification: u32,
+    /// Of IPv4; fragments of IPv6 may each have another one, of which the first counts.
+    protocol: Option<u8>,
     interface: u32,
     source: IpAddr,
     destination: IpAddr,
@@ -64,7 +66,7 @@ struct Partial {
 /// A packet that was put together.
 pub(super) struct Joined {
     header: Header,
-    /// What the content begins with.
+    /// Protocol of the content.
     protocol: u8,
     /// Frames that had a fragment of it, but for the last.
     pub(super) other_frames: u64,
@@ -75,7 +77,7 @@ pub(super) struct Joined {
 }
 
 impl Joined {
-    /// The packet, with the beginning of its content.
+    /// Returns the packet, with the beginning of its content.
     pub(super) fn datagram(&self) -> Datagram<'_> {
         Datagram {
             header: self.header,
@@ -88,10 +90,10 @@ impl Joined {
         }
     }
 
-    /// Sum of the last `bytes` of the content.
+    /// Returns the sum of the last `bytes` of the content.
     pub(super) fn sum_behind(&self, bytes: u32) -> Option<u16> {
         let before = self.kept[..self.captured].get(..(self.bytes - bytes) as usize)?;
-        // What stands before has a multiple of 4 bytes: it is taken away by its complement.
+        // The headers before have a multiple of 4 bytes: their sum is taken away by its complement.
         Some(plus(self.sum?, !sum_of(before)))
     }
 }
@@ -112,6 +114,7 @@ impl Fragments {
         }
         let key = Key {
             identification: fragment.identification,
+            protocol: (datagram.header.source.is_ipv4()).then_some(datagram.protocol),
             interface: frame.interface,
             source: datagram.header.source,
             destination: datagram.header.destination,
@@ -129,7 +132,7 @@ impl Fragments {
         }
     }
 
-    /// Place of the packet with this key; of a new one where there is none.
+    /// Returns the index of the packet with this key; of a new one where there is none.
     fn find(&mut self, key: Key, now: Nanos) -> usize {
         self.packets
             .retain(|packet| now.saturating_sub(packet.since) <= MAX_WAIT);
@@ -145,7 +148,7 @@ impl Fragments {
     }
 }
 
-/// What a fragment does to its packet.
+/// Effect of a fragment on its packet.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Added {
     /// Others are to come.
@@ -194,7 +197,7 @@ impl Partial {
         }
     }
 
-    /// The packet, all of which has come; with what its first fragment has.
+    /// Returns the packet, all of which has come; with what its first fragment has.
     fn joined(self, (mut header, protocol): (Header, u8)) -> Joined {
         if self.congestion {
             header.ecn = Ecn::CongestionExperienced;

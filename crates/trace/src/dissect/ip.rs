@@ -7,14 +7,19 @@ use mptcplab_wire::Ecn;
 use super::{Extent, Skip};
 
 /// IP protocol numbers.
-mod protocol {
+pub(super) mod protocol {
     pub(super) const HOP_BY_HOP: u8 = 0;
+    pub(in crate::dissect) const IPV4: u8 = 4;
     pub(super) const TCP: u8 = 6;
+    pub(in crate::dissect) const UDP: u8 = 17;
+    pub(in crate::dissect) const IPV6: u8 = 41;
     pub(super) const ROUTING: u8 = 43;
     pub(super) const FRAGMENT: u8 = 44;
+    pub(in crate::dissect) const GRE: u8 = 47;
     pub(super) const AUTHENTICATION: u8 = 51;
     pub(super) const DESTINATION_OPTIONS: u8 = 60;
     pub(super) const MOBILITY: u8 = 135;
+    pub(in crate::dissect) const MPLS: u8 = 137;
     pub(super) const HOST_IDENTITY: u8 = 139;
     pub(super) const SHIM6: u8 = 140;
 }
@@ -24,7 +29,7 @@ const MAX_EXTENSIONS: usize = 16;
 /// Bytes of an IPv6 header.
 const IPV6_BYTES: u32 = 40;
 
-/// What an analysis needs of an IP header.
+/// The fields of an IP header that the analysis needs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Header {
     pub(super) source: IpAddr,
@@ -40,9 +45,9 @@ pub(super) struct Header {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Datagram<'a> {
     pub(super) header: Header,
-    /// What `content` begins with.
+    /// Protocol of `content`.
     pub(super) protocol: u8,
-    /// What follows the headers: TCP, where it is no fragment.
+    /// Bytes behind the headers: TCP, where it is no fragment.
     pub(super) content: Extent<'a>,
     pub(super) fragment: Option<Fragment>,
 }
@@ -58,10 +63,23 @@ pub(super) struct Fragment {
 }
 
 impl Datagram<'_> {
-    /// Whether TCP follows at once.
+    /// Returns whether TCP follows at once.
     #[inline(always)]
     pub(super) fn has_tcp(&self) -> bool {
         self.protocol == protocol::TCP && self.fragment.is_none()
+    }
+
+    /// Returns whether there may be TCP in what is there, perhaps within a tunnel.
+    pub(super) fn may_have_tcp(&self) -> bool {
+        let carriers = [
+            protocol::TCP,
+            protocol::IPV4,
+            protocol::IPV6,
+            protocol::GRE,
+            protocol::MPLS,
+            protocol::UDP,
+        ];
+        carriers.contains(&self.protocol) || Kind::of(self).is_some()
     }
 }
 
@@ -139,16 +157,16 @@ fn read_v6(packet: Extent<'_>) -> Result<Datagram<'_>, Skip> {
     })
 }
 
-/// Passes over extension headers (RFC 8200, section 4) up to TCP, or to what a fragment has.
+/// Passes over extension headers (RFC 8200, section 4) up to the first that is none, or to what a
+/// fragment has.
 pub(super) fn extensions(datagram: &mut Datagram<'_>) -> Result<(), Skip> {
     for _ in 0..MAX_EXTENSIONS {
-        let kind = Kind::of(datagram).ok_or(Skip::NotTcp)?;
-        if kind == Kind::Tcp || datagram.fragment.is_some() {
-            return Ok(());
-        }
+        let kind = match Kind::of(datagram) {
+            Some(kind) if datagram.fragment.is_none() => kind,
+            _ => return Ok(()),
+        };
         let content = datagram.content;
         let bytes = match kind {
-            Kind::Tcp => 0,
             Kind::Options => {
                 let [_, units] = *content.front()?;
                 8 + 8 * usize::from(units)
@@ -183,9 +201,9 @@ pub(super) fn extensions(datagram: &mut Datagram<'_>) -> Result<(), Skip> {
     Err(Skip::Malformed)
 }
 
-/// Length of what follows an IPv6 header, in a jumbo payload option (RFC 2675, section 2) where that
-/// is the first of a hop-by-hop header: so Linux writes it for packets that the network card is to
-/// cut into segments. Such a packet has no other length.
+/// Length of what follows an IPv6 header, in a jumbo payload option (RFC 2675, section 2) where
+/// that is the first of a hop-by-hop header: so Linux writes it for packets that the network card
+/// is to cut into segments. Such a packet has no other length.
 fn jumbo_bytes(datagram: &Datagram<'_>) -> Option<u32> {
     match *datagram.content.captured.first_chunk()? {
         [_, _, 0xc2, 4, a, b, c, d] if datagram.protocol == protocol::HOP_BY_HOP => {
@@ -195,10 +213,9 @@ fn jumbo_bytes(datagram: &Datagram<'_>) -> Option<u32> {
     }
 }
 
-/// What may follow an IP header and have TCP behind it.
+/// An extension header that may have TCP behind it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    Tcp,
     /// Its second byte tells its length in units of 8 bytes, the first not counted.
     Options,
     Authentication,
@@ -208,7 +225,6 @@ enum Kind {
 impl Kind {
     fn of(datagram: &Datagram<'_>) -> Option<Self> {
         match datagram.protocol {
-            protocol::TCP => Some(Self::Tcp),
             protocol::AUTHENTICATION => Some(Self::Authentication),
             _ if datagram.header.source.is_ipv4() => None,
             protocol::FRAGMENT => Some(Self::Fragment),

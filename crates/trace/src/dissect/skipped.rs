@@ -5,13 +5,13 @@
 pub enum Skip {
     /// It holds another protocol than IP.
     NotIp,
-    /// Its packet holds another protocol than TCP.
+    /// Its packet holds another protocol than TCP, also within the tunnels that are known.
     NotTcp,
     /// The capture has not all of the headers up to the fixed part of the TCP header.
     Truncated,
     /// A fragment of a packet of which the others have not come (yet).
     FragmentIncomplete,
-    /// What its bytes begin with is not known here.
+    /// Its link type is unknown.
     UnknownLinkType,
     /// A header contradicts itself, or what is around it; or fragments overlap.
     Malformed,
@@ -28,7 +28,8 @@ pub struct Skipped {
     pub truncated: u64,
     /// See [`Skip::FragmentIncomplete`].
     pub fragment_incomplete: u64,
-    /// Fragments of packets that another frame completed, which gave the segment.
+    /// Fragments of packets that another frame completed, which gave the segment, or had one that
+    /// cannot be read.
     pub fragment_joined: u64,
     /// See [`Skip::UnknownLinkType`].
     pub unknown_link_type: u64,
@@ -37,7 +38,7 @@ pub struct Skipped {
 }
 
 impl Skipped {
-    /// Each reason's word and count.
+    /// Returns each reason's word and count.
     pub fn reasons(&self) -> [(&'static str, u64); 7] {
         [
             ("not_ip", self.not_ip),
@@ -50,13 +51,18 @@ impl Skipped {
         ]
     }
 
-    /// All of them.
+    /// Returns all of them.
     pub fn total(&self) -> u64 {
         self.reasons().iter().map(|(_, count)| count).sum()
     }
 
+    /// Counts a frame.
     #[cold]
     pub(super) fn count(&mut self, skip: Skip) {
+        self.add(skip, 1);
+    }
+
+    pub(super) fn add(&mut self, skip: Skip, frames: u64) {
         *match skip {
             Skip::NotIp => &mut self.not_ip,
             Skip::NotTcp => &mut self.not_tcp,
@@ -64,6 +70,6 @@ impl Skipped {
             Skip::FragmentIncomplete => &mut self.fragment_incomplete,
             Skip::UnknownLinkType => &mut self.unknown_link_type,
             Skip::Malformed => &mut self.malformed,
-        } += 1;
+        } += frames;
     }
 }

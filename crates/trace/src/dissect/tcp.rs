@@ -6,18 +6,18 @@ use mptcplab_wire::checksum::Sum;
 use mptcplab_wire::{Flags, Options};
 
 use super::ip::Header;
-use super::{Extent, Skip};
+use super::{Extent, Layers, Skip};
 use crate::Segment;
 use crate::input::Frame;
 
 /// Bytes of the header without options.
 const FIXED_BYTES: u32 = 20;
 
-/// What follows an IP header.
+/// Result of reading the content of an IP packet.
 #[derive(Clone, Copy)]
 pub(super) struct Tcp<'a> {
     fixed: &'a [u8; FIXED_BYTES as usize],
-    /// What was captured of the options.
+    /// Captured bytes of the options.
     options: &'a [u8],
     options_cut: bool,
     payload: Extent<'a>,
@@ -45,7 +45,7 @@ pub(super) fn read(content: Extent<'_>) -> Result<Tcp<'_>, Skip> {
 }
 
 impl Tcp<'_> {
-    /// The segment. The data are summed up if `sum` and all of them were captured.
+    /// Returns the segment. The data are summed up if `sum` and all of them were captured.
     #[inline(always)]
     pub(super) fn segment(&self, frame: &Frame<'_>, header: Header, sum: bool) -> Segment {
         let u16_at = |at: usize| u16::from_be_bytes([self.fixed[at], self.fixed[at + 1]]);
@@ -71,6 +71,7 @@ impl Tcp<'_> {
             payload_sum: (sum && payload.is_whole()).then(|| sum_of(payload.captured)),
             options: Options::parse(self.options),
             options_cut: self.options_cut,
+            layers: Layers::NONE,
         }
     }
 }

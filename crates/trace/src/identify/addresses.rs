@@ -7,8 +7,8 @@ use mptcplab_wire::option::AddAddress;
 
 use crate::Side;
 
-/// Announcements of a connection that are remembered; beyond them the oldest are forgotten, and a
-/// subflow to such an address does not count as announced.
+/// Most announcements of a connection that are remembered; beyond them the oldest are forgotten,
+/// and a subflow to such an address does not count as announced.
 pub(super) const ANNOUNCEMENTS: usize = 32;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,13 +19,24 @@ struct Announcement {
     port: Option<u16>,
 }
 
-/// What was announced and not withdrawn, the oldest first.
+/// Effect of an ADD_ADDR.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Added {
+    /// Its id was not announced.
+    New,
+    /// It was announced just so.
+    Again,
+    /// Its id was announced with this address and port, and not withdrawn.
+    InPlaceOf(IpAddr, Option<u16>),
+}
+
+/// Addresses that were announced and not withdrawn, the oldest first.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Announced(ArrayVec<Announcement, ANNOUNCEMENTS>);
 
 impl Announced {
-    /// Takes an ADD_ADDR. `false`: it said nothing new.
-    pub(super) fn add(&mut self, by: Side, option: &AddAddress) -> bool {
+    /// Takes an ADD_ADDR.
+    pub(super) fn add(&mut self, by: Side, option: &AddAddress) -> Added {
         let new = Announcement {
             by,
             id: option.address_id,
@@ -33,14 +44,16 @@ impl Announced {
             port: option.port,
         };
         if self.0.contains(&new) {
-            return false;
+            return Added::Again;
         }
+        let is_old = |known: &&Announcement| known.by == by && known.id == new.id;
+        let old = self.0.iter().find(is_old).copied();
         self.remove(by, &[new.id]);
         if self.0.is_full() {
             self.0.remove(0);
         }
         self.0.push(new);
-        true
+        old.map_or(Added::New, |old| Added::InPlaceOf(old.address, old.port))
     }
 
     /// Takes a REMOVE_ADDR.
@@ -49,7 +62,7 @@ impl Announced {
             .retain(|known| known.by != by || !ids.contains(&known.id));
     }
 
-    /// Whether an end announced this address, for any port or for this one.
+    /// Returns whether an end announced this address, for any port or for this one.
     pub(super) fn contains(&self, by: Side, end: SocketAddr) -> bool {
         self.0.iter().any(|known| {
             known.by == by
@@ -77,8 +90,11 @@ mod tests {
     fn an_address_counts_until_it_is_withdrawn() {
         let mut announced = Announced::default();
         let end = SocketAddr::from(([10, 0, 0, 2], 80));
-        assert!(announced.add(Side::Server, &option(2, [10, 0, 0, 2], None)));
-        assert!(!announced.add(Side::Server, &option(2, [10, 0, 0, 2], None)));
+        let add = |announced: &mut Announced| {
+            announced.add(Side::Server, &option(2, [10, 0, 0, 2], None))
+        };
+        assert_eq!(add(&mut announced), Added::New);
+        assert_eq!(add(&mut announced), Added::Again);
         assert!(announced.contains(Side::Server, end));
         assert!(!announced.contains(Side::Client, end));
         announced.remove(Side::Client, &[2]);
@@ -92,7 +108,8 @@ mod tests {
     fn an_id_names_its_newest_address_and_a_port_is_meant() {
         let mut announced = Announced::default();
         announced.add(Side::Client, &option(1, [10, 0, 0, 1], None));
-        announced.add(Side::Client, &option(1, [10, 0, 0, 2], Some(81)));
+        let other = announced.add(Side::Client, &option(1, [10, 0, 0, 2], Some(81)));
+        assert_eq!(other, Added::InPlaceOf([10, 0, 0, 1].into(), None));
         let has = |address: [u8; 4], port| {
             announced.contains(Side::Client, SocketAddr::from((address, port)))
         };

@@ -1,40 +1,40 @@
-//! Connections and subflows begin.
+//! Creation of connections and subflows.
 
 use mptcplab_wire::option::MptcpOption;
 
-use super::arrive::{Arrival, is_openers, joined_token};
+use super::classify::{Attachment, is_from_opener, joined_token};
 use super::connection::Connection;
 use super::flow::Bits;
+use super::format_option::format_options;
 use super::registry::{Registry, Seen};
-use super::spell::spell_all;
 use super::tokens::Owner;
 use crate::{Event, Segment, Side};
 
 impl Registry {
-    /// A connection of its own. `from_low`: the segment's sender is the low end.
-    pub(super) fn open(&mut self, segment: &Segment, from_low: bool, inferred: bool) -> Arrival {
+    /// Creates a connection. `from_low`: the segment's sender is the low end.
+    pub(super) fn open(&mut self, segment: &Segment, from_low: bool, inferred: bool) -> Attachment {
         let connection = self.connections.len() as u32;
         self.connections.push(Connection::new(segment.at, inferred));
-        Arrival {
+        Attachment {
             connection,
-            client_low: is_openers(segment) == from_low,
+            client_low: is_from_opener(segment) == from_low,
             join: false,
             opener: Side::Client,
             inferred,
         }
     }
 
-    /// A connection of its own for a flow of MPTCP whose connection nothing tells; other flows with
-    /// the same token will join it.
+    /// Attaches a flow of MPTCP without known connection to a new one; other flows with the same
+    /// token will join it.
     pub(super) fn attach_alone(&mut self, index: u32, first: &Segment, from_low: bool) {
-        let mut arrival = self.open(first, from_low, true);
+        let mut attachment = self.open(first, from_low, true);
         let token = joined_token(first);
         let is_join = |option: &MptcpOption| matches!(option, MptcpOption::Join(_));
-        arrival.join = first.options.mptcp.iter().any(is_join);
-        self.attach(index, arrival);
+        attachment.join = first.options.mptcp.iter().any(is_join);
+        self.attach(index, attachment);
         if let Some(token) = token {
             let owner = Owner {
-                connection: arrival.connection,
+                connection: attachment.connection,
                 side: Side::Server,
             };
             self.own_token(owner, token);
@@ -42,17 +42,17 @@ impl Registry {
     }
 
     /// Makes the flow a subflow of its connection.
-    pub(super) fn attach(&mut self, index: u32, arrival: Arrival) {
+    pub(super) fn attach(&mut self, index: u32, attachment: Attachment) {
         let flow = &mut self.flows[index as usize];
         let subflow = &mut self.subflows[index as usize];
-        let connection = &mut self.connections[arrival.connection as usize];
-        flow.connection = arrival.connection;
+        let connection = &mut self.connections[attachment.connection as usize];
+        flow.connection = attachment.connection;
         flow.number = connection.subflows;
-        flow.bits.set(Bits::CLIENT_LOW, arrival.client_low);
-        subflow.join = arrival.join;
-        subflow.opener = arrival.opener;
-        subflow.inferred = arrival.inferred;
-        if !arrival.join && !arrival.inferred {
+        flow.bits.set(Bits::CLIENT_LOW, attachment.client_low);
+        subflow.join = attachment.join;
+        subflow.opener = attachment.opener;
+        subflow.inferred = attachment.inferred;
+        if !attachment.join && !attachment.inferred {
             subflow.be_first();
         }
         if connection.subflows == 0 {
@@ -62,21 +62,22 @@ impl Registry {
         }
         connection.last = index;
         connection.subflows += 1;
-        if arrival.join {
-            self.meet(index);
+        if attachment.join {
+            self.index_addresses(index);
         }
     }
 
-    /// Remembers that the connection was seen at the addresses of a flow.
-    pub(super) fn meet(&mut self, index: u32) {
+    /// Indexes the connection by the addresses of a flow.
+    pub(super) fn index_addresses(&mut self, index: u32) {
         let flow = &self.flows[index as usize];
         for low in [true, false] {
-            self.evidence.met(flow.key.end(low).ip(), flow.connection);
+            self.dsn_index
+                .add_address(flow.key.end(low).ip(), flow.connection);
         }
     }
 
-    /// Tells that a connection or a subflow was opened.
-    pub(super) fn tell_opened(&mut self, seen: Seen, events: &mut Vec<Event>) {
+    /// Adds the event that a connection or a subflow was opened.
+    pub(super) fn report_opened(&mut self, seen: Seen, events: &mut Vec<Event>) {
         let ends = self.ends(seen.index);
         let number = self.flows[seen.index as usize].number;
         let connection = &self.connections[seen.connection as usize];
@@ -90,7 +91,7 @@ impl Registry {
         let mut text = format!("{} > {}", ends[opener], target);
         if !seen.segment.options.mptcp.is_empty() {
             text.push_str(": ");
-            spell_all(&seen.segment.options.mptcp, &mut text);
+            format_options(&seen.segment.options.mptcp, &mut text);
         }
         if subflow.announced {
             text.push_str(", to an announced address");
@@ -107,6 +108,6 @@ impl Registry {
         } else {
             "subflow_opened"
         };
-        self.tell(seen, kind, text, events);
+        self.report(seen, kind, text, events);
     }
 }

@@ -1,11 +1,11 @@
-//! What is known of a connection.
+//! State of a connection.
 
 use super::fallback::Fallback;
 use super::flow::PENDING;
 use super::tokens::Owner;
 use crate::{Ends, Nanos};
 
-/// How much is known of a data sequence number.
+/// Known part of a data sequence number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Known {
     #[default]
@@ -15,7 +15,7 @@ pub(super) enum Known {
     All,
 }
 
-/// A connection.
+/// State of a connection.
 #[derive(Clone, Debug)]
 pub(super) struct Connection {
     pub(super) start: Nanos,
@@ -70,8 +70,8 @@ impl Connection {
         }
     }
 
-    /// Whether it was a connection of MPTCP, if only for a time: the handshake had its options as
-    /// far as it was captured, or later packets have.
+    /// Returns whether it was a connection of MPTCP, if only for a time: the handshake, as far as
+    /// it was captured, or later packets had options of MPTCP.
     pub(super) fn is_mptcp(&self) -> bool {
         self.confirmed || ((self.offered || self.accepted) && self.fallback.is_none())
     }

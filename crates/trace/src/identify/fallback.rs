@@ -1,17 +1,17 @@
-//! Falling back to TCP (RFC 8684, section 3.7): when, and why as far as a capture can tell.
+//! Fallback to TCP (RFC 8684, section 3.7): when, and why as far as a capture shows.
 //!
 //! A capture at one place sees what a middlebox did before that place, never what it did after it.
 //! A SYN/ACK without MP_CAPABLE may come from a server that does not know MPTCP, or have lost the
 //! option on its way; a client's third ACK without it says that the client did not get what the
 //! capture did. The reasons therefore say what was seen. Only where one packet was captured on two
-//! interfaces, with the option and without, is it certain who took it away.
+//! interfaces, with the option and without, is it certain that a middlebox removed it.
 
 use super::flow::Bits;
-use super::news::News;
+use super::identity_events::IdentityEvent;
 use super::registry::{Registry, Seen};
 use crate::{Event, Side};
 
-/// Why a connection went on as TCP, by what was seen.
+/// Reason why a connection went on as TCP, by the packets that were seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fallback {
     /// The SYN lost MP_CAPABLE between two of the interfaces of the capture.
@@ -33,7 +33,7 @@ pub enum Fallback {
 }
 
 impl Fallback {
-    /// The word in the table of connections.
+    /// Returns the word in the table of connections.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::SynStripped => "syn_stripped",
@@ -47,7 +47,7 @@ impl Fallback {
         }
     }
 
-    /// The same for people, with what it may come from.
+    /// Returns a sentence that names possible causes.
     fn words(self) -> &'static str {
         match self {
             Self::SynStripped => "MP_CAPABLE was taken out of the SYN between two interfaces",
@@ -76,7 +76,7 @@ impl Fallback {
 }
 
 impl Registry {
-    /// The connection goes on as TCP. The first reason stays.
+    /// Notes that the connection goes on as TCP. The first reason stays.
     pub(super) fn fall_back(&mut self, seen: Seen, reason: Fallback, events: &mut Vec<Event>) {
         let flow = &mut self.flows[seen.index as usize];
         let both = Bits::first_data(Side::Client) | Bits::first_data(Side::Server);
@@ -86,21 +86,22 @@ impl Registry {
             return;
         }
         connection.fallback = Some((reason, seen.segment.at));
-        self.news.push_back((seen.connection, News::FellBack));
+        self.identity_events
+            .push_back((seen.connection, IdentityEvent::FellBack));
         let text = format!("{}: {}", reason.as_str(), reason.words());
-        self.tell(seen, "fallback", text, events);
+        self.report(seen, "fallback", text, events);
     }
 
-    /// Mappings come although the handshake seemed to have failed: an ACK without option was not
-    /// the third, or its option was not captured.
+    /// Withdraws a fallback, as mappings come although the handshake seemed to have failed: an ACK
+    /// without option was not the third, or its option was not captured.
     pub(super) fn take_fallback_back(&mut self, seen: Seen, events: &mut Vec<Event>) {
         let connection = &mut self.connections[seen.connection as usize];
         if let Some((Fallback::ThirdAckWithoutMptcp, _)) = connection.fallback {
             connection.fallback = None;
-            self.news
-                .push_back((seen.connection, News::FallbackWithdrawn));
+            self.identity_events
+                .push_back((seen.connection, IdentityEvent::FallbackWithdrawn));
             let text = "withdrawn: data is mapped all the same".to_owned();
-            self.tell(seen, "fallback", text, events);
+            self.report(seen, "fallback", text, events);
         }
     }
 }

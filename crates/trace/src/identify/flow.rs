@@ -1,14 +1,14 @@
-//! What is kept at hand of a flow: all that a usual packet needs.
+//! State of a flow that its usual packets need.
 
 use mptcplab_wire::option::{DataNumber, Dss, MptcpOption};
 
 use super::table::FlowKey;
 use crate::{Ends, Place, Segment, Side};
 
-/// Connection of a flow whose connection is not known yet.
+/// Connection number of a pending flow.
 pub(super) const PENDING: u32 = u32::MAX;
 
-/// The newest data sequence numbers of a connection are told to it in steps of 1 MiB.
+/// Step in which a flow passes its newest data sequence numbers to its connection: 1 MiB.
 const STEP_BITS: u32 = 20;
 
 /// A flow: packets with the same addresses and ports, from a SYN to the next.
@@ -19,21 +19,25 @@ pub(super) struct Flow {
     pub(super) data: Ends<u64>,
     /// Sequence number that follows what each end sent.
     pub(super) next: Ends<u32>,
+    /// Sequence number that each end expects: the highest acknowledgement that it sent.
+    pub(super) expected: Ends<u32>,
     /// Number of its connection, or [`PENDING`].
     pub(super) connection: u32,
     /// Number of the subflow in its connection.
     pub(super) number: u32,
     pub(super) bits: Bits,
+    /// Window that each end granted with that, not scaled.
+    pub(super) window: Ends<u16>,
 }
 
-/// What is true of a flow.
+/// Flags of a flow.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Bits(u16);
 
 impl Bits {
     /// The client is the low end of the key.
     pub(super) const CLIENT_LOW: u16 = 1;
-    /// The handshake is under way: every segment may tell something.
+    /// The handshake is under way: every segment may show something of identity.
     pub(super) const HANDSHAKE: u16 = 1 << 1;
     // One bit for each side from here on.
     const FIRST_DATA: u16 = 1 << 2;
@@ -42,44 +46,51 @@ impl Bits {
     const FIN: u16 = 1 << 8;
     const RESET: u16 = 1 << 10;
     const SENT: u16 = 1 << 12;
+    const SYNCHRONISED: u16 = 1 << 14;
 
-    /// The first data of this end is awaited: it must have a mapping.
+    /// Returns the flag that the first data of this end is awaited, which must have a mapping.
     #[inline]
     pub(super) fn first_data(side: Side) -> u16 {
         Self::FIRST_DATA << side as u16
     }
 
-    /// A data sequence number of this end is known.
+    /// Returns the flag that a data sequence number of this end is known.
     #[inline]
     pub(super) fn known(side: Side) -> u16 {
         Self::KNOWN << side as u16
     }
 
-    /// Of that number the low half only.
+    /// Returns the flag that only the low half of that number is known.
     #[inline]
     pub(super) fn short(side: Side) -> u16 {
         Self::SHORT << side as u16
     }
 
-    /// This end sent a FIN.
+    /// Returns the flag that this end sent a FIN.
     #[inline]
     pub(super) fn fin(side: Side) -> u16 {
         Self::FIN << side as u16
     }
 
-    /// This end sent a RST.
+    /// Returns the flag that this end sent a RST.
     #[inline]
     pub(super) fn reset(side: Side) -> u16 {
         Self::RESET << side as u16
     }
 
-    /// This end sent something.
+    /// Returns the flag that this end sent something.
     #[inline]
     pub(super) fn sent(side: Side) -> u16 {
         Self::SENT << side as u16
     }
 
-    /// Whether one of `bits` is set.
+    /// Returns the flag that this end acknowledged something: its state is SYN-RECEIVED or later.
+    #[inline]
+    pub(super) fn synchronised(side: Side) -> u16 {
+        Self::SYNCHRONISED << side as u16
+    }
+
+    /// Returns whether one of `bits` is set.
     #[inline]
     pub(super) fn any(self, bits: u16) -> bool {
         self.0 & bits != 0
@@ -94,7 +105,7 @@ impl Bits {
         }
     }
 
-    /// Nothing more can follow but a new connection.
+    /// Returns whether only a new connection can follow.
     pub(super) fn is_over(self) -> bool {
         self.any(Self::reset(Side::Client) | Self::reset(Side::Server))
             || (self.any(Self::fin(Side::Client)) && self.any(Self::fin(Side::Server)))
@@ -102,7 +113,7 @@ impl Bits {
 }
 
 impl Flow {
-    /// A flow of which nothing is known yet.
+    /// Creates a pending flow.
     pub(super) fn new(key: FlowKey) -> Self {
         let mut bits = Bits::default();
         bits.set(Bits::HANDSHAKE, true);
@@ -110,13 +121,15 @@ impl Flow {
             key,
             data: Ends::default(),
             next: Ends::default(),
+            expected: Ends::default(),
             connection: PENDING,
             number: 0,
             bits,
+            window: Ends::default(),
         }
     }
 
-    /// The end that is the low one of the key, or the high one.
+    /// Returns the end that is the low one of the key, or the high one.
     #[inline]
     pub(super) fn side(&self, low: bool) -> Side {
         if self.bits.any(Bits::CLIENT_LOW) == low {
@@ -126,7 +139,7 @@ impl Flow {
         }
     }
 
-    /// Where a packet of this end belongs.
+    /// Returns the place of a packet of this end.
     #[inline]
     pub(super) fn place(&self, from: Side) -> Place {
         Place {
@@ -136,8 +149,8 @@ impl Flow {
         }
     }
 
-    /// Takes a segment that says nothing about identity. `false`: it may say something, and nothing
-    /// was taken of it that may not be taken twice.
+    /// Takes a segment that shows nothing of identity. Returns `false` where it may show something;
+    /// then nothing was taken of it that may not be taken twice.
     #[inline]
     pub(super) fn take_usual(&mut self, from: Side, segment: &Segment) -> bool {
         let watched = if segment.payload_bytes == 0 {
@@ -170,7 +183,7 @@ impl Flow {
             .is_none_or(|number| self.take_number(from.other(), number))
     }
 
-    /// Takes a data sequence number of an end. `false`: the connection should know.
+    /// Takes a data sequence number of an end. Returns `false` where the connection needs it.
     #[inline]
     fn take_number(&mut self, of: Side, number: DataNumber) -> bool {
         let old = self.data[of];
@@ -190,7 +203,7 @@ impl Flow {
         true
     }
 
-    /// Takes up what was sent.
+    /// Takes a segment that was sent.
     #[inline]
     pub(super) fn sent(&mut self, from: Side, segment: &Segment) {
         let end = end_of(segment);
@@ -201,10 +214,26 @@ impl Flow {
         if segment.flags.fin {
             self.bits.set(Bits::fin(from), true);
         }
+        if segment.flags.ack && !segment.flags.rst {
+            self.acknowledges(from, segment);
+        }
+    }
+
+    /// Takes the acknowledgement and the window of an end.
+    #[inline]
+    fn acknowledges(&mut self, from: Side, segment: &Segment) {
+        let ahead = segment.acknowledgement.wrapping_sub(self.expected[from]) as i32;
+        if ahead >= 0 || !self.bits.any(Bits::synchronised(from)) {
+            self.expected[from] = segment.acknowledgement;
+            self.bits.set(Bits::synchronised(from), true);
+            if !segment.flags.syn {
+                self.window[from] = segment.window;
+            }
+        }
     }
 }
 
-/// The sequence number that follows a segment.
+/// Returns the sequence number that follows a segment.
 pub(super) fn end_of(segment: &Segment) -> u32 {
     segment
         .sequence
@@ -213,14 +242,14 @@ pub(super) fn end_of(segment: &Segment) -> u32 {
         .wrapping_add(u32::from(segment.flags.fin))
 }
 
-/// The number nearest to `near` whose low half is `low`.
+/// Returns the number nearest to `near` that has `low` as its low half.
 #[inline]
 pub(super) fn extend(near: u64, low: u32) -> u64 {
     let ahead = low.wrapping_sub(near as u32) as i32;
     near.wrapping_add_signed(i64::from(ahead))
 }
 
-/// Whether `one` stands before `other` in the circle of 64-bit numbers.
+/// Returns whether `one` stands before `other` in the circle of 64-bit numbers.
 #[inline]
 pub(super) fn is_before(one: u64, other: u64) -> bool {
     other.wrapping_sub(one) as i64 > 0

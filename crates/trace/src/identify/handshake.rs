@@ -1,10 +1,10 @@
-//! Handshakes of subflows, as far as TCP has them, and whether the options of MPTCP that belong
-//! there are there (RFC 8684, sections 3.1, 3.2 and 3.7).
+//! TCP handshakes of subflows, and the options of MPTCP that must be in them (RFC 8684, sections
+//! 3.1, 3.2 and 3.7).
 
 use super::fallback::Fallback;
 use super::flow::Bits;
+use super::format_option::format_option;
 use super::registry::{Registry, Seen};
-use super::spell::spell;
 use super::subflow::Phase;
 use crate::{Event, Segment, Side};
 
@@ -12,6 +12,9 @@ impl Registry {
     /// Follows the handshake of TCP.
     pub(super) fn take_handshake(&mut self, seen: Seen, events: &mut Vec<Event>) {
         let flags = seen.segment.flags;
+        if flags.syn {
+            self.take_window(seen);
+        }
         match (flags.syn, flags.ack) {
             (true, false) => self.take_syn(seen),
             (true, true) => self.take_syn_ack(seen, events),
@@ -45,7 +48,7 @@ impl Registry {
         }
     }
 
-    /// The SYN came after its SYN/ACK, from another file: nothing is inferred any longer.
+    /// Takes a SYN after its SYN/ACK, from another file: nothing is inferred any longer.
     fn complete_knowledge(&mut self, seen: Seen) {
         let subflow = self.subflow(seen);
         if subflow.inferred && !subflow.join {
@@ -81,7 +84,7 @@ impl Registry {
         if join {
             self.subflow(seen).rejected = true;
             let text = "the SYN/ACK has no MP_JOIN".to_owned();
-            self.tell(seen, "join_rejected", text, events);
+            self.report(seen, "join_rejected", text, events);
         } else if self.connection(seen).offered {
             let reason = if self.connection(seen).offer_withdrawn {
                 Fallback::SynRepeatedWithoutMptcp
@@ -92,7 +95,7 @@ impl Registry {
         }
     }
 
-    /// A segment after the SYNs, while the handshake is not known to be complete.
+    /// Takes a segment after the SYNs, while the handshake is not known to be complete.
     fn take_later(&mut self, seen: Seen, events: &mut Vec<Event>) {
         let Seen { from, segment, .. } = seen;
         let flow = &self.flows[seen.index as usize];
@@ -117,9 +120,9 @@ impl Registry {
         let mut text = "third ACK".to_owned();
         for option in &segment.options.mptcp {
             text.push_str(": ");
-            text.push_str(&spell(option));
+            text.push_str(&format_option(option));
         }
-        self.tell(seen, "subflow_established", text, events);
+        self.report(seen, "subflow_established", text, events);
         let connection = self.connection(seen);
         let expected = connection.accepted || (connection.offered && phase == Phase::Syn);
         if expected && !self.subflow(seen).join && lacks_mptcp(segment) {
@@ -127,7 +130,7 @@ impl Registry {
         }
     }
 
-    /// The handshake is over: from now on data counts.
+    /// Completes the handshake: data counts from here on.
     fn complete(&mut self, seen: Seen) {
         let subflow = self.subflow(seen);
         let was_captured = subflow.phase != Phase::Start;
@@ -144,7 +147,8 @@ impl Registry {
         }
     }
 
-    /// The first data of an end of a connection of MPTCP: it has a mapping, or is that of TCP.
+    /// Takes the first data of an end of a connection of MPTCP: it has a mapping, or is that of
+    /// TCP.
     pub(super) fn take_first_data(&mut self, seen: Seen, events: &mut Vec<Event>) {
         let Seen { from, segment, .. } = seen;
         let flow = &mut self.flows[seen.index as usize];
@@ -153,12 +157,12 @@ impl Registry {
         }
         let follows = segment.sequence == flow.next[from];
         flow.bits.set(Bits::first_data(from), false);
-        if follows && !segment.tells_mapping() && !segment.options_cut {
+        if follows && !segment.has_mapping() && !segment.options_cut {
             self.fall_back(seen, Fallback::NoDss, events);
         }
     }
 
-    /// The same packet on another interface: only whether it lost MP_CAPABLE counts.
+    /// Takes the same packet on another interface: only whether it lost MP_CAPABLE counts.
     pub(super) fn take_duplicate(&mut self, seen: Seen, events: &mut Vec<Event>) {
         let segment = seen.segment;
         if !segment.flags.syn || !lacks_mptcp(segment) || self.subflow(seen).join {
@@ -176,12 +180,12 @@ impl Registry {
     }
 }
 
-/// Whether a segment surely has no option of MPTCP.
+/// Returns whether a segment surely has no option of MPTCP.
 fn lacks_mptcp(segment: &Segment) -> bool {
     segment.options.mptcp.is_empty() && !segment.options_cut
 }
 
-/// Whether a SYN/ACK answers the SYN that was captured, if one was.
+/// Returns whether a SYN/ACK answers the SYN that was captured, if one was.
 fn acknowledges_syn(initial: Option<u32>, segment: &Segment) -> bool {
     initial.is_none_or(|initial| segment.acknowledgement.wrapping_sub(initial) as i32 > 0)
 }

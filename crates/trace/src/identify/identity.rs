@@ -1,4 +1,4 @@
-//! What is known of connections at the end: the columns of the tables that identification fills.
+//! Identities of connections and subflows: the columns of the tables that identification fills.
 
 use std::net::SocketAddr;
 
@@ -9,14 +9,14 @@ use super::keys;
 use super::registry::Registry;
 use crate::{Ends, Nanos, Side};
 
-/// A connection.
+/// Identity of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConnectionIdentity {
     /// It was one of MPTCP, if only for a time. A connection that fell back in its handshake was
     /// not.
     pub mptcp: bool,
-    /// Version of MPTCP, of a connection that only tried it too. `None`: it never tried, or nothing
-    /// that was captured tells the version.
+    /// Version of MPTCP, also of a connection that only tried it. `None`: it never tried, or the
+    /// version does not follow from the captured packets.
     pub version: Option<u8>,
     /// Addresses and ports of the first subflow.
     pub ends: Ends<SocketAddr>,
@@ -38,12 +38,12 @@ pub struct ConnectionIdentity {
     pub subflows: Vec<SubflowIdentity>,
 }
 
-/// A subflow.
+/// Identity of a subflow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SubflowIdentity {
     /// It was added to the connection.
     pub join: bool,
-    /// Who opened it.
+    /// End that opened it.
     pub opener: Side,
     /// It was opened to an address that was announced by ADD_ADDR before.
     pub announced: bool,
@@ -51,9 +51,9 @@ pub struct SubflowIdentity {
     pub inferred: bool,
     /// Addresses and ports.
     pub ends: Ends<SocketAddr>,
-    /// Ids of these addresses, as each end told in the handshake; 0 of the first subflow.
+    /// Ids of these addresses, from the handshake; 0 of the first subflow.
     pub address_ids: Ends<Option<u8>>,
-    /// Whether each end asked to be spared, by the handshake and MP_PRIO.
+    /// Backup flag that each end set, by the handshake and MP_PRIO.
     pub backup: Ends<Option<bool>>,
     /// How often that changed.
     pub priority_changes: u32,
@@ -71,14 +71,17 @@ pub struct SubflowIdentity {
 }
 
 impl Registry {
-    /// All connections, in the order of their numbers.
+    /// Iterates over all connections, in the order in which they became known.
     pub fn connections(&self) -> impl Iterator<Item = ConnectionIdentity> {
-        self.connections
-            .iter()
-            .map(|connection| self.identity(connection))
+        (0..self.connections.len() as u32).map(|connection| self.connection_identity(connection))
     }
 
-    fn identity(&self, connection: &Connection) -> ConnectionIdentity {
+    /// Returns the identity of a connection, as the places of segments name it.
+    ///
+    /// # Panics
+    /// Where no place names it.
+    pub fn connection_identity(&self, connection: u32) -> ConnectionIdentity {
+        let connection = &self.connections[connection as usize];
         let mptcp = connection.is_mptcp();
         let sequence = |side| {
             let version = connection.version?;
@@ -128,7 +131,7 @@ impl Registry {
         }
     }
 
-    /// Indices of the subflows of a connection, the first first.
+    /// Iterates over the indices of a connection's subflows, in their order.
     pub(super) fn indices(&self, connection: &Connection) -> impl Iterator<Item = u32> {
         let existing = |index| (index != PENDING).then_some(index);
         std::iter::successors(existing(connection.first), move |&index| {
@@ -136,7 +139,7 @@ impl Registry {
         })
     }
 
-    /// Addresses and ports of a flow.
+    /// Returns addresses and ports of a flow.
     pub(super) fn ends(&self, index: u32) -> Ends<SocketAddr> {
         let flow = &self.flows[index as usize];
         Ends::of(|side| flow.key.end(flow.side(true) == side))

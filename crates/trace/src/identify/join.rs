@@ -7,7 +7,7 @@ use super::registry::{Registry, Seen};
 use crate::Event;
 
 impl Registry {
-    /// MP_JOIN.
+    /// Takes a MP_JOIN.
     pub(super) fn take_join(&mut self, seen: Seen, join: &Join, events: &mut Vec<Event>) {
         self.confirm(seen);
         let from = seen.from;
@@ -71,7 +71,7 @@ impl Registry {
         if !is_right {
             let text =
                 "the HMAC of MP_JOIN does not follow from keys and random numbers".to_owned();
-            self.tell(seen, "hmac_wrong", text, events);
+            self.report(seen, "hmac_wrong", text, events);
         }
     }
 }

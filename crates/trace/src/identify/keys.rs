@@ -1,5 +1,5 @@
-//! What is computed from the keys of a connection: tokens, initial data sequence numbers and
-//! HMACs, of version 0 (RFC 6824: SHA-1) and of version 1 (RFC 8684: SHA-256).
+//! Tokens, initial data sequence numbers and HMACs, computed from the keys of a connection, of
+//! version 0 (RFC 6824: SHA-1) and of version 1 (RFC 8684: SHA-256).
 
 use std::net::IpAddr;
 
@@ -7,8 +7,8 @@ use hmac::{Hmac, KeyInit, Mac};
 use mptcplab_wire::keys::{self, Key};
 use sha1::{Digest, Sha1};
 
-/// Token by which the other end names the connection in a MP_JOIN: the first 32 bits of the
-/// key's digest (RFC 8684 and RFC 6824, section 3.2).
+/// Computes the token by which the other end names the connection in a MP_JOIN: the first 32 bits
+/// of the key's digest (RFC 8684 and RFC 6824, section 3.2).
 pub fn token(version: u8, key: u64) -> u32 {
     match version {
         0 => (first_word(&Sha1::digest(key.to_be_bytes())) >> 32) as u32,
@@ -16,9 +16,9 @@ pub fn token(version: u8, key: u64) -> u32 {
     }
 }
 
-/// Initial data sequence number of the key's owner: the last 64 bits of the key's digest
-/// (section 3.1). It stands for the handshake as a SYN does: the first byte of data has the one
-/// that follows.
+/// Computes the initial data sequence number of the key's owner: the last 64 bits of the key's
+/// digest (section 3.1). It stands for the handshake as a SYN does: the first byte of data has the
+/// one that follows.
 pub fn initial_data_sequence(version: u8, key: u64) -> u64 {
     match version {
         0 => last_word(&Sha1::digest(key.to_be_bytes())),
@@ -26,9 +26,9 @@ pub fn initial_data_sequence(version: u8, key: u64) -> u64 {
     }
 }
 
-/// HMAC of a MP_JOIN as its sender makes it, over its own number and the other's, keyed by its own
-/// key and the other's (section 3.2): the leftmost 160 bits, which the third ACK has, and which are
-/// all of version 0's.
+/// Computes the HMAC of a MP_JOIN as its sender makes it, over its own number and the other's,
+/// keyed by its own key and the other's (section 3.2): the leftmost 160 bits, which the third ACK
+/// has, and which are all of version 0's.
 pub fn join_hmac(
     version: u8,
     own_key: u64,
@@ -52,13 +52,14 @@ pub fn join_hmac(
     }
 }
 
-/// The part of it that stands in the SYN/ACK: the leftmost 64 bits.
+/// Returns the part of it that stands in the SYN/ACK: the leftmost 64 bits.
 pub fn join_hmac_in_syn_ack(hmac: &[u8; 20]) -> u64 {
     first_word(hmac)
 }
 
-/// HMAC of an ADD_ADDR of version 1 (RFC 8684, section 3.4.1): over id, address and port (0 where
-/// there is none), the rightmost 64 bits. `own_key` is that of the sender of the option.
+/// Computes the HMAC of an ADD_ADDR of version 1 (RFC 8684, section 3.4.1): over id, address and
+/// port (0 where there is none), the rightmost 64 bits. `own_key` is that of the sender of the
+/// option.
 pub fn address_hmac(
     own_key: u64,
     other_key: u64,

@@ -1,28 +1,29 @@
-//! Keys, tokens and data sequence numbers become known to a connection.
+//! Keys, tokens and data sequence numbers of a connection, as they become known.
 
 use mptcplab_wire::option::{Capable, DataNumber, Dss};
 
 use super::connection::Known;
 use super::fallback::Fallback;
 use super::flow::{Bits, extend, is_before};
+use super::identity_events::IdentityEvent;
 use super::keys::{initial_data_sequence, token};
-use super::news::News;
 use super::registry::{Registry, Seen};
 use super::tokens::Owner;
 use crate::{Event, Side};
 
-/// A number that is so far ahead of the newest known is not believed: 1 TiB.
+/// Distance ahead of the newest known number from which a number is not believed: 1 TiB.
 const FAR: u64 = 1 << 40;
 
 impl Registry {
-    /// Takes the keys of a MP_CAPABLE, and those that wait for their version to be known.
+    /// Takes the keys of a MP_CAPABLE, and earlier ones whose version was not known.
     pub(super) fn learn_keys(&mut self, seen: Seen, capable: &Capable) {
         let (own, other) = (seen.from, seen.from.other());
         self.learn(seen.connection, own, capable.sender_key);
         self.learn(seen.connection, other, capable.receiver_key);
     }
 
-    /// A key is known: token and data sequence number follow. The first key of an end stays.
+    /// Takes a key, from which token and data sequence number follow. The first key of an end
+    /// stays.
     pub(super) fn learn(&mut self, connection: u32, side: Side, key: Option<u64>) {
         let entry = &mut self.connections[connection as usize];
         let Some(key) = entry.keys[side].or(key) else {
@@ -39,21 +40,20 @@ impl Registry {
             self.own_token(owner, token(version, key));
         }
         let initial = initial_data_sequence(version, key);
-        let news = News::InitialDataSequence(side, initial);
-        self.news.push_back((connection, news));
+        let event = IdentityEvent::InitialDataSequence(side, initial);
+        self.identity_events.push_back((connection, event));
         if self.connections[connection as usize].known[side] == Known::Nothing {
             self.know(owner, DataNumber::Long(initial));
         }
     }
 
-    /// The token names this end from now on; flows that waited for it can go on.
+    /// Lets the token name this end; pending flows with it become ready.
     pub(super) fn own_token(&mut self, owner: Owner, token: u32) {
         self.tokens.insert(token, owner, &mut self.connections);
-        self.ready.extend(self.held.with_token(token));
+        self.ready.extend(self.pending.with_token(token));
     }
 
-    /// A subflow was attached by other means than the token of its MP_JOIN: now the connection's
-    /// token is known too.
+    /// Takes the token in the MP_JOIN of a subflow that was attached by other means.
     pub(super) fn claim(&mut self, index: u32, token: u32) {
         let connection = self.flows[index as usize].connection;
         let side = self.subflows[index as usize].opener.other();
@@ -62,7 +62,7 @@ impl Registry {
         }
     }
 
-    /// DSS.
+    /// Takes a DSS.
     pub(super) fn take_dss(&mut self, seen: Seen, dss: &Dss, events: &mut Vec<Event>) {
         if let Some(mapping) = dss.mapping {
             if mapping.bytes == 0 {
@@ -103,25 +103,25 @@ impl Registry {
     fn know(&mut self, owner: Owner, number: DataNumber) {
         let connection = &mut self.connections[owner.connection as usize];
         let (old, known) = (connection.data[owner.side], connection.known[owner.side]);
-        let told = match number {
+        let given = match number {
             DataNumber::Long(_) => Known::All,
             DataNumber::Short(_) => Known::Low,
         };
         let new = in_full(number, old);
         let is_newer = is_before(old, new) && new.wrapping_sub(old) < FAR;
-        if known >= told && !is_newer {
+        if known >= given && !is_newer {
             return;
         }
         connection.data[owner.side] = new;
-        connection.known[owner.side] = known.max(told);
-        if known.max(told) == Known::All {
+        connection.known[owner.side] = known.max(given);
+        if known.max(given) == Known::All {
             let old = (known == Known::All).then_some(old);
-            self.evidence.moved(owner, old, new);
+            self.dsn_index.update(owner, old, new);
         }
     }
 }
 
-/// All of a number, which is near another where only its low half is there.
+/// Returns all of a number; one with only its low half is near another.
 fn in_full(number: DataNumber, near: u64) -> u64 {
     match number {
         DataNumber::Long(number) => number,

@@ -1,31 +1,34 @@
-//! The register of flows, and the way of a packet through it.
+//! The registry of flows, and the path of a packet through it.
 
 use std::collections::VecDeque;
 
 use super::connection::Connection;
-use super::evidence::Evidence;
+use super::dedup::Dedup;
+use super::dsn_match::DsnIndex;
 use super::flow::{Flow, PENDING};
-use super::held::Held;
-use super::news::News;
+use super::identity_events::IdentityEvent;
+use super::pending::Pending;
 use super::subflow::{Phase, Subflow};
 use super::table::{FlowKey, Secrets, Table};
 use super::tokens::Tokens;
-use super::twins::Twins;
 use crate::{Event, Place, Segment, Side};
 
-/// Where a segment belongs, and whether it was there already.
+/// Place of a segment, and how it counts there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placed {
-    /// Where it belongs.
+    /// Connection, subflow and side.
     pub place: Place,
     /// The same packet was captured on another interface before.
     pub duplicate: bool,
+    /// Its receiver accepts it as a segment of the connection (RFC 9293, section 3.10.7), as far as
+    /// the capture shows.
+    pub acceptable: bool,
 }
 
-/// The connections of a capture: whose is a segment?
+/// The connections of a capture, and the place of each segment among them.
 ///
-/// A packet of a known flow is looked up once by its addresses and ports. What identifies
-/// connections is read from the packets that say it: handshakes, signals of addresses, the ends.
+/// A packet of a known flow is looked up once by its addresses and ports. Only few packets identify
+/// connections: handshakes, address signals, the last ones.
 #[derive(Debug)]
 pub struct Registry {
     pub(super) flows: Vec<Flow>,
@@ -34,16 +37,16 @@ pub struct Registry {
     pub(super) table: Table,
     pub(super) secrets: Secrets,
     pub(super) tokens: Tokens,
-    pub(super) evidence: Evidence,
-    pub(super) held: Held,
-    /// Flows held back whose connection has become known.
-    pub(super) ready: Vec<u32>,
+    pub(super) dsn_index: DsnIndex,
+    pub(super) pending: Pending,
+    /// Pending flows whose connection has become known.
+    pub(super) ready: VecDeque<u32>,
     pub(super) released: VecDeque<(Segment, Placed)>,
-    pub(super) news: VecDeque<(u32, News)>,
-    twins: Twins,
+    pub(super) identity_events: VecDeque<(u32, IdentityEvent)>,
+    dedup: Dedup,
 }
 
-/// A packet, and where it belongs.
+/// A packet and its place.
 #[derive(Clone, Copy)]
 pub(super) struct Seen<'a> {
     /// Index of flow and subflow.
@@ -70,7 +73,7 @@ impl Default for Registry {
 }
 
 impl Registry {
-    /// Without any connection.
+    /// Creates a registry without connections.
     pub fn new() -> Self {
         let secrets = Secrets::new();
         Self {
@@ -80,33 +83,57 @@ impl Registry {
             table: Table::new(secrets),
             secrets,
             tokens: Tokens::default(),
-            evidence: Evidence::default(),
-            held: Held::new(),
-            ready: Vec::new(),
+            dsn_index: DsnIndex::default(),
+            pending: Pending::new(),
+            ready: VecDeque::new(),
             released: VecDeque::new(),
-            news: VecDeque::new(),
-            twins: Twins::new(secrets),
+            identity_events: VecDeque::new(),
+            dedup: Dedup::new(secrets),
         }
     }
 
-    /// Several interfaces or files will come. Without being told, the registry notices the second
-    /// interface when it sees it, and if that is after thousands of packets of the first one it
-    /// does not know those again.
+    /// Announces several interfaces or files. Without this call the registry notices the second
+    /// interface at its first packet; after thousands of packets of the first interface their
+    /// copies are not recognised then.
     pub fn expect_interfaces(&mut self) {
-        self.twins.expect();
+        self.dedup.expect_interfaces();
     }
 
-    /// Whose the segment is, and what it tells of its connection. `None`: it is held back until
-    /// that is known; then it comes from [`released`](Self::released).
+    /// Returns the place of the segment, and adds the events that it shows. `None`: the segment is
+    /// held back until its connection is known, or follows segments that were held back; it comes
+    /// from [`released`](Self::released) then.
     #[inline]
     pub fn place(&mut self, segment: &Segment, events: &mut Vec<Event>) -> Option<Placed> {
-        if segment.at >= self.held.next() {
-            self.give_up_expired(segment.at, events);
+        if segment.at >= self.pending.next_expiry() {
+            return self.place_after_expired(segment, events);
         }
+        self.place_now(segment, events)
+    }
+
+    /// Resolves expired flows first: their segments come before this one.
+    #[cold]
+    #[inline(never)]
+    fn place_after_expired(
+        &mut self,
+        segment: &Segment,
+        events: &mut Vec<Event>,
+    ) -> Option<Placed> {
+        self.resolve_expired(segment.at, events);
+        let before = self.released.len();
+        let placed = self.place_now(segment, events)?;
+        if before == 0 {
+            return Some(placed);
+        }
+        self.released.insert(before, (segment.clone(), placed));
+        None
+    }
+
+    #[inline]
+    fn place_now(&mut self, segment: &Segment, events: &mut Vec<Event>) -> Option<Placed> {
         let (key, from_low) = FlowKey::of(&segment.source, &segment.destination);
         let hash = self.secrets.hash(&key);
-        let duplicate =
-            !self.twins.are_off(segment.interface) && self.twins.seen(hash, from_low, segment);
+        let duplicate = !self.dedup.is_off(segment.interface)
+            && self.dedup.is_duplicate(hash, from_low, segment);
         let found = self.table.find(hash, &key, &self.flows);
         if let Some(index) = found
             && !duplicate
@@ -117,6 +144,7 @@ impl Registry {
                 return Some(Placed {
                     place: flow.place(from),
                     duplicate: false,
+                    acceptable: true,
                 });
             }
         }
@@ -130,22 +158,22 @@ impl Registry {
         self.place_unusual(incoming, found, events)
     }
 
-    /// The next of the segments that were held back and have a place now, in the order of each
-    /// subflow. To be asked after each [`place`](Self::place), until there is none.
+    /// Returns the next of the segments that were held back and have a place now, in the order of
+    /// each subflow. To be called after each [`place`](Self::place), until there is none.
     #[inline]
     pub fn released(&mut self) -> Option<(Segment, Placed)> {
         self.released.pop_front()
     }
 
-    /// The captures have ended: what is held back gets its place as far as can be known.
+    /// Ends the captures: gives all pending segments a place.
     pub fn finish(&mut self, events: &mut Vec<Event>) {
-        while let Some(index) = self.held.first() {
-            self.settle_alone(index, events);
-            self.settle_ready(events);
+        while let Some(index) = self.pending.first() {
+            self.resolve_alone(index, events);
+            self.resolve_ready(events);
         }
     }
 
-    /// A packet that opens a flow, or may say something.
+    /// Places a packet that opens a flow, or may show something of identity.
     #[inline(never)]
     fn place_unusual(
         &mut self,
@@ -155,7 +183,7 @@ impl Registry {
     ) -> Option<Placed> {
         let index = match found {
             Some(index) if incoming.duplicate || !self.begins_anew(index, &incoming) => index,
-            _ => self.arrive(&incoming),
+            _ => self.classify(&incoming),
         };
         let Incoming {
             from_low,
@@ -164,12 +192,12 @@ impl Registry {
             ..
         } = incoming;
         let placed = if self.flows[index as usize].connection == PENDING {
-            self.wait(index, &incoming, events);
+            self.hold_back(index, &incoming, events);
             None
         } else {
             Some(self.take(index, from_low, segment, duplicate, events))
         };
-        self.settle_ready(events);
+        self.resolve_ready(events);
         placed
     }
 
@@ -191,17 +219,24 @@ impl Registry {
             from,
             segment,
         };
+        let acceptable = duplicate || self.is_acceptable(seen);
         if duplicate {
             self.take_duplicate(seen, events);
-        } else {
+        } else if acceptable {
             self.take_unusual(seen, events);
+        } else if segment.flags.rst {
+            self.report_refused(seen, events);
         }
-        Placed { place, duplicate }
+        Placed {
+            place,
+            duplicate,
+            acceptable,
+        }
     }
 
     fn take_unusual(&mut self, seen: Seen, events: &mut Vec<Event>) {
         if self.subflow(seen).phase == Phase::Start {
-            self.tell_opened(seen, events);
+            self.report_opened(seen, events);
         }
         self.take_handshake(seen, events);
         for option in &seen.segment.options.mptcp {
@@ -222,8 +257,8 @@ impl Registry {
         &mut self.connections[seen.connection as usize]
     }
 
-    /// Adds an event that a packet tells.
-    pub(super) fn tell(
+    /// Adds an event that a packet shows.
+    pub(super) fn report(
         &self,
         seen: Seen,
         kind: &'static str,

@@ -1,14 +1,14 @@
-//! What the ends tell each other about addresses and priorities, and how they give up (RFC 8684,
-//! sections 3.3.8 and 3.4 to 3.7).
+//! Address and priority signals, MP_FAIL, MP_FASTCLOSE and resets (RFC 8684, sections 3.3.8 and 3.4
+//! to 3.7).
 
 use mptcplab_wire::option::{AddAddress, MptcpOption};
 
-use super::addresses::Announced;
+use super::addresses::{Added, Announced};
 use super::fallback::Fallback;
 use super::flow::{Bits, PENDING};
+use super::format_option::{format_option, format_options, reason_text};
 use super::keys;
 use super::registry::{Registry, Seen};
-use super::spell::{reason_words, spell, spell_all};
 use super::subflow::Phase;
 use crate::Event;
 
@@ -25,7 +25,7 @@ impl Registry {
         events: &mut Vec<Event>,
     ) {
         match option {
-            MptcpOption::Capable(capable) => self.take_capable(seen, capable),
+            MptcpOption::Capable(capable) => self.take_capable(seen, capable, events),
             MptcpOption::Join(join) => self.take_join(seen, join, events),
             MptcpOption::Dss(dss) => {
                 if dss.mapping.is_some() {
@@ -66,7 +66,7 @@ impl Registry {
             }
             MptcpOption::Capable(_) | MptcpOption::Join(_) | MptcpOption::Dss(_) => return,
         };
-        self.tell(seen, kind, spell(option), events);
+        self.report(seen, kind, format_option(option), events);
         if matches!(option, MptcpOption::Fail { .. }) && !seen.segment.flags.rst {
             self.fall_back(seen, Fallback::MpFail, events);
         }
@@ -77,19 +77,24 @@ impl Registry {
         let connection = self.connection(seen);
         let version = u8::from(add.echo || add.hmac.is_some());
         connection.version.get_or_insert(version);
-        let mut text = spell(&MptcpOption::AddAddress(*add));
+        let mut text = format_option(&MptcpOption::AddAddress(*add));
         if add.echo {
-            return self.tell(seen, "address_echoed", text, events);
+            return self.report(seen, "address_echoed", text, events);
         }
         let keys = (connection.keys[own], connection.keys[other]);
-        let is_new = connection
+        let added = connection
             .announced
             .get_or_insert_with(Box::<Announced>::default)
             .add(own, add);
-        if !is_new {
+        if added == Added::Again {
             text.push_str(", sent again");
         }
-        self.tell(seen, "address_announced", text, events);
+        self.report(seen, "address_announced", text, events);
+        if let Added::InPlaceOf(address, port) = added {
+            let port = port.map_or_else(String::new, |port| format!(" port={port}"));
+            let text = format!("id {} was that of {address}{port} before", add.address_id);
+            self.report(seen, "address_changed", text, events);
+        }
         let (Some(hmac), (Some(own), Some(other))) = (add.hmac, keys) else {
             return;
         };
@@ -99,11 +104,11 @@ impl Registry {
                 "the HMAC of ADD_ADDR id={} does not follow from the keys",
                 add.address_id
             );
-            self.tell(seen, "hmac_wrong", text, events);
+            self.report(seen, "hmac_wrong", text, events);
         }
     }
 
-    /// MP_PRIO is about the subflow that it is sent on or, in version 0, about those of an address.
+    /// Takes a MP_PRIO: about the subflow that it is sent on or, in version 0, those of an address.
     fn prioritise(&mut self, seen: Seen, backup: bool, address_id: Option<u8>) {
         let Some(id) = address_id else {
             return self.subflow(seen).prioritise(seen.from, backup);
@@ -123,8 +128,8 @@ impl Registry {
         }
     }
 
-    /// The receiver's key in a MP_FASTCLOSE, of a connection whose handshake was not captured. Which
-    /// version's token it gives tells the version, if the token is known, and so does MP_TCPRST.
+    /// Takes the receiver's key in a MP_FASTCLOSE of a connection whose handshake was not captured.
+    /// The version is the one whose token of the key is known; MP_TCPRST implies version 1.
     fn recognise(&mut self, seen: Seen, key: u64) {
         let owner = seen.from.other();
         let options = &seen.segment.options.mptcp;
@@ -147,7 +152,7 @@ impl Registry {
         }
     }
 
-    /// RST, the first of an end.
+    /// Takes the first RST of an end.
     pub(super) fn take_reset(&mut self, seen: Seen, events: &mut Vec<Event>) {
         let flow = &mut self.flows[seen.index as usize];
         if flow.bits.any(Bits::reset(seen.from)) {
@@ -158,12 +163,12 @@ impl Registry {
         let options = &seen.segment.options.mptcp;
         if !options.is_empty() {
             text.push_str("; ");
-            spell_all(options, &mut text);
+            format_options(options, &mut text);
         }
         for option in options {
             if let MptcpOption::Reset(reset) = option {
                 text.push_str(": ");
-                text.push_str(reason_words(reset.reason));
+                text.push_str(reason_text(reset.reason));
             }
         }
         let subflow = self.subflow(seen);
@@ -171,6 +176,6 @@ impl Registry {
         let rejects = subflow.join && is_opening && !subflow.rejected;
         subflow.rejected |= rejects;
         let kind = if rejects { "join_rejected" } else { "reset" };
-        self.tell(seen, kind, text, events);
+        self.report(seen, kind, text, events);
     }
 }

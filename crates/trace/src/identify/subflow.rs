@@ -1,9 +1,9 @@
-//! What is known of a subflow beyond what its usual packets need.
+//! State of a subflow that only few of its packets need.
 
 use super::flow::PENDING;
 use crate::{Ends, Nanos, Side};
 
-/// How far the handshake of a subflow has come.
+/// Progress of a subflow's handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
     /// Nothing was seen yet.
@@ -27,6 +27,10 @@ pub(super) struct Subflow {
     pub(super) established: Option<Nanos>,
     /// Sequence number of the SYN of each end.
     pub(super) initial: Ends<Option<u32>>,
+    /// Shift of the windows of each end, where its SYN or the other's gives it.
+    pub(super) shifts: Ends<Option<u8>>,
+    /// An event was added for an RST of this end that its receiver does not accept.
+    pub(super) refused: Ends<bool>,
     /// Random numbers of MP_JOIN.
     pub(super) nonces: Ends<Option<u32>>,
     pub(super) address_ids: Ends<Option<u8>>,
@@ -36,9 +40,9 @@ pub(super) struct Subflow {
     pub(super) priority_changes: u32,
     pub(super) reset_reason: Option<u8>,
     pub(super) phase: Phase,
-    /// A SYN or a SYN/ACK was sent more than once: no round trip can be told from the handshake.
+    /// A SYN or a SYN/ACK was sent more than once: the handshake gives no round trip.
     pub(super) repeated: bool,
-    /// It is known that the join has failed.
+    /// The join has failed.
     pub(super) rejected: bool,
     /// By MP_JOIN, or attached to a connection that was there already.
     pub(super) join: bool,
@@ -56,6 +60,8 @@ impl Subflow {
             syn_at: None,
             established: None,
             initial: Ends::default(),
+            shifts: Ends::default(),
+            refused: Ends::default(),
             nonces: Ends::default(),
             address_ids: Ends::default(),
             backup: Ends::default(),
@@ -73,15 +79,15 @@ impl Subflow {
         }
     }
 
-    /// It opened its connection. Its addresses have the id 0 (RFC 8684, section 3.4.1), and no end
-    /// wants to be spared before it says so.
+    /// Makes it the one that opened its connection. Its addresses have the id 0 (RFC 8684, section
+    /// 3.4.1), and it is no backup until an end says so.
     pub(super) fn be_first(&mut self) {
         self.inferred = false;
         self.address_ids = Ends::of(|_| Some(0));
         self.backup = Ends::of(|side| Some(self.backup[side].unwrap_or(false)));
     }
 
-    /// Takes what an end says of its priority.
+    /// Takes the backup flag of an end.
     pub(super) fn prioritise(&mut self, of: Side, backup: bool) {
         if self.backup[of].replace(backup) != Some(backup) {
             self.priority_changes = self.priority_changes.saturating_add(1);

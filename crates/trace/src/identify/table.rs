@@ -1,4 +1,4 @@
-//! Which flow a packet's addresses and ports name: one look-up.
+//! Flows by addresses and ports: one look-up a packet.
 
 use std::hash::{BuildHasher, RandomState};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -19,7 +19,7 @@ pub(super) struct FlowKey {
 const IPV6: u64 = 1 << 32;
 
 impl FlowKey {
-    /// The key, and whether the sender is the low end.
+    /// Returns the key, and whether the sender is the low end.
     #[inline]
     pub(super) fn of(source: &SocketAddr, destination: &SocketAddr) -> (Self, bool) {
         let (from, family) = bits(source.ip());
@@ -35,7 +35,7 @@ impl FlowKey {
         (Self { low, high, ports }, from_low)
     }
 
-    /// Address and port of the low end (`true`) or of the high end.
+    /// Returns address and port of the low end (`true`) or of the high end.
     pub(super) fn end(&self, low: bool) -> SocketAddr {
         let (address, port) = if low {
             (self.low, self.ports >> 16)
@@ -51,7 +51,7 @@ impl FlowKey {
     }
 }
 
-/// An address as a number, and the mark of its family in [`FlowKey::ports`].
+/// Returns an address as a number, and the mark of its family in [`FlowKey::ports`].
 #[inline]
 fn bits(address: IpAddr) -> (u128, u64) {
     match address {
@@ -60,8 +60,8 @@ fn bits(address: IpAddr) -> (u128, u64) {
     }
 }
 
-/// Secrets of a process that hashes are made with: whoever makes a capture cannot choose
-/// addresses that meet in one place of a table.
+/// Random secrets of the process for hashes: a capture cannot be crafted with addresses that
+/// collide in the table.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Secrets([u64; 3]);
 
@@ -84,7 +84,7 @@ impl Secrets {
         fold(low ^ high.0 ^ c, high.1 ^ key.ports ^ a)
     }
 
-    /// Two words in one.
+    /// Mixes two words into one.
     #[inline]
     pub(super) fn mix(&self, one: u64, other: u64) -> u64 {
         let Self([a, b, _]) = *self;
@@ -92,14 +92,15 @@ impl Secrets {
     }
 }
 
-/// Both halves of a product: each bit of it depends on all that stand below it in the factors.
+/// Returns both halves of a product: each bit of it depends on all that stand below it in the
+/// factors.
 #[inline]
 fn fold(one: u64, other: u64) -> u64 {
     let product = u128::from(one) * u128::from(other);
     product as u64 ^ (product >> 64) as u64
 }
 
-/// Finds flows by their keys, which stand in the flows themselves.
+/// Flows by their keys, which stand in the flows themselves.
 #[derive(Debug)]
 pub(super) struct Table {
     indices: HashTable<u32>,
@@ -114,7 +115,7 @@ impl Table {
         }
     }
 
-    /// Index of the newest flow with this key.
+    /// Returns the index of the newest flow with this key.
     #[inline]
     pub(super) fn find(&self, hash: u64, key: &FlowKey, flows: &[Flow]) -> Option<u32> {
         self.indices

@@ -2,12 +2,13 @@
 //! those of the tests of `keys`, worked out with other software.
 
 mod build;
+mod dedup;
 mod falling_back;
 mod handshakes;
 mod hostile;
 mod interleaved;
 mod middle;
+mod pending;
+mod resets;
 mod reuse;
 mod signalling;
-mod twice;
-mod waiting;

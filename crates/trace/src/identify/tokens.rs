@@ -1,12 +1,12 @@
-//! Whose token is it?
+//! Connections by token.
 
 use std::collections::HashMap;
 
 use super::connection::Connection;
 use crate::Side;
 
-/// Connections with the same token that are looked through, the newest first. A token has 32
-/// bits: hundreds of thousands of connections have a few that meet.
+/// Most connections with the same token that are compared, the newest first. A token has 32 bits:
+/// among hundreds of thousands of connections a few collide.
 pub(super) const SAME_TOKEN: usize = 8;
 
 /// An end of a connection.
@@ -21,14 +21,14 @@ pub(super) struct Owner {
 pub(super) struct Tokens(HashMap<u32, Owner>);
 
 impl Tokens {
-    /// Lets `token` name an end of a connection, in whose entry the end stands that it named.
+    /// Lets `token` name an end of a connection, and links that end to the one named before.
     pub(super) fn insert(&mut self, token: u32, owner: Owner, connections: &mut [Connection]) {
         let connection = &mut connections[owner.connection as usize];
         connection.tokens[owner.side] = Some(token);
         connection.same_token[owner.side] = self.0.insert(token, owner);
     }
 
-    /// The ends with this token, the newest first.
+    /// Iterates over the ends with this token, the newest first.
     pub(super) fn owners<'a>(
         &self,
         token: u32,

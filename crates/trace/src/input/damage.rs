@@ -1,4 +1,4 @@
-//! What ends a file before its end.
+//! Damage that ends a file before its end.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ pub struct Damage {
     pub offset: u64,
     /// Whether `offset` counts decompressed bytes.
     pub decompressed: bool,
-    /// What is wrong there.
+    /// Description of the damage.
     pub message: String,
 }
 

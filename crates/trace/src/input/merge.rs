@@ -58,7 +58,7 @@ impl Merge {
         Ok(merge)
     }
 
-    /// The next frame; `None` once all files have ended.
+    /// Returns the next frame; `None` once all files have ended.
     #[inline]
     #[expect(clippy::should_implement_trait, reason = "an iterator cannot lend")]
     pub fn next(&mut self) -> Option<Frame<'_>> {
@@ -71,15 +71,15 @@ impl Merge {
         Some(self.sources[file].frame())
     }
 
-    /// What is known of the files so far, in the order in which they were named.
+    /// Returns the states of the files so far, in the order in which they were named.
     pub fn files(&mut self) -> &[FileState] {
         for (source, state) in self.sources.iter().zip(&mut self.files) {
-            source.tell(state);
+            source.update(state);
         }
         &self.files
     }
 
-    /// The interfaces of the frames so far.
+    /// Returns the interfaces of the frames so far.
     pub fn interfaces(&self) -> &[Interface] {
         &self.interfaces
     }

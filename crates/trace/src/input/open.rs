@@ -1,19 +1,22 @@
 //! Files that are opened, and why one is not.
 
 use std::fmt;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read};
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use super::Compression;
 
+const A_PIPE: &str = "it is a pipe: name it `-`, and send it to standard input";
+
 /// Something to be read: a file, or whatever else gives bytes.
 pub struct Input {
-    /// What it is called.
+    /// Its name.
     pub path: PathBuf,
     /// Bytes that it has, where that is known.
     pub bytes_total: Option<u64>,
-    /// What gives the bytes.
+    /// Source of its bytes.
     pub read: Box<dyn Read + Send>,
 }
 
@@ -30,6 +33,13 @@ impl Input {
                 read: Box::new(io::stdin()),
             });
         }
+        // To open a pipe waits for a process that writes to it, and no signal ends that.
+        if fs::metadata(path).is_ok_and(|metadata| metadata.file_type().is_fifo()) {
+            return Err(OpenError {
+                path: path.into(),
+                reason: Reason::Unreadable(A_PIPE.to_owned()),
+            });
+        }
         let file = File::open(path).and_then(|file| Ok((file.metadata()?, file)));
         let (metadata, file) = file.map_err(|error| OpenError {
             path: path.into(),
@@ -44,7 +54,7 @@ impl Input {
 }
 
 impl<R: Read + Send + 'static> From<R> for Input {
-    /// Whatever gives bytes, without a name.
+    /// Makes an input of any reader, without a name.
     fn from(read: R) -> Self {
         Self {
             path: PathBuf::new(),
@@ -85,12 +95,11 @@ pub enum Reason {
     Empty,
     /// A capture of a format that is not read.
     OtherFormat(&'static str),
-    /// No capture.
+    /// No capture. The message does not show the file's content: its reader may not be allowed to
+    /// read the file.
     NotACapture {
         /// How it is compressed.
         compression: Option<Compression>,
-        /// What it begins with.
-        begin: Vec<u8>,
     },
 }
 
@@ -106,7 +115,7 @@ impl Reason {
         })
     }
 
-    /// Of a file that begins, and may end, with these bytes.
+    /// Returns the reason for a file that begins, and may end, with these bytes.
     pub(super) fn of_begin(compression: Option<Compression>, begin: &[u8]) -> Self {
         if begin.is_empty() {
             return Self::Empty;
@@ -117,15 +126,12 @@ impl Reason {
         });
         match other {
             Some((_, name)) => Self::OtherFormat(name),
-            None => Self::NotACapture {
-                compression,
-                begin: begin.into(),
-            },
+            None => Self::NotACapture { compression },
         }
     }
 }
 
-/// What files of other formats begin with; those of pcap's kin in either byte order.
+/// First bytes of files of other formats; those of pcap's kin in either byte order.
 const OTHER_FORMATS: [(&[u8], &str); 11] = [
     (b"\xa1\xb2\xcd\x34", "pcap as modified by Alexey Kuznetzov"),
     (
@@ -153,17 +159,14 @@ impl fmt::Display for Reason {
                 "{name}, which is not read: `editcap -F pcapng` of Wireshark makes a pcapng file \
                  of it"
             ),
-            Self::NotACapture { compression, begin } => {
-                let decompressed = match compression {
-                    Some(Compression::Gzip) => " decompressed by gzip,",
-                    Some(Compression::Zstd) => " decompressed by zstd,",
-                    None => "",
-                };
-                write!(
-                    f,
-                    "not a capture:{decompressed} begins with \"{}\"; pcap and pcapng can be read, \
-                     also compressed with gzip or zstd",
-                    begin.escape_ascii()
+            Self::NotACapture { compression } => {
+                f.write_str("not a capture")?;
+                if let Some(compression) = compression {
+                    write!(f, " when decompressed by {}", compression.name())?;
+                }
+                f.write_str(
+                    ": pcap and pcapng can be read, also compressed with gzip, zstd, xz, bzip2 or \
+                     lz4",
                 )
             }
         }

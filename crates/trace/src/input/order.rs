@@ -9,7 +9,7 @@ pub(super) enum Order {
 }
 
 impl Order {
-    /// The number at a place of `bytes`, which has it.
+    /// Returns the number at a place of `bytes`, which has it.
     #[inline]
     pub(super) fn u16(self, bytes: &[u8], at: usize) -> u16 {
         let field = [bytes[at], bytes[at + 1]];
@@ -19,13 +19,13 @@ impl Order {
         }
     }
 
-    /// The number at a place of `bytes`, which has it.
+    /// Returns the number at a place of `bytes`, which has it.
     #[inline]
     pub(super) fn u32(self, bytes: &[u8], at: usize) -> u32 {
         self.number([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
     }
 
-    /// The number that 4 bytes are.
+    /// Returns the number that 4 bytes are.
     #[inline(always)]
     pub(super) fn number(self, bytes: [u8; 4]) -> u32 {
         match self {
@@ -34,7 +34,7 @@ impl Order {
         }
     }
 
-    /// The number that 8 bytes are.
+    /// Returns the number that 8 bytes are.
     pub(super) fn u64(self, bytes: [u8; 8]) -> u64 {
         match self {
             Self::Little => u64::from_le_bytes(bytes),

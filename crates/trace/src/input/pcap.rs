@@ -2,15 +2,19 @@
 
 use super::LinkType;
 use super::order::Order;
-use super::source::{Fault, Head, cut};
+use super::record::{Fault, Head, cut};
 use super::window::{MAX_RECORD_BYTES, Window};
+use crate::Nanos;
 
 /// Bytes of the header of the file.
 const FILE_HEADER_BYTES: usize = 24;
 /// Bytes of the header of a frame.
 const FRAME_HEADER_BYTES: usize = 16;
 
-/// What the first four bytes of a file say.
+/// Nanoseconds of a second.
+const SECOND: Nanos = 1_000_000_000;
+
+/// Byte order and unit of time, from the first four bytes of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Magic {
     order: Order,
@@ -19,7 +23,7 @@ pub(super) struct Magic {
 }
 
 impl Magic {
-    /// The magic number of a file that begins like this.
+    /// Returns the magic number of a file that begins like this.
     pub(super) fn new(begin: [u8; 4]) -> Option<Self> {
         let (order, unit_ns) = match begin {
             [0xd4, 0xc3, 0xb2, 0xa1] => (Order::Little, 1000),
@@ -75,7 +79,7 @@ impl Pcap {
         self.next_rare(window, head)
     }
 
-    /// The next frame, if the window has it.
+    /// Returns the next frame, if the window has it.
     #[inline(always)]
     fn there(&self, window: &mut Window, head: &mut Head) -> Option<()> {
         let unread = window.bytes();
@@ -83,12 +87,15 @@ impl Pcap {
         let field = |number: usize| self.magic.order.number(fields[number]);
         let captured = field(2);
         let bytes = captured as usize;
-        if bytes > MAX_RECORD_BYTES || bytes > unread.len() - FRAME_HEADER_BYTES {
+        let fraction = i64::from(field(1)) * i64::from(self.magic.unit_ns);
+        if bytes > MAX_RECORD_BYTES
+            || bytes > unread.len() - FRAME_HEADER_BYTES
+            || fraction >= SECOND
+        {
             return None;
         }
-        let fraction = i64::from(field(1)) * i64::from(self.magic.unit_ns);
         head.original_bytes = field(3).max(captured);
-        head.at = i64::from(field(0)) * 1_000_000_000 + fraction;
+        head.at = i64::from(field(0)) * SECOND + fraction;
         head.number += 1;
         head.interface = self.interface;
         head.link_type = self.link_type;
@@ -113,6 +120,15 @@ impl Pcap {
         if !window.has(record) {
             return Err(cut(window, "a frame", record).into());
         }
-        Ok(self.there(window, head).is_some())
+        if self.there(window, head).is_some() {
+            return Ok(true);
+        }
+        let fraction = self.magic.order.u32(window.bytes(), 4);
+        let unit = if self.magic.unit_ns == 1 {
+            "nanoseconds"
+        } else {
+            "microseconds"
+        };
+        Err(format!("a frame with {fraction} {unit} beside its seconds: too many").into())
     }
 }

@@ -9,7 +9,7 @@ use packet::Layout;
 
 use super::LinkType;
 use super::order::Order;
-use super::source::{Fault, Head, cut, cut_of};
+use super::record::{Fault, Head, cut, cut_of};
 use super::window::{MAX_RECORD_BYTES, Window};
 
 /// Types of blocks.
@@ -28,14 +28,14 @@ const OTHER_FRAMES: [u32; 7] = [9, 0x204, 0x208, 0x216, 0x221, 0xbad, 0x4000_0ba
 /// Most different interfaces of a file; each is remembered.
 const MAX_INTERFACES: usize = 1 << 16;
 
-/// What a file begins with: the type of a block that begins a section, in either byte order.
+/// First bytes of a file: the type of a section header block, in either byte order.
 pub(super) const BEGIN: [u8; 4] = block::SECTION.to_be_bytes();
 
 /// Bytes of type and length of a block.
 const BLOCK_HEADER_BYTES: usize = 8;
 /// Bytes of a block without content: type, and the length at both ends.
 const EMPTY_BLOCK_BYTES: usize = BLOCK_HEADER_BYTES + 4;
-/// What a byte-order mark says of its section: read in the right order it is this.
+/// Byte-order mark of a section, read in the right order.
 const BYTE_ORDER_MARK: u32 = 0x1a2b_3c4d;
 
 /// A pcapng file.
@@ -125,7 +125,7 @@ impl Pcapng {
         Ok(bytes)
     }
 
-    /// The length that the block says at its front.
+    /// Returns the length that the block says at its front.
     fn length(&self, window: &Window) -> Result<usize, String> {
         let bytes = self.order.u32(window.bytes(), 4) as usize;
         if bytes < EMPTY_BLOCK_BYTES || !bytes.is_multiple_of(4) {
@@ -134,7 +134,7 @@ impl Pcapng {
         Ok(bytes)
     }
 
-    /// The header of a section: its byte order counts from its own length on.
+    /// Takes the header of a section: its byte order counts from its own length on.
     #[cold]
     fn section(&mut self, window: &mut Window) -> Result<(), String> {
         /// Bytes of the block without options.
@@ -161,7 +161,7 @@ impl Pcapng {
         Ok(())
     }
 
-    /// The description of an interface.
+    /// Takes the description of an interface.
     #[cold]
     fn interface(
         &mut self,
@@ -185,7 +185,7 @@ impl Pcapng {
         Ok(())
     }
 
-    /// A block of which nothing is wanted; it may be longer than what the window takes.
+    /// Passes over a block, which may be longer than the window.
     #[cold]
     fn other(&self, window: &mut Window, kind: u32, head: &mut Head) -> Result<(), Fault> {
         let bytes = self.length(window)?;

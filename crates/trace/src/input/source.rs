@@ -3,12 +3,13 @@
 use super::open::{Input, Reason};
 use super::pcap::{Magic, Pcap};
 use super::pcapng::{self, Pcapng};
+use super::record::{Fault, Head};
 use super::stream::Stream;
 use super::window::Window;
 use super::{Damage, FileState, Format, Frame, Interface, LinkType};
 use crate::Nanos;
 
-/// Bytes by which a file that is no capture is told to people.
+/// Most bytes of a file that is no capture that are compared with other formats.
 const TOLD_BYTES: usize = 24;
 
 /// A file that is read frame by frame.
@@ -22,7 +23,7 @@ pub(super) struct Source {
     given: Given,
 }
 
-/// What was given of a file.
+/// Frames of a file that were given.
 #[derive(Clone, Copy)]
 struct Given {
     frames: u64,
@@ -35,37 +36,7 @@ enum Reader {
     Pcapng(Pcapng),
 }
 
-/// A frame whose bytes stand in the window; before the first, number 0.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Head {
-    pub(super) at: Nanos,
-    pub(super) number: u64,
-    pub(super) interface: u32,
-    pub(super) link_type: LinkType,
-    /// Where its bytes begin, for [`Window::at`].
-    pub(super) from: usize,
-    pub(super) bytes: usize,
-    pub(super) original_bytes: u32,
-}
-
-/// Why a record cannot be read.
-pub(super) struct Fault {
-    /// Where the record began, if not where the window begins.
-    pub(super) offset: Option<u64>,
-    pub(super) message: String,
-}
-
-impl From<String> for Fault {
-    fn from(message: String) -> Self {
-        Self {
-            offset: None,
-            message,
-        }
-    }
-}
-
-/// Begins to read `input`, as the file at place `file` of `files`: finds out what it is by its first
-/// bytes.
+/// Opens `input` as the file at place `file` of `files`, in the format of its first bytes.
 pub(super) fn open(
     file: usize,
     files: usize,
@@ -127,7 +98,7 @@ pub(super) fn open(
 }
 
 impl Source {
-    /// Goes on to the next frame; whether there is one.
+    /// Goes on to the next frame. Returns whether there is one.
     #[inline]
     pub(super) fn advance(
         &mut self,
@@ -157,13 +128,13 @@ impl Source {
         state.damage = fault.map(|fault| damage(&self.window, fault));
     }
 
-    /// Time of the frame.
+    /// Returns the time of the frame.
     #[inline]
     pub(super) fn at(&self) -> Nanos {
         self.head.at
     }
 
-    /// The frame, which is counted.
+    /// Returns the frame, and counts it.
     #[inline]
     pub(super) fn frame(&mut self) -> Frame<'_> {
         let head = &self.head;
@@ -180,8 +151,8 @@ impl Source {
         }
     }
 
-    /// Tells what was read and given so far.
-    pub(super) fn tell(&self, state: &mut FileState) {
+    /// Updates `state` with the bytes and frames so far.
+    pub(super) fn update(&self, state: &mut FileState) {
         state.bytes_read = self.window.bytes_read();
         state.frames = self.given.frames;
         if self.given.first <= self.given.last {
@@ -210,24 +181,5 @@ fn damage(window: &Window, fault: Fault) -> Damage {
         offset: fault.offset.unwrap_or(window.offset()),
         decompressed: window.stream().compression().is_some(),
         message: fault.message,
-    }
-}
-
-/// What is to be said of a record of which only what the window has is there.
-#[cold]
-pub(super) fn cut(window: &Window, what: &str, bytes: usize) -> String {
-    cut_of(window, what, window.bytes().len() as u64, bytes)
-}
-
-/// What is to be said of a record of `bytes`, of which only `here` are there.
-#[cold]
-pub(super) fn cut_of(window: &Window, what: &str, here: u64, bytes: usize) -> String {
-    match (window.failure(), window.stream().compression()) {
-        (None, _) => format!("the file ends within {what}: {here} of {bytes} bytes are there"),
-        (Some(error), None) => format!("{what} cannot be read: {error}"),
-        (Some(error), Some(compression)) => {
-            let name = compression.name();
-            format!("{what} cannot be decompressed: {name}: {error}")
-        }
     }
 }

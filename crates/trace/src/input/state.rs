@@ -1,4 +1,4 @@
-//! What is known of the files that are read.
+//! State of the files that are read.
 
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The word for it.
+    /// Returns the word for it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Pcap => "pcap",
@@ -31,19 +31,28 @@ pub enum Compression {
     Gzip,
     /// Zstandard (RFC 8878), of any number of frames.
     Zstd,
+    /// xz, of any number of streams.
+    Xz,
+    /// bzip2, of any number of streams.
+    Bzip2,
+    /// LZ4, of any number of frames.
+    Lz4,
 }
 
 impl Compression {
-    /// The word for it.
+    /// Returns the word for it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Gzip => "gzip",
             Self::Zstd => "zstd",
+            Self::Xz => "xz",
+            Self::Bzip2 => "bzip2",
+            Self::Lz4 => "lz4",
         }
     }
 }
 
-/// What is known of a file so far.
+/// State of a file so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileState {
     /// Its path; `-` is standard input.
@@ -62,7 +71,7 @@ pub struct FileState {
     pub first: Option<Nanos>,
     /// Time of its latest frame.
     pub last: Option<Nanos>,
-    /// What ended it before its end.
+    /// Damage that ended it before its end.
     pub damage: Option<Damage>,
 }
 
@@ -71,8 +80,8 @@ pub struct FileState {
 pub struct Interface {
     /// Place of its file in [`Merge::files`](super::Merge::files).
     pub file: usize,
-    /// Its name, where the capture tells it.
+    /// Its name, where the capture has it.
     pub name: Option<String>,
-    /// What its frames begin with.
+    /// Link type of its frames.
     pub link_type: LinkType,
 }

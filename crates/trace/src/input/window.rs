@@ -28,12 +28,12 @@ pub(super) struct Window {
     /// No more is to be read: the stream has ended, or failed.
     ended: bool,
     failure: Option<io::Error>,
-    /// Bytes of the file, compressed as it is, that were read.
+    /// Returns how many bytes of the file, compressed as it is, were read.
     bytes_read: u64,
 }
 
 impl Window {
-    /// A window on one stream of `streams` that are read at the same time.
+    /// Creates a window on one stream of `streams` that are read at the same time.
     pub(super) fn new(stream: Stream, streams: usize) -> Self {
         let share = SHARED_BUFFER_BYTES / streams.max(1);
         Self {
@@ -52,13 +52,13 @@ impl Window {
         &self.stream
     }
 
-    /// Bytes of the file, compressed as it is, that were read.
+    /// Returns how many bytes of the file, compressed as it is, were read.
     #[inline]
     pub(super) fn bytes_read(&self) -> u64 {
         self.bytes_read
     }
 
-    /// Place in the stream of the first byte that was not passed over.
+    /// Returns the place in the stream of the first byte that was not passed over.
     #[inline]
     pub(super) fn offset(&self) -> u64 {
         self.base + self.start as u64
@@ -70,7 +70,7 @@ impl Window {
         self.end - self.start >= bytes || self.fill(bytes)
     }
 
-    /// All bytes of the window.
+    /// Returns all bytes of the window.
     #[inline]
     pub(super) fn bytes(&self) -> &[u8] {
         &self.buffer[self.start..self.end]
@@ -107,12 +107,12 @@ impl Window {
         }
     }
 
-    /// Whether the stream has ended here as it should.
+    /// Returns whether the stream has ended here as it should.
     pub(super) fn is_at_end(&self) -> bool {
         self.ended && self.failure.is_none() && self.start == self.end
     }
 
-    /// Why the stream ended, where that was no end of the file.
+    /// Returns why the stream ended, where that was no end of the file.
     pub(super) fn failure(&self) -> Option<&io::Error> {
         self.failure.as_ref()
     }

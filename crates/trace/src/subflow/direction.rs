@@ -1,14 +1,15 @@
-//! The data of one end.
+//! State of the data of one end.
 
 use mptcplab_wire::Ecn;
 
-use super::holes::{Holes, Opening};
+use super::gaps::{Gaps, Opening};
 use super::identification::Identifications;
+use super::pipe::{Scoreboard, USUAL_SEGMENT};
 use super::recovery::Recovery;
 use super::resent::Resent;
 use super::round_trips::RoundTrips;
 use super::scale::Offer;
-use super::sends::Sends;
+use super::send_times::SendTimes;
 use super::summary::SentSummary;
 use crate::{Nanos, Segment};
 
@@ -16,7 +17,7 @@ use crate::{Nanos, Segment};
 /// the sequence space.
 const LONGEST_PAST: i64 = 1 << 31;
 
-/// What one end sent, and what the other told of it.
+/// The data of one end, and the other end's acknowledgements of it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Direction {
     /// Something of it was seen: its numbers are known.
@@ -29,7 +30,7 @@ pub(super) struct Direction {
     pub(super) acknowledged: i64,
     /// The number of the FIN.
     pub(super) fin: Option<i64>,
-    /// What its SYN said of its own windows.
+    /// Window scale in its SYN.
     pub(super) offer: Option<Offer>,
     /// By how much the windows that it grants are shifted, where known.
     pub(super) shift: Option<u8>,
@@ -42,9 +43,13 @@ pub(super) struct Direction {
     pub(super) ambiguous_below: i64,
     pub(super) recovery: Recovery,
     pub(super) identifications: Identifications,
-    pub(super) sends: Sends,
-    pub(super) holes: Holes,
+    pub(super) send_times: SendTimes,
+    pub(super) gaps: Gaps,
     pub(super) resent: Resent,
+    /// Blocks of SACK.
+    pub(super) scoreboard: Scoreboard,
+    /// Largest segment that it sends, as far as the SYNs give it.
+    pub(super) segment_bytes: Option<u16>,
     /// Round trips from the place of the capture to the other end and back.
     pub(super) round_trips: RoundTrips,
     /// Round trip of the SYN.
@@ -73,7 +78,7 @@ impl Direction {
         self.next = 1;
         self.acknowledged = 1;
         self.ambiguous_below = i64::MIN;
-        self.holes.open(1 - LONGEST_PAST, 1, Opening::of(segment));
+        self.gaps.open(1 - LONGEST_PAST, 1, Opening::of(segment));
     }
 
     /// Begins the numbers with a SYN.
@@ -83,36 +88,60 @@ impl Direction {
         self.next = 0;
         self.acknowledged = 0;
         self.ambiguous_below = i64::MIN;
-        self.holes = Holes::default();
-        self.sends.clear();
+        self.gaps = Gaps::default();
+        self.scoreboard = Scoreboard::default();
+        self.send_times.clear();
     }
 
-    /// The sequence number on the wire as one near what is sent.
+    /// Returns the sequence number on the wire as one near the next number.
     #[inline]
     pub(super) fn sent_number(&self, wire: u32) -> i64 {
         self.near(self.next, wire)
     }
 
-    /// The sequence number on the wire as one near what is acknowledged.
+    /// Returns the sequence number on the wire as one near the acknowledged one.
     #[inline]
     pub(super) fn acknowledged_number(&self, wire: u32) -> i64 {
         self.near(self.acknowledged, wire)
     }
 
-    /// The number nearest to `number` that is `wire` on the wire.
+    /// Returns the number nearest to `number` that is `wire` on the wire.
     #[inline]
     fn near(&self, number: i64, wire: u32) -> i64 {
         let there = self.initial.wrapping_add(number as u32);
         number + i64::from(wire.wrapping_sub(there) as i32)
     }
 
-    /// What is sent and not acknowledged.
+    /// Returns the bytes of data that are sent and not acknowledged, and the pipe (RFC 6675).
     #[inline]
-    pub(super) fn in_flight(&self) -> u64 {
-        (self.next - self.acknowledged).max(0) as u64
+    pub(super) fn in_flight_and_pipe(&self) -> (u64, u64) {
+        let (start, end) = self.under_way();
+        let in_flight = (end - start).max(0) as u64;
+        if self.scoreboard.is_empty() {
+            return (in_flight, in_flight);
+        }
+        let segment = self.segment_bytes.unwrap_or(USUAL_SEGMENT);
+        (in_flight, self.scoreboard.pipe(start, end, segment))
     }
 
-    /// Whether the window granted to it last is closed.
+    /// Returns the first unacknowledged number of data, and the one after the last that was sent.
+    #[inline]
+    fn under_way(&self) -> (i64, i64) {
+        // Number 0 is the SYN; where it was not captured all up to that is acknowledged.
+        let start = self.acknowledged.max(1);
+        let is_last = |fin: i64| fin + 1 == self.next;
+        let fin = self.fin.is_some_and(is_last);
+        (start, self.next - i64::from(fin))
+    }
+
+    /// Keeps the most that is in flight, and the largest pipe.
+    #[inline]
+    pub(super) fn count_under_way(&mut self, in_flight: u64, pipe: u64) {
+        self.counts.in_flight_max_bytes = self.counts.in_flight_max_bytes.max(in_flight);
+        self.counts.pipe_max_bytes = self.counts.pipe_max_bytes.max(pipe);
+    }
+
+    /// Returns whether the window granted to it last is closed.
     #[inline]
     pub(super) fn is_closed(&self) -> bool {
         self.has_window && self.window == 0
@@ -144,7 +173,7 @@ impl Direction {
         self.counts.last_data_ns = Some(at);
     }
 
-    /// What is told of it.
+    /// Summarises it.
     pub(super) fn summary(&self) -> SentSummary {
         SentSummary {
             rtt_samples: self.round_trips.count(),

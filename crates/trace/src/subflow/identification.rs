@@ -5,7 +5,7 @@
 const LARGEST_STEP: u16 = 256;
 /// Steps in a row that show a counter; by chance one of 256 random numbers would pass.
 const ENOUGH: u8 = 8;
-/// What a step that is none takes away.
+/// Evidence that a step which is none takes away.
 const PENALTY: u8 = 4;
 
 /// Identifications of one sender's packets (RFC 791): where they are a counter they tell which of
@@ -18,7 +18,7 @@ pub(super) struct Identifications {
 }
 
 impl Identifications {
-    /// Takes that of the next packet in the order of sequence numbers.
+    /// Takes the identification of the next packet in the order of sequence numbers.
     #[inline]
     pub(super) fn follow(&mut self, identification: Option<u16>) {
         let Some(identification) = identification else {
@@ -33,7 +33,7 @@ impl Identifications {
         }
     }
 
-    /// Whether the packet with `one` was sent after that with `other`, where that can be told.
+    /// Returns whether the packet with `one` was sent after that with `other`, where that is known.
     pub(super) fn is_after(&self, one: Option<u16>, other: Option<u16>) -> Option<bool> {
         match one?.wrapping_sub(other?) as i16 {
             0 => None,

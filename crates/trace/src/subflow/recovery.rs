@@ -1,24 +1,23 @@
-//! Why data were sent again.
+//! Reasons of retransmissions.
 
 use crate::{Kind, Nanos};
 
-/// Duplicate acknowledgements that tell of a loss (RFC 5681, section 3.2).
+/// Duplicate acknowledgements that indicate a loss (RFC 5681, section 3.2).
 const DUPLICATE_THRESHOLD: u32 = 3;
 /// Least by which a retransmission timeout exceeds the round trip: half of Linux's 200 ms, so that
 /// an estimate that is somewhat too large does no harm.
 const LEAST_TIMEOUT: Nanos = 100_000_000;
 
-/// What the receiver told, and which repair is going on.
+/// The receiver's reports of loss, and the repair that is going on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Recovery {
     /// Duplicate acknowledgements since the last that acknowledged something.
     duplicates: u32,
     /// End of the highest block of SACK.
     sacked: i64,
-    /// When the receiver last told anything new.
-    news_at: Nanos,
-    /// When the latest sent of the transmissions that arrived was sent, as far as
-    /// acknowledgements tell.
+    /// When the receiver last reported anything new.
+    reported_at: Nanos,
+    /// Send time of the newest transmission that arrived, as far as acknowledgements show.
     arrived_sent_at: Nanos,
     repair: Repair,
 }
@@ -48,7 +47,7 @@ impl Default for Recovery {
         Self {
             duplicates: 0,
             sacked: i64::MIN,
-            news_at: Nanos::MIN,
+            reported_at: Nanos::MIN,
             arrived_sent_at: Nanos::MIN,
             repair: NO_REPAIR,
         }
@@ -81,35 +80,34 @@ pub(super) struct Again {
 }
 
 impl Recovery {
-    /// The cumulative acknowledgement moved on.
+    /// Notes that the cumulative acknowledgement advanced.
     #[inline]
     pub(super) fn acknowledged(&mut self, at: Nanos) {
         self.duplicates = 0;
-        self.news_at = at;
+        self.reported_at = at;
     }
 
-    /// A transmission that had been sent at a time arrived.
+    /// Notes that a transmission of this time arrived.
     #[inline]
     pub(super) fn arrived(&mut self, sent_at: Nanos) {
         self.arrived_sent_at = self.arrived_sent_at.max(sent_at);
     }
 
-    /// A duplicate acknowledgement came.
+    /// Counts a duplicate acknowledgement.
     pub(super) fn duplicate(&mut self, at: Nanos) {
         self.duplicates = self.duplicates.saturating_add(1);
-        self.news_at = at;
+        self.reported_at = at;
     }
 
-    /// A block of SACK that ends before `end` came.
+    /// Takes a block of SACK that ends before `end`.
     pub(super) fn sacked(&mut self, end: i64, at: Nanos) {
         if end > self.sacked {
             self.sacked = end;
-            self.news_at = at;
+            self.reported_at = at;
         }
     }
 
-    /// Retransmissions turned out not to have been needed: a repair of which none was ends (RFC
-    /// 3708).
+    /// Notes retransmissions that were not needed: a repair without needed ones ends (RFC 3708).
     pub(super) fn spurious(&mut self, count: u64) {
         self.repair.needed = self.repair.needed.saturating_sub(count);
         if self.repair.needed == 0 {
@@ -117,8 +115,8 @@ impl Recovery {
         }
     }
 
-    /// The cumulative acknowledgement moves on with the echo of a timestamp: where that is older
-    /// than the repair there was no loss, and the repair ends (Eifel, RFC 3522 and 4015).
+    /// Takes the echo of a timestamp with which the cumulative acknowledgement advances: where it
+    /// is older than the repair there was no loss, and the repair ends (Eifel, RFC 3522 and 4015).
     pub(super) fn echo(&mut self, echo: u32) {
         let distance = self
             .repair
@@ -129,27 +127,27 @@ impl Recovery {
         }
     }
 
-    /// How long the receiver had told nothing new.
+    /// Returns for how long the receiver has reported nothing new.
     pub(super) fn quiet(&self, at: Nanos) -> Nanos {
-        at.saturating_sub(self.news_at)
+        at.saturating_sub(self.reported_at)
     }
 
-    /// Whether the receiver has told that it lacks `[start, end)` but has later data, or the
-    /// repair of such a loss goes on.
-    pub(super) fn is_told(&self, start: i64, end: i64, acknowledged: i64) -> bool {
+    /// Returns whether the receiver has reported that it lacks `[start, end)` but has later data,
+    /// or the repair of such a loss goes on.
+    pub(super) fn is_reported(&self, start: i64, end: i64, acknowledged: i64) -> bool {
         self.sacked > end
             || (self.duplicates >= DUPLICATE_THRESHOLD && start <= acknowledged)
             || (!self.repair.by_timer && acknowledged < self.repair.until)
     }
 
-    /// What the retransmission is.
+    /// Returns the kind of the retransmission.
     pub(super) fn kind(&mut self, again: &Again) -> Kind {
         let going_on = again.acknowledged < self.repair.until;
         if !self.is_after_silence(again) {
             let sent_before_arrivals = again.before.is_some_and(|sent| sent < self.arrived_sent_at);
-            let told =
-                sent_before_arrivals || self.is_told(again.start, again.end, again.acknowledged);
-            if !going_on && told {
+            let reported = sent_before_arrivals
+                || self.is_reported(again.start, again.end, again.acknowledged);
+            if !going_on && reported {
                 self.begin(again, false);
             } else if going_on {
                 self.repair.needed += 1;
@@ -157,7 +155,7 @@ impl Recovery {
             if going_on && self.repair.by_timer {
                 return Kind::TimeoutRetransmission;
             }
-            if told {
+            if reported {
                 return Kind::FastRetransmission;
             }
         }
@@ -168,7 +166,7 @@ impl Recovery {
         Kind::TimeoutRetransmission
     }
 
-    /// Whether neither end had anything to say for so long that a timer must be the reason.
+    /// Returns whether both ends were silent for so long that a timer must be the reason.
     fn is_after_silence(&self, again: &Again) -> bool {
         let silent = again
             .sent_at

@@ -1,4 +1,4 @@
-//! What was sent again.
+//! Retransmissions that are remembered.
 
 use std::collections::VecDeque;
 
@@ -21,7 +21,7 @@ pub(super) struct Retransmission {
     pub(super) frame: u64,
     /// Its TSval.
     pub(super) timestamp: Option<u32>,
-    /// A D-SACK told that it was not needed.
+    /// A D-SACK reported it as not needed.
     pub(super) spurious: bool,
 }
 
@@ -49,26 +49,27 @@ impl Resent {
         self.list.push_back(retransmission);
     }
 
-    /// Nothing below `acknowledged` is asked for any more but by [`Self::mark_spurious`].
+    /// Passes the numbers below `acknowledged`: only [`Self::mark_spurious`] needs them from here
+    /// on.
     pub(super) fn pass(&mut self, acknowledged: i64) {
         let rest = self.list.range(self.passed..);
         self.passed += rest.take_while(|sent| sent.end <= acknowledged).count();
     }
 
-    /// Those that had something of `[start, end)`.
+    /// Iterates over those that had data of `[start, end)`.
     pub(super) fn of(&self, start: i64, end: i64) -> impl Iterator<Item = &Retransmission> {
         self.list
             .range(self.passed..)
             .filter(move |sent| sent.overlaps(start, end))
     }
 
-    /// When `number`, which is not passed, was last sent again.
+    /// Returns when `number`, which is not passed, was last sent again.
     pub(super) fn last(&self, number: i64) -> Option<Nanos> {
         self.of(number, number + 1).map(|sent| sent.at).max()
     }
 
-    /// A D-SACK names `[start, end)`: marks the oldest retransmissions of that range that are not
-    /// marked, one for each byte of it. Gives how many, and the frame of the first.
+    /// Takes a D-SACK of `[start, end)`: marks the oldest unmarked retransmissions of that range,
+    /// one for each byte of it. Returns how many, and the frame of the first.
     pub(super) fn mark_spurious(&mut self, mut start: i64, end: i64) -> (u64, Option<u64>) {
         let mut count = 0;
         let mut frame = None;

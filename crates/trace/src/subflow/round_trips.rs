@@ -34,33 +34,33 @@ impl RoundTrips {
         self.sum_of_squares = self.sum_of_squares.saturating_add(size * size);
     }
 
-    /// How many.
+    /// Returns the number of samples.
     pub(super) fn count(&self) -> u64 {
         self.count
     }
 
-    /// The smallest.
+    /// Returns the smallest.
     pub(super) fn smallest(&self) -> Option<Nanos> {
         (self.count > 0).then_some(self.smallest)
     }
 
-    /// The largest.
+    /// Returns the largest.
     pub(super) fn largest(&self) -> Option<Nanos> {
         (self.count > 0).then_some(self.largest)
     }
 
-    /// SRTT.
+    /// Returns the SRTT.
     pub(super) fn smoothed(&self) -> Option<Nanos> {
         (self.count > 0).then_some(self.smoothed)
     }
 
-    /// Mean, rounded down.
+    /// Returns the mean, rounded down.
     pub(super) fn mean(&self) -> Option<Nanos> {
         let mean = self.sum.checked_div(i128::from(self.count))?;
         Some(mean as Nanos)
     }
 
-    /// Standard deviation of all samples, rounded down.
+    /// Returns the standard deviation of all samples, rounded down.
     pub(super) fn deviation(&self) -> Option<Nanos> {
         let count = u128::from(self.count);
         let squares = self.sum_of_squares.checked_mul(count);

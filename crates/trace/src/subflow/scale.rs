@@ -1,9 +1,9 @@
-//! By how much windows are scaled (RFC 7323, section 2).
+//! Scale of windows (RFC 7323, section 2).
 
 /// Largest shift (section 2.3).
 const MAX_SHIFT: u8 = 14;
 
-/// What the SYN of an end said of the scale of its windows.
+/// Window scale in the SYN of an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Offer {
     /// The option.
@@ -12,8 +12,8 @@ pub(super) struct Offer {
     pub(super) answers: bool,
 }
 
-/// The shift of an end's windows, as far as the SYNs tell that were captured. Windows are scaled
-/// where both SYNs have the option.
+/// Returns the shift of an end's windows, as far as it follows from the captured SYNs. Windows are
+/// scaled where both SYNs have the option.
 pub(super) fn shift(own: Option<Offer>, other: Option<Offer>) -> Option<u8> {
     match (own, other) {
         (Some(Offer { shift: None, .. }), _) | (_, Some(Offer { shift: None, .. })) => Some(0),

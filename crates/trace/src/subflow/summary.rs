@@ -1,4 +1,4 @@
-//! What is told of a whole subflow.
+//! Summary of a whole subflow.
 
 use crate::{Nanos, Side};
 
@@ -13,12 +13,12 @@ pub enum TcpEnd {
     Open,
 }
 
-/// What TCP did on a subflow.
+/// Summary of a subflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TcpSummary {
-    /// What the client sent, and what became of it.
+    /// Data of the client.
     pub client: SentSummary,
-    /// What the server sent, and what became of it.
+    /// Data of the server.
     pub server: SentSummary,
     /// From SYN to SYN/ACK and on to the acknowledgement of that, wherever the capture was made;
     /// null where one of them is ambiguous or was not captured.
@@ -28,7 +28,7 @@ pub struct TcpSummary {
 }
 
 impl TcpSummary {
-    /// What one end sent.
+    /// Returns the summary of one end's data.
     pub fn sent(&self, by: Side) -> &SentSummary {
         match by {
             Side::Client => &self.client,
@@ -37,7 +37,7 @@ impl TcpSummary {
     }
 }
 
-/// What one end of a subflow sent, and what became of it. Acknowledgements, SACK blocks, windows
+/// Summary of the data of one end of a subflow. Acknowledgements, SACK blocks, windows
 /// and round trips are those about the data of this end: the other end sent them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SentSummary {
@@ -60,11 +60,17 @@ pub struct SentSummary {
     pub retransmitted_packets: u64,
     /// Bytes of data in retransmissions that were sent before: Linux's `tcpi_bytes_retrans`.
     pub retransmitted_bytes: u64,
-    /// Of the retransmissions: those because the receiver told of later data.
+    /// Of these bytes those whose first transmission was not captured: they are in
+    /// [`bytes`](Self::bytes).
+    pub retransmitted_unseen_bytes: u64,
+    /// Bytes of data in keep-alives and window probes that were sent before. So `payload_bytes` is
+    /// `bytes` + `retransmitted_bytes` − `retransmitted_unseen_bytes` + `probe_bytes`.
+    pub probe_bytes: u64,
+    /// Of the retransmissions: those because the receiver reported later data.
     pub fast_retransmissions: u64,
-    /// Of the retransmissions: those because time ran out.
+    /// Of the retransmissions: those because a timer expired.
     pub timeout_retransmissions: u64,
-    /// Of the retransmissions: those that a D-SACK told were not needed.
+    /// Of the retransmissions: those that a D-SACK reported as not needed.
     pub spurious_retransmissions: u64,
     /// Segments captured in another order than they were sent.
     pub out_of_order: u64,
@@ -72,9 +78,9 @@ pub struct SentSummary {
     pub keep_alives: u64,
     /// Probes of a closed window.
     pub window_probes: u64,
-    /// SACK blocks (RFC 2018) that told of its data, without D-SACK.
+    /// SACK blocks (RFC 2018) about its data, without D-SACK.
     pub sack_blocks: u64,
-    /// D-SACK blocks (RFC 2883) that told of its data.
+    /// D-SACK blocks (RFC 2883) about its data.
     pub dsack_blocks: u64,
     /// Duplicate acknowledgements (RFC 5681, section 2) of its data.
     pub duplicate_acknowledgements: u64,
@@ -94,6 +100,8 @@ pub struct SentSummary {
     pub rtt_deviation_ns: Option<Nanos>,
     /// Most that was sent and not acknowledged.
     pub in_flight_max_bytes: u64,
+    /// The largest pipe (RFC 6675).
+    pub pipe_max_bytes: u64,
     /// Largest window granted to it.
     pub window_max_bytes: Option<u64>,
     /// Longest time between two packets with data.

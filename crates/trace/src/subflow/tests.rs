@@ -1,11 +1,11 @@
-//! What was sent and lost is known here: each verdict is compared with it.
+//! Verdicts, compared with scripts of known transmissions and losses.
 
 mod acknowledgements;
 mod closing;
 pub(super) mod dsl;
-mod late;
 mod model;
 mod numbers;
+mod out_of_order;
 mod properties;
 mod repairs;
 mod round_trips;

@@ -15,7 +15,7 @@ pub(crate) trait Cell {
     /// May be null.
     const OPTIONAL: bool = false;
 
-    /// What it is.
+    /// Returns its kind.
     fn logical() -> Option<LogicalType>;
 
     /// Appends it to a column made for its type.
@@ -118,7 +118,7 @@ text! {
 macro_rules! words {
     ($($type:ty { $($value:pat => $word:literal,)* })*) => {$(
         impl $type {
-            /// As it stands in the tables.
+            /// Returns the word in the tables.
             pub fn word(self) -> &'static str {
                 match self {
                     $($value => $word,)*
@@ -153,6 +153,7 @@ words! {
         Kind::OutOfOrder => "out_of_order",
         Kind::KeepAlive => "keep_alive",
         Kind::WindowProbe => "window_probe",
+        Kind::NotAcceptable => "not_acceptable",
         Kind::Duplicate => "duplicate",
     }
     RttMethod {

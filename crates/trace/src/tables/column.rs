@@ -21,7 +21,7 @@ enum Values {
 }
 
 impl Column {
-    /// An empty one.
+    /// Creates an empty column.
     ///
     /// # Panics
     /// For a type that no `Cell` has.

@@ -43,7 +43,7 @@ pub(crate) struct Field {
 
 #[cfg(test)]
 impl Field {
-    /// Name of the column.
+    /// Returns the name of the column.
     pub(crate) fn name(&self) -> &str {
         self.kind.name()
     }
@@ -83,12 +83,12 @@ pub(crate) struct Table<R> {
 }
 
 impl<R: Row> Table<R> {
-    /// The table in `folder`, empty.
+    /// Creates an empty table in `folder`.
     ///
     /// # Errors
     /// The file system's.
     pub(crate) fn create(folder: &Path) -> Result<Self, TableError> {
-        let path = folder.join(format!("{}.parquet", R::TABLE));
+        let path = table_path::<R>(folder);
         let failed = |error| TableError::new(&path, error);
         let file = File::create(part(&path)).map_err(|error| failed(error.into()))?;
         let mut fields = Vec::new();
@@ -101,12 +101,8 @@ impl<R: Row> Table<R> {
             .with_fields(kinds)
             .build()
             .map_err(failed)?;
-        let properties = WriterProperties::builder()
-            .set_compression(Compression::ZSTD(Default::default()))
-            .set_statistics_enabled(EnabledStatistics::Chunk)
-            .build();
-        let file = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties))
-            .map_err(failed)?;
+        let file =
+            SerializedFileWriter::new(file, Arc::new(schema), properties()).map_err(failed)?;
         Ok(Self {
             path,
             file,
@@ -164,8 +160,21 @@ impl<R: Row> Table<R> {
     }
 }
 
-/// The name of a file that is not complete.
-fn part(path: &Path) -> PathBuf {
+/// Returns where a table stands in `folder`.
+pub(super) fn table_path<R: Row>(folder: &Path) -> PathBuf {
+    folder.join(format!("{}.parquet", R::TABLE))
+}
+
+/// Returns how tables are written.
+pub(super) fn properties() -> Arc<WriterProperties> {
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::ZSTD(Default::default()))
+        .set_statistics_enabled(EnabledStatistics::Chunk);
+    Arc::new(properties.build())
+}
+
+/// Returns the name of a file that is not complete.
+pub(super) fn part(path: &Path) -> PathBuf {
     path.with_extension("parquet.part")
 }
 
@@ -177,7 +186,7 @@ pub struct TableError {
 }
 
 impl TableError {
-    fn new(path: &Path, why: ParquetError) -> Self {
+    pub(super) fn new(path: &Path, why: ParquetError) -> Self {
         Self {
             path: path.to_owned(),
             why,

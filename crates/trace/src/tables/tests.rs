@@ -111,3 +111,36 @@ fn a_folder_that_is_not_there_is_told() {
         "{text}"
     );
 }
+
+#[test]
+fn connections_are_renumbered_and_nothing_else() {
+    let folder = folder("renumbered");
+    let mut table = Table::create(&folder).unwrap();
+    let rows = 70_000;
+    for number in 0..rows {
+        table.put(event(number % 7)).unwrap();
+    }
+    table.finish().unwrap();
+    let path = folder.join("events.parquet");
+    let read = || -> Vec<Vec<Field>> {
+        let reader = SerializedFileReader::new(File::open(&path).unwrap()).unwrap();
+        let rows = reader.get_row_iter(None).unwrap();
+        let values = rows.map(|row| row.unwrap().into_columns().into_iter());
+        values
+            .map(|row| row.map(|(_, value)| value).collect())
+            .collect()
+    };
+    let before = read();
+    let numbers = [3, 0, 6, 1, 2, 5, 4];
+    renumber::<EventRow>(&folder, &numbers).unwrap();
+    let expected = before.into_iter().map(|mut row| {
+        let Field::UInt(number) = row[0] else {
+            panic!("a number of a connection: {}", row[0]);
+        };
+        row[0] = Field::UInt(numbers[number as usize]);
+        row
+    });
+    assert!(read().into_iter().eq(expected));
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
+    std::fs::remove_dir_all(folder).unwrap();
+}

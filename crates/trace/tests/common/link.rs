@@ -4,6 +4,16 @@
 pub const NULL: u16 = 0;
 /// Ethernet.
 pub const ETHERNET: u16 = 1;
+/// PPP.
+pub const PPP: u16 = 9;
+/// PPP in frames of HDLC.
+pub const PPP_HDLC: u16 = 50;
+/// PPP over Ethernet.
+pub const PPP_ETHER: u16 = 51;
+/// Cisco's HDLC.
+pub const CISCO_HDLC: u16 = 104;
+/// PPP with the direction.
+pub const PPP_WITH_DIRECTION: u16 = 204;
 /// Raw IP.
 pub const RAW: u16 = 101;
 /// OpenBSD loopback.
@@ -18,9 +28,14 @@ pub const IPV6: u16 = 229;
 pub const LINUX_COOKED_2: u16 = 276;
 
 /// All of the above.
-pub const ALL: [u16; 8] = [
+pub const ALL: [u16; 13] = [
     NULL,
     ETHERNET,
+    PPP,
+    PPP_HDLC,
+    PPP_ETHER,
+    CISCO_HDLC,
+    PPP_WITH_DIRECTION,
     RAW,
     LOOP,
     LINUX_COOKED,
@@ -35,6 +50,7 @@ const MAC_ADDRESSES: [u8; 12] = [2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1];
 pub fn frame(link_type: u16, packet: &[u8]) -> Vec<u8> {
     let is_v6 = packet[0] >> 4 == 6;
     let ethertype: [u8; 2] = if is_v6 { [0x86, 0xdd] } else { [8, 0] };
+    let ppp: [u8; 4] = [0xff, 3, 0, if is_v6 { 0x57 } else { 0x21 }];
     let family = if is_v6 { 30 } else { 2 };
     let mut frame = match link_type {
         NULL => vec![family, 0, 0, 0],
@@ -46,6 +62,13 @@ pub fn frame(link_type: u16, packet: &[u8]) -> Vec<u8> {
             &[0, 0, 0, 0, 0, 3, 0, 1, 0, 6, 2, 0, 0, 0, 0, 1, 0, 0],
         ]
         .concat(),
+        PPP | PPP_HDLC => ppp.to_vec(),
+        PPP_ETHER => {
+            let [high, low] = (packet.len() as u16 + 2).to_be_bytes();
+            [&[0x11, 0, 0, 7, high, low][..], &ppp[2..]].concat()
+        }
+        CISCO_HDLC => [&[0x0f, 0][..], &ethertype].concat(),
+        PPP_WITH_DIRECTION => [&[1][..], &ppp].concat(),
         RAW | IPV4 | IPV6 => vec![],
         _ => panic!("link type {link_type} is not known here"),
     };

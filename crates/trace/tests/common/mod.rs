@@ -29,6 +29,7 @@ pub mod ip;
 pub mod link;
 #[cfg(test)]
 pub mod read;
+pub mod tunnel;
 
 use bytes::Bytes;
 pub use capture::{Capture, Format};

@@ -7,16 +7,21 @@ from typing import Annotated
 
 import typer
 
-from mptcplab.cli.commands.common import LeaveSetting
+from mptcplab.cli.commands.common import LeaveSetting, path
 
 
 def broker(
     socket: Annotated[
-        Path, typer.Option(metavar="PATH", help="Where it listens, unless systemd passes a socket.")
+        Path,
+        typer.Option(
+            parser=path, metavar="PATH", help="Where it listens, unless systemd passes a socket."
+        ),
     ] = Path("/run/mptcplab/broker.sock"),
     policy: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Who may do what (YAML); your own user unless given."),
+        typer.Option(
+            parser=path, metavar="FILE", help="Who may do what (YAML); your own user unless given."
+        ),
     ] = None,
     mode: Annotated[
         str, typer.Option(metavar="MODE", help="Permissions of the socket; the policy decides.")
@@ -26,6 +31,9 @@ def broker(
     ] = None,
     leave_setting: LeaveSetting = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Do not log what is done.")] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Also log what clients gave up by hanging up.")
+    ] = False,
     check: Annotated[
         bool, typer.Option("--check", help="Check the options and the policy, and end.")
     ] = False,
@@ -41,6 +49,7 @@ def broker(
             user=user,
             leave_setting=leave_setting,
             quiet=quiet,
+            debug=debug,
             check=check,
         )
     )

@@ -2,14 +2,44 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Callable
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, TypeVar
 
 import typer
+
+E = TypeVar("E", bound=StrEnum)
 
 ScenarioName = Annotated[
     str, typer.Argument(metavar="SCENARIO", help="A name of the catalogue, or a YAML file.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+Fail = Annotated[
+    bool, typer.Option("--fail", help="End with status 3 where a finding does not hold.")
+]
 LeaveSetting = Annotated[
     bool, typer.Option("--leave-setting", help="Leave net.mptcp.path_manager as it is.")
 ]
+
+
+def one_of(kind: type[E]) -> Callable[[str], E]:
+    """The parser of an option that takes one of some words."""
+
+    def parse(text: str) -> E:
+        from mptcplab.scenario.problem import did_you_mean
+
+        try:
+            return kind(text)
+        except ValueError:
+            raise typer.BadParameter(f"'{text}': {did_you_mean(text, list(kind))}") from None
+
+    return parse
+
+
+def path(text: str) -> Path:
+    """The parser of options that name a file or a folder."""
+    if not text:
+        # The shell makes an empty word of a variable that is not set.
+        raise typer.BadParameter("is empty: name a file or folder")
+    return Path(text)

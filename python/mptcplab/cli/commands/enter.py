@@ -7,9 +7,13 @@ from typing import Annotated
 
 import typer
 
+from mptcplab.cli.commands.common import path
+
 
 def enter(
-    result: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a running result.")],
+    result: Annotated[
+        Path, typer.Argument(parser=path, metavar="RUN", help="Folder of a running result.")
+    ],
     node: Annotated[str, typer.Argument(metavar="NODE", help="A host or router of it.")],
     command: Annotated[
         list[str] | None, typer.Argument(metavar="[CMD]...", help="A shell unless given.")

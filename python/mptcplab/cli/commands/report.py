@@ -7,17 +7,23 @@ from typing import Annotated
 
 import typer
 
-from mptcplab.cli.commands.common import Json
+from mptcplab.cli.commands.common import Fail, Json, path
+from mptcplab.shortage import ask
 
 
 def report(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of results.")],
+    runs: Annotated[
+        list[Path], typer.Argument(parser=path, metavar="RUN...", help="Folders of results.")
+    ],
     html: Annotated[
-        Path | None, typer.Option("--html", metavar="FILE", help="Write one page to this file.")
+        Path | None,
+        typer.Option("--html", parser=path, metavar="FILE", help="Write one page to this file."),
     ] = None,
+    fail: Fail = False,
     json: Json = False,
 ) -> None:
     """Report on results again."""
+    ask()
     from mptcplab.cli.report import report_results
 
-    report_results(runs, html, as_json=json)
+    report_results(runs, html, fail=fail, as_json=json)

@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from mptcplab.cli.commands.common import Json
+from mptcplab.cli.commands.common import Fail, Json, one_of, path
+from mptcplab.shortage import ask
 
 
 class EngineOption(StrEnum):
@@ -25,7 +26,9 @@ def run(
     engine: Annotated[
         EngineOption,
         typer.Option(
-            help="The real stack, virtual time, both side by side; auto: the real one if it can."
+            parser=one_of(EngineOption),
+            metavar="|".join(EngineOption),
+            help="The real stack, virtual time, both side by side; auto: the real one if it can.",
         ),
     ] = EngineOption.AUTO,
     variant: Annotated[
@@ -39,6 +42,13 @@ def run(
     duration: Annotated[
         str | None, typer.Option(metavar="TIME", help="Duration of every bulk transfer: 10s.")
     ] = None,
+    vary: Annotated[
+        str | None,
+        typer.Option(
+            metavar="start=TIME",
+            help="Start traffic up to so much later, drawn by the seed: start=50ms.",
+        ),
+    ] = None,
     overrides: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="PATH=VALUE", help="links.wifi.rate='20 Mbit/s', say."),
@@ -51,11 +61,21 @@ def run(
         bool, typer.Option("--capture", help="Write a pcapng file of each host's interface.")
     ] = False,
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder of the result; must be new.")
+        Path | None,
+        typer.Option(parser=path, metavar="DIR", help="Folder of the result; must be new."),
     ] = None,
+    html: Annotated[
+        bool, typer.Option("--html", help="Write one page, report.html, into the folder.")
+    ] = False,
+    fail: Fail = False,
     json: Json = False,
 ) -> None:
     """Run scenarios, every variant and repetition, and report."""
+    ask()
+    if engine is EngineOption.SIM:
+        from mptcplab.engine.sim.process import Worker
+
+        Worker.start_ahead()
     from mptcplab.cli.run import RunOptions, run_scenarios
     from mptcplab.engine.choice import EngineName
 
@@ -68,9 +88,12 @@ def run(
             repetitions=repeat,
             seed=seed,
             duration=duration,
+            vary=vary,
             overrides=tuple(overrides or ()),
             capture=capture,
             out=out,
+            html=html,
+            fail=fail,
             as_json=json,
         )
     )

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from mptcplab.cli.commands.common import Json
+from mptcplab.cli.commands.common import Json, path
+from mptcplab.shortage import ask
 
 
 def trace(
@@ -15,12 +16,22 @@ def trace(
         list[str],
         typer.Argument(
             metavar="FILE...",
-            help="Captures that belong together (- is standard input), or a folder of tables.",
+            help="Captures that belong together (- is standard input), or a folder of captures, "
+            "of a recording, or of tables.",
         ),
     ],
     peer: Annotated[
         list[str] | None,
         typer.Option("--peer", metavar="FILE", help="Capture of the other end; repeat for more."),
+    ] = None,
+    clock: Annotated[
+        str | None,
+        typer.Option(
+            "--clock",
+            metavar="CLOCK",
+            help="With --peer: same (one clock made both captures) or other (find out how they "
+            "differ). Unless given: same for captures of one recording.",
+        ),
     ] = None,
     matching: Annotated[
         str | None,
@@ -48,10 +59,13 @@ def trace(
     every: Annotated[bool, typer.Option("--all", help="List every connection.")] = False,
     tables: Annotated[
         Path | None,
-        typer.Option("--tables", metavar="DIR", help="Keep the tables here, packets included."),
+        typer.Option(
+            "--tables", parser=path, metavar="DIR", help="Keep the tables here, packets included."
+        ),
     ] = None,
     html: Annotated[
-        Path | None, typer.Option("--html", metavar="FILE", help="Write one page to this file.")
+        Path | None,
+        typer.Option("--html", parser=path, metavar="FILE", help="Write one page to this file."),
     ] = None,
     checksums: Annotated[
         bool, typer.Option("--checksums", help="Verify the data checksums of MPTCP.")
@@ -62,6 +76,7 @@ def trace(
     json: Json = False,
 ) -> None:
     """Tell what each connection in captures did, and each of its subflows."""
+    ask()
     from mptcplab.cli.trace import TraceOptions, trace_captures
 
     trace_captures(
@@ -80,5 +95,6 @@ def trace(
             checksums=checksums,
             workers=workers,
             as_json=json,
+            clock=clock,
         )
     )

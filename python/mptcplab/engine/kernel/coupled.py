@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from functools import cache
 
-from mptcplab.engine.task import EngineError
+from mptcplab.engine.job import EngineError
 
 COUPLED = ("lia", "olia", "balia", "wvegas")
 """Their names, in Linux and in scenarios."""

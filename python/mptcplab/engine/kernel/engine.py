@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 
+from mptcplab.engine.job import EngineError, Job, Progress
 from mptcplab.engine.kernel.coupled import held
 from mptcplab.engine.kernel.run import Run
-from mptcplab.engine.task import EngineError, Job, Progress
+from mptcplab.recording import RecordingError
 from mptcplab.scenario import for_variant
 
 
@@ -37,7 +38,7 @@ class KernelEngine:
                     if self._is_stopped:
                         run.stop()
                     run.execute()
-            except EngineError as error:
+            except (EngineError, RecordingError) as error:
                 return [f"{job.task.scenario.name}, variant {job.task.variant}: {error}"]
             finally:
                 self._current = None

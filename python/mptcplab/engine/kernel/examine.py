@@ -9,17 +9,16 @@ from __future__ import annotations
 import os
 import platform
 import sys
-from typing import Any
 
-from mptcplab.engine.compile import compile_plan
 from mptcplab.engine.finding import Finding, Verdict
+from mptcplab.engine.job import EngineError
 from mptcplab.engine.kernel.coupled import COUPLED, load_refused
 from mptcplab.engine.kernel.lab import Lab
-from mptcplab.engine.kernel.machine import SELF_TEST, has_mptcp, schedulers
+from mptcplab.engine.kernel.machine import has_mptcp, schedulers
 from mptcplab.engine.kernel.sysctl import read_sysctl
 from mptcplab.engine.recorder import Row
-from mptcplab.engine.task import EngineError
-from mptcplab.scenario import loads
+from mptcplab.engine.self_test import self_test
+from mptcplab.plan.traffic import CommandWorkload, Traffic
 
 _SOCKET_PROTOCOL = 38
 """SO_PROTOCOL."""
@@ -43,9 +42,9 @@ def examine() -> list[Finding]:
 
 
 def _trial(variant: str) -> list[Row]:
-    plan = compile_plan(loads(SELF_TEST.read_text(), "self-test"), variant, seed=1)
+    plan = self_test(variant)
     if variant == "two-paths":
-        plan["traffic"].append(_command(plan["traffic"][0]))
+        plan = plan.model_copy(update={"traffic": (*plan.traffic, _command(plan.traffic[0]))})
     lab = Lab(plan)
     try:
         return list(lab.rows())
@@ -53,16 +52,16 @@ def _trial(variant: str) -> list[Row]:
         lab.end()
 
 
-def _command(item: dict[str, Any]) -> dict[str, Any]:
+def _command(item: Traffic) -> Traffic:
     """A program that asks for TCP and tells what it got."""
-    argv = [sys.executable, "-c", _ASK_PROTOCOL]
-    workload = {"kind": "command", "argv": argv, "server_argv": None, "duration_ns": None}
-    return item | {
+    argv = (sys.executable, "-c", _ASK_PROTOCOL)
+    changes = {
         "name": "command",
-        "port": item["port"] + 1,
+        "port": item.port + 1,
         "expected_joins": 0,
-        "workload": workload,
+        "workload": CommandWorkload(argv=argv, server_argv=None, duration_ns=None),
     }
+    return item.model_copy(update=changes)
 
 
 def _machine() -> Finding:
@@ -98,8 +97,8 @@ def _coupled() -> Finding:
     reasons = list(dict.fromkeys(reason for reason in refused.values() if reason))
     if not reasons:
         return Finding(name, Verdict.GOOD, " ".join(COUPLED))
-    detail, _, mend = reasons[0].rpartition(": ")
-    return Finding(name, Verdict.LIMITED, detail or mend, mend if detail else "")
+    detail, _, hint = reasons[0].rpartition(": ")
+    return Finding(name, Verdict.LIMITED, detail or hint, hint if detail else "")
 
 
 def _network(rows: list[Row]) -> Finding:

@@ -13,11 +13,14 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from mptcplab.engine.recorder import Row
-from mptcplab.engine.task import EngineError
+from mptcplab.engine.job import EngineError
 from mptcplab.engine.terminal import ctrl_c_held
+
+if TYPE_CHECKING:
+    from mptcplab.engine.recorder import Row
+    from mptcplab.plan import Plan
 
 _CODE = "import sys; sys.path.append(sys.argv[1]); import _native; _native.lab_main()"
 
@@ -28,7 +31,7 @@ _ENDING_S = 5.0
 class Lab:
     """A running lab process."""
 
-    def __init__(self, plan: dict[str, Any]) -> None:
+    def __init__(self, plan: Plan) -> None:
         """Starts a lab that builds `plan` and runs it at once."""
         environment = os.environ | {"MPTCPLAB_PYTHON": sys.executable}
         with ctrl_c_held():
@@ -41,7 +44,7 @@ class Lab:
                 # Ctrl-C in the terminal is for this process alone, which then asks the lab to stop.
                 start_new_session=True,
             )
-        self._write(json.dumps(plan, separators=(",", ":")))
+        self._write(plan.model_dump_json())
 
     @property
     def pid(self) -> int:

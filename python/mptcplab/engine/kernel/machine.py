@@ -5,15 +5,9 @@ from __future__ import annotations
 import errno
 import socket
 from functools import cache
-from pathlib import Path
 
-from mptcplab.engine.compile import compile_plan
-from mptcplab.engine.kernel.lab import Lab
+from mptcplab.engine.job import EngineError
 from mptcplab.engine.kernel.sysctl import read_sysctl
-from mptcplab.engine.task import EngineError
-from mptcplab.scenario import loads
-
-SELF_TEST = Path(__file__).with_name("self_test.yaml")
 
 
 def has_mptcp() -> bool:
@@ -42,8 +36,10 @@ def has_congestion_control(name: str) -> bool:
 @cache
 def namespaces_refused() -> str | None:
     """Why no lab can be built here, null where one can: two hosts and two links are built."""
-    plan = compile_plan(loads(SELF_TEST.read_text(), "self-test"), "two-paths", seed=1)
-    lab = Lab(plan)
+    from mptcplab.engine.kernel.lab import Lab
+    from mptcplab.engine.self_test import self_test
+
+    lab = Lab(self_test())
     try:
         next(lab.rows())
     except EngineError as error:

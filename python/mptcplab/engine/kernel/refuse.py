@@ -14,13 +14,17 @@ from mptcplab.engine.kernel.machine import (
 from mptcplab.engine.kernel.sysctl import read_sysctl
 from mptcplab.engine.refusal import Refusal
 from mptcplab.scenario.flows import flows
-from mptcplab.scenario.host import Mptcp
+from mptcplab.scenario.host import CONGESTION_CONTROLS, Mptcp
 from mptcplab.scenario.model import Scenario
 from mptcplab.scenario.path_manager import path_manager
+from mptcplab.scenario.problem import near
+from mptcplab.scenario.scheduler import SCHEDULERS
 from mptcplab.scenario.tree import Path
 
+_LOAD = "Or load it into the kernel: as a module, or by BPF (`mptcplab cc load FILE`)"
 
-def impossible(scenario: Scenario) -> Iterator[Refusal]:
+
+def unsupported(scenario: Scenario) -> Iterator[Refusal]:
     """What this engine can do on no machine; `scenario` is as a variant makes it."""
     for name, link in scenario.links.items():
         if link.middleboxes:
@@ -62,7 +66,7 @@ def impossible(scenario: Scenario) -> Iterator[Refusal]:
             yield Refusal("the kernel engine paces as the congestion control asks", path, scenario)
 
 
-def lacking(scenario: Scenario, variant: str) -> Iterator[Refusal]:
+def unsupported_here(scenario: Scenario, variant: str) -> Iterator[Refusal]:
     """What this machine lacks, found by trying; `scenario` is as `variant` makes it."""
     refused = namespaces_refused()
     if refused is not None:
@@ -71,6 +75,11 @@ def lacking(scenario: Scenario, variant: str) -> Iterator[Refusal]:
         return
     if _speaks_mptcp(scenario, variant) and not has_mptcp():
         yield Refusal("this kernel has no MPTCP")
+    yield from missing(scenario)
+
+
+def missing(scenario: Scenario) -> Iterator[Refusal]:
+    """The schedulers and congestion controls that this machine's kernel lacks."""
     for name, host in scenario.hosts.items():
         yield from _scheduler(scenario, name, host.mptcp)
         yield from _congestion_control(scenario, name, host.congestion_control)
@@ -78,22 +87,37 @@ def lacking(scenario: Scenario, variant: str) -> Iterator[Refusal]:
 
 def _scheduler(scenario: Scenario, host: str, mptcp: Mptcp) -> Iterator[Refusal]:
     scheduler = mptcp.scheduler
-    if scheduler is not None and has_mptcp() and scheduler.name not in schedulers():
-        known = " ".join(schedulers())
-        reason = f"this kernel has no MPTCP scheduler {scheduler.name} (it has: {known})"
-        yield Refusal(reason, ("hosts", host, "mptcp", "scheduler"), scenario)
+    if scheduler is None or not has_mptcp() or scheduler.name in schedulers():
+        return
+    known = " ".join(schedulers())
+    reason = f"this kernel has no MPTCP scheduler {scheduler.name} (it has: {known})"
+    advice = ""
+    if scheduler.name not in SCHEDULERS:
+        advice = _advice(scheduler.name, [*SCHEDULERS, *schedulers()])
+    yield Refusal(reason, ("hosts", host, "mptcp", "scheduler"), scenario, advice)
 
 
 def _congestion_control(scenario: Scenario, host: str, control: str) -> Iterator[Refusal]:
     if has_congestion_control(control):
         return
     reason = f"this kernel has no congestion control {control} (it has: {_known()})"
+    advice = ""
     if control in COUPLED:
         refused = load_refused(control)
         if refused is None:
             return
         reason += f", and it cannot be loaded: {refused}"
-    yield Refusal(reason, ("hosts", host, "congestion_control"), scenario)
+    elif control in CONGESTION_CONTROLS:
+        advice = _LOAD
+    else:
+        advice = _advice(control, [*CONGESTION_CONTROLS, *_known().split()])
+    yield Refusal(reason, ("hosts", host, "congestion_control"), scenario, advice)
+
+
+def _advice(name: str, known: list[str]) -> str:
+    """What to do about a name that this project does not know."""
+    meant = near(name, known)
+    return _LOAD if meant is None else f'Did you mean "{meant}"? {_LOAD}'
 
 
 def _known() -> str:

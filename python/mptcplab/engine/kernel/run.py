@@ -10,15 +10,17 @@ from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any
 
-from mptcplab.engine.compile import Plan, compile_plan
+from mptcplab.engine.compile import compile_plan
+from mptcplab.engine.job import EngineError, Job
 from mptcplab.engine.kernel.lab import Lab
 from mptcplab.engine.kernel.sysctl import read_sysctl
 from mptcplab.engine.manifest import congestion_controls, expected_s, manifest
-from mptcplab.engine.recorder import Recorder
-from mptcplab.engine.task import EngineError, Job
+from mptcplab.engine.recorder import Recorder, Row
+from mptcplab.plan import Plan
 from mptcplab.recording import Manifest
 
 ENGINE = "kernel"
+NO_DESCRIPTORS = "no file descriptors are left: allow more (ulimit -n)"
 
 
 class Run(AbstractContextManager["Run"]):
@@ -56,8 +58,12 @@ class Run(AbstractContextManager["Run"]):
             self._lab = Lab(self._plan)
             if self._is_stopped:
                 self._lab.stop()
+            exhausted = False
             for row in self._lab.rows():
+                exhausted = exhausted or _lacks_descriptors(row)
                 self._recorder.take(row, self._lab.pid)
+            if exhausted:
+                raise EngineError(NO_DESCRIPTORS)
         except EngineError as error:
             self._recorder.fail(str(error))
             raise
@@ -81,6 +87,22 @@ class Run(AbstractContextManager["Run"]):
         """Ends the lab if it has not ended."""
         if self._lab is not None:
             self._lab.end()
+
+
+_NO_DESCRIPTORS_ENDS = (
+    "too many open files",
+    "no file descriptors are left: nothing was run",
+    "no file descriptors are left: nothing was sent",
+)
+
+
+def _lacks_descriptors(row: Row) -> bool:
+    """Whether traffic failed for want of descriptors: such a run is not what was asked for.
+
+    The cause stands at the end: what stands before it may be a command of the user's.
+    """
+    told = f"{row.get({'transfers': 'error', 'warning': 'text'}.get(row['record'], ''))}".lower()
+    return told.endswith(_NO_DESCRIPTORS_ENDS)
 
 
 def settings_of(plan: Plan) -> dict[str, Any]:

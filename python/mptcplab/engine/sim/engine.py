@@ -5,84 +5,33 @@ A run depends on its plan alone, so the recordings are the same for every number
 
 from __future__ import annotations
 
-import json
 import os
 import selectors
-import subprocess
-import sys
 from collections import deque
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Sequence
 
 from mptcplab.engine.compile import compile_plan
+from mptcplab.engine.job import Job, Progress
 from mptcplab.engine.manifest import congestion_controls, expected_s, manifest
+from mptcplab.engine.sim.process import Worker
 from mptcplab.engine.sim.protocol import STOP
-from mptcplab.engine.task import Job, Progress
-from mptcplab.engine.terminal import ctrl_c_held
 
 ENGINE = "sim"
 _LOOKS_EVERY_S = 0.2
 """Longest time until a request to stop is passed on."""
-_WORKER = [sys.executable, "-m", "mptcplab.engine.sim.worker"]
-
-
-@dataclass
-class Worker:
-    """A process that simulates, and the number of the job that it is at."""
-
-    process: subprocess.Popen[bytes]
-    number: int | None = None
-    is_told_to_stop: bool = False
-    is_gone: bool = False
-    """It has closed its output, all of which was read."""
-    rest: bytes = b""
-    """Of its answers, the line that is not complete."""
-
-    @classmethod
-    def start(cls) -> Worker:
-        """Starts one; Ctrl-C in the terminal does not reach it."""
-        with ctrl_c_held():
-            process = subprocess.Popen(
-                _WORKER,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-                start_new_session=True,
-            )
-        return cls(process)
-
-    def send(self, request: Any) -> None:
-        """Writes a request; one that has died is noticed by its silence."""
-        assert self.process.stdin is not None
-        try:
-            self.process.stdin.write(json.dumps(request).encode() + b"\n")
-            self.process.stdin.flush()
-        except BrokenPipeError:
-            return
-
-    def answers(self) -> list[Any]:
-        """What it has said since the last time; waits for something, or for its end.
-
-        Read without a buffer of Python's, in which a selector would not see the next line.
-        """
-        assert self.process.stdout is not None
-        read = os.read(self.process.stdout.fileno(), 1 << 16)
-        self.is_gone = not read
-        *lines, self.rest = (self.rest + read).split(b"\n")
-        return [json.loads(line) for line in lines]
-
-    def end(self) -> None:
-        """Ends the process, whatever it does."""
-        self.process.kill()
-        self.process.communicate()
 
 
 class SimEngine:
     """Runs jobs in virtual time, several at once."""
 
-    def __init__(self, workers: int | None = None) -> None:
-        """With so many worker processes; one a core where null."""
+    def __init__(
+        self, workers: int | None = None, meanwhile: Callable[[], None] | None = None
+    ) -> None:
+        """With so many worker processes; one a core where null.
+
+        `meanwhile` is called once, when all of them have work: this process only waits then.
+        """
+        self._meanwhile = meanwhile
         self._limit = workers or len(os.sched_getaffinity(0))
         self._workers: list[Worker] = []
         self._is_stopped = False
@@ -98,6 +47,8 @@ class SimEngine:
                     self._workers.append(worker)
                     selector.register(worker.process.stdout, selectors.EVENT_READ, worker)  # type: ignore[arg-type]
                     self._next(worker, waiting, progress)
+                if self._meanwhile is not None:
+                    self._meanwhile()
                 while any(worker.number is not None for worker in self._workers):
                     self._pass_stop_on()
                     for key, _ in selector.select(_LOOKS_EVERY_S):
@@ -136,7 +87,7 @@ class SimEngine:
         described = manifest(task, plan, ENGINE, settings=settings)
         progress.begun(number, expected_s(plan))
         request = {
-            "plan": plan,
+            "plan": plan.to_json(),
             "manifest": described.model_dump(mode="json"),
             "folder": str(job.folder.resolve()),
         }

@@ -6,17 +6,15 @@ import json
 import time
 
 from mptcplab._native import SimulationError, simulate
-from mptcplab.engine.compile import compile_plan
 from mptcplab.engine.finding import Finding, Verdict
-from mptcplab.engine.kernel.machine import SELF_TEST
-from mptcplab.scenario import loads
+from mptcplab.engine.self_test import self_test
 
 _NAME = "sim engine"
 
 
 def examine() -> Finding:
     """Simulates a small transfer over two paths."""
-    plan = compile_plan(loads(SELF_TEST.read_text(), "self-test"), "two-paths", seed=1)
+    plan = self_test()
     chunks: list[bytes] = []
 
     def take(chunk: bytes) -> bool:
@@ -25,7 +23,7 @@ def examine() -> Finding:
 
     begun = time.perf_counter()
     try:
-        simulate(json.dumps(plan), take)
+        simulate(plan.model_dump_json(), take)
     except SimulationError as error:
         return Finding(_NAME, Verdict.BAD, str(error))
     took_ms = 1000 * (time.perf_counter() - begun)

@@ -5,29 +5,27 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from mptcplab._native import SimulationError, simulate
 from mptcplab.engine.recorder import Recorder
+from mptcplab.engine.sim.supplied import Supplied
 from mptcplab.recording import Manifest, RecordingError
 
-if TYPE_CHECKING:
-    from mptcplab._native import Scheduler
+_NOTHING = Supplied()
 
 
 def record(
-    plan: dict[str, Any],
+    plan: str,
     folder: Path,
     manifest: Manifest,
     reached: Callable[[float], None],
     must_stop: Callable[[], bool],
-    scheduler: Scheduler | None = None,
+    supplied: Supplied = _NOTHING,
 ) -> str | None:
-    """Simulates `plan` and records it in `folder`; gives what went wrong.
+    """Simulates `plan`, which is JSON, and records it in `folder`; gives what went wrong.
 
     `reached` is told the seconds of virtual time. Where `must_stop` says so the run ends, and what
-    was recorded until then is kept. `scheduler` decides for the hosts whose scheduler is called
-    `supplied`; what it raises is raised again.
+    was recorded until then is kept. What an algorithm that is `supplied` raises is raised again.
     """
     try:
         recorder = Recorder(folder, manifest, reached)
@@ -39,16 +37,25 @@ def record(
             return not must_stop()
 
         try:
-            simulate(json.dumps(plan), take, scheduler)
+            simulate(plan, take, supplied.scheduler, supplied.congestion_controls)
         except SimulationError as error:
-            recorder.fail(str(error))
-            return str(error)
+            return _failed(recorder, str(error))
         except RecordingError:
             raise
-        except Exception as error:
-            recorder.fail(f"the scheduler raised {error!r}")
+        except BaseException as error:
+            # Ctrl-C in an algorithm, too.
+            recorder.fail(f"the {supplied.words or 'simulator'} raised {error!r}")
             raise
         recorder.finish()
     except RecordingError as error:
         return str(error)
     return None
+
+
+def _failed(recorder: Recorder, why: str) -> str:
+    """Records that the run failed; gives why, and why that could not be recorded if so."""
+    try:
+        recorder.fail(why)
+    except RecordingError as error:
+        return f"{why}; {error}"
+    return why

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from mptcplab.engine.refusal import Refusal
+from mptcplab.scenario.host import CONGESTION_CONTROLS as KNOWN_CONTROLS
 from mptcplab.scenario.model import Scenario
 from mptcplab.scenario.network import FAMILIES, End, Network, build
+from mptcplab.scenario.scheduler import SCHEDULERS
 from mptcplab.scenario.tree import Path
 
 CONGESTION_CONTROLS = ("reno", "cubic", "lia", "olia", "balia", "wvegas")
-"""Those of `crates/stack/src/congestion`."""
+"""Those of `crates/protocol/stack/src/congestion`."""
 SYSCTLS = ("net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem", "net.ipv4.tcp_ecn")
-"""Those of hosts that `crates/sim/src/host.rs` obeys."""
+"""Those of hosts that `crates/lab/engine-sim/src/node/host.rs` applies."""
+
+_IN_PYTHON = "Or write it in Python (docs/howto)"
 
 
-def impossible(scenario: Scenario) -> Iterator[Refusal]:
-    """What this engine cannot do; `scenario` is as a variant makes it."""
+def unsupported(scenario: Scenario, supplied: Container[str] = ()) -> Iterator[Refusal]:
+    """What this engine cannot do; `scenario` is as a variant makes it.
+
+    It has the congestion controls of the names `supplied`, too.
+    """
     for index, item in enumerate(scenario.traffic):
         if item.command is not None:
             path: Path = ("traffic", index, "command")
@@ -32,9 +39,20 @@ def impossible(scenario: Scenario) -> Iterator[Refusal]:
                     yield Refusal(f"the sim engine knows no sysctl {setting}", path, scenario)
     for name, host in scenario.hosts.items():
         control = host.congestion_control
-        if control not in CONGESTION_CONTROLS:
+        if control not in CONGESTION_CONTROLS and control not in supplied:
             path = ("hosts", name, "congestion_control")
-            yield Refusal(f"the sim engine has no congestion control {control}", path, scenario)
+            reason = f"the sim engine has no congestion control {control}"
+            if control in KNOWN_CONTROLS:
+                yield Refusal(reason, path, scenario)
+            else:
+                reason += f" (it has: {' '.join(CONGESTION_CONTROLS)})"
+                yield Refusal(reason, path, scenario, _IN_PYTHON)
+        scheduler = host.mptcp.scheduler
+        if scheduler is not None and scheduler.name not in SCHEDULERS:
+            path = ("hosts", name, "mptcp", "scheduler")
+            names = " ".join(SCHEDULERS)
+            reason = f"the sim engine has no MPTCP scheduler {scheduler.name} (it has: {names})"
+            yield Refusal(reason, path, scenario, _IN_PYTHON)
     yield from _narrow_paths(scenario)
 
 

@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from mptcplab.engine.sim.protocol import STOP
-from mptcplab.engine.sim.record import record
-from mptcplab.recording import Manifest
+from mptcplab.shortage import ask, shortage_of
 
 _TOLD_EVERY_S = 0.1
 """Wall-clock time between two reports of the progress."""
@@ -69,19 +68,26 @@ class Throttle:
             self._tell(value)
 
 
+def tell(answer: Any) -> None:
+    """Answers with one line."""
+    sys.stdout.write(json.dumps(answer) + "\n")
+    sys.stdout.flush()
+
+
 def main() -> None:
     """Carries out jobs until there are no more."""
-    requests = Requests(sys.stdin.fileno())
+    ask()
+    # Large libraries, which are loaded where there is room for them only.
+    from mptcplab.engine.sim.record import record
+    from mptcplab.recording import Manifest
 
-    def tell(answer: Any) -> None:
-        sys.stdout.write(json.dumps(answer) + "\n")
-        sys.stdout.flush()
+    requests = Requests(sys.stdin.fileno())
 
     while (job := requests.wait()) is not None:
         if job == STOP:
             continue
         failure = record(
-            job["plan"],
+            json.dumps(job["plan"]),
             Path(job["folder"]),
             Manifest.model_validate(job["manifest"]),
             Throttle(lambda seconds: tell({"reached": seconds})),
@@ -95,4 +101,10 @@ if __name__ == "__main__":
         main()
     except BrokenPipeError:
         # The process that asked has gone: nobody waits for an answer.
+        os._exit(1)
+    except BaseException as error:
+        reason = shortage_of(error)
+        if reason is None:
+            raise
+        tell({"ended": reason})
         os._exit(1)

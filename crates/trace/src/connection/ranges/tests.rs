@@ -7,13 +7,13 @@ fn claim_all(
     start: Number,
     end: Number,
     value: u8,
-    mut held: impl FnMut(Number, Held<u8>),
+    mut prior: impl FnMut(Number, Occupancy<u8>),
 ) {
     let mut at = start;
     while at < end {
         let (to, what) = ranges.claim(at, end, value);
         assert!(at < to && to <= end);
-        (at..to).for_each(|number| held(number, what));
+        (at..to).for_each(|number| prior(number, what));
         at = to;
     }
 }
@@ -21,10 +21,10 @@ fn claim_all(
 #[test]
 fn touching_ranges_of_one_value_are_one() {
     let mut ranges = Ranges::default();
-    assert_eq!(ranges.claim(1, 10, 'a'), (10, Held::Free));
-    assert_eq!(ranges.claim(20, 30, 'a'), (30, Held::Free));
-    assert_eq!(ranges.claim(5, 25, 'a'), (10, Held::By('a')));
-    assert_eq!(ranges.claim(10, 25, 'a'), (20, Held::Free));
+    assert_eq!(ranges.claim(1, 10, 'a'), (10, Occupancy::Free));
+    assert_eq!(ranges.claim(20, 30, 'a'), (30, Occupancy::Free));
+    assert_eq!(ranges.claim(5, 25, 'a'), (10, Occupancy::Taken('a')));
+    assert_eq!(ranges.claim(10, 25, 'a'), (20, Occupancy::Free));
     assert_eq!(ranges.len(), 1);
     assert_eq!(ranges.get(29).map(|range| range.end), Some(30));
     assert_eq!(ranges.get(30), None);
@@ -43,12 +43,12 @@ fn what_is_forgotten_is_not_free() {
     };
     assert_eq!(ranges.forget(10, 1, 2), Some(first));
     assert_eq!(ranges.forget(10, 1, 2), None);
-    assert_eq!(ranges.claim(0, 25, 'c'), (10, Held::Forgotten));
-    assert_eq!(ranges.claim(10, 25, 'c'), (20, Held::Free));
+    assert_eq!(ranges.claim(0, 25, 'c'), (10, Occupancy::Forgotten));
+    assert_eq!(ranges.claim(10, 25, 'c'), (20, Occupancy::Free));
     while ranges.forget(0, 0, 0).is_some() {}
-    assert_eq!(ranges.claim(0, 30, 'd'), (30, Held::Forgotten));
-    assert_eq!(ranges.claim(29, 31, 'd'), (30, Held::Forgotten));
-    assert_eq!(ranges.claim(30, 31, 'd'), (31, Held::Free));
+    assert_eq!(ranges.claim(0, 30, 'd'), (30, Occupancy::Forgotten));
+    assert_eq!(ranges.claim(29, 31, 'd'), (30, Occupancy::Forgotten));
+    assert_eq!(ranges.claim(30, 31, 'd'), (31, Occupancy::Free));
     assert_eq!(ranges.last().map(|range| range.start), Some(30));
 }
 
@@ -60,8 +60,8 @@ fn all_numbers_move_together() {
     ranges.forget(10, 0, 1);
     ranges.shift(100);
     assert_eq!(ranges.sum(), 10);
-    assert_eq!(ranges.claim(109, 125, 'c'), (110, Held::Forgotten));
-    assert_eq!(ranges.claim(125, 126, 'c'), (126, Held::By('b')));
+    assert_eq!(ranges.claim(109, 125, 'c'), (110, Occupancy::Forgotten));
+    assert_eq!(ranges.claim(125, 126, 'c'), (126, Occupancy::Taken('b')));
 }
 
 #[derive(Clone, Debug)]
@@ -90,15 +90,15 @@ proptest! {
         for step in steps {
             match step {
                 Step::Claim(start, len, value) => {
-                    claim_all(&mut ranges, start, start + len, value, |number, held| {
+                    claim_all(&mut ranges, start, start + len, value, |number, prior| {
                         let index = number as usize;
                         let expected = match model[index] {
-                            _ if number < floor => Held::Forgotten,
-                            Some(value) => Held::By(value),
-                            None => Held::Free,
+                            _ if number < floor => Occupancy::Forgotten,
+                            Some(value) => Occupancy::Taken(value),
+                            None => Occupancy::Free,
                         };
-                        assert_eq!(held, expected, "at {number}");
-                        if expected == Held::Free {
+                        assert_eq!(prior, expected, "at {number}");
+                        if expected == Occupancy::Free {
                             model[index] = Some(value);
                         }
                     });

@@ -16,7 +16,7 @@ fn sum(bytes: &[u8]) -> u16 {
     total as u16
 }
 
-/// The checksum of RFC 8684, section 3.3.1.
+/// Returns the checksum of RFC 8684, section 3.3.1.
 fn checksum(data_sequence: u64, subflow_sequence: u32, bytes: u16, data: &[u8]) -> u16 {
     let mut covered = data_sequence.to_be_bytes().to_vec();
     covered.extend(subflow_sequence.to_be_bytes());
@@ -61,6 +61,8 @@ fn a_wrong_checksum_is_told() {
     let mapping = dss(&lab, 6, 6, 5, 0x1234);
     assert_eq!(send(&mut lab, 6, b"world", Some(mapping)), Some(false));
     assert_eq!(lab.told(), [("checksum_wrong", 0)]);
+    let sent = lab.sent_by_client();
+    assert_eq!((sent.checksums_verified, sent.checksums_wrong), (2, 1));
     assert_eq!(
         lab.events[0].text,
         "checksum 0x1234 of the client is wrong: of 5 bytes from data sequence number 1005 on"

@@ -59,15 +59,38 @@ fn the_connection_is_closed_when_both_data_fins_are_acknowledged() {
     lab.client(0, data_fin.clone());
     lab.server(0, data_fin);
     lab.server(0, ack(1, 2));
-    assert_eq!(lab.connection.summary().end, DataEnd::DataFin);
+    assert_eq!(lab.connection.summary().end, DataEnd::Open);
     assert!(!lab.told().contains(&("connection_closed", 0)));
     lab.at = 4;
     lab.client(0, ack(1, 2));
+    assert_eq!(lab.connection.summary().end, DataEnd::DataFin);
     assert_eq!(lab.told().last(), Some(&("connection_closed", 4)));
-    // What comes after is told of the subflow only.
+    // Later events are of the subflow only.
     lab.client(0, fin());
     lab.server(0, fin());
     assert_eq!(lab.told().last(), Some(&("subflow_closed", 4)));
+}
+
+#[test]
+fn the_end_is_the_one_that_the_event_tells() {
+    let mut lab = Lab::new(1);
+    let data_fin = Draft {
+        data_fin: true,
+        mapping: Some((1, 0, 1)),
+        ..bare(1, 0)
+    };
+    lab.client(0, data_fin.clone());
+    lab.server(0, data_fin);
+    lab.server(0, ack(1, 2));
+    // The DATA_FIN of the server is never acknowledged.
+    lab.client(0, fin());
+    lab.server(0, fin());
+    let last = lab.events.last().expect("an event");
+    assert_eq!(last.text, "the connection is closed: both ends sent FIN");
+    let summary = lab.connection.summary();
+    assert_eq!(summary.end, DataEnd::Fin);
+    assert!(summary.server.data_fin_ns.is_some());
+    assert_eq!(summary.server.data_fin_acknowledged_ns, None);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Segments that nobody would send.
+//! Segments that no implementation sends.
 
 use super::*;
 use proptest::prelude::*;
@@ -104,12 +104,13 @@ fn segment() -> impl Strategy<Value = Segment> {
                         ..Options::default()
                     },
                     options_cut: false,
+                    layers: crate::dissect::Layers::NONE,
                 }
             },
         )
 }
 
-/// Turns of the connection: a segment on a subflow, or news of its identity.
+/// Turns of the connection: a segment on a subflow, or an event of its identity.
 #[derive(Clone, Debug)]
 enum Turn {
     Segment(Box<Segment>, u32, bool),

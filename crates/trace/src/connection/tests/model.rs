@@ -1,4 +1,4 @@
-//! Any schedule of data over subflows, against a model that knows of each byte who carried it.
+//! Generated schedules of data over subflows, against a model that keeps the carriers of each byte.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,7 @@ struct Path {
     acknowledged: i64,
 }
 
-/// What must come out.
+/// Expected results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Counts {
     new: u64,
@@ -29,7 +29,7 @@ struct Counts {
 struct Model {
     lab: Lab,
     paths: Vec<Path>,
-    /// Who carried a byte of data, with which number, in order.
+    /// Subflows that carried a byte of data, with its number there, in order.
     carried: BTreeMap<i64, Vec<(usize, i64)>>,
     won: BTreeSet<i64>,
     next: i64,

@@ -163,6 +163,8 @@ fn a_data_fin_is_no_byte_of_data() {
             ..alone
         },
     );
+    assert_eq!(lab.connection.summary().end, DataEnd::Open);
+    lab.client(0, ack(1, 2));
     assert_eq!(lab.connection.summary().end, DataEnd::DataFin);
 }
 

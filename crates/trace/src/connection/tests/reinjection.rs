@@ -1,4 +1,4 @@
-//! What is a reinjection and what is none, and which copy wins.
+//! Reinjections, copies that are none, and the copy that wins.
 
 use super::*;
 
@@ -133,7 +133,7 @@ fn late_copies_of_acknowledged_data_are_recognised() {
 fn beyond_memory_it_is_known_that_data_was_sent() {
     let mut lab = Lab::new(3);
     // Turn by turn: each segment is a range of its own.
-    let ranges = 2 * carried::HISTORY_RANGES as i64;
+    let ranges = 2 * coverage::HISTORY_RANGES as i64;
     for index in 0..ranges {
         let ssn = 1 + 10 * (index / 2);
         lab.client((index % 2) as u32, data(ssn, 1 + 10 * index, 10));

@@ -12,7 +12,7 @@ pub(super) enum Placement {
     After,
 }
 
-/// What happens next.
+/// A step of the schedule.
 #[derive(Clone, Debug)]
 pub(super) enum Step {
     /// Data on a subflow, in `pieces` segments, from the last to the first if `reversed`: new, or

@@ -86,11 +86,14 @@ fn the_longest_silence_is_kept_and_told() {
     lab.at = 6 * SECOND;
     lab.server(1, ack(101, 101));
     let sent = lab.sent_by_client();
-    let silence = Some(Silence {
+    let longest_gap = Some(DataGap {
         ns: 5 * SECOND,
         at_ns: 0,
     });
-    assert_eq!((sent.silence, sent.recovery), (silence, silence));
+    assert_eq!(
+        (sent.longest_gap, sent.recovery),
+        (longest_gap, longest_gap)
+    );
     assert_eq!(
         (sent.first_data_ns, sent.last_data_ns),
         (Some(0), Some(5 * SECOND))
@@ -99,13 +102,13 @@ fn the_longest_silence_is_kept_and_told() {
     // 100 bytes are never acknowledged.
     lab.at = 12 * SECOND;
     lab.server(1, ack(101, 101));
-    let last = Some(Silence {
+    let last = Some(DataGap {
         ns: 7 * SECOND,
         at_ns: 5 * SECOND,
     });
-    assert_eq!(lab.sent_by_client().silence, last);
+    assert_eq!(lab.sent_by_client().longest_gap, last);
     lab.server(1, ack(101, 201));
-    assert_eq!(lab.sent_by_client().silence, silence);
+    assert_eq!(lab.sent_by_client().longest_gap, longest_gap);
 }
 
 #[test]
@@ -125,7 +128,7 @@ fn data_that_moves_is_told() {
         "new data of the client goes over subflow 1 now, 1000 of 1000 bytes, rather than over \
          subflow 0; last on that one 0.300 s before"
     );
-    assert_eq!(lab.sent_by_client().moves, 1);
+    assert_eq!(lab.sent_by_client().path_switches, 1);
 }
 
 #[test]

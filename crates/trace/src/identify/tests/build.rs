@@ -6,6 +6,7 @@ use mptcplab_wire::option::{Capable, DataNumber, Dss, Join, Mapping, MptcpOption
 use mptcplab_wire::{Ecn, Flags, Options};
 
 use super::super::{Placed, Registry};
+use crate::dissect::Layers;
 use crate::{Event, Nanos, Place, Segment, Side};
 
 pub(super) const A: u64 = 0x0123_4567_89ab_cdef;
@@ -37,6 +38,7 @@ pub(super) fn segment(source: &str, destination: &str) -> Segment {
         payload_sum: None,
         options: Options::default(),
         options_cut: false,
+        layers: Layers::NONE,
     }
 }
 
@@ -62,7 +64,7 @@ pub(super) fn ack(source: &str, destination: &str, sequence: u32, ack: u32) -> S
     segment
 }
 
-/// What makes another segment of one.
+/// Changes of a segment.
 pub(super) trait With: Sized {
     fn with(self, option: MptcpOption) -> Self;
     fn bytes(self, bytes: u32) -> Self;

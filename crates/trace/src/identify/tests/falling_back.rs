@@ -6,7 +6,7 @@ use super::super::Fallback;
 use super::build::*;
 use crate::{Nanos, Segment};
 
-/// Whether it counts as MPTCP, reason and time of the fallback of the only connection.
+/// Returns whether it counts as MPTCP, reason and time of the fallback of the only connection.
 fn fallback(segments: impl IntoIterator<Item = Segment>) -> (bool, Option<(Fallback, Nanos)>) {
     let told = Told::of(segments);
     let identity = told.registry.connections().next().unwrap();

@@ -227,3 +227,24 @@ fn plain_tcp_is_a_connection_with_one_subflow() {
     assert_eq!(identity.subflows[0].address_ids.client, None);
     assert_eq!(identity.subflows[0].handshake_rtt, Some(20));
 }
+
+#[test]
+fn other_keys_in_the_third_ack_are_told() {
+    let [first, second, _] = opening(1);
+    let third = ack(CLIENT, SERVER, ISN + 1, ISN_SERVER + 1).with(capable(1, Some(A), Some(A)));
+    let again = third.clone().at(1);
+    let mut told = Told::of([first, second, third]);
+    assert_eq!(
+        told.texts("key_changed"),
+        ["key of the server 0x0123456789abcdef, before it was 0xfedcba9876543210"]
+    );
+    let identity = told.registry.connections().next().unwrap();
+    assert_eq!(identity.keys.server, Some(B));
+    // The retransmission has the same key of the client.
+    told.place(&again.with(capable(1, Some(B), Some(B))));
+    assert_eq!(
+        told.texts("key_changed")[2],
+        "key of the client 0xfedcba9876543210, before it was 0x0123456789abcdef"
+    );
+    assert_eq!(Told::of(opening(0)).texts("key_changed").len(), 0);
+}

@@ -3,8 +3,8 @@
 use mptcplab_wire::option::{AddAddress, AddressIds, DataNumber, Dss, Mapping, MptcpOption, Reset};
 use proptest::prelude::*;
 
-use super::super::evidence::CONNECTIONS_AN_ADDRESS;
-use super::super::held::SEGMENTS;
+use super::super::dsn_match::CONNECTIONS_AN_ADDRESS;
+use super::super::pending::SEGMENTS;
 use super::build::*;
 use crate::Segment;
 
@@ -20,10 +20,10 @@ fn joins_with_unknown_tokens_wait_up_to_a_bound() {
     for number in 0..count {
         let (from, to) = ends(number);
         told.place(&syn(&from, &to, 1).with(join_syn(number, 1, 1)));
-        assert!(told.registry.held.len() <= SEGMENTS);
+        assert!(told.registry.pending.len() <= SEGMENTS);
     }
     told.finish();
-    assert_eq!(told.registry.held.len(), 0);
+    assert_eq!(told.registry.pending.len(), 0);
     assert_eq!(told.registry.connections().count(), count as usize);
 }
 

@@ -22,7 +22,7 @@ struct Script {
     server_key: u64,
 }
 
-/// The packets of connection number `number`.
+/// Returns the packets of connection number `number`.
 fn packets(number: u8, script: Script) -> Vec<Segment> {
     let Script {
         version,
@@ -96,7 +96,7 @@ fn packets(number: u8, script: Script) -> Vec<Segment> {
     packets
 }
 
-/// Where each packet went, in the order given.
+/// Returns where each packet went, in the order given.
 fn places(packets: &[Segment]) -> Vec<Place> {
     let mut told = Told::default();
     let mut places = HashMap::new();

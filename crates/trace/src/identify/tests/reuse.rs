@@ -9,7 +9,7 @@ fn open(told: &mut Told) {
     }
 }
 
-/// The connection that a SYN belongs to.
+/// Returns the connection that a SYN belongs to.
 fn of_syn(told: &mut Told, sequence: u32) -> u32 {
     told.whose(&syn(CLIENT, SERVER, sequence)).unwrap().0
 }

@@ -25,7 +25,7 @@ fn add(hmac: Option<u64>) -> AddAddress {
     }
 }
 
-/// The server announces 10.0.2.1, with the HMAC worked out with other software.
+/// Returns the server's announcement of 10.0.2.1, with the HMAC worked out with other software.
 fn announcement() -> Segment {
     from_server().with(MptcpOption::AddAddress(add(Some(0xf7df_c334_0a84_5c7d))))
 }
@@ -40,10 +40,10 @@ fn an_announcement_is_verified_echoed_and_sent_again() {
         ..add(None)
     };
     told.place(&from_client().with(MptcpOption::AddAddress(echo)));
-    let spelled = "ADD_ADDR id=7 address=10.0.2.1 hmac=0xf7dfc3340a845c7d";
+    let formatted = "ADD_ADDR id=7 address=10.0.2.1 hmac=0xf7dfc3340a845c7d";
     assert_eq!(
         told.texts("address_announced"),
-        [spelled.to_owned(), format!("{spelled}, sent again")]
+        [formatted.to_owned(), format!("{formatted}, sent again")]
     );
     assert_eq!(
         told.texts("address_echoed"),
@@ -176,4 +176,41 @@ fn each_end_s_first_reset_is_told() {
         .map(|event| event.from)
         .collect();
     assert_eq!(resets, [Some(Client), Some(Server)]);
+}
+
+#[test]
+fn an_id_that_is_announced_with_another_address_is_told() {
+    let mut told = Told::of(opening(1));
+    told.place(&announcement());
+    let other = AddAddress {
+        address: "10.0.3.1".parse().unwrap(),
+        port: Some(81),
+        ..add(None)
+    };
+    told.place(&from_server().with(MptcpOption::AddAddress(other)));
+    assert_eq!(
+        told.texts("address_changed"),
+        ["id 7 was that of 10.0.2.1 before"]
+    );
+    // The other end has ids of its own, and a withdrawn id is free.
+    told.place(&from_client().with(MptcpOption::AddAddress(add(None))));
+    let ids = AddressIds::new(&[7]).unwrap();
+    told.place(&from_server().with(MptcpOption::RemoveAddress(ids)));
+    told.place(&announcement());
+    assert_eq!(told.texts("address_changed").len(), 1);
+}
+
+#[test]
+fn a_reset_with_options_alone_is_one_of_mptcp() {
+    let reason = MptcpOption::Reset(mptcplab_wire::option::Reset {
+        transient: false,
+        reason: 1,
+    });
+    let mut told = Told::default();
+    assert_eq!(told.place(&from_server().rst().with(reason)), None);
+    told.finish();
+    let identity = told.registry.connections().next().unwrap();
+    assert!(identity.mptcp && identity.inferred);
+    assert_eq!(identity.version, Some(1));
+    assert_eq!(identity.subflows[0].reset_reason, Some(1));
 }

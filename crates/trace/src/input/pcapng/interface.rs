@@ -1,4 +1,4 @@
-//! What an interface description block says.
+//! Interface description blocks.
 
 use super::LinkType;
 use super::clock::Clock;
@@ -17,7 +17,7 @@ const MAX_NAME_BYTES: usize = 256;
 /// Microseconds: what counts where nothing is said.
 const USUAL_RESOLUTION: u8 = 6;
 
-/// What is said of an interface.
+/// Description of an interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Described {
     pub(super) link_type: LinkType,
@@ -28,7 +28,7 @@ pub(super) struct Described {
 }
 
 impl Described {
-    /// Whether it is said of the same interface, in another section.
+    /// Returns whether it is said of the same interface, in another section.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         self.link_type == other.link_type && self.name == other.name
     }

@@ -1,7 +1,7 @@
 //! Blocks that hold a packet.
 
 use super::{Pcapng, block};
-use crate::input::source::Head;
+use crate::input::record::Head;
 use crate::input::window::Window;
 
 /// Where the bytes of a frame begin in a packet block.
@@ -11,12 +11,13 @@ const SIMPLE_FRAME: usize = 12;
 /// Bytes of the length that ends a block.
 const LENGTH_BYTES: usize = 4;
 
-/// What a packet block has in the place of its interface.
+/// Field of the interface in a packet block.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Layout {
     /// A number of four bytes: an enhanced packet block.
     Enhanced,
-    /// A number of two bytes and a count of frames that were dropped: the block which that replaced.
+    /// A number of two bytes and a count of frames that were dropped: the block which that
+    /// replaced.
     Obsolete,
 }
 

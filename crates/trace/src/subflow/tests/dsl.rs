@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use mptcplab_wire::{Ecn, Flags, Options, SackBlock, Timestamps};
 
+use crate::dissect::Layers;
 use crate::{Kind, Nanos, Segment, Side, Subflow, TcpSummary, Verdict};
 
 pub(crate) const MS: Nanos = 1_000_000;
@@ -160,7 +161,7 @@ impl Tape {
         tape
     }
 
-    /// What a packet is on the wire; each has the next frame number.
+    /// Returns a packet as on the wire; each has the next frame number.
     pub(crate) fn captured(&mut self, at: Nanos, packet: &Packet) -> Segment {
         self.frame += 1;
         let [own, other] = match packet.from {
@@ -205,6 +206,7 @@ impl Tape {
             payload_sum: None,
             options,
             options_cut: false,
+            layers: Layers::NONE,
         }
     }
 

@@ -37,7 +37,7 @@ pub(crate) struct Captured {
     pub(crate) duplicate: bool,
 }
 
-/// What chance does.
+/// Random choices of the network.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Chances {
     pub(crate) seed: u64,
@@ -63,7 +63,7 @@ enum Event {
     Timeout(u64),
 }
 
-/// What an acknowledgement tells.
+/// Content of an acknowledgement.
 #[derive(Clone, Debug)]
 struct Told {
     number: i64,
@@ -197,7 +197,7 @@ impl Model {
 
     fn send_new(&mut self) {
         while self.next < self.chances.segments && self.next - self.acknowledged < WINDOW {
-            // What is sent at one moment has different times all the same.
+            // Segments that are sent at one moment have different times all the same.
             self.now += 1000;
             self.send(self.next, Why::First);
             self.next += 1;

@@ -11,7 +11,7 @@ fn the_handshake_has_numbers_0_and_1() {
     assert_eq!((verdict.sequence, verdict.acknowledgement), (0, None));
     assert_eq!(
         (verdict.in_flight_bytes, verdict.window_bytes),
-        (1, Some(1000))
+        (0, Some(1000))
     );
     let verdict = tape.take(10, syn_ack());
     assert_eq!((verdict.sequence, verdict.acknowledgement), (0, Some(1)));

@@ -71,6 +71,7 @@ proptest! {
         prop_assert_eq!(sent.retransmissions, all);
         prop_assert_eq!(sent.retransmitted_packets, all);
         prop_assert_eq!(sent.retransmitted_bytes, all * MSS as u64);
+        prop_assert_eq!((sent.retransmitted_unseen_bytes, sent.probe_bytes), (0, 0));
         prop_assert_eq!(sent.fast_retransmissions, resent(&|why| why == Why::Fast));
         prop_assert_eq!(sent.timeout_retransmissions, resent(&|why| why == Why::Timeout));
         prop_assert_eq!(sent.spurious_retransmissions, spurious.len() as u64);

@@ -197,7 +197,7 @@ fn what_was_sent_before_something_that_arrived_is_sent_again_fast() {
         tape.kind(11 * MS, segment(0).stamps(11, 0)),
         FastRetransmission
     );
-    // What was sent again has arrived, and what was sent before that has not.
+    // The retransmission has arrived, and the segments before it have not.
     tape.take(21 * MS, acks(2).stamps(0, 11));
     assert_eq!(tape.kind(21 * MS, segment(2)), FastRetransmission);
 }
@@ -234,4 +234,49 @@ fn a_repair_by_timeout_ends_when_an_older_timestamp_is_echoed() {
     assert_eq!(tape.kind(310 * MS, segment(1)), TimeoutRetransmission);
     other.take(310 * MS, acks(1).stamps(0, 1).sack(&[(2, 3)]));
     assert_eq!(other.kind(310 * MS, segment(1)), FastRetransmission);
+}
+
+#[test]
+fn payload_is_distinct_bytes_and_what_was_sent_again() {
+    let mut tape = Tape::new();
+    tape.segments(0, 0..1);
+    // The second segment is lost before the capture, and repaired with the third.
+    tape.segments(MS, 2..3);
+    tape.take(20 * MS, acks(1).sack(&[(2, 3)]));
+    assert_eq!(tape.kind(400 * MS, data(1001..3001)), TimeoutRetransmission);
+    tape.take(420 * MS, acks(3));
+    assert_eq!(tape.kind(5000 * MS, data(3000..3001)), KeepAlive);
+    let sent = tape.summary().client;
+    assert_eq!((sent.payload_bytes, sent.bytes), (4001, 3000));
+    assert_eq!(
+        (sent.retransmitted_bytes, sent.retransmitted_unseen_bytes),
+        (2000, 1000)
+    );
+    assert_eq!(sent.probe_bytes, 1);
+    assert_eq!(
+        sent.payload_bytes,
+        sent.bytes + sent.retransmitted_bytes - sent.retransmitted_unseen_bytes + sent.probe_bytes
+    );
+}
+
+#[test]
+fn the_pipe_leaves_out_what_has_arrived_and_what_is_lost() {
+    let mut tape = Tape::new();
+    tape.segments(0, 0..5);
+    let verdict = tape.take(10 * MS, segment(5));
+    assert_eq!((verdict.in_flight_bytes, verdict.pipe_bytes), (6000, 6000));
+    tape.take(20 * MS, acks(1).sack(&[(2, 3)]));
+    let verdict = tape.take(21 * MS, segment(6));
+    assert_eq!((verdict.in_flight_bytes, verdict.pipe_bytes), (6000, 5000));
+    // More than two segments above: the second is lost.
+    tape.take(22 * MS, acks(1).sack(&[(2, 5)]));
+    let verdict = tape.take(23 * MS, segment(7));
+    assert_eq!((verdict.in_flight_bytes, verdict.pipe_bytes), (7000, 3000));
+    let verdict = tape.take(24 * MS, segment(1));
+    assert_eq!(verdict.kind, FastRetransmission);
+    assert_eq!((verdict.in_flight_bytes, verdict.pipe_bytes), (7000, 4000));
+    tape.take(40 * MS, acks(5));
+    let verdict = tape.take(41 * MS, segment(8));
+    assert_eq!((verdict.in_flight_bytes, verdict.pipe_bytes), (4000, 4000));
+    assert_eq!(tape.summary().client.pipe_max_bytes, 6000);
 }

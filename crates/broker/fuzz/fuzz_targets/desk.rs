@@ -1,9 +1,0 @@
-//! Clients that do anything, at a desk whose kernel answers anything.
-#![no_main]
-
-#[path = "../../tests/harness/hostile.rs"]
-mod hostile;
-
-use libfuzzer_sys::fuzz_target;
-
-fuzz_target!(|script: &[u8]| hostile::play(script));

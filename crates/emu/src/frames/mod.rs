@@ -1,6 +1,0 @@
-//! Frames between namespaces: how they are taken off an interface, cut into the packets that a
-//! wire would carry, and put back.
-
-mod carrier;
-pub mod port;
-pub mod segments;

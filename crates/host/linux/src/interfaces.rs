@@ -1,0 +1,293 @@
+//! The interfaces of a network namespace and their addresses (rtnetlink; `linux/rtnetlink.h`,
+//! `linux/if_link.h`, `linux/if_addr.h`).
+
+use std::io;
+use std::net::IpAddr;
+
+use crate::bytes::{address_at, u8_at, u32_at, u64_at};
+use crate::dump::{Dumper, attributes};
+
+const RTM_GETLINK: u16 = 18;
+const RTM_GETADDR: u16 = 22;
+/// `struct ifinfomsg`
+const LINK_HEADER_BYTES: usize = 16;
+/// `struct ifaddrmsg`
+const ADDRESS_HEADER_BYTES: usize = 8;
+const IFLA_IFNAME: u16 = 3;
+/// `struct rtnl_link_stats64`
+const IFLA_STATS64: u16 = 23;
+/// A list of `IFLA_ALT_IFNAME`.
+const IFLA_PROP_LIST: u16 = 52;
+const IFLA_ALT_IFNAME: u16 = 53;
+const IFA_ADDRESS: u16 = 1;
+const IFA_LOCAL: u16 = 2;
+const IFA_FLAGS: u16 = 8;
+const IFA_F_OPTIMISTIC: u32 = 0x04;
+const IFA_F_DADFAILED: u32 = 0x08;
+const IFA_F_DEPRECATED: u32 = 0x20;
+const IFA_F_TENTATIVE: u32 = 0x40;
+
+/// Answers questions about the interfaces of one namespace.
+pub struct Interfaces(Dumper);
+
+/// An interface.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Interface {
+    /// The kernel's index: it stays, whatever the interface is called.
+    pub index: u32,
+    /// Its own name.
+    pub name: String,
+    /// Its alternative names (`altname`).
+    pub other_names: Vec<String>,
+    /// It is up, and has a carrier.
+    pub is_running: bool,
+    /// It is up, and its driver has a carrier, which `is_running` follows with a delay.
+    pub has_carrier: bool,
+    /// It reaches this host only.
+    pub is_loopback: bool,
+}
+
+/// Counters of an interface since it was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Bytes sent, with their link-layer headers.
+    pub sent_bytes: u64,
+    /// Bytes received.
+    pub received_bytes: u64,
+}
+
+/// An address of an interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// The address.
+    pub ip: IpAddr,
+    /// Index of its interface.
+    pub interface: u32,
+    /// Nothing can be sent from it yet, or ever: another host may have it (RFC 4862, section 5.4).
+    pub is_tentative: bool,
+    /// Existing traffic may go on, new traffic should not begin (RFC 4862, section 5.5.4).
+    pub is_deprecated: bool,
+}
+
+/// An address from which other hosts can be reached now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LocalAddress {
+    /// The address.
+    pub address: IpAddr,
+    /// Name of its interface.
+    pub interface: String,
+    /// As of [`Address`].
+    pub is_deprecated: bool,
+}
+
+impl Interfaces {
+    /// Those of the calling thread's namespace.
+    ///
+    /// # Errors
+    /// What socket(2) and bind(2) give.
+    pub fn open() -> io::Result<Self> {
+        Dumper::open(libc::NETLINK_ROUTE).map(Self)
+    }
+
+    /// All interfaces.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn interfaces(&mut self) -> io::Result<Vec<Interface>> {
+        let mut found = Vec::new();
+        let request = [0; LINK_HEADER_BYTES];
+        self.0
+            .dump(RTM_GETLINK, &request, |row| found.extend(interface(row)))?;
+        Ok(found)
+    }
+
+    /// All interfaces and what they have carried, read in one pass.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn counters(&mut self) -> io::Result<Vec<(Interface, Counters)>> {
+        let mut found = Vec::new();
+        let request = [0; LINK_HEADER_BYTES];
+        self.0.dump(RTM_GETLINK, &request, |row| {
+            found.extend(interface(row).zip(counters(row)));
+        })?;
+        Ok(found)
+    }
+
+    /// All addresses, those of IPv4 first.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn addresses(&mut self) -> io::Result<Vec<Address>> {
+        let mut found = Vec::new();
+        let request = [0; ADDRESS_HEADER_BYTES];
+        self.0
+            .dump(RTM_GETADDR, &request, |row| found.extend(address(row)))?;
+        Ok(found)
+    }
+
+    /// Addresses from which other hosts can be reached now: of interfaces that run, neither
+    /// tentative nor of the loopback or one link only.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn local_addresses(&mut self) -> io::Result<Vec<LocalAddress>> {
+        let interfaces = self.interfaces()?;
+        let far_reaching = self.addresses()?.into_iter().filter_map(|address| {
+            let mut running = interfaces.iter().filter(|one| one.is_running);
+            let interface = running.find(|one| one.index == address.interface)?;
+            let is_usable = !address.is_tentative && !is_near(address.ip);
+            (is_usable && !interface.is_loopback).then(|| LocalAddress {
+                address: address.ip,
+                interface: interface.name.clone(),
+                is_deprecated: address.is_deprecated,
+            })
+        });
+        Ok(far_reaching.collect())
+    }
+}
+
+impl Interface {
+    /// Tells whether it has this name, its own or an alternative one.
+    pub fn is_called(&self, name: &str) -> bool {
+        self.name == name || self.other_names.iter().any(|other| other == name)
+    }
+}
+
+/// It stands for this host, or for another one on each link.
+fn is_near(address: IpAddr) -> bool {
+    let is_of_link = match address {
+        IpAddr::V4(v4) => v4.is_link_local(),
+        IpAddr::V6(v6) => v6.is_unicast_link_local(),
+    };
+    is_of_link || address.is_loopback()
+}
+
+fn interface(row: &[u8]) -> Option<Interface> {
+    let flags = u32_at(row, 8)? as i32;
+    let mut found = Interface {
+        index: u32_at(row, 4)?,
+        name: String::new(),
+        other_names: Vec::new(),
+        is_running: flags & libc::IFF_UP != 0 && flags & libc::IFF_RUNNING != 0,
+        has_carrier: flags & libc::IFF_UP != 0 && flags & libc::IFF_LOWER_UP != 0,
+        is_loopback: flags & libc::IFF_LOOPBACK != 0,
+    };
+    for (kind, value) in attributes(row.get(LINK_HEADER_BYTES..)?) {
+        match kind {
+            IFLA_IFNAME => found.name = text(value),
+            IFLA_PROP_LIST => {
+                let names = attributes(value).filter(|&(kind, _)| kind == IFLA_ALT_IFNAME);
+                found.other_names.extend(names.map(|(_, name)| text(name)));
+            }
+            _ => {}
+        }
+    }
+    Some(found).filter(|found| !found.name.is_empty())
+}
+
+fn counters(row: &[u8]) -> Option<Counters> {
+    const RX_BYTES_OFFSET: usize = 16;
+    const TX_BYTES_OFFSET: usize = 24;
+    let mut all = attributes(row.get(LINK_HEADER_BYTES..)?);
+    let (_, statistics) = all.find(|&(kind, _)| kind == IFLA_STATS64)?;
+    Some(Counters {
+        sent_bytes: u64_at(statistics, TX_BYTES_OFFSET)?,
+        received_bytes: u64_at(statistics, RX_BYTES_OFFSET)?,
+    })
+}
+
+fn address(row: &[u8]) -> Option<Address> {
+    let family = u16::from(u8_at(row, 0)?);
+    let mut flags = u32::from(u8_at(row, 2)?);
+    let (mut local, mut other) = (None, None);
+    for (kind, value) in attributes(row.get(ADDRESS_HEADER_BYTES..)?) {
+        match kind {
+            IFA_LOCAL => local = address_at(value, 0, family),
+            IFA_ADDRESS => other = address_at(value, 0, family),
+            IFA_FLAGS => flags = u32_at(value, 0)?,
+            _ => {}
+        }
+    }
+    let has = |flag| flags & flag != 0;
+    Some(Address {
+        // On a link between two the other address is the peer's.
+        ip: local.or(other)?,
+        interface: u32_at(row, 4)?,
+        is_tentative: has(IFA_F_DADFAILED) || has(IFA_F_TENTATIVE) && !has(IFA_F_OPTIMISTIC),
+        is_deprecated: has(IFA_F_DEPRECATED),
+    })
+}
+
+/// Up to the closing zero.
+fn text(value: &[u8]) -> String {
+    let text = value.split(|&byte| byte == 0).next().unwrap_or_default();
+    String::from_utf8_lossy(text).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_loopback_has_its_address() {
+        let mut interfaces = Interfaces::open().unwrap();
+        let every = interfaces.interfaces().unwrap();
+        let lo = every.iter().find(|one| one.is_called("lo")).unwrap();
+        assert!(lo.is_loopback);
+        let own = interfaces.addresses().unwrap();
+        let own = own.iter().filter(|one| one.interface == lo.index);
+        assert!(
+            own.clone()
+                .all(|one| one.ip.is_loopback() && !one.is_tentative)
+        );
+        let far = interfaces.local_addresses().unwrap();
+        assert!(far.iter().all(|one| one.interface != "lo"));
+    }
+
+    fn address_row(flags: u8, attributes: &[(u16, [u8; 4])]) -> Vec<u8> {
+        let mut row = vec![libc::AF_INET as u8, 32, flags, 0, 7, 0, 0, 0];
+        for (kind, value) in attributes {
+            row.extend([8, 0, *kind as u8, 0]);
+            row.extend(value);
+        }
+        row
+    }
+
+    #[test]
+    fn on_a_link_between_two_the_local_address_counts() {
+        let ends = [(IFA_ADDRESS, [10, 0, 0, 1]), (IFA_LOCAL, [10, 0, 0, 2])];
+        let read = address(&address_row(0, &ends)).unwrap();
+        assert_eq!((read.ip, read.interface), ([10, 0, 0, 2].into(), 7));
+        assert!(!read.is_tentative && !read.is_deprecated);
+    }
+
+    #[test]
+    fn flags_tell_whether_an_address_can_be_used() {
+        let own = (IFA_LOCAL, [10, 0, 0, 2]);
+        let state = |flags: u32| {
+            let row = address_row(0xff, &[own, (IFA_FLAGS, flags.to_ne_bytes())]);
+            let read = address(&row).unwrap();
+            (read.is_tentative, read.is_deprecated)
+        };
+        assert_eq!(state(0), (false, false));
+        assert_eq!(state(IFA_F_TENTATIVE), (true, false));
+        assert_eq!(state(IFA_F_TENTATIVE | IFA_F_OPTIMISTIC), (false, false));
+        assert_eq!(state(IFA_F_DADFAILED), (true, false));
+        assert_eq!(state(IFA_F_DEPRECATED), (false, true));
+        // An older kernel has those of the header only.
+        let read = address(&address_row(IFA_F_TENTATIVE as u8, &[own])).unwrap();
+        assert!(read.is_tentative);
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_without_panic(bytes: Vec<u8>) {
+            interface(&bytes);
+            counters(&bytes);
+            address(&bytes);
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! Changes of links, addresses, rules and routes (rtnetlink). [`crate::interfaces`] lists them.
+
+use std::io;
+use std::net::IpAddr;
+use std::os::fd::{AsFd, AsRawFd};
+
+use ipnet::IpNet;
+use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE};
+use netlink_packet_route::address::{AddressAttribute, AddressFlags, AddressMessage, AddressScope};
+use netlink_packet_route::link::{
+    InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage,
+};
+use netlink_packet_route::route::{
+    RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteProtocol, RouteScope, RouteType,
+};
+use netlink_packet_route::rule::{RuleAction, RuleAttribute, RuleMessage};
+use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
+use netlink_sys::protocols::NETLINK_ROUTE;
+
+use crate::netlink::Netlink;
+use crate::netns::NetNs;
+
+/// The main routing table.
+pub const TABLE_MAIN: u32 = RouteHeader::RT_TABLE_MAIN as u32;
+
+/// A socket for changes in one namespace.
+pub struct Rtnetlink(Netlink);
+
+/// One end of a pair of virtual Ethernet interfaces.
+pub struct VethEnd<'a> {
+    /// Name of the interface.
+    pub name: &'a str,
+    /// Namespace that it is made in.
+    pub netns: &'a NetNs,
+    /// Largest IP packet, bytes.
+    pub mtu: u32,
+    /// Hardware address.
+    pub mac: [u8; 6],
+    /// Let the network stack hand over segments larger than the MTU.
+    pub offload: bool,
+}
+
+impl Rtnetlink {
+    /// Opens a socket in the calling thread's namespace.
+    ///
+    /// # Errors
+    /// Those of socket(2) and bind(2).
+    pub fn open() -> io::Result<Self> {
+        Netlink::open(NETLINK_ROUTE).map(Self)
+    }
+
+    /// Creates a pair of virtual interfaces, each in its namespace, both down.
+    ///
+    /// They carry packets between two nodes only, so neither asks for its neighbour's hardware
+    /// address (IFF_NOARP): a question could be lost on its way, and the kernel repeats it only
+    /// after a second.
+    ///
+    /// # Errors
+    /// The kernel's, e.g. when a name is taken.
+    pub fn add_veth(&mut self, near: &VethEnd<'_>, far: &VethEnd<'_>) -> io::Result<()> {
+        let peer = veth_message(far);
+        let mut message = veth_message(near);
+        message.attributes.push(LinkAttribute::LinkInfo(vec![
+            LinkInfo::Kind(InfoKind::Veth),
+            LinkInfo::Data(InfoData::Veth(InfoVeth::Peer(peer))),
+        ]));
+        self.0.request(
+            RouteNetlinkMessage::NewLink(message),
+            NLM_F_CREATE | NLM_F_EXCL,
+        )
+    }
+
+    /// Sets an interface up or down.
+    ///
+    /// # Errors
+    /// The kernel's, e.g. when there is no such interface.
+    pub fn set_up(&mut self, index: u32, up: bool) -> io::Result<()> {
+        let mut message = LinkMessage::default();
+        message.header.index = index;
+        message.header.change_mask = LinkFlags::Up;
+        if up {
+            message.header.flags = LinkFlags::Up;
+        }
+        self.0.request(RouteNetlinkMessage::SetLink(message), 0)
+    }
+
+    /// Gives an interface an address, without the wait for duplicate detection and without a
+    /// route of its own for IPv6 beyond the kernel's prefix route.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn add_address(&mut self, index: u32, address: IpAddr, length: u8) -> io::Result<()> {
+        let mut message = address_message(index, address, length);
+        if address.is_ipv6() {
+            message
+                .attributes
+                .push(AddressAttribute::Flags(AddressFlags::Nodad));
+        }
+        self.0.request(
+            RouteNetlinkMessage::NewAddress(message),
+            NLM_F_CREATE | NLM_F_REPLACE,
+        )
+    }
+
+    /// Removes an address from an interface; none there is no error.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn delete_address(&mut self, index: u32, address: IpAddr, length: u8) -> io::Result<()> {
+        let message = address_message(index, address, length);
+        match self.0.request(RouteNetlinkMessage::DelAddress(message), 0) {
+            Err(error) if is_absent(&error) => Ok(()),
+            other => other,
+        }
+    }
+
+    /// Adds or replaces a route in `table`. Routes through different interfaces to the same
+    /// destination live beside each other by their `metric`.
+    ///
+    /// # Errors
+    /// The kernel's, e.g. when the next hop cannot be reached.
+    pub fn add_route(
+        &mut self,
+        table: u32,
+        to: IpNet,
+        via: Option<IpAddr>,
+        interface: Option<u32>,
+        metric: u32,
+    ) -> io::Result<()> {
+        let mut message = RouteMessage::default();
+        message.header.address_family = family(to.addr());
+        message.header.destination_prefix_length = to.prefix_len();
+        message.header.protocol = RouteProtocol::Static;
+        message.header.kind = RouteType::Unicast;
+        message.header.scope = if via.is_some() {
+            RouteScope::Universe
+        } else {
+            RouteScope::Link
+        };
+        message.attributes.push(RouteAttribute::Table(table));
+        if to.prefix_len() > 0 {
+            message
+                .attributes
+                .push(RouteAttribute::Destination(route_address(to.addr())));
+        }
+        if let Some(via) = via {
+            message
+                .attributes
+                .push(RouteAttribute::Gateway(route_address(via)));
+        }
+        if let Some(index) = interface {
+            message.attributes.push(RouteAttribute::Oif(index));
+        }
+        message.attributes.push(RouteAttribute::Priority(metric));
+        self.0.request(
+            RouteNetlinkMessage::NewRoute(message),
+            NLM_F_CREATE | NLM_F_REPLACE,
+        )
+    }
+
+    /// Refuses, in `table`, every destination of the family of `address` that no other route of the
+    /// table reaches, instead of asking the next table.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn add_unreachable(&mut self, table: u32, address: IpAddr) -> io::Result<()> {
+        let mut message = RouteMessage::default();
+        message.header.address_family = family(address);
+        message.header.protocol = RouteProtocol::Static;
+        message.header.kind = RouteType::Unreachable;
+        message.attributes.push(RouteAttribute::Table(table));
+        message.attributes.push(RouteAttribute::Priority(u32::MAX));
+        self.0.request(
+            RouteNetlinkMessage::NewRoute(message),
+            NLM_F_CREATE | NLM_F_REPLACE,
+        )
+    }
+
+    /// Looks up routes of packets from `source` in `table`; a rule that exists already is no error.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn add_source_rule(&mut self, source: IpAddr, table: u32) -> io::Result<()> {
+        let message = rule_message(source, table);
+        match self.0.request(
+            RouteNetlinkMessage::NewRule(message),
+            NLM_F_CREATE | NLM_F_EXCL,
+        ) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            other => other,
+        }
+    }
+
+    /// Takes the rule of [`Rtnetlink::add_source_rule`] away; none there is no error.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn delete_source_rule(&mut self, source: IpAddr, table: u32) -> io::Result<()> {
+        match self
+            .0
+            .request(RouteNetlinkMessage::DelRule(rule_message(source, table)), 0)
+        {
+            Err(error) if is_absent(&error) => Ok(()),
+            other => other,
+        }
+    }
+}
+
+fn veth_message(end: &VethEnd<'_>) -> LinkMessage {
+    let mut message = LinkMessage::default();
+    message.header.flags = LinkFlags::Noarp;
+    message.header.change_mask = LinkFlags::Noarp;
+    message.attributes = vec![
+        LinkAttribute::IfName(end.name.to_owned()),
+        LinkAttribute::NetNsFd(end.netns.as_fd().as_raw_fd()),
+        LinkAttribute::Mtu(end.mtu),
+        LinkAttribute::Address(end.mac.to_vec()),
+    ];
+    if !end.offload {
+        message.attributes.push(LinkAttribute::GsoMaxSegs(1));
+    }
+    message
+}
+
+fn address_message(index: u32, address: IpAddr, length: u8) -> AddressMessage {
+    let mut message = AddressMessage::default();
+    message.header.family = family(address);
+    message.header.prefix_len = length;
+    message.header.scope = AddressScope::Universe;
+    message.header.index = index;
+    message.attributes.push(AddressAttribute::Local(address));
+    message.attributes.push(AddressAttribute::Address(address));
+    message
+}
+
+fn rule_message(source: IpAddr, table: u32) -> RuleMessage {
+    let mut message = RuleMessage::default();
+    message.header.family = family(source);
+    message.header.src_len = if source.is_ipv4() { 32 } else { 128 };
+    message.header.action = RuleAction::ToTable;
+    message.attributes.push(RuleAttribute::Source(source));
+    message.attributes.push(RuleAttribute::Table(table));
+    // Source rules of one namespace share a priority; the kernel tells them apart by source.
+    message.attributes.push(RuleAttribute::Priority(100));
+    message
+}
+
+fn family(address: IpAddr) -> AddressFamily {
+    if address.is_ipv4() {
+        AddressFamily::Inet
+    } else {
+        AddressFamily::Inet6
+    }
+}
+
+fn route_address(address: IpAddr) -> RouteAddress {
+    match address {
+        IpAddr::V4(address) => RouteAddress::Inet(address),
+        IpAddr::V6(address) => RouteAddress::Inet6(address),
+    }
+}
+
+/// Whether an address, rule or interface to be removed was not there.
+fn is_absent(error: &io::Error) -> bool {
+    matches!(
+        error.raw_os_error(),
+        Some(libc::ENOENT | libc::EADDRNOTAVAIL | libc::ENODEV | libc::ESRCH)
+    )
+}

@@ -1,0 +1,186 @@
+//! One link between its two interfaces.
+
+use std::io;
+use std::rc::Rc;
+use std::time::Instant;
+
+use mptcplab_link::{Delivery, Link, Nanos};
+
+use super::clock::Clock;
+use super::{DirectionState, EmulatedLink};
+use crate::capture::Tap;
+use crate::frames::port::{Outgoing, Port};
+use crate::frames::segments::Frame;
+use crate::lateness::Lateness;
+
+/// Frames taken from one interface before the others have their turn.
+const ARRIVALS_A_TURN: usize = 256;
+
+/// A packet in the model: the frame that it came in, and its index there.
+#[derive(Clone)]
+pub(super) struct Packet {
+    frame: Rc<Frame>,
+    index: usize,
+}
+
+/// The frames that one turn took from the interfaces.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Arrivals {
+    /// None had arrived.
+    None,
+    /// All that had arrived.
+    All,
+    /// There is more.
+    More,
+}
+
+/// A link that the thread drives.
+pub(super) struct DrivenLink {
+    pub(super) model: Link<Packet>,
+    pub(super) ports: [Port; 2],
+    taps: [Option<Tap>; 2],
+    overruns: [u64; 2],
+    /// Frames that have arrived and are not offered yet, by their time.
+    arrivals: Vec<(Nanos, usize, Frame)>,
+    /// All frames that arrived until then have been offered.
+    pub(super) horizon: Nanos,
+}
+
+impl DrivenLink {
+    pub(super) fn new(link: EmulatedLink) -> io::Result<Self> {
+        Ok(Self {
+            model: Link::new(&link.config, link.seed).map_err(io::Error::other)?,
+            ports: link.ports,
+            taps: link.taps,
+            overruns: [0; 2],
+            arrivals: Vec::new(),
+            horizon: 0,
+        })
+    }
+
+    /// Offers each packet of a frame that arrived at end `direction`.
+    fn offer(&mut self, at: Nanos, direction: usize, frame: Frame) {
+        let frame = Rc::new(frame);
+        for index in 0..frame.packets() {
+            if let Some(tap) = &mut self.taps[direction] {
+                tap.sent(at, &frame, index);
+            }
+            let packet = Packet {
+                frame: Rc::clone(&frame),
+                index,
+            };
+            // A packet that the link refuses is counted by the model.
+            let _ = self
+                .model
+                .offer(direction, at, frame.ip_bytes(index), packet);
+        }
+    }
+
+    /// Offers the model what has arrived, in the order of arrival, as far as nothing earlier can
+    /// be left in a ring.
+    pub(super) fn take_arrivals(&mut self, clock: &Clock) -> Arrivals {
+        // The kernel stamps a frame before it stands in the ring: what is stamped up to here is
+        // found by the reading that follows.
+        let mut horizon = clock.now();
+        let mut arrivals = Arrivals::None;
+        for (direction, port) in self.ports.iter_mut().enumerate() {
+            let mut last = None;
+            for _ in 0..ARRIVALS_A_TURN {
+                let Some(arrival) = port.receive() else {
+                    last = None;
+                    break;
+                };
+                let at = clock.since_zero(arrival.realtime_ns);
+                self.arrivals.push((at, direction, arrival.frame));
+                arrivals = arrivals.max(Arrivals::All);
+                last = Some(at);
+            }
+            if let Some(last) = last {
+                horizon = horizon.min(last);
+                arrivals = Arrivals::More;
+            }
+        }
+        self.arrivals.sort_by_key(|(at, ..)| *at);
+        let ready = self.arrivals.partition_point(|(at, ..)| *at <= horizon);
+        let later = self.arrivals.split_off(ready);
+        for (at, direction, frame) in std::mem::replace(&mut self.arrivals, later) {
+            self.offer(at, direction, frame);
+        }
+        self.horizon = self.horizon.max(horizon);
+        if self.arrivals.is_empty() {
+            arrivals
+        } else {
+            Arrivals::More
+        }
+    }
+
+    /// Brings the model to its horizon and sends what is due.
+    pub(super) fn deliver(
+        &mut self,
+        zero: Instant,
+        due: &mut Vec<Delivery<Packet>>,
+        lateness: &mut Lateness,
+    ) -> io::Result<()> {
+        due.clear();
+        self.model.poll(self.horizon, due);
+        let now = zero.elapsed().as_nanos() as Nanos;
+        for delivery in &*due {
+            lateness.add(now.saturating_sub(delivery.at));
+        }
+        self.send(due)
+    }
+
+    /// Sends deliveries to the far ends, runs of packets of one frame as one frame.
+    fn send(&mut self, due: &[Delivery<Packet>]) -> io::Result<()> {
+        for direction in 0..2 {
+            let far = 1 - direction;
+            let mut batch: Vec<Outgoing<'_>> = Vec::new();
+            let mut run: Option<(&Packet, usize)> = None;
+            for delivery in due
+                .iter()
+                .filter(|delivery| delivery.direction == direction)
+            {
+                let packet = &delivery.packet;
+                if let Some(tap) = &mut self.taps[far] {
+                    tap.received(delivery.at, &packet.frame, packet.index);
+                }
+                run = match run {
+                    Some((first, count))
+                        if Rc::ptr_eq(&first.frame, &packet.frame)
+                            && first.index + count == packet.index =>
+                    {
+                        Some((first, count + 1))
+                    }
+                    Some((first, count)) => {
+                        batch.push(first.frame.carve(first.index..first.index + count));
+                        Some((packet, 1))
+                    }
+                    None => Some((packet, 1)),
+                };
+            }
+            if let Some((first, count)) = run {
+                batch.push(first.frame.carve(first.index..first.index + count));
+            }
+            self.ports[far].send(&batch)?;
+        }
+        Ok(())
+    }
+
+    /// Frames lost on their way in, by direction, since the start.
+    pub(super) fn count_overruns(&mut self) -> io::Result<[u64; 2]> {
+        for (total, port) in self.overruns.iter_mut().zip(&mut self.ports) {
+            *total += port.overruns()?;
+        }
+        Ok(self.overruns)
+    }
+
+    pub(super) fn state(&mut self) -> io::Result<[DirectionState; 2]> {
+        let overruns = self.count_overruns()?;
+        Ok([0, 1].map(|direction| DirectionState {
+            rate_bps: self.model.rate_bps(direction),
+            counters: self.model.counters(direction),
+            backlog: self.model.backlog(direction),
+            overruns: overruns[direction],
+        }))
+    }
+}

@@ -1,0 +1,175 @@
+//! The loop of the emulator's thread.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::sync::mpsc::Receiver;
+use std::time::Instant;
+
+use mptcplab_link::{Delivery, Nanos};
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags};
+use nix::sys::eventfd::EventFd;
+use nix::sys::time::{TimeSpec, TimeValLike};
+
+use super::clock::Clock;
+use super::driven_link::{Arrivals, DrivenLink, Packet};
+use super::{Command, EmulatedLink, Summary};
+use crate::frames::port::Port;
+use crate::lateness::Lateness;
+use crate::realtime;
+
+/// The thread of the emulator.
+pub(super) struct Driver {
+    links: Vec<DrivenLink>,
+    zero: Instant,
+    commands: Receiver<Command>,
+    readable: Epoll,
+    lateness: Lateness,
+    realtime: bool,
+    due: Vec<Delivery<Packet>>,
+}
+
+impl Driver {
+    pub(super) fn new(
+        links: Vec<EmulatedLink>,
+        zero: Instant,
+        commands: Receiver<Command>,
+        wake: &EventFd,
+    ) -> io::Result<Self> {
+        let readable = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
+        let event = EpollEvent::new(EpollFlags::EPOLLIN, 0);
+        readable.add(wake, event)?;
+        let links = links
+            .into_iter()
+            .map(|link| {
+                for port in &link.ports {
+                    readable.add(port, event)?;
+                }
+                DrivenLink::new(link)
+            })
+            .collect::<io::Result<_>>()?;
+        Ok(Self {
+            links,
+            zero,
+            commands,
+            readable,
+            lateness: Lateness::default(),
+            realtime: false,
+            due: Vec::new(),
+        })
+    }
+
+    pub(super) fn run(mut self, wake: &EventFd) -> io::Result<Summary> {
+        realtime::sharpen_timers();
+        self.realtime = realtime::is_granted();
+        let mut woken = false;
+        loop {
+            let arrivals = self.take_arrivals()?;
+            if woken && arrivals == Arrivals::None {
+                self.forget_errors()?;
+            }
+            self.deliver()?;
+            if !self.execute()? {
+                break;
+            }
+            woken = arrivals != Arrivals::More && self.sleep()? && wake.read().is_err();
+        }
+        let mut overruns = 0;
+        for link in &mut self.links {
+            overruns += link.count_overruns()?.iter().sum::<u64>();
+        }
+        Port::close_all(self.links.into_iter().flat_map(|link| link.ports))?;
+        Ok(Summary {
+            lateness: self.lateness,
+            realtime: self.realtime,
+            overruns,
+        })
+    }
+
+    fn now(&self) -> Nanos {
+        self.zero.elapsed().as_nanos() as Nanos
+    }
+
+    /// Offers the frames that have arrived to the models.
+    fn take_arrivals(&mut self) -> io::Result<Arrivals> {
+        let clock = Clock::compare(self.zero)?;
+        let mut arrivals = Arrivals::None;
+        for link in &mut self.links {
+            arrivals = arrivals.max(link.take_arrivals(&clock));
+        }
+        Ok(arrivals)
+    }
+
+    /// Clears the errors of interfaces that were set down: each makes its socket ready until the
+    /// error is read. Being woken by it over and over would keep a processor, with real-time
+    /// priority, from all else, the kernel's own workers that open subflows included.
+    fn forget_errors(&self) -> io::Result<()> {
+        self.links
+            .iter()
+            .flat_map(|link| &link.ports)
+            .try_for_each(Port::forget_error)
+    }
+
+    /// Sends the packets that are due.
+    fn deliver(&mut self) -> io::Result<()> {
+        for link in &mut self.links {
+            let horizon = link.horizon;
+            if link
+                .model
+                .next_deadline()
+                .is_some_and(|deadline| deadline <= horizon)
+            {
+                link.deliver(self.zero, &mut self.due, &mut self.lateness)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Executes the commands of other threads; false when the emulator is to end.
+    fn execute(&mut self) -> io::Result<bool> {
+        while let Ok(command) = self.commands.try_recv() {
+            match command {
+                Command::Change {
+                    link,
+                    change,
+                    answer,
+                } => {
+                    let now = self.now();
+                    let result = self.links[link].model.change(now, &change);
+                    answer.send(result.map_err(io::Error::other)).ok();
+                }
+                Command::State { answer } => {
+                    let mut states = Vec::with_capacity(self.links.len());
+                    for link in &mut self.links {
+                        link.deliver(self.zero, &mut self.due, &mut self.lateness)?;
+                        states.push(link.state()?);
+                    }
+                    answer.send(states).ok();
+                }
+                Command::Stop => return Ok(false),
+            }
+        }
+        Ok(true)
+    }
+
+    /// Waits for a frame, a command or the next delivery; false for the last of these.
+    fn sleep(&self) -> io::Result<bool> {
+        let deadline = self
+            .links
+            .iter()
+            .filter_map(|link| link.model.next_deadline())
+            .min();
+        let timeout = match deadline.map(|deadline| deadline.saturating_sub(self.now())) {
+            Some(0) => return Ok(false),
+            Some(span) => Some(TimeSpec::nanoseconds(span.min(i64::MAX as u64) as i64)),
+            None => None,
+        };
+        let mut ready = [PollFd::new(self.readable.0.as_fd(), PollFlags::POLLIN)];
+        match ppoll(&mut ready, timeout, None) {
+            Ok(ready) => Ok(ready > 0),
+            Err(Errno::EINTR) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! The link model in real time: one thread that moves frames between the interfaces of the links.
+//!
+//! The thread sleeps until a frame arrives or one is due. A frame enters the model with the time
+//! at which the kernel saw it, and leaves it at the first wake-up after it is due; how late that
+//! is, is measured ([`Lateness`]). Packets of one large frame that leave in the same wake-up
+//! travel as one large frame again.
+
+mod clock;
+mod driven_link;
+mod driver;
+
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Instant;
+
+use mptcplab_link::{Backlog, Counters, LinkChange, LinkConfig};
+use nix::sys::eventfd::{EfdFlags, EventFd};
+
+use self::driver::Driver;
+use crate::capture::Tap;
+use crate::frames::port::Port;
+use crate::lateness::Lateness;
+use crate::realtime::ReservedThread;
+
+/// One link, ready to be driven: direction 0 carries packets from `ports[0]` to `ports[1]`.
+pub struct EmulatedLink {
+    /// Parameters of the link.
+    pub config: LinkConfig,
+    /// Seed of its random streams.
+    pub seed: u64,
+    /// The interfaces at its ends.
+    pub ports: [Port; 2],
+    /// Captures of what its two interfaces send and receive.
+    pub taps: [Option<Tap>; 2],
+}
+
+/// The state of one direction of a link.
+#[derive(Clone, Copy, Debug)]
+pub struct DirectionState {
+    /// Rate now, bits a second; `None` where it is unlimited or a trace.
+    pub rate_bps: Option<u64>,
+    /// Since the start.
+    pub counters: Counters,
+    /// Now.
+    pub backlog: Backlog,
+    /// Frames that the emulator itself has lost, since the start.
+    pub overruns: u64,
+}
+
+/// The performance of the emulator.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    /// Lateness of the frames that left.
+    pub lateness: Lateness,
+    /// Its thread had real-time priority.
+    pub realtime: bool,
+    /// Frames that it lost itself, because it did not come to take them in time.
+    pub overruns: u64,
+}
+
+/// A running emulator; it ends with [`Emulator::stop`], or when this and every [`Control`] has
+/// been dropped.
+pub struct Emulator {
+    control: Control,
+    summary: Receiver<io::Result<Summary>>,
+}
+
+/// A handle for other threads: changes links and reads their state.
+#[derive(Clone)]
+pub struct Control {
+    commands: Sender<Command>,
+    wake: Arc<EventFd>,
+}
+
+enum Command {
+    Change {
+        link: usize,
+        change: LinkChange,
+        answer: Sender<io::Result<()>>,
+    },
+    State {
+        answer: Sender<Vec<[DirectionState; 2]>>,
+    },
+    Stop,
+}
+
+impl Emulator {
+    /// Starts on `thread`. `zero` is the zero of the links' time; `failed` is called when the
+    /// thread ends by an error, which [`Emulator::stop`] gives.
+    ///
+    /// # Errors
+    /// When a link's configuration is refused by the model.
+    pub fn start(
+        thread: ReservedThread,
+        links: Vec<EmulatedLink>,
+        zero: Instant,
+        failed: impl FnOnce() + Send + 'static,
+    ) -> io::Result<Self> {
+        let (commands, inbox) = channel();
+        let wake = Arc::new(EventFd::from_flags(
+            EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC,
+        )?);
+        let (started, start) = channel();
+        let (end, summary) = channel();
+        thread.start({
+            let wake = Arc::clone(&wake);
+            // The receivers of the answers may have gone.
+            move || match Driver::new(links, zero, inbox, &wake) {
+                Ok(driver) => {
+                    started.send(Ok(())).ok();
+                    let alarm = Alarm(Some(failed));
+                    let summary = driver.run(&wake);
+                    if summary.is_ok() {
+                        alarm.defuse();
+                    }
+                    end.send(summary).ok();
+                }
+                Err(error) => drop(started.send(Err(error))),
+            }
+        });
+        start.recv().map_err(io::Error::other)??;
+        Ok(Self {
+            control: Control { commands, wake },
+            summary,
+        })
+    }
+
+    /// A handle for another thread.
+    pub fn control(&self) -> Control {
+        self.control.clone()
+    }
+
+    /// Ends the thread, and returns its performance.
+    ///
+    /// # Errors
+    /// The error that ended the thread before.
+    pub fn stop(self) -> io::Result<Summary> {
+        self.control.send(Command::Stop).ok();
+        self.summary.recv().map_err(io::Error::other)?
+    }
+}
+
+impl Control {
+    /// Changes the parameters of link number `link` now.
+    ///
+    /// # Errors
+    /// When the model refuses the values, or the emulator has ended.
+    pub fn change(&self, link: usize, change: LinkChange) -> io::Result<()> {
+        let (answer, result) = channel();
+        self.send(Command::Change {
+            link,
+            change,
+            answer,
+        })?;
+        result.recv().map_err(io::Error::other)?
+    }
+
+    /// The state of every link's two directions, in the order of the links.
+    ///
+    /// # Errors
+    /// When the emulator has ended.
+    pub fn state(&self) -> io::Result<Vec<[DirectionState; 2]>> {
+        let (answer, result) = channel();
+        self.send(Command::State { answer })?;
+        result.recv().map_err(io::Error::other)
+    }
+
+    fn send(&self, command: Command) -> io::Result<()> {
+        self.commands
+            .send(command)
+            .map_err(|_| io::Error::other("the emulator has ended"))?;
+        self.wake.write(1)?;
+        Ok(())
+    }
+}
+
+/// Calls its function when it is dropped, also by a panic.
+struct Alarm<F: FnOnce()>(Option<F>);
+
+impl<F: FnOnce()> Alarm<F> {
+    fn defuse(mut self) {
+        self.0 = None;
+    }
+}
+
+impl<F: FnOnce()> Drop for Alarm<F> {
+    fn drop(&mut self) {
+        if let Some(call) = self.0.take() {
+            call();
+        }
+    }
+}

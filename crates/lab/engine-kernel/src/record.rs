@@ -1,0 +1,197 @@
+//! Rows of the recording's tables, one JSON line each (`docs/recording.md`).
+
+use std::io::{self, Write};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, OnceLock};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use mptcplab_link::Nanos;
+use mptcplab_record::{Event, Row, Warning, write_line};
+
+/// The writer of rows, and the clock of their times. Cheap to clone.
+///
+/// A thread of its own writes the rows, so that a slow reader never holds up the traffic that is
+/// measured; until they are written they are held in memory.
+#[derive(Clone)]
+pub struct Recorder {
+    commands: Sender<Command>,
+    zero: Arc<OnceLock<Instant>>,
+}
+
+/// A command to the writing thread.
+enum Command {
+    /// Writes these bytes.
+    Row(Vec<u8>),
+    /// Confirms that every row before has been written.
+    Confirm(Sender<()>),
+}
+
+impl Recorder {
+    /// Rows go to `out`; time stands still at zero until [`Recorder::begin`].
+    ///
+    /// # Errors
+    /// When the thread that writes them cannot be started.
+    pub fn new(out: Box<dyn Write + Send>) -> io::Result<Self> {
+        let (commands, inbox) = channel();
+        thread::Builder::new()
+            .name("recorder".into())
+            .spawn(move || write_rows(out, &inbox))?;
+        let zero = Arc::default();
+        Ok(Self { commands, zero })
+    }
+
+    /// Begins the run: returns its zero, the moment of the first call.
+    pub fn begin(&self) -> Instant {
+        *self.zero.get_or_init(Instant::now)
+    }
+
+    /// Nanoseconds since the run's zero; 0 before it has begun.
+    pub fn now(&self) -> Nanos {
+        let elapsed = self.zero.get().map_or(Duration::ZERO, Instant::elapsed);
+        elapsed.as_nanos() as Nanos
+    }
+
+    /// The run's zero on the monotonic clock; waits until it has begun.
+    pub fn zero(&self) -> Instant {
+        *self.zero.wait()
+    }
+
+    /// Writes a row of the table of events, with the present time.
+    pub fn event(&self, kind: &str, subject: &str, label: &str) {
+        // Without a reader the run is about to end by its closed standard input.
+        self.write(Event {
+            t_ns: self.now(),
+            kind,
+            subject,
+            label,
+        })
+        .ok();
+    }
+
+    /// Writes a warning for the reader of the results.
+    pub fn warn(&self, text: &str) {
+        self.write(Warning { text }).ok();
+    }
+
+    /// Writes a row. Never waits for the reader.
+    ///
+    /// # Errors
+    /// When an earlier row could not be written because the reader of the rows has gone; the run
+    /// is of no use then.
+    pub fn write(&self, row: impl Row) -> io::Result<()> {
+        let mut line = Vec::new();
+        write_line(&mut line, row)?;
+        let gone = |_| io::Error::from(io::ErrorKind::BrokenPipe);
+        self.commands.send(Command::Row(line)).map_err(gone)
+    }
+
+    /// Waits until every row so far has been written. Must be called before the process ends.
+    ///
+    /// # Errors
+    /// When a row could not be written because the reader of the rows has gone.
+    pub fn finish(&self) -> io::Result<()> {
+        let (done, written) = channel();
+        // A writer that has ended drops the command, and with it the other end of `written`.
+        let _ = self.commands.send(Command::Confirm(done));
+        written.recv().map_err(|_| io::ErrorKind::BrokenPipe.into())
+    }
+}
+
+/// Writes rows in their order, until one cannot be written or no recorder is left.
+fn write_rows(mut out: Box<dyn Write + Send>, inbox: &Receiver<Command>) {
+    for command in inbox {
+        match command {
+            Command::Row(line) => {
+                if out.write_all(&line).is_err() {
+                    return;
+                }
+            }
+            Command::Confirm(done) => {
+                if out.flush().is_err() {
+                    return;
+                }
+                // The caller may have gone.
+                let _ = done.send(());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead, BufReader, pipe};
+
+    use serde::Serialize;
+
+    use super::*;
+
+    #[derive(Serialize)]
+    struct Number {
+        number: u32,
+    }
+
+    impl Row for Number {
+        const TABLE: &'static str = "numbers";
+    }
+
+    #[test]
+    fn a_reader_that_does_not_read_holds_nothing_up() {
+        let (reader, writer) = pipe().unwrap();
+        let recorder = Recorder::new(Box::new(writer)).unwrap();
+        // More than any pipe holds, before the first is read.
+        const ROWS: u32 = 100_000;
+        for number in 0..ROWS {
+            recorder.write(Number { number }).unwrap();
+        }
+        let mut lines = BufReader::new(reader).lines();
+        for number in 0..ROWS {
+            let expected = format!("{{\"record\":\"numbers\",\"number\":{number}}}");
+            assert_eq!(lines.next().unwrap().unwrap(), expected);
+        }
+        recorder.finish().unwrap();
+        drop(recorder);
+        assert!(lines.next().is_none(), "the writer ends with its recorder");
+    }
+
+    /// Passes nothing on until it is flushed.
+    struct Held {
+        held: Vec<u8>,
+        out: io::PipeWriter,
+    }
+
+    impl Write for Held {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.held.write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            self.out.write_all(&std::mem::take(&mut self.held))
+        }
+    }
+
+    #[test]
+    fn what_is_finished_is_written() {
+        let (reader, out) = pipe().unwrap();
+        let held = Vec::new();
+        let recorder = Recorder::new(Box::new(Held { held, out })).unwrap();
+        recorder.write(Number { number: 1 }).unwrap();
+        recorder.finish().unwrap();
+        drop(recorder);
+        let mut line = String::new();
+        BufReader::new(reader).read_line(&mut line).unwrap();
+        assert_eq!(line, "{\"record\":\"numbers\",\"number\":1}\n");
+    }
+
+    #[test]
+    fn a_reader_that_has_gone_is_told() {
+        let (reader, writer) = pipe().unwrap();
+        drop(reader);
+        let recorder = Recorder::new(Box::new(writer)).unwrap();
+        recorder.warn("no reader is left");
+        let error = recorder.finish().unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
+        let error = recorder.write(Number { number: 1 }).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
+    }
+}

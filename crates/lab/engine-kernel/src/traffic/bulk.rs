@@ -1,0 +1,80 @@
+//! Bulk transfers: as much as the connection carries, until a time or an amount.
+
+use std::thread;
+
+use mptcplab_link::Nanos;
+use mptcplab_record::Transfer;
+use mptcplab_traffic::{Content, Failure, complete, delivered};
+use socket2::Socket;
+
+use super::conversation::{End, converse};
+use super::item::Item;
+use super::payload::{Receiver, content, send};
+use super::rendezvous::Rendezvous;
+use crate::plan::Way;
+
+/// The end of a bulk transfer.
+#[derive(Clone, Copy)]
+pub(super) enum Until {
+    /// After this time from its start.
+    Duration(Nanos),
+    /// After this payload.
+    Bytes(u64),
+}
+
+/// Runs every stream of the item, and returns when they have ended.
+pub(super) fn run(item: &Item, listener: &Socket, way: Way, streams: u32, until: Until) {
+    let rendezvous = &Rendezvous::default();
+    rendezvous.accept_during(item, listener, || {
+        thread::scope(|scope| {
+            for &way in way.each() {
+                for index in 0..streams {
+                    scope.spawn(move || stream(item, rendezvous, index, way, until));
+                }
+            }
+        });
+    });
+}
+
+fn stream(item: &Item, rendezvous: &Rendezvous, index: u32, way: Way, until: Until) {
+    let content = content(item, index);
+    let entered = item.enter_client();
+    let mut transfer = item.transfer("bulk", index, way);
+    let result = entered.and_then(|()| carry(item, rendezvous, &content, &mut transfer, until));
+    item.write_transfer(transfer, result);
+}
+
+fn carry(
+    item: &Item,
+    rendezvous: &Rendezvous,
+    content: &Content,
+    transfer: &mut Transfer<'_>,
+    until: Until,
+) -> Result<(), Failure> {
+    let (end_ns, amount) = match until {
+        Until::Duration(duration) => (Some(transfer.start_ns + duration), None),
+        Until::Bytes(bytes) => (None, Some(bytes)),
+    };
+    let deadline = end_ns.map(|end| item.instant(end));
+    let mut receiver = Receiver::new(transfer, item, amount.map(|_| content)).until(end_ns);
+    let send = |end: &End<'_>| send(end, content, amount);
+    let receive = |end: &End<'_>| {
+        let result = receiver.take_all(end);
+        // A sender without an amount goes on for ever.
+        end.cancel_other();
+        result
+    };
+    let result = match transfer.way {
+        Way::Down => converse(item, rendezvous, transfer, deadline, receive, send),
+        Way::Up | Way::Both => converse(item, rendezvous, transfer, deadline, send, receive),
+    };
+    let bytes = receiver.bytes();
+    receiver.finish(transfer);
+    match (result, amount) {
+        (Err(Failure::Deadline), None) => {
+            transfer.end_ns = end_ns;
+            delivered(bytes)
+        }
+        (result, amount) => result.and_then(|()| complete(bytes, amount.unwrap_or(bytes))),
+    }
+}

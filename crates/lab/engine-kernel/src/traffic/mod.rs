@@ -1,0 +1,364 @@
+//! Traffic over real sockets, between the namespaces of the nodes.
+
+mod applications;
+mod bulk;
+mod command;
+mod conversation;
+mod failure;
+mod ftp;
+mod http;
+mod item;
+mod lines;
+mod listening;
+mod notification;
+mod payload;
+mod ping;
+mod process;
+mod rendezvous;
+mod request_response;
+mod rows;
+mod shim;
+mod socket;
+mod sockets;
+mod stop;
+mod verdict;
+mod watch;
+
+use std::env;
+use std::io;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use mptcplab_link::Nanos;
+use mptcplab_traffic::splitmix64;
+use socket2::Socket;
+use thiserror::Error;
+
+pub use self::applications::Applications;
+use self::bulk::Until;
+use self::ftp::PYTHON;
+use self::item::Item;
+pub use self::stop::Stop;
+pub(crate) use self::stop::{Wake, wait};
+use self::verdict::Counters;
+use crate::plan::{Protocol, Traffic, Workload};
+use crate::record::Recorder;
+use crate::telemetry::NodeContext;
+use crate::telemetry::accounts::{Accounts, Keeper};
+
+/// State that all traffic of a run shares.
+#[derive(Clone)]
+pub struct Context {
+    /// The writer of rows.
+    pub recorder: Recorder,
+    /// The nodes of the plan, in its order.
+    pub nodes: Vec<NodeContext>,
+    /// Ends all traffic early; every transfer is recorded with what it got so far, and the
+    /// reason of the stop as its error.
+    pub stop: Stop,
+    /// The run's seed.
+    pub seed: u64,
+    /// The applications that open and close their own subflows.
+    pub applications: Applications,
+}
+
+/// The reason for which traffic cannot start.
+#[derive(Debug, Error)]
+pub enum StartError {
+    /// The kernel does not have a congestion control that the plan names.
+    #[error(
+        "traffic {traffic}: this kernel has no congestion control {name:?}; it has {available}"
+    )]
+    CongestionControl {
+        /// The item of the traffic.
+        traffic: String,
+        /// The name that is unknown.
+        name: String,
+        /// The names that are known.
+        available: String,
+    },
+    /// The Python that runs the FTP server and client is not given.
+    #[error(
+        "traffic {traffic}: FTP needs the environment variable {PYTHON}, the path of the Python interpreter that mptcplab is installed in"
+    )]
+    NoPython {
+        /// The item of the traffic.
+        traffic: String,
+    },
+    /// Only the other engine has this workload.
+    #[error("traffic {traffic}: datagrams and rate-limited senders need the sim engine")]
+    OnlySimulated {
+        /// The item of the traffic.
+        traffic: String,
+    },
+    /// The server's socket or the telemetry of an item could not be opened.
+    #[error("traffic {traffic}: {what}: {source}")]
+    Io {
+        /// The item of the traffic.
+        traffic: String,
+        /// The operation.
+        what: &'static str,
+        /// The kernel's error.
+        source: io::Error,
+    },
+}
+
+/// The end of a run's traffic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// Every item has ended.
+    All,
+    /// The limit of time came first.
+    Limit,
+    /// A stop was requested, for this reason.
+    Stopped(&'static str),
+}
+
+/// Traffic that has started.
+pub struct Running {
+    items: Vec<JoinHandle<()>>,
+    ended: Receiver<()>,
+    recorder: Recorder,
+    stop: Stop,
+    /// Ended after all traffic.
+    _keepers: Vec<Keeper>,
+}
+
+/// Opens the servers of every item and starts its clients, each at its time once the run has begun
+/// ([`Recorder::begin`]).
+///
+/// # Errors
+/// When the plan names a congestion control that this kernel lacks, or a server cannot listen.
+/// Nothing has been sent then.
+pub fn start(items: &[Traffic], context: &Context) -> Result<Running, StartError> {
+    let keepers = keep_accounts(items, context)?;
+    let prepared = (1..)
+        .zip(items)
+        .map(|(number, traffic)| prepare(traffic, context, splitmix64(context.seed, number)))
+        .collect::<Result<Vec<_>, _>>()?;
+    let (end, ended) = channel();
+    let spawn = |Prepared {
+                     item,
+                     listener,
+                     before,
+                 }: Prepared| {
+        let end = end.clone();
+        let name = item.traffic.name.clone();
+        thread::Builder::new()
+            .name(name.clone())
+            .spawn(move || {
+                run(&item, listener, before);
+                // The receiver may have gone.
+                let _ = end.send(());
+            })
+            .map_err(|source| StartError::Io {
+                traffic: name,
+                what: "start a thread",
+                source,
+            })
+    };
+    let items = prepared
+        .into_iter()
+        .map(spawn)
+        .collect::<Result<Vec<_>, _>>()?;
+    let (recorder, stop) = (context.recorder.clone(), context.stop.clone());
+    Ok(Running {
+        items,
+        ended,
+        recorder,
+        stop,
+        _keepers: keepers,
+    })
+}
+
+/// Keeps the accounts of the nodes in which programs run.
+fn keep_accounts(items: &[Traffic], context: &Context) -> Result<Vec<Keeper>, StartError> {
+    let runs_programs = |item: &Traffic| {
+        matches!(
+            item.workload,
+            Workload::Command { .. } | Workload::Ftp { .. }
+        )
+    };
+    let mut keepers = Vec::new();
+    for item in items {
+        let owner = runs_programs(item).then(|| item.name.as_str().into());
+        for node in [item.client, item.server].map(|number| &context.nodes[number]) {
+            node.accounts
+                .book(|book| book.has_port(item.port, owner.clone()));
+            if runs_programs(item) {
+                let kept = Accounts::keep(node, &context.recorder);
+                keepers.extend(kept.map_err(|source| StartError::Io {
+                    traffic: item.name.clone(),
+                    what: "keep accounts of sockets",
+                    source,
+                })?);
+            }
+        }
+    }
+    Ok(keepers)
+}
+
+impl Running {
+    /// Returns when every item has ended: by itself, because of a stop, or because `limit`
+    /// (nanoseconds since the run's zero) has come, which stops them.
+    ///
+    /// # Panics
+    /// When a thread of the traffic did.
+    pub fn wait(self, limit: Nanos) -> Ended {
+        let limit = self.recorder.zero() + Duration::from_nanos(limit);
+        let mut end = Ended::All;
+        for _ in &self.items {
+            let left = limit.saturating_duration_since(Instant::now());
+            if self.ended.recv_timeout(left) == Err(RecvTimeoutError::Timeout) {
+                end = Ended::Limit;
+                break;
+            }
+        }
+        if let Some(reason) = self.stop.reason() {
+            end = Ended::Stopped(reason);
+        }
+        if end == Ended::Limit {
+            self.stop.request("the time limit of the run was reached");
+        }
+        for item in self.items {
+            if let Err(panic) = item.join() {
+                std::panic::resume_unwind(panic);
+            }
+        }
+        end
+    }
+}
+
+/// An item that can start.
+struct Prepared {
+    item: Item,
+    listener: Option<Socket>,
+    /// The kernel's counters before it, where subflows are expected.
+    before: Option<io::Result<Counters>>,
+}
+
+/// Checks an item and opens its server.
+fn prepare(traffic: &Traffic, context: &Context, seed: u64) -> Result<Prepared, StartError> {
+    let name = || traffic.name.clone();
+    let io = |what| {
+        move |source| StartError::Io {
+            traffic: name(),
+            what,
+            source,
+        }
+    };
+    let available = socket::congestion_controls().map_err(io("list the congestion controls"))?;
+    let wanted = [
+        &traffic.congestion_control,
+        &traffic.server_congestion_control,
+    ];
+    if let Some(unknown) = wanted.into_iter().find(|name| !available.contains(name)) {
+        return Err(StartError::CongestionControl {
+            traffic: name(),
+            name: unknown.clone(),
+            available: available.join(", "),
+        });
+    }
+    if matches!(
+        traffic.workload,
+        Workload::Datagrams { .. }
+            | Workload::Bulk {
+                rate_bps: Some(_),
+                ..
+            }
+    ) {
+        return Err(StartError::OnlySimulated { traffic: name() });
+    }
+    if matches!(traffic.workload, Workload::Ftp { .. }) && env::var_os(PYTHON).is_none() {
+        return Err(StartError::NoPython { traffic: name() });
+    }
+    let item = Item::new(traffic, context, seed).map_err(io("listen to the path manager"))?;
+    let listens = matches!(
+        traffic.workload,
+        Workload::Bulk { .. } | Workload::Http { .. } | Workload::RequestResponse(_)
+    );
+    let listen = || socket::listen(traffic);
+    let listener = listens
+        .then(|| item.server.netns.run(listen).and_then(|socket| socket))
+        .transpose()
+        .map_err(io("listen"))?;
+    let expects = traffic.protocol == Protocol::Mptcp && traffic.expected_joins > 0;
+    let before = expects.then(|| Counters::read(&item.client, &item.server));
+    Ok(Prepared {
+        item,
+        listener,
+        before,
+    })
+}
+
+/// Runs the workload of an item, each at the item's time.
+fn run(item: &Item, listener: Option<Socket>, mut before: Option<io::Result<Counters>>) {
+    match (&item.traffic.workload, listener) {
+        (
+            Workload::Command {
+                argv,
+                server_argv,
+                duration_ns,
+            },
+            _,
+        ) => {
+            let connects = command::run(item, argv, server_argv.as_deref(), *duration_ns);
+            // Of a program that connects nothing there is no verdict.
+            before = before.filter(|_| connects);
+        }
+        (&Workload::Ftp { way, bytes, count }, _) => {
+            ftp::run(item, ftp::Files { way, bytes, count })
+        }
+        (
+            &Workload::Ping {
+                interval_ns,
+                count,
+                payload_bytes,
+            },
+            _,
+        ) if item.begin() => {
+            ping::run(
+                item,
+                ping::Pattern {
+                    interval_ns,
+                    count,
+                    payload_bytes,
+                },
+            );
+        }
+        (_, Some(listener)) if item.begin() => serve_and_connect(item, &listener),
+        _ => {}
+    }
+    item.event("ended");
+    match before {
+        Some(Ok(before)) => verdict::check(item, &before, item.tally()),
+        Some(Err(error)) => item.warn(&format!("whether subflows joined is unknown: {error}")),
+        None => {}
+    }
+}
+
+/// Runs the workloads with both ends in this process.
+fn serve_and_connect(item: &Item, listener: &Socket) {
+    match item.traffic.workload {
+        Workload::Bulk {
+            way,
+            streams,
+            duration_ns,
+            bytes,
+            rate_bps: _,
+        } => {
+            let until = match (duration_ns, bytes) {
+                (_, Some(bytes)) => Until::Bytes(bytes),
+                (duration, None) => Until::Duration(duration.unwrap_or(0)),
+            };
+            bulk::run(item, listener, way, streams, until);
+        }
+        Workload::Http { bytes, count } => http::run(item, listener, bytes, count),
+        Workload::RequestResponse(requests) => request_response::run(item, listener, requests),
+        Workload::Ftp { .. }
+        | Workload::Ping { .. }
+        | Workload::Datagrams { .. }
+        | Workload::Command { .. } => {}
+    }
+}

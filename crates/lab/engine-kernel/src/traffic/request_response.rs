@@ -1,0 +1,95 @@
+//! Requests and responses over one connection, one outstanding: latency as an application has it.
+
+use socket2::Socket;
+
+use super::conversation::{End, converse};
+use super::failure::failed_to;
+use super::item::Item;
+use super::payload::Receiver;
+use super::rendezvous::Rendezvous;
+use crate::plan::{Requests, Way};
+use mptcplab_traffic::Failure;
+
+/// Runs the item, and returns when the last response has come.
+pub(super) fn run(item: &Item, listener: &Socket, requests: Requests) {
+    let rendezvous = &Rendezvous::default();
+    rendezvous.accept_during(item, listener, || {
+        item.on_client(|| exchange(item, rendezvous, requests));
+    });
+}
+
+fn exchange(item: &Item, rendezvous: &Rendezvous, requests: Requests) {
+    let mut transfer = item.transfer("request_response", 0, Way::Down);
+    let mut receiver = Receiver::new(&transfer, item, None);
+    let client = |end: &End<'_>| {
+        no_delay(end)?;
+        ask(end, item, requests, &mut receiver)?;
+        end.finish()
+    };
+    let server = |end: &End<'_>| {
+        no_delay(end)?;
+        answer(end, requests)
+    };
+    let result = converse(item, rendezvous, &mut transfer, None, client, server);
+    receiver.finish(&mut transfer);
+    item.write_transfer(transfer, result);
+}
+
+fn no_delay(end: &End<'_>) -> Result<(), Failure> {
+    end.socket()
+        .set_tcp_nodelay(true)
+        .map_err(failed_to("switch off Nagle's algorithm"))
+}
+
+fn ask(
+    end: &End<'_>,
+    item: &Item,
+    requests: Requests,
+    receiver: &mut Receiver<'_>,
+) -> Result<(), Failure> {
+    let request = vec![0; requests.request_bytes as usize];
+    let mut response = vec![0; requests.response_bytes as usize];
+    let mut due_ns = item.recorder.now();
+    for sequence in 0..requests.count {
+        end.sleep_until(item.instant(due_ns))?;
+        let t_ns = item.recorder.now();
+        let result = end
+            .write_all(&request)
+            .and_then(|()| read_exact(end, &mut response, |part| receiver.take(part)));
+        let rtt_ns = result.is_ok().then(|| item.recorder.now() - t_ns);
+        item.write_latency("request_response", sequence, t_ns, rtt_ns);
+        result?;
+        // A late response does not make the next requests come in a burst.
+        due_ns = (due_ns + requests.interval_ns).max(item.recorder.now());
+    }
+    Ok(())
+}
+
+fn answer(end: &End<'_>, requests: Requests) -> Result<(), Failure> {
+    let mut request = vec![0; requests.request_bytes as usize];
+    let response = vec![0; requests.response_bytes as usize];
+    loop {
+        match end.read(&mut request)? {
+            0 => return end.finish(),
+            length => read_exact(end, &mut request[length..], |_| Ok(()))?,
+        }
+        end.write_all(&response)?;
+    }
+}
+
+/// Fills `buffer`, and gives each part to `taken` as it comes.
+fn read_exact(
+    end: &End<'_>,
+    mut buffer: &mut [u8],
+    mut taken: impl FnMut(&[u8]) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    while !buffer.is_empty() {
+        let length = end.read(buffer)?;
+        if length == 0 {
+            return Err(Failure::closed());
+        }
+        taken(&buffer[..length])?;
+        buffer = &mut buffer[length..];
+    }
+    Ok(())
+}

@@ -1,0 +1,48 @@
+//! Errors of the engine.
+
+use std::io;
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use crate::Nanos;
+
+/// The reason for which a plan cannot be simulated, or not to its end.
+#[derive(Debug, Error)]
+pub enum SimError {
+    /// A part of the plan cannot be simulated.
+    #[error("{part}: {problem}")]
+    Refused {
+        /// The link, node, item of traffic or event.
+        part: String,
+        /// The fault.
+        problem: String,
+    },
+    /// Traffic without end within one instant.
+    #[error(
+        "virtual time stands still at {:.9} s: traffic goes round without end over links of no \
+         delay and of unlimited rate; give the links a rate or a delay",
+        *.at_ns as f64 / 1e9
+    )]
+    Standstill {
+        /// The instant.
+        at_ns: Nanos,
+    },
+    /// A capture could not be written.
+    #[error("{}: cannot be written: {error}", path.display())]
+    Capture {
+        /// The file.
+        path: PathBuf,
+        /// The file system's reason.
+        error: io::Error,
+    },
+}
+
+impl SimError {
+    pub(crate) fn refused(part: impl Into<String>, problem: impl ToString) -> Self {
+        Self::Refused {
+            part: part.into(),
+            problem: problem.to_string(),
+        }
+    }
+}

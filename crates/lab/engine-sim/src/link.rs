@@ -1,0 +1,87 @@
+//! A link of the run with the middleboxes in it.
+
+use mptcplab_link::ConfigError;
+use mptcplab_plan as plan;
+use mptcplab_plan::InterfaceRef;
+
+use crate::Nanos;
+use crate::in_flight::InFlight;
+use crate::middlebox::{Chain, Directed};
+use crate::schedule::earlier;
+
+/// A link, its ends and its middleboxes.
+#[derive(Debug)]
+pub(crate) struct Link {
+    pub(crate) model: mptcplab_link::Link<InFlight>,
+    pub(crate) ends: [InterfaceRef; 2],
+    boxes: Chain,
+}
+
+impl Link {
+    /// Link number `index` of a run; its streams are those of the kernel engine's link.
+    pub(crate) fn new(planned: &plan::Link, seed: u64, index: usize) -> Result<Self, ConfigError> {
+        let link_seed = seed.wrapping_mul(1 << 16).wrapping_add(index as u64);
+        Ok(Self {
+            model: mptcplab_link::Link::new(&planned.config, link_seed)?,
+            ends: planned.ends,
+            boxes: Chain::new(&planned.middleboxes, seed, index),
+        })
+    }
+
+    /// Takes a packet of `ip_bytes` from an end; says whether the [deadline](Self::deadline) may
+    /// come earlier than before. What the link does not take, it has counted.
+    pub(crate) fn offer(
+        &mut self,
+        now: Nanos,
+        end: usize,
+        ip_bytes: u32,
+        in_flight: InFlight,
+    ) -> bool {
+        let is_busy = self.model.is_busy(end);
+        self.model.offer(end, now, ip_bytes, in_flight).ok();
+        !is_busy
+    }
+
+    /// The next time at which a packet may come out.
+    pub(crate) fn deadline(&self) -> Option<Nanos> {
+        let deadline = self.model.next_deadline();
+        if self.boxes.is_empty() {
+            return deadline;
+        }
+        earlier(deadline, self.boxes.deadline())
+    }
+
+    /// Appends what comes out by `now`.
+    pub(crate) fn poll(&mut self, now: Nanos, out: &mut Vec<Arrived>) {
+        if self.boxes.is_empty() {
+            return self.model.poll_each(now, |delivery| {
+                out.push(Arrived {
+                    direction: delivery.direction,
+                    ip_bytes: delivery.ip_bytes,
+                    in_flight: delivery.packet,
+                });
+            });
+        }
+        let mut passed = Vec::new();
+        let boxes = &mut self.boxes;
+        self.model.poll_each(now, |delivery| {
+            let packet = *delivery.packet.into_packet();
+            boxes.pass(now, (delivery.direction, packet), &mut passed);
+        });
+        self.boxes.act(now, &mut passed);
+        let arrived = |(direction, packet): Directed| Arrived {
+            direction,
+            ip_bytes: packet.ip_bytes() as u32,
+            in_flight: InFlight::new(Box::new(packet)),
+        };
+        out.extend(passed.into_iter().map(arrived));
+    }
+}
+
+/// A packet that has come out of a link.
+#[derive(Debug)]
+pub(crate) struct Arrived {
+    pub(crate) direction: usize,
+    pub(crate) ip_bytes: u32,
+    pub(crate) in_flight: InFlight,
+}

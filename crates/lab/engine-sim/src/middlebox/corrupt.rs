@@ -1,0 +1,34 @@
+//! Flips a bit of a packet and corrects no checksum.
+//!
+//! The checksums are verified here in place of the next node: a packet that it would refuse is
+//! dropped.
+
+use mptcplab_wire::Packet;
+
+use super::{Directed, Middlebox, concerns};
+use crate::Nanos;
+use crate::random::Random;
+
+/// The box.
+#[derive(Debug)]
+pub(super) struct Corrupt {
+    /// For each packet.
+    pub(super) probability: f64,
+    pub(super) direction: Option<usize>,
+    pub(super) random: Random,
+}
+
+impl Middlebox for Corrupt {
+    fn pass(&mut self, _: Nanos, (direction, packet): Directed, out: &mut Vec<Directed>) {
+        if !concerns(self.direction, direction) || !self.random.chance(self.probability) {
+            return out.push((direction, packet));
+        }
+        let mut bytes = Vec::with_capacity(packet.ip_bytes());
+        packet.write_to(&mut bytes);
+        let bit = self.random.below(8 * bytes.len() as u32);
+        bytes[bit as usize / 8] ^= 1 << (bit % 8);
+        if let Ok(packet) = Packet::read(bytes.into()) {
+            out.push((direction, packet));
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! Fields of a TCP segment in the header bytes of its packet, for boxes that change a few of them
+//! and leave the others, unknown options included, as they are.
+//!
+//! Checksums are not kept: packets carry none before they are written as bytes
+//! ([`Packet`](mptcplab_wire::Packet)).
+
+use std::net::IpAddr;
+use std::ops::Range;
+
+use mptcplab_plan::SegmentKind;
+use mptcplab_wire::Packet;
+
+const PROTOCOL_ICMP: u8 = 1;
+const PROTOCOL_TCP: u8 = 6;
+const PROTOCOL_UDP: u8 = 17;
+const PROTOCOL_ICMPV6: u8 = 58;
+
+const IPV6_HEADER_BYTES: usize = 40;
+const TCP_HEADER_BYTES: usize = 20;
+
+const FIN: u8 = 0x01;
+const SYN: u8 = 0x02;
+const RST: u8 = 0x04;
+const PSH: u8 = 0x08;
+const ACK: u8 = 0x10;
+const URG: u8 = 0x20;
+const CWR: u8 = 0x80;
+
+/// TCP option kinds.
+pub(super) const OPTION_END: u8 = 0;
+pub(super) const OPTION_PADDING: u8 = 1;
+pub(super) const OPTION_WINDOW_SCALE: u8 = 3;
+pub(super) const OPTION_SACK: u8 = 5;
+pub(super) const OPTION_TIMESTAMPS: u8 = 8;
+pub(super) const OPTION_MPTCP: u8 = 30;
+
+/// The offset of the transport header, and its protocol; `None` without a whole IP header.
+fn transport(header: &[u8]) -> Option<(usize, u8)> {
+    match header.first()? >> 4 {
+        4 => Some((usize::from(header[0] & 0x0f) * 4, *header.get(9)?)),
+        6 => Some((IPV6_HEADER_BYTES, *header.get(6)?)),
+        _ => None,
+    }
+}
+
+/// The offset of the TCP header; `None` in packets of other protocols.
+pub(super) fn tcp_offset(packet: &Packet) -> Option<usize> {
+    let (offset, protocol) = transport(&packet.header)?;
+    let is_whole = packet.header.len() >= offset + TCP_HEADER_BYTES;
+    (protocol == PROTOCOL_TCP && is_whole).then_some(offset)
+}
+
+/// The TCP header of a packet, to read and to change.
+pub(super) struct Tcp<'a> {
+    packet: &'a mut Packet,
+    offset: usize,
+}
+
+impl<'a> Tcp<'a> {
+    /// The TCP header of a packet, if it has one.
+    pub(super) fn of(packet: &'a mut Packet) -> Option<Self> {
+        let offset = tcp_offset(packet)?;
+        Some(Self { packet, offset })
+    }
+
+    fn u16(&self, place: usize) -> u16 {
+        let at = self.offset + place;
+        u16::from_be_bytes([self.packet.header[at], self.packet.header[at + 1]])
+    }
+
+    fn u32(&self, place: usize) -> u32 {
+        u32::from(self.u16(place)) << 16 | u32::from(self.u16(place + 2))
+    }
+
+    fn put(&mut self, place: usize, bytes: &[u8]) {
+        let at = self.offset + place;
+        self.packet.header[at..at + bytes.len()].copy_from_slice(bytes);
+    }
+
+    fn flags(&self) -> u8 {
+        self.packet.header[self.offset + 13]
+    }
+
+    pub(super) fn sequence(&self) -> u32 {
+        self.u32(4)
+    }
+
+    pub(super) fn set_sequence(&mut self, sequence: u32) {
+        self.put(4, &sequence.to_be_bytes());
+    }
+
+    pub(super) fn acknowledgement(&self) -> u32 {
+        self.u32(8)
+    }
+
+    pub(super) fn set_acknowledgement(&mut self, acknowledgement: u32) {
+        self.put(8, &acknowledgement.to_be_bytes());
+    }
+
+    /// The window as it stands in the header: not scaled.
+    pub(super) fn window(&self) -> u16 {
+        self.u16(14)
+    }
+
+    pub(super) fn set_window(&mut self, window: u16) {
+        self.put(14, &window.to_be_bytes());
+    }
+
+    pub(super) fn syn(&self) -> bool {
+        self.flags() & SYN != 0
+    }
+
+    pub(super) fn fin(&self) -> bool {
+        self.flags() & FIN != 0
+    }
+
+    pub(super) fn rst(&self) -> bool {
+        self.flags() & RST != 0
+    }
+
+    pub(super) fn ack(&self) -> bool {
+        self.flags() & ACK != 0
+    }
+
+    /// Data and nothing that begins, ends or breaks the connection.
+    pub(super) fn is_plain_data(&self) -> bool {
+        !self.packet.payload.is_empty() && self.flags() & (SYN | RST | URG | ACK) == ACK
+    }
+
+    /// FIN and PSH away: not the last of several.
+    pub(super) fn clear_end(&mut self) {
+        let flags = self.flags() & !(FIN | PSH);
+        self.put(13, &[flags]);
+    }
+
+    /// CWR away: not the first of several.
+    pub(super) fn clear_begin(&mut self) {
+        let flags = self.flags() & !CWR;
+        self.put(13, &[flags]);
+    }
+
+    /// FIN and PSH of another segment that was joined to this one.
+    pub(super) fn take_end(&mut self, other: &Tcp<'_>) {
+        let flags = self.flags() | (other.flags() & (FIN | PSH));
+        self.put(13, &[flags]);
+    }
+
+    pub(super) fn payload_bytes(&self) -> u32 {
+        self.packet.payload.len() as u32
+    }
+
+    pub(super) fn is_of(&self, kind: SegmentKind) -> bool {
+        match kind {
+            SegmentKind::Syn => self.syn() && !self.ack(),
+            SegmentKind::SynAck => self.syn() && self.ack(),
+            SegmentKind::Ack => !self.syn() && self.payload_bytes() == 0,
+            SegmentKind::Data => self.payload_bytes() > 0,
+            SegmentKind::All => true,
+        }
+    }
+
+    /// Kind and place of each option but end and padding; stops at a malformed one.
+    pub(super) fn options(&self) -> Vec<(u8, Range<usize>)> {
+        let header = &self.packet.header;
+        let length = usize::from(header[self.offset + 12] >> 4) * 4;
+        let end = (self.offset + length).min(header.len());
+        let mut at = self.offset + TCP_HEADER_BYTES;
+        let mut found = Vec::new();
+        while at < end {
+            match header[at] {
+                OPTION_END => break,
+                OPTION_PADDING => at += 1,
+                kind => {
+                    let length = header[..end].get(at + 1).map_or(0, |&byte| byte.into());
+                    if length < 2 || at + length > end {
+                        break;
+                    }
+                    found.push((kind, at..at + length));
+                    at += length;
+                }
+            }
+        }
+        found
+    }
+
+    /// The bytes of an option, its kind and length included.
+    pub(super) fn option(&self, wanted: u8) -> Option<&[u8]> {
+        let options = self.options();
+        let (_, range) = options.into_iter().find(|&(kind, _)| kind == wanted)?;
+        Some(&self.packet.header[range])
+    }
+
+    /// The bytes at a place that [`options`](Self::options) gave.
+    pub(super) fn bytes(&self, range: Range<usize>) -> &[u8] {
+        &self.packet.header[range]
+    }
+
+    /// Leaves nothing of the segment but an acknowledgement with a timestamps option, if any.
+    pub(super) fn make_acknowledgement(&mut self, timestamps: Option<&[u8]>) {
+        let options = self.offset + TCP_HEADER_BYTES;
+        self.packet.header.truncate(options);
+        let mut words = TCP_HEADER_BYTES / 4;
+        if let Some(option) = timestamps {
+            // 2 bytes of padding make whole words of its 10.
+            words += (option.len() + 2) / 4;
+            let padded = [OPTION_PADDING; 2].iter().chain(option);
+            self.packet.header.extend(padded.copied());
+        }
+        self.put(12, &[(words as u8) << 4, ACK]);
+        // Urgent pointer.
+        self.put(18, &[0, 0]);
+    }
+
+    /// Replaces what stands there by padding.
+    pub(super) fn pad(&mut self, range: Range<usize>) {
+        self.packet.header[range].fill(OPTION_PADDING);
+    }
+}
+
+/// Writes the lengths of headers and payload into the IP header.
+pub(super) fn set_ip_length(packet: &mut Packet) {
+    let bytes = packet.ip_bytes();
+    let (place, bytes) = match packet.header[0] >> 4 {
+        4 => (2, bytes),
+        _ => (4, bytes - IPV6_HEADER_BYTES),
+    };
+    packet.header[place..place + 2].copy_from_slice(&(bytes as u16).to_be_bytes());
+}
+
+/// Identity of a connection, a datagram flow or a ping of a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Endpoint {
+    pub(super) address: IpAddr,
+    /// Port of TCP and UDP, identifier of an echo.
+    pub(super) port: u16,
+}
+
+/// Protocol and both ends of a packet of TCP, UDP or ICMP echo.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Flow {
+    pub(super) protocol: u8,
+    pub(super) source: Endpoint,
+    pub(super) destination: Endpoint,
+}
+
+impl Flow {
+    /// The flow of a packet; `None` of other protocols.
+    pub(super) fn of(packet: &Packet) -> Option<Self> {
+        let (protocol, [source, destination]) = ports(packet)?;
+        let port =
+            |place: usize| u16::from_be_bytes([packet.header[place], packet.header[place + 1]]);
+        Some(Self {
+            protocol,
+            source: Endpoint {
+                address: packet.source(),
+                port: port(source),
+            },
+            destination: Endpoint {
+                address: packet.destination(),
+                port: port(destination),
+            },
+        })
+    }
+
+    /// The flow of the answers.
+    pub(super) fn reversed(self) -> Self {
+        Self {
+            source: self.destination,
+            destination: self.source,
+            ..self
+        }
+    }
+}
+
+/// Protocol and the places of both ports; those of an echo are both that of its identifier.
+fn ports(packet: &Packet) -> Option<(u8, [usize; 2])> {
+    let (offset, protocol) = transport(&packet.header)?;
+    let places = match protocol {
+        PROTOCOL_TCP | PROTOCOL_UDP => [offset, offset + 2],
+        PROTOCOL_ICMP | PROTOCOL_ICMPV6 => [offset + 4, offset + 4],
+        _ => return None,
+    };
+    (packet.header.len() >= offset + 8).then_some((protocol, places))
+}
+
+/// Which end of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    Source,
+    Destination,
+}
+
+/// Writes another address, of the same family, and another port into a packet of a [`Flow`].
+pub(super) fn set_endpoint(packet: &mut Packet, side: Side, endpoint: Endpoint) {
+    let Some((_, ports)) = ports(packet) else {
+        return;
+    };
+    let index = usize::from(side == Side::Destination);
+    let mut put = |place: usize, bytes: &[u8]| {
+        packet.header[place..place + bytes.len()].copy_from_slice(bytes);
+    };
+    match endpoint.address {
+        IpAddr::V4(address) => put(12 + 4 * index, &address.octets()),
+        IpAddr::V6(address) => put(8 + 16 * index, &address.octets()),
+    }
+    put(ports[index], &endpoint.port.to_be_bytes());
+}

@@ -1,0 +1,88 @@
+//! The box that acknowledges in the receiver's name.
+
+use mptcplab_plan::Middlebox as Planned;
+use mptcplab_wire::{SackBlock, Segment};
+
+use super::{Chain, ack, act, chain, data, pass, syn};
+
+/// A proxy that has seen the handshake: the data begins at 101, the window is 1000 · 2².
+fn proxy() -> Chain {
+    let mut proxy = chain(&[Planned::ProxyAck { sender: 0 }]);
+    pass(&mut proxy, 0, 0, &syn(data(100, b"")));
+    let mut syn_ack = syn(ack(101));
+    syn_ack.options.window_shift = Some(2);
+    pass(&mut proxy, 0, 1, &syn_ack);
+    let update = Segment {
+        sequence: 501,
+        ..ack(101)
+    };
+    pass(&mut proxy, 0, 1, &update);
+    proxy
+}
+
+#[test]
+fn a_proxy_acknowledges_at_once_with_the_window_that_is_left() {
+    let mut proxy = proxy();
+    let segment = data(101, &[1; 400]);
+    let expected = Segment {
+        sequence: 501,
+        acknowledgement: 501,
+        window: 900,
+        ..ack(0)
+    };
+    assert_eq!(
+        pass(&mut proxy, 0, 0, &segment),
+        [(0, segment.clone()), (1, expected)]
+    );
+    // What does not follow is left to the receiver.
+    let later = data(601, &[1; 100]);
+    assert_eq!(pass(&mut proxy, 0, 0, &later), [(0, later.clone())]);
+}
+
+#[test]
+fn a_proxy_sends_again_what_was_lost_behind_it() {
+    let mut proxy = proxy();
+    let segment = data(101, &[1; 400]);
+    pass(&mut proxy, 5, 0, &segment);
+    assert_eq!(proxy.deadline(), Some(5 + 1_000_000_000));
+    assert_eq!(act(&mut proxy, 1_000_000_005), [(0, segment.clone())]);
+    assert_eq!(proxy.deadline(), Some(1_000_000_005 + 2_000_000_000));
+    // The receiver acknowledges: there is nothing left to be sent again.
+    let last = Segment {
+        sequence: 501,
+        ..ack(501)
+    };
+    assert_eq!(
+        pass(&mut proxy, 1_100_000_000, 1, &last),
+        [(1, last.clone())]
+    );
+    assert_eq!(proxy.deadline(), None);
+}
+
+#[test]
+fn three_duplicates_make_a_proxy_send_at_once() {
+    let mut proxy = proxy();
+    let segment = data(101, &[1; 400]);
+    pass(&mut proxy, 0, 0, &segment);
+    let mut duplicate = Segment {
+        sequence: 501,
+        ..ack(101)
+    };
+    duplicate.options.sack.push(SackBlock {
+        left: 501,
+        right: 601,
+    });
+    // The sender is told what the box has acknowledged already.
+    let told = Segment {
+        acknowledgement: 501,
+        window: 900,
+        sequence: 501,
+        ..ack(0)
+    };
+    let mut last = Vec::new();
+    for _ in 0..3 {
+        last = pass(&mut proxy, 1, 1, &duplicate);
+        assert_eq!(last[0], (1, told.clone()));
+    }
+    assert_eq!(last[1..], [(0, segment)]);
+}

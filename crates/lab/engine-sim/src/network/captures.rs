@@ -1,0 +1,65 @@
+//! The captures of a run.
+
+use mptcplab_plan::Plan;
+use mptcplab_record::PacketDirection;
+
+use super::Network;
+use crate::capture::Capture;
+use crate::error::SimError;
+use crate::in_flight::InFlight;
+
+impl Network {
+    /// Opens the captures that the plan asks for.
+    pub(super) fn open_captures(&mut self, plan: &Plan) -> Result<(), SimError> {
+        let Some(wanted) = &plan.capture else {
+            return Ok(());
+        };
+        for of in &wanted.interfaces {
+            let interface = &self.nodes[of.node].interfaces[of.interface];
+            let Some(link) = interface.link else {
+                continue;
+            };
+            let path = wanted.file(&interface.subject);
+            let capture =
+                Capture::create(path.clone(), &interface.subject, link, wanted.snap_length)
+                    .map_err(|error| SimError::Capture { path, error })?;
+            self.captures.insert((of.node, of.interface), capture);
+        }
+        Ok(())
+    }
+
+    /// Completes the files of the captures.
+    pub(crate) fn finish_captures(&mut self) -> Result<(), SimError> {
+        let captures = std::mem::take(&mut self.captures);
+        if let Some(error) = self.capture_error.take() {
+            return Err(error);
+        }
+        for capture in captures.into_values() {
+            let path = capture.path().to_owned();
+            capture
+                .finish()
+                .map_err(|error| SimError::Capture { path, error })?;
+        }
+        Ok(())
+    }
+
+    /// Writes a packet to the capture of an interface, if it has one.
+    #[inline]
+    pub(super) fn capture(
+        &mut self,
+        of: (usize, usize),
+        direction: PacketDirection,
+        in_flight: &mut InFlight,
+    ) {
+        if self.captures.is_empty() {
+            return;
+        }
+        if let Some(capture) = self.captures.get_mut(&of)
+            && let Err(error) = capture.write(self.now, direction, in_flight.packet())
+        {
+            let path = capture.path().to_owned();
+            self.capture_error
+                .get_or_insert(SimError::Capture { path, error });
+        }
+    }
+}

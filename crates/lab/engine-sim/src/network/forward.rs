@@ -1,0 +1,129 @@
+//! Packets between links and nodes.
+
+use std::mem;
+
+use mptcplab_record::PacketDirection;
+use mptcplab_wire::{EchoKind, Packet};
+
+use super::{Actor, Network};
+use crate::in_flight::InFlight;
+use crate::link::Arrived;
+use crate::node::Forwarding;
+
+impl Network {
+    /// Forwards the packets that have come to the end of a link.
+    pub(crate) fn poll_link(&mut self, link: usize) {
+        let mut arrived = std::mem::take(&mut self.arrived);
+        self.links[link].poll(self.now, &mut arrived);
+        for packet in arrived.drain(..) {
+            self.arrive(link, packet);
+        }
+        self.arrived = arrived;
+        self.reschedule_link(link);
+    }
+
+    /// Schedules a link anew.
+    pub(crate) fn reschedule_link(&mut self, link: usize) {
+        self.call(Actor::Link(link), self.links[link].deadline());
+    }
+
+    /// Takes a packet that has come to the end of a link.
+    fn arrive(&mut self, link: usize, arrived: Arrived) {
+        let Arrived {
+            direction,
+            ip_bytes,
+            mut in_flight,
+        } = arrived;
+        self.carried += 1;
+        let of = self.links[link].ends[1 - direction];
+        let node = &mut self.nodes[of.node];
+        if !node.interfaces[of.interface].receives(ip_bytes) {
+            return;
+        }
+        self.capture(
+            (of.node, of.interface),
+            PacketDirection::Inbound,
+            &mut in_flight,
+        );
+        if let Some(queue) = &mut self.outside[of.node] {
+            queue.push_back((of.interface, *in_flight.into_packet()));
+            return;
+        }
+        match self.nodes[of.node].forwarding(&in_flight) {
+            Forwarding::Deliver => self.deliver(of.node, in_flight.into_packet()),
+            Forwarding::Forward(interface) => {
+                if in_flight.count_hop() {
+                    self.emit(of.node, interface, ip_bytes, in_flight);
+                }
+            }
+            Forwarding::Drop => {}
+        }
+    }
+
+    /// Takes a packet that has reached its destination.
+    fn deliver(&mut self, node: usize, mut packet: Box<Packet>) {
+        const TCP: u8 = 6;
+        if packet.protocol() == TCP {
+            if let Some(stack) = &mut self.stacks[node] {
+                stack.receive(self.now, &mut *packet);
+                self.packet_pool.push_back(packet);
+                self.mark_dirty(node);
+            }
+            return;
+        }
+        match packet.as_echo() {
+            Some(echo) if echo.kind == EchoKind::Request => {
+                let (to, from) = (packet.source(), packet.destination());
+                let (id, sequence) = (echo.id, echo.sequence);
+                let payload = mem::take(&mut packet.payload);
+                let reply = Packet::echo(from, to, EchoKind::Reply, id, sequence, payload);
+                self.send(node, Box::new(reply));
+            }
+            _ => self.inbox.push_back((node, *packet)),
+        }
+    }
+
+    /// Sends a packet of a node itself; one without a route is lost.
+    pub(crate) fn send(&mut self, node: usize, packet: Box<Packet>) {
+        if let Some(interface) = self.nodes[node].output_interface(&packet) {
+            self.send_by(node, interface, packet);
+        }
+    }
+
+    /// Sends a packet by an interface.
+    pub(crate) fn send_by(&mut self, node: usize, interface: usize, packet: Box<Packet>) {
+        let ip_bytes = packet.ip_bytes() as u32;
+        self.emit(node, interface, ip_bytes, InFlight::new(packet));
+    }
+
+    /// Passes a packet to the link at an interface.
+    fn emit(&mut self, node: usize, interface: usize, ip_bytes: u32, mut in_flight: InFlight) {
+        let out = &mut self.nodes[node].interfaces[interface];
+        let Some((link, end)) = out.link else {
+            return;
+        };
+        if !out.sends(ip_bytes) {
+            return;
+        }
+        self.capture((node, interface), PacketDirection::Outbound, &mut in_flight);
+        if self.links[link].offer(self.now, end, ip_bytes, in_flight) {
+            self.reschedule_link(link);
+        }
+    }
+
+    /// Puts a node outside: packets that reach its interfaces are queued for
+    /// [`take_outside`](Self::take_outside).
+    pub(crate) fn put_outside(&mut self, node: usize) {
+        self.outside[node].get_or_insert_default();
+    }
+
+    /// Takes a packet that has reached a node outside, with the interface.
+    pub(crate) fn take_outside(&mut self, node: usize) -> Option<(usize, Packet)> {
+        self.outside[node].as_mut()?.pop_front()
+    }
+
+    /// Takes a packet for the applications, with its node.
+    pub(crate) fn take_inbox(&mut self) -> Option<(usize, Packet)> {
+        self.inbox.pop_front()
+    }
+}

@@ -1,0 +1,149 @@
+//! Where packets leave a node: the look-ups of hosts and of routers, which both are cached.
+
+use std::net::IpAddr;
+
+use arrayvec::ArrayVec;
+use mptcplab_plan::Prefix;
+use mptcplab_wire::Packet;
+
+use super::Node;
+use crate::fib::choose;
+use crate::in_flight::InFlight;
+
+/// A host caches 2 to this power routes.
+const SLOT_BITS: u32 = 3;
+pub(super) const SLOTS: usize = 1 << SLOT_BITS;
+
+/// The route of packets with these addresses, as they stand in the header.
+#[derive(Clone, Debug)]
+pub(super) struct CachedRoute {
+    words: ArrayVec<[u8; 8], 4>,
+    interface: Option<usize>,
+}
+
+/// Destinations that a router caches at most before it clears them all.
+pub(super) const MOST_DESTINATIONS: usize = 4096;
+
+/// Where a router finds an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Destination {
+    /// At the router itself.
+    Local,
+    /// Behind one of a set of interfaces.
+    Behind(u32),
+    Unreachable,
+}
+
+/// The fate of a packet that has come to a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Forwarding {
+    /// The packet has reached its destination.
+    Deliver,
+    /// It leaves by an interface.
+    Forward(usize),
+    /// It is dropped.
+    Drop,
+}
+
+impl Node {
+    /// The address from which a program that names none reaches a destination.
+    pub(crate) fn source_for(&self, destination: IpAddr) -> Option<IpAddr> {
+        let &interface = self.main.interfaces(destination).first()?;
+        self.address_on(interface, destination.is_ipv4())
+    }
+
+    /// The first usable address of an interface.
+    fn address_on(&self, interface: usize, is_ipv4: bool) -> Option<IpAddr> {
+        self.addresses
+            .iter()
+            .find(|&&(address, of)| of == interface && address.is_ipv4() == is_ipv4)
+            .map(|&(address, _)| address)
+    }
+
+    /// The networks that the node reaches, each with the source address of programs that name none.
+    pub(crate) fn sources(&self) -> impl Iterator<Item = (Prefix, IpAddr)> {
+        self.main.networks().filter_map(|(to, interface)| {
+            let source = self.address_on(interface, to.address.is_ipv4())?;
+            Some((to, source))
+        })
+    }
+
+    /// Whether a packet from this address of the node has a route to a destination.
+    pub(crate) fn reaches(&self, source: IpAddr, destination: IpAddr) -> bool {
+        self.interface_between(source, destination).is_some()
+    }
+
+    /// The interface by which a packet of the node itself leaves.
+    pub(crate) fn output_interface(&mut self, packet: &Packet) -> Option<usize> {
+        if self.is_router {
+            let interfaces = self.main.interfaces(packet.destination());
+            return choose(interfaces, || packet.flow_hash(self.flow_seed));
+        }
+        let (words, _) = packet.address_bytes().as_chunks();
+        let slot = slot_of(words);
+        if let Some(cached) = &self.cache[slot]
+            && cached.words.iter().eq(words)
+        {
+            return cached.interface;
+        }
+        let interface = self.interface_between(packet.source(), packet.destination());
+        self.cache[slot] = Some(CachedRoute {
+            words: words.iter().copied().collect(),
+            interface,
+        });
+        interface
+    }
+
+    /// The interface by which a host sends from an address of its own.
+    fn interface_between(&self, source: IpAddr, destination: IpAddr) -> Option<usize> {
+        let interface = self.interface_of(source)?;
+        let interfaces = self.by_interface[interface].interfaces(destination);
+        interfaces.first().copied()
+    }
+
+    /// Decides what becomes of a packet that has come to the node.
+    pub(crate) fn forwarding(&mut self, in_flight: &InFlight) -> Forwarding {
+        let destination = in_flight.destination();
+        if !self.is_router {
+            return match self.has(destination) {
+                true => Forwarding::Deliver,
+                false => Forwarding::Drop,
+            };
+        }
+        match self.look_up(destination) {
+            Destination::Local => Forwarding::Deliver,
+            Destination::Unreachable => Forwarding::Drop,
+            Destination::Behind(set) => {
+                let interfaces = self.main.interfaces_of(set);
+                choose(interfaces, || in_flight.flow_hash(self.flow_seed))
+                    .map_or(Forwarding::Drop, Forwarding::Forward)
+            }
+        }
+    }
+
+    /// Looks up where a router finds an address.
+    fn look_up(&mut self, destination: IpAddr) -> Destination {
+        if let Some(&cached) = self.destinations.get(&destination) {
+            return cached;
+        }
+        let found = match self.main.best_set(destination) {
+            _ if self.has(destination) => Destination::Local,
+            Some(set) => Destination::Behind(set),
+            None => Destination::Unreachable,
+        };
+        if self.destinations.len() >= MOST_DESTINATIONS {
+            self.destinations.clear();
+        }
+        self.destinations.insert(destination, found);
+        found
+    }
+}
+
+/// The cache slot of the route between two addresses (multiplicative hashing; Knuth, "The Art of
+/// Computer Programming", volume 3, section 6.4).
+fn slot_of(words: &[[u8; 8]]) -> usize {
+    let key = words
+        .iter()
+        .fold(0, |key, &word| key ^ u64::from_be_bytes(word));
+    (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - SLOT_BITS)) as usize
+}

@@ -1,0 +1,13 @@
+//! The promises of the link model, in virtual time.
+
+mod changes;
+mod codel;
+mod config;
+mod half_duplex;
+mod impairments;
+mod propagation;
+mod properties;
+mod queueing;
+mod serialisation;
+mod support;
+mod trace;

@@ -1,0 +1,60 @@
+//! Random numbers of a host, one stream for each purpose.
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{RngCore, SeedableRng};
+
+/// Purpose of a stream; the number is part of a seed's meaning.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Purpose {
+    /// Initial sequence numbers.
+    Sequence = 0,
+    /// Local ports.
+    Port = 1,
+    /// Keys of MPTCP.
+    Key = 2,
+    /// Nonces of MPTCP.
+    Nonce = 3,
+}
+
+/// All streams of a host: a draw for one purpose moves no other.
+#[derive(Debug)]
+pub(crate) struct Random([ChaCha8Rng; 4]);
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        let mut key = [0; 32];
+        key[..8].copy_from_slice(&seed.to_le_bytes());
+        let stream = |purpose: Purpose| {
+            let mut generator = ChaCha8Rng::from_seed(key);
+            generator.set_stream(purpose as u64);
+            generator
+        };
+        Self([
+            stream(Purpose::Sequence),
+            stream(Purpose::Port),
+            stream(Purpose::Key),
+            stream(Purpose::Nonce),
+        ])
+    }
+
+    /// The next number of a stream.
+    pub(crate) fn next(&mut self, purpose: Purpose) -> u64 {
+        self.0[purpose as usize].next_u64()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn purposes_do_not_move_each_other() {
+        let mut first = Random::new(1);
+        let mut second = Random::new(1);
+        for _ in 0..10 {
+            second.next(Purpose::Port);
+        }
+        assert_eq!(first.next(Purpose::Key), second.next(Purpose::Key));
+        assert_ne!(first.next(Purpose::Key), first.next(Purpose::Nonce));
+    }
+}

@@ -1,0 +1,376 @@
+//! Sending at the level of data.
+
+use bytes::Bytes;
+use mptcplab_wire::option::DataNumber;
+
+use super::numbers::DataNumbers;
+use super::ranges::Ranges;
+use super::send_queue::SendQueue;
+use crate::Nanos;
+
+/// Data to send, what the peer has acknowledged of it, and what is to be sent again.
+#[derive(Debug)]
+pub(super) struct DataSender {
+    numbers: DataNumbers,
+    queue: SendQueue,
+    /// First byte that no subflow was given.
+    next: u64,
+    /// End of the peer's window.
+    window_end: u64,
+    /// Data that a subflow was given and may have lost.
+    again: Ranges,
+    /// Notes that the application writes no more.
+    shut: bool,
+    fin: Fin,
+    /// DATA_FIN stands in the mapping of the last data.
+    fin_with_data: bool,
+    /// End of the last segment that was not full; while it is not acknowledged no other such is
+    /// sent (Nagle, in the form of Minshall: draft-minshall-nagle-01).
+    small_end: u64,
+    timer: Option<Timer>,
+    /// Data sent again, in bytes.
+    pub(super) bytes_again: u64,
+    /// Expirations of the retransmission timer.
+    pub(super) timeouts: u32,
+}
+
+/// DATA_FIN.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fin {
+    /// Not sent.
+    None,
+    /// Sent, not acknowledged.
+    Sent,
+    /// Acknowledged.
+    Acknowledged,
+}
+
+/// The retransmission timer of data.
+#[derive(Clone, Copy, Debug)]
+struct Timer {
+    deadline: Nanos,
+    interval: Nanos,
+    /// How often it fired without progress.
+    retries: u32,
+}
+
+/// So often it fires in vain before the connection is given up: for about as long as TCP tries
+/// (`tcp_retries2`).
+const MAX_RETRIES: u32 = 15;
+
+/// Longest interval of the timer, as that of TCP.
+const MAX_INTERVAL_NS: Nanos = 120_000_000_000;
+
+impl DataSender {
+    /// `initial` is the initial data sequence number of this end.
+    pub(super) fn new(initial: u64) -> Self {
+        Self {
+            numbers: DataNumbers::new(initial),
+            queue: SendQueue::default(),
+            next: 0,
+            window_end: 0,
+            again: Ranges::default(),
+            shut: false,
+            fin: Fin::None,
+            fin_with_data: false,
+            small_end: 0,
+            timer: None,
+            bytes_again: 0,
+            timeouts: 0,
+        }
+    }
+
+    pub(super) fn numbers(&self) -> DataNumbers {
+        self.numbers
+    }
+
+    pub(super) fn acknowledged(&self) -> u64 {
+        self.queue.start()
+    }
+
+    pub(super) fn next(&self) -> u64 {
+        self.next
+    }
+
+    pub(super) fn end(&self) -> u64 {
+        self.queue.end()
+    }
+
+    pub(super) fn window_end(&self) -> u64 {
+        self.window_end
+    }
+
+    /// Bytes written and not acknowledged.
+    pub(super) fn queued_bytes(&self) -> u64 {
+        self.queue.len()
+    }
+
+    pub(super) fn write(&mut self, data: Bytes) {
+        self.queue.push(data);
+    }
+
+    /// Notes that the application writes no more.
+    pub(super) fn shut(&mut self) {
+        self.shut = true;
+    }
+
+    pub(super) fn is_shut(&self) -> bool {
+        self.shut
+    }
+
+    /// Data acknowledgement of the peer, and the window that came with it. Gives the bytes newly
+    /// acknowledged; an acknowledgement of what was not sent is ignored.
+    pub(super) fn acknowledge(&mut self, number: DataNumber, window_bytes: u64) -> Acknowledged {
+        let mut result = Acknowledged::default();
+        let near = self.queue.start();
+        let Some(offset) = self.numbers.offset(number, near) else {
+            return result;
+        };
+        let fin_sent = self.fin != Fin::None;
+        if offset > self.next + u64::from(fin_sent) || offset < self.queue.start() {
+            return result;
+        }
+        result.valid = true;
+        let window_end = offset + window_bytes;
+        if window_end > self.window_end {
+            self.window_end = window_end;
+            result.window_grew = true;
+        }
+        if fin_sent && offset == self.queue.end() + 1 && self.fin == Fin::Sent {
+            self.fin = Fin::Acknowledged;
+            result.fin = true;
+        }
+        let before = self.queue.start();
+        self.release(offset);
+        result.bytes = self.queue.start() - before;
+        result
+    }
+
+    /// Forgets data before an offset.
+    pub(super) fn release(&mut self, offset: u64) {
+        self.queue.release(offset);
+        self.again.remove_before(self.queue.start());
+    }
+
+    /// Bytes at an offset, for a subflow.
+    pub(super) fn slice(&self, from: u64, bytes: u64) -> Bytes {
+        self.queue.slice(from, bytes as usize)
+    }
+
+    /// Notes that a subflow was given the data up to `end`.
+    pub(super) fn handed(&mut self, from: u64, end: u64, segment_bytes: u64) {
+        if from < self.next {
+            self.bytes_again += end.min(self.next) - from;
+        } else if end - from < segment_bytes {
+            self.small_end = end;
+        }
+        self.next = self.next.max(end);
+    }
+
+    /// Whether a segment that is not full must wait for an acknowledgement.
+    pub(super) fn holds_small_back(&self) -> bool {
+        !self.shut && self.small_end > self.queue.start()
+    }
+
+    /// Data that is to be sent again.
+    pub(super) fn again(&self) -> Option<(u64, u64)> {
+        self.again.first()
+    }
+
+    /// Asks for data to be sent again; what is acknowledged or was never sent is left out.
+    pub(super) fn ask_again(&mut self, from: u64, to: u64) {
+        self.again
+            .insert(from.max(self.queue.start()), to.min(self.next));
+    }
+
+    /// Notes that data that was asked for again is on its way up to `offset`.
+    pub(super) fn sent_again(&mut self, offset: u64) {
+        self.again.remove_before(offset);
+    }
+
+    /// Sends nothing again, as the connection is plain TCP now, or has ended.
+    pub(super) fn forget_again(&mut self) {
+        self.again.clear();
+        self.timer = None;
+    }
+
+    /// The number of DATA_FIN where it is to be signalled: all data was handed to subflows, and it
+    /// is not acknowledged yet.
+    pub(super) fn fin_to_signal(&self) -> Option<u64> {
+        (self.fin == Fin::Sent).then(|| self.numbers.wire(self.queue.end()))
+    }
+
+    /// Sends DATA_FIN where it is time. True where it was.
+    pub(super) fn send_fin(&mut self) -> bool {
+        let due = self.shut && self.fin == Fin::None && self.next == self.queue.end();
+        if due {
+            self.fin = Fin::Sent;
+        }
+        due
+    }
+
+    /// Notes that the mapping of the last data has DATA_FIN.
+    pub(super) fn fin_goes_with_data(&mut self) {
+        self.fin_with_data = true;
+    }
+
+    pub(super) fn fin_went_with_data(&self) -> bool {
+        self.fin_with_data
+    }
+
+    /// Whether DATA_FIN is acknowledged.
+    pub(super) fn is_finished(&self) -> bool {
+        self.fin == Fin::Acknowledged
+    }
+
+    /// Whether something is on its way to the peer at the level of data.
+    fn awaits_acknowledgement(&self) -> bool {
+        self.queue.start() < self.next || self.fin == Fin::Sent
+    }
+
+    /// Whether the peer's window holds data back, and nothing is on its way that would open it.
+    pub(super) fn is_blocked(&self) -> bool {
+        let held = self.next < self.queue.end() && self.next >= self.window_end;
+        held && self.queue.start() == self.next
+    }
+
+    /// Sets the peer's first window, which the handshake told.
+    pub(super) fn open_window(&mut self, bytes: u64) {
+        self.window_end = self.window_end.max(bytes);
+    }
+
+    /// Waits for the peer: for an acknowledgement, or for room in its window.
+    pub(super) fn awaits_peer(&self) -> bool {
+        self.awaits_acknowledgement() || self.is_blocked()
+    }
+
+    pub(super) fn start_timer(&mut self, now: Nanos, interval: Nanos) {
+        self.timer = Some(Timer {
+            deadline: now + interval,
+            interval,
+            retries: 0,
+        });
+    }
+
+    pub(super) fn stop_timer(&mut self) {
+        self.timer = None;
+    }
+
+    /// The peer has acknowledged nothing at the level of data for so long that it never will.
+    pub(super) fn is_hopeless(&self) -> bool {
+        self.timer.is_some_and(|timer| timer.retries > MAX_RETRIES)
+    }
+
+    pub(super) fn deadline(&self) -> Option<Nanos> {
+        self.timer.map(|timer| timer.deadline)
+    }
+
+    /// Starts the timer again, twice as long, as it has fired.
+    pub(super) fn back_off(&mut self, now: Nanos) {
+        self.timeouts += 1;
+        if let Some(timer) = &mut self.timer {
+            timer.retries += 1;
+            timer.interval = (2 * timer.interval).min(MAX_INTERVAL_NS);
+            timer.deadline = now + timer.interval;
+        }
+    }
+}
+
+/// Effect of a data acknowledgement.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Acknowledged {
+    /// It was of something that was sent.
+    pub(super) valid: bool,
+    /// Bytes newly acknowledged.
+    pub(super) bytes: u64,
+    /// DATA_FIN was acknowledged by it.
+    pub(super) fin: bool,
+    /// The window's end moved.
+    pub(super) window_grew: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sender() -> DataSender {
+        let mut sender = DataSender::new(99);
+        sender.write(Bytes::from_static(&[0; 1000]));
+        sender.handed(0, 600, 600);
+        sender
+    }
+
+    #[test]
+    fn an_acknowledgement_of_what_was_not_sent_is_ignored() {
+        let mut sender = sender();
+        for number in [701, 99, 0, u64::MAX] {
+            assert!(!sender.acknowledge(DataNumber::Long(number), 5000).valid);
+        }
+        let acknowledged = sender.acknowledge(DataNumber::Long(700), 5000);
+        assert_eq!((acknowledged.bytes, sender.acknowledged()), (600, 600));
+        assert_eq!(sender.window_end(), 5600);
+    }
+
+    #[test]
+    fn the_window_never_moves_back() {
+        let mut sender = sender();
+        sender.acknowledge(DataNumber::Long(100), 5000);
+        let acknowledged = sender.acknowledge(DataNumber::Long(200), 100);
+        assert_eq!((acknowledged.bytes, acknowledged.window_grew), (100, false));
+        assert_eq!(sender.window_end(), 5000);
+    }
+
+    #[test]
+    fn the_data_fin_takes_the_number_after_the_last_byte_and_follows_all_data() {
+        let mut sender = sender();
+        sender.shut();
+        assert!(!sender.send_fin());
+        sender.handed(600, 1000, 600);
+        assert!(sender.send_fin());
+        assert_eq!(sender.fin_to_signal(), Some(1100));
+        assert!(!sender.acknowledge(DataNumber::Long(1100), 0).fin);
+        assert!(sender.acknowledge(DataNumber::Long(1101), 0).fin);
+        assert!(sender.is_finished());
+        assert_eq!(sender.fin_to_signal(), None);
+    }
+
+    #[test]
+    fn what_is_acknowledged_is_not_sent_again() {
+        let mut sender = sender();
+        sender.ask_again(0, 10_000);
+        assert_eq!(sender.again(), Some((0, 600)));
+        sender.acknowledge(DataNumber::Long(300), 0);
+        assert_eq!(sender.again(), Some((200, 600)));
+        sender.sent_again(400);
+        assert_eq!(sender.again(), Some((400, 600)));
+    }
+
+    #[test]
+    fn one_small_segment_is_on_its_way_at_a_time_but_for_the_last() {
+        let mut sender = sender();
+        sender.handed(600, 700, 600);
+        assert!(sender.holds_small_back());
+        sender.acknowledge(DataNumber::Long(800), 5000);
+        assert!(!sender.holds_small_back());
+        sender.handed(700, 800, 600);
+        sender.shut();
+        assert!(!sender.holds_small_back());
+    }
+
+    #[test]
+    fn the_timer_doubles_until_there_is_progress() {
+        let mut sender = sender();
+        assert!(sender.awaits_peer());
+        sender.start_timer(0, 10);
+        assert_eq!(sender.deadline(), Some(10));
+        sender.back_off(10);
+        sender.back_off(30);
+        assert_eq!(sender.deadline(), Some(70));
+        sender.start_timer(40, 10);
+        assert_eq!(sender.deadline(), Some(50));
+        sender.acknowledge(DataNumber::Long(700), 5000);
+        assert!(!sender.awaits_peer());
+        sender.stop_timer();
+        assert_eq!(sender.deadline(), None);
+    }
+}

@@ -1,0 +1,47 @@
+//! Multipath TCP, version 1 (RFC 8684).
+//!
+//! A [`Connection`] has subflows, each a [`Tcp`](crate::tcp::Tcp), and speaks of them to its peer
+//! in options. Like TCP it takes segments and the time, and gives segments and the next deadline;
+//! what it needs from its host it asks for by a [`Change`].
+//!
+//! Places in the data are offsets of 64 bits, 0 is the first byte; places in the stream of a
+//! subflow are offsets too, 1 is the first byte.
+
+mod addresses;
+mod announcements;
+mod capable;
+mod closing;
+mod config;
+mod connection;
+mod counters;
+mod data_receiver;
+mod data_sender;
+mod data_timer;
+mod fail;
+mod fallback;
+mod handshake;
+mod incoming;
+mod info;
+mod join;
+mod lifetime;
+mod mappings;
+mod middlebox;
+mod numbers;
+mod option_writer;
+mod path_attempts;
+mod path_management;
+mod ranges;
+mod reassembly;
+mod reinjection;
+mod reset;
+mod scheduling;
+mod send_buffer;
+mod send_queue;
+mod signals;
+mod subflow;
+mod subflows;
+mod transmit;
+
+pub use config::MptcpConfig;
+pub(crate) use connection::{Change, Connection, Opening};
+pub(crate) use counters::MptcpCounters;

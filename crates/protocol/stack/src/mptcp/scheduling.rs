@@ -1,0 +1,285 @@
+//! Which data goes on which subflow.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use mptcplab_wire::option::{DataNumber, Mapping, data_pseudo_header};
+
+use super::connection::Connection;
+use super::data_sender::DataSender;
+use super::handshake::Mode;
+use super::subflow::Subflow;
+use crate::Nanos;
+use crate::scheduler::{
+    Choice, Scheduler, SchedulerKind, SubflowView, View, opportunistic_retransmission, preferred,
+};
+use crate::tcp::DataMapping;
+
+/// Data handed to a subflow at once after a fallback.
+const PLAIN_BYTES: u64 = 1 << 16;
+
+/// The scheduler of a connection and its view of the subflows.
+#[derive(Debug)]
+pub(super) struct Scheduling {
+    scheduler: Box<dyn Scheduler>,
+    /// Something has changed that the scheduler may act on.
+    due: bool,
+    /// Kept to be used again at each call of the scheduler.
+    views: Vec<SubflowView>,
+}
+
+impl Scheduling {
+    pub(super) fn new(scheduler: Box<dyn Scheduler>) -> Self {
+        Self {
+            scheduler,
+            due: true,
+            views: Vec::new(),
+        }
+    }
+
+    /// Uses another scheduler.
+    pub(super) fn set_scheduler(&mut self, scheduler: Box<dyn Scheduler>) {
+        self.scheduler = scheduler;
+    }
+
+    /// Lets the scheduler be called before the next segment leaves.
+    #[inline]
+    pub(super) fn request(&mut self) {
+        self.due = true;
+    }
+
+    /// Whether the scheduler is to be called; once.
+    #[inline]
+    pub(super) fn take_request(&mut self) -> bool {
+        core::mem::take(&mut self.due)
+    }
+
+    fn choose(&mut self, now: Nanos, sender: &DataSender) -> Option<Choice> {
+        self.scheduler.choose(&view(now, &self.views, sender))
+    }
+
+    fn view(&self, now: Nanos, sender: &DataSender) -> View<'_> {
+        view(now, &self.views, sender)
+    }
+}
+
+impl Connection {
+    /// Hands data to subflows. True where a subflow got some.
+    pub(super) fn schedule(&mut self, now: Nanos) -> bool {
+        let handed = match self.handshake.mode() {
+            Mode::Opening => false,
+            Mode::Fallback => self.schedule_plain(),
+            Mode::Multipath => self.schedule_mapped(now),
+        };
+        self.widen_send_buffers();
+        handed
+    }
+
+    fn schedule_plain(&mut self) -> bool {
+        let Some(first) = self.subflows.first_mut() else {
+            return false;
+        };
+        let mut handed = false;
+        while self.sender.next() < self.sender.end()
+            && first.tcp.outstanding_bytes() < first.tcp.send_buffer_bytes()
+        {
+            let from = self.sender.next();
+            let data = self.sender.slice(from, PLAIN_BYTES);
+            self.sender.handed(from, from + data.len() as u64, 0);
+            first.tcp.send(data, None);
+            handed = true;
+        }
+        if self.sender.is_shut() && self.sender.next() == self.sender.end() && !first.closing {
+            first.tcp.shutdown();
+            first.closing = true;
+            handed = true;
+        }
+        first.pending |= handed;
+        handed
+    }
+
+    fn schedule_mapped(&mut self, now: Nanos) -> bool {
+        let mut handed = self.send_fin(now);
+        let unsent = self.sender.next() < self.sender.end();
+        if !unsent && self.sender.again().is_none() && !self.sends_everything_everywhere() {
+            return handed;
+        }
+        self.look_at_subflows();
+        handed |= self.send_again();
+        // New data comes after what may be lost: a scheduler that queues more than the congestion
+        // window would leave no room for that as long as there is new data.
+        while self.sender.again().is_none()
+            && let Some(choice) = self.choose(now)
+        {
+            if !self.hand(choice) {
+                break;
+            }
+            handed = true;
+        }
+        if handed {
+            self.send_fin(now);
+        }
+        self.restart_data_timer(now, false);
+        handed
+    }
+
+    /// A scheduler may have something for a slower subflow although all data was handed out once.
+    fn sends_everything_everywhere(&self) -> bool {
+        matches!(self.config.scheduler, SchedulerKind::Redundant)
+            && self.sender.acknowledged() < self.sender.next()
+    }
+
+    /// Fills `views` with the usable subflows. Those that have stalled count only where there is
+    /// no other.
+    fn look_at_subflows(&mut self) {
+        self.scheduling.views.clear();
+        let usable = |subflow: &&Subflow| subflow.may_send();
+        let working = self
+            .subflows
+            .iter()
+            .filter(usable)
+            .any(|subflow| !subflow.stalled);
+        let views = self
+            .subflows
+            .iter()
+            .filter(usable)
+            .filter(|subflow| !working || !subflow.stalled)
+            .map(Subflow::view);
+        self.scheduling.views.extend(views);
+    }
+
+    fn choose(&mut self, now: Nanos) -> Option<Choice> {
+        if self.scheduling.views.is_empty() {
+            return None;
+        }
+        let choice = self.scheduling.choose(now, &self.sender);
+        if choice.is_some() || !self.config.opportunistic_retransmission {
+            return choice;
+        }
+        self.retransmit_opportunistically(now)
+    }
+
+    fn retransmit_opportunistically(&mut self, now: Nanos) -> Option<Choice> {
+        let from = self.sender.acknowledged();
+        let (carriers, bytes) = self.carriers_of(from);
+        let view = self.scheduling.view(now, &self.sender);
+        let found = opportunistic_retransmission(&view, &carriers, bytes)?;
+        let faster = self.scheduling.views[found.choice.subflow].id;
+        if let Some(faster) = self
+            .subflows
+            .iter_mut()
+            .find(|subflow| subflow.id == faster)
+        {
+            faster.relieved_until = from + bytes;
+        }
+        if self.config.penalisation {
+            let id = self.scheduling.views[found.held_by].id;
+            if let Some(slow) = self.subflows.iter_mut().find(|subflow| subflow.id == id)
+                && slow.penalised_until <= now
+            {
+                slow.penalised_until = now + slow.tcp.smoothed_rtt_ns();
+                slow.tcp
+                    .shrink_window(slow.tcp.congestion_window().bytes / 2);
+            }
+        }
+        Some(found.choice)
+    }
+
+    /// Sends again what other subflows may have lost: on the fastest with room. That the others
+    /// lack room is no reason to use a backup (RFC 8684, section 3.3.8).
+    fn send_again(&mut self) -> bool {
+        let mut handed = false;
+        while let Some((from, to)) = self.sender.again() {
+            let best = preferred(&self.scheduling.views)
+                .filter(|(_, view)| view.has_room())
+                .min_by_key(|(_, view)| view.smoothed_rtt_ns);
+            let Some((place, view)) = best else {
+                break;
+            };
+            let bytes = (to - from).min(view.segment_bytes);
+            let choice = Choice {
+                subflow: place,
+                from,
+                bytes,
+            };
+            if !self.hand(choice) {
+                break;
+            }
+            self.sender.sent_again(from + bytes);
+            handed = true;
+        }
+        handed
+    }
+
+    /// Hands data to a subflow, cut into segments. False where nothing was handed.
+    fn hand(&mut self, choice: Choice) -> bool {
+        let id = self.scheduling.views[choice.subflow].id;
+        let Some(index) = self.subflows.index_of(id) else {
+            return false;
+        };
+        let subflow = &mut self.subflows[index];
+        let segment_bytes = u64::from(subflow.tcp.segment_bytes());
+        let new = choice.from >= self.sender.next();
+        self.fallback.keep_linear(new && subflow.is_first());
+        let mut from = choice.from;
+        let end = choice.from + choice.bytes;
+        while from < end {
+            let bytes = (end - from).min(segment_bytes);
+            let small = bytes < segment_bytes && from + bytes == self.sender.end();
+            if new && small && !self.tcp.no_delay && self.sender.holds_small_back() {
+                break;
+            }
+            let payload = self.sender.slice(from, bytes);
+            let window_end = self.sender.window_end();
+            subflow
+                .tcp
+                .raise_send_window(window_end.saturating_sub(from));
+            // The last data brings DATA_FIN with it (RFC 8684, section 3.3.3).
+            let last = new && self.sender.is_shut() && from + bytes == self.sender.end();
+            let with_keys = from == 0 && !self.handshake.is_confirmed();
+            let data_fin = last && !with_keys;
+            let data_sequence = self.sender.numbers().wire(from);
+            let checksum = self.handshake.checksum().then(|| {
+                let mapping = Mapping {
+                    data_sequence: DataNumber::Long(data_sequence),
+                    subflow_sequence: subflow.handed as u32,
+                    bytes: bytes as u16 + u16::from(data_fin),
+                    checksum: None,
+                };
+                let mut sum = data_pseudo_header(data_sequence, &mapping);
+                sum.add(&payload);
+                sum.finish()
+            });
+            subflow.tcp.send(
+                payload,
+                Some(DataMapping {
+                    data_sequence,
+                    data_fin,
+                    checksum,
+                }),
+            );
+            subflow.handed += bytes;
+            self.sender.handed(from, from + bytes, segment_bytes);
+            if data_fin {
+                self.sender.fin_goes_with_data();
+            }
+            from += bytes;
+        }
+        subflow.sent_until = subflow.sent_until.max(from);
+        subflow.pending = true;
+        self.scheduling.views[choice.subflow] = subflow.view();
+        from > choice.from
+    }
+}
+
+/// The view of a scheduler.
+fn view<'a>(now: Nanos, subflows: &'a [SubflowView], sender: &DataSender) -> View<'a> {
+    View {
+        now,
+        subflows,
+        acknowledged: sender.acknowledged(),
+        next: sender.next(),
+        end: sender.end(),
+        window_end: sender.window_end(),
+    }
+}

@@ -1,0 +1,163 @@
+//! One subflow of a connection.
+
+use mptcplab_wire::Segment;
+
+use super::join::JoinHandshake;
+use super::mappings::Mappings;
+use super::signals::Signals;
+use crate::Nanos;
+use crate::scheduler::SubflowView;
+use crate::tcp::{State, Tcp};
+
+/// A subflow: a TCP connection and its part in the MPTCP connection.
+#[derive(Debug)]
+pub(super) struct Subflow {
+    /// Number in the connection; 0 is the first subflow.
+    pub(super) id: u32,
+    pub(super) tcp: Tcp,
+    pub(super) initiated_here: bool,
+    pub(super) stage: Stage,
+    /// Id of the local address.
+    pub(super) local_id: u8,
+    /// Id of the remote address.
+    pub(super) remote_id: u8,
+    /// Used as a backup here, by this end's wish.
+    pub(super) backup: bool,
+    /// The peer wishes it to be used as a backup.
+    pub(super) backup_for_peer: bool,
+    /// Handshake of MP_JOIN.
+    pub(super) join: JoinHandshake,
+    pub(super) mappings: Mappings,
+    /// Offset in the subflow's stream of the next byte to hand over.
+    pub(super) handed: u64,
+    /// End of the connection's data that it was handed.
+    pub(super) sent_until: u64,
+    pub(super) signals: Signals,
+    /// Its retransmission timer fired, and nothing was acknowledged since.
+    pub(super) stalled: bool,
+    /// Something was acknowledged on it since data was last handed out.
+    pub(super) acknowledged: bool,
+    /// It was closed here, at the level of TCP.
+    pub(super) closing: bool,
+    /// [`Tcp::next_segment`] may have something.
+    pub(super) pending: bool,
+    /// SYNs sent.
+    pub(super) syns: u32,
+    /// A DSS of the peer came on it.
+    pub(super) dss_seen: bool,
+    /// The application was told that it is closed.
+    pub(super) told_closed: bool,
+    /// It was left to TCP to bring it to its end.
+    pub(super) orphaned: bool,
+    /// End of the data that it was given for having held the peer's window up.
+    pub(super) relieved_until: u64,
+    /// Not penalised again before this.
+    pub(super) penalised_until: Nanos,
+    /// One end has closed it as its path will not do for MPTCP.
+    pub(super) path_is_unfit: bool,
+}
+
+/// How far a subflow has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// SYN or SYN/ACK is on its way.
+    Opening,
+    /// The third ACK of a join was sent and not acknowledged: no data yet.
+    PreEstablished,
+    /// Data may flow.
+    Established,
+}
+
+impl Subflow {
+    pub(super) fn new(id: u32, tcp: Tcp, initiated_here: bool) -> Self {
+        Self {
+            id,
+            tcp,
+            initiated_here,
+            stage: Stage::Opening,
+            local_id: 0,
+            remote_id: 0,
+            backup: false,
+            backup_for_peer: false,
+            join: JoinHandshake::default(),
+            mappings: Mappings::default(),
+            handed: 1,
+            sent_until: 0,
+            signals: Signals::default(),
+            stalled: false,
+            acknowledged: false,
+            closing: false,
+            pending: true,
+            syns: 0,
+            dss_seen: false,
+            told_closed: false,
+            orphaned: false,
+            relieved_until: 0,
+            penalised_until: 0,
+            path_is_unfit: false,
+        }
+    }
+
+    pub(super) fn is_first(&self) -> bool {
+        self.id == 0
+    }
+
+    /// Whether new data may be handed to it.
+    pub(super) fn may_send(&self) -> bool {
+        self.stage == Stage::Established && !self.closing && self.tcp.state().may_send()
+    }
+
+    /// Whether it is open for signals: established and not closing.
+    pub(super) fn is_open(&self) -> bool {
+        self.stage == Stage::Established && !self.closing && self.tcp.state().is_synchronised()
+    }
+
+    /// Whether nothing is left to do for it.
+    pub(super) fn is_gone(&self) -> bool {
+        self.tcp.state() == State::Closed && !self.pending
+    }
+
+    /// Whether it is gone, or waits for its end.
+    pub(super) fn is_over(&self) -> bool {
+        self.closing || self.tcp.state() == State::Closed
+    }
+
+    /// Whether the payload of a segment without options needs none: a mapping that came before
+    /// covers it, as where segments were split, or all of it has come before. What follows a hole
+    /// may still get its mapping.
+    pub(super) fn is_mapped(&self, segment: &Segment) -> bool {
+        let end = self.tcp.offset_of(segment) + segment.payload.len() as u64;
+        let from = end - segment.payload.len() as u64;
+        self.tcp.received() < end || self.mappings.covers(from, end)
+    }
+
+    /// Lets an ACK go out where the peer should know that reading has made room.
+    pub(super) fn update_window(&mut self, free_bytes: u64) {
+        self.tcp.update_shared_window(free_bytes);
+        self.pending = true;
+    }
+
+    /// Lets an ACK go out.
+    pub(super) fn request_ack(&mut self) {
+        self.tcp.request_ack();
+        self.pending = true;
+    }
+
+    /// A scheduler's view of it.
+    pub(super) fn view(&self) -> SubflowView {
+        let segment_bytes = u64::from(self.tcp.segment_bytes());
+        SubflowView {
+            id: self.id,
+            backup: self.backup || self.backup_for_peer,
+            smoothed_rtt_ns: self.tcp.smoothed_rtt_ns(),
+            rtt_variation_ns: self.tcp.rtt_variation_ns(),
+            window_bytes: self.tcp.congestion_window().bytes,
+            room_bytes: self.tcp.room_bytes(),
+            queued_bytes: self.tcp.outstanding_bytes(),
+            queue_limit_bytes: self.tcp.send_buffer_bytes(),
+            paced_bits: self.tcp.paced_bits(),
+            segment_bytes,
+            sent_until: self.sent_until,
+        }
+    }
+}

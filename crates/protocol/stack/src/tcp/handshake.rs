@@ -1,0 +1,270 @@
+//! Opening a connection (RFC 9293, sections 3.5 and 3.10.7.3).
+
+use mptcplab_wire::{Flags, Options, Segment};
+
+use super::ack_policy::AckPolicy;
+use super::config::{FourTuple, TcpConfig};
+use super::ecn::EcnState;
+use super::extension::{Carrier, Extension};
+use super::handshake_attempts::HandshakeAttempts;
+use super::liveness::Liveness;
+use super::outgoing_segment::OutgoingSegment;
+use super::pacing::Pacer;
+use super::progress::{CloseReason, Progress};
+use super::rack::Rack;
+use super::receive_queue::ReceiveQueue;
+use super::receive_window::ReceiveWindow;
+use super::recovery::Recovery;
+use super::segment::TIMESTAMPS_BYTES;
+use super::send_buffer::SendBuffer;
+use super::send_sequence::SendSequence;
+use super::state::State;
+use super::timers::{Timer, Timers};
+use super::timestamps::TimestampState;
+use super::{Due, Tcp};
+use crate::Nanos;
+use crate::congestion::Window;
+use crate::rtt::{INITIAL_RTO_NS, RttEstimator};
+use crate::sequence::Numbering;
+
+/// MSS where the peer names none (RFC 9293, section 3.7.1, for IPv4).
+const DEFAULT_MSS: u32 = 536;
+
+/// Least MSS that is believed: a smaller one would send nothing but headers.
+const LEAST_MSS: u32 = 88;
+
+/// Least timeout above SRTT, whatever the settings say.
+const LEAST_RTO_NS: Nanos = 1_000_000;
+
+impl Tcp {
+    /// Opens a connection. The SYN leaves with the next [`Tcp::next_segment`].
+    pub(crate) fn connect(now: Nanos, config: &TcpConfig, tuple: FourTuple, initial: u32) -> Self {
+        let mut tcp = Self::new(now, config, tuple, initial, State::SynSent);
+        tcp.due.syn = true;
+        tcp.timers.set(Timer::Retransmission, now + INITIAL_RTO_NS);
+        tcp
+    }
+
+    /// Answers a SYN. The SYN/ACK leaves with the next [`Tcp::next_segment`].
+    pub(crate) fn accept(
+        now: Nanos,
+        config: &TcpConfig,
+        tuple: FourTuple,
+        initial: u32,
+        syn: &Segment,
+    ) -> Self {
+        let mut tcp = Self::new(now, config, tuple, initial, State::SynReceived);
+        tcp.counters.segments_in += 1;
+        tcp.take_syn(now, syn);
+        tcp.ecn.on_syn(syn.flags);
+        tcp.due.syn = true;
+        tcp.timers.set(Timer::Retransmission, now + INITIAL_RTO_NS);
+        tcp
+    }
+
+    fn new(now: Nanos, config: &TcpConfig, tuple: FourTuple, initial: u32, state: State) -> Self {
+        let window = Window {
+            bytes: u64::from(config.initial_window_segments) * u64::from(config.mss),
+            slow_start_threshold_bytes: u64::MAX,
+            mss: config.mss,
+        };
+        Self {
+            tuple,
+            state,
+            orphaned: false,
+            counters: Default::default(),
+            timers: Timers::new(config.clock_granularity_ns),
+            due: Due::default(),
+            snd: SendSequence::new(initial),
+            queue: Default::default(),
+            scoreboard: Default::default(),
+            shut: false,
+            peer_window: Default::default(),
+            window_shared: false,
+            send_buffer: SendBuffer::new(config.send_buffer, &window),
+            volume: Default::default(),
+            window,
+            control: config.congestion_control.build(),
+            cwnd_validation: Default::default(),
+            loss_interval: Default::default(),
+            rtt: RttEstimator::new(
+                config
+                    .min_rto_ns
+                    .max(config.clock_granularity_ns)
+                    .max(LEAST_RTO_NS),
+                config.max_rto_ns,
+            ),
+            rate: Default::default(),
+            rack: Rack::new(),
+            recovery: Recovery::new(),
+            loss_probe: None,
+            duplicates: 0,
+            pacer: Pacer::default(),
+            attempts: HandshakeAttempts::new(now),
+            liveness: Liveness::new(now),
+            numbers_in: Numbering::default(),
+            receive_queue: ReceiveQueue::new(1),
+            receive_window: ReceiveWindow::new(config.receive_buffer, config.mss),
+            acks: AckPolicy::new(1),
+            challenges: Default::default(),
+            sack: true,
+            timestamps: Some(TimestampState::new(config.clock_granularity_ns, initial)),
+            ecn: EcnState::new(config.ecn),
+            config: config.clone(),
+        }
+    }
+
+    /// Takes sequence number and options of the peer's SYN or SYN/ACK.
+    fn take_syn(&mut self, now: Nanos, syn: &Segment) {
+        self.numbers_in = Numbering::new(syn.sequence);
+        let options = &syn.options;
+        match (&mut self.timestamps, options.timestamps) {
+            (Some(state), Some(timestamps)) => state.set_recent(now, timestamps.value),
+            _ => self.timestamps = None,
+        }
+        self.sack &= options.sack_permitted;
+        match options.window_shift {
+            Some(shift) => self.peer_window.set_shift(shift),
+            None => self.receive_window.disable_scaling(),
+        }
+        let peer_mss = options.max_segment_bytes.map_or(DEFAULT_MSS, u32::from);
+        let timestamps = match self.timestamps {
+            Some(_) => TIMESTAMPS_BYTES as u32,
+            None => 0,
+        };
+        let mss = peer_mss.max(LEAST_MSS).min(self.config.mss);
+        self.window.mss = mss
+            .saturating_sub(timestamps + self.config.option_reserve_bytes)
+            .max(LEAST_MSS / 2);
+        self.peer_window.set_unscaled(syn, 0, 0);
+        self.window.bytes = self.initial_window();
+        self.send_buffer = SendBuffer::new(self.config.send_buffer, &self.window);
+    }
+
+    /// The next SYN or SYN/ACK.
+    pub(super) fn next_syn(&mut self) -> Option<OutgoingSegment> {
+        if !core::mem::take(&mut self.due.syn) {
+            return None;
+        }
+        if self.attempts.timeouts() > 0 {
+            self.attempts.on_repeated();
+            self.counters.retransmitted += 1;
+        } else {
+            self.counters.segments_out += 1;
+        }
+        let carrier = match self.state {
+            State::SynReceived => Carrier::SynAck,
+            _ => Carrier::Syn,
+        };
+        Some(OutgoingSegment::bare(0, carrier))
+    }
+
+    pub(super) fn write_syn(
+        &mut self,
+        now: Nanos,
+        carrier: Carrier,
+        extension: &mut impl Extension,
+    ) -> Segment {
+        let answers = carrier == Carrier::SynAck;
+        let mut flags = Flags {
+            syn: true,
+            ack: answers,
+            ..Flags::default()
+        };
+        let mut timestamps = self.timestamps.as_ref().map(|state| state.option(now));
+        if answers {
+            self.ecn.syn_ack_flags(&mut flags);
+        } else {
+            self.ecn.syn_flags(&mut flags);
+            if let Some(timestamps) = &mut timestamps {
+                timestamps.echo = 0;
+            }
+        }
+        let mut options = Options {
+            max_segment_bytes: Some(u16::try_from(self.config.mss).unwrap_or(u16::MAX)),
+            window_shift: self.receive_window.shift(),
+            sack_permitted: self.sack,
+            timestamps,
+            ..Options::default()
+        };
+        self.extend(carrier, extension, &mut options);
+        let window = self.receive_window.syn_window(1);
+        Segment {
+            source: self.tuple.local,
+            destination: self.tuple.remote,
+            sequence: self.snd.wire(0),
+            acknowledgement: if answers { self.numbers_in.wire(1) } else { 0 },
+            flags,
+            window,
+            urgent: 0,
+            options,
+            ecn: Default::default(),
+            payload: Default::default(),
+        }
+    }
+
+    /// Takes a segment in SYN-SENT.
+    pub(super) fn receive_in_syn_sent(
+        &mut self,
+        now: Nanos,
+        segment: &Segment,
+        progress: &mut Progress,
+    ) {
+        let flags = segment.flags;
+        let answers = flags.ack && segment.acknowledgement == self.snd.wire(1);
+        if flags.ack && !answers {
+            progress.answer_with_reset = !flags.rst;
+            return;
+        }
+        if flags.rst {
+            if answers {
+                self.counters.failed_attempts += 1;
+                self.close(CloseReason::Refused, progress);
+            }
+            return;
+        }
+        if !flags.syn {
+            return;
+        }
+        progress.accepted = true;
+        self.take_syn(now, segment);
+        if !answers {
+            // Both opened at once (section 3.5, figure 7).
+            self.state = State::SynReceived;
+            self.ecn.on_syn(flags);
+            self.due.syn = true;
+            return;
+        }
+        self.ecn.on_syn_ack(flags);
+        self.snd.on_syn_acknowledged();
+        self.due.handshake_ack = true;
+        self.establish(now, segment, progress);
+    }
+
+    /// Enters ESTABLISHED, as the handshake is complete.
+    pub(super) fn establish(&mut self, now: Nanos, segment: &Segment, progress: &mut Progress) {
+        self.state = State::Established;
+        progress.established = true;
+        self.timers.clear(Timer::Retransmission);
+        let echoed = self
+            .timestamps
+            .as_ref()
+            .zip(segment.options.timestamps)
+            .and_then(|(state, timestamps)| state.elapsed_ns(now, timestamps.echo));
+        let round_trip = self
+            .attempts
+            .sent()
+            .map(|sent| self.round_trip_ns(now, sent));
+        let round_trip = round_trip.or(echoed);
+        if let Some(round_trip) = round_trip {
+            self.rtt.sample(now, round_trip);
+            self.receive_window.set_rtt(round_trip);
+        }
+        // A SYN lost twice tells of congestion (RFC 6928, section 3; the count is Linux's).
+        if self.attempts.timeouts() > 1 {
+            self.window.bytes = u64::from(self.window.mss);
+        }
+        self.liveness.on_segment(now);
+        self.start_keepalive(now);
+    }
+}

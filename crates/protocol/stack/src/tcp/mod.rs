@@ -1,0 +1,337 @@
+//! One TCP connection (RFC 9293), which may be a subflow of an MPTCP connection.
+//!
+//! [`Tcp`] takes segments and the time and gives segments and the next deadline. What MPTCP adds
+//! to segments comes from its owner through an [`Extension`]; the owner also reads the options of
+//! MPTCP in segments received.
+//!
+//! Places in the stream are offsets of 64 bits: 0 is the SYN, 1 the first byte of data.
+
+mod ack_policy;
+mod acknowledge;
+mod challenge;
+mod close;
+mod config;
+mod counters;
+mod cwnd_validation;
+mod deadline;
+mod delivery;
+mod ecn;
+mod extension;
+mod handshake;
+mod handshake_attempts;
+mod info;
+mod liveness;
+mod loss_interval;
+mod loss_probe;
+mod outgoing_segment;
+pub(crate) mod pacing;
+mod peer_window;
+mod progress;
+mod rack;
+mod rate;
+mod receive;
+mod receive_buffer;
+mod receive_queue;
+mod receive_window;
+mod recovery;
+mod retransmit;
+mod scoreboard;
+mod segment;
+mod send_buffer;
+mod send_queue;
+mod send_sequence;
+mod state;
+mod timeout;
+mod timers;
+mod timestamps;
+mod transmit;
+mod undo;
+mod view;
+mod volume;
+
+use alloc::boxed::Box;
+
+use bytes::Bytes;
+use mptcplab_wire::Segment;
+
+use crate::Nanos;
+use crate::congestion::{CongestionControl, Window};
+use crate::rtt::RttEstimator;
+use crate::sequence::Numbering;
+
+pub use config::{BufferLimits, EcnPolicy, FourTuple, Keepalive};
+pub use info::TcpInfo;
+pub use progress::CloseReason;
+pub use state::State;
+
+pub(crate) use config::{TcpConfig, mss_of};
+pub(crate) use counters::TcpCounters;
+pub(crate) use extension::{Carrier, DataMapping, Extension, NoExtension};
+pub(crate) use outgoing_segment::OutgoingSegment;
+pub(crate) use progress::Progress;
+pub(crate) use receive_buffer::{PayloadShare, ReceiveBuffer};
+pub(crate) use receive_window::{SharedWindow, usable_bytes};
+
+use ack_policy::AckPolicy;
+use challenge::ChallengeLimit;
+use cwnd_validation::CwndValidation;
+use ecn::EcnState;
+use handshake_attempts::HandshakeAttempts;
+use liveness::Liveness;
+use loss_interval::LossInterval;
+use loss_probe::LossProbe;
+use pacing::Pacer;
+use peer_window::PeerWindow;
+use rack::Rack;
+use rate::DeliveryRate;
+use receive_queue::ReceiveQueue;
+use receive_window::ReceiveWindow;
+use recovery::Recovery;
+use scoreboard::Scoreboard;
+use send_buffer::SendBuffer;
+use send_queue::SendQueue;
+use send_sequence::SendSequence;
+use timers::Timers;
+use timestamps::TimestampState;
+use volume::Volume;
+
+/// One TCP connection.
+#[derive(Debug)]
+pub(crate) struct Tcp {
+    config: TcpConfig,
+    tuple: FourTuple,
+    state: State,
+    /// The application has let go of it.
+    orphaned: bool,
+    counters: TcpCounters,
+    volume: Volume,
+    timers: Timers,
+    due: Due,
+
+    // Sending.
+    snd: SendSequence,
+    queue: SendQueue,
+    scoreboard: Scoreboard,
+    /// No data follows what is queued.
+    shut: bool,
+    peer_window: PeerWindow,
+    /// The window is that of the whole MPTCP connection, and the owner obeys it.
+    window_shared: bool,
+
+    // Loss and congestion.
+    window: Window,
+    send_buffer: SendBuffer,
+    control: Box<dyn CongestionControl>,
+    cwnd_validation: CwndValidation,
+    loss_interval: LossInterval,
+    rtt: RttEstimator,
+    rate: DeliveryRate,
+    rack: Rack,
+    recovery: Recovery,
+    loss_probe: Option<LossProbe>,
+    /// Duplicate acknowledgements in a row, where there is no SACK.
+    duplicates: u32,
+    pacer: Pacer,
+    attempts: HandshakeAttempts,
+    liveness: Liveness,
+
+    // Receiving.
+    numbers_in: Numbering,
+    receive_queue: ReceiveQueue,
+    receive_window: ReceiveWindow,
+    acks: AckPolicy,
+    challenges: ChallengeLimit,
+
+    // Options that both ends agreed on.
+    sack: bool,
+    timestamps: Option<TimestampState>,
+    ecn: EcnState,
+}
+
+/// Segments that are to be sent next.
+#[derive(Clone, Copy, Debug, Default)]
+struct Due {
+    /// SYN or SYN/ACK.
+    syn: bool,
+    /// RST.
+    reset: bool,
+    /// The ACK that answers the SYN/ACK.
+    handshake_ack: bool,
+    /// An ACK.
+    ack: bool,
+    /// An ACK with an old sequence number, which the peer must answer.
+    probe: bool,
+    /// A tail loss probe.
+    loss_probe: bool,
+    /// New data into a window of the peer that is too small to be worth it.
+    silly: bool,
+}
+
+impl Tcp {
+    /// Hands over data to send. With a mapping the bytes are one segment, for ever; they should
+    /// be no more than [`Tcp::segment_bytes`]. After [`Tcp::shutdown`] nothing is taken any more.
+    pub(crate) fn send(&mut self, payload: Bytes, mapping: Option<DataMapping>) {
+        if !self.shut {
+            self.queue.push(payload, mapping);
+        }
+    }
+
+    /// Room in the congestion window and the peer's beyond the bytes in flight and queued.
+    pub(crate) fn room_bytes(&self) -> u64 {
+        let admitted = self.peer_room_bytes().saturating_sub(self.queue.bytes());
+        self.congestion_room_bytes().min(admitted)
+    }
+
+    /// The same of the congestion window alone.
+    fn congestion_room_bytes(&self) -> u64 {
+        let used = self.scoreboard.in_flight_bytes() + self.queue.bytes();
+        self.window.bytes.saturating_sub(used)
+    }
+
+    /// Payload of a full segment.
+    pub(crate) fn segment_bytes(&self) -> u32 {
+        self.window.mss
+    }
+
+    /// Bytes handed over and not acknowledged.
+    pub(crate) fn outstanding_bytes(&self) -> u64 {
+        self.queue.bytes() + self.snd.outstanding_bytes()
+    }
+
+    /// Takes received data in order, at most `max_bytes`, with its offset.
+    #[inline]
+    pub(crate) fn take_received(&mut self, now: Nanos, max_bytes: usize) -> Option<(u64, Bytes)> {
+        if self.receive_queue.ready_bytes() == 0 {
+            return None;
+        }
+        self.take_ready(now, max_bytes)
+    }
+
+    fn take_ready(&mut self, now: Nanos, max_bytes: usize) -> Option<(u64, Bytes)> {
+        let taken = self.receive_queue.take(max_bytes)?;
+        if self.window_shared {
+            return Some(taken);
+        }
+        let next = self.receive_queue.next();
+        let held = self.receive_queue.held_bytes();
+        let ready = self.receive_queue.ready_bytes();
+        let beyond = self.receive_queue.beyond_bytes();
+        self.receive_window
+            .on_read(now, taken.1.len() as u64, ready, beyond);
+        if self.state.may_receive() && self.receive_window.should_update(next, held) {
+            self.due.ack = true;
+        }
+        Some(taken)
+    }
+
+    /// Takes the room in the connection's window: lets an ACK go out where the peer should
+    /// know.
+    pub(crate) fn update_shared_window(&mut self, free_bytes: u64) {
+        let next = self.receive_queue.next();
+        if self.state.may_receive() && self.receive_window.should_update_shared(next, free_bytes) {
+            self.due.ack = true;
+        }
+    }
+
+    /// Takes the room that the connection's window leaves from the data that is handed over next.
+    pub(crate) fn raise_send_window(&mut self, bytes: u64) {
+        self.peer_window.raise(bytes);
+    }
+
+    /// Admits a segment within the window that the connection promises: it may come here, whatever
+    /// was advertised on this subflow.
+    pub(crate) fn admit_promised(&mut self, segment: &Segment, promised_bytes: u64) {
+        let next = self.receive_queue.next();
+        if self.offset_of(segment) + segment.payload.len() as u64 > self.receive_window.right() {
+            self.receive_window.promise(next, promised_bytes);
+        }
+    }
+
+    /// The last window that was advertised.
+    pub(crate) fn advertised_window_bytes(&self) -> u64 {
+        self.receive_window.advertised_bytes()
+    }
+
+    /// Part of the receive buffer's memory that is payload.
+    pub(crate) fn payload_share(&self) -> PayloadShare {
+        self.receive_window.share()
+    }
+
+    /// Lets the buffer grow as that of the connection, by the bytes read in a round trip.
+    pub(crate) fn follow_receive_buffer(&mut self, read_bytes: u64) {
+        self.receive_window.follow(read_bytes);
+    }
+
+    /// The round trip as received data tells it: an end that only receives measures no other after
+    /// the handshake. 0 before the first sample.
+    pub(crate) fn receive_rtt_ns(&self) -> Nanos {
+        self.receive_window.rtt_ns()
+    }
+
+    /// Bytes that stand ready to be taken.
+    pub(crate) fn ready_bytes(&self) -> u64 {
+        self.receive_queue.ready_bytes()
+    }
+
+    /// Whether nothing more may be handed over to send.
+    pub(crate) fn is_shut(&self) -> bool {
+        self.shut || self.state == State::Closed
+    }
+
+    /// Whether the connection is closed, and nothing is left to transmit.
+    pub(crate) fn is_done(&self) -> bool {
+        self.state == State::Closed && !self.due.reset
+    }
+
+    /// Whether a segment is a SYN that cannot be an old one of this connection.
+    pub(crate) fn is_newer_syn(&self, segment: &Segment) -> bool {
+        if !segment.flags.syn || segment.flags.ack || segment.flags.rst {
+            return false;
+        }
+        let later = self
+            .numbers_in
+            .offset(segment.sequence, self.receive_queue.next())
+            .is_some_and(|offset| offset > self.receive_queue.next());
+        later
+            || self
+                .timestamps
+                .as_ref()
+                .zip(segment.options.timestamps)
+                .is_some_and(|(state, timestamps)| state.is_newer(timestamps.value))
+    }
+
+    /// Lets an ACK go out.
+    pub(crate) fn request_ack(&mut self) {
+        self.due.ack = true;
+    }
+
+    /// Lets an ACK go out that the peer must answer.
+    pub(crate) fn request_probe(&mut self) {
+        self.due.probe = true;
+    }
+
+    /// Whether the window is that of the whole MPTCP connection: then the owner obeys the peer's
+    /// ([`Tcp::send_window_bytes`]) and says what to offer ([`Extension::shared_window`]).
+    pub(crate) fn share_window(&mut self, shared: bool) {
+        self.window_shared = shared;
+    }
+
+    /// Segments that were sent and are not acknowledged cumulatively: offset, payload and mapping.
+    pub(crate) fn unacknowledged(
+        &self,
+    ) -> impl Iterator<Item = (u64, &Bytes, Option<DataMapping>)> {
+        self.scoreboard
+            .iter()
+            .map(|record| (record.start, &record.payload, record.mapping))
+    }
+
+    /// Data that was handed over and not sent.
+    pub(crate) fn unsent(&self) -> impl Iterator<Item = (&Bytes, Option<DataMapping>)> {
+        self.queue.iter()
+    }
+
+    /// Forgets what was handed over and not sent.
+    pub(crate) fn drop_unsent(&mut self) {
+        self.queue.clear();
+    }
+}

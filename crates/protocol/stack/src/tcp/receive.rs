@@ -1,0 +1,304 @@
+//! Segments that arrive (RFC 9293, section 3.10.7.4; RFC 5961; RFC 7323, section 5).
+
+use mptcplab_wire::Segment;
+
+use super::Tcp;
+use super::progress::{CloseReason, Progress};
+use super::receive_queue::Arrival;
+use super::state::State;
+use super::timers::Timer;
+use crate::Nanos;
+use crate::congestion::PathView;
+
+impl Tcp {
+    /// Takes a segment for this connection. `paths` are the established paths of the connection,
+    /// this one included and marked; they may be empty where the congestion control is not
+    /// [coupled](Tcp::is_coupled).
+    pub(crate) fn receive(
+        &mut self,
+        now: Nanos,
+        segment: &Segment,
+        paths: &[PathView],
+    ) -> Progress {
+        let mut progress = Progress::default();
+        self.counters.segments_in += 1;
+        match self.state {
+            State::Closed => {}
+            State::SynSent => self.receive_in_syn_sent(now, segment, &mut progress),
+            _ => self.receive_synchronised(now, segment, paths, &mut progress),
+        }
+        progress
+    }
+
+    fn receive_synchronised(
+        &mut self,
+        now: Nanos,
+        segment: &Segment,
+        paths: &[PathView],
+        progress: &mut Progress,
+    ) {
+        let next = self.receive_queue.next();
+        let Some(start) = self.numbers_in.offset(segment.sequence, next) else {
+            if !segment.flags.rst {
+                self.challenge(now, segment);
+            }
+            return;
+        };
+        if !self.check_timestamp(now, segment) || !self.check_sequence(now, segment, start) {
+            return;
+        }
+        if segment.flags.rst {
+            self.take_reset(now, segment, start, progress);
+            return;
+        }
+        if segment.flags.syn && !self.take_repeated_syn(now, segment, start) {
+            return;
+        }
+        if !segment.flags.ack {
+            return;
+        }
+        let Some(acknowledged) = self.check_acknowledgement(now, segment, progress) else {
+            return;
+        };
+        if let (Some(state), Some(timestamps)) = (&mut self.timestamps, segment.options.timestamps)
+            && start <= self.acks.told()
+        {
+            state.set_recent(now, timestamps.value);
+        }
+        progress.accepted = true;
+        self.liveness.on_segment(now);
+        if self.state == State::SynReceived {
+            self.snd.on_syn_acknowledged();
+            self.peer_window.update(segment, start, acknowledged);
+            self.establish(now, segment, progress);
+        }
+        let changed = self.peer_window.update(segment, start, acknowledged);
+        if acknowledged > self.snd.una()
+            || (acknowledged == self.snd.una() && self.is_news(segment))
+        {
+            self.acknowledge(now, acknowledged, segment, changed, paths, progress);
+        }
+        self.after_acknowledgement(now, progress);
+        if self.ecn.on_segment(segment) {
+            self.due.ack = true;
+        }
+        self.take_data(now, segment, start, progress);
+    }
+
+    /// PAWS (RFC 7323, section 5.3, R1). False: drop the segment.
+    fn check_timestamp(&mut self, now: Nanos, segment: &Segment) -> bool {
+        let old = match (&self.timestamps, segment.options.timestamps) {
+            (Some(state), Some(timestamps)) => state.is_old(now, timestamps.value),
+            _ => false,
+        };
+        if old && !segment.flags.rst {
+            self.counters.old_timestamps += 1;
+            self.challenge(now, segment);
+            return false;
+        }
+        true
+    }
+
+    /// The segment must touch the window that was offered. What lies wholly before it is
+    /// answered, as the acknowledgement may have been lost.
+    fn check_sequence(&mut self, now: Nanos, segment: &Segment, start: u64) -> bool {
+        if self.is_in_window(segment, start) {
+            return true;
+        }
+        if !segment.flags.rst {
+            let end = start + u64::from(segment.sequence_bytes());
+            if !segment.payload.is_empty() && end <= self.receive_queue.next() && self.sack {
+                self.counters.duplicate_sacks_old += 1;
+                self.receive_queue.note_duplicate(start, end);
+            }
+            if self.state == State::TimeWait && segment.flags.fin {
+                self.enter_time_wait(now);
+            }
+            self.challenge(now, segment);
+        }
+        false
+    }
+
+    fn is_in_window(&self, segment: &Segment, start: u64) -> bool {
+        let end = start + u64::from(segment.sequence_bytes());
+        let next = self.receive_queue.next();
+        end >= self.acks.told().min(next) && start <= self.receive_window.right().max(next)
+    }
+
+    /// In SYN-RECEIVED: whether the numbers of a segment let it complete the handshake.
+    pub(crate) fn would_establish(&self, segment: &Segment) -> bool {
+        let acknowledged = self.snd.offset(segment.acknowledgement);
+        let start = self
+            .numbers_in
+            .offset(segment.sequence, self.receive_queue.next());
+        acknowledged == Some(1) && start.is_some_and(|start| self.is_in_window(segment, start))
+    }
+
+    /// A RST counts where it hits RCV.NXT exactly (RFC 5961, section 3.2).
+    fn take_reset(&mut self, now: Nanos, segment: &Segment, start: u64, progress: &mut Progress) {
+        if start != self.receive_queue.next() {
+            self.counters.challenges += 1;
+            self.challenge(now, segment);
+            return;
+        }
+        match self.state {
+            State::SynReceived => self.counters.failed_attempts += 1,
+            State::Established | State::CloseWait => self.counters.established_resets += 1,
+            _ => {}
+        }
+        let reason = match self.state {
+            State::TimeWait => CloseReason::Finished,
+            _ => CloseReason::Reset,
+        };
+        self.close(reason, progress);
+    }
+
+    /// A SYN for a connection that has one already (RFC 5961, section 4). True where the rest of
+    /// the segment counts: the SYN/ACK of a simultaneous open.
+    fn take_repeated_syn(&mut self, now: Nanos, segment: &Segment, start: u64) -> bool {
+        if self.state == State::SynReceived && start == 0 {
+            if segment.flags.ack {
+                return true;
+            }
+            if self.limit_challenge(now) {
+                self.due.syn = true;
+                self.attempts.on_repeated();
+            }
+            return false;
+        }
+        self.counters.syn_challenges += 1;
+        self.counters.challenges += 1;
+        // A repeated SYN/ACK: the ACK that answered it is lost.
+        self.due.handshake_ack |= segment.flags.ack && start == 0;
+        self.challenge(now, segment);
+        false
+    }
+
+    /// SEG.ACK must be of something sent, and not too old (RFC 5961, section 5.2).
+    fn check_acknowledgement(
+        &mut self,
+        now: Nanos,
+        segment: &Segment,
+        progress: &mut Progress,
+    ) -> Option<u64> {
+        let acknowledged = self.snd.offset(segment.acknowledgement);
+        if self.state == State::SynReceived {
+            let valid = acknowledged.is_some_and(|offset| offset > 0 && offset <= self.snd.next());
+            progress.answer_with_reset = !valid;
+            return acknowledged.filter(|_| valid);
+        }
+        let oldest = self
+            .snd
+            .una()
+            .saturating_sub(self.peer_window.largest_bytes());
+        let valid = |offset: &u64| *offset <= self.snd.next() && *offset >= oldest;
+        let acknowledged = acknowledged.filter(valid);
+        if acknowledged.is_none() {
+            self.counters.challenges += 1;
+            self.challenge(now, segment);
+        }
+        acknowledged
+    }
+
+    /// Payload and FIN (seventh and eighth step).
+    fn take_data(&mut self, now: Nanos, segment: &Segment, start: u64, progress: &mut Progress) {
+        if !segment.payload.is_empty() {
+            self.take_payload(now, segment, start, progress);
+        }
+        if self.state == State::Closed {
+            return;
+        }
+        let mut finished = false;
+        if segment.flags.fin && start > 0 {
+            let end = start + segment.payload.len() as u64;
+            self.due.ack = true;
+            if self.state.may_receive() && end >= self.receive_queue.next() {
+                finished = self.receive_queue.end_at(end);
+            } else if self.state == State::TimeWait {
+                self.enter_time_wait(now);
+            }
+        } else if progress.readable {
+            finished = self.receive_queue.reaches_end();
+        }
+        if finished {
+            progress.finished = true;
+            self.on_peer_finished(now, progress);
+        }
+    }
+
+    fn take_payload(&mut self, now: Nanos, segment: &Segment, start: u64, progress: &mut Progress) {
+        if !self.state.may_receive() || start == 0 {
+            return;
+        }
+        let mut payload = segment.payload.clone();
+        let end = start + payload.len() as u64;
+        if self.orphaned && end > self.receive_queue.next() {
+            self.counters.aborted_on_data += 1;
+            self.abort_with(CloseReason::Aborted, progress);
+            return;
+        }
+        let right = self.receive_window.right();
+        if end > right {
+            // What lies beyond the window is not taken: a window probe, or a peer that ignores it.
+            payload.truncate(right.saturating_sub(start) as usize);
+            self.due.ack = true;
+            if payload.is_empty() {
+                return;
+            }
+        }
+        let bytes = payload.len() as u64;
+        let before = self.receive_queue.next();
+        let room = self.receive_window.early_room_bytes();
+        match self.receive_queue.insert(start, payload, room) {
+            Arrival::InOrder { filled } => {
+                let next = self.receive_queue.next();
+                self.volume.count_received(next - before);
+                progress.readable = true;
+                let held = self.receive_queue.held_bytes();
+                self.receive_window.on_data(bytes, held);
+                self.measure_receiver_rtt(now, segment);
+                let rto = self.rtt.rto_ns();
+                let at_once = self.acks.on_data(now, bytes, next, rto)
+                    || filled
+                    || self.receive_queue.has_hole()
+                    || self.receive_queue.has_duplicate();
+                if at_once {
+                    self.due.ack = true;
+                } else if self.timers.get(Timer::DelayedAck).is_none() {
+                    self.timers
+                        .set(Timer::DelayedAck, now + self.config.delayed_ack_ns);
+                }
+            }
+            Arrival::Early => {
+                let held = self.receive_queue.held_bytes();
+                self.receive_window
+                    .on_early(self.receive_queue.beyond_bytes());
+                self.receive_window.on_data(bytes, held);
+                self.counters.queued_early += 1;
+                self.due.ack = true;
+            }
+            Arrival::Duplicate => {
+                if end <= before {
+                    self.counters.duplicate_sacks_old += 1;
+                } else {
+                    self.counters.duplicate_sacks_early += 1;
+                }
+                self.due.ack = true;
+            }
+            Arrival::Dropped => {
+                self.counters.dropped_early += 1;
+                self.due.ack = true;
+            }
+        }
+    }
+
+    /// The receive window is tuned by the round trip: that of the timestamps, as a receiver has
+    /// no other.
+    fn measure_receiver_rtt(&mut self, now: Nanos, segment: &Segment) {
+        if let (Some(state), Some(timestamps)) = (&self.timestamps, segment.options.timestamps)
+            && let Some(elapsed) = state.elapsed_ns(now, timestamps.echo)
+        {
+            self.receive_window.sample_rtt(elapsed, timestamps.echo);
+        }
+    }
+}

@@ -1,0 +1,390 @@
+//! Received data: in order for the application, and beyond a hole for later; and the selective
+//! acknowledgement of both (RFC 2018, RFC 2883).
+
+use alloc::collections::{BTreeMap, VecDeque};
+
+use arrayvec::ArrayVec;
+use bytes::{Bytes, BytesMut};
+
+/// Each segment that is kept beyond a hole counts as so much more than its payload, so that many
+/// small ones find an end too.
+const OVERHEAD_BYTES: u64 = 256;
+
+/// Unread segments before small ones are put together.
+const UNREAD_SEGMENTS: usize = 64;
+
+/// Segments below this length are put together while the application does not read.
+const SMALL_BYTES: usize = 512;
+
+/// Most blocks of an acknowledgement beside a D-SACK.
+const BLOCKS: usize = 4;
+
+/// Place of a segment's data in the queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Arrival {
+    /// New data in order; `filled` where it closed a hole or part of one.
+    InOrder {
+        /// There were segments beyond it.
+        filled: bool,
+    },
+    /// Data beyond a hole.
+    Early,
+    /// Nothing new.
+    Duplicate,
+    /// Beyond a hole, and there is no room.
+    Dropped,
+}
+
+/// Data that was received and not read.
+#[derive(Clone, Debug)]
+pub(crate) struct ReceiveQueue {
+    ready: VecDeque<Bytes>,
+    ready_bytes: u64,
+    /// RCV.NXT.
+    next: u64,
+    /// Segments beyond a hole by their offset; they do not overlap.
+    early: BTreeMap<u64, Bytes>,
+    /// Bytes that they use, with [`OVERHEAD_BYTES`] each.
+    early_charge: u64,
+    /// The same as contiguous ranges, from start to end.
+    ranges: BTreeMap<u64, u64>,
+    /// Ranges in the order of the last arrivals, the latest first.
+    recent: ArrayVec<(u64, u64), BLOCKS>,
+    /// Received twice; told once.
+    duplicate: Option<(u64, u64)>,
+    /// Offset of the peer's FIN.
+    fin: Option<u64>,
+    finished: bool,
+}
+
+impl ReceiveQueue {
+    /// `next` is the first offset expected.
+    pub(crate) fn new(next: u64) -> Self {
+        Self {
+            ready: VecDeque::new(),
+            ready_bytes: 0,
+            next,
+            early: BTreeMap::new(),
+            early_charge: 0,
+            ranges: BTreeMap::new(),
+            recent: ArrayVec::new(),
+            duplicate: None,
+            fin: None,
+            finished: false,
+        }
+    }
+
+    /// RCV.NXT.
+    pub(crate) fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// Bytes ready in order.
+    pub(crate) fn ready_bytes(&self) -> u64 {
+        self.ready_bytes
+    }
+
+    /// Bytes that are kept, ready or not.
+    pub(crate) fn held_bytes(&self) -> u64 {
+        self.ready_bytes + self.early_charge - self.early.len() as u64 * OVERHEAD_BYTES
+    }
+
+    /// How far what has come reaches beyond what is expected next.
+    pub(crate) fn beyond_bytes(&self) -> u64 {
+        let last = self.ranges.last_key_value();
+        last.map_or(0, |(_, &right)| right - self.next)
+    }
+
+    /// Whether there is data beyond a hole.
+    pub(crate) fn has_hole(&self) -> bool {
+        !self.ranges.is_empty()
+    }
+
+    /// Notes where the data ends, and gives whether all of it has come. A second FIN elsewhere
+    /// is ignored.
+    pub(crate) fn end_at(&mut self, offset: u64) -> bool {
+        let end = *self.fin.get_or_insert(offset);
+        if !self.finished && self.next == end {
+            self.finished = true;
+            self.next += 1;
+            return true;
+        }
+        false
+    }
+
+    /// The FIN came earlier, and what was missing before it has come now.
+    pub(crate) fn reaches_end(&mut self) -> bool {
+        self.fin.is_some_and(|end| self.end_at(end))
+    }
+
+    /// Takes payload; what is beyond a hole may use up to `room_bytes`.
+    pub(crate) fn insert(&mut self, start: u64, mut payload: Bytes, room_bytes: u64) -> Arrival {
+        let mut start = start;
+        let end = start + payload.len() as u64;
+        if self.finished || end <= self.next {
+            self.duplicate = Some((start, end));
+            return Arrival::Duplicate;
+        }
+        if start < self.next {
+            self.duplicate = Some((start, self.next));
+            payload = payload.split_off((self.next - start) as usize);
+            start = self.next;
+        }
+        if start > self.next {
+            return self.insert_early(start, end, payload, room_bytes);
+        }
+        self.push(payload);
+        self.next = end;
+        let filled = self.has_hole();
+        if filled {
+            self.drain_early();
+        }
+        Arrival::InOrder { filled }
+    }
+
+    fn push(&mut self, payload: Bytes) {
+        self.ready_bytes += payload.len() as u64;
+        if self.ready.len() >= UNREAD_SEGMENTS
+            && payload.len() < SMALL_BYTES
+            && let Some(last) = self.ready.back_mut()
+            && last.len() < SMALL_BYTES
+        {
+            let mut joined = BytesMut::with_capacity(last.len() + payload.len());
+            joined.extend_from_slice(last);
+            joined.extend_from_slice(&payload);
+            *last = joined.freeze();
+            return;
+        }
+        self.ready.push_back(payload);
+    }
+
+    fn drain_early(&mut self) {
+        while let Some(entry) = self.early.first_entry() {
+            let start = *entry.key();
+            if start > self.next {
+                break;
+            }
+            let mut payload = entry.remove();
+            self.early_charge -= payload.len() as u64 + OVERHEAD_BYTES;
+            let end = start + payload.len() as u64;
+            if end > self.next {
+                self.push(payload.split_off((self.next - start) as usize));
+                self.next = end;
+            }
+        }
+        while let Some(entry) = self.ranges.first_entry() {
+            if *entry.key() > self.next {
+                break;
+            }
+            entry.remove();
+        }
+        self.recent.retain(|block| block.1 > self.next);
+    }
+
+    fn insert_early(&mut self, start: u64, end: u64, payload: Bytes, room_bytes: u64) -> Arrival {
+        let covering = self.ranges.range(..=start).next_back();
+        if let Some((&left, &right)) = covering
+            && right >= end
+        {
+            self.duplicate = Some((start, end));
+            self.remember((left, right));
+            return Arrival::Duplicate;
+        }
+        if self.early_charge + payload.len() as u64 + OVERHEAD_BYTES > room_bytes {
+            return Arrival::Dropped;
+        }
+        self.fill_gaps(start, end, &payload);
+        let merged = self.merge(start, end);
+        self.remember(merged);
+        Arrival::Early
+    }
+
+    /// Keeps those parts of the payload that are new.
+    fn fill_gaps(&mut self, start: u64, end: u64, payload: &Bytes) {
+        let mut from = start;
+        if let Some((&left, piece)) = self.early.range(..=start).next_back() {
+            from = from.max(left + piece.len() as u64);
+        }
+        while from < end {
+            let next = self.early.range(from..end).next();
+            let (gap_end, resume) = match next {
+                Some((&left, piece)) => (left, left + piece.len() as u64),
+                None => (end, end),
+            };
+            if from < gap_end {
+                let piece = payload.slice((from - start) as usize..(gap_end - start) as usize);
+                self.early_charge += piece.len() as u64 + OVERHEAD_BYTES;
+                self.early.insert(from, piece);
+            }
+            from = resume;
+        }
+    }
+
+    /// Joins a range with those that it touches.
+    fn merge(&mut self, start: u64, end: u64) -> (u64, u64) {
+        let mut merged = (start, end);
+        if let Some((&left, &right)) = self.ranges.range(..=start).next_back()
+            && right >= start
+        {
+            merged = (left, right.max(end));
+        }
+        while let Some((&left, &right)) = self.ranges.range(merged.0 + 1..=merged.1).next() {
+            merged.1 = merged.1.max(right);
+            self.ranges.remove(&left);
+        }
+        self.ranges.insert(merged.0, merged.1);
+        merged
+    }
+
+    /// Puts a range in front of the blocks to tell (RFC 2018, section 4).
+    fn remember(&mut self, range: (u64, u64)) {
+        self.recent
+            .retain(|block| block.0 < range.0 || block.1 > range.1);
+        self.recent.truncate(BLOCKS - 1);
+        self.recent.insert(0, range);
+    }
+
+    /// Notes that something that lies before RCV.NXT came again.
+    pub(crate) fn note_duplicate(&mut self, start: u64, end: u64) {
+        self.duplicate = Some((start, end));
+    }
+
+    /// Whether there is a D-SACK to tell.
+    pub(crate) fn has_duplicate(&self) -> bool {
+        self.duplicate.is_some()
+    }
+
+    /// Blocks for an acknowledgement with room for `count`: a D-SACK first, told once (RFC 2883,
+    /// section 4), then the ranges.
+    pub(crate) fn blocks(&mut self, count: usize) -> impl Iterator<Item = (u64, u64)> {
+        let duplicate = if count > 0 {
+            self.duplicate.take()
+        } else {
+            None
+        };
+        duplicate
+            .into_iter()
+            .chain(self.recent.iter().copied())
+            .take(count)
+    }
+
+    /// Takes up to `max_bytes` of what is ready, with their offset.
+    pub(crate) fn take(&mut self, max_bytes: usize) -> Option<(u64, Bytes)> {
+        let unread = self.next - u64::from(self.finished) - self.ready_bytes;
+        let front = self.ready.front_mut()?;
+        if max_bytes == 0 {
+            return None;
+        }
+        let payload = if front.len() <= max_bytes {
+            self.ready.pop_front()?
+        } else {
+            front.split_to(max_bytes)
+        };
+        self.ready_bytes -= payload.len() as u64;
+        Some((unread, payload))
+    }
+
+    /// Forgets what is beyond a hole, and gives the memory back.
+    pub(crate) fn drop_early(&mut self) {
+        self.early.clear();
+        self.early_charge = 0;
+        self.ranges.clear();
+        self.recent.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+    use proptest::prelude::*;
+
+    fn bytes(range: core::ops::Range<u64>) -> Bytes {
+        range.map(|offset| offset as u8).collect()
+    }
+
+    fn insert(queue: &mut ReceiveQueue, range: core::ops::Range<u64>) -> Arrival {
+        queue.insert(range.start, bytes(range), u64::MAX)
+    }
+
+    #[test]
+    fn a_hole_is_told_and_filled() {
+        let mut queue = ReceiveQueue::new(1);
+        assert_eq!(insert(&mut queue, 11..21), Arrival::Early);
+        assert_eq!(queue.blocks(4).collect::<Vec<_>>(), [(11, 21)]);
+        assert_eq!(insert(&mut queue, 1..11), Arrival::InOrder { filled: true });
+        assert_eq!(queue.next(), 21);
+        assert!(!queue.has_hole());
+        assert_eq!(queue.take(100), Some((1, bytes(1..11))));
+        assert_eq!(queue.take(4), Some((11, bytes(11..15))));
+        assert_eq!(queue.take(100), Some((15, bytes(15..21))));
+    }
+
+    #[test]
+    fn the_block_of_the_latest_arrival_comes_first() {
+        let mut queue = ReceiveQueue::new(1);
+        for start in [10, 20, 30, 40, 50] {
+            insert(&mut queue, start..start + 5);
+        }
+        insert(&mut queue, 35..40);
+        let blocks: Vec<_> = queue.blocks(4).collect();
+        assert_eq!(blocks, [(30, 45), (50, 55), (20, 25)]);
+    }
+
+    #[test]
+    fn a_duplicate_is_told_once_before_the_ranges() {
+        let mut queue = ReceiveQueue::new(1);
+        insert(&mut queue, 1..11);
+        insert(&mut queue, 21..31);
+        assert_eq!(insert(&mut queue, 1..11), Arrival::Duplicate);
+        assert_eq!(queue.blocks(3).collect::<Vec<_>>(), [(1, 11), (21, 31)]);
+        assert_eq!(queue.blocks(3).collect::<Vec<_>>(), [(21, 31)]);
+        assert_eq!(insert(&mut queue, 22..25), Arrival::Duplicate);
+        assert_eq!(queue.blocks(3).collect::<Vec<_>>(), [(22, 25), (21, 31)]);
+    }
+
+    #[test]
+    fn many_small_segments_beyond_a_hole_run_out_of_room() {
+        let mut queue = ReceiveQueue::new(1);
+        let kept = (0..1000)
+            .filter(|n| {
+                let start = 10 + 2 * n;
+                queue.insert(start, bytes(start..start + 1), 10_000) == Arrival::Early
+            })
+            .count();
+        assert_eq!(kept, 38);
+    }
+
+    #[test]
+    fn the_end_is_reached_when_the_data_before_it_has_come() {
+        let mut queue = ReceiveQueue::new(1);
+        assert!(!queue.end_at(11));
+        insert(&mut queue, 1..11);
+        assert!(queue.reaches_end());
+        assert!(!queue.reaches_end());
+        assert_eq!(queue.next(), 12);
+        assert_eq!(queue.take(100), Some((1, bytes(1..11))));
+    }
+
+    proptest! {
+        #[test]
+        fn any_cover_of_the_data_gives_it_once_and_in_order(
+            pieces in proptest::collection::vec((0_u64..200, 1_u64..40), 1..100),
+        ) {
+            let mut queue = ReceiveQueue::new(1);
+            let mut received = Vec::new();
+            for (start, len) in pieces {
+                insert(&mut queue, 1 + start..1 + start + len);
+                while let Some((offset, data)) = queue.take(7) {
+                    prop_assert_eq!(offset, 1 + received.len() as u64);
+                    received.extend_from_slice(&data);
+                }
+                let early: Vec<_> = queue.ranges.iter().collect();
+                prop_assert!(early.iter().all(|range| *range.0 > queue.next));
+                prop_assert!(early.windows(2).all(|pair| pair[0].1 < pair[1].0));
+            }
+            prop_assert_eq!(&received[..], &bytes(1..1 + received.len() as u64)[..]);
+            prop_assert_eq!(queue.next(), 1 + received.len() as u64);
+        }
+    }
+}

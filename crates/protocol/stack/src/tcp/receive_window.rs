@@ -1,0 +1,334 @@
+//! The window that this end offers, and how it grows with the buffer behind it.
+//!
+//! Source: `tcp_grow_window`, `tcp_rcv_space_adjust` and `__tcp_select_window` in Linux 6.18,
+//! net/ipv4.
+
+use super::config::BufferLimits;
+use super::receive_buffer::{PayloadShare, ReceiveBuffer};
+use crate::Nanos;
+
+/// Bytes of a segment that timestamps take from its payload.
+const TIMESTAMPS_BYTES: u64 = 12;
+
+/// Segments are taken for full ones from this payload on (RFC 9293, section 3.7.1).
+const LEAST_FULL_BYTES: u64 = 536;
+
+/// Window that the owner of all subflows of a connection offers on one of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SharedWindow {
+    /// Room that there is.
+    pub free_bytes: u64,
+    /// The rest of the window that was offered before, on whatever subflow.
+    pub promised_bytes: u64,
+}
+
+/// The offered window.
+#[derive(Clone, Debug)]
+pub(crate) struct ReceiveWindow {
+    /// Most that is offered now; follows the buffer with the data that comes.
+    limit_bytes: u64,
+    buffer: ReceiveBuffer,
+    /// Payload of the full segments that come.
+    segment_bytes: u64,
+    /// Window scale of what is advertised; none where the peer does not scale.
+    shift: Option<u8>,
+    mss: u64,
+    /// Largest right edge ever advertised.
+    right: u64,
+    /// Last window advertised, and its right edge.
+    advertised_bytes: u64,
+    told_right: u64,
+    rtt_ns: Nanos,
+    /// Last timestamp echoed.
+    echo: Option<u32>,
+}
+
+impl ReceiveWindow {
+    pub(crate) fn new(buffer: BufferLimits, mss: u32) -> Self {
+        let mss = u64::from(mss.max(1));
+        let payload = mss.saturating_sub(TIMESTAMPS_BYTES).max(1);
+        let scaled = buffer.max_bytes.max(65_535);
+        let buffer = ReceiveBuffer::new(buffer, payload);
+        let initial = buffer.window_bytes().clamp(1, 65_535);
+        let initial = if initial > mss {
+            initial - initial % mss
+        } else {
+            initial
+        };
+        Self {
+            limit_bytes: initial,
+            buffer,
+            segment_bytes: LEAST_FULL_BYTES.min(payload),
+            shift: Some((scaled.ilog2().saturating_sub(15)).min(14) as u8),
+            mss,
+            right: 0,
+            advertised_bytes: initial,
+            told_right: 0,
+            rtt_ns: 0,
+            echo: None,
+        }
+    }
+
+    /// Window scale for the SYN or SYN/ACK, 0 too: without the option the peer would not scale
+    /// either (RFC 7323, section 2.2).
+    pub(crate) fn shift(&self) -> Option<u8> {
+        self.shift
+    }
+
+    /// Does not scale windows, as the peer does not.
+    pub(crate) fn disable_scaling(&mut self) {
+        self.shift = None;
+    }
+
+    /// Bytes that one in the window field means.
+    fn unit_bytes(&self) -> u64 {
+        1 << self.shift.unwrap_or(0)
+    }
+
+    /// Largest right edge ever advertised: the peer may send up to it.
+    pub(crate) fn right(&self) -> u64 {
+        self.right
+    }
+
+    /// Bytes that the application reads in a round trip.
+    pub(crate) fn space_bytes(&self) -> u64 {
+        self.buffer.space_bytes()
+    }
+
+    /// Room for segments beyond a hole.
+    pub(crate) fn early_room_bytes(&self) -> u64 {
+        self.buffer.memory_bytes().max(131_070)
+    }
+
+    /// Part of the buffer's memory that is payload.
+    pub(crate) fn share(&self) -> PayloadShare {
+        self.buffer.share()
+    }
+
+    /// The window that may be offered while the buffer holds `held_bytes`.
+    fn free_bytes(&self, held_bytes: u64) -> u64 {
+        let window = self.buffer.window_bytes();
+        let free = usable_bytes(window.saturating_sub(held_bytes), window, self.mss);
+        free.min(self.limit_bytes)
+    }
+
+    /// The window of a SYN, which is not scaled.
+    pub(crate) fn syn_window(&mut self, next: u64) -> u16 {
+        let window = self.limit_bytes.min(65_535);
+        self.told_right = next + window;
+        self.right = self.right.max(self.told_right);
+        self.advertised_bytes = window;
+        window as u16
+    }
+
+    /// The window field of a segment that acknowledges `next`. The right edge moves in steps of a
+    /// segment or half the window, and never back (RFC 9293, section 3.8.6.2.2).
+    pub(crate) fn advertise(&mut self, next: u64, held_bytes: u64) -> u16 {
+        let free = self.free_bytes(held_bytes);
+        let kept = self.right.saturating_sub(next);
+        let step = self.mss.min(self.limit_bytes / 2);
+        let window = if free >= kept + step { free } else { kept };
+        self.set(next, window.div_ceil(self.unit_bytes()))
+    }
+
+    /// The same where the owner says what to offer, which may also be less than before.
+    pub(crate) fn advertise_shared(&mut self, next: u64, shared: SharedWindow) -> u16 {
+        let free = shared.free_bytes.min(self.limit_bytes);
+        let unit = self.unit_bytes();
+        let units = if free > shared.promised_bytes {
+            free.div_ceil(unit)
+        } else {
+            shared.promised_bytes / unit
+        };
+        self.set(next, units)
+    }
+
+    fn set(&mut self, next: u64, units: u64) -> u16 {
+        let units = units.min(u64::from(u16::MAX));
+        self.advertised_bytes = units * self.unit_bytes();
+        self.told_right = next + self.advertised_bytes;
+        self.right = self.right.max(self.told_right);
+        units as u16
+    }
+
+    /// Takes the window that the owner has promised on another subflow.
+    pub(crate) fn promise(&mut self, next: u64, bytes: u64) {
+        let largest = u64::from(u16::MAX) * self.unit_bytes();
+        self.right = self.right.max(next + bytes.min(largest));
+    }
+
+    /// Last window advertised.
+    pub(crate) fn advertised_bytes(&self) -> u64 {
+        self.advertised_bytes
+    }
+
+    /// Reading has made so much room that the peer should know: the window is at least twice
+    /// what is left of the one advertised.
+    pub(crate) fn should_update(&self, next: u64, held_bytes: u64) -> bool {
+        self.is_much(next, self.free_bytes(held_bytes))
+    }
+
+    /// The same where the owner has so much room.
+    pub(crate) fn should_update_shared(&self, next: u64, free_bytes: u64) -> bool {
+        self.is_much(next, free_bytes.min(self.limit_bytes))
+    }
+
+    fn is_much(&self, next: u64, free: u64) -> bool {
+        let left = self.told_right.saturating_sub(next);
+        let window = self.buffer.window_bytes();
+        2 * left <= window && free >= (2 * left).max(self.mss.min(self.limit_bytes / 2))
+    }
+
+    /// Data came in a segment, and the buffer holds so much with it: the offer moves towards what
+    /// is left, where the segment has at least a few hundred bytes.
+    pub(crate) fn on_data(&mut self, bytes: u64, held_bytes: u64) {
+        if bytes >= self.segment_bytes && (bytes != self.segment_bytes || self.is_new()) {
+            self.segment_bytes = bytes;
+            self.buffer.set_share(PayloadShare::of_segments(bytes));
+        }
+        let room = self.buffer.window_bytes().saturating_sub(held_bytes);
+        if bytes >= 128 {
+            let step = 2 * self.mss.max(bytes);
+            let room = room.saturating_sub(self.limit_bytes);
+            self.limit_bytes += step.min(room);
+        }
+    }
+
+    /// Whether no full segment has come yet.
+    fn is_new(&self) -> bool {
+        self.buffer.share() == PayloadShare::UNKNOWN
+    }
+
+    /// Notes data beyond a hole, up to so far from what is expected next.
+    pub(crate) fn on_early(&mut self, beyond_bytes: u64) {
+        self.buffer.grow(self.buffer.space_bytes(), beyond_bytes);
+    }
+
+    /// Follows the owner's buffer, which grew by the bytes that its application read in a round
+    /// trip.
+    pub(crate) fn follow(&mut self, read_bytes: u64) {
+        self.buffer.grow(read_bytes, 0);
+    }
+
+    /// A round trip as the timestamps of received data tell it; smoothed as SRTT is. Only the
+    /// first segment that echoes a timestamp counts.
+    pub(crate) fn sample_rtt(&mut self, rtt_ns: Nanos, echo: u32) {
+        if self.echo == Some(echo) {
+            return;
+        }
+        self.echo = Some(echo);
+        self.rtt_ns = if self.rtt_ns == 0 {
+            rtt_ns
+        } else {
+            self.rtt_ns - self.rtt_ns / 8 + rtt_ns / 8
+        };
+    }
+
+    /// The round trip as a receiver sees it; 0 before the first sample.
+    pub(crate) fn rtt_ns(&self) -> Nanos {
+        self.rtt_ns
+    }
+
+    /// Sets the round trip of the handshake.
+    pub(crate) fn set_rtt(&mut self, rtt_ns: Nanos) {
+        self.rtt_ns = rtt_ns;
+    }
+
+    /// The application read, and left `ready_bytes`: once a round trip the buffer follows.
+    pub(crate) fn on_read(&mut self, now: Nanos, bytes: u64, ready_bytes: u64, beyond_bytes: u64) {
+        let Some(read) = self.buffer.on_read(now, bytes, self.rtt_ns) else {
+            return;
+        };
+        let read = read.saturating_sub(ready_bytes);
+        if read > self.buffer.space_bytes() {
+            self.buffer.grow(read, beyond_bytes);
+        }
+    }
+}
+
+/// What is worth offering of `free` bytes, where the buffer has room for a window: little of it, or
+/// less than a segment, would make the peer send small ones.
+pub(crate) fn usable_bytes(free: u64, window: u64, mss: u64) -> u64 {
+    if free < window / 16 || free < mss.min(window / 2) {
+        0
+    } else {
+        free
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn window() -> ReceiveWindow {
+        ReceiveWindow::new(BufferLimits::RECEIVE, 1460)
+    }
+
+    #[test]
+    fn linux_s_buffer_has_its_first_window_and_scale() {
+        let mut window = window();
+        assert_eq!(window.shift(), Some(7));
+        assert_eq!(window.syn_window(1), 64_240);
+        assert_eq!(window.right(), 64_241);
+    }
+
+    #[test]
+    fn the_right_edge_never_moves_back_and_forward_by_segments() {
+        let mut window = window();
+        window.syn_window(1);
+        let right = window.right();
+        window.advertise(30_001, 30_000);
+        assert!(window.right().abs_diff(right) < 128);
+        let right = window.right();
+        window.advertise(30_001, 30_000);
+        assert!(window.right() - right < 128);
+        window.advertise(30_001, 20_000);
+        assert_eq!(window.right(), 30_001 + 45_568);
+    }
+
+    #[test]
+    fn the_offer_follows_the_buffer_with_the_data_that_comes() {
+        let mut window = window();
+        window.set_rtt(10);
+        window.on_data(1448, 1448);
+        // 81 920 of 131 072 bytes are payload.
+        assert_eq!(window.limit_bytes, 64_240 + 2920);
+        for _ in 0..10 {
+            window.on_data(1448, 1448);
+        }
+        assert_eq!(window.limit_bytes, 81_920 - 1448);
+        window.on_read(10, 30_408, 0, 0);
+        window.on_data(1448, 1448);
+        assert_eq!(window.limit_bytes, 81_920 - 1448 + 2920);
+        window.on_read(20, 100_000_000, 0, 0);
+        assert_eq!(window.buffer.memory_bytes(), 6_291_456);
+    }
+
+    /// Else the peer would wait for ever where other subflows have filled a window of which this
+    /// one has seen little.
+    #[test]
+    fn the_last_window_counts_not_the_largest_where_room_is_told() {
+        let mut window = window();
+        let shared = |promised_bytes| SharedWindow {
+            free_bytes: 0,
+            promised_bytes,
+        };
+        window.advertise_shared(1, shared(60_000));
+        assert!(!window.should_update_shared(1, 60_000));
+        window.advertise_shared(1, shared(0));
+        assert!(window.should_update_shared(1, 60_000));
+    }
+
+    #[test]
+    fn what_a_shared_window_promised_is_kept() {
+        let mut window = window();
+        window.syn_window(1);
+        let shared = |free_bytes, promised_bytes| SharedWindow {
+            free_bytes,
+            promised_bytes,
+        };
+        assert_eq!(window.advertise_shared(1, shared(10_000, 200_000)), 1562);
+        assert_eq!(window.advertise_shared(1, shared(200_000, 10_000)), 502);
+        assert_eq!(window.advertised_bytes(), 64_256);
+    }
+}

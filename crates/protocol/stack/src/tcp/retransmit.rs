@@ -1,0 +1,66 @@
+//! Retransmissions.
+
+use super::Tcp;
+use super::outgoing_segment::OutgoingSegment;
+use super::recovery::Phase;
+use super::scoreboard::Status;
+use super::timers::Timer;
+use crate::Nanos;
+
+impl Tcp {
+    /// The first lost segment, where the congestion window has room for it.
+    pub(super) fn next_retransmission(&mut self, now: Nanos) -> Option<OutgoingSegment> {
+        let number = self.scoreboard.first_lost()?;
+        if self.recovery.sends_new_first() {
+            return None;
+        }
+        let bytes = self.scoreboard.get(number)?.bytes();
+        let flight = self.scoreboard.in_flight_bytes();
+        if flight > 0 && flight + bytes > self.window.bytes {
+            return None;
+        }
+        match self.recovery.phase {
+            Phase::Loss { .. } => self.counters.slow_start_retransmissions += 1,
+            _ => self.counters.fast_retransmissions += 1,
+        }
+        self.resend(now, number)
+    }
+
+    /// A tail loss probe: new data, else the last segment again (RFC 8985, section 7.3).
+    pub(super) fn next_loss_probe(&mut self, now: Nanos) -> Option<OutgoingSegment> {
+        if let Some(segment) = self.new_segment(now, true) {
+            self.on_loss_probe_sent(now, false);
+            return Some(segment);
+        }
+        self.due.loss_probe = false;
+        let number = self.scoreboard.last()?;
+        if self.scoreboard.get(number)?.status != Status::InFlight {
+            return None;
+        }
+        let segment = self.resend(now, number);
+        self.on_loss_probe_sent(now, true);
+        segment
+    }
+
+    fn resend(&mut self, now: Nanos, number: u64) -> Option<OutgoingSegment> {
+        let stamp = self.rate.stamp(now, false);
+        self.scoreboard.retransmit(number, now, stamp);
+        let record = self.scoreboard.get(number)?;
+        let bytes = record.payload.len() as u64;
+        let payload = record.payload.clone();
+        let segment =
+            OutgoingSegment::data(record.start, payload, record.mapping, record.fin, false);
+        self.counters.retransmitted += 1;
+        self.volume.count_retransmitted(bytes);
+        let timestamp = self.timestamps.as_ref().map(|state| state.value(now));
+        self.recovery.on_retransmitted(timestamp);
+        self.recovery.on_sent(bytes);
+        self.pace(now, bytes);
+        let first = self.scoreboard.first() == Some(number);
+        if first || self.timers.get(Timer::Retransmission).is_none() {
+            self.timers
+                .set(Timer::Retransmission, now + self.rtt.rto_ns());
+        }
+        Some(segment)
+    }
+}

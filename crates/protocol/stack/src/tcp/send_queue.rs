@@ -1,0 +1,137 @@
+//! Data that was handed over and not sent.
+
+use alloc::collections::VecDeque;
+
+use bytes::{Bytes, BytesMut};
+
+use super::extension::DataMapping;
+
+/// Data in the order in which it was handed over.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SendQueue {
+    chunks: VecDeque<Chunk>,
+    bytes: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Chunk {
+    payload: Bytes,
+    mapping: Option<DataMapping>,
+}
+
+impl SendQueue {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.bytes == 0
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    pub(crate) fn push(&mut self, payload: Bytes, mapping: Option<DataMapping>) {
+        if payload.is_empty() {
+            return;
+        }
+        self.bytes += payload.len() as u64;
+        self.chunks.push_back(Chunk { payload, mapping });
+    }
+
+    /// Length of the next segment: a mapped chunk as it is, others cut or joined to `segment`.
+    pub(crate) fn next_bytes(&self, segment: u64) -> u64 {
+        match self.chunks.front() {
+            Some(chunk) if chunk.mapping.is_some() => chunk.payload.len() as u64,
+            _ => self.bytes.min(segment),
+        }
+    }
+
+    /// The next segment is a mapped chunk.
+    pub(crate) fn next_is_mapped(&self) -> bool {
+        self.chunks
+            .front()
+            .is_some_and(|chunk| chunk.mapping.is_some())
+    }
+
+    /// Takes the next segment, of at most `bytes` where it is not mapped.
+    pub(crate) fn take(&mut self, bytes: usize) -> (Bytes, Option<DataMapping>) {
+        let Some(front) = self.chunks.front_mut() else {
+            return (Bytes::new(), None);
+        };
+        if front.mapping.is_some() || front.payload.len() <= bytes {
+            let only = front.mapping.is_some()
+                || front.payload.len() == bytes
+                || self.bytes == front.payload.len() as u64;
+            if only && let Some(chunk) = self.chunks.pop_front() {
+                self.bytes -= chunk.payload.len() as u64;
+                return (chunk.payload, chunk.mapping);
+            }
+            return (self.join(bytes), None);
+        }
+        self.bytes -= bytes as u64;
+        (front.payload.split_to(bytes), None)
+    }
+
+    /// Copies a segment together from several chunks that are not mapped.
+    fn join(&mut self, bytes: usize) -> Bytes {
+        let mut joined = BytesMut::with_capacity(bytes);
+        while let Some(front) = self.chunks.front_mut() {
+            let wanted = bytes - joined.len();
+            if wanted == 0 || front.mapping.is_some() {
+                break;
+            }
+            if front.payload.len() > wanted {
+                joined.extend_from_slice(&front.payload.split_to(wanted));
+            } else {
+                joined.extend_from_slice(&front.payload);
+                self.chunks.pop_front();
+            }
+        }
+        self.bytes -= joined.len() as u64;
+        joined.freeze()
+    }
+
+    /// Data that was handed over, with mappings.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&Bytes, Option<DataMapping>)> {
+        self.chunks
+            .iter()
+            .map(|chunk| (&chunk.payload, chunk.mapping))
+    }
+
+    pub(crate) fn clear(&mut self) {
+        *self = Self::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_cut_and_joined_to_segments() {
+        let mut queue = SendQueue::default();
+        queue.push(Bytes::from_static(b"abcde"), None);
+        queue.push(Bytes::from_static(b"fg"), None);
+        queue.push(Bytes::from_static(b"h"), None);
+        assert_eq!(queue.next_bytes(3), 3);
+        assert_eq!(queue.take(3).0, "abc");
+        assert_eq!(queue.take(3).0, "def");
+        assert_eq!(queue.bytes(), 2);
+        assert_eq!(queue.next_bytes(3), 2);
+        assert_eq!(queue.take(3).0, "gh");
+        assert!(queue.is_empty());
+    }
+
+    #[test]
+    fn a_mapped_chunk_keeps_its_bounds() {
+        let mapping = Some(DataMapping {
+            data_sequence: 7,
+            data_fin: false,
+            checksum: None,
+        });
+        let mut queue = SendQueue::default();
+        queue.push(Bytes::from_static(b"abcde"), mapping);
+        queue.push(Bytes::from_static(b"fg"), mapping);
+        assert_eq!(queue.next_bytes(3), 5);
+        assert_eq!(queue.take(3), (Bytes::from_static(b"abcde"), mapping));
+        assert_eq!(queue.take(3), (Bytes::from_static(b"fg"), mapping));
+    }
+}

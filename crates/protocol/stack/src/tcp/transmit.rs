@@ -1,0 +1,217 @@
+//! The next segment to leave: retransmissions, new data, FIN, acknowledgements, in this order.
+
+use bytes::Bytes;
+
+use super::Tcp;
+use super::extension::Carrier;
+use super::outgoing_segment::OutgoingSegment;
+use super::state::State;
+use super::timers::Timer;
+use crate::Nanos;
+
+impl Tcp {
+    /// The segment that leaves now; to be called until there is none. It counts as sent: it is to
+    /// be [written](Tcp::write) at once.
+    pub(crate) fn next_segment(&mut self, now: Nanos) -> Option<OutgoingSegment> {
+        if self.due.reset {
+            return Some(self.reset_segment());
+        }
+        match self.state {
+            State::Closed => None,
+            State::SynSent | State::SynReceived => self.next_syn(),
+            _ => self.next_synchronised(now),
+        }
+    }
+
+    fn next_synchronised(&mut self, now: Nanos) -> Option<OutgoingSegment> {
+        if self.due.handshake_ack {
+            return Some(self.bare_segment(self.snd.next(), Carrier::HandshakeAck));
+        }
+        if !self.scoreboard.is_empty() || !self.queue.is_empty() || self.fin_is_due() {
+            let segment = self.next_data(now);
+            if segment.is_some() {
+                return segment;
+            }
+        }
+        if core::mem::take(&mut self.due.probe) {
+            return Some(self.bare_segment(self.snd.una() - 1, Carrier::Ack));
+        }
+        if self.due.ack {
+            return Some(self.bare_segment(self.snd.next(), Carrier::Ack));
+        }
+        None
+    }
+
+    /// A segment without payload.
+    fn bare_segment(&mut self, offset: u64, carrier: Carrier) -> OutgoingSegment {
+        self.counters.segments_out += 1;
+        OutgoingSegment::bare(offset, carrier)
+    }
+
+    fn next_data(&mut self, now: Nanos) -> Option<OutgoingSegment> {
+        if self.due.loss_probe {
+            return self.next_loss_probe(now);
+        }
+        if let Some(until) = self.paced_until(now) {
+            self.timers.set(Timer::Pacing, until);
+            return None;
+        }
+        if self.scoreboard.has_lost() {
+            let segment = self.next_retransmission(now);
+            if segment.is_some() {
+                return segment;
+            }
+        }
+        let segment = self.new_segment(now, false);
+        if segment.is_none() {
+            if self.queue.is_empty() {
+                let flight = self.scoreboard.in_flight_bytes();
+                if flight < self.window.bytes {
+                    self.rate.limit_by_application(flight);
+                }
+            }
+            self.watch_closed_window(now);
+        }
+        segment
+    }
+
+    fn paced_until(&self, now: Nanos) -> Option<Nanos> {
+        self.config
+            .pacing
+            .then(|| self.pacer.blocked_until(now))
+            .flatten()
+    }
+
+    /// New data, or a FIN, where windows and Nagle's algorithm let it go. A probe needs no room
+    /// in the congestion window.
+    pub(super) fn new_segment(&mut self, now: Nanos, probe: bool) -> Option<OutgoingSegment> {
+        if !matches!(self.state, State::Established | State::CloseWait) {
+            return None;
+        }
+        if self.queue.is_empty() {
+            if !self.fin_is_due() {
+                return None;
+            }
+            return Some(self.send_new(now, Bytes::new(), None, true));
+        }
+        let bytes = self.next_new_bytes(probe)?;
+        self.restart_after_idle(now);
+        let (payload, mapping) = self.queue.take(bytes as usize);
+        let fin = self.queue.is_empty() && self.shut;
+        Some(self.send_new(now, payload, mapping, fin))
+    }
+
+    /// Whether new data may go out.
+    pub(super) fn may_send_new(&self) -> bool {
+        !self.queue.is_empty() && self.peer_room_bytes() > 0
+    }
+
+    /// Room for new data in the peer's window. One that all subflows share is obeyed at the
+    /// level of data; it holds for each of them too, as a peer drops what lies beyond, and a path
+    /// that does not scale windows has a smaller one. There a subflow that waits for nothing may
+    /// send all the same: what it was handed is within the window of the data.
+    pub(super) fn peer_room_bytes(&self) -> u64 {
+        if self.window_shared && self.snd.next() == self.snd.una() {
+            return u64::MAX;
+        }
+        (self.snd.una() + self.peer_window.bytes()).saturating_sub(self.snd.next())
+    }
+
+    /// Length of the next new segment, where it may go now.
+    fn next_new_bytes(&self, probe: bool) -> Option<u64> {
+        let segment = u64::from(self.window.mss);
+        let wanted = self.queue.next_bytes(segment);
+        let flight = self.scoreboard.in_flight_bytes();
+        if !probe && flight > 0 && flight + wanted > self.window.bytes {
+            return None;
+        }
+        let bytes = self.fit_peer_window(wanted)?;
+        (bytes >= segment || self.small_may_go(bytes)).then_some(bytes)
+    }
+
+    /// Bytes of a segment that the peer's window takes; no silly parts of it (RFC 9293,
+    /// section 3.8.6.2.1).
+    fn fit_peer_window(&self, wanted: u64) -> Option<u64> {
+        let usable = self.peer_room_bytes();
+        if usable >= wanted {
+            return Some(wanted);
+        }
+        let large = 2 * usable >= self.peer_window.largest_bytes();
+        let worth = usable > 0 && (large || self.due.silly);
+        (worth && !self.queue.next_is_mapped()).then_some(usable)
+    }
+
+    /// Nagle's algorithm (RFC 9293, section 3.7.4) in Minshall's form: one segment that is not
+    /// full at a time.
+    fn small_may_go(&self, bytes: u64) -> bool {
+        let last = bytes == self.queue.bytes();
+        self.config.no_delay
+            || self.queue.next_is_mapped()
+            || !self.snd.awaits_small()
+            || (last && self.shut)
+    }
+
+    fn fin_is_due(&self) -> bool {
+        self.shut && !self.snd.is_fin_sent() && self.queue.is_empty()
+    }
+
+    fn send_new(
+        &mut self,
+        now: Nanos,
+        payload: Bytes,
+        mapping: Option<super::DataMapping>,
+        fin: bool,
+    ) -> OutgoingSegment {
+        let bytes = payload.len() as u64;
+        let segment_bytes = u64::from(self.window.mss);
+        let offset = self.snd.send(bytes, fin, segment_bytes);
+        let stamp = self.rate.stamp(now, self.scoreboard.is_empty());
+        self.scoreboard
+            .push(now, offset, payload.clone(), mapping, fin, stamp);
+        self.volume.count_sent(bytes);
+        self.counters.segments_out += 1;
+        if fin {
+            self.on_fin_sent();
+        }
+        if bytes > 0 {
+            self.counters.original_data += 1;
+            self.acks.on_data_sent(now, self.config.delayed_ack_ns);
+        }
+        self.recovery.on_sent(bytes);
+        self.on_new_data_sent(now);
+        self.pace(now, bytes);
+        self.timers.clear(Timer::Persist);
+        self.liveness.end_persist_backoff();
+        self.due.silly = false;
+        if self.timers.get(Timer::Retransmission).is_none() {
+            self.timers
+                .set(Timer::Retransmission, now + self.rtt.rto_ns());
+        }
+        self.schedule_loss_probe(now);
+        OutgoingSegment::data(offset, payload, mapping, fin, true)
+    }
+
+    /// Notes when the next segment may follow one of so many bytes.
+    pub(super) fn pace(&mut self, now: Nanos, bytes: u64) {
+        if self.config.pacing
+            && let Some(rate) = self.pacing_rate_bps()
+        {
+            let granularity = self.config.clock_granularity_ns;
+            self.pacer.on_sent(now, bytes, rate, granularity);
+        }
+    }
+
+    /// Lets the peer's window be probed in time, where nothing on its way could open it again.
+    fn watch_closed_window(&mut self, now: Nanos) {
+        let waiting = !self.queue.is_empty()
+            && self.scoreboard.is_empty()
+            && !self.window_shared
+            && self.next_new_bytes(true).is_none()
+            && self
+                .fit_peer_window(self.queue.next_bytes(u64::from(self.window.mss)))
+                .is_none();
+        if waiting && self.timers.get(Timer::Persist).is_none() {
+            self.timers.set(Timer::Persist, now + self.rtt.rto_ns());
+        }
+    }
+}

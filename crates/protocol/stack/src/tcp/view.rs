@@ -1,0 +1,112 @@
+//! The owner's view of a connection.
+
+use mptcplab_wire::Segment;
+
+use super::{FourTuple, State, Tcp, TcpCounters, pacing};
+use crate::Nanos;
+use crate::congestion::{PathView, Window};
+
+impl Tcp {
+    /// State.
+    pub(crate) fn state(&self) -> State {
+        self.state
+    }
+
+    /// Addresses and ports.
+    pub(crate) fn tuple(&self) -> FourTuple {
+        self.tuple
+    }
+
+    /// Counters.
+    pub(crate) fn counters(&self) -> &TcpCounters {
+        &self.counters
+    }
+
+    /// Whether the congestion control looks at the other paths: [`Tcp::receive`] should be given
+    /// them.
+    pub(crate) fn is_coupled(&self) -> bool {
+        self.control.is_coupled()
+    }
+
+    /// Window that the peer last offered.
+    pub(crate) fn send_window_bytes(&self) -> u64 {
+        self.peer_window.bytes()
+    }
+
+    /// Congestion window.
+    pub(crate) fn congestion_window(&self) -> Window {
+        self.window
+    }
+
+    /// Shrinks the congestion window to `bytes`, but not below one segment, and the threshold
+    /// with it: penalisation by a scheduler.
+    pub(crate) fn shrink_window(&mut self, bytes: u64) {
+        let bytes = bytes.max(u64::from(self.window.mss));
+        self.window.bytes = self.window.bytes.min(bytes);
+        self.window.slow_start_threshold_bytes = self
+            .window
+            .slow_start_threshold_bytes
+            .min(bytes.max(2 * u64::from(self.window.mss)));
+    }
+
+    /// SRTT; 0 before the first sample.
+    pub(crate) fn smoothed_rtt_ns(&self) -> Nanos {
+        self.rtt.smoothed_ns()
+    }
+
+    /// RTTVAR.
+    pub(crate) fn rtt_variation_ns(&self) -> Nanos {
+        self.rtt.variation_ns()
+    }
+
+    /// RTO.
+    pub(crate) fn rto_ns(&self) -> Nanos {
+        self.rtt.rto_ns()
+    }
+
+    /// Rate that pacing has, or would have; none before the first round trip.
+    pub(crate) fn pacing_rate_bps(&self) -> Option<u64> {
+        pacing::rate_bps(self.paced_bits(), self.rtt.smoothed_ns())
+    }
+
+    /// Bits that pacing sends, or would send, in a round trip.
+    pub(crate) fn paced_bits(&self) -> u64 {
+        pacing::paced_bits(&self.window)
+    }
+
+    /// SND.UNA.
+    pub(crate) fn acknowledged(&self) -> u64 {
+        self.snd.una()
+    }
+
+    /// Offset in the peer's stream of a segment that came from it.
+    pub(crate) fn offset_of(&self, segment: &Segment) -> u64 {
+        let near = self.receive_queue.next();
+        self.numbers_in.offset(segment.sequence, near).unwrap_or(0)
+    }
+
+    /// RCV.NXT.
+    pub(crate) fn received(&self) -> u64 {
+        self.receive_queue.next()
+    }
+
+    /// Whether consecutive retransmission timeouts have begun, and nothing was acknowledged since.
+    pub(crate) fn is_timed_out(&self) -> bool {
+        self.liveness.has_timed_out()
+    }
+
+    /// This path as coupled congestion control sees it.
+    pub(crate) fn path_view(&self) -> PathView {
+        PathView {
+            is_self: true,
+            window_bytes: self.window.bytes,
+            slow_start_threshold_bytes: self.window.slow_start_threshold_bytes,
+            mss: self.window.mss,
+            smoothed_rtt_ns: self.rtt.smoothed_ns(),
+            min_rtt_ns: self.rtt.minimum_ns().unwrap_or(0),
+            in_flight_bytes: self.scoreboard.in_flight_bytes(),
+            bytes_since_loss: self.loss_interval.since_bytes,
+            bytes_between_losses: self.loss_interval.between_bytes,
+        }
+    }
+}

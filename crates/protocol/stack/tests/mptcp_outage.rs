@@ -1,0 +1,168 @@
+//! Paths that fail or hold the others up.
+
+mod mptcp_world;
+
+use std::collections::BTreeMap;
+
+use mptcp_world::*;
+use mptcplab_stack::scheduler::SchedulerKind;
+use mptcplab_stack::{BufferLimits, EndpointFlags, Event, HostConfig, HostStack, LocalAddress};
+use mptcplab_wire::Segment;
+use mptcplab_wire::option::MptcpOption;
+
+fn all_addresses(world: &World) -> Vec<LocalAddress> {
+    world.addresses(CLIENT)
+}
+
+#[test]
+fn an_outage_passes_under_a_coarse_clock() {
+    let mut world = World::new(vec![Path::new(10 * MS, 10_000_000)], generous());
+    for host in [CLIENT, SERVER] {
+        let config = HostConfig {
+            clock_granularity_ns: MS,
+            mptcp: generous(),
+            ..HostConfig::default()
+        };
+        world.hosts[host] = HostStack::new(config, host as u64 + 1);
+        let addresses = world.addresses(host);
+        world.set_addresses(host, addresses);
+    }
+    let ids = world.establish(mptcp());
+    let data = pattern(2_000_000);
+    let begin = world.now;
+    let (mut received, _) = world.transfer(CLIENT, ids, &data, 700 * MS);
+    world.paths[0].dead = true;
+    let mut steps = 0;
+    while world.step(begin + 5 * SECOND) {
+        steps += 1;
+        assert!(steps < 10_000, "the world spins at {}", world.now);
+    }
+    world.paths[0].dead = false;
+    world.run_for(20 * SECOND);
+    let before = received.len();
+    received.extend(world.read(SERVER, ids[SERVER]));
+    assert!(received.len() > before && data.starts_with(&received));
+}
+
+#[test]
+fn a_new_subflow_takes_over_at_once_what_one_that_died_before_has() {
+    let paths = vec![Path::new(10 * MS, 20_000_000); 2];
+    let mut world = World::new(paths, generous());
+    world.keep_sent = false;
+    let both = all_addresses(&world);
+    world.set_addresses(CLIENT, vec![both[0]]);
+    let ids = world.establish(mptcp());
+    let data = pattern(10_000_000);
+    let (received, _) = world.transfer(CLIENT, ids, &data, SECOND);
+    world.paths[0].dead = true;
+    world.run_for(75 * SECOND);
+    world.read(SERVER, ids[SERVER]);
+    assert!(received.len() < data.len() / 2);
+    world.set_addresses(CLIENT, both);
+    world.run_for(200 * MS);
+    assert!(!world.read(SERVER, ids[SERVER]).is_empty());
+}
+
+#[test]
+fn a_backup_gets_nothing_as_long_as_another_subflow_is_left() {
+    let paths = [20, 40, 10].map(|delay| Path::new(delay * MS, 10_000_000));
+    let mut world = World::new(paths.to_vec(), generous());
+    let mut addresses = all_addresses(&world);
+    addresses[2].endpoint = Some(EndpointFlags {
+        backup: true,
+        ..SUBFLOW
+    });
+    world.set_addresses(CLIENT, addresses.clone());
+    let ids = world.establish(mptcp());
+    let on_backup = |world: &World| {
+        let sent = world.sent.iter();
+        let data = |path: usize, segment: &Segment| path == 2 && !segment.payload.is_empty();
+        sent.filter(|(_, _, path, segment)| data(*path, segment))
+            .count()
+    };
+    let data = pattern(3_000_000);
+    world.transfer(CLIENT, ids, &data, SECOND);
+    // What the second had on its way must be sent again, while the first is full.
+    addresses.remove(1);
+    world.set_addresses(CLIENT, addresses.clone());
+    world.transfer(CLIENT, ids, &data, SECOND);
+    assert!(
+        world
+            .info(CLIENT, ids[CLIENT])
+            .multipath
+            .unwrap()
+            .bytes_retransmitted
+            > 50_000
+    );
+    assert_eq!(on_backup(&world), 0);
+    addresses.remove(0);
+    world.set_addresses(CLIENT, addresses);
+    world.transfer(CLIENT, ids, &data, SECOND);
+    assert!(on_backup(&world) > 100);
+}
+
+#[test]
+fn an_address_that_returns_keeps_its_new_subflow() {
+    let mut world = World::new(vec![Path::new(10 * MS, 20_000_000)], generous());
+    let all = all_addresses(&world);
+    let ids = world.establish(mptcp());
+    world.write(CLIENT, ids[CLIENT], pattern(1000));
+    world.run_for(SECOND);
+    world.set_addresses(CLIENT, vec![]);
+    world.run_for(2 * SECOND);
+    world.set_addresses(CLIENT, all);
+    world.run_for(5 * SECOND);
+    assert_eq!(world.counter(SERVER, "MPTcpExtRmSubflow"), 0);
+    let closed = |event: &Event| matches!(event, Event::SubflowClosed { .. });
+    assert_eq!(world.count(CLIENT, closed), 1);
+    assert_eq!(world.subflows(CLIENT, ids[CLIENT]).len(), 1);
+}
+
+#[test]
+fn opportunistic_retransmission_sends_nothing_twice_on_one_path() {
+    let mut config = generous();
+    config.scheduler = SchedulerKind::LowestRtt;
+    config.opportunistic_retransmission = true;
+    let mut world = World::new(
+        vec![
+            Path::new(5 * MS, 20_000_000),
+            Path::new(200 * MS, 1_000_000),
+        ],
+        config,
+    );
+    world.paths[0].queue = 12;
+    let mut options = mptcp();
+    options.receive_buffer = BufferLimits {
+        initial_bytes: 131_072,
+        max_bytes: 131_072,
+    };
+    let ids = world.establish(options);
+    let data = pattern(8_000_000);
+    let (received, _) = world.transfer(CLIENT, ids, &data, 60 * SECOND);
+    assert!(received == data);
+    let mut copies = BTreeMap::<_, u32>::new();
+    for (_, from, path, segment) in &world.sent {
+        if *from != CLIENT || segment.payload.is_empty() {
+            continue;
+        }
+        for option in &segment.options.mptcp {
+            if let MptcpOption::Dss(dss) = option
+                && let Some(mapping) = dss.mapping
+            {
+                let number = format!("{:?}", mapping.data_sequence);
+                *copies.entry((*path, number)).or_default() += 1;
+            }
+        }
+    }
+    let lost: u64 = (0..2)
+        .map(|index| {
+            world.subflows(CLIENT, ids[CLIENT])[index]
+                .tcp
+                .retransmissions
+        })
+        .sum();
+    let again: u64 = copies.values().map(|copies| u64::from(copies - 1)).sum();
+    let info = world.info(CLIENT, ids[CLIENT]).multipath.unwrap();
+    assert!(info.bytes_retransmitted > 0);
+    assert_eq!(again, lost);
+}

@@ -1,0 +1,144 @@
+//! Data over one and several paths: it arrives once and in order, and uses what the paths have.
+
+mod mptcp_world;
+
+use mptcp_world::*;
+use mptcplab_stack::scheduler::SchedulerKind;
+use mptcplab_stack::{Event, HostConfig, HostStack, Limits, MptcpConfig};
+
+fn established(world: &World, host: usize) -> usize {
+    world.count(host, |event| {
+        matches!(event, Event::SubflowEstablished { .. })
+    })
+}
+
+#[test]
+fn one_subflow_carries_data_both_ways() {
+    let mut world = World::new(vec![Path::new(10 * MS, 0)], generous());
+    let ids = world.establish(mptcp());
+    assert!(!world.info(CLIENT, ids[CLIENT]).fallback);
+    let data = pattern(300_000);
+    assert_eq!(world.transfer(CLIENT, ids, &data, 10 * SECOND).0, data);
+    assert_eq!(world.transfer(SERVER, ids, &data, 10 * SECOND).0, data);
+    assert!(world.info(CLIENT, ids[CLIENT]).multipath.is_some());
+}
+
+#[test]
+fn the_client_joins_from_its_other_addresses_once_data_was_acknowledged() {
+    let paths = vec![
+        Path::new(10 * MS, 0),
+        Path::new(20 * MS, 0),
+        Path::new(30 * MS, 0),
+    ];
+    let mut world = World::new(paths, generous());
+    let ids = world.establish(mptcp());
+    assert_eq!(world.subflows(CLIENT, ids[CLIENT]).len(), 1);
+    world.write(CLIENT, ids[CLIENT], pattern(10));
+    world.run_for(SECOND);
+    assert_eq!(established(&world, CLIENT), 3);
+    assert_eq!(established(&world, SERVER), 3);
+    assert_eq!(world.counter(SERVER, "MPTcpExtMPJoinAckRx"), 2);
+    assert_eq!(world.counter(CLIENT, "MPTcpExtMPJoinSynAckRx"), 2);
+}
+
+#[test]
+fn two_paths_give_what_both_have() {
+    for scheduler in [
+        SchedulerKind::Default,
+        SchedulerKind::LowestRtt,
+        SchedulerKind::RoundRobin {
+            segments: 1,
+            window_limited: true,
+        },
+        SchedulerKind::Blest,
+        SchedulerKind::Ecf,
+    ] {
+        let paths = vec![
+            Path::new(10 * MS, 20_000_000),
+            Path::new(10 * MS, 20_000_000),
+        ];
+        let mut config = generous();
+        config.scheduler = scheduler;
+        let mut world = World::new(paths, config);
+        world.keep_sent = false;
+        let ids = world.establish(mptcp());
+        let data = pattern(4_000_000);
+        let (received, time) = world.transfer(CLIENT, ids, &data, 60 * SECOND);
+        assert!(received == data, "{scheduler:?}");
+        let rate = 8 * 4_000_000 * SECOND / time;
+        assert!(rate > 30_000_000, "{scheduler:?}: {rate}");
+    }
+}
+
+#[test]
+fn the_redundant_scheduler_sends_all_on_both_paths() {
+    let paths = vec![
+        Path::new(10 * MS, 20_000_000),
+        Path::new(30 * MS, 20_000_000),
+    ];
+    let mut config = generous();
+    config.scheduler = SchedulerKind::Redundant;
+    let mut world = World::new(paths, config);
+    let ids = world.establish(mptcp());
+    let data = pattern(2_000_000);
+    assert!(world.transfer(CLIENT, ids, &data, 60 * SECOND).0 == data);
+    let info = world.info(CLIENT, ids[CLIENT]).multipath.unwrap();
+    assert!(info.bytes_retransmitted > 800_000, "{info:?}");
+}
+
+#[test]
+fn both_ends_close_when_both_have_said_so() {
+    let paths = vec![Path::new(10 * MS, 0), Path::new(20 * MS, 0)];
+    let mut world = World::new(paths, generous());
+    let ids = world.establish(mptcp());
+    let data = pattern(100_000);
+    assert_eq!(world.transfer(CLIENT, ids, &data, SECOND).0, data);
+    world.shutdown(CLIENT, ids[CLIENT]);
+    world.run_for(SECOND);
+    assert_eq!(
+        world.count(SERVER, |event| matches!(event, Event::Finished { .. })),
+        1
+    );
+    // The other direction is still open.
+    assert_eq!(world.transfer(SERVER, ids, &data, SECOND).0, data);
+    world.shutdown(SERVER, ids[SERVER]);
+    world.run_for(SECOND);
+    for host in [CLIENT, SERVER] {
+        assert_eq!(
+            world.count(host, |event| matches!(event, Event::Closed { .. })),
+            1
+        );
+        world.hosts[host].release(world.now, ids[host]);
+    }
+    world.flush();
+    world.run_for(70 * SECOND);
+    assert!(world.hosts[CLIENT].is_idle() && world.hosts[SERVER].is_idle());
+}
+
+#[test]
+fn a_subflow_without_a_free_port_takes_no_place_from_another() {
+    let paths = vec![Path::new(10 * MS, 0), Path::new(10 * MS, 0)];
+    let mut world = World::new(paths, generous());
+    let config = HostConfig {
+        local_ports: [50_000, 50_000],
+        mptcp: MptcpConfig {
+            limits: Limits {
+                subflows: 1,
+                add_addr_accepted: 0,
+                subflows_per_pair: 2,
+            },
+            ..MptcpConfig::default()
+        },
+        ..HostConfig::default()
+    };
+    world.hosts[CLIENT] = HostStack::new(config, 1);
+    let both = world.addresses(CLIENT);
+    world.set_addresses(CLIENT, both[..1].to_vec());
+    let ids = world.establish(mptcp());
+    world.write(CLIENT, ids[CLIENT], pattern(10));
+    world.run_for(100 * MS);
+    assert_eq!(established(&world, CLIENT), 1);
+    world.set_addresses(CLIENT, both);
+    world.run_for(100 * MS);
+    assert_eq!(established(&world, CLIENT), 2);
+}

@@ -1,0 +1,45 @@
+"""Commands that `mptcplab-host`, a program in Rust, carries out in the place of this one.
+
+This module imports nothing that takes time: the program starts as soon as the interpreter has.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+
+PROGRAM = "mptcplab-host"
+COMMANDS = {
+    "nc": "Netcat over MPTCP: standard input and output at the ends of a connection.",
+    "path-manager": "Open and close the subflows of this host's connections, until Ctrl-C.",
+    "cc": "Load congestion controls into the kernel: lia, olia, balia, wvegas, or your own.",
+    "subflows": "List the MPTCP connections of this host and their subflows.",
+    "bandwidth": "Log what each interface sends and receives, until Ctrl-C.",
+}
+"""Each with its line in `mptcplab --help`; `mptcplab-host COMMAND --help` has its options."""
+
+
+def hand_over(arguments: list[str]) -> None:
+    """Becomes the program where the first argument is one of its commands and it is installed."""
+    if arguments and arguments[0] in COMMANDS:
+        path = find_program()
+        if path is not None:
+            # A file that cannot be started is told as one that is not there.
+            with suppress(OSError):
+                os.execv(path, [PROGRAM, *arguments])
+
+
+def find_program() -> str | None:
+    """Path of the program: beside this interpreter, where pip puts scripts, or on the PATH."""
+    folder = os.path.dirname(sys.executable)  # noqa: PTH120
+    beside = os.path.join(folder, PROGRAM)  # noqa: PTH118
+    if folder and os.path.isfile(beside) and os.access(beside, os.X_OK):  # noqa: PTH113
+        return beside
+    import shutil
+    import sysconfig
+
+    scripts = sysconfig.get_path("scripts")
+    found = shutil.which(PROGRAM, path=scripts) or shutil.which(PROGRAM)
+    # What the PATH finds in the working folder may be anybody's.
+    return found if found is not None and os.path.isabs(found) else None  # noqa: PTH117

@@ -1,0 +1,92 @@
+"""What an engine is asked to do, and how it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from mptcplab.engine.compile import Capture
+    from mptcplab.scenario import Scenario
+
+
+class EngineError(Exception):
+    """An engine could not run its plan; the message says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One repetition of one variant."""
+
+    scenario: Scenario
+    variant: str
+    repetition: int
+    """From 1."""
+    seed: int
+    """The repetition's own."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A task and where its recording goes."""
+
+    task: Task
+    folder: Path
+    """Of the recording; must not hold anything yet."""
+    captures: bool = False
+    """Whether to write the packets of every host's interface, beside the tables."""
+
+    @property
+    def capture(self) -> Capture | None:
+        """What to capture, and where."""
+        from mptcplab.engine.compile import Capture
+
+        return Capture(self.folder.resolve()) if self.captures else None
+
+
+class Progress(Protocol):
+    """Receiver of how far the jobs are."""
+
+    def begun(self, number: int, expected_s: float | None) -> None:
+        """Job `number` (from 0) begins; it takes so long, where that is known."""
+
+    def reached(self, number: int, seconds: float) -> None:
+        """Job `number` has reached this second of its run."""
+
+    def ended(self, number: int) -> None:
+        """Job `number` has ended, well or not."""
+
+
+class NullProgress:
+    """Progress that is not followed."""
+
+    def begun(self, number: int, expected_s: float | None) -> None:
+        """See `Progress`."""
+
+    def reached(self, number: int, seconds: float) -> None:
+        """See `Progress`."""
+
+    def ended(self, number: int) -> None:
+        """See `Progress`."""
+
+
+class Engine(Protocol):
+    """Something that carries out jobs."""
+
+    def execute(self, jobs: Sequence[Job], progress: Progress) -> list[str]:
+        """Carries out the jobs, and gives what went wrong, a sentence a failure.
+
+        After a failure no job begins that has not begun yet. What was measured is recorded.
+
+        Raises:
+            ScenarioError: a variant cannot be compiled.
+
+        """
+
+    def stop(self) -> None:
+        """Ends what runs, keeps what was measured, and begins nothing more.
+
+        Comes from a signal's handler, at any time.
+        """

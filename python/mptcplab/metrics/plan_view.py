@@ -1,0 +1,177 @@
+"""What metrics need to know of the plan that a recording was made from.
+
+The plan is the compiled scenario, stored in the manifest (`mptcplab.plan`). A recording without one
+is measured all the same; what depends on it is then unknown.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from pydantic import ValidationError
+
+from mptcplab import plan
+from mptcplab.plan.link import TraceRate
+from mptcplab.plan.model import InterfaceRef
+from mptcplab.plan.traffic import BulkWorkload, CommandWorkload
+from mptcplab.recording import Recording, RecordingError
+from mptcplab.recording.manifest import MANIFEST, Json
+
+SIZED_KINDS = frozenset({"http", "ftp"})
+"""Kinds of transfer that always have a size, and so a completion time."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change of the network that happened."""
+
+    at_ns: int
+    label: str
+    up: bool | None
+    """False: something failed; true: it is back; null: another change."""
+    link: str | None
+    """Name of the link that changed, or is attached to the interface that changed."""
+    interfaces: frozenset[tuple[str, str]]
+    """(node, interface) at its ends, or the one that changed."""
+
+
+class PlanView:
+    """A view of the plan in a recording's manifest."""
+
+    def __init__(self, recording: Recording) -> None:
+        """Looks at the plan of ``recording``.
+
+        Raises:
+            RecordingError: the manifest's plan is damaged.
+
+        """
+        try:
+            self._plan = _read(recording.manifest.plan)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            place = ".".join(str(part) for part in ("plan", *first["loc"]))
+            raise RecordingError(
+                f"{recording.folder / MANIFEST}: {place}: {first['msg']}; the file is damaged"
+            ) from error
+        self._recording = recording
+        self._traffic = {item.name: item for item in self._plan.traffic}
+
+    def expected_joins(self, traffic: str) -> int:
+        """Additional subflows that a connection of the item should get."""
+        return self._traffic[traffic].expected_joins if traffic in self._traffic else 0
+
+    def duration_ns(self, traffic: str) -> int | None:
+        """How long the item's transfers last; null where it is bound by a size or unknown."""
+        return self._traffic[traffic].duration_ns if traffic in self._traffic else None
+
+    def is_sized(self, traffic: str, kind: str) -> bool:
+        """Whether the item's transfers end when a size has been carried."""
+        if kind != "bulk":
+            return kind in SIZED_KINDS
+        workload = self._traffic[traffic].workload if traffic in self._traffic else None
+        return isinstance(workload, BulkWorkload) and workload.bytes is not None
+
+    @cached_property
+    def task(self) -> tuple[object, ...]:
+        """What is done over which links, whatever the protocol and the path."""
+        workloads = [(item.client, item.start_ns, item.workload) for item in self._plan.traffic]
+        return workloads, [link.config for link in self._plan.links]
+
+    @property
+    def depends_on_starts(self) -> bool:
+        """Whether it matters when traffic starts: beside other traffic, an event or a trace."""
+        return len(self._plan.traffic) > 1 or bool(self._plan.events) or self.follows_traces
+
+    @property
+    def follows_traces(self) -> bool:
+        """Whether the rate of a link changes over time, as a trace says."""
+        directions = [one for link in self._plan.links for one in link.config.directions]
+        return any(isinstance(one.rate, TraceRate) for one in directions)
+
+    @cached_property
+    def interface_of_address(self) -> dict[str, tuple[str, str]]:
+        """Address to (node, interface), in the order of the plan."""
+        return {
+            str(prefix.address): (node.name, interface.name)
+            for node in self._plan.nodes
+            for interface in node.interfaces
+            for prefix in interface.addresses
+        }
+
+    @cached_property
+    def commands(self) -> dict[str, str]:
+        """The items of traffic that are commands, each with the node in which it runs."""
+        return {
+            item.name: self._plan.nodes[item.client].name
+            for item in self._plan.traffic
+            if isinstance(item.workload, CommandWorkload)
+        }
+
+    def protocol(self, traffic: str) -> str | None:
+        """The protocol that an item asks for; null where it is unknown."""
+        return self._traffic[traffic].protocol if traffic in self._traffic else None
+
+    @property
+    def command_clients(self) -> frozenset[str]:
+        """The nodes in which commands run."""
+        return frozenset(self.commands.values())
+
+    def in_order(self, nodes: Iterable[str]) -> list[str]:
+        """The nodes, each once, in the order of the plan; unknown ones last."""
+        place = {node.name: number for number, node in enumerate(self._plan.nodes)}
+        return sorted(dict.fromkeys(nodes), key=lambda name: place.get(name, len(place)))
+
+    def place(self, node: str, interface: str) -> int:
+        """Place of an interface in the order of the plan; the last where it is not in it."""
+        order = list(dict.fromkeys(self.interface_of_address.values()))
+        return order.index((node, interface)) if (node, interface) in order else len(order)
+
+    @cached_property
+    def changes(self) -> Sequence[Change]:
+        """The planned changes of the network that took place, with the times they took place at."""
+        happened = self._recording.frame("events")
+        changes = []
+        for event in self._plan.events:
+            rows = happened.filter(kind=event.action.kind, label=event.label)
+            times = rows["t_ns"].drop_nulls()
+            if times.is_empty():
+                continue
+            planned_ns = event.at_ns
+            at_ns = min(times, key=lambda time: abs(time - planned_ns))
+            changes.append(self._change(at_ns, event.label, event.action))
+        return sorted(changes, key=lambda change: change.at_ns)
+
+    def _change(self, at_ns: int, label: str, action: plan.Action) -> Change:
+        match action:
+            case plan.LinkAction():
+                link = self._plan.links[action.link]
+                up = action.change.up if action.carrier is None else action.carrier
+                ends = frozenset(self._interface(end) for end in link.ends)
+                return Change(at_ns, label, up, link.name, ends)
+            case plan.InterfaceAction(interface=changed, up=up):
+                pass
+            case plan.BackupAction(interface=changed):
+                up = None
+            case plan.SubflowAction():
+                return Change(at_ns, label, None, None, frozenset())
+        name = next((link.name for link in self._plan.links if changed in link.ends), None)
+        return Change(at_ns, label, up, name, frozenset({self._interface(changed)}))
+
+    def _interface(self, end: InterfaceRef) -> tuple[str, str]:
+        node = self._plan.nodes[end.node]
+        return node.name, node.interfaces[end.interface].name
+
+
+def _read(recorded: Json) -> plan.Plan:
+    if recorded:
+        return plan.Plan.model_validate(recorded)
+    return plan.Plan(
+        seed=0,
+        nodes=(),
+        links=(),
+        traffic=(),
+        events=(),
+        sample_interval_ns=0,
+        capture=None,
+        time_limit_ns=0,
+    )

@@ -1,6 +1,0 @@
-"""Drawings of a scenario: `draw_text` for the terminal, `draw_svg` for pages and print."""
-
-from mptcplab.scenario.draw_svg import draw_svg
-from mptcplab.scenario.draw_text import draw_text
-
-__all__ = ["draw_svg", "draw_text"]

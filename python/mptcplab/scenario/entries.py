@@ -1,0 +1,99 @@
+"""The catalogue: its entries, told without checking their scenarios, which takes long."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mptcplab.scenario.problem import Problem, ScenarioError
+from mptcplab.scenario.tree import LARGEST_FILE_BYTES, parse_tree
+from mptcplab.user_file import FileError, read_text
+
+CATALOGUE_SUFFIX = ".yaml"
+DEFAULT_VARIANT = "mptcp"
+"""The one variant of a scenario that names none."""
+_SHOWN = ("title", "source", "variants")
+"""Keys of which a list tells."""
+_TOP_KEY = re.compile(r"([A-Za-z_]+):")
+_VALUE_OF_KEY = re.compile(r"( +[A-Za-z0-9_-]+):( .*)?$")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A scenario of the catalogue."""
+
+    name: str
+    title: str
+    source: str
+    variants: tuple[str, ...]
+    path: Path
+
+
+def catalogue_folder() -> Path:
+    """The folder of the catalogue: `mptcplab/scenarios`, in a checkout a link to `scenarios`."""
+    return Path(__file__).resolve().parents[1].joinpath("scenarios").resolve()
+
+
+def names() -> list[str]:
+    """Names in the catalogue, sorted."""
+    folder = catalogue_folder()
+    files = folder.rglob(f"*{CATALOGUE_SUFFIX}")
+    return sorted(path.relative_to(folder).with_suffix("").as_posix() for path in files)
+
+
+def catalogue(pattern: str = "*") -> list[Entry]:
+    """Read the entries whose name matches a shell pattern or contains it, sorted by name."""
+    matching = [name for name in names() if fnmatch.fnmatchcase(name, pattern) or pattern in name]
+    return [_entry(name) for name in matching]
+
+
+def read_scenario(path: Path) -> str:
+    """The text of a scenario's file.
+
+    Raises:
+        ScenarioError: it cannot be read.
+
+    """
+    try:
+        return read_text(path, LARGEST_FILE_BYTES)
+    except FileError as error:
+        raise ScenarioError([Problem(shown(path), None, "", str(error))]) from None
+
+
+def shown(path: Path) -> str:
+    """The path as a user would write it: relative to the working folder where it is below it."""
+    try:
+        return (
+            path.resolve().relative_to(Path.cwd()).as_posix() if path.is_absolute() else str(path)
+        )
+    except ValueError:
+        return str(path)
+
+
+def _entry(name: str) -> Entry:
+    path = catalogue_folder() / f"{name}{CATALOGUE_SUFFIX}"
+    tree = _head(read_scenario(path), shown(path))
+    variants = tuple(tree.get("variants", (DEFAULT_VARIANT,)))
+    return Entry(name, tree.get("title", ""), tree.get("source", ""), variants, path)
+
+
+def _head(text: str, origin: str) -> Any:
+    """The keys that are shown, parsed alone where they stand in lines of their own."""
+    lines, key = [], ""
+    for line in text.splitlines():
+        found = _TOP_KEY.match(line)
+        if found is not None:
+            key = found[1]
+        if key in _SHOWN:
+            # What a variant is does not matter, and takes long to parse.
+            variant = _VALUE_OF_KEY.match(line) if key == "variants" else None
+            lines.append(line if variant is None else f"{variant[1]}:")
+    try:
+        tree = parse_tree("\n".join(lines), origin).value
+    except ScenarioError:
+        # An alias of what stands elsewhere.
+        tree = None
+    return tree if isinstance(tree, dict) else parse_tree(text, origin).value

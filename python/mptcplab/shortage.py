@@ -1,0 +1,93 @@
+"""What the machine or its limits do not grant: asked for beforehand, and told in one line.
+
+Libraries abort, or panic over many lines, where they get no thread or no memory. So the commands
+that load large ones ask for both before.
+"""
+
+from __future__ import annotations
+
+import errno
+import mmap
+import os
+import resource
+import threading
+
+THREADS = 8
+"""What the libraries of one process start with one worker thread each, and some more."""
+ADDRESS_SPACE_BYTES = 1 << 30
+"""What one process takes with its libraries, and a run of ordinary size."""
+_FRUGAL = {
+    "OPENBLAS_NUM_THREADS": "1",
+    "POLARS_MAX_THREADS": "1",
+    "_RJEM_MALLOC_CONF": "background_thread:false",
+}
+"""Environment of libraries that else take threads and address space by the number of cores."""
+_PLENTY = {resource.RLIMIT_AS: 16 << 30, resource.RLIMIT_NPROC: 1024}
+"""Limits that such libraries do not meet."""
+_MEMORY = "there is not enough memory: allow more (ulimit -v)"
+_DESCRIPTORS = "no file descriptors are left: allow more (ulimit -n)"
+_THREADS = "no further process or thread can be started: allow more (ulimit -u)"
+_REASONS = {
+    errno.ENOMEM: _MEMORY,
+    errno.EMFILE: _DESCRIPTORS,
+    errno.ENFILE: "no file descriptors are left on this machine: raise fs.file-max",
+    errno.EAGAIN: _THREADS,
+}
+
+
+class ShortageError(Exception):
+    """Something is not granted; the text says what and how to get it."""
+
+
+def ask() -> None:
+    """Asks for the threads and the address space that large libraries take.
+
+    Where the caller has limited either, the libraries are told to take less. Comes before they are
+    loaded.
+
+    Raises:
+        ShortageError: they are not granted.
+
+    """
+    if any(0 <= resource.getrlimit(kind)[0] < plenty for kind, plenty in _PLENTY.items()):
+        for name, value in _FRUGAL.items():
+            os.environ.setdefault(name, value)
+    try:
+        # Reserved only: nothing is read or written there.
+        mmap.mmap(-1, ADDRESS_SPACE_BYTES, flags=mmap.MAP_PRIVATE, prot=0).close()
+    except OSError:
+        raise ShortageError(_MEMORY) from None
+    _ask_for_threads()
+
+
+def _ask_for_threads() -> None:
+    over = threading.Event()
+    begun: list[threading.Thread] = []
+    try:
+        for _ in range(THREADS):
+            thread = threading.Thread(target=over.wait)
+            thread.start()
+            begun.append(thread)
+    except RuntimeError:
+        raise ShortageError(_THREADS) from None
+    finally:
+        over.set()
+        for thread in begun:
+            thread.join()
+
+
+def shortage_of(error: BaseException) -> str | None:
+    """What was not granted, in one line; null where the error has another cause."""
+    if isinstance(error, ShortageError):
+        return str(error)
+    if isinstance(error, MemoryError):
+        return _MEMORY
+    if isinstance(error, OSError):
+        return _REASONS.get(error.errno or 0)
+    if isinstance(error, RuntimeError) and "start new thread" in str(error):
+        return _THREADS
+    if isinstance(error, ImportError) and "failed to map segment" in str(error):
+        return _MEMORY
+    if type(error).__name__ == "PanicException":
+        return f"a library gave up: {str(error).partition(chr(10))[0]}"
+    return None

@@ -1,0 +1,1 @@
+"""Tables as files: what columns they have, and how they are read."""

@@ -1,0 +1,1 @@
+"""Two captures of the same connections: packets matched, clocks brought together."""

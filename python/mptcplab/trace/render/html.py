@@ -1,0 +1,134 @@
+"""The analysis as one page that needs nothing else: no script, no font, no picture."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from mptcplab.trace import many_subflows, words
+from mptcplab.trace.figures import ENDS
+from mptcplab.trace.glossary import MEANINGS
+from mptcplab.trace.pairs.pair import Pair
+from mptcplab.trace.pairs.words import clock_lines, pair_tables
+from mptcplab.trace.render import cells
+from mptcplab.trace.render.axes import looks
+from mptcplab.trace.render.ladder import ladder
+from mptcplab.trace.render.ladder_svg import ladder_svg
+from mptcplab.trace.render.plots import delays, plots
+from mptcplab.trace.render.terminal_statistics import statistics
+from mptcplab.trace.views import View
+
+AT_LENGTH = 6
+"""Connections that are shown with plots, the largest; a page has to stay readable."""
+LISTED = 100
+"""Connections of the table."""
+MOST_EVENTS = 300
+"""Events of a connection."""
+
+
+def to_html(view: View, pair: Pair | None = None) -> str:
+    """Returns one self-contained page with a section for each connection, the largest first.
+
+    `pair` is what the captures of both ends tell together.
+
+    Raises:
+        TraceError: the trace has no table of packets.
+
+    """
+    environment = Environment(
+        loader=PackageLoader("mptcplab.trace.render"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals["meanings"] = MEANINGS
+    ordered = cells.largest_first(view.connections)
+    shown = ordered.head(AT_LENGTH)
+    capture = view.trace.capture
+    return environment.get_template("trace.html.j2").render(
+        title=", ".join(Path(file.path).name for file in capture.files),
+        read=[line for line, warns in cells.read_lines(capture) if not warns],
+        warnings=[line for line, warns in cells.read_lines(capture) if warns],
+        pair=[] if pair is None else list(clock_lines(pair)),
+        range=cells.range_words(view) if view.span else "",
+        listed={
+            "head": ("", *cells.LIST),
+            "rows": [
+                cells.in_list(view, row) for row in ordered.head(LISTED).iter_rows(named=True)
+            ],
+            "words": ("", *cells.WORDS),
+            "note": _listed_note(ordered.height),
+        },
+        connections=[_section(view, row, pair) for row in shown.iter_rows(named=True)],
+    )
+
+
+def _listed_note(held: int) -> str:
+    notes = []
+    if held > LISTED:
+        notes.append(f"The {LISTED} largest of {held}.")
+    if held > AT_LENGTH:
+        notes.append(f"The {AT_LENGTH} largest are shown at length below.")
+    return " ".join(notes)
+
+
+def _section(view: View, row: Mapping[str, Any], pair: Pair | None) -> dict[str, Any]:
+    number = row["connection"]
+    subflows = view.subflows.filter(connection=number)
+    events = view.events.filter(connection=number)
+    steps = ladder(view, number)
+    drawn = ladder_svg(steps, looks(subflows["subflow"].to_list()), view.origin_ns)
+    return {
+        "number": number,
+        "protocol": words.protocol(row),
+        "ends": words.ends(row),
+        "facts": [*cells.facts(view, row), *many_subflows.notes(subflows)],
+        "handovers": list(cells.handover_lines(view, number)),
+        "tables": list(_tables(view, row)),
+        "statistics": [_table(*one) for one in statistics(view, number)],
+        "ladder": Markup(drawn) if steps.steps else None,
+        "plots": plots(view, number),
+        "pair": [] if pair is None else [_table(*one) for one in pair_tables(pair, number)],
+        "pair_plots": [] if pair is None else delays(view, number, pair.packets),
+        "events": [
+            (
+                words.moment(event["t_ns"], view.origin_ns),
+                "" if event["subflow"] is None else event["subflow"],
+                event["from"] or "",
+                event["kind"].replace("_", " "),
+                event["text"],
+                event["frame"],
+            )
+            for event in events.head(MOST_EVENTS).iter_rows(named=True)
+        ],
+        "events_left_out": max(0, events.height - MOST_EVENTS),
+    }
+
+
+def _tables(view: View, row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    number = row["connection"]
+    head, rows = cells.directions(view, row)
+    if rows:
+        yield _table("Data", ("from", *head), rows)
+    subflows = many_subflows.shown(view.subflows.filter(connection=number))
+    opened = [
+        (str(one["subflow"]), *cells.opened(view, one)) for one in subflows.iter_rows(named=True)
+    ]
+    yield _table("Subflows", ("subflow", *cells.OPENED), opened)
+    carried = [
+        (str(one["subflow"]), end, *cells.carried(one, end))
+        for one in subflows.iter_rows(named=True)
+        for end in ENDS
+        if one[f"{end}_packets"]
+    ]
+    yield _table("What they carried", ("subflow", "from", *cells.CARRIED), carried)
+
+
+def _table(title: str, head: Any, rows: Any) -> dict[str, Any]:
+    left = (*cells.WORDS, "address", "of the", "subflows", "direction")
+    return {"title": title[0].upper() + title[1:], "head": head, "rows": rows, "words": left}

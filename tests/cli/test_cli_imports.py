@@ -1,0 +1,76 @@
+"""What commands load: large libraries only where they are needed, as loading takes long."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from mptcplab.scenario import catalogue, load
+
+LARGE = ["matplotlib", "polars", "numpy", "jinja2", "rich"]
+_CODE = """
+import json, sys
+sys.argv = ["mptcplab", *sys.argv[1:]]
+from mptcplab.cli import main
+try:
+    main()
+except SystemExit as ended:
+    assert not ended.code, ended.code
+print(json.dumps(sorted(sys.modules)), file=sys.stderr)
+"""
+
+
+def loaded(words: list[str], folder: Path) -> set[str]:
+    """The modules that a command has loaded at its end."""
+    ended = subprocess.run(
+        [sys.executable, "-c", _CODE, *words],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return set(json.loads(ended.stderr.splitlines()[-1]))
+
+
+@pytest.mark.parametrize("command", [["list"], ["check", "lisbon/A1"], ["show", "lisbon/A1"]])
+def test_a_command_that_runs_nothing_loads_no_large_library(
+    command: list[str], tmp_path: Path
+) -> None:
+    assert not loaded(command, tmp_path) & set(LARGE)
+
+
+def test_a_list_loads_no_model_of_scenarios(tmp_path: Path) -> None:
+    assert "mptcplab.scenario.model" not in loaded(["list"], tmp_path)
+
+
+def test_a_command_of_the_host_program_loads_nothing_before_it() -> None:
+    code = """
+import os, sys
+def execv(path, words):
+    print(os.path.basename(path), *words)
+    print(*sys.modules)
+os.execv = execv
+sys.argv = ["mptcplab", "nc", "--help"]
+from mptcplab.cli import hand_over
+hand_over(sys.argv[1:])
+"""
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    command, modules = ended.stdout.splitlines()
+    assert command == "mptcplab-host mptcplab-host nc --help"
+    ours = {name for name in modules.split() if name.startswith("mptcplab")}
+    assert ours == {"mptcplab", "mptcplab.lazy", "mptcplab.cli", "mptcplab.cli.host_program"}
+    assert not set(modules.split()) & {"typer", "pathlib", "json"}
+
+
+def test_a_run_without_a_page_loads_no_plots(tmp_path: Path) -> None:
+    words = ["run", "lisbon/A1", "--engine", "sim", "--repeat", "1", "--duration", "100ms"]
+    assert not loaded(words, tmp_path) & {"matplotlib", "jinja2", "rich.progress"}
+
+
+def test_the_list_tells_what_the_scenarios_say() -> None:
+    for entry in catalogue():
+        scenario = load(entry.name)
+        assert (entry.title, entry.source) == (scenario.title, scenario.source)
+        assert entry.variants == tuple(scenario.variants)
