@@ -2,11 +2,10 @@
 
 import ast
 import re
-import subprocess
 from collections.abc import Iterator
-from pathlib import Path
 
 from tests.docs.pages import ROOT
+from tests.docs.sources import sources
 
 PAGE = ROOT / "docs/glossary.md"
 
@@ -67,12 +66,6 @@ def test_terms_are_sorted_and_stand_once() -> None:
     assert terms == sorted(set(terms))
 
 
-def _files(suffix: str) -> list[Path]:
-    listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard", f"*{suffix}"]
-    names = subprocess.run(listed, cwd=ROOT, check=True, capture_output=True, text=True).stdout
-    return [path for name in names.splitlines() if (path := ROOT / name).is_file()]
-
-
 def _names_of_python(text: str) -> Iterator[str]:
     for node in ast.walk(ast.parse(text)):
         for field in ("id", "attr", "name", "arg", "asname"):
@@ -95,7 +88,7 @@ def test_replaced_words_are_no_identifiers() -> None:
     assert sorted(replaced) == list(REPLACED)
     found = []
     for suffix, names in ((".py", _names_of_python), (".rs", _names_of_rust)):
-        files = _files(suffix)
+        files = sources(suffix)
         assert files
         for file in files:
             left = replaced.intersection(names(file.read_text(encoding="utf-8")))

@@ -1,23 +1,17 @@
 """No source file is longer than can be read at once."""
 
-import subprocess
-from pathlib import Path
-
 from tests.docs.pages import ROOT
+from tests.docs.sources import sources
 
 MOST_LINES = 400
 
 
-def sources() -> list[Path]:
-    listed = ["git", "ls-files", "-z", "*.rs", "*.py"]
-    told = subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    return [ROOT / name for name in told.split("\0") if name]
-
-
 def test_no_source_file_is_above_the_limit() -> None:
+    files = sources(".rs", ".py")
+    assert len(files) > 500
     long = {
         file.relative_to(ROOT).as_posix()
-        for file in sources()
-        if file.is_file() and file.read_text(encoding="utf-8").count("\n") > MOST_LINES
+        for file in files
+        if file.read_text(encoding="utf-8").count("\n") > MOST_LINES
     }
     assert long == set(), f"above {MOST_LINES} lines: divide them by topic"

@@ -33,8 +33,8 @@ class Entry:
 
 
 def catalogue_folder() -> Path:
-    """The folder of the catalogue: `mptcplab/scenarios`, in a checkout a link to `scenarios`."""
-    return Path(__file__).resolve().parents[1].joinpath("scenarios").resolve()
+    """The folder of the catalogue: `mptcplab/scenarios`, beside the modules in a wheel, too."""
+    return Path(__file__).resolve().parents[1] / "scenarios"
 
 
 def names() -> list[str]:
