@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import struct
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -117,8 +118,13 @@ def test_the_reason_is_named(name: str, why: str) -> None:
     assert str(raised.value) == f"cannot be read ({why})"
 
 
-@pytest.mark.parametrize("words", [["pipe"], ["/dev/null", "--peer", "pipe"]])
+NO_PACKETS = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
+"""A pcap file of Ethernet that has nothing but its header."""
+
+
+@pytest.mark.parametrize("words", [["pipe"], ["none.pcap", "--peer", "pipe"]])
 def test_a_pipe_as_a_capture_is_refused_at_once(words: list[str]) -> None:
+    Path("none.pcap").write_bytes(NO_PACKETS)
     ended = subprocess.run([COMMAND, "trace", *words], capture_output=True, text=True, timeout=60)
     assert (ended.returncode, ended.stdout) == (1, "")
     assert "pipe: it is a pipe: name it `-`, and send it to standard input" in ended.stderr
