@@ -116,6 +116,7 @@ def prepare(own: Scenario, settings: Settings) -> Prepared:
     Raises:
         ScenarioError: the settings do not fit, or no engine can run this. Their problems name the
             options of `run`.
+        EngineError: a limit of the caller's keeps the kernel engine from being tried.
 
     """
     overridden = own

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import mmap
 import os
+import re
 import resource
 import threading
 
@@ -25,14 +26,18 @@ _FRUGAL = {
 _PLENTY = {resource.RLIMIT_AS: 16 << 30, resource.RLIMIT_NPROC: 1024}
 """Limits that such libraries do not meet."""
 _MEMORY = "there is not enough memory: allow more (ulimit -v)"
-_DESCRIPTORS = "no file descriptors are left: allow more (ulimit -n)"
+DESCRIPTORS = "no file descriptors are left: allow more (ulimit -n)"
+_DESCRIPTORS_OF_ALL = "no file descriptors are left on this machine: raise fs.file-max"
 _THREADS = "no further process or thread can be started: allow more (ulimit -u)"
 _REASONS = {
     errno.ENOMEM: _MEMORY,
-    errno.EMFILE: _DESCRIPTORS,
-    errno.ENFILE: "no file descriptors are left on this machine: raise fs.file-max",
+    errno.EMFILE: DESCRIPTORS,
+    errno.ENFILE: _DESCRIPTORS_OF_ALL,
     errno.EAGAIN: _THREADS,
 }
+_NO_DESCRIPTORS = re.compile(
+    r"too many open files(?P<all> in system)?( \(os error \d+\))?\)?\s*$", re.IGNORECASE
+)
 
 
 class ShortageError(Exception):
@@ -91,3 +96,14 @@ def shortage_of(error: BaseException) -> str | None:
     if type(error).__name__ == "PanicException":
         return f"a library gave up: {str(error).partition(chr(10))[0]}"
     return None
+
+
+def told_by(words: str) -> str | None:
+    """The same of an error that another process told in words, of which descriptors are known.
+
+    The cause stands at their end: what stands before it may be a command of the user's.
+    """
+    found = _NO_DESCRIPTORS.search(words)
+    if found is None:
+        return None
+    return DESCRIPTORS if found["all"] is None else _DESCRIPTORS_OF_ALL

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from tests.engine.cell import is_root
 from tests.engine.launch import COMMAND, TIME_LIMIT_S, environment
+from tests.engine.system import needs_mptcp
 
 from mptcplab import shortage
-from mptcplab.shortage import shortage_of
+from mptcplab.shortage import shortage_of, told_by
 
 MEMORY = "there is not enough memory: allow more (ulimit -v)"
 THREADS = "no further process or thread can be started: allow more (ulimit -u)"
@@ -68,6 +69,35 @@ def test_too_few_processes(most: int, tmp_path: Path) -> None:
 def test_too_few_descriptors_to_start(tmp_path: Path) -> None:
     ended = limited(resource.RLIMIT_NOFILE, 8, RUN, tmp_path)
     assert (ended.returncode, ended.stderr) == (1, f"{DESCRIPTORS}\n")
+
+
+@needs_mptcp
+@pytest.mark.parametrize("most", [12, 16, 18, 20, 22, 24, 26, 28, 30, 34, 40])
+def test_too_few_descriptors_for_a_lab(most: int, tmp_path: Path) -> None:
+    words = ["kernel" if word == "sim" else word for word in RUN]
+    ended = limited(resource.RLIMIT_NOFILE, most, words, tmp_path)
+    assert ended.returncode == 1
+    assert ended.stderr.splitlines()[-1].endswith(DESCRIPTORS), ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert "sim engine" not in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        ("client.eth: Too many open files (os error 24)", DESCRIPTORS),
+        ("OSError: [Errno 24] Too many open files", DESCRIPTORS),
+        ("the kernel refuses the program (Too many open files (os error 24))", DESCRIPTORS),
+        (
+            "Too many open files in system (os error 23)",
+            "no file descriptors are left on this machine: raise fs.file-max",
+        ),
+        ("sh -c 'echo too many open files' ended with status 1", None),
+        ("client.eth: No such device (os error 19)", None),
+    ],
+)
+def test_words_of_other_processes_are_known(words: str, reason: str | None) -> None:
+    assert told_by(words) == reason
 
 
 @pytest.mark.parametrize(

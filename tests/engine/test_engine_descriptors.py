@@ -8,10 +8,11 @@ from tests.engine.system import needs_mptcp
 
 from mptcplab.engine import EngineError, run
 from mptcplab.engine.kernel.lab import Lab
-from mptcplab.engine.kernel.run import NO_DESCRIPTORS, _lacks_descriptors
+from mptcplab.engine.kernel.run import _lacks_descriptors
 from mptcplab.engine.recorder import Row
 from mptcplab.recording import Recording, Status
 from mptcplab.scenario import loads
+from mptcplab.shortage import DESCRIPTORS
 
 SCENARIO = """\
 hosts: {client: {interfaces: {a: {}}}, server: {interfaces: {a: {}}}}
@@ -36,10 +37,10 @@ def test_a_run_whose_traffic_got_no_descriptors_fails(
     monkeypatch.setattr(Lab, "rows", without_a_socket)
     with pytest.raises(EngineError) as raised:
         run(loads(SCENARIO, "x.yaml"), "mptcp", tmp_path / "out", engine="kernel")
-    assert str(raised.value).endswith(NO_DESCRIPTORS)
+    assert str(raised.value).endswith(DESCRIPTORS)
     manifest = Recording.open(tmp_path / "out").manifest
     assert manifest.status is Status.FAILED
-    assert NO_DESCRIPTORS in manifest.warnings
+    assert DESCRIPTORS in manifest.warnings
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from functools import cache
 
-from mptcplab.engine.job import EngineError
+from mptcplab.engine.kernel.failure import NotGrantedError, failure
 
 COUPLED = ("lia", "olia", "balia", "wvegas")
 """Their names, in Linux and in scenarios."""
@@ -14,12 +14,20 @@ COUPLED = ("lia", "olia", "balia", "wvegas")
 
 @cache
 def load_refused(name: str) -> str | None:
-    """Why this one cannot be loaded here, null where it can: it is loaded and unloaded."""
+    """Why this one cannot be loaded here, null where it can: it is loaded and unloaded.
+
+    Raises:
+        NotGrantedError: a limit of the caller's is in the way.
+
+    """
     from mptcplab import _native
 
     try:
         _native.hold_congestion_control(name).close()
     except _native.BpfError as error:
+        found = failure(str(error))
+        if isinstance(found, NotGrantedError):
+            raise found from error
         return str(error)
     return None
 
@@ -40,5 +48,5 @@ def held(names: Iterable[str]) -> Iterator[None]:
                 if name in names:
                     stack.enter_context(closing(_native.hold_congestion_control(name)))
         except _native.BpfError as error:
-            raise EngineError(str(error)) from error
+            raise failure(str(error)) from error
         yield

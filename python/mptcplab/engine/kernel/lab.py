@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mptcplab.engine.job import EngineError
+from mptcplab.engine.kernel.failure import failure
 from mptcplab.engine.terminal import ctrl_c_held
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ class Lab:
         """The lab's rows until its last one, `done`, inclusive.
 
         Raises:
+            NotGrantedError: the lab lacked descriptors.
             EngineError: the lab gave up, or ended without a word.
 
         """
@@ -62,12 +64,12 @@ class Lab:
         for line in self._process.stdout:
             row: Row = json.loads(line)
             if row["record"] == "failed":
-                raise EngineError(row["text"])
+                raise failure(row["text"])
             is_last = row["record"] == "done"
             yield row
             if is_last:
                 return
-        raise EngineError(self._last_words())
+        raise failure(self._last_words())
 
     def stop(self) -> None:
         """Asks the lab to end its traffic and keep what it measured."""

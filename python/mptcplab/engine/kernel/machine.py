@@ -7,6 +7,7 @@ import socket
 from functools import cache
 
 from mptcplab.engine.job import EngineError
+from mptcplab.engine.kernel.failure import NotGrantedError
 from mptcplab.engine.kernel.sysctl import read_sysctl
 
 
@@ -35,13 +36,20 @@ def has_congestion_control(name: str) -> bool:
 
 @cache
 def namespaces_refused() -> str | None:
-    """Why no lab can be built here, null where one can: two hosts and two links are built."""
+    """Why no lab can be built here, null where one can: two hosts and two links are built.
+
+    Raises:
+        NotGrantedError: a limit of the caller's is in the way, not what this machine is.
+
+    """
     from mptcplab.engine.kernel.lab import Lab
     from mptcplab.engine.self_test import self_test
 
     lab = Lab(self_test())
     try:
         next(lab.rows())
+    except NotGrantedError:
+        raise
     except EngineError as error:
         return str(error)
     finally:

@@ -12,15 +12,16 @@ from typing import Any
 
 from mptcplab.engine.compile import compile_plan
 from mptcplab.engine.job import EngineError, Job
+from mptcplab.engine.kernel.failure import NotGrantedError
 from mptcplab.engine.kernel.lab import Lab
 from mptcplab.engine.kernel.sysctl import read_sysctl
 from mptcplab.engine.manifest import congestion_controls, expected_s, manifest
 from mptcplab.engine.recorder import Recorder, Row
 from mptcplab.plan import Plan
 from mptcplab.recording import Manifest
+from mptcplab.shortage import DESCRIPTORS, told_by
 
 ENGINE = "kernel"
-NO_DESCRIPTORS = "no file descriptors are left: allow more (ulimit -n)"
 
 
 class Run(AbstractContextManager["Run"]):
@@ -63,7 +64,7 @@ class Run(AbstractContextManager["Run"]):
                 exhausted = exhausted or _lacks_descriptors(row)
                 self._recorder.take(row, self._lab.pid)
             if exhausted:
-                raise EngineError(NO_DESCRIPTORS)
+                raise NotGrantedError(DESCRIPTORS)
         except EngineError as error:
             self._recorder.fail(str(error))
             raise
@@ -89,20 +90,16 @@ class Run(AbstractContextManager["Run"]):
             self._lab.end()
 
 
-_NO_DESCRIPTORS_ENDS = (
-    "too many open files",
+_NOTHING_DONE = (
     "no file descriptors are left: nothing was run",
     "no file descriptors are left: nothing was sent",
 )
 
 
 def _lacks_descriptors(row: Row) -> bool:
-    """Whether traffic failed for want of descriptors: such a run is not what was asked for.
-
-    The cause stands at the end: what stands before it may be a command of the user's.
-    """
-    told = f"{row.get({'transfers': 'error', 'warning': 'text'}.get(row['record'], ''))}".lower()
-    return told.endswith(_NO_DESCRIPTORS_ENDS)
+    """Whether traffic failed for want of descriptors: such a run is not what was asked for."""
+    told = str(row.get({"transfers": "error", "warning": "text"}.get(row["record"], "")))
+    return told_by(told) is not None or told.endswith(_NOTHING_DONE)
 
 
 def settings_of(plan: Plan) -> dict[str, Any]:
