@@ -91,3 +91,52 @@ print(interruption.requested)
 def test_signals_while_tables_are_computed_are_a_request() -> None:
     ended = subprocess.run([sys.executable, "-c", TABLES], capture_output=True, text=True)
     assert (ended.stdout, ended.stderr) == ("True\n", "")
+
+
+AFTER_THE_END = """
+import os, signal, sys
+
+class Last:
+    def __del__(self, kill=os.kill, pid=os.getpid(), number=signal.{number}):
+        # Nothing of Python's handles a signal any more.
+        kill(pid, number)
+
+last = Last()
+sys.argv = ["mptcplab", *{words}]
+from mptcplab.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize("number", ["SIGINT", "SIGTERM"])
+@pytest.mark.parametrize(
+    ("words", "status"), [(["list"], 0), (["new", "x"], 1), (["run", "--x"], 2)]
+)
+def test_a_signal_after_the_end_leaves_the_status(
+    number: str, words: list[str], status: int, tmp_path: Path
+) -> None:
+    code = AFTER_THE_END.format(number=number, words=words)
+    ended = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True)
+    assert ended.returncode == status, ended.stderr
+
+
+WHILE_LOADING = """
+import os, signal, sys
+
+class Press:
+    def find_spec(self, name, path, target=None):
+        if name == "{module}":
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Press())
+sys.argv = ["mptcplab", "list"]
+from mptcplab.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize("module", ["typer", "mptcplab.cli.ending", "mptcplab.scenario.entries"])
+def test_ctrl_c_while_modules_are_loaded_says_nothing(module: str) -> None:
+    code = WHILE_LOADING.format(module=module)
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "")

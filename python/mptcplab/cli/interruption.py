@@ -9,12 +9,10 @@ from contextlib import contextmanager
 import typer
 
 from mptcplab import interruption
+from mptcplab.cli import INTERRUPTED_STATUS
 from mptcplab.interruption import ONE_REQUEST_S
 
 __all__ = ["INTERRUPTED_STATUS", "ONE_REQUEST_S", "Interruption"]
-
-INTERRUPTED_STATUS = 130
-"""Exit status after Ctrl-C, as shells have it."""
 
 
 class Interruption(interruption.Interruption):
