@@ -16,6 +16,8 @@ _KINDS = (
     (stat.S_ISBLK, "a device"),
     (stat.S_ISSOCK, "a socket"),
 )
+LARGEST_YAML_BYTES = 128 * 1024
+"""Of scenarios and the like, which people write."""
 _PART_BYTES = 1 << 20
 
 

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from mptcplab.cli.app import app, needed
 from mptcplab.scenario import catalogue, load
 
+COMMANDS = [command.name for command in app.registered_commands]
 LARGE = ["matplotlib", "polars", "numpy", "jinja2", "rich"]
 _CODE = """
 import json, sys
@@ -41,8 +43,25 @@ def test_a_command_that_runs_nothing_loads_no_large_library(
     assert not loaded(command, tmp_path) & set(LARGE)
 
 
-def test_a_list_loads_no_model_of_scenarios(tmp_path: Path) -> None:
-    assert "mptcplab.scenario.model" not in loaded(["list"], tmp_path)
+def test_a_list_loads_no_model_of_scenarios_and_no_parser(tmp_path: Path) -> None:
+    assert not loaded(["list"], tmp_path) & {"mptcplab.scenario.model", "ruamel.yaml"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "made"),
+    [
+        (["list"], ["list"]),
+        (["run", "--help"], ["run"]),
+        ([], COMMANDS),
+        (["--help"], COMMANDS),
+        (["chek"], COMMANDS),
+    ],
+)
+def test_of_the_commands_only_the_one_that_is_asked_for_is_made(
+    arguments: list[str], made: list[str]
+) -> None:
+    assert [command.name for command in needed(arguments).registered_commands] == made
+    assert [command.name for command in app.registered_commands] == COMMANDS
 
 
 def test_a_command_of_the_host_program_loads_nothing_before_it() -> None:

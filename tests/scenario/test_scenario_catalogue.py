@@ -1,8 +1,11 @@
+from pathlib import Path
+
 import pytest
 
 from mptcplab.engine.compile import compile_plan
-from mptcplab.scenario import Entry, catalogue, load
-from mptcplab.scenario.profiles import profiles
+from mptcplab.scenario import Entry, catalogue, load, profiles
+from mptcplab.scenario.profiles import profile, profile_names
+from mptcplab.scenario.tree import parse_tree
 
 WANTED = {
     *(
@@ -84,32 +87,38 @@ def test_mptcp_variants_expect_more_than_one_path(entry: Entry) -> None:
 
 
 def test_profiles_say_where_their_figures_come_from() -> None:
-    assert {"ethernet-100", "wifi-g", "wifi-campus", "lte", "4g", "dsl"} <= set(profiles())
-    for profile in profiles().values():
-        assert profile.title
-        assert len(profile.source) > 40
+    assert {"ethernet-100", "wifi-g", "wifi-campus", "lte", "4g", "dsl"} <= set(profile_names())
+    for one in map(profile, profile_names()):
+        assert one.title
+        assert len(one.source) > 40
+
+
+def test_each_profile_is_what_the_whole_file_says() -> None:
+    file = Path(profiles.__file__).with_suffix(".yaml")
+    whole = parse_tree(file.read_text(encoding="utf-8"), file.name).value
+    assert {name: profiles.written(name) for name in profile_names()} == whole
 
 
 def half_duplex_payload_mbps(name: str) -> float:
     """TCP payload with an acknowledgement for every two segments on the shared channel."""
-    profile = profiles()[name]
-    framing = profile.framing or 0
-    assert isinstance(profile.rate, int)
+    found = profile(name)
+    framing = found.framing or 0
+    assert isinstance(found.rate, int)
     share = 2 * 1448 / (2 * (1500 + framing) + 52 + framing)
-    return profile.rate / 1e6 * share
+    return found.rate / 1e6 * share
 
 
 def full_duplex_payload_mbps(name: str) -> float:
-    profile = profiles()[name]
-    assert isinstance(profile.rate, int)
-    return profile.rate / 1e6 * 1448 / (1500 + (profile.framing or 0))
+    found = profile(name)
+    assert isinstance(found.rate, int)
+    return found.rate / 1e6 * 1448 / (1500 + (found.framing or 0))
 
 
 @pytest.mark.parametrize(
     ("name", "payload_mbps"), [("wifi-g", 43.8), ("wifi-n", 88.0), ("wifi-campus", 7.8)]
 )
 def test_wifi_carries_what_the_document_measured(name: str, payload_mbps: float) -> None:
-    assert profiles()[name].duplex == "half"
+    assert profile(name).duplex == "half"
     assert round(half_duplex_payload_mbps(name), 1) == payload_mbps
 
 

@@ -21,7 +21,7 @@ from mptcplab.scenario.middlebox import (
     StripOptions,
 )
 from mptcplab.scenario.model import Event, Scenario, SubflowEnds, Variant
-from mptcplab.scenario.profiles import profiles
+from mptcplab.scenario.profiles import profile_names
 from mptcplab.scenario.scheduler import Scheduler
 from mptcplab.scenario.traffic import (
     Bulk,
@@ -76,7 +76,7 @@ def test_the_python_example(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_every_profile_is_listed() -> None:
-    for name in profiles():
+    for name in profile_names():
         assert f"`{name}`" in DOCUMENT
 
 

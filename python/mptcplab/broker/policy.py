@@ -23,8 +23,8 @@ from mptcplab.scenario.check.shape import problems
 from mptcplab.scenario.fields import LONGEST_INTERFACE_NAME_BYTES, Model, RefusalError
 from mptcplab.scenario.problem import Problem, ScenarioError, did_you_mean, quoted
 from mptcplab.scenario.provenance import Provenance
-from mptcplab.scenario.tree import LARGEST_FILE_BYTES, parse_tree
-from mptcplab.user_file import FileError, read_text
+from mptcplab.scenario.tree import parse_tree
+from mptcplab.user_file import LARGEST_YAML_BYTES, FileError, read_text
 
 ALL = "all"
 _LARGEST_ID = 2**32 - 2
@@ -158,7 +158,7 @@ def load_policy(path: Path) -> tuple[Policy, list[str]]:
 
     """
     try:
-        text = read_text(path, LARGEST_FILE_BYTES)
+        text = read_text(path, LARGEST_YAML_BYTES)
     except FileError as error:
         raise ScenarioError([Problem(str(path), None, "", str(error))]) from None
     return parse_policy(text, str(path))

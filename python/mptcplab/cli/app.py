@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import sys
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -31,18 +34,18 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("list")(list_command)
-app.command()(show)
-app.command()(check)
-app.command()(new)
-app.command()(schema)
-app.command()(run)
-app.command()(report)
-app.command()(trace)
-app.command()(doctor)
-app.command()(broker)
-app.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})(
-    enter
-)
+app.command("show")(show)
+app.command("check")(check)
+app.command("new")(new)
+app.command("schema")(schema)
+app.command("run")(run)
+app.command("report")(report)
+app.command("trace")(trace)
+app.command("doctor")(doctor)
+app.command("broker")(broker)
+app.command(
+    "enter", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False}
+)(enter)
 add_host_commands(app)
 
 
@@ -64,4 +67,14 @@ def main() -> None:
 
     make_safe()
     with ended_well():
-        app()
+        needed(sys.argv[1:])()
+
+
+def needed(arguments: Sequence[str]) -> typer.Typer:
+    """The command line; of its commands the one that is asked for, as making all takes long."""
+    asked = [one for one in app.registered_commands if arguments and one.name == arguments[0]]
+    if not asked:
+        return app
+    alone = copy.copy(app)
+    alone.registered_commands = asked
+    return alone

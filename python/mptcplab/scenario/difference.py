@@ -57,7 +57,7 @@ def _every(scenario: Scenario) -> dict[tuple[str, ...], str]:
         path: value
         for name, link in scenario.links.items()
         if link.profile is not None
-        for path, value in _settings(written()[link.profile], ("links", name))
+        for path, value in _settings(written(link.profile), ("links", name))
         if path[2] not in _WORDS
     }
     return of_profiles | dict(_settings(scenario.provenance.tree))

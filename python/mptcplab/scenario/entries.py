@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import fnmatch
-import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from mptcplab.scenario.head import plain_head
 from mptcplab.scenario.problem import Problem, ScenarioError
-from mptcplab.scenario.tree import LARGEST_FILE_BYTES, parse_tree
-from mptcplab.user_file import FileError, read_text
+from mptcplab.user_file import LARGEST_YAML_BYTES, FileError, read_text
 
 CATALOGUE_SUFFIX = ".yaml"
 DEFAULT_VARIANT = "mptcp"
 """The one variant of a scenario that names none."""
-_SHOWN = ("title", "source", "variants")
-"""Keys of which a list tells."""
-_TOP_KEY = re.compile(r"([A-Za-z_]+):")
-_VALUE_OF_KEY = re.compile(r"( +[A-Za-z0-9_-]+):( .*)?$")
 
 
 @dataclass(frozen=True)
@@ -58,7 +52,7 @@ def read_scenario(path: Path) -> str:
 
     """
     try:
-        return read_text(path, LARGEST_FILE_BYTES)
+        return read_text(path, LARGEST_YAML_BYTES)
     except FileError as error:
         raise ScenarioError([Problem(shown(path), None, "", str(error))]) from None
 
@@ -75,25 +69,11 @@ def shown(path: Path) -> str:
 
 def _entry(name: str) -> Entry:
     path = catalogue_folder() / f"{name}{CATALOGUE_SUFFIX}"
-    tree = _head(read_scenario(path), shown(path))
-    variants = tuple(tree.get("variants", (DEFAULT_VARIANT,)))
+    text = read_scenario(path)
+    tree = plain_head(text)
+    if tree is None:
+        from mptcplab.scenario.tree import parse_tree
+
+        tree = parse_tree(text, shown(path)).value
+    variants = tuple(tree.get("variants") or (DEFAULT_VARIANT,))
     return Entry(name, tree.get("title", ""), tree.get("source", ""), variants, path)
-
-
-def _head(text: str, origin: str) -> Any:
-    """The keys that are shown, parsed alone where they stand in lines of their own."""
-    lines, key = [], ""
-    for line in text.splitlines():
-        found = _TOP_KEY.match(line)
-        if found is not None:
-            key = found[1]
-        if key in _SHOWN:
-            # What a variant is does not matter, and takes long to parse.
-            variant = _VALUE_OF_KEY.match(line) if key == "variants" else None
-            lines.append(line if variant is None else f"{variant[1]}:")
-    try:
-        tree = parse_tree("\n".join(lines), origin).value
-    except ScenarioError:
-        # An alias of what stands elsewhere.
-        tree = None
-    return tree if isinstance(tree, dict) else parse_tree(text, origin).value

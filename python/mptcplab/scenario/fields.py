@@ -47,7 +47,8 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 class Model(BaseModel):
     """Base of every part of a scenario: immutable, no unknown keys, filled by the file's keys."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    # A validator is built for what is read as a whole only; those of its parts are parts of that.
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
 
 
 class RefusalError(PydanticCustomError):

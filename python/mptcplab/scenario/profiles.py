@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -10,31 +11,42 @@ from mptcplab.scenario.link import Link, LinkChange, LinkSettings, Profile, merg
 from mptcplab.scenario.tree import parse_tree
 
 _FILE = Path(__file__).with_name("profiles.yaml")
+_TOP_KEY = re.compile(r"^(?=([a-z0-9-]+):)", re.MULTILINE)
 
 
 @cache
-def profiles() -> dict[str, Profile]:
-    """All profiles by name."""
-    return {name: Profile.model_validate(settings) for name, settings in written().items()}
+def _texts() -> dict[str, str]:
+    """The part of the file of each profile, by name: to parse all of them takes long."""
+    _, *parts = _TOP_KEY.split(_FILE.read_text(encoding="utf-8"))
+    return dict(zip(parts[::2], parts[1::2], strict=True))
+
+
+def profile_names() -> list[str]:
+    """Names of all profiles, in the order of their file."""
+    return list(_texts())
 
 
 @cache
-def written() -> dict[str, dict[str, Any]]:
-    """All profiles by name, as they stand in their file."""
-    found: dict[str, dict[str, Any]] = parse_tree(
-        _FILE.read_text(encoding="utf-8"), _FILE.name
-    ).value
+def profile(name: str) -> Profile:
+    """A profile, which there is."""
+    return Profile.model_validate(written(name))
+
+
+@cache
+def written(name: str) -> dict[str, Any]:
+    """A profile as it stands in the file."""
+    found: dict[str, Any] = parse_tree(_texts()[name], _FILE.name).value[name]
     return found
 
 
 def settings_of(link: Link) -> tuple[LinkSettings, LinkSettings]:
     """Settings of the directions up and down: the profile's, and over them the link's own."""
-    profile = profiles()[link.profile] if link.profile is not None else None
-    if profile is None:
+    if link.profile is None:
         return merged(link, link.up), merged(link, link.down)
+    start = profile(link.profile)
     return (
-        merged(profile, profile.up, link, link.up),
-        merged(profile, profile.down, link, link.down),
+        merged(start, start.up, link, link.up),
+        merged(start, start.down, link, link.down),
     )
 
 
@@ -47,4 +59,4 @@ def is_half_duplex(link: Link) -> bool:
     """Whether both directions share the medium."""
     if link.duplex is not None:
         return link.duplex == "half"
-    return link.profile is not None and profiles()[link.profile].duplex == "half"
+    return link.profile is not None and profile(link.profile).duplex == "half"

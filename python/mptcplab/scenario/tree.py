@@ -28,8 +28,8 @@ from ruamel.yaml.events import (
 
 from mptcplab.printable import UNPRINTABLE, escaped
 from mptcplab.scenario.problem import Problem, ScenarioError, quoted
+from mptcplab.user_file import LARGEST_YAML_BYTES
 
-LARGEST_FILE_BYTES = 128 * 1024
 DEEPEST_NESTING = 20
 MOST_VALUES = 20_000
 
@@ -86,8 +86,8 @@ def parse_tree(text: str, origin: str, kind: str = "scenario") -> Tree:
     Raises `ScenarioError` where the text is no YAML, too large, too deep, has duplicate keys, tags,
     keys that are not text, or characters that cannot be printed.
     """
-    if len(text.encode(errors="surrogatepass")) > LARGEST_FILE_BYTES:
-        raise _error(origin, None, f"larger than {LARGEST_FILE_BYTES // 1024} KiB")
+    if len(text.encode(errors="surrogatepass")) > LARGEST_YAML_BYTES:
+        raise _error(origin, None, f"larger than {LARGEST_YAML_BYTES // 1024} KiB")
     builder = _Builder(kind)
     try:
         for event in _events(text):

@@ -13,7 +13,7 @@ from mptcplab.scenario.link import Link
 from mptcplab.scenario.model import Scenario
 from mptcplab.scenario.network import AddressError, End, Network, build, outline
 from mptcplab.scenario.problem import Problem, did_you_mean, quoted
-from mptcplab.scenario.profiles import is_half_duplex, profiles, settings_of
+from mptcplab.scenario.profiles import is_half_duplex, profile_names, settings_of
 from mptcplab.scenario.tree import Path
 
 
@@ -94,8 +94,8 @@ def _link_ends(
 
 
 def _link_settings(scenario: Scenario, name: str, link: Link) -> Iterator[Problem]:
-    if link.profile is not None and link.profile not in profiles():
-        text = f"{quoted(link.profile)}: {did_you_mean(link.profile, profiles())}"
+    if link.profile is not None and link.profile not in profile_names():
+        text = f"{quoted(link.profile)}: {did_you_mean(link.profile, profile_names())}"
         yield _at(scenario, ("links", name, "profile"), f"unknown profile {text}")
         return
     yield from bad_traces(scenario, ("links", name), settings_of(link), is_half_duplex(link))
