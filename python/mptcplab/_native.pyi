@@ -339,17 +339,3 @@ class SubflowWatch:
 
     def close(self) -> None:
         """End the watching, also while another thread waits."""
-
-class BrokerError(Exception):
-    """A broker that cannot start; the message says why and what to do about it."""
-
-def broker(config: str) -> None:
-    """Serve orders about subflows until SIGTERM or SIGINT, and end the process.
-
-    `config` is JSON. Call it in a process that has started no thread: it gives up everything but
-    CAP_NET_ADMIN, and what it gives up is gone for the process.
-
-    Raises:
-        BrokerError: it cannot start.
-
-    """

@@ -15,7 +15,7 @@ UNITS = Path(__file__).parents[2] / "packaging" / "systemd"
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="there is no systemd here")
 def test_the_units_are_understood(tmp_path: Path) -> None:
     for unit in UNITS.glob("mptcplab-broker.s*"):
-        text = unit.read_text().replace("/usr/bin/mptcplab", sys.executable)
+        text = unit.read_text().replace("/usr/bin/mptcplab-host", sys.executable)
         (tmp_path / unit.name).write_text(text)
     units = [str(tmp_path / f"mptcplab-broker.{kind}") for kind in ("service", "socket")]
     verify = ["systemd-analyze", "verify", "--man=no", *units]

@@ -35,14 +35,12 @@ def simulated(*more: str) -> list[str]:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["broker", "--socket", ""], "'--socket': is empty: name a file or folder"),
         (["run", "x.yaml", "--out", ""], "'--out': is empty: name a file or folder"),
         (["report", ""], "'RUN...': is empty: name a file or folder"),
         (["report", "out", "--html", ""], "'--html': is empty: name a file or folder"),
         (["show", "x.yaml", "--svg", ""], "'--svg': is empty: name a file or folder"),
         (["trace", "x", "--tables", ""], "'--tables': is empty: name a file or folder"),
         (["enter", "", "client"], "'RUN': is empty: name a file or folder"),
-        (["broker", "--check", "--policy", ""], "'--policy': is empty: name a file or folder"),
         (["run", "x", "--engine", "kernle"], "'--engine': 'kernle': did you mean \"kernel\"?"),
         (
             ["run", "x", "--engine", "simulator"],

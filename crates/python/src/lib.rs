@@ -2,7 +2,6 @@
 
 use pyo3::prelude::*;
 
-mod broker;
 mod congestion;
 mod control;
 mod raised;
@@ -13,8 +12,6 @@ mod trace;
 
 #[pymodule]
 mod _native {
-    #[pymodule_export]
-    use super::broker::{BrokerError, broker};
     #[pymodule_export]
     use super::congestion::{Ack, CongestionEvent, PathView, Window};
     #[pymodule_export]

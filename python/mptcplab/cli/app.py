@@ -9,7 +9,6 @@ from typing import Annotated
 
 import typer
 
-from mptcplab.cli.commands.broker import broker
 from mptcplab.cli.commands.doctor import doctor
 from mptcplab.cli.commands.enter import enter
 from mptcplab.cli.commands.host import add_host_commands
@@ -42,7 +41,6 @@ app.command("run")(run)
 app.command("report")(report)
 app.command("trace")(trace)
 app.command("doctor")(doctor)
-app.command("broker")(broker)
 app.command(
     "enter", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False}
 )(enter)

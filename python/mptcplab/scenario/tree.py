@@ -80,15 +80,15 @@ def dotted(path: Path) -> str:
     return ".".join(str(part) for part in path)
 
 
-def parse_tree(text: str, origin: str, kind: str = "scenario") -> Tree:
-    """Reads one YAML document, which holds something of the given kind.
+def parse_tree(text: str, origin: str) -> Tree:
+    """Reads one YAML document.
 
     Raises `ScenarioError` where the text is no YAML, too large, too deep, has duplicate keys, tags,
     keys that are not text, or characters that cannot be printed.
     """
     if len(text.encode(errors="surrogatepass")) > LARGEST_YAML_BYTES:
         raise _error(origin, None, f"larger than {LARGEST_YAML_BYTES // 1024} KiB")
-    builder = _Builder(kind)
+    builder = _Builder()
     try:
         for event in _events(text):
             builder.take(event)
@@ -128,8 +128,7 @@ def _events(text: str) -> Iterator[Event]:
 class _Builder:
     """Puts the tree together from events."""
 
-    def __init__(self, kind: str) -> None:
-        self._kind = kind
+    def __init__(self) -> None:
         self.top: Any = None
         self.lines: dict[Path, int] = {}
         self.duplicates: list[tuple[Path, int, int]] = []
@@ -143,7 +142,7 @@ class _Builder:
         if isinstance(event, DocumentStartEvent):
             self._documents += 1
             if self._documents > 1:
-                raise _RefusedError(line, f"a second document: a file holds one {self._kind}")
+                raise _RefusedError(line, "a second document: a file holds one scenario")
         elif isinstance(event, MappingEndEvent | SequenceEndEvent):
             self._close()
         elif isinstance(event, NodeEvent):

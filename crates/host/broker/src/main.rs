@@ -1,4 +1,4 @@
-//! The broker by itself: `mptcplab-broker < CONFIG`, where `mptcplab broker` makes the JSON.
+//! The broker by itself, which tests and benchmarks start: `mptcplab-broker < CONFIG`, in JSON.
 
 use std::process::ExitCode;
 

@@ -1,19 +1,23 @@
-//! `mptcplab-host`: netcat over MPTCP, and what the connections and interfaces of a running host do.
-//! Each subcommand is one module.
+//! `mptcplab-host`: netcat over MPTCP, the broker, and what the connections and interfaces of a
+//! running host do. Each subcommand is one module.
 
+mod accounts;
 mod bandwidth;
+mod broker;
 mod cc;
 mod describe;
 mod file_option;
 mod netcat;
 mod output;
 mod path_manager;
+mod problem;
 mod signals;
 mod size;
 mod standard_streams;
 mod subflows;
 mod ticks;
 mod units;
+mod yaml;
 
 use std::process::ExitCode;
 
@@ -39,6 +43,8 @@ enum Command {
     Nc(netcat::Options),
     /// Open and close the subflows of this host's connections, until Ctrl-C.
     PathManager(path_manager::Options),
+    /// Open, close and steer subflows for programs without privilege, each for its own.
+    Broker(broker::Options),
     /// Load congestion controls into the kernel: lia, olia, balia, wvegas, or your own.
     #[command(subcommand)]
     Cc(cc::Options),
@@ -65,6 +71,7 @@ fn main() -> ExitCode {
             netcat::run(&options)
         }
         Command::PathManager(options) => path_manager::run(&options).map(|()| 0),
+        Command::Broker(options) => broker::run(&options).map(|()| 0),
         Command::Cc(options) => cc::run(&options).map(|()| 0),
         Command::Completion(options) => {
             describe::print_completion(&options, Program::command()).map(|()| 0)

@@ -22,16 +22,20 @@ pub(crate) fn report(message: &str) {
     let _ = writeln!(io::stderr(), "{}", printable(message));
 }
 
-/// Escapes what moves a terminal's cursor, changes its colours, or reorders the text around it:
-/// controls but tab and line feed, the direction of writing (Unicode TR 9), line separators.
-pub(crate) fn printable(text: &str) -> String {
-    let is_harmful = |letter: char| match letter {
+/// Whether a character moves a terminal's cursor, changes its colours, or reorders the text around
+/// it: controls but tab and line feed, the direction of writing (Unicode TR 9), line separators.
+pub(crate) fn is_harmful(letter: char) -> bool {
+    match letter {
         '\t' | '\n' => false,
         '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
             true
         }
         letter => letter.is_control(),
-    };
+    }
+}
+
+/// Escapes harmful characters.
+pub(crate) fn printable(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for letter in text.chars() {
         match (is_harmful(letter), u32::from(letter)) {

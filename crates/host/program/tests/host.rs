@@ -204,6 +204,23 @@ fn mistakes_are_named() {
             "is empty: name a file",
         ),
         (&["subflows", "--count", "2"], "--every <SECONDS>"),
+        (&["broker", "--socket", ""], "is empty: name a file"),
+        (
+            &["broker", "--check", "--policy", ""],
+            "is empty: name a file",
+        ),
+        (
+            &["broker", "--socket", "/"],
+            "--socket /: is a folder: name the socket in it",
+        ),
+        (
+            &["broker", "--check", "--socket", "/nowhere/at/all.sock"],
+            "--socket /nowhere/at/all.sock: there is no folder /nowhere: make it first",
+        ),
+        (
+            &["broker", "--user", "nobody-of-this-name"],
+            "--user: 'nobody-of-this-name': there is no user of this name",
+        ),
     ] {
         let output = command(words).output().unwrap();
         assert!(!output.status.success());
@@ -257,6 +274,9 @@ fn control_characters_reach_no_terminal() {
         &["cc", "unload", "\u{1b}[31mx"][..],
         &["path-manager", "\u{1b}[31mx"],
         &["nc", "host", "\u{1b}[31m"],
+        &["broker", "--user", "\u{1b}[31m"],
+        &["broker", "--mode", "\u{1b}[31m"],
+        &["broker", "--policy", "\u{1b}[31m"],
     ] {
         let output = command(words).output().unwrap();
         assert!(!output.status.success());

@@ -18,9 +18,6 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 Fail = Annotated[
     bool, typer.Option("--fail", help="End with status 3 where a finding does not hold.")
 ]
-LeaveSetting = Annotated[
-    bool, typer.Option("--leave-setting", help="Leave net.mptcp.path_manager as it is.")
-]
 
 
 def one_of(kind: type[E]) -> Callable[[str], E]:

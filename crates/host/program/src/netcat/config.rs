@@ -6,14 +6,14 @@ use std::net::IpAddr;
 use std::path::Path;
 
 use anyhow::{anyhow, bail};
-use saphyr_parser::{Event, Parser, ScalarStyle};
 
 use crate::file_option::read_text;
+use crate::problem::{did_you_mean, refusal};
+use crate::yaml::{self, LARGEST_FILE_BYTES, Value};
 
 pub(super) const WIFI: &str = "wifi";
 pub(super) const CELLULAR: &str = "cellular";
 const KEYS: [&str; 2] = [WIFI, CELLULAR];
-const LARGEST_FILE_BYTES: u64 = 128 * 1024;
 /// IFNAMSIZ of Linux, without the closing zero.
 const LONGEST_INTERFACE_NAME_BYTES: usize = 15;
 const LONGEST_SHOWN_CHARACTERS: usize = 40;
@@ -114,80 +114,26 @@ fn assignments(text: &str, origin: &str) -> anyhow::Result<Vec<Entry>> {
 
 /// One mapping of scalars in YAML.
 fn mapping(text: &str, origin: &str) -> anyhow::Result<Vec<Entry>> {
-    let not_yaml = |line: usize| anyhow!("{origin}:{line}: not valid YAML");
-    let mut entries = Vec::new();
-    let mut depth = 0;
-    let mut key: Option<(usize, String)> = None;
-    let mut is_mapping = false;
-    for event in Parser::new_from_str(text) {
-        let (event, span) = event.map_err(|error| not_yaml(error.marker().line()))?;
-        let line = span.start.line();
-        match event {
-            Event::DocumentStart(_) if is_mapping => {
-                bail!("{origin}:{line}: one document only");
-            }
-            Event::MappingStart(..) if depth == 0 => {
-                is_mapping = true;
-                depth = 1;
-            }
-            Event::MappingStart(..) | Event::SequenceStart(..) => {
-                if depth == 0 {
-                    break;
-                }
-                if depth == 1 {
-                    let (line, key) = key.take().ok_or_else(|| not_yaml(line))?;
-                    entries.push(Entry {
-                        line,
-                        key,
-                        value: None,
-                    });
-                }
-                depth += 1;
-            }
-            Event::MappingEnd | Event::SequenceEnd => depth -= 1,
-            Event::Scalar(text, style, ..) if depth == 1 => match key.take() {
-                None => key = Some((line, text.into_owned())),
-                Some((line, key)) => {
-                    let value = is_text(&text, style).then(|| text.into_owned());
-                    entries.push(Entry { line, key, value });
-                }
-            },
-            Event::Alias(_) if depth == 1 => {
-                let (line, key) = key.take().ok_or_else(|| not_yaml(line))?;
-                entries.push(Entry {
-                    line,
-                    key,
-                    value: None,
-                });
-            }
-            _ => {}
-        }
-    }
-    match is_mapping {
-        true => Ok(entries),
-        false => bail!("{origin}: write lines such as `{WIFI}: 10.0.2.6`"),
-    }
-}
-
-/// Whether YAML's core schema reads a scalar as text (YAML 1.2.2, section 10.3).
-fn is_text(text: &str, style: ScalarStyle) -> bool {
-    let other = [
-        "", "~", "null", "Null", "NULL", "true", "True", "TRUE", "false", "False", "FALSE",
-    ];
-    let is_number = text
-        .starts_with(|letter: char| letter.is_ascii_digit() || "+-.".contains(letter))
-        && text.parse::<f64>().is_ok();
-    !matches!(style, ScalarStyle::Plain) || !other.contains(&text) && !is_number
+    let tree = yaml::parse(text, "configuration");
+    let tree = tree.map_err(|problem| refusal(origin, vec![problem]))?;
+    let Value::Mapping(entries) = tree.value else {
+        bail!("{origin}: write lines such as `{WIFI}: 10.0.2.6`");
+    };
+    let entries = entries.into_iter().map(|(key, node)| Entry {
+        line: node.line,
+        key: key.to_string(),
+        value: match node.value {
+            Value::Text(text) => Some(text.to_string()),
+            _ => None,
+        },
+    });
+    Ok(entries.collect())
 }
 
 fn known<'a>(key: &'a str, value: Option<&str>) -> Result<(&'a str, String), String> {
     if !KEYS.contains(&key) {
         let shown: String = key.chars().take(LONGEST_SHOWN_CHARACTERS).collect();
-        let near = KEYS.into_iter().find(|known| is_near(known, key));
-        let fix = near.map_or_else(
-            || format!("known: {}", KEYS.join(", ")),
-            |near| format!("did you mean {near}?"),
-        );
+        let fix = did_you_mean(key, &KEYS);
         return Err(format!("{shown:?} is not known: {fix}"));
     }
     let value = value.and_then(|value| match value.parse::<IpAddr>() {
@@ -197,18 +143,6 @@ fn known<'a>(key: &'a str, value: Option<&str>) -> Result<(&'a str, String), Str
     value.map(|value| (key, value)).ok_or_else(|| {
         format!("{key}: an address of this host, such as 10.0.2.6, or an interface, such as wlan0")
     })
-}
-
-/// Whether most letters of a short word are those of another, in whatever order.
-fn is_near(known: &str, written: &str) -> bool {
-    let written = written.to_lowercase();
-    let mut left: Vec<char> = known.chars().collect();
-    let common = written.chars().filter(|letter| {
-        let place = left.iter().position(|one| one == letter);
-        place.map(|place| left.swap_remove(place)).is_some()
-    });
-    let common = common.count();
-    5 * common >= 2 * (known.chars().count() + written.chars().count())
 }
 
 /// Whether the kernel takes a text as an interface's name (`dev_valid_name` of Linux).
@@ -247,12 +181,18 @@ mod tests {
     }
 
     #[test]
+    fn an_alias_stands_for_its_anchor() {
+        let both = ["cellular", "wifi"].map(|key| (key.to_owned(), "eth1".to_owned()));
+        assert_eq!(read("wifi: &a eth1\ncellular: *a\n"), Ok(both.into()));
+    }
+
+    #[test]
     fn a_mistake_is_named_with_its_line() {
         let twice = "given twice (first in line 1)";
         for (text, said) in [
             (
                 "wifi: 10.0.2.6\nwfii: eth1\n",
-                "nc.yaml:2: \"wfii\" is not known: did you mean wifi?",
+                "nc.yaml:2: \"wfii\" is not known: did you mean \"wifi\"?",
             ),
             (
                 "wifi: 10.0.2.300/24\n",
@@ -286,8 +226,8 @@ mod tests {
             ),
             ("WIFI=\n", "nc.yaml:1: wifi: an address"),
             (
-                "wifi: &a eth1\ncellular: *a\n",
-                "nc.yaml:2: cellular: an address",
+                "wifi: eth1\n---\n",
+                "nc.yaml:2: a second document: a file holds one configuration",
             ),
         ] {
             let error = read(text).unwrap_err();
