@@ -34,11 +34,13 @@ NO_METRIC = [
     ("goodput.air", None),
     ("goodput.server", None),
     ("share.up", None),
-    ("recovery_s.core", 'recovery_s has no part "core": known: wifi, eth, air, wire'),
-    ("recovery_s.hall", None),
+    ("recovery_s.far", 'recovery_s has no part "far": did you mean "air"?'),
+    ("recovery_s.server", None),
     ("completion_s.p95", 'completion_s has no part "p95": did you mean "p99"?'),
     ("latency_s.ping.p95", None),
     ("jain.wifi", "jain is one figure, without parts: write jain"),
+    ("jain.streams", None),
+    ("stream_share.1", None),
 ]
 METRICS = [
     *("goodput", "goodput.up", "goodput.wifi", "goodput.upload", "goodput.client"),
@@ -51,6 +53,8 @@ METRICS = [
         "recovery_s.wifi",
     ),
     *("recovery_s.air", "recovery_s.wire", "completion_s.p99", "latency_s.p50"),
+    *("recovery_s.core", "recovery_s.hall", "establishment_s"),
+    "header_overhead",
     *("latency_s.ping", "latency_s.ping.p99", "jain", "multipath"),
 ]
 
@@ -80,6 +84,17 @@ def test_check_takes_a_finding_about_a_metric(scenario: Path, metric: str) -> No
     scenario.write_text(f"{SCENARIO}expect:\n  - mptcp.{metric} >= 1\n")
     outcome = CliRunner().invoke(app, ["check", str(scenario)])
     assert (outcome.exit_code, outcome.stdout) == (0, "x.yaml: good\n")
+
+
+@pytest.mark.parametrize("metric", ["jain.streams", "stream_share.3", "stream_share.upload.3"])
+def test_streams_have_metrics_where_there_are_several(scenario: Path, metric: str) -> None:
+    several = SCENARIO.replace("duration: 2 s", "duration: 2 s, streams: 3")
+    scenario.write_text(f"{several}expect:\n  - mptcp.{metric} <= 1\n")
+    outcome = CliRunner().invoke(app, ["check", str(scenario)])
+    assert (outcome.exit_code, outcome.stdout) == (0, "x.yaml: good\n")
+    scenario.write_text(f"{several}expect:\n  - mptcp.stream_share.4 <= 1\n")
+    outcome = CliRunner().invoke(app, ["check", str(scenario)])
+    assert 'stream_share has no part "4"' in outcome.stderr
 
 
 def test_a_part_is_looked_for_in_the_variant_that_it_is_asked_of(scenario: Path) -> None:

@@ -308,7 +308,7 @@ def test_every_metric_that_is_computed_is_defined(made: Result) -> None:
 
 def test_names_with_a_part_are_defined_only_where_parts_mean_something() -> None:
     assert definition_of("goodput.wifi") is DEFINITIONS["goodput"]
-    assert definition_of("jain.wifi") is None
+    assert definition_of("multipath.wifi") is None
     assert definition_of("speed") is None
 
 

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from tests.metrics.plans import carrier, rate_change, two_paths
+from tests.metrics import plans
+from tests.metrics.plans import carrier, interface, link, node, rate_change, two_paths
 from tests.recording.handmade import MILLISECOND, SECOND, manifest, record, transfer
 
 from mptcplab.metrics import measure
@@ -186,3 +187,53 @@ def test_a_failure_of_both_paths_at_once_is_measured_against_what_was_before_bot
     metrics = measure(run(tmp_path / "r", bins, *events, samples=samples)).metrics
     assert metrics["recovery_s"] == pytest.approx(5.0)
     assert metrics["recovery_s.eth"] == pytest.approx(2.0, abs=1e-4)
+
+
+def link_counters(*spans: tuple[int, int, int]) -> list[dict[str, object]]:
+    """Samples of the link `uplink`, each way half: (from s, to s, bytes a second)."""
+    return [
+        {
+            "t_ns": row["t_ns"],
+            "link": "uplink",
+            "from": ends[0],
+            "to": ends[1],
+            "delivered_bytes": int(str(row["rx_bytes"])) // 2,
+        }
+        for row in counters(*spans)
+        for ends in (("ap.up", "core.down"), ("core.down", "ap.up"))
+    ]
+
+
+def beyond(folder: Path, *spans: tuple[int, int, int]) -> dict[str, float | None]:
+    """Metrics of a run in which a link between routers fails and comes back."""
+    events = (
+        carrier(8 * SECOND, "uplink fails", 2, up=False),
+        carrier(12 * SECOND, "uplink is back", 2, up=True),
+    )
+    plan = two_paths(*events)
+    routers = [
+        node(name, interface(own, address)) | {"router": True}
+        for name, own, address in (("ap", "up", "10.0.3.1"), ("core", "down", "10.0.3.2"))
+    ]
+    plan = plan | {
+        "nodes": [*plan["nodes"], *routers],  # type: ignore[misc]
+        "links": [*plan["links"], link("uplink", plans.end(2, 0), plans.end(3, 0))],  # type: ignore[misc]
+    }
+    tables = {
+        "transfers": [transfer(end_ns=20 * SECOND)],
+        "deliveries": deliveries((0, 8, 1000), (13, 20, 1000)),
+        "events": happened(*events),
+        "interface_samples": counters((0, 8, 1_000_000), (8, 13, 0), (13, 20, 1_000_000)),
+        "link_samples": link_counters(*spans),
+    }
+    return dict(measure(record(folder, tables, manifest(plan=plan))).metrics)
+
+
+def test_a_link_beyond_the_client_recovers_by_what_it_carries_itself(tmp_path: Path) -> None:
+    used = beyond(tmp_path / "used", (0, 8, 1_000_000), (8, 14, 0), (14, 20, 1_000_000))
+    assert used["recovery_s"] == pytest.approx(5.0)
+    assert used["recovery_s.uplink"] == pytest.approx(2.0)
+    unused = beyond(tmp_path / "unused", (0, 20, 1_000))
+    assert "recovery_s.uplink" not in unused
+    never = beyond(tmp_path / "never", (0, 8, 1_000_000), (8, 20, 0))
+    assert never["recovery_s.uplink"] is None

@@ -18,6 +18,7 @@ from mptcplab.report import model as model_module
 from mptcplab.report.canvas import Mark
 from mptcplab.report.chosen import representative
 from mptcplab.report.html import topology
+from mptcplab.report.model import ReferenceRow
 from mptcplab.report.series import course
 from mptcplab.report.terminal import verdict_numbers
 
@@ -60,6 +61,31 @@ def test_the_terminal_shows_variants_paths_references_findings_and_warnings(mode
     assert "mptcp recovery_s.eth 15.0 s 1.00 ± 0.00 s table 6.4" in lines
     assert "not held mptcp.recovery_s > 1 s (0, not > 1)" in lines
     assert "undecided mptcp.completion_s < 1 s (mptcp.completion_s has no value)" in lines
+
+
+def test_a_long_note_stands_once_below_the_figures_of_the_document(model: Report) -> None:
+    why = "the document counts from another moment, which it does not tell"
+    goodput, recovery = model.references
+    rows = (replace(goodput, note="D1"), replace(recovery, note=why), replace(recovery, note=why))
+    lines = printed(replace(model, references=rows))
+    assert "mptcp goodput 146.0 Mbit/s 109.5 ± 2.5 Mbit/s D1" in lines
+    assert lines.count("mptcp recovery_s.eth 15.0 s 1.00 ± 0.00 s note 1") == 2
+    assert lines.count(f"note 1: {why}") == 1
+
+
+def test_streams_have_a_table_of_their_shares(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    made = result(folder, description([("mptcp", "mptcp")]))
+    rows = [
+        transfer(index=index, bytes=payload) for index, payload in enumerate((10**6, 3 * 10**6))
+    ]
+    record(made.recording_folder("mptcp", 1), {"transfers": rows}, manifest())
+    model = report(made)
+    lines = printed(model)
+    assert lines[lines.index("share of each stream, %") + 4 :][:2] == ["1 25.0", "2 75.0"]
+    assert "<h2>Streams</h2>" in to_html([model])
+    shown = (ReferenceRow("mptcp", "stream_share.1", "", 0.18, None, ""),)
+    assert "mptcp stream_share.1 18.0 % –" in printed(replace(model, references=shown))
 
 
 def test_one_repetition_has_no_interval(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ def test_the_text_shows_each_path_with_its_links() -> None:
 def test_the_text_shows_links_off_the_paths_and_events() -> None:
     text = draw_text(load("carfi/netcat-topology"))
     assert "  r1.r2 ── [r1-r2: 100 Mbit/s, 250 µs] ── r2.r1\n" in text
-    assert "       8 s  eth unplugged\n      14 s  eth plugged in\n" in draw_text(load("lisbon/A2"))
+    assert "       8 s  eth unplugged\n      18 s  eth plugged in\n" in draw_text(load("lisbon/A2"))
 
 
 @pytest.mark.parametrize("entry", catalogue(), ids=lambda entry: entry.name)

@@ -128,7 +128,7 @@ def test_a_new_duration_keeps_what_happens_in_mid_flow() -> None:
     assert bulk.duration == 100 * SECOND
     assert [event.at for event in longer.events] == [
         8 * SECOND * 100 // 30,
-        14 * SECOND * 100 // 30,
+        18 * SECOND * 100 // 30,
     ]
 
 

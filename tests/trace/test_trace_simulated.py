@@ -21,7 +21,7 @@ Ends = dict[str, list[str]]
 def captures(tmp_path_factory: pytest.TempPathFactory) -> Ends:
     """Files of the client and of the server: WiFi, and after a second Ethernet in its place."""
     folder = tmp_path_factory.mktemp("run")
-    scenario = with_duration(load("lisbon/A4"), 2_000_000_000)
+    scenario = with_duration(load("lisbon/A4-overlap"), 2_000_000_000)
     recording = run(scenario, "mptcp", folder, engine="sim", captures=True)
     return {
         end: sorted(str(file) for file in recording.folder.glob(f"{end}-*.pcapng"))

@@ -39,7 +39,7 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A simulated run's recording with captures of both hosts."""
     out = tmp_path_factory.mktemp("run") / "handover"
     result = _run(
-        "run", "lisbon/A4", "--engine", "sim", "--variant", "mptcp", "--repeat", 1,
+        "run", "lisbon/A4-overlap", "--engine", "sim", "--variant", "mptcp", "--repeat", 1,
         "--duration", "500ms", "--capture", "--out", out,
     )  # fmt: skip
     assert result.exit_code == 0, result.output

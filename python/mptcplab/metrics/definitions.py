@@ -23,6 +23,8 @@ class Definition:
     parts: str = ""
     """What may follow the name after a dot; empty where nothing may."""
     source: str = "this project"
+    title_of_part: str = ""
+    """Title of a figure with a part, where that is another than the figure's without one."""
 
 
 _LATENCY = "of the echoes and requests that were answered"
@@ -50,6 +52,16 @@ DEFINITIONS: dict[str, Definition] = {
             "payload of the client's subflows over the interface / payload of all its subflows; "
             "received for downloads, acknowledged for uploads, by the client's kernel",
             "a client's interface; CLIENT.INTERFACE (then of that client's payload alone)",
+        ),
+        Definition(
+            "stream_share",
+            "share of the stream",
+            "",
+            "part of the payload of bulk transfers with several streams that one stream delivered, "
+            "0 to 1",
+            "payload of the stream / payload of all streams",
+            "the stream's number, from 1 (of all items and both ways together); ITEM.NUMBER (then "
+            "of that item's payload alone)",
         ),
         Definition(
             "carried",
@@ -102,16 +114,17 @@ DEFINITIONS: dict[str, Definition] = {
         ),
         Definition(
             "recovery_s",
-            "recovery time",
+            "recovery from failure",
             "s",
             "time from a failure to sustained delivery at the receiver; with a path: from its "
             "return to its sustained use. The worst of all failures; null if one never recovered",
             "first delivery after the failure that begins a second without a pause above 200 ms "
             "and with at least 5 % of the mean rate of the 5 s before; of a path: first moment "
             "after the return that begins a sample interval and a second with at least half of "
-            "the interface's mean rate over the 5 s before it failed",
-            "a client's interface; a link at a client's interface (what fails further away has no "
-            "figure of its own)",
+            "the path's mean rate over the 5 s before it failed",
+            "a client's interface; a link, also one that fails further away (there by what the "
+            "link itself carries)",
+            title_of_part="return to use,",
         ),
         Definition(
             "handover_gap_s",
@@ -132,9 +145,11 @@ DEFINITIONS: dict[str, Definition] = {
             "jain",
             "Jain's index",
             "",
-            "fairness among the clients: 1 when all get the same, 1/n when one gets all",
-            "(Σx)² / (n · Σx²), x: goodput of a client; null below two clients",
-            "",
+            "fairness among the clients, or the streams: 1 when all get the same, 1/n when one "
+            "gets all",
+            "(Σx)² / (n · Σx²), x: goodput of a client, or of a stream of a bulk transfer, each "
+            "way by itself; null below two",
+            "`streams`",
             "Jain, Chiu, Hawe, DEC-TR-301, 1984",
         ),
         Definition(
@@ -151,6 +166,24 @@ DEFINITIONS: dict[str, Definition] = {
             "",
             "share of the echoes and requests without an answer, 0 to 1",
             "unanswered / sent",
+        ),
+        Definition(
+            "establishment_s",
+            "establishment",
+            "s",
+            "time from before the first SYN to the end of the handshake at the client, mean of the "
+            "connections that came so far",
+            "mean of connected − start; commands do not count",
+        ),
+        Definition(
+            "header_overhead",
+            "header overhead",
+            "",
+            "part of the hosts' packets that is not payload, 0 to 1: headers of IP and TCP with "
+            "their options, and acknowledgements",
+            "1 − Σ bytes_sent / Σ offered_bytes; bytes_sent: payload that the subflows sent, "
+            "retransmissions included, both ends; offered_bytes: IP packets that the hosts handed "
+            "to their links; missing beside echoes, datagrams and commands",
         ),
         Definition(
             "retransmitted_bytes",

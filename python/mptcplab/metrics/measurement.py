@@ -6,7 +6,9 @@ from dataclasses import dataclass
 import polars as pl
 
 from mptcplab.metrics.definitions import PERCENTILES
+from mptcplab.metrics.establishment import establishment_figures
 from mptcplab.metrics.latency import latency_figures
+from mptcplab.metrics.overhead import header_overhead
 from mptcplab.metrics.path_recovery import path_recovery_figures
 from mptcplab.metrics.paths import (
     PathFigures,
@@ -20,6 +22,7 @@ from mptcplab.metrics.received import received_figures
 from mptcplab.metrics.recovery import recovery_figures
 from mptcplab.metrics.statistics import percentile
 from mptcplab.metrics.steadiness import Steadiness, steadiness
+from mptcplab.metrics.streams import stream_figures
 from mptcplab.metrics.transfers import (
     completed_share,
     completion_times_s,
@@ -78,6 +81,9 @@ def measure(recording: Recording) -> Measurement:
             "retransmitted_bytes": retransmitted_bytes(recording, plan),
             "reinjected_bytes": reinjected_bytes(recording),
         },
+        stream_figures(own_transfers(payload)),
+        establishment_figures(own),
+        header_overhead(recording, plan),
         received_figures(payload, recording),
         latency_figures(recording),
         _joins(own, plan),

@@ -7,8 +7,9 @@ could never be decided, and nobody would know before the run is over.
 from mptcplab.metrics.definitions import DEFINITIONS, PERCENTILES
 from mptcplab.scenario import Problem, Scenario, for_variant
 from mptcplab.scenario.expectation import parse
-from mptcplab.scenario.flows import flows
+from mptcplab.scenario.flows import Flow, flows
 from mptcplab.scenario.problem import did_you_mean, quoted
+from mptcplab.scenario.traffic import Bulk
 
 
 def unknown_metrics(scenario: Scenario) -> list[Problem]:
@@ -52,14 +53,30 @@ def _parts(scenario: Scenario, variant: str) -> dict[str, list[str]]:
     interfaces = [interface for _, interface in ends]
     both = [f"{client}.{interface}" for client, interface in ends]
     items = [flow.name for flow in sent]
-    links = [name for name, link in made.links.items() if not set(both).isdisjoint(link.between)]
     percentiles = [f"p{percent}" for percent in PERCENTILES]
     of_items = [f"{item}.{percentile}" for item in items for percentile in percentiles]
+    streams = _streams(sent)
     return {
         "goodput": ["up", "down", *interfaces, *items, *clients, *both],
         "share": [*interfaces, *both],
         "carried": [*interfaces, *both],
         "completion_s": percentiles,
-        "recovery_s": [*interfaces, *links],
+        "recovery_s": [*interfaces, *made.links],
         "latency_s": [*percentiles, *items, *of_items],
+        "stream_share": streams,
+        "jain": ["streams"] if streams else [],
     }
+
+
+def _streams(sent: list[Flow]) -> list[str]:
+    """The numbers of streams, and these of each item; none where no item has several."""
+    counts = {flow.name: flow.body.streams for flow in sent if isinstance(flow.body, Bulk)}
+    most = max(counts.values(), default=1)
+    if most < 2:
+        return []
+    own = [f"{name}.{stream}" for name, count in counts.items() for stream in _numbers(count)]
+    return [*_numbers(most), *own]
+
+
+def _numbers(count: int) -> list[str]:
+    return [str(number) for number in range(1, count + 1)]

@@ -1,6 +1,10 @@
-"""How a path is used again after its link has returned, by the counters of the interfaces."""
+"""How a path is used again after its link has returned.
 
-from collections.abc import Sequence
+By the counters of the clients' interfaces; of a link further away by those of the link itself, as
+an interface does not tell what goes over it.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -19,14 +23,15 @@ BEFORE_NS = 5_000_000_000
 PATH_USE = 0.5
 """A path is in use again at this part of its mean rate before its failure."""
 LEAST_USE = 0.01
-"""A path was in use before its failure if it carried more than this part of its client's bytes."""
+"""A path was in use before its failure if it carried more than this part of its client's bytes; a
+link that is at no client, of those of all clients."""
 
 Times = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Counter:
-    """Bytes that an interface had carried, both ways, at some times."""
+    """Bytes that an interface or a link had carried, both ways, at some times."""
 
     times_ns: Times
     carried: Times
@@ -64,9 +69,8 @@ def path_recovery_s(path: Counter, rate_before: float, return_ns: int) -> float 
 def path_recovery_figures(
     transfers: pl.DataFrame, recording: Recording, plan: PlanView
 ) -> dict[str, float | None]:
-    """``recovery_s.<path>`` of a recording, by the clients' interfaces and the links at them.
+    """``recovery_s.<path>`` of a recording, by the clients' interfaces and the links.
 
-    A link elsewhere has none: what a client's interface carries does not tell whether it is used.
     Each is the worst over all returns and clients; null if one of them is. A figure is missing
     where nothing came back, or where the path was not in use before its failure.
     """
@@ -75,6 +79,7 @@ def path_recovery_figures(
     if not isinstance(start_ns, int):
         return {}
     counters = _counters(set(transfers["client"]), recording)
+    links = _link_counters(recording)
     by_path: dict[str, list[float | None]] = {}
     for back in (change for change in changes if change.up):
         failure = _failure_before(back, changes)
@@ -90,18 +95,29 @@ def path_recovery_figures(
                 and not change.interfaces.isdisjoint(back.interfaces)
             ),
         )
-        for node, interface in sorted(back.interfaces & counters.keys()):
-            rates = {
-                name: counter.rate(since_ns, failure.at_ns)
-                for (of, name), counter in counters.items()
-                if of == node and since_ns < failure.at_ns
-            }
-            if rates.get(interface, 0.0) <= LEAST_USE * sum(rates.values()):
-                continue
-            recovery = path_recovery_s(counters[node, interface], rates[interface], back.at_ns)
-            for name in {interface, back.link or interface}:
-                by_path.setdefault(f"recovery_s.{name}", []).append(recovery)
+        if since_ns >= failure.at_ns:
+            continue
+        for names, path, beside in _returned(back, counters, links):
+            rate = path.rate(since_ns, failure.at_ns)
+            if rate > LEAST_USE * sum(one.rate(since_ns, failure.at_ns) for one in beside):
+                recovery = path_recovery_s(path, rate, back.at_ns)
+                for name in names:
+                    by_path.setdefault(f"recovery_s.{name}", []).append(recovery)
     return {name: worst(values) for name, values in by_path.items()}
+
+
+def _returned(
+    back: Change, counters: Mapping[tuple[str, str], Counter], links: Mapping[str, Counter]
+) -> Iterator[tuple[set[str], Counter, list[Counter]]]:
+    """What is back: its names, its counter, and those of all that its use is measured against."""
+    at_clients = sorted(back.interfaces & counters.keys())
+    for node, interface in at_clients:
+        own = [counter for (of, _), counter in counters.items() if of == node]
+        yield {interface, back.link or interface}, counters[node, interface], own
+    link = back.link
+    is_interface = any(link == interface for _, interface in counters)
+    if link is not None and link in links and not at_clients and not is_interface:
+        yield {link}, links[link], list(counters.values())
 
 
 def _counters(nodes: set[str], recording: Recording) -> dict[tuple[str, str], Counter]:
@@ -112,6 +128,21 @@ def _counters(nodes: set[str], recording: Recording) -> dict[tuple[str, str], Co
             own["t_ns"].to_numpy(), (own["rx_bytes"] + own["tx_bytes"]).to_numpy()
         )
         for (node, interface), own in samples.sort("t_ns").group_by(["node", "interface"])
+        if own.height > 1
+    }
+
+
+def _link_counters(recording: Recording) -> dict[str, Counter]:
+    """The counters of the links that were sampled at least twice."""
+    samples = (
+        recording.frame("link_samples")
+        .group_by("link", "t_ns")
+        .agg(pl.col("delivered_bytes").sum())
+        .sort("t_ns")
+    )
+    return {
+        str(link): Counter(own["t_ns"].to_numpy(), own["delivered_bytes"].to_numpy())
+        for (link,), own in samples.group_by(["link"], maintain_order=True)
         if own.height > 1
     }
 

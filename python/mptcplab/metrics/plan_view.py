@@ -13,10 +13,17 @@ from pydantic import ValidationError
 from mptcplab import plan
 from mptcplab.plan.link import TraceRate
 from mptcplab.plan.model import InterfaceRef
-from mptcplab.plan.traffic import BulkWorkload, CommandWorkload
+from mptcplab.plan.traffic import (
+    BulkWorkload,
+    CommandWorkload,
+    FtpWorkload,
+    HttpWorkload,
+    RequestResponseWorkload,
+)
 from mptcplab.recording import Recording, RecordingError
 from mptcplab.recording.manifest import MANIFEST, Json
 
+_TRANSFERS = (BulkWorkload, FtpWorkload, HttpWorkload, RequestResponseWorkload)
 SIZED_KINDS = frozenset({"http", "ftp"})
 """Kinds of transfer that always have a size, and so a completion time."""
 
@@ -81,6 +88,17 @@ class PlanView:
     def depends_on_starts(self) -> bool:
         """Whether it matters when traffic starts: beside other traffic, an event or a trace."""
         return len(self._plan.traffic) > 1 or bool(self._plan.events) or self.follows_traces
+
+    @property
+    def hosts(self) -> frozenset[str]:
+        """The nodes that have applications."""
+        return frozenset(node.name for node in self._plan.nodes if not node.router)
+
+    @property
+    def sends_transfers_only(self) -> bool:
+        """Whether there is traffic, and all of it is transfers over connections of the lab."""
+        kinds = [isinstance(item.workload, _TRANSFERS) for item in self._plan.traffic]
+        return bool(kinds) and all(kinds)
 
     @property
     def follows_traces(self) -> bool:

@@ -18,6 +18,7 @@ from mptcplab.report.terminal import (
     PROGRAM_COLUMNS,
     path_figures,
     program_sentences,
+    theirs,
     verdict_numbers,
 )
 from mptcplab.scenario import ScenarioError, loads
@@ -59,6 +60,7 @@ def to_html(reports: Sequence[Report]) -> str:
         "path_figures": path_figures,
         "program_columns": PROGRAM_COLUMNS,
         "program_sentences": program_sentences,
+        "theirs": theirs,
         "verdict_numbers": verdict_numbers,
     }
     sections = [

@@ -52,6 +52,8 @@ class Report:
     """The metrics of the table of variants: full names, the most telling first."""
     clients: tuple[str, ...]
     """The clients that carried payload."""
+    streams: tuple[str, ...]
+    """The numbers of the streams, where bulk transfers have several at once."""
     carried_notes: tuple[str, ...]
     """Why paths carried more than their applications got; empty where they hardly did."""
     programs: tuple[ProgramAccount, ...]
@@ -81,6 +83,7 @@ def report(result: Result) -> Report:
         variants=variants,
         columns=columns(variants),
         clients=tuple(dict.fromkeys(path.client for v in variants for path in v.paths)),
+        streams=_streams(variants),
         carried_notes=carried_notes(variants),
         programs=tuple(account for v in variants for account in program_accounts(v)),
         verdicts=verdicts,
@@ -125,11 +128,18 @@ def columns(variants: Sequence[VariantMetrics]) -> tuple[str, ...]:
         *(name for name in known if name.startswith("recovery_s.")),
         "handover_gap_s",
         "jain",
+        "jain.streams",
         "latency_s.p50",
         "latency_s.p99",
         *(["latency_loss"] if lost else []),
     ]
     return tuple(name for name in wanted if name in known)
+
+
+def _streams(variants: Sequence[VariantMetrics]) -> tuple[str, ...]:
+    known = dict.fromkeys(name for variant in variants for name in variant.metrics)
+    parts = [name.removeprefix("stream_share.") for name in known if "stream_share." in name]
+    return tuple(sorted((part for part in parts if part.isdigit()), key=int))
 
 
 def _goes_both_ways(variant: VariantMetrics) -> bool:

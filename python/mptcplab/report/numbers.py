@@ -74,11 +74,13 @@ def heading(metric: str, typical: float | None = None) -> tuple[str, str]:
     if definition is None:
         return metric, ""
     _, _, part = metric.partition(".")
-    title = f"{definition.title} {part}".strip()
+    title = definition.title if not part else definition.title_of_part or definition.title
+    title = f"{title} {part}".strip()
     return title, _display(metric, 0.0 if typical is None else typical)[1]
 
 
-_PERCENT = {"share", "completed", "latency_loss"}
+_PERCENT = {"share", "stream_share", "completed", "latency_loss", "header_overhead"}
+_MILLISECONDS = {"latency_s", "establishment_s"}
 _PREFIXES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
 
@@ -90,7 +92,7 @@ def _display(metric: str, value: float) -> tuple[float, str]:
         return 100.0, "%"
     if definition is None:
         return 1.0, ""
-    if definition.unit == "s" and name == "latency_s":
+    if name in _MILLISECONDS:
         return 1e3, "ms"
     if definition.unit == "B":
         for size, prefix in _PREFIXES:

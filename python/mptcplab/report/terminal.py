@@ -11,13 +11,14 @@ from rich.text import Text
 
 from mptcplab.metrics import Sides, Verdict
 from mptcplab.report.engines import SideBySide, side_by_side
-from mptcplab.report.model import Report
+from mptcplab.report.model import ReferenceRow, Report
 from mptcplab.report.numbers import (
     UNKNOWN,
     estimate_shown,
     estimate_with_unit,
     heading,
     number,
+    shown_with_unit,
 )
 from mptcplab.report.programs import PathAccount, ProgramAccount
 from mptcplab.report.settings import beside_document, labels, unlike
@@ -32,6 +33,8 @@ PROGRAM_COLUMNS = (
     "least RTT, ms",
     "RTT, ms",
 )
+SHORT_NOTE = 12
+"""Characters of a note that still stands beside its figure."""
 _BOUNDLESS = 10_000
 """Columns of a terminal on which everything has room."""
 
@@ -68,6 +71,8 @@ def _parts(
         yield _programs(report)
     if len(report.clients) > 1:
         yield _clients(report)
+    if report.streams:
+        yield _streams(report)
     if report.references:
         yield _references(report)
     if report.verdicts:
@@ -205,22 +210,47 @@ def _clients(report: Report) -> Group:
     return _titled("goodput by client, Mbit/s", table)
 
 
+def _streams(report: Report) -> Group:
+    table = _table("stream")
+    for variant in report.variants:
+        table.add_column(escape(variant.name), justify="right")
+    for stream in report.streams:
+        metric = f"stream_share.{stream}"
+        figures = [
+            estimate_shown(metric, variant.metrics.get(metric)) for variant in report.variants
+        ]
+        table.add_row(stream, *figures)
+    return _titled("share of each stream, %", table)
+
+
 def _references(report: Report) -> Group:
+    """The document's figures beside ours; what does not fit beside them stands below."""
+    notes = [row.note for row in report.references]
+    long = list(dict.fromkeys(note for note in notes if len(note) > SHORT_NOTE))
     table = _table()
     table.add_column("metric")
     table.add_column("document", justify="right")
     table.add_column("here", justify="right")
-    if any(row.note for row in report.references):
+    if any(notes):
         table.add_column("")
     for row in report.references:
+        beside = f"note {long.index(row.note) + 1}" if row.note in long else row.note
         table.add_row(
             escape(row.variant),
             escape(row.metric),
-            f"{number(row.theirs)} {escape(row.unit)}".rstrip(),
+            escape(theirs(row)),
             estimate_with_unit(row.metric, row.ours),
-            *([escape(row.note)] if any(r.note for r in report.references) else []),
+            *([escape(beside)] if any(notes) else []),
         )
-    return _titled(beside_document(report), table)
+    below = [Text(f"note {place}: {note}") for place, note in enumerate(long, 1)]
+    return Group(_titled(beside_document(report), table), *below, *([""] if below else []))
+
+
+def theirs(row: ReferenceRow) -> str:
+    """The document's figure with its unit; one without a unit as the metric is shown."""
+    if not row.unit:
+        return shown_with_unit(row.metric, row.theirs)
+    return f"{number(row.theirs)} {row.unit}"
 
 
 def _verdicts(verdicts: Iterable[Verdict]) -> Table:

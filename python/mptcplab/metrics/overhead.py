@@ -1,0 +1,29 @@
+"""What headers and acknowledgements cost, by the packets that the hosts hand to their links."""
+
+import polars as pl
+
+from mptcplab.metrics.paths import subflow_totals
+from mptcplab.metrics.plan_view import PlanView
+from mptcplab.recording import Recording
+
+
+def header_overhead(recording: Recording, plan: PlanView) -> dict[str, float | None]:
+    """``header_overhead`` of a recording.
+
+    All that the hosts send has to be TCP of transfers: empty where there are echoes, datagrams or
+    commands beside them. Null where a counter is not known, or nothing was sent.
+    """
+    if not plan.sends_transfers_only:
+        return {}
+    links = (
+        recording.frame("link_samples")
+        .filter(pl.col("from").str.split(".").list.first().is_in(list(plan.hosts)))
+        .group_by("link", "from")
+        .agg(pl.col("offered_bytes").max())["offered_bytes"]
+    )
+    totals = subflow_totals(recording, plan)
+    sent = totals.filter(pl.col("node").is_in(list(plan.hosts)))["bytes_sent"]
+    packets = int(links.sum())
+    if not packets or links.null_count() or sent.null_count():
+        return {"header_overhead": None}
+    return {"header_overhead": max(0.0, 1 - int(sent.sum()) / packets)}

@@ -1,0 +1,35 @@
+"""Figures by stream: of several connections that a bulk transfer has at once."""
+
+import polars as pl
+
+from mptcplab.metrics.statistics import jain_index
+from mptcplab.metrics.transfers import goodput_by
+
+
+def stream_figures(transfers: pl.DataFrame) -> dict[str, float | None]:
+    """``stream_share`` of each stream, and ``jain.streams``.
+
+    Streams are numbered from 1. Where several items or clients have streams, or both ways do,
+    those of one number count together, and each item has its own shares beside that. Empty where
+    no bulk transfer has more than one stream.
+    """
+    streams = transfers.filter(pl.col("kind") == "bulk")
+    if streams.is_empty() or streams["index"].n_unique() < 2:
+        return {}
+    figures = _shares(streams, "stream_share")
+    for (item,), own in streams.group_by(["traffic"], maintain_order=True):
+        figures |= _shares(own, f"stream_share.{item}")
+    each = streams.with_columns(
+        pl.concat_str("traffic", "way", pl.col("index").cast(pl.String), separator="/").alias("of")
+    )
+    rates = [rate for rate in goodput_by(each, "of").values() if rate is not None]
+    return figures | {"jain.streams": jain_index(rates)}
+
+
+def _shares(streams: pl.DataFrame, name: str) -> dict[str, float | None]:
+    total = int(streams["bytes"].sum())
+    by_stream = streams.group_by("index").agg(pl.col("bytes").sum()).sort("index")
+    return {
+        f"{name}.{index + 1}": payload / total if total else None
+        for index, payload in by_stream.iter_rows()
+    }
