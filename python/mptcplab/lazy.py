@@ -8,7 +8,7 @@ from typing import Any
 
 
 def names(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
-    """What is to be the `__getattr__` of a package: `homes` are its modules, by name."""
+    """The `__getattr__` for a package: `homes` are its modules, by name."""
 
     def find(name: str) -> Any:
         if name not in homes:

@@ -43,7 +43,7 @@ Followed = Callable[[Sequence[Job], str], AbstractContextManager[Progress]]
 
 @dataclass(frozen=True)
 class Settings:
-    """What is chosen of a scenario, and how it runs."""
+    """The chosen part of a scenario, and how it runs."""
 
     engine: EngineName = EngineName.AUTO
     variants: Sequence[str] = ()
@@ -65,7 +65,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Choice:
-    """What runs of a scenario on an engine."""
+    """The part of a scenario that runs on an engine."""
 
     variants: Sequence[str]
     repetitions: int
@@ -80,7 +80,7 @@ class Prepared:
     choices: Mapping[str, Choice]
     """By engine."""
     changes: tuple[Change, ...]
-    """What is not the scenario's own."""
+    """Settings that are not the scenario's own."""
     notes: tuple[str, ...]
     """Why the kernel was not taken, or what an engine leaves out; a sentence each."""
 
@@ -242,7 +242,7 @@ def _time(option: str, key: str, value: object, usual: str) -> int:
 
 
 def _changes(own: Scenario, overridden: Scenario, run: Scenario) -> tuple[Change, ...]:
-    """What is not the scenario's own of what is run.
+    """Settings of the run that are not the scenario's own.
 
     `own` is the file as it is, `overridden` the same with other values, `run` also with another
     duration. Where the catalogue has an entry of its name, that is what the figures of a document

@@ -1,4 +1,4 @@
-"""What the machine or its limits do not grant: asked for beforehand, and told in one line.
+"""Threads and memory that the machine does not grant: asked for beforehand, told in one line.
 
 Libraries abort, or panic over many lines, where they get no thread or no memory. So the commands
 that load large ones ask for both before.
@@ -14,9 +14,9 @@ import resource
 import threading
 
 THREADS = 8
-"""What the libraries of one process start with one worker thread each, and some more."""
+"""Threads that the libraries of one process start with one worker thread each, and some more."""
 ADDRESS_SPACE_BYTES = 1 << 30
-"""What one process takes with its libraries, and a run of ordinary size."""
+"""Memory of one process with its libraries and a run of ordinary size."""
 _FRUGAL = {
     "OPENBLAS_NUM_THREADS": "1",
     "POLARS_MAX_THREADS": "1",
@@ -82,7 +82,7 @@ def _ask_for_threads() -> None:
 
 
 def shortage_of(error: BaseException) -> str | None:
-    """What was not granted, in one line; null where the error has another cause."""
+    """The resource that was not granted, in one line; null where the error has another cause."""
     if isinstance(error, ShortageError):
         return str(error)
     if isinstance(error, MemoryError):

@@ -1,4 +1,4 @@
-"""Options: what cannot be honoured is refused, in words that mend it."""
+"""Options: what cannot be honoured is refused, with a hint."""
 
 from pathlib import Path
 

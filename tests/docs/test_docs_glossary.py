@@ -47,6 +47,13 @@ REPLACED = (
 )
 """Names that the glossary's terms replaced. One that is renamed is added here."""
 
+PHRASES = re.compile(
+    r"\bitems? of (?:the )?traffic\b|\btraffic items?\b|(?<![\"`])\bmend(?:s|ed|ing)?\b(?![\"`])",
+    re.IGNORECASE,
+)
+"""Words of sentences that the glossary's terms replaced: flow, hint. Keys of public formats, which
+stand in quotes, go on."""
+
 
 def _rows() -> list[list[str]]:
     lines = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if line[:1] == "|"]
@@ -81,6 +88,20 @@ NO_NAMES = re.compile(
 
 def _names_of_rust(text: str) -> Iterator[str]:
     yield from re.findall(r"\b[A-Za-z_]\w*", NO_NAMES.sub("", text))
+
+
+LINE_START = re.compile(r"^\s*(?://[/!]?|\#)", re.MULTILINE)
+"""What begins a line of a comment."""
+
+
+def test_replaced_phrases_are_in_no_sentence() -> None:
+    found = []
+    for file in [*sources(".py", ".rs"), *ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]:
+        if file.name in ("test_docs_glossary.py", "CHANGELOG.md") or "broker" in file.parts:
+            continue
+        text = " ".join(LINE_START.sub("", file.read_text(encoding="utf-8")).split())
+        found += [f"{file.relative_to(ROOT)}: {words}" for words in PHRASES.findall(text)]
+    assert found == []
 
 
 def test_replaced_words_are_no_identifiers() -> None:

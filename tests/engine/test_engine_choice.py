@@ -315,7 +315,7 @@ def test_an_engine_is_no_mend_for_other_keys_either(engine: EngineName) -> None:
 
 @pytest.mark.usefixtures("able")
 @pytest.mark.parametrize("engine", [EngineName.KERNEL, EngineName.SIM])
-def test_where_each_variant_has_its_engine_both_is_the_mend(engine: EngineName) -> None:
+def test_where_each_variant_has_its_engine_both_is_the_hint(engine: EngineName) -> None:
     one = scenario({"EVENTS": VARIANTS})
     lines = message(engine, one).splitlines()
     assert len(lines) == 2

@@ -35,7 +35,7 @@ def test_the_good_file_is_good() -> None:
 
 
 @pytest.mark.parametrize(("old", "new", "expected"), BAD, ids=[case[1][:60] for case in BAD])
-def test_a_mistake_is_named_with_line_key_and_mend(old: str, new: str, expected: list[str]) -> None:
+def test_a_mistake_is_named_with_line_key_and_hint(old: str, new: str, expected: list[str]) -> None:
     assert old in GOOD
     with pytest.raises(ScenarioError) as caught:
         loads(GOOD.replace(old, new, 1), "x.yaml")

@@ -80,7 +80,7 @@ def test_each_end_has_its_hosts_congestion_control() -> None:
 FOREGROUND = "\n  - ping: {from: client, to: server}"
 
 
-def test_an_item_that_fixes_its_protocol_is_left_alone_by_the_variant() -> None:
+def test_a_flow_that_fixes_its_protocol_is_left_alone_by_the_variant() -> None:
     traffic = "bulk: {from: client, to: server, duration: 1 s, protocol: tcp}"
     more = "variants: {x: {protocol: mptcp, via: eth}}"
     fixed, other = plan(traffic=traffic + FOREGROUND, more=more, variant="x")["traffic"]
@@ -88,7 +88,7 @@ def test_an_item_that_fixes_its_protocol_is_left_alone_by_the_variant() -> None:
     assert (other["protocol"], other["source"]) == ("mptcp", "10.0.3.1")
 
 
-def test_an_item_that_fixes_its_via_keeps_it() -> None:
+def test_a_flow_that_fixes_its_via_keeps_it() -> None:
     traffic = "bulk: {from: client, to: server, duration: 1 s, via: wifi}"
     more = "variants: {x: {protocol: mptcp, via: eth}}"
     fixed, _ = plan(traffic=traffic + FOREGROUND, more=more, variant="x")["traffic"]
@@ -137,7 +137,7 @@ def test_an_item_that_fixes_its_via_keeps_it() -> None:
             {"kind": "http", "bytes": 10_000, "count": 5},
         ),
         (
-            "ftp: {from: client, to: server, way: up, size: 10 kB}",
+            "ftp: {from: client, to: server, direction: up, size: 10 kB}",
             {"kind": "ftp", "way": "up", "bytes": 10_000, "count": 1},
         ),
         (

@@ -55,6 +55,13 @@ def test_a_value_in_another_unit_is_the_same() -> None:
     assert edited(("20 Mbit/s", "20000 kbit/s"), ("5 ms", "0.005 s"), ("1 s}", "1000 ms}")) == ()
 
 
+def test_the_older_key_of_a_direction_is_the_same() -> None:
+    assert edited(("way: down", "direction: down")) == ()
+    assert edited(("way: down", "direction: up")) == (
+        Difference("traffic.0.bulk.direction", "down", "up"),
+    )
+
+
 def test_what_is_added_and_taken_away_has_one_side() -> None:
     assert edited(("delay: 5 ms", "delay: 5 ms, loss: 1 %")) == (
         Difference("links.wifi.loss", None, "1 %"),

@@ -86,7 +86,7 @@ def test_backups_need_a_path_manager_that_has_them() -> None:
             "duration: 10 s",
             "duration: 10 s, via: eth",
             "x.yaml:23: variants.tcp-wifi.via: "
-            "applies to nothing: every item of traffic fixes its own `via` or `protocol`",
+            "applies to nothing: every flow fixes its own `via` or `protocol`",
         ),
         (
             "mptcp: {}\n",

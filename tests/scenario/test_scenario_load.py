@@ -186,6 +186,14 @@ def test_a_new_duration_is_refused_where_no_traffic_has_one() -> None:
     )
 
 
+@pytest.mark.parametrize(("written", "given"), [("way", "direction"), ("direction", "way")])
+def test_a_direction_is_replaced_by_either_of_its_keys(written: str, given: str) -> None:
+    scenario = loads(GOOD.replace("duration: 10 s", f"duration: 10 s, {written}: up"))
+    changed = with_overrides(scenario, {f"traffic.0.bulk.{given}": "both"})
+    directions = [one.traffic[0].bulk.direction for one in (scenario, changed)]  # type: ignore[union-attr]
+    assert directions == ["up", "both"]
+
+
 def test_every_key_has_its_line() -> None:
     tree = parse_tree("a:\n  - b: 1\n  - c:\n      d: 2\n", "x")
     assert tree.value == {"a": [{"b": 1}, {"c": {"d": 2}}]}

@@ -41,6 +41,8 @@ def test_the_catalogue_conforms(entry: Entry) -> None:
         ("delay: 1 ms", "queue: 2 BDP"),
         ("path_manager: fullmesh", "path_manager: {ndiffports: 3}"),
         ("from: client", "from: [client]"),
+        ("duration: 10 s", "duration: 10 s, direction: up"),
+        ("duration: 10 s", "duration: 10 s, way: up"),
     ],
 )
 def test_each_way_to_write_a_value_conforms(old: str, new: str) -> None:
@@ -57,6 +59,8 @@ def test_each_way_to_write_a_value_conforms(old: str, new: str) -> None:
         ("path_manager: fullmesh", "path_manager: mesh"),
         ("protocol: tcp", "protocol: udp"),
         ("from: client, ", ""),
+        ("duration: 10 s", "duration: 10 s, direction: up, way: up"),
+        ("duration: 10 s", "duration: 10 s, way: sideways"),
     ],
 )
 def test_mistakes_do_not_conform(old: str, new: str) -> None:

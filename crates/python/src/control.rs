@@ -18,7 +18,7 @@ pub(crate) struct HeldControl(Option<Registration>);
 
 #[pymethods]
 impl HeldControl {
-    /// Lets go of it; the kernel unregisters it when nobody else holds it.
+    /// Releases it; the kernel unregisters it when no other process holds it.
     fn close(&mut self) {
         self.0 = None;
     }

@@ -1,4 +1,4 @@
-//! What algorithms of Python have raised in the run of this thread; the first one ends it.
+//! Exceptions that algorithms of Python have raised in the run of this thread; the first ends it.
 
 use std::cell::RefCell;
 

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use crate::raised;
 
 thread_local! {
-    /// What the run of this thread asks; a run has one thread.
+    /// The scheduler that the run of this thread asks; a run has one thread.
     static SUPPLIED: RefCell<Option<Py<PyAny>>> = const { RefCell::new(None) };
 }
 
@@ -54,7 +54,7 @@ fn ask(py: Python<'_>, view: &View<'_>) -> PyResult<Option<Choice>> {
     }
 }
 
-/// What a scheduler sees of a connection. Offsets count the bytes of its data from 0.
+/// View that a scheduler has of a connection. Offsets count the bytes of its data from 0.
 #[pyclass(frozen, get_all, module = "mptcplab._native")]
 pub(crate) struct Connection {
     /// The time.
@@ -98,7 +98,7 @@ pub(crate) struct Subflow {
     rtt_variation_ns: u64,
     /// Congestion window.
     window_bytes: u64,
-    /// What the window and the data already handed over leave free.
+    /// Bytes that the window and the data already handed over leave free.
     room_bytes: u64,
     /// Handed over and not yet acknowledged.
     queued_bytes: u64,

@@ -66,7 +66,7 @@ pub(crate) fn simulate(
 /// Takes rows by calling a function of Python.
 struct Callback {
     take: Py<PyAny>,
-    /// What the function raised; it is called no more then.
+    /// The exception that the function raised; it is called no more then.
     raised: Option<PyErr>,
 }
 

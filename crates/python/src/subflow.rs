@@ -174,7 +174,7 @@ impl SubflowManager {
     }
 }
 
-/// What happens to one connection.
+/// Events of one connection.
 #[pyclass(frozen, module = "mptcplab._native")]
 pub(crate) struct SubflowWatch {
     descriptor: RawFd,

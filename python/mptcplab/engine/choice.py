@@ -16,7 +16,7 @@ _OTHER = {KERNEL: SIM, SIM: KERNEL}
 
 
 class EngineName(StrEnum):
-    """What a user can ask for."""
+    """The choices of a user."""
 
     AUTO = "auto"
     KERNEL = "kernel"
@@ -140,7 +140,7 @@ def _homeless(scenario: Scenario, variants: Sequence[str]) -> list[str]:
 
 
 def _each_once(variants: Sequence[str], ask: Callable[[str], Iterator[Refusal]]) -> list[Refusal]:
-    """What is refused of the variants, each reason once a key, with the variants it is of."""
+    """Refusals of the variants, each reason once a key, with the variants it is of."""
     first: dict[object, Refusal] = {}
     names: dict[object, list[str]] = {}
     for name in variants:

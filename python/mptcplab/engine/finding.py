@@ -1,4 +1,4 @@
-"""What was found about a machine, and what to do about it."""
+"""Findings about a machine, each with a hint."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Finding:
     verdict: Verdict
     detail: str
     hint: str = ""
-    """What to do about it; empty where nothing is to be done."""
+    """How to fix it; empty where nothing is to be done."""
 
     def as_dict(self) -> dict[str, str]:
         """The finding as JSON's types; programs know the hint as `mend`."""

@@ -1,4 +1,4 @@
-"""What an engine is asked to do, and how it answers."""
+"""Jobs of an engine, and their results."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Job:
 
     @property
     def capture(self) -> Capture | None:
-        """What to capture, and where."""
+        """Interfaces to capture, and the folder of the captures."""
         from mptcplab.engine.compile import Capture
 
         return Capture(self.folder.resolve()) if self.captures else None

@@ -41,7 +41,7 @@ def congestion_controls(plan: Plan) -> list[str]:
 
 
 def expected_s(plan: Plan) -> float | None:
-    """The end of the last item of traffic, where all have a duration; null otherwise."""
+    """The end of the last flow, where all have a duration; null otherwise."""
     ends = [_end_ns(item) for item in plan.traffic]
     known = [end for end in ends if end is not None]
     return max(known) / NANOSECONDS if len(known) == len(ends) else None

@@ -1,4 +1,4 @@
-"""What an engine cannot do, said before anything starts."""
+"""Settings that an engine cannot honour, named before anything starts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Refusal:
     scenario: Scenario | None = None
     """The scenario, as the variant makes it, that has this key."""
     advice: str = ""
-    """What else could be done about it than to take the other engine."""
+    """A hint other than to take the other engine."""
     variants: tuple[str, ...] = ()
     """The variants that ask for it; none where all do."""
 

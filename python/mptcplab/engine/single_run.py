@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from mptcplab.engine.algorithms import CongestionControl, Scheduler
 
 SUPPLIED = "supplied"
-"""What the plan calls a scheduler that is a function."""
+"""Name in the plan of a scheduler that is a function."""
 
 
 def run(

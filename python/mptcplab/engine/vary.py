@@ -1,4 +1,4 @@
-"""What a repetition draws by its seed, so that repetitions of a scenario differ."""
+"""Values that a repetition draws by its seed, so that repetitions of a scenario differ."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import hashlib
 
 
 def start_delay_ns(seed: int, traffic: str, most_ns: int) -> int:
-    """How much later an item of traffic starts: uniform in 0 to `most_ns`, both included.
+    """How much later a flow starts: uniform in 0 to `most_ns`, both included.
 
-    It depends on the repetition's seed and the item's name alone: it is the same on both engines
+    It depends on the repetition's seed and the flow's name alone: it is the same on both engines
     and in all variants, and does not move when other traffic is added.
     """
     digest = hashlib.sha256(f"start/{traffic}/{seed}".encode()).digest()

@@ -1,1 +1,1 @@
-"""What programs and notebooks call by way of the package itself: `mptcplab.run` and the others."""
+"""Functions that programs and notebooks call as `mptcplab.run` and the like."""

@@ -1,4 +1,4 @@
-"""What the caller of a function asked for: checked, and named in messages as it was written."""
+"""Arguments of a function's caller: checked, and named in messages as they were written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What programs and notebooks call: `import mptcplab as lab`, then `lab.run` and the others.
+"""Functions for programs and notebooks: `import mptcplab as lab`, then `lab.run` and the others.
 
 A function here does what a command does, with the same names and defaults.
 """

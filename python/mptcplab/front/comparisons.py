@@ -75,7 +75,7 @@ class Comparison:
 
     @cached_property
     def settings(self) -> tuple[str, ...]:
-        """What the second result has otherwise than the first, in words."""
+        """Differences of the second result from the first, in words."""
         return unlike(self._reports)[1][1]
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What several paths gain over the best single one."""
+"""Gain of several paths over the best single one."""
 
 from collections.abc import Sequence
 

@@ -12,7 +12,7 @@ PERCENTILES = (50, 90, 99)
 
 @dataclass(frozen=True)
 class Definition:
-    """What a metric means."""
+    """Meaning of a metric."""
 
     name: str
     title: str
@@ -21,7 +21,7 @@ class Definition:
     meaning: str
     formula: str
     parts: str = ""
-    """What may follow the name after a dot; empty where nothing may."""
+    """Words that may follow the name after a dot; empty where none may."""
     source: str = "this project"
     title_of_part: str = ""
     """Title of a figure with a part, where that is another than the figure's without one."""
@@ -41,7 +41,7 @@ DEFINITIONS: dict[str, Definition] = {
             "responses; a transfer that failed counts to its planned end, one with a size to the "
             "end of the run; of a command: the payload of its connections, both ways together",
             "`up` or `down`; a client's interface (its payload's share of the client's goodput); "
-            "a traffic item; a client; CLIENT.INTERFACE",
+            "a flow; a client; CLIENT.INTERFACE",
             "RFC 2647, section 3.17",
         ),
         Definition(
@@ -60,7 +60,7 @@ DEFINITIONS: dict[str, Definition] = {
             "part of the payload of bulk transfers with several streams that one stream delivered, "
             "0 to 1",
             "payload of the stream / payload of all streams",
-            "the stream's number, from 1 (of all items and both ways together); ITEM.NUMBER (then "
+            "the stream's number, from 1 (of all flows and both ways together); ITEM.NUMBER (then "
             "of that item's payload alone)",
         ),
         Definition(
@@ -158,7 +158,7 @@ DEFINITIONS: dict[str, Definition] = {
             "s",
             f"time to the answer, mean {_LATENCY}",
             "mean of rtt_ns; percentiles by linear interpolation (Hyndman and Fan, type 7)",
-            "`p50`, `p90`, `p99`; a traffic item, and these of it: `latency_s.ping.p99`",
+            "`p50`, `p90`, `p99`; a flow, and these of it: `latency_s.ping.p99`",
         ),
         Definition(
             "latency_loss",

@@ -21,7 +21,7 @@ RECOVERY = "recovery_s"
 
 @dataclass(frozen=True)
 class Sides:
-    """What was compared."""
+    """The values that were compared."""
 
     left: float | None
     sign: str
@@ -32,7 +32,7 @@ class Sides:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of one finding."""
+    """Result of one finding."""
 
     text: str
     held: bool | None

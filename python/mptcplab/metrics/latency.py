@@ -10,7 +10,7 @@ from mptcplab.recording import Recording
 def latency_figures(recording: Recording) -> dict[str, float | None]:
     """Mean and percentiles of the times to the answer, and the share that got none.
 
-    Names as in :mod:`mptcplab.metrics.definitions`: of all items together, and of each. Empty
+    Names as in :mod:`mptcplab.metrics.definitions`: of all flows together, and of each. Empty
     where nothing was asked.
     """
     latencies = recording.frame("latencies")

@@ -41,7 +41,7 @@ from mptcplab.recording import Recording
 
 @dataclass(frozen=True)
 class Measurement:
-    """What one recording says."""
+    """The figures of one recording."""
 
     metrics: Mapping[str, float | None]
     """By full metric name (:mod:`mptcplab.metrics.definitions`)."""

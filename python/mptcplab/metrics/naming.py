@@ -30,7 +30,7 @@ def unknown_metrics(scenario: Scenario) -> list[Problem]:
 
 
 def _wrong(metric: str, parts: dict[str, list[str]]) -> str | None:
-    """What is wrong with a full metric name; null if nothing is."""
+    """The mistake in a full metric name; null if there is none."""
     name, dot, part = metric.partition(".")
     if name not in DEFINITIONS:
         return f"there is no metric {quoted(name)}: {did_you_mean(name, DEFINITIONS)}"
@@ -52,24 +52,24 @@ def _parts(scenario: Scenario, variant: str) -> dict[str, list[str]]:
     ]
     interfaces = [interface for _, interface in ends]
     both = [f"{client}.{interface}" for client, interface in ends]
-    items = [flow.name for flow in sent]
+    names = [flow.name for flow in sent]
     percentiles = [f"p{percent}" for percent in PERCENTILES]
-    of_items = [f"{item}.{percentile}" for item in items for percentile in percentiles]
+    of_flows = [f"{name}.{percentile}" for name in names for percentile in percentiles]
     streams = _streams(sent)
     return {
-        "goodput": ["up", "down", *interfaces, *items, *clients, *both],
+        "goodput": ["up", "down", *interfaces, *names, *clients, *both],
         "share": [*interfaces, *both],
         "carried": [*interfaces, *both],
         "completion_s": percentiles,
         "recovery_s": [*interfaces, *made.links],
-        "latency_s": [*percentiles, *items, *of_items],
+        "latency_s": [*percentiles, *names, *of_flows],
         "stream_share": streams,
         "jain": ["streams"] if streams else [],
     }
 
 
 def _streams(sent: list[Flow]) -> list[str]:
-    """The numbers of streams, and these of each item; none where no item has several."""
+    """The numbers of streams, and these of each flow; none where no flow has several."""
     counts = {flow.name: flow.body.streams for flow in sent if isinstance(flow.body, Bulk)}
     most = max(counts.values(), default=1)
     if most < 2:

@@ -17,7 +17,7 @@ from mptcplab.recording import Recording
 
 @dataclass(frozen=True)
 class PathFigures:
-    """What one interface of one client carried."""
+    """Traffic of one interface of one client."""
 
     client: str
     interface: str

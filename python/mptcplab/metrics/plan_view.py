@@ -1,4 +1,4 @@
-"""What metrics need to know of the plan that a recording was made from.
+"""The metrics' view of the plan that a recording was made from.
 
 The plan is the compiled scenario, stored in the manifest (`mptcplab.plan`). A recording without one
 is measured all the same; what depends on it is then unknown.
@@ -64,15 +64,15 @@ class PlanView:
         self._traffic = {item.name: item for item in self._plan.traffic}
 
     def expected_joins(self, traffic: str) -> int:
-        """Additional subflows that a connection of the item should get."""
+        """Additional subflows that a connection of the flow should get."""
         return self._traffic[traffic].expected_joins if traffic in self._traffic else 0
 
     def duration_ns(self, traffic: str) -> int | None:
-        """How long the item's transfers last; null where it is bound by a size or unknown."""
+        """How long the flow's transfers last; null where it is bound by a size or unknown."""
         return self._traffic[traffic].duration_ns if traffic in self._traffic else None
 
     def is_sized(self, traffic: str, kind: str) -> bool:
-        """Whether the item's transfers end when a size has been carried."""
+        """Whether the flow's transfers end when a size has been carried."""
         if kind != "bulk":
             return kind in SIZED_KINDS
         workload = self._traffic[traffic].workload if traffic in self._traffic else None
@@ -80,7 +80,7 @@ class PlanView:
 
     @cached_property
     def task(self) -> tuple[object, ...]:
-        """What is done over which links, whatever the protocol and the path."""
+        """The workloads and the links, whatever the protocol and the path."""
         workloads = [(item.client, item.start_ns, item.workload) for item in self._plan.traffic]
         return workloads, [link.config for link in self._plan.links]
 
@@ -118,7 +118,7 @@ class PlanView:
 
     @cached_property
     def commands(self) -> dict[str, str]:
-        """The items of traffic that are commands, each with the node in which it runs."""
+        """The flows that are commands, each with the node in which it runs."""
         return {
             item.name: self._plan.nodes[item.client].name
             for item in self._plan.traffic
@@ -126,7 +126,7 @@ class PlanView:
         }
 
     def protocol(self, traffic: str) -> str | None:
-        """The protocol that an item asks for; null where it is unknown."""
+        """The protocol that a flow asks for; null where it is unknown."""
         return self._traffic[traffic].protocol if traffic in self._traffic else None
 
     @property

@@ -1,4 +1,4 @@
-"""What programs carried, from the kernel's accounts of their sockets (table ``sockets``).
+"""Traffic of programs, from the kernel's accounts of their sockets (table ``sockets``).
 
 Counters of the kernel are not quite payload: a SYN counts as one byte where it is acknowledged, a
 FIN where it is acknowledged and where it is received. What a socket sent does not contain them, so
@@ -72,7 +72,7 @@ class Connection:
 
 
 def connections(recording: Recording, plan: PlanView) -> dict[str, list[Connection]]:
-    """The connections of each command that carried something, by traffic item.
+    """The connections of each command that carried something, by flow.
 
     A connection between two commands belongs to the one that opened it.
     """
@@ -184,7 +184,7 @@ def _once(carried: int, received: int | None, reinjected: int | None, subflows: 
 
 
 def _mptcp_totals(recording: Recording) -> dict[tuple[str, int], tuple[int | None, int | None]]:
-    """What each connection of MPTCP received and reinjected, by node and token."""
+    """Bytes that each connection of MPTCP received and reinjected, by node and token."""
     totals = (
         recording.frame("connection_samples")
         .group_by("node", "token")

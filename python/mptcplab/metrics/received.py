@@ -1,4 +1,4 @@
-"""What the subflows of MPTCP received beyond what the application got, and why.
+"""Bytes that the subflows of MPTCP received beyond those that the application got, and why.
 
 Data arrives twice where it was sent on several subflows, and it waits where data before it, on
 another subflow, is missing. The end of a run finds the latter undelivered.

@@ -21,7 +21,7 @@ WINDOW_NS = 1_000_000_000
 PAUSE_NS = 200_000_000
 """Longest pause within sustained delivery; the least retransmission timeout of Linux."""
 BEFORE_NS = 5_000_000_000
-"""What was before a failure is taken over this time, or since an earlier change if that is less."""
+"""Time before a failure over which the state before it is taken; less after an earlier change."""
 TOGETHER_NS = 1_000_000_000
 """Changes that are no further apart than this count as one when the time before them is taken."""
 TRICKLE = 0.05
@@ -32,7 +32,7 @@ Times = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Flow:
-    """What one or several transfers delivered over time."""
+    """Deliveries of one or several transfers over time."""
 
     start_ns: int
     end_ns: int
@@ -109,7 +109,7 @@ def recovery_figures(
 ) -> dict[str, float | None]:
     """``recovery_s`` and ``handover_gap_s`` of a recording.
 
-    Each is the worst over all changes, items and ways; null if one of them is. A figure is missing
+    Each is the worst over all changes, flows and ways; null if one of them is. A figure is missing
     where there was no such change while something was carried.
     """
     changes = plan.changes

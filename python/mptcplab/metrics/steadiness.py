@@ -84,7 +84,7 @@ def steadiness(transfers: pl.DataFrame, recording: Recording, plan: PlanView) ->
 
 
 def judged(batches: Numbers, whole: float) -> Steadiness | None:
-    """What the payload of the batches of the last third tells, and ``whole``, that of all thirds.
+    """The verdict on the payload of the batches of the last third, and ``whole``, on that of all.
 
     The trend is that of the least-squares line, and counts where its slope is other than 0 by
     Student's t (95 %, two-sided). Null where nothing was carried.

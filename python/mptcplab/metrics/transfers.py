@@ -140,7 +140,7 @@ def _has_fallen_short(fallback: bool | None, joins: int | None, expected: int) -
 
 
 def single_path_findings(transfers: pl.DataFrame, plan: PlanView) -> Sequence[str]:
-    """Why this run is not the multipath run that it claims to be, a sentence for each traffic item.
+    """Why this run is not the multipath run that it claims to be, a sentence for each flow.
 
     An MPTCP connection is at fault if it fell back to TCP, or if fewer subflows joined over its
     life than the topology gives reason to expect.

@@ -1,4 +1,4 @@
-"""What a run builds and does, with every name resolved and every unit in the field's name.
+"""The plan of a run, with every name resolved and every unit in the field's name.
 
 A plan is made from a scenario and one of its variants (`mptcplab.engine.compile`), reaches an
 engine as one line of JSON, and stands in the manifest of the recording, from which metrics read it.

@@ -118,7 +118,7 @@ class QueueConfig(QueueLimits):
 
 
 class DirectionConfig(Model):
-    """What one direction of a link does to its packets."""
+    """Treatment of packets in one direction of a link."""
 
     rate: Rate
     framing_bytes: int

@@ -1,4 +1,4 @@
-"""What all objects of a plan have in common."""
+"""Base of all objects of a plan."""
 
 from ipaddress import IPv4Address, IPv6Address
 from typing import Annotated

@@ -1,5 +1,5 @@
-"""What can be wrong with a recording."""
+"""Errors of recordings."""
 
 
 class RecordingError(Exception):
-    """A folder cannot be read or written as a recording: says where, why and the mend."""
+    """A folder cannot be read or written as a recording: says where, why and the hint."""

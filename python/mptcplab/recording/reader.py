@@ -84,7 +84,7 @@ class Recording:
 
     @property
     def transfers(self) -> pl.DataFrame:
-        """One row a connection of a traffic item, from start to end."""
+        """One row a connection of a flow, from start to end."""
         return self.frame("transfers")
 
     @property

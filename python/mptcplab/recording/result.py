@@ -44,9 +44,9 @@ class Change(Model):
     path: str
     """Dotted, as for `--set`; `duration` for all that `--duration` changes."""
     own: str | None
-    """What the scenario says; null where it says nothing."""
+    """The scenario's value; null where it has none."""
     here: str | None
-    """What was run; null where it was taken away."""
+    """The value of the run; null where it was taken away."""
 
 
 class ScenarioEntry(Model):
@@ -58,7 +58,7 @@ class ScenarioEntry(Model):
     text: str
     """The YAML text, with the overrides of the command line applied."""
     changes: tuple[Change, ...] = ()
-    """What was changed of it: by the command line, or against the catalogue's entry of its name."""
+    """Changes of it: by the command line, or against the catalogue's entry of its name."""
     variants: tuple[VariantEntry, ...]
     expect: tuple[str, ...] = ()
     reference: tuple[Reference, ...] = ()
@@ -205,7 +205,7 @@ def _is_recording(folder: Path) -> bool:
 
 
 def _described(recording: Recording) -> Description:
-    """What a recording tells of its scenario, whose text it does not hold."""
+    """Settings that a recording holds of its scenario, without the text."""
     told = recording.manifest
     return Description(
         scenario=ScenarioEntry(

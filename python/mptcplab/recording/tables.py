@@ -13,7 +13,7 @@ from mptcplab.tables.schema import (
     wide,
 )
 
-_TRAFFIC = text("traffic", "name of the traffic item")
+_TRAFFIC = text("traffic", "name of the flow")
 _WAY = text("way", "`up` from the client to the server, or `down`")
 _TOKEN = count("token", "token of the connection at this end; null for TCP")
 _FINAL = flag("final", "read just before the socket was closed")
@@ -22,11 +22,11 @@ _NODE = text("node", "name of the host or router")
 
 TRANSFERS = Table(
     "transfers",
-    "one connection of a traffic item, from start to end",
+    "one connection of a flow, from start to end",
     (
         _TRAFFIC,
         text("kind", "`bulk`, `http`, `ftp` or `request_response`"),
-        count("index", "which download or stream of the item"),
+        count("index", "which download or stream of the flow"),
         text("client", "node that connects"),
         text("server", "node that accepts"),
         _WAY,
@@ -53,7 +53,7 @@ DELIVERIES = Table(
     "what the receiver of a transfer got in one bin of 10 ms; empty bins have no row",
     (
         _TRAFFIC,
-        count("index", "which download or stream of the item"),
+        count("index", "which download or stream of the flow"),
         _WAY,
         time("t_ns", "start of the bin"),
         size("bytes", "payload delivered in the bin"),

@@ -1,4 +1,4 @@
-"""What all plots as SVG share: their look, their margins, and how they stand inside a page."""
+"""Common parts of all plots as SVG: look, margins, and place inside a page."""
 
 import io
 import re

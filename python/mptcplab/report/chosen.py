@@ -1,4 +1,4 @@
-"""What of a result is shown in detail."""
+"""The part of a result that is shown in detail."""
 
 from statistics import median_low
 

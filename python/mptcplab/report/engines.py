@@ -83,7 +83,7 @@ class SideBySide:
         return " ".join([compared, *self._alone()])
 
     def _alone(self) -> Iterator[str]:
-        """What only one engine was to run, in words."""
+        """Variants that only one engine was to run, in words."""
         for one, other in ((self.first, self.second), (self.second, self.first)):
             known = {variant.name for variant in other.variants}
             names = [variant.name for variant in one.variants if variant.name not in known]

@@ -38,7 +38,7 @@ class Warned:
 
 @dataclass(frozen=True)
 class Report:
-    """What a result says."""
+    """Content of a report."""
 
     folder: Path
     """Where the result is."""

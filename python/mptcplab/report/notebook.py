@@ -1,4 +1,4 @@
-"""What a notebook shows of results, recordings and scenarios: fragments of HTML."""
+"""Notebook views of results, recordings and scenarios: fragments of HTML."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def of_result(result: Result) -> str:
 
 
 def of_recording(recording: Recording) -> str:
-    """What was run, and the tables with their numbers of rows."""
+    """The run, and the tables with their numbers of rows."""
     run = recording.manifest
     words = f"variant {run.variant}, repetition {run.repetition}: {run.status}"
     parts = [

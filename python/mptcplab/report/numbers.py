@@ -85,7 +85,7 @@ _PREFIXES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
 
 def _display(metric: str, value: float) -> tuple[float, str]:
-    """What to multiply a value with to show it, and the unit that it has then."""
+    """The factor by which a value is shown, and the unit that it has then."""
     name = metric.partition(".")[0]
     definition = definition_of(metric)
     if name in _PERCENT:

@@ -1,4 +1,4 @@
-"""What each command carried and how it ended, for the tables of a report."""
+"""Traffic and end of each command, for the tables of a report."""
 
 import signal
 from collections.abc import Iterable, Sequence

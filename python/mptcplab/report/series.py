@@ -33,7 +33,7 @@ class Line:
 
     label: str
     subject: str
-    """What it is about, a client's interface or a client; colours follow it."""
+    """Its subject, a client's interface or a client; colours follow it."""
     times_s: Numbers
     values: Numbers
 
@@ -73,7 +73,7 @@ def course(variant: VariantMetrics) -> Course | None:
 
 
 def outputs(variant: VariantMetrics) -> dict[str, list[str]]:
-    """What the commands of a variant's representative run wrote, lines by traffic item."""
+    """Output of the commands of a variant's representative run, lines by flow."""
     run = representative(variant)
     if run is None:
         return {}

@@ -1,4 +1,4 @@
-"""What tells a result from its scenario, and from other results, in words."""
+"""Differences of a result from its scenario, and from other results, in words."""
 
 from __future__ import annotations
 

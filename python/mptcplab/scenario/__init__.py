@@ -5,7 +5,7 @@
     short = with_duration(scenario, 5_000_000_000)
 
 Whatever is wrong with a scenario is raised as one `ScenarioError` that lists every problem with
-file, line, key and mend.
+file, line, key and hint.
 """
 
 from __future__ import annotations

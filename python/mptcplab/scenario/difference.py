@@ -8,6 +8,7 @@ from typing import Any
 
 from mptcplab.scenario.model import Scenario
 from mptcplab.scenario.profiles import written
+from mptcplab.scenario.traffic import OLDER_KEYS
 from mptcplab.scenario.units import (
     UnitError,
     format_rate,
@@ -74,7 +75,8 @@ def _settings(tree: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str
         return
     for key, value in items:
         if path or key not in _WORDS:
-            yield from _settings(value, (*path, key))
+            current = OLDER_KEYS.get(key, key) if path[:1] == ("traffic",) else key
+            yield from _settings(value, (*path, current))
 
 
 def _shown(value: object) -> str:

@@ -92,7 +92,7 @@ def _check(scenario: Scenario) -> None:
 
 
 def _scaled(path: str, value: Any, duration_ns: int, longest_ns: int) -> Any:
-    """What a variant sets, for the new duration."""
+    """The value that a variant sets, for the new duration."""
     if _BULK.fullmatch(path):
         return _lasting(value, f"{duration_ns} ns")
     if _MOMENT.fullmatch(path):

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from pydantic import (
+    AliasChoices,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -44,11 +45,32 @@ _LONGEST_NAME = 40
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
 
+def _add_older_keys(made: dict[str, Any], model: type[BaseModel]) -> None:
+    """Adds to a model's JSON Schema the keys that were replaced and go on being read."""
+    for info in model.model_fields.values():
+        if isinstance(info.validation_alias, AliasChoices):
+            key, older = info.validation_alias.choices
+            own = {"type", "enum"} & made["properties"][key].keys()
+            same = {part: made["properties"][key][part] for part in sorted(own)}
+            made["properties"][older] = {
+                "deprecated": True,
+                "description": f"The same as {key}",
+                **same,
+            }
+            made["not"] = {"required": [key, older]}
+
+
 class Model(BaseModel):
     """Base of every part of a scenario: immutable, no unknown keys, filled by the file's keys."""
 
     # A validator is built for what is read as a whole only; those of its parts are parts of that.
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        strict=True,
+        defer_build=True,
+        json_schema_extra=_add_older_keys,
+    )
 
 
 class RefusalError(PydanticCustomError):
@@ -134,7 +156,7 @@ Count = Annotated[int, Field(ge=1, le=1_000_000)]
 
 
 def check_name(name: str) -> str:
-    """A name of a node, link, variant or traffic item: it is part of paths and of file names."""
+    """A name of a node, link, variant or flow: it is part of paths and of file names."""
     if _NAME.fullmatch(name) is None:
         raise ValueError(
             "a name has letters, digits, - and _ only and starts with neither of these"

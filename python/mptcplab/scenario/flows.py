@@ -1,4 +1,4 @@
-"""What each client sends in a variant: items of traffic with every default filled in."""
+"""The flows of each client in a variant, with every default filled in."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from mptcplab.scenario.traffic import (
 
 @dataclass(frozen=True)
 class Flow:
-    """One client's share of an item of traffic."""
+    """One client's share of an entry of the traffic."""
 
     index: int
-    """Position of its item in the scenario."""
+    """Position of its entry in the scenario."""
     name: str
     kind: str
     client: str
@@ -51,8 +51,8 @@ class Way:
 def flows(scenario: Scenario, variant: Variant) -> list[Flow]:
     """All flows of a variant, in the order of the scenario.
 
-    An item that fixes its `protocol` is background: neither the variant's protocol nor its `via`
-    apply to it. An item that fixes its `via` keeps it.
+    One that fixes its `protocol` is background: neither the variant's protocol nor its `via`
+    apply to it. One that fixes its `via` keeps it.
     """
     made = []
     for name, index, client in _named(scenario):
@@ -96,9 +96,9 @@ def subflow_target(network: Network, flow: Flow, way: Way, source: End) -> End |
 
 
 def _named(scenario: Scenario) -> Iterator[tuple[str, int, str]]:
-    """Name of the flow, position of its item, client; for each client of each item.
+    """Name of the flow, position of its entry, client; for each client of each entry.
 
-    An item without a name is called by its kind, numbered from the second of a kind; where it has
+    An entry without a name is called by its kind, numbered from the second of a kind; where it has
     several clients each adds its name.
     """
     seen: Counter[str] = Counter()
@@ -143,7 +143,7 @@ def end_ns(scenario: Scenario) -> int | None:
 
 
 def timed_length_ns(body: Body) -> int | None:
-    """How long an item lasts, where that does not depend on the network."""
+    """How long a flow lasts, where that does not depend on the network."""
     match body:
         case Bulk() | Command() | Datagrams():
             return body.duration

@@ -1,4 +1,4 @@
-"""What a link does to packets: rate, delay, impairments, queue."""
+"""Settings of a link: rate, delay, impairments, queue."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ class Queue(Model):
 
 
 class LinkSettings(Model):
-    """What one direction, or both, do to packets; what is not given is left to others."""
+    """Settings of one direction, or both; those that are not given are left to others."""
 
     rate: RateLimit | None = Field(
         None, description="Of IP packets with framing; not given: unlimited"

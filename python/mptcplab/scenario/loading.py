@@ -25,9 +25,9 @@ from mptcplab.scenario.provenance import Provenance
 from mptcplab.scenario.tree import parse_tree
 
 SUFFIXES = (".yaml", ".yml")
-"""What makes an argument a path rather than a name of the catalogue."""
+"""Suffixes by which an argument is a path rather than a name of the catalogue."""
 CHANGED_BY_VARIANTS = ("hosts", "routers", "links", "traffic", "events", "sample_interval")
-"""What a variant may set; the rest belongs to the scenario as a whole."""
+"""Keys that a variant may set; the rest belongs to the scenario as a whole."""
 _NAMELESS = "scenario"
 
 

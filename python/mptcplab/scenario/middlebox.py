@@ -1,4 +1,4 @@
-"""What can stand in a link and do more to packets than a link may."""
+"""Middleboxes, which stand in a link and do more to packets than a link may."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ class Variant(Model):
 
 
 class Vary(Model):
-    """What a repetition draws by its seed, so that repetitions differ."""
+    """Values that a repetition draws by its seed, so that repetitions differ."""
 
     start: TimeNs = Field(description="Traffic starts up to so much later, equally likely")
 

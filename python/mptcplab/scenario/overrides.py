@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mptcplab.scenario.problem import did_you_mean, quoted
+from mptcplab.scenario.traffic import OLDER_KEYS
 
 _NAMED = {
     ("hosts", "*"),
@@ -16,6 +17,8 @@ _NAMED = {
     ("variants", "*"),
 }
 """Paths whose last part is a name that must exist already."""
+_SAME_KEYS = OLDER_KEYS | {key: older for older, key in OLDER_KEYS.items()}
+"""Two keys of traffic with one meaning: a value at one of them replaces that at the other."""
 
 
 class PathError(ValueError):
@@ -46,6 +49,8 @@ def _put(tree: Any, path: str, value: Any) -> None:
         elif isinstance(here, dict):
             _check_named(parts[: index + 1], here)
             if last:
+                if parts[0] == "traffic":
+                    here.pop(_SAME_KEYS.get(part, part), None)
                 here[part] = value
             else:
                 if here.get(part) is None:

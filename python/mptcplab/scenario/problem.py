@@ -1,4 +1,4 @@
-"""What is wrong with a scenario, in words for its author."""
+"""Mistakes in a scenario, in words for its author."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing to mend: where it stands and what to do about it."""
+    """One thing to fix: where it stands and what to do about it."""
 
     origin: str
     """File as the user named it, or the option that brought the value (`--set`)."""
@@ -19,7 +19,7 @@ class Problem:
     key: str
     """Dotted path of the key, empty for the file as a whole."""
     text: str
-    """What is wrong, and the mend."""
+    """The mistake, and the hint."""
 
     def __str__(self) -> str:
         if self.origin.startswith("--"):

@@ -51,7 +51,7 @@ def settings_of(link: Link) -> tuple[LinkSettings, LinkSettings]:
 
 
 def changes_of(change: LinkChange) -> tuple[LinkSettings, LinkSettings]:
-    """What changes in the directions up and down."""
+    """Settings that change in the directions up and down."""
     return merged(change, change.up), merged(change, change.down)
 
 

@@ -65,7 +65,7 @@ class Provenance:
         return Problem(self.origin, self.line(full), dotted((*full, *last)), text)
 
     def value(self, path: KeyPath, default: object) -> object:
-        """What the author wrote at the path."""
+        """The value at the path as it was written."""
         found: object = _at(self.tree, path)
         return default if found is _ABSENT else found
 

@@ -1,11 +1,19 @@
-"""What is sent: bulk transfers, downloads, latency probes, cross traffic, commands."""
+"""Traffic: bulk transfers, downloads, latency probes, cross traffic, commands."""
 
 from __future__ import annotations
 
 import shlex
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, StrictBool, StrictStr, WithJsonSchema, model_validator
+from pydantic import (
+    AliasChoices,
+    BeforeValidator,
+    Field,
+    StrictBool,
+    StrictStr,
+    WithJsonSchema,
+    model_validator,
+)
 
 from mptcplab.scenario.fields import (
     LONGEST_NS,
@@ -24,11 +32,15 @@ from mptcplab.scenario.fields import (
 )
 
 Protocol = Literal["tcp", "mptcp"]
-Way = Literal["up", "down", "both"]
+Direction = Literal["up", "down", "both"]
+
+OLDER_KEYS = {"way": "direction"}
+"""Keys of traffic that go on being read, with those that took their place."""
+_DIRECTION = AliasChoices("direction", "way")
 
 
 class Item(Model):
-    """What every kind of traffic has."""
+    """Common settings of all kinds of traffic."""
 
     name: Name | None = Field(None, description="Unique; from the kind unless given")
     start: MomentNs = 0
@@ -64,7 +76,9 @@ class Connections(Between):
 class Bulk(Connections):
     """As much as the connection carries, for a time or up to an amount."""
 
-    way: Way = Field("down", description="up is from the client to the server")
+    direction: Direction = Field(
+        "down", validation_alias=_DIRECTION, description="up is from the client to the server"
+    )
     duration: DurationNs | None = None
     size: PositiveSizeBytes | None = Field(None, description="Payload of each stream")
     streams: int = Field(1, ge=1, le=256, description="Parallel connections, each way")
@@ -91,7 +105,7 @@ class Http(Connections):
 class Ftp(Between):
     """A file stored (up) or retrieved (down) over FTP."""
 
-    way: Literal["up", "down"] = "down"
+    direction: Literal["up", "down"] = Field("down", validation_alias=_DIRECTION)
     size: PositiveSizeBytes
     count: Count = 1
 
@@ -133,7 +147,9 @@ class OnOff(Model):
 class Datagrams(Between):
     """UDP datagrams at a constant rate: cross traffic."""
 
-    way: Way = Field("down", description="up is from the client to the server")
+    direction: Direction = Field(
+        "down", validation_alias=_DIRECTION, description="up is from the client to the server"
+    )
     rate: RateBps = Field(description="Of IP packets, while it sends")
     packet: SizeBytes = Field(1500, ge=64, le=65_535, description="Size of each IP packet")
     duration: DurationNs
@@ -217,7 +233,7 @@ class TrafficItem(Model):
     def _one(self) -> TrafficItem:
         if len(self.model_fields_set) != 1 or self._bodies == []:
             kinds = "bulk, http, ftp, ping, request-response, datagrams, command"
-            raise ValueError(f"an item of traffic has exactly one of: {kinds}")
+            raise ValueError(f"a flow has exactly one of: {kinds}")
         return self
 
     @property

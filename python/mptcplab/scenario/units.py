@@ -1,7 +1,7 @@
 """Quantities as people write them (`48 Mbit/s`, `12 ms`), parsed once into integers.
 
 Rates become bits a second, times nanoseconds, sizes bytes; probabilities become fractions of 1.
-Every parser raises `UnitError` with the mend in its text.
+Every parser raises `UnitError` with the hint in its text.
 """
 
 from __future__ import annotations
@@ -179,7 +179,7 @@ def parse_probability(value: object) -> float:
 
 
 def likely_quantity(text: str) -> str | None:
-    """What was probably meant by a number with a wrong unit of any kind: a rate, a time, a size."""
+    """The probable meaning of a number with a wrong unit of any kind: a rate, a time, a size."""
     found = _QUANTITY.fullmatch(text.strip())
     if found is None or found["unit"] is None:
         return None

@@ -32,12 +32,12 @@ def link_words(link: Link) -> list[str]:
 
 
 def traffic_words(scenario: Scenario) -> Iterator[str]:
-    """Say each item of traffic in a line."""
+    """Say each flow in a line."""
     for item in scenario.traffic:
         body = item.body
         ends = ", ".join(body.clients)
         if body.server is not None:
-            arrow = {"up": "→", "down": "←", "both": "↔"}[getattr(body, "way", "down")]
+            arrow = {"up": "→", "down": "←", "both": "↔"}[getattr(body, "direction", "down")]
             ends += f" {arrow} {body.server}"
         words = [f"{body.name or item.kind}: {ends}", _what(body)]
         if body.start:

@@ -1,4 +1,4 @@
-"""What callers give as sockets, addresses and values, as the extension module takes it."""
+"""Sockets, addresses and values of callers, as the extension module takes them."""
 
 from __future__ import annotations
 

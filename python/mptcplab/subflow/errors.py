@@ -111,7 +111,7 @@ class Refused(SubflowError, ConnectionRefusedError, number=errno.ECONNREFUSED):
     """The peer did not let the subflow join."""
 
     reason: str
-    """What it said."""
+    """Its words."""
 
 
 class TimedOut(SubflowError, TimeoutError, number=errno.ETIMEDOUT):
@@ -179,14 +179,14 @@ class OptionRefused(SubflowError, number=errno.ENOPROTOOPT):
     level: int
     option: int
     reason: str
-    """What the kernel says."""
+    """The kernel's reason."""
 
 
 class NeedsBpf(SubflowError, number=errno.ENOSYS):
     """Options on one subflow need BPF."""
 
     reason: str
-    """What is missing, and its mend."""
+    """The missing part, and the hint."""
 
 
 class NoMptcp(SubflowError, number=errno.EPROTONOSUPPORT):
@@ -197,16 +197,16 @@ class Protocol(SubflowError, number=errno.EPROTO):
     """Program and broker do not understand each other."""
 
     reason: str
-    """What was wrong."""
+    """The mistake."""
 
 
 class Kernel(SubflowError, number=errno.EIO):
-    """What has no kind of its own."""
+    """An error without a kind of its own."""
 
     doing: str
-    """What was tried."""
+    """The step that failed."""
     reason: str
-    """What the kernel said."""
+    """The kernel's reason."""
 
 
 def typed(text: str, told: str) -> SubflowError:

@@ -1,4 +1,4 @@
-"""What happens to the subflows of a connection."""
+"""Events of the subflows of a connection."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mptcplab.subflow.model import Address
 
 
 class EventKind(StrEnum):
-    """What happened."""
+    """Kinds of events."""
 
     CREATED = "created"
     """The connection was opened; its handshake is not complete."""

@@ -175,7 +175,7 @@ class Manager:
         self._native.setsockopt(descriptor(sock), id, level, option, to_option(value))
 
     def events(self, sock: Socket) -> Events:
-        """What happens to the connection from now on.
+        """Events of the connection from now on.
 
         Raises:
             SubflowError: as `subflow_ids`; `NoBroker`, `TooMany`.

@@ -1,4 +1,4 @@
-"""What the kernel tells of a connection and its subflows."""
+"""The kernel's state of a connection and its subflows."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class SubflowTuple:
 
 @dataclass(frozen=True)
 class TcpInfo:
-    """What the kernel knows of one subflow (`struct tcp_info`). What is not known is `None`."""
+    """The kernel's state of one subflow (`struct tcp_info`); unknown fields are `None`."""
 
     state: str | None
     """State by its name in RFC 9293."""
@@ -97,7 +97,7 @@ class TcpInfo:
 
 @dataclass(frozen=True)
 class MptcpInfo:
-    """What the kernel knows of a connection (`struct mptcp_info`). What is not known is `None`."""
+    """The kernel's state of a connection (`struct mptcp_info`); unknown fields are `None`."""
 
     token: int | None
     """Token of this end."""

@@ -1,4 +1,4 @@
-"""What anybody may know of the own connection."""
+"""Facts about the own connection that need no privilege."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ class TableFolder:
 
     folder: Path
     error: type[Exception]
-    """What is raised where a file cannot be read, is damaged, or lacks a column."""
+    """The exception where a file cannot be read, is damaged, or lacks a column."""
 
     def path(self, table: Table) -> Path:
         """File of a table."""

@@ -1,4 +1,4 @@
-"""What a table of a recording or of an analysis is made of."""
+"""Schema of the tables of a recording or of an analysis."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ class Kind(Enum):
     INTEGER = pl.Int64()
     """Counts, sizes and times; signed, so that differences of counters never wrap."""
     WIDE = pl.UInt64()
-    """What fills 64 bits: keys, data sequence numbers, and rates whose largest is "unlimited"."""
+    """Keys, data sequence numbers, and rates of which the largest is "unlimited"."""
     NUMBER = pl.Float64()
     TEXT = pl.String()
     FLAG = pl.Boolean()
@@ -51,7 +51,7 @@ class Table:
 
     name: str
     row: str
-    """What one row stands for."""
+    """The meaning of a row."""
     columns: tuple[Column, ...]
     keys: tuple[str, ...] = ()
     """Columns that say what a row is about. A table in which one is null is damaged."""

@@ -42,6 +42,21 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
     ),
     (
         "duration: 10 s",
+        "duration: 10 s, direction: sideways",
+        ['19: traffic.0.bulk.direction: "sideways": known: up, down, both'],
+    ),
+    (
+        "duration: 10 s",
+        "duration: 10 s, way: up, direction: up",
+        ["19: traffic.0.bulk.way: is the same as `direction`: give one of them"],
+    ),
+    (
+        "duration: 10 s",
+        "duration: 10 s, directoin: up",
+        ['19: traffic.0.bulk.directoin: unknown key: did you mean "direction"?'],
+    ),
+    (
+        "duration: 10 s",
         "duration: 10 s, via: wlan",
         ['19: traffic.0.bulk.via: client has no interface "wlan": known: wifi, eth'],
     ),
@@ -50,7 +65,7 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
         "- bulk: {from: client, to: server, duration: 10 s}",
         "- bulk: {from: client, to: server, duration: 10 s}\n    ping: {from: client, to: server}",
         [
-            "19: traffic.0: an item of traffic has exactly one of: bulk, http, ftp, ping, request-response, datagrams, command"
+            "19: traffic.0: a flow has exactly one of: bulk, http, ftp, ping, request-response, datagrams, command"
         ],
     ),
     (
@@ -71,7 +86,7 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
     (
         "- bulk: {from: client, to: server, duration: 10 s}",
         "- bulk: {from: client, to: server, duration: 10 s, name: a}\n  - ping: {from: client, to: server, name: a}",
-        ['20: traffic.1.ping.name: "a" is the name of item 0 already'],
+        ['20: traffic.1.ping.name: "a" is the name of flow 0 already'],
     ),
     (
         "- bulk: {from: client, to: server, duration: 10 s}",

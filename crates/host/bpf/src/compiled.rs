@@ -174,9 +174,9 @@ mod tests {
             .position(|part| part == b".struct_ops\0");
         let place = names.start + place.unwrap();
         linked[place..place + LINKED_SECTION.len() + 1].copy_from_slice(b".struct_ops.link\0");
-        let mended = without_links(&linked);
-        assert_eq!(mended[place..][..SECTION.len() + 1], *b".struct_ops\0");
-        assert!(declared(&mended).is_ok());
+        let unlinked = without_links(&linked);
+        assert_eq!(unlinked[place..][..SECTION.len() + 1], *b".struct_ops\0");
+        assert!(declared(&unlinked).is_ok());
     }
 
     proptest! {

@@ -1,4 +1,4 @@
-//! What can go wrong, each with what to do about it.
+//! Errors, each with a hint.
 
 use std::io;
 
@@ -11,7 +11,7 @@ const LONGEST_DETAIL: usize = 200;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// An object that somebody else compiled is not one to load; says why.
+    /// An object file that was compiled elsewhere cannot be loaded; says why.
     #[error("{0}")]
     Object(String),
     /// The kernel has one of this name already.
@@ -46,11 +46,11 @@ pub enum Error {
     /// The kernel refuses something else.
     #[error("the kernel refuses {what} ({error}){log}")]
     Refused {
-        /// What it refuses.
+        /// The refused step.
         what: String,
         /// Its reason.
         error: io::Error,
-        /// What its verifier said last; empty or `: ` and words.
+        /// The last words of its verifier; empty or `: ` and words.
         log: String,
         /// The last lines of what its verifier and libbpf said.
         details: Vec<String>,
@@ -151,7 +151,7 @@ fn printable(line: &str) -> String {
     line.chars().take(LONGEST_DETAIL).map(escaped).collect()
 }
 
-/// What the verifier says after its reason.
+/// Words of the verifier after its reason.
 fn is_statistics(line: &str) -> bool {
     ["processed ", "verification time ", "stack depth "]
         .iter()

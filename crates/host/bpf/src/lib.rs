@@ -1,4 +1,4 @@
-//! What mptcplab adds to a stock kernel by BPF: the coupled congestion controls of Multipath TCP,
+//! Additions to a stock kernel by BPF: the coupled congestion controls of Multipath TCP,
 //! and options on a single subflow.
 //!
 //! The programs are C (`programs/`), compiled when the crate is built and placed into it; they find

@@ -130,7 +130,7 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
-/// What libbpf prints by: warnings are kept, nothing is printed.
+/// Print function for libbpf: keeps warnings, prints nothing.
 unsafe extern "C" fn keep(level: c_int, format: *const c_char, arguments: *mut c_void) -> c_int {
     if level == WARNING {
         let mut line = [0_u8; 1024];

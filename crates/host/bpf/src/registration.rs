@@ -158,7 +158,7 @@ pub(crate) fn is_accepted(name: &str) -> Result<bool, Error> {
             name.len() as libc::socklen_t,
         )
     };
-    // EPERM: the kernel has it, but not for everybody.
+    // EPERM: the kernel has it, but reserves it.
     Ok(status == 0 || io::Error::last_os_error().raw_os_error() != Some(libc::ENOENT))
 }
 

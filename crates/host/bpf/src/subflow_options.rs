@@ -30,7 +30,7 @@ struct Request {
     value: [u8; LONGEST_VALUE],
 }
 
-/// What the program writes: a status and a value.
+/// Length of the answer that the program writes: a status and a value.
 const ANSWER_BYTES: usize = 4 + LONGEST_VALUE;
 
 /// The loaded program.

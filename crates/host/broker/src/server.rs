@@ -133,7 +133,7 @@ impl Broker {
     /// now on.
     ///
     /// # Errors
-    /// What the kernel refuses.
+    /// Restrictions that the kernel refuses.
     pub fn confine(&self, user: Option<Identity>) -> Result<(), StartError> {
         confine::confine(user, self.listener.folder(), self.shared.options.is_ok())
     }

@@ -14,7 +14,7 @@ impl NetworkChanges {
     /// Subscribes in the calling thread's namespace.
     ///
     /// # Errors
-    /// What socket(2) and bind(2) give.
+    /// Those of socket(2) and bind(2).
     pub fn open() -> io::Result<Self> {
         let mut netlink = Netlink::open(NETLINK_ROUTE)?;
         for group in [
@@ -32,7 +32,7 @@ impl NetworkChanges {
     /// were none.
     ///
     /// # Errors
-    /// What recvmsg(2) gives.
+    /// Those of recvmsg(2).
     pub fn drain(&mut self) -> io::Result<bool> {
         let mut were_there = false;
         loop {

@@ -25,7 +25,7 @@ impl Destroyed {
     /// Subscribes in the calling thread's namespace.
     ///
     /// # Errors
-    /// What socket(2), bind(2) and setsockopt(2) give; no privilege is needed.
+    /// Those of socket(2), bind(2) and setsockopt(2); no privilege is needed.
     pub fn open() -> io::Result<Self> {
         Subscription::open(libc::NETLINK_SOCK_DIAG as isize, &GROUPS).map(Self)
     }

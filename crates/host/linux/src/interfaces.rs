@@ -84,7 +84,7 @@ impl Interfaces {
     /// Those of the calling thread's namespace.
     ///
     /// # Errors
-    /// What socket(2) and bind(2) give.
+    /// Those of socket(2) and bind(2).
     pub fn open() -> io::Result<Self> {
         Dumper::open(libc::NETLINK_ROUTE).map(Self)
     }

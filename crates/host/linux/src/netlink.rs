@@ -31,7 +31,7 @@ impl Netlink {
     /// thread's namespace.
     ///
     /// # Errors
-    /// What socket(2) and bind(2) give.
+    /// Those of socket(2) and bind(2).
     pub fn open(protocol: isize) -> io::Result<Self> {
         let mut socket = Socket::new(protocol)?;
         socket.bind_auto()?;

@@ -183,8 +183,8 @@ impl PathManager {
         )
     }
 
-    /// Opens a subflow of the connection with this token. That the order was taken says only that a
-    /// SYN leaves; how it ended is an event.
+    /// Opens a subflow of the connection with this token. Success says only that a SYN leaves;
+    /// its outcome is an event.
     ///
     /// # Errors
     /// The kernel's: e.g. EINVAL where the local address has another id, ESRCH where there is no

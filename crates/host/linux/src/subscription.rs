@@ -21,7 +21,7 @@ impl Subscription {
     /// Subscribes in the calling thread's namespace.
     ///
     /// # Errors
-    /// What socket(2), bind(2) and setsockopt(2) give.
+    /// Those of socket(2), bind(2) and setsockopt(2).
     pub(crate) fn open(protocol: isize, groups: &[u32]) -> io::Result<Self> {
         let mut socket = Socket::new(protocol)?;
         socket.bind_auto()?;

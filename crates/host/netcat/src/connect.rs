@@ -38,7 +38,7 @@ pub(crate) fn addresses(
 /// A socket of the wanted protocol, or of TCP where the kernel has no MPTCP; and which of them.
 ///
 /// # Errors
-/// What socket(2) gives.
+/// Those of socket(2).
 pub(crate) fn open(
     protocol: Protocol,
     domain: Domain,

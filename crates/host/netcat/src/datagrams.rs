@@ -25,7 +25,7 @@ const LARGEST_BYTES: usize = 65536;
 /// Waits for the first datagram and takes its sender as the only peer.
 ///
 /// # Errors
-/// What the system says; a signal.
+/// The system's; a signal.
 pub(crate) fn meet(socket: &Socket, report: &Report, signals: &Signals) -> Result<(), Failure> {
     loop {
         ready(socket.as_fd(), PollFlags::POLLIN, None, signals)?;

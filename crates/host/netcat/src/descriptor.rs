@@ -85,7 +85,7 @@ impl Standard {
     /// Closes standard output, where some file systems tell at last that they could not write.
     ///
     /// # Errors
-    /// What close(2) gives.
+    /// Those of close(2).
     pub(crate) fn close(self) -> Result<(), Failure> {
         nix::unistd::close(self.output).map_err(|error| Failure::Output(error.into()))
     }

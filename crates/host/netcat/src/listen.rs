@@ -24,7 +24,7 @@ const BACKLOG: i32 = 128;
 /// to one address gets no subflows to the others.
 ///
 /// # Errors
-/// What the system says, with the address.
+/// The system's, with the address.
 pub(crate) fn listen(
     options: &Options,
     port: u16,
@@ -88,7 +88,7 @@ fn has_no_ipv6(error: &io::Error) -> bool {
 /// Waits for the next client; its address is in [`Stream::peer`].
 ///
 /// # Errors
-/// What accept(2) gives; a signal.
+/// Those of accept(2); a signal.
 pub(crate) fn accept(listener: &Socket, signals: &Signals) -> Result<Stream, Failure> {
     loop {
         ready(listener.as_fd(), PollFlags::POLLIN, None, signals)?;

@@ -37,7 +37,7 @@ impl<'fd> Poll<'fd> {
     /// Waits until one of them is ready or the deadline has come.
     ///
     /// # Errors
-    /// What ppoll(2) gives.
+    /// Those of ppoll(2).
     pub(crate) fn until(mut self, deadline: Option<Instant>) -> io::Result<Polled> {
         loop {
             let left = deadline.map(|at| at.saturating_duration_since(Instant::now()));

@@ -92,7 +92,7 @@ fn tells_the_story(name: &str, compiler: &[&str], linked_statically: bool) {
     assert_eq!(told, peer::TOLD, "\n{told}");
 }
 
-/// What a program says at the story's client, where it must end well.
+/// Output of a program at the story's client, where it must end well.
 fn told(program: &Path, folder: &Folder, arguments: &[&str]) -> String {
     let (hosts, port) = peer::stage();
     let mut program = Command::new(program);

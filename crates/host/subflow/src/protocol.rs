@@ -32,8 +32,8 @@ pub struct Request {
     pub version: u32,
     /// Names the request in its reply.
     pub id: u64,
-    /// What is to be done.
-    #[serde(rename = "order")]
+    /// The command; `command` is read too, and `order` written, which every broker reads.
+    #[serde(rename = "order", alias = "command")]
     pub command: Command,
 }
 
@@ -242,6 +242,19 @@ mod tests {
             let _ = Request::parse(&bytes);
             let _ = Message::parse(&bytes);
         }
+    }
+
+    #[test]
+    fn a_command_has_two_names_of_which_one_is_given() {
+        let close = r#"{"close": {"subflow": 3}}"#;
+        for name in ["order", "command"] {
+            let request = format!(r#"{{"version": 1, "id": 1, "{name}": {close}}}"#);
+            let command = Request::parse(request.as_bytes()).unwrap().command;
+            assert_eq!(command, Command::Close { subflow: 3 });
+        }
+        let both = format!(r#"{{"version": 1, "id": 1, "order": {close}, "command": {close}}}"#);
+        let error = Request::parse(both.as_bytes()).unwrap_err();
+        assert!(error.to_string().contains("duplicate field"), "{error}");
     }
 
     #[test]

@@ -12,7 +12,7 @@ use mptcplab_subflow::{
 };
 use mptcplab_testbed::{Hosts, inside, ip};
 
-/// An address of link 2 behind which nobody is, so that nobody answers.
+/// An address of link 2 that no host has, so that no answer comes.
 const NOBODY: &str = "10.0.2.77:80";
 
 fn with_nobody() -> Hosts {

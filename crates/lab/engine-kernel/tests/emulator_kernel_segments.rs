@@ -64,7 +64,7 @@ fn send(socket: &mut File, offload: OffloadHeader, frame: &[u8]) {
     );
 }
 
-/// What arrives at `port` with the hardware addresses of `frame`.
+/// Packets that arrive at `port` with the hardware addresses of `frame`.
 fn arrivals(port: &mut Port, frame: &[u8], count: usize) -> Vec<Vec<u8>> {
     let mut packets = Vec::new();
     while packets.len() < count {

@@ -1,4 +1,4 @@
-//! What the sampler sees of sockets and interfaces.
+//! The sampler's rows of sockets and interfaces.
 
 mod traffic_world;
 
@@ -39,8 +39,8 @@ fn every_subflow_and_interface_is_sampled() {
     let recorder = context.recorder.clone();
     let sampler = telemetry::start(&context.nodes, |_| Ok(()), every, recorder).unwrap();
     // Long enough for a join whose first SYN is lost.
-    let item = traffic(Protocol::Mptcp, bulk(3_000_000_000));
-    traffic::start(&[item], context).unwrap().wait(LONG);
+    let flow = traffic(Protocol::Mptcp, bulk(3_000_000_000));
+    traffic::start(&[flow], context).unwrap().wait(LONG);
     sampler.stop().unwrap();
     let transfer = &world.rows("transfers")[0];
 

@@ -33,9 +33,9 @@ fn a_size_is_delivered_both_ways_over_both_protocols() {
     }
     for protocol in [Protocol::Tcp, Protocol::Mptcp] {
         let world = World::new();
-        let mut item = traffic(protocol, sized(Way::Both, 2, 3_000_000));
-        item.server_congestion_control = "reno".to_owned();
-        let running = traffic::start(&[item], &world.context).unwrap();
+        let mut flow = traffic(protocol, sized(Way::Both, 2, 3_000_000));
+        flow.server_congestion_control = "reno".to_owned();
+        let running = traffic::start(&[flow], &world.context).unwrap();
         assert_eq!(running.wait(LONG), Ended::All);
         let transfers = world.rows("transfers");
         assert_eq!(transfers.len(), 4);
@@ -90,10 +90,10 @@ fn a_duration_ends_the_transfer_exactly_then() {
             bytes: None,
             rate_bps: None,
         };
-        let mut item = traffic(Protocol::Mptcp, workload);
-        item.expected_joins = 1;
+        let mut flow = traffic(Protocol::Mptcp, workload);
+        flow.expected_joins = 1;
         assert_eq!(
-            traffic::start(&[item], &world.context).unwrap().wait(LONG),
+            traffic::start(&[flow], &world.context).unwrap().wait(LONG),
             Ended::All
         );
         let [transfer] = &world.rows("transfers")[..] else {

@@ -24,9 +24,9 @@ fn command(protocol: Protocol, argv: &[&str], server_argv: Option<&[&str]>) -> T
     )
 }
 
-fn run(world: &World, item: Traffic) {
+fn run(world: &World, flow: Traffic) {
     assert_eq!(
-        traffic::start(&[item], &world.context).unwrap().wait(LONG),
+        traffic::start(&[flow], &world.context).unwrap().wait(LONG),
         Ended::All
     );
 }
@@ -65,9 +65,9 @@ fn a_command_runs_in_its_host_and_its_lines_are_kept() {
             .unwrap()
             .ends_with("failed: exit status: 3")
     );
-    let item = command(Protocol::Tcp, &["ip", "-brief", "address"], None);
+    let flow = command(Protocol::Tcp, &["ip", "-brief", "address"], None);
     let world = World::new();
-    run(&world, item);
+    run(&world, flow);
     let out = texts(&world, "stdout").join("\n");
     assert!(
         out.contains("10.0.1.2/24") && out.contains("10.0.2.2/24"),
@@ -83,7 +83,7 @@ fn a_program_that_is_not_there_is_named() {
     let world = World::new();
     run(&world, command(Protocol::Tcp, &["no-such-program"], None));
     let text = &world.rows("warning")[0]["text"];
-    let expected = "item: no-such-program on client could not be run: no such file or directory";
+    let expected = "flow: no-such-program on client could not be run: no such file or directory";
     assert_eq!(text, expected);
 }
 
@@ -110,9 +110,9 @@ fn sockets_are_of_the_asked_protocol_also_in_children() {
     }
     for (protocol, number) in [(Protocol::Tcp, 6), (Protocol::Mptcp, 262)] {
         let world = World::new();
-        let mut item = command(protocol, &["python3", "-c", INSPECT], None);
-        item.congestion_control = "reno".to_owned();
-        run(&world, item);
+        let mut flow = command(protocol, &["python3", "-c", INSPECT], None);
+        flow.congestion_control = "reno".to_owned();
+        run(&world, flow);
         let (first, own) = (format!("{number} reno"), number.to_string());
         let expected = [&first, "True False", &own, "17"];
         assert_eq!(texts(&world, "stdout"), [expected, expected].concat());
@@ -134,9 +134,9 @@ time.sleep(60)
 ";
     let client = ["sleep", "0.2"];
     let server: &[&str] = &["python3", "-c", script];
-    let mut item = command(Protocol::Mptcp, &client, Some(server));
-    item.server_congestion_control = "reno".to_owned();
-    run(&world, item);
+    let mut flow = command(Protocol::Mptcp, &client, Some(server));
+    flow.server_congestion_control = "reno".to_owned();
+    run(&world, flow);
     assert_eq!(texts(&world, "stdout"), ["reno"]);
 }
 
@@ -243,7 +243,7 @@ fn a_server_that_does_not_listen_is_reported_with_its_port() {
         panic!("one warning, not {:?}", world.rows("warning"))
     };
     let text = warning["text"].as_str().unwrap();
-    let expected = "item: nothing on server listened on TCP port 5001 after 5 s; ";
+    let expected = "flow: nothing on server listened on TCP port 5001 after 5 s; ";
     assert!(text.starts_with(expected), "{text}");
     assert!(labels(&world).contains(&"true on client: exit status: 0".to_owned()));
 }

@@ -1,4 +1,4 @@
-//! What is recorded where traffic does not do what it should.
+//! Records of traffic that fails.
 
 mod traffic_world;
 
@@ -50,16 +50,16 @@ fn an_unknown_congestion_control_is_refused_by_name() {
         return;
     }
     let world = World::new();
-    let item = bulk(Protocol::Tcp, Some(MILLISECOND));
-    let (mut at_client, mut at_server) = (item.clone(), item);
+    let flow = bulk(Protocol::Tcp, Some(MILLISECOND));
+    let (mut at_client, mut at_server) = (flow.clone(), flow);
     at_client.congestion_control = "none-such".to_owned();
     at_server.server_congestion_control = "none-such".to_owned();
-    for item in [at_client, at_server] {
-        let error = traffic::start(&[item], &world.context)
+    for flow in [at_client, at_server] {
+        let error = traffic::start(&[flow], &world.context)
             .err()
             .unwrap()
             .to_string();
-        let expected = "traffic item: this kernel has no congestion control \"none-such\"; it has ";
+        let expected = "traffic flow: this kernel has no congestion control \"none-such\"; it has ";
         assert!(
             error.starts_with(expected) && error.contains("reno"),
             "{error}"
@@ -74,9 +74,9 @@ fn a_connection_without_an_answer_says_so() {
     }
     let world = World::new();
     world.ip(1, "route add blackhole 10.0.1.2/32");
-    let item = bulk(Protocol::Tcp, Some(200 * MILLISECOND));
+    let flow = bulk(Protocol::Tcp, Some(200 * MILLISECOND));
     assert_eq!(
-        traffic::start(&[item], &world.context).unwrap().wait(LONG),
+        traffic::start(&[flow], &world.context).unwrap().wait(LONG),
         Ended::All
     );
     let transfer = only_transfer(&world);
@@ -94,11 +94,11 @@ fn a_connection_that_never_stood_is_not_taken_for_multipath() {
     }
     let world = World::new();
     world.ip(1, "route add blackhole 10.0.1.2/32");
-    let mut item = bulk(Protocol::Mptcp, Some(200 * MILLISECOND));
-    item.expected_joins = 1;
-    traffic::start(&[item], &world.context).unwrap().wait(LONG);
+    let mut flow = bulk(Protocol::Mptcp, Some(200 * MILLISECOND));
+    flow.expected_joins = 1;
+    traffic::start(&[flow], &world.context).unwrap().wait(LONG);
     assert_eq!(only_transfer(&world)["joins"], Value::Null);
-    let expected = "item: whether it was multipath is not known: the joins of 1 of 1 connections \
+    let expected = "flow: whether it was multipath is not known: the joins of 1 of 1 connections \
                     are unknown: they never stood, or the kernel's events were lost";
     assert_eq!(warning(&world), expected);
 }
@@ -109,10 +109,10 @@ fn a_source_that_is_not_there_says_so() {
         return;
     }
     let world = World::new();
-    let mut item = bulk(Protocol::Tcp, Some(MILLISECOND));
-    item.source = Some("10.0.3.2".parse().unwrap());
+    let mut flow = bulk(Protocol::Tcp, Some(MILLISECOND));
+    flow.source = Some("10.0.3.2".parse().unwrap());
     assert_eq!(
-        traffic::start(&[item], &world.context).unwrap().wait(LONG),
+        traffic::start(&[flow], &world.context).unwrap().wait(LONG),
         Ended::All
     );
     let error = "connect to 10.0.1.1:5001 from 10.0.3.2: cannot assign requested address";
@@ -164,29 +164,29 @@ fn the_limit_of_the_run_ends_its_traffic() {
 }
 
 #[test]
-fn an_item_after_the_end_of_the_run_is_reported() {
-    if !inside("an_item_after_the_end_of_the_run_is_reported") {
+fn a_flow_after_the_end_of_the_run_is_reported() {
+    if !inside("a_flow_after_the_end_of_the_run_is_reported") {
         return;
     }
     let world = World::new();
-    let mut item = bulk(Protocol::Tcp, None);
-    item.start_ns = LONG;
-    let running = traffic::start(&[item], &world.context).unwrap();
+    let mut flow = bulk(Protocol::Tcp, None);
+    flow.start_ns = LONG;
+    let running = traffic::start(&[flow], &world.context).unwrap();
     assert_eq!(running.wait(MILLISECOND), Ended::Limit);
-    assert_eq!(warning(&world), "item: the run ended before it started");
+    assert_eq!(warning(&world), "flow: the run ended before it started");
     assert!(world.rows("transfers").is_empty());
 }
 
 /// Runs an MPTCP transfer that expects a join, and returns its row and the warning.
 fn expect_join(world: &World) -> (Value, String) {
-    let mut item = bulk(Protocol::Mptcp, Some(200 * MILLISECOND));
-    item.expected_joins = 1;
+    let mut flow = bulk(Protocol::Mptcp, Some(200 * MILLISECOND));
+    flow.expected_joins = 1;
     assert_eq!(
-        traffic::start(&[item], &world.context).unwrap().wait(LONG),
+        traffic::start(&[flow], &world.context).unwrap().wait(LONG),
         Ended::All
     );
     let warning = warning(world);
-    let start = "item: NOT MULTIPATH: 1 of 1 connections had fewer joins";
+    let start = "flow: NOT MULTIPATH: 1 of 1 connections had fewer joins";
     assert!(warning.starts_with(start), "{warning}");
     (only_transfer(world), warning)
 }

@@ -19,8 +19,8 @@ fn command(protocol: Protocol, argv: &[&str], server_argv: &[&str]) -> Traffic {
     traffic(protocol, workload)
 }
 
-fn run(world: &World, items: &[Traffic]) {
-    let running = traffic::start(items, &world.context).unwrap();
+fn run(world: &World, flows: &[Traffic]) {
+    let running = traffic::start(flows, &world.context).unwrap();
     assert_eq!(running.wait(LONG), Ended::All);
     assert_eq!(world.rows("warning"), Vec::<Value>::new());
 }
@@ -135,7 +135,7 @@ fn two_programs_of_one_host_keep_their_sockets_apart() {
     if !inside("two_programs_of_one_host_keep_their_sockets_apart") {
         return;
     }
-    // Neither uses the port of its item.
+    // Neither uses the port of its flow.
     let script = "
 import socket, sys, threading
 listener = socket.create_server(('', int(sys.argv[1])))
@@ -158,23 +158,23 @@ peer.sendall(bytes(int(sys.argv[3])))
 peer.close()
 ";
     let world = World::new();
-    let item = |name: &str, port: &str, size: &str, client: usize| {
+    let flow = |name: &str, port: &str, size: &str, client: usize| {
         let argv = if client == 0 {
             vec!["python3", "-c", leave, "10.0.1.1", port, size]
         } else {
             vec!["python3", "-c", script, port]
         };
-        let mut item = command(Protocol::Tcp, &argv, &[]);
-        (item.name, item.client, item.server) = (name.to_owned(), client, 1 - client);
-        item
+        let mut flow = command(Protocol::Tcp, &argv, &[]);
+        (flow.name, flow.client, flow.server) = (name.to_owned(), client, 1 - client);
+        flow
     };
-    let items = [
-        item("take one", "7001", "", 1),
-        item("take two", "7002", "", 1),
-        item("one", "7001", "1000", 0),
-        item("two", "7002", "2000", 0),
+    let flows = [
+        flow("take one", "7001", "", 1),
+        flow("take two", "7002", "", 1),
+        flow("one", "7001", "1000", 0),
+        flow("two", "7002", "2000", 0),
     ];
-    run(&world, &items);
+    run(&world, &flows);
     for (name, size) in [("one", 1000), ("two", 2000)] {
         let mut own = sockets(&world, "client");
         own.retain(|row| row["traffic"] == name && row["bytes_sent"] != 0);

@@ -12,19 +12,19 @@ use traffic_world::{World, inside, traffic};
 const LONG: u64 = 60_000_000_000;
 const BOTH: [Protocol; 2] = [Protocol::Tcp, Protocol::Mptcp];
 
-fn run(world: &World, item: &Traffic) {
-    let items = std::slice::from_ref(item);
+fn run(world: &World, flow: &Traffic) {
+    let flows = std::slice::from_ref(flow);
     assert_eq!(
-        traffic::start(items, &world.context).unwrap().wait(LONG),
+        traffic::start(flows, &world.context).unwrap().wait(LONG),
         Ended::All
     );
     assert_eq!(world.rows("warning"), Vec::<Value>::new());
 }
 
-fn ipv6(mut item: Traffic) -> Traffic {
-    item.source = Some("fd01::2".parse().unwrap());
-    item.target = "fd01::1".parse().unwrap();
-    item
+fn ipv6(mut flow: Traffic) -> Traffic {
+    flow.source = Some("fd01::2".parse().unwrap());
+    flow.target = "fd01::1".parse().unwrap();
+    flow
 }
 
 #[test]
@@ -33,7 +33,7 @@ fn http_downloads_one_after_the_other_each_on_its_connection() {
         return;
     }
     for protocol in BOTH {
-        for addresses in [|item| item, ipv6] {
+        for addresses in [|flow| flow, ipv6] {
             let world = World::new();
             let workload = Workload::Http {
                 bytes: 200_000,
@@ -98,7 +98,7 @@ fn echoes_come_back_over_ipv4_and_ipv6() {
     if !inside("echoes_come_back_over_ipv4_and_ipv6") {
         return;
     }
-    for addresses in [|item| item, ipv6] {
+    for addresses in [|flow| flow, ipv6] {
         let world = World::new();
         let workload = Workload::Ping {
             interval_ns: 1_000_000,

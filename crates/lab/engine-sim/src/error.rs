@@ -13,7 +13,7 @@ pub enum SimError {
     /// A part of the plan cannot be simulated.
     #[error("{part}: {problem}")]
     Refused {
-        /// The link, node, item of traffic or event.
+        /// The link, node, flow or event.
         part: String,
         /// The fault.
         problem: String,

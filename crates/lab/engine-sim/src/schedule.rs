@@ -1,6 +1,6 @@
 //! The order in which actors are called.
 //!
-//! Everything that acts by itself (a link, a host, an item of traffic …) is an *actor* with a
+//! Everything that acts by itself (a link, a host, a flow …) is an *actor* with a
 //! number and at most one time at which it is called. The actor with the earliest time is
 //! called next; of several with the same time the one with the smallest number. Nothing else
 //! decides about the order: not when a time was set, and not how often.

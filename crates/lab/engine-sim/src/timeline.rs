@@ -3,13 +3,13 @@
 use mptcplab_plan::Action;
 
 use crate::network::Network;
-use crate::traffic::Item;
+use crate::traffic::Flow;
 
 /// Carries out an action.
 ///
 /// # Errors
 /// The reason of the link model or of the host.
-pub(crate) fn act(network: &mut Network, items: &[Item], action: &Action) -> Result<(), String> {
+pub(crate) fn act(network: &mut Network, flows: &[Flow], action: &Action) -> Result<(), String> {
     match *action {
         Action::Link {
             link,
@@ -56,10 +56,10 @@ pub(crate) fn act(network: &mut Network, items: &[Item], action: &Action) -> Res
             target,
             open,
         } => {
-            let item = &items[traffic];
-            let remote = (target, item.traffic().port).into();
-            for id in item.client_connections() {
-                let node = item.traffic().client;
+            let flow = &flows[traffic];
+            let remote = (target, flow.traffic().port).into();
+            for id in flow.client_connections() {
+                let node = flow.traffic().client;
                 if open {
                     network.open_subflow(node, id, source, remote)?;
                 } else {

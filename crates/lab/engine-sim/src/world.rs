@@ -14,7 +14,7 @@ use crate::node::host;
 use crate::supplies::Supplies;
 use crate::telemetry;
 use crate::timeline;
-use crate::traffic::Item;
+use crate::traffic::Flow;
 
 /// The error of transfers that the time limit ends.
 const LIMIT_REACHED: &str = "the time limit of the run was reached";
@@ -23,9 +23,9 @@ const LIMIT_REACHED: &str = "the time limit of the run was reached";
 ///
 /// What happens depends on the plan alone, not on how the world is stepped: [`step`](Self::step)
 /// lets one thing happen, [`run_until`](Self::run_until) everything up to a time. Of things at the
-/// same time, events of the plan come first, then the limit of time, links, nodes, items of
-/// traffic, each in the order of the plan, and the sampling last; what one of them causes at the
-/// same time happens in the next round of this order.
+/// same time, events of the plan come first, then the limit of time, links, nodes, flows,
+/// each in the order of the plan, and the sampling last; what one of them causes at the same time
+/// happens in the next round of this order.
 ///
 /// A node can be put [outside](Self::put_outside): then what reaches its interfaces is
 /// [fetched](Self::fetch), and what it sends is [injected](Self::inject). So a world runs against
@@ -34,12 +34,12 @@ const LIMIT_REACHED: &str = "the time limit of the run was reached";
 pub struct World {
     plan: Plan,
     network: Network,
-    items: Vec<Item>,
-    /// The item whose server listens on a port of a node.
+    flows: Vec<Flow>,
+    /// The flow whose server listens on a port of a node.
     listening: BTreeMap<(usize, u16), usize>,
-    /// For each node the items that take packets other than TCP there.
+    /// For each node the flows that take packets other than TCP there.
     packet_handlers: Vec<Vec<usize>>,
-    /// All items before this one have ended.
+    /// All flows before this one have ended.
     first_running: usize,
     /// The next event of the plan.
     next_event: usize,
@@ -76,23 +76,23 @@ impl World {
     pub fn with(plan: &Plan, supplies: &Supplies) -> Result<Self, SimError> {
         check(plan)?;
         let mut network = Network::new(plan, supplies)?;
-        let item = |(number, traffic)| Item::new(traffic, plan.seed, number);
-        let items: Vec<Item> = plan.traffic.iter().enumerate().map(item).collect();
+        let flow = |(number, traffic)| Flow::new(traffic, plan.seed, number);
+        let flows: Vec<Flow> = plan.traffic.iter().enumerate().map(flow).collect();
         let mut listening = BTreeMap::new();
         let mut packet_handlers = vec![Vec::new(); network.nodes.len()];
-        for (number, item) in items.iter().enumerate() {
-            let traffic = item.traffic();
-            for port in item.listening_ports() {
+        for (number, flow) in flows.iter().enumerate() {
+            let traffic = flow.traffic();
+            for port in flow.listening_ports() {
                 network.listen(traffic, port)?;
                 listening.entry((traffic.server, port)).or_insert(number);
             }
-            for node in item.packet_nodes() {
+            for node in flow.packet_nodes() {
                 packet_handlers[node].push(number);
             }
         }
         telemetry::write_ready(&mut network);
-        for (number, item) in items.iter().enumerate() {
-            network.call(Actor::Item(number), item.deadline());
+        for (number, flow) in flows.iter().enumerate() {
+            network.call(Actor::Flow(number), flow.deadline());
         }
         network.call(
             Actor::Timeline,
@@ -104,7 +104,7 @@ impl World {
             plan: plan.clone(),
             unclaimed: vec![Vec::new(); network.nodes.len()],
             network,
-            items,
+            flows,
             listening,
             packet_handlers,
             first_running: 0,
@@ -139,9 +139,9 @@ impl World {
             Actor::Limit => self.reach_limit(),
             Actor::Link(line) => self.network.poll_link(line),
             Actor::Node(node) => self.network.act_node(node),
-            Actor::Item(number) => {
-                self.items[number].act(&mut self.network);
-                self.reschedule_item(number);
+            Actor::Flow(number) => {
+                self.flows[number].act(&mut self.network);
+                self.reschedule_flow(number);
             }
             Actor::Sampler => self.sample(),
         }
@@ -159,7 +159,7 @@ impl World {
 
     /// Whether all traffic has ended.
     pub fn has_ended(&self) -> bool {
-        self.items[self.first_running..].iter().all(Item::has_ended)
+        self.flows[self.first_running..].iter().all(Flow::has_ended)
     }
 
     /// Ends all traffic now: each transfer is recorded with what it got so far, and this reason as
@@ -170,9 +170,9 @@ impl World {
     }
 
     fn stop(&mut self, reason: &'static str) {
-        for number in 0..self.items.len() {
-            self.items[number].stop(&mut self.network, reason);
-            self.reschedule_item(number);
+        for number in 0..self.flows.len() {
+            self.flows[number].stop(&mut self.network, reason);
+            self.reschedule_flow(number);
         }
     }
 
@@ -237,7 +237,7 @@ impl World {
     /// # Errors
     /// The reason of the link model or of the host.
     pub fn act(&mut self, action: &Action) -> Result<(), String> {
-        timeline::act(&mut self.network, &self.items, action)?;
+        timeline::act(&mut self.network, &self.flows, action)?;
         self.settle();
         Ok(())
     }
@@ -273,12 +273,12 @@ impl World {
         }
     }
 
-    /// Passes a packet to the item of traffic that takes it, if any.
+    /// Passes a packet to the flow that takes it, if any.
     fn deliver_packet(&mut self, node: usize, packet: &Packet) {
         for place in 0..self.packet_handlers[node].len() {
             let number = self.packet_handlers[node][place];
-            if self.items[number].take_packet(&mut self.network, node, packet) {
-                return self.reschedule_item(number);
+            if self.flows[number].take_packet(&mut self.network, node, packet) {
+                return self.reschedule_flow(number);
             }
         }
     }
@@ -295,32 +295,32 @@ impl World {
         self.network.stacks[node].as_mut()?.poll_event()
     }
 
-    /// Passes an event to the item of traffic that its connection belongs to.
+    /// Passes an event to the flow that its connection belongs to.
     fn dispatch(&mut self, node: usize, event: Event) {
         if let Event::Accepted { port, id } = event
             && let Some(&number) = self.listening.get(&(node, port))
         {
-            self.items[number].accept(&mut self.network, port, id);
-            return self.reschedule_item(number);
+            self.flows[number].accept(&mut self.network, port, id);
+            return self.reschedule_flow(number);
         }
         match self.network.owner(node, host::connection_of(&event)) {
             Some(owner) => {
-                let number = owner.item as usize;
-                self.items[number].on_event(&mut self.network, owner, &event);
-                self.reschedule_item(number);
+                let number = owner.flow as usize;
+                self.flows[number].on_event(&mut self.network, owner, &event);
+                self.reschedule_flow(number);
             }
-            None if self.items.is_empty() => self.unclaimed[node].push(event),
-            // The item has released the connection.
+            None if self.flows.is_empty() => self.unclaimed[node].push(event),
+            // The flow has released the connection.
             None => {}
         }
     }
 
-    /// Schedules an item anew.
-    fn reschedule_item(&mut self, number: usize) {
-        let deadline = self.items[number].deadline();
-        self.network.call(Actor::Item(number), deadline);
-        let running = self.items[self.first_running..].iter();
-        self.first_running += running.take_while(|item| item.has_ended()).count();
+    /// Schedules a flow anew.
+    fn reschedule_flow(&mut self, number: usize) {
+        let deadline = self.flows[number].deadline();
+        self.network.call(Actor::Flow(number), deadline);
+        let running = self.flows[self.first_running..].iter();
+        self.first_running += running.take_while(|flow| flow.has_ended()).count();
     }
 
     fn apply_events(&mut self) {
@@ -333,7 +333,7 @@ impl World {
             self.network
                 .recorder
                 .event(now, kind, &subject, &event.label);
-            if let Err(error) = timeline::act(&mut self.network, &self.items, &event.action) {
+            if let Err(error) = timeline::act(&mut self.network, &self.flows, &event.action) {
                 let text = format!("event '{}' failed: {error}", event.label);
                 self.network.recorder.warn(&text);
             }

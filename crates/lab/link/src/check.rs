@@ -1,9 +1,9 @@
-//! Refuses what no link can honour, by name.
+//! Refuses settings that no link can honour, by name.
 
 use crate::config::{DirectionConfig, Discipline, Duplex, LinkChange, LinkConfig, Loss, Rate};
 use crate::replay::NANOS_PER_MS;
 
-/// Why a configuration or a change is refused.
+/// Reason for the refusal of a configuration or a change.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ConfigError {
     /// A probability outside of 0 to 1, or not a number.
@@ -69,7 +69,7 @@ pub enum TraceProblem {
     /// All entries at 0: the trace would repeat without end at one moment.
     #[error("ends at 0 ms; its last entry is its length")]
     NoDuration,
-    /// Beyond what nanoseconds in 64 bits can say.
+    /// A time beyond the range of nanoseconds in 64 bits.
     #[error("is longer than 584 years")]
     TooLong,
 }

@@ -35,7 +35,7 @@ pub enum Duplex {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DirectionConfig {
-    /// How fast packets are serialised.
+    /// Rate of serialisation.
     pub rate: Rate,
     /// Bytes added to each IP packet for what the layer below costs; counted by the serialiser
     /// only. Ethernet: 38 (preamble 8, header 14, frame check sequence 4, gap 12).
@@ -73,7 +73,7 @@ impl Default for DirectionConfig {
     }
 }
 
-/// How fast packets are serialised.
+/// Rate of serialisation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Rate {
@@ -158,7 +158,7 @@ pub enum Loss {
 pub struct Reordering {
     /// Probability that a packet is held back.
     pub probability: f64,
-    /// For how long, beyond the time at which it would have been delivered in order.
+    /// Length of the delay beyond the time at which it would have been delivered in order.
     pub extra_ns: Nanos,
 }
 
@@ -195,7 +195,7 @@ pub enum Discipline {
     },
 }
 
-/// New parameters; what is `None` stays as it is. Applied whole or, where refused, not at all.
+/// New parameters; those that are `None` stay. Applied whole or, where refused, not at all.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LinkChange {
@@ -214,9 +214,9 @@ pub struct LinkChange {
     pub reordering: Option<Reordering>,
     /// For packets whose serialisation ends from now on.
     pub duplication: Option<f64>,
-    /// Both limits of the queue. What waits already is kept.
+    /// Both limits of the queue. Packets that wait already are kept.
     pub limits: Option<QueueLimits>,
-    /// Going down drops what waits and what is in serialisation, not what is on its way.
+    /// Going down drops the packets that wait or are in serialisation, not those on their way.
     pub up: Option<bool>,
 }
 

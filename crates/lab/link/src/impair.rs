@@ -9,7 +9,7 @@ use crate::random::Random;
 pub(crate) struct Fate {
     pub(crate) is_lost: bool,
     pub(crate) is_duplicated: bool,
-    /// For how long it is held back, if it is.
+    /// Time for which it is held back, if it is.
     pub(crate) hold: Option<Nanos>,
 }
 
@@ -29,7 +29,7 @@ impl Impairments {
             || self.reordering.reordering.is_some()
     }
 
-    /// Decides about the next packet.
+    /// Draws the fate of the next packet.
     ///
     /// Each purpose draws for each packet, lost or not, so that whether a packet is lost or copied
     /// or held back does not depend on what the other purposes are set to.
@@ -122,7 +122,7 @@ impl ReorderingStage {
         Self { reordering, random }
     }
 
-    /// For how long the next packet is held back, if it is.
+    /// Time for which the next packet is held back, if it is.
     fn holds(&mut self) -> Option<Nanos> {
         let Reordering {
             probability,

@@ -1,4 +1,4 @@
-//! A link: two directions and what serialises their packets.
+//! A link: two directions and the serialisers of their packets.
 
 use alloc::vec::Vec;
 use core::slice;
@@ -26,7 +26,7 @@ pub struct Delivery<T> {
     pub packet: T,
 }
 
-/// Why a packet was not taken.
+/// Reason for which a packet was not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dropped {
     /// A limit of the queue.
@@ -180,7 +180,7 @@ impl<T: Clone> Link<T> {
         let direction = &self.directions[index];
         let under_way = direction.propagation.earliest();
         if direction.propagation.has_next_in_order() {
-            // What has not departed yet arrives after it.
+            // Packets that have not departed yet arrive after it.
             return under_way;
         }
         let (channel, place) = self.channel_of(index);
@@ -260,7 +260,7 @@ impl<T: Clone> Link<T> {
         }
     }
 
-    /// Lets happen what happens up to a time.
+    /// Advances the link to a time.
     #[inline]
     fn advance(&mut self, now: Nanos) {
         self.now = self.now.max(now);

@@ -47,7 +47,7 @@ pub enum Action {
         /// The new flag.
         backup: bool,
     },
-    /// Opens or closes a subflow of every connection of an item of traffic, on the client's side,
+    /// Opens or closes a subflow of every connection of a flow, on the client's side,
     /// as an application would.
     Subflow {
         /// Index into [`Plan::traffic`].
@@ -72,7 +72,7 @@ impl Action {
         }
     }
 
-    /// The link, interface or item of traffic that changes, for the row of the event.
+    /// The link, interface or flow that changes, for the row of the event.
     pub fn subject(&self, plan: &Plan) -> String {
         match *self {
             Self::Link { link, .. } => plan.links[link].name.clone(),

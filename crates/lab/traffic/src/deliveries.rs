@@ -1,4 +1,4 @@
-//! What a receiver got, and when.
+//! Bytes that a receiver got, and their times.
 
 use mptcplab_link::Nanos;
 
@@ -28,7 +28,7 @@ pub struct Silence {
     pub at_ns: Nanos,
 }
 
-/// What came within one bin.
+/// Bytes that came within one bin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bin {
     /// Start of the bin.

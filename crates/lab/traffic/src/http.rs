@@ -24,7 +24,7 @@ impl Malformed {
     }
 }
 
-/// What a parser finds in the head of a message: nothing yet, or the head's length and its meaning.
+/// The finding of a parser in the head of a message: nothing yet, or the head's length and meaning.
 pub type Head = Result<Option<(usize, u64)>, Malformed>;
 
 /// The head of a request for `bytes`.

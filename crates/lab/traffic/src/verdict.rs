@@ -7,7 +7,7 @@ use std::net::IpAddr;
 /// Counters of a node by the kernel's names, such as `MPTcpExtMPJoinSynAckRx`.
 pub type Mib = BTreeMap<String, i64>;
 
-/// What the connections of an item had.
+/// Joins and fallbacks of the connections of a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Connections of which the joins are known.
@@ -34,7 +34,7 @@ impl Tally {
         self.fallbacks
     }
 
-    /// What is to be said of connections that expected so many joins; `why_unknown` is why those of
+    /// The finding about connections that expected so many joins; `why_unknown` is why those of
     /// some may not be known.
     pub fn finding(&self, expected: u32, why_unknown: &str) -> Finding {
         let Self {
@@ -66,7 +66,7 @@ impl Tally {
     }
 }
 
-/// What is known of the joins of an item of traffic.
+/// The joins of a flow, as far as they are known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Finding {
     /// All that were expected.
@@ -83,7 +83,7 @@ pub enum Finding {
 }
 
 impl Finding {
-    /// What to warn of, if anything; `evidence` is looked at only where something is amiss.
+    /// The warning that follows, if any; `evidence` is looked at only where something is amiss.
     pub fn warning(self, evidence: impl FnOnce() -> Evidence) -> Option<String> {
         let (partly, what) = match self {
             Self::AsExpected => return None,
@@ -107,7 +107,7 @@ impl Finding {
     }
 }
 
-/// What is known of one node.
+/// Evidence of one node.
 #[derive(Clone, Debug)]
 pub struct Side {
     /// By how much each counter of MPTCP grew, by the names without `MPTcpExt`; those that the node
@@ -167,7 +167,7 @@ impl Side {
     }
 }
 
-/// What is known of both.
+/// Evidence of both nodes.
 #[derive(Clone, Debug)]
 pub struct Evidence {
     /// The client's node.

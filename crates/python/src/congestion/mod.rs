@@ -19,7 +19,7 @@ pub(crate) use views::{Ack, CongestionEvent, PathView, Window};
 use views::{MOST_BYTES, shown};
 
 thread_local! {
-    /// What the run of this thread makes controls by; a run has one thread.
+    /// The classes by which the run of this thread makes controls; a run has one thread.
     static SUPPLIED: RefCell<BTreeMap<String, Py<PyAny>>> = const { RefCell::new(BTreeMap::new()) };
 }
 

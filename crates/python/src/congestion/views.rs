@@ -1,4 +1,4 @@
-//! What a congestion control of Python is told, and the window that it sets.
+//! Arguments of a congestion control of Python, and the window that it sets.
 
 use mptcplab_stack::congestion as stack;
 use pyo3::exceptions::{PyAttributeError, PyValueError};
@@ -36,7 +36,7 @@ impl Window {
         Self { window, is_fixed }
     }
 
-    /// What is to become of `field`, if it may.
+    /// The value that `field` is to have, if it may.
     fn checked(&self, field: &str, value: &Bound<'_, PyAny>, fewest: u64) -> PyResult<u64> {
         if self.is_fixed {
             return Err(PyAttributeError::new_err(

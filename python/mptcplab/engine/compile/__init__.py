@@ -104,7 +104,7 @@ def _actions(
     changes: list[LinkChange],
     sent: Sequence[Flow],
 ) -> Iterable[plan.Action]:
-    """What an event does; `changes` are those of its link."""
+    """Actions of an event; `changes` are those of its link."""
     name = event.link or event.carrier
     if name is not None:
         carrier = event.up if event.carrier is not None else None

@@ -51,7 +51,7 @@ def reference(network: Network, end: End) -> InterfaceRef:
 
 @dataclass(frozen=True)
 class LinkState:
-    """What the events until now have made of a link: its settings up and down, and its queues'."""
+    """State of a link after the events until now: its settings up and down, and its queues'."""
 
     settings: tuple[LinkSettings, LinkSettings]
     limits: tuple[plan.QueueLimits, plan.QueueLimits]
@@ -118,7 +118,7 @@ def _direction(settings: LinkSettings, back: LinkSettings, folder: Path) -> plan
 
 
 def _told(told: LinkSettings, folder: Path) -> plan.LinkChange:
-    """What an event says of a direction, without its queue."""
+    """Changes of a direction by an event, without its queue."""
     has_rate = told.rate is not None or told.trace is not None
     return plan.LinkChange(
         rate=_rate(told, folder) if has_rate else None,

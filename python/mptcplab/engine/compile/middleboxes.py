@@ -20,7 +20,7 @@ _SEGMENTS: dict[scenario.Segments, plan.SegmentKind] = {
 
 
 def compile_middleboxes(name: str, link: Link, network: Network) -> tuple[plan.Middlebox, ...]:
-    """What stands in a link."""
+    """Middleboxes of a link."""
     nats = [one.nat for one in link.middleboxes if one.nat is not None]
     given = {nat.address for nat in nats}
     free = (address for address in free_addresses(network, name) if address not in given)

@@ -69,7 +69,7 @@ def compile_flow(scenario: Scenario, network: Network, flow: Flow, index: int) -
 
 
 def _own_subflows(network: Network, flow: Flow, way: Way | None) -> Iterator[plan.OwnSubflow]:
-    """What the application opens, where it speaks MPTCP."""
+    """Subflows that the application opens, where it speaks MPTCP."""
     if way is None or flow.protocol != "mptcp":
         return
     for end in own_subflows(flow):
@@ -82,7 +82,7 @@ def _own_subflows(network: Network, flow: Flow, way: Way | None) -> Iterator[pla
 def compile_subflow(
     network: Network, subflow: SubflowEnds, is_open: bool, sent: Sequence[Flow]
 ) -> Iterator[SubflowAction]:
-    """What an event of a subflow does in a variant: nothing where the traffic speaks TCP."""
+    """Actions of an event of a subflow in a variant: none where the traffic speaks TCP."""
     for index, flow in enumerate(sent):
         way = _way(network, flow)
         if flow.name == subflow.of and flow.protocol == "mptcp" and way is not None:
@@ -191,7 +191,7 @@ def _way_rate_bps(scenario: Scenario, network: Network, way: Way) -> int:
 
 
 def _rate_bps(scenario: Scenario, network: Network, body: Body, way: Way) -> int:
-    """The rate of an item over one way: the network's, or what its application offers."""
+    """The rate of a flow over one way: the network's, or what its application offers."""
     rate = _way_rate_bps(scenario, network, way)
     if isinstance(body, Bulk) and body.rate is not None:
         return min(rate, body.rate * body.streams)
@@ -206,7 +206,7 @@ def _workload(body: Body) -> plan.Workload:
     match body:
         case Bulk():
             return plan.BulkWorkload(
-                way=body.way,
+                way=body.direction,
                 streams=body.streams,
                 duration_ns=body.duration,
                 bytes=body.size,
@@ -215,7 +215,7 @@ def _workload(body: Body) -> plan.Workload:
         case Datagrams():
             bursts = body.on_off
             return plan.DatagramsWorkload(
-                way=body.way,
+                way=body.direction,
                 rate_bps=body.rate,
                 packet_bytes=body.packet,
                 duration_ns=body.duration,
@@ -224,7 +224,7 @@ def _workload(body: Body) -> plan.Workload:
         case Http():
             return plan.HttpWorkload(bytes=body.size, count=body.count)
         case Ftp():
-            return plan.FtpWorkload(way=body.way, bytes=body.size, count=body.count)
+            return plan.FtpWorkload(way=body.direction, bytes=body.size, count=body.count)
         case Ping():
             return plan.PingWorkload(
                 interval_ns=body.interval, count=body.count, payload_bytes=body.payload
@@ -279,7 +279,7 @@ def _amount(body: Body) -> tuple[int, int]:
     """Payload bytes and number of exchanges."""
     match body:
         case Bulk():
-            return (body.size or 0) * body.streams * (2 if body.way == "both" else 1), 1
+            return (body.size or 0) * body.streams * (2 if body.direction == "both" else 1), 1
         case Http() | Ftp():
             return body.size * body.count, body.count
         case RequestResponse():

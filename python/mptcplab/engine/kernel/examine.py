@@ -1,4 +1,4 @@
-"""What this machine can do for the kernel engine, found by trying it out.
+"""Abilities of this machine for the kernel engine, found by trying them out.
 
 Nothing here looks at version numbers: a small experiment runs for real, and the kernel's own lists
 are read.

@@ -1,4 +1,4 @@
-"""What the FTP server and client carry, and what they print of it for the lab process.
+"""Content that the FTP server and client carry, and their lines about it for the lab process.
 
 Times are of the monotonic clock, in nanoseconds; the lab process knows its zero.
 """

@@ -79,7 +79,7 @@ class Lab:
         """Ends the lab at once, with all that it made; no error when it has ended."""
         for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
             if stream is not None:
-                # What it had not read yet is for nobody.
+                # Input that it had not read yet is dropped.
                 _close_quietly(stream)
         try:
             self._process.wait(_ENDING_S)

@@ -1,4 +1,4 @@
-"""What this machine has that the kernel engine needs: asked for, not inferred from versions."""
+"""Parts of this machine that the kernel engine needs: asked for, not inferred from versions."""
 
 from __future__ import annotations
 

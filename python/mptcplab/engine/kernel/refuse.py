@@ -1,4 +1,4 @@
-"""What the kernel engine refuses: what no kernel has, and what this machine lacks."""
+"""Refusals of the kernel engine: for what no kernel has, and for what this machine lacks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LOAD = "Or load it into the kernel: as a module, or by BPF (`mptcplab cc load F
 
 
 def unsupported(scenario: Scenario) -> Iterator[Refusal]:
-    """What this engine can do on no machine; `scenario` is as a variant makes it."""
+    """Settings that this engine can honour on no machine; `scenario` is as a variant makes it."""
     for name, link in scenario.links.items():
         if link.middleboxes:
             path: Path = ("links", name, "middleboxes")
@@ -67,7 +67,10 @@ def unsupported(scenario: Scenario) -> Iterator[Refusal]:
 
 
 def unsupported_here(scenario: Scenario, variant: str) -> Iterator[Refusal]:
-    """What this machine lacks, found by trying; `scenario` is as `variant` makes it."""
+    """Settings for which this machine lacks something, found by trying.
+
+    `scenario` is as `variant` makes it.
+    """
     refused = namespaces_refused()
     if refused is not None:
         reason, _, advice = refused.partition(". ")
@@ -115,7 +118,7 @@ def _congestion_control(scenario: Scenario, host: str, control: str) -> Iterator
 
 
 def _advice(name: str, known: list[str]) -> str:
-    """What to do about a name that this project does not know."""
+    """A hint about a name that this project does not know."""
     meant = near(name, known)
     return _LOAD if meant is None else f'Did you mean "{meant}"? {_LOAD}'
 

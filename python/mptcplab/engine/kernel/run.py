@@ -103,7 +103,7 @@ def _lacks_descriptors(row: Row) -> bool:
 
 
 def settings_of(plan: Plan) -> dict[str, Any]:
-    """What the manifest tells of how the kernel was set: by the plan, and as it is here."""
+    """Settings of the kernel for the manifest: those of the plan, and those found here."""
     return {
         "congestion_control": congestion_controls(plan),
         **{name: read_sysctl(name) for name in ("net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem")},

@@ -61,7 +61,7 @@ class Worker:
             return
 
     def answers(self) -> list[Any]:
-        """What it has said since the last time; waits for something, or for its end.
+        """Its lines since the last time; waits for one, or for its end.
 
         Read without a buffer of Python's, in which a selector would not see the next line.
         """

@@ -1,4 +1,4 @@
-"""What the sim engine and its worker processes say to each other, a JSON value a line.
+"""Messages between the sim engine and its worker processes, a JSON value a line.
 
 To a worker: a job (`plan`, `manifest`, `folder`), or `STOP`. From it, while a job lasts:
 `{"reached": seconds}` of virtual time; after it `{"ended": null}`, with a sentence in place of null

@@ -1,4 +1,4 @@
-"""What the sim engine refuses."""
+"""Refusals of the sim engine."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _IN_PYTHON = "Or write it in Python (docs/howto)"
 
 
 def unsupported(scenario: Scenario, supplied: Container[str] = ()) -> Iterator[Refusal]:
-    """What this engine cannot do; `scenario` is as a variant makes it.
+    """Settings that this engine cannot honour; `scenario` is as a variant makes it.
 
     It has the congestion controls of the names `supplied`, too.
     """

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Supplied:
-    """What takes part in a run beside the algorithms of the simulator."""
+    """Algorithms of the caller that take part in a run."""
 
     scheduler: Scheduler | None = None
     """Decides for the hosts whose scheduler is called `supplied`."""
@@ -22,7 +22,7 @@ class Supplied:
 
     @property
     def words(self) -> str:
-        """What there is, for a message; empty where there is nothing."""
+        """The algorithms in words, for a message; empty where there are none."""
         of_name = {"scheduler": self.scheduler, "congestion control": self.congestion_controls}
         return " or ".join(name for name, of in of_name.items() if of)
 

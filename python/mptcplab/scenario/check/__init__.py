@@ -1,4 +1,4 @@
-"""What must hold between the parts of a scenario: names refer to things, things fit together.
+"""Checks between the parts of a scenario: names refer to things, things fit together.
 
 Each check yields problems; later ones run only where those that they rest on found none.
 """

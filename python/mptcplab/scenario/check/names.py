@@ -13,7 +13,7 @@ from mptcplab.scenario.tree import Path
 
 
 def unknown_end(scenario: Scenario, text: str, *, routers: bool) -> str | None:
-    """What is wrong with `node.interface`, None where it is known; a router's where allowed."""
+    """The mistake in `node.interface`, None where it is known; a router's where allowed."""
     node, dot, interface = text.partition(".")
     if not dot:
         return "write it as node.interface, such as client.eth"
@@ -35,7 +35,7 @@ def unknown_end(scenario: Scenario, text: str, *, routers: bool) -> str | None:
 
 
 def unknown_host(scenario: Scenario, name: str) -> str | None:
-    """What is wrong with a host's name, None where it is known."""
+    """The mistake in a host's name, None where it is known."""
     if name in scenario.hosts:
         return None
     if name in scenario.routers:

@@ -30,7 +30,7 @@ def check_names(scenario: Scenario) -> Iterator[Problem]:
 def check_behaviour(
     scenario: Scenario, network: Network, variants: Collection[str]
 ) -> Iterator[Problem]:
-    """What cannot happen although every name is known: no way to a server, a backup of nothing."""
+    """Settings without effect although all names are known, as a server that no way leads to."""
     if any(True for _ in check_names(scenario)):
         return
     yield from _flow_names(scenario)
@@ -41,7 +41,7 @@ def check_behaviour(
         for flow in sent:
             yield from _flow(scenario, network, name, flow)
         if scenario.variants[name].via and not any(flow.via_from_variant for flow in sent):
-            text = "applies to nothing: every item of traffic fixes its own `via` or `protocol`"
+            text = "applies to nothing: every flow fixes its own `via` or `protocol`"
             yield _problem(scenario, ("variants", name, "via"), text)
     yield from check_subflows(scenario, network, variants)
     yield from _late_events(scenario)
@@ -113,7 +113,7 @@ def _flow_names(scenario: Scenario) -> Iterator[Problem]:
     first: dict[str, int] = {}
     for flow in flows(scenario, next(iter(scenario.variants.values()))):
         if flow.name in first:
-            text = f"{quoted(flow.name)} is the name of item {first[flow.name]} already"
+            text = f"{quoted(flow.name)} is the name of flow {first[flow.name]} already"
             yield _problem(scenario, ("traffic", flow.index, flow.kind, "name"), text)
         first.setdefault(flow.name, flow.index)
 

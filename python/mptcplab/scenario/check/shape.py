@@ -6,7 +6,7 @@ import typing
 from collections.abc import Iterator
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import AliasChoices, BaseModel, ValidationError
 
 from mptcplab.scenario.problem import Problem, did_you_mean, quoted
 from mptcplab.scenario.provenance import Provenance
@@ -70,8 +70,7 @@ def problems(
             key = tuple(int(part) if part.isdigit() else part for part in [context["key"]] if part)
             yield source.problem((*path, *key), context["text"])
         elif kind == "extra_forbidden":
-            known = did_you_mean(str(path[-1]), _keys(root, path[:-1]))
-            yield source.problem(path, f"unknown key: {known}")
+            yield source.problem(path, _extra(root, path))
         elif kind == "value_error":
             plain = isinstance(value, str | int | float)
             text = f"{quoted(value)}: {context['error']}" if plain else str(context["error"])
@@ -111,15 +110,19 @@ def _entries(number: int) -> str:
     return f"{number} entr{'y' if number == 1 else 'ies'}"
 
 
-def _keys(root: type[BaseModel], path: tuple[str | int, ...]) -> list[str]:
-    """Keys that the model at the path takes."""
+def _extra(root: type[BaseModel], path: tuple[str | int, ...]) -> str:
+    """Why the key at the path is not taken."""
     annotation: Any = root
-    for part in path:
+    for part in path[:-1]:
         annotation = _step(annotation, part)
     model = _model(annotation)
-    if model is None:
-        return []
-    return [info.alias or name for name, info in model.model_fields.items()]
+    fields = {} if model is None else model.model_fields
+    for name, info in fields.items():
+        names = info.validation_alias
+        if isinstance(names, AliasChoices) and path[-1] in names.choices:
+            return f"is the same as `{name}`: give one of them"
+    known = [info.alias or name for name, info in fields.items()]
+    return f"unknown key: {did_you_mean(str(path[-1]), known)}"
 
 
 def _step(annotation: Any, part: str | int) -> Any:

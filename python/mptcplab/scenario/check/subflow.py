@@ -49,7 +49,7 @@ def check_subflows(
 def _of_application(
     scenario: Scenario, network: Network, path: Path, item: Connections, sent: list[Flow]
 ) -> Iterator[Problem]:
-    """Problems of the subflows that an item's applications open."""
+    """Problems of the subflows that a flow's applications open."""
     for number, text in enumerate(item.subflows or []):
         place = (*path, number) if len(item.subflows or []) > 1 else path
         wrong = unknown_end(scenario, text, routers=False)

@@ -1,4 +1,4 @@
-"""What the plots of a connection share: styles, points, lines and the time axis."""
+"""Common parts of the plots of a connection: styles, points, lines and the time axis."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-//! What the programs remember of connections, seen from inside: registered under a name of the
-//! test's own, so that nobody else's connections are among them.
+//! The programs' maps of connections, seen from inside: registered under a name of the test's own,
+//! so that no other connections are among them.
 
 use std::ffi::{c_int, c_void};
 use std::os::fd::AsRawFd;

@@ -1,4 +1,4 @@
-//! What the broker gives up, and that it serves without it.
+//! Rights that the broker gives up, and service without them.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};

@@ -30,7 +30,7 @@ fn stage(debug: bool) -> (Stage, PipeReader, PipeWriter) {
     (Stage::with(2, program, told), reader, writer)
 }
 
-/// What is written up to this.
+/// Text up to `wanted`.
 fn read_until(reader: &mut PipeReader, wanted: &str) -> String {
     let mut written = String::new();
     while !written.ends_with(wanted) {

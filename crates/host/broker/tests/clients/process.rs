@@ -111,7 +111,7 @@ impl Process {
         }
     }
 
-    /// What `/proc` tells of each of its threads.
+    /// The text of a file in `/proc` of each of its threads.
     pub(crate) fn tasks(&self) -> Vec<String> {
         let tasks = format!("/proc/{}/task", self.child.id());
         let tasks = fs::read_dir(tasks).expect("it runs");

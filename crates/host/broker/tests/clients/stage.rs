@@ -1,4 +1,4 @@
-//! What most tests begin with.
+//! Common start of the tests.
 
 use std::net::{TcpListener, TcpStream};
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! What brokers of tests are told.
+//! Configurations of brokers for tests.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ impl Drop for Folder {
     }
 }
 
-/// What a broker is told.
+/// Configuration of a broker.
 pub(crate) fn config(socket: &Path, rule: &serde_json::Value) -> serde_json::Value {
     serde_json::json!({"socket": socket, "policy": {"rules": [rule]}, "quiet": true})
 }

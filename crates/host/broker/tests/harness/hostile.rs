@@ -38,7 +38,7 @@ fn rule(place: &str, users: Named) -> Rule {
     }
 }
 
-/// What a client has not been answered.
+/// Requests of a client without an answer.
 #[derive(Default)]
 struct Client {
     unanswered: BTreeSet<u64>,

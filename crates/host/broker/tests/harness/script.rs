@@ -1,4 +1,4 @@
-//! What a script of bytes says.
+//! Steps of a script of bytes.
 
 use std::net::SocketAddr;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Which id a local address has in a connection, or is given.
+//! The id that a local address has in a connection, or is given.
 
 use std::net::{IpAddr, SocketAddr};
 

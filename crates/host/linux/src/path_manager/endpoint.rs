@@ -1,4 +1,4 @@
-//! Addresses, and what they are for.
+//! Addresses and their use.
 
 use std::net::{IpAddr, SocketAddr};
 

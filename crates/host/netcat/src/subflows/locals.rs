@@ -15,7 +15,7 @@ use nix::net::if_::if_nametoindex;
 /// The addresses from which other hosts can be reached.
 ///
 /// # Errors
-/// What netlink gives.
+/// Those of netlink.
 pub(super) fn locals() -> io::Result<Vec<Local>> {
     Interfaces::open()?.local_addresses()
 }

@@ -7,10 +7,10 @@ use std::thread;
 use mptcplab_subflow::{Manager, connection};
 use mptcplab_testbed::{Hosts, ip};
 
-/// What every face tells of the story.
+/// Output that every interface gives of the story.
 pub(crate) const TOLD: &str = include_str!("told.txt");
 
-/// An address of link 2 behind which nobody is, so that nobody answers.
+/// An address of link 2 that no host has, so that no answer comes.
 const NOBODY: &str = "10.0.2.77";
 
 /// Two hosts with three links, and the port at which the server waits for the story's client.

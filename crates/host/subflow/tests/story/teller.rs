@@ -1,4 +1,4 @@
-//! What a client does in the story, and its words for what comes of it.
+//! A client's steps in the story, and its words for their results.
 
 use std::fmt::Write as _;
 use std::io::{Read, Write};

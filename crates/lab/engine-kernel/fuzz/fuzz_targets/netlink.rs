@@ -1,4 +1,4 @@
-//! What the kernel tells, from any bytes: rtnetlink messages, TCP_INFO and MPTCP_INFO.
+//! Messages of the kernel, from any bytes: rtnetlink messages, TCP_INFO and MPTCP_INFO.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -8,11 +8,11 @@ use std::thread;
 use mptcplab_subflow::{Error, Manager, Open, connection};
 use socket2::Socket;
 
-use super::item::Item;
+use super::flow::Flow;
 use crate::netns::NetNs;
 use crate::record::Recorder;
 
-/// The open connections of all items, as the clients' applications hold them.
+/// The open connections of all flows, as the clients' applications hold them.
 #[derive(Clone, Default)]
 pub struct Applications(Arc<Mutex<Vec<Arc<Held>>>>);
 
@@ -40,28 +40,28 @@ impl Drop for Registered {
 }
 
 impl Applications {
-    /// Takes an established connection of an item: its application opens its own subflows, each on a
+    /// Takes an established connection of a flow: its application opens its own subflows, each on a
     /// thread of its own, and opens and closes more until the result is dropped.
     ///
     /// Where the client's path manager opens the subflows, nothing is held.
-    pub(super) fn take_over(&self, item: &Item, socket: &Socket) -> Option<Registered> {
-        if !item.client.by_application {
+    pub(super) fn take_over(&self, flow: &Flow, socket: &Socket) -> Option<Registered> {
+        if !flow.client.by_application {
             return None;
         }
         // Without a descriptor to spare there is no transfer either.
         let socket = socket.as_fd().try_clone_to_owned().ok()?;
         let held = Arc::new(Held {
-            traffic: item.traffic.name.clone(),
-            netns: item.client.netns.clone(),
+            traffic: flow.traffic.name.clone(),
+            netns: flow.client.netns.clone(),
             socket,
         });
         self.0
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .push(Arc::clone(&held));
-        for own in &item.traffic.subflows {
-            let target = SocketAddr::new(own.target, item.traffic.port);
-            open(Arc::clone(&held), own.source, target, &item.recorder);
+        for own in &flow.traffic.subflows {
+            let target = SocketAddr::new(own.target, flow.traffic.port);
+            open(Arc::clone(&held), own.source, target, &flow.recorder);
         }
         Some(Registered {
             applications: self.clone(),
@@ -69,7 +69,7 @@ impl Applications {
         })
     }
 
-    /// Opens or closes a subflow between two addresses, on each connection of an item.
+    /// Opens or closes a subflow between two addresses, on each connection of a flow.
     pub(crate) fn change_subflow(
         &self,
         traffic: &str,

@@ -8,7 +8,7 @@ use mptcplab_traffic::{Content, Failure, complete, delivered};
 use socket2::Socket;
 
 use super::conversation::{End, converse};
-use super::item::Item;
+use super::flow::Flow;
 use super::payload::{Receiver, content, send};
 use super::rendezvous::Rendezvous;
 use crate::plan::Way;
@@ -22,30 +22,30 @@ pub(super) enum Until {
     Bytes(u64),
 }
 
-/// Runs every stream of the item, and returns when they have ended.
-pub(super) fn run(item: &Item, listener: &Socket, way: Way, streams: u32, until: Until) {
+/// Runs every stream of the flow, and returns when they have ended.
+pub(super) fn run(flow: &Flow, listener: &Socket, way: Way, streams: u32, until: Until) {
     let rendezvous = &Rendezvous::default();
-    rendezvous.accept_during(item, listener, || {
+    rendezvous.accept_during(flow, listener, || {
         thread::scope(|scope| {
             for &way in way.each() {
                 for index in 0..streams {
-                    scope.spawn(move || stream(item, rendezvous, index, way, until));
+                    scope.spawn(move || stream(flow, rendezvous, index, way, until));
                 }
             }
         });
     });
 }
 
-fn stream(item: &Item, rendezvous: &Rendezvous, index: u32, way: Way, until: Until) {
-    let content = content(item, index);
-    let entered = item.enter_client();
-    let mut transfer = item.transfer("bulk", index, way);
-    let result = entered.and_then(|()| carry(item, rendezvous, &content, &mut transfer, until));
-    item.write_transfer(transfer, result);
+fn stream(flow: &Flow, rendezvous: &Rendezvous, index: u32, way: Way, until: Until) {
+    let content = content(flow, index);
+    let entered = flow.enter_client();
+    let mut transfer = flow.transfer("bulk", index, way);
+    let result = entered.and_then(|()| carry(flow, rendezvous, &content, &mut transfer, until));
+    flow.write_transfer(transfer, result);
 }
 
 fn carry(
-    item: &Item,
+    flow: &Flow,
     rendezvous: &Rendezvous,
     content: &Content,
     transfer: &mut Transfer<'_>,
@@ -55,8 +55,8 @@ fn carry(
         Until::Duration(duration) => (Some(transfer.start_ns + duration), None),
         Until::Bytes(bytes) => (None, Some(bytes)),
     };
-    let deadline = end_ns.map(|end| item.instant(end));
-    let mut receiver = Receiver::new(transfer, item, amount.map(|_| content)).until(end_ns);
+    let deadline = end_ns.map(|end| flow.instant(end));
+    let mut receiver = Receiver::new(transfer, flow, amount.map(|_| content)).until(end_ns);
     let send = |end: &End<'_>| send(end, content, amount);
     let receive = |end: &End<'_>| {
         let result = receiver.take_all(end);
@@ -65,8 +65,8 @@ fn carry(
         result
     };
     let result = match transfer.way {
-        Way::Down => converse(item, rendezvous, transfer, deadline, receive, send),
-        Way::Up | Way::Both => converse(item, rendezvous, transfer, deadline, send, receive),
+        Way::Down => converse(flow, rendezvous, transfer, deadline, receive, send),
+        Way::Up | Way::Both => converse(flow, rendezvous, transfer, deadline, send, receive),
     };
     let bytes = receiver.bytes();
     receiver.finish(transfer);

@@ -6,7 +6,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::thread;
 use std::time::Instant;
 
-use super::item::Item;
+use super::flow::Flow;
 use super::listening::await_listener;
 use super::process::{Exit, Program, Site, Stream};
 use super::sockets;
@@ -15,65 +15,65 @@ use crate::plan::Traffic;
 use mptcplab_linux::describe;
 use mptcplab_record::{Output, ProgramRun};
 
-/// Runs the server's command, if any, and at the item's time the client's. Gives whether one of them
+/// Runs the server's command, if any, and at the flow's time the client's. Gives whether one of them
 /// had a TCP socket that was to be connected to another host.
 pub(super) fn run(
-    item: &Item,
+    flow: &Flow,
     argv: &[String],
     server_argv: Option<&[String]>,
     duration_ns: Option<u64>,
 ) -> bool {
     let Ok(clients_ended) = Stop::new() else {
-        item.warn("no file descriptors are left: nothing was run");
+        flow.warn("no file descriptors are left: nothing was run");
         return false;
     };
     thread::scope(|scope| {
         if let Some(argv) = server_argv {
-            let stops = [&item.stop, &clients_ended];
-            let site = item.server_site();
-            scope.spawn(move || run_one(item, (site, "server"), argv, &stops, None));
-            await_listener(item);
+            let stops = [&flow.stop, &clients_ended];
+            let site = flow.server_site();
+            scope.spawn(move || run_one(flow, (site, "server"), argv, &stops, None));
+            await_listener(flow);
         }
-        if item.begin() {
-            let deadline = duration_ns.map(|duration| item.instant(item.recorder.now() + duration));
+        if flow.begin() {
+            let deadline = duration_ns.map(|duration| flow.instant(flow.recorder.now() + duration));
             run_one(
-                item,
-                (item.client_site(), "client"),
+                flow,
+                (flow.client_site(), "client"),
                 argv,
-                &[&item.stop],
+                &[&flow.stop],
                 deadline,
             );
-            sockets::await_sent(item);
+            sockets::await_sent(flow);
         }
         clients_ended.request("the client has ended");
     });
-    sockets::write(item) > 0
+    sockets::write(flow) > 0
 }
 
 fn run_one(
-    item: &Item,
+    flow: &Flow,
     (site, side): (Site<'_>, &'static str),
     argv: &[String],
     stops: &[&Stop],
     deadline: Option<Instant>,
 ) {
-    let argv = with_addresses(argv, &item.traffic);
+    let argv = with_addresses(argv, &flow.traffic);
     let program = Program {
         site,
         argv: &argv,
-        protocol: item.traffic.protocol,
+        protocol: flow.traffic.protocol,
         may_be_daemon: side == "server",
-        owner: &item.owner,
-        recorder: &item.recorder,
+        owner: &flow.owner,
+        recorder: &flow.recorder,
     };
-    let start_ns = item.recorder.now();
+    let start_ns = flow.recorder.now();
     let ended = program.run(stops, deadline, |stream, text| {
         let stream = match stream {
             Stream::Stdout => "stdout",
             Stream::Stderr => "stderr",
         };
-        let (traffic, node, t_ns) = (&item.traffic.name, &site.node.name, item.recorder.now());
-        item.write(Output {
+        let (traffic, node, t_ns) = (&flow.traffic.name, &site.node.name, flow.recorder.now());
+        flow.write(Output {
             traffic,
             node,
             stream,
@@ -83,10 +83,10 @@ fn run_one(
     });
     let end_ns = ended
         .as_ref()
-        .map_or_else(|_| item.recorder.now(), |&(_, end_ns)| end_ns);
+        .map_or_else(|_| flow.recorder.now(), |&(_, end_ns)| end_ns);
     let exit = ended.map(|(exit, _)| exit);
     write_run(
-        item,
+        flow,
         (site, side),
         argv.join(" "),
         (start_ns, end_ns),
@@ -95,20 +95,20 @@ fn run_one(
     let name = format!("{} on {}", argv.join(" "), site.node.name);
     match exit {
         Ok(Exit::Itself(status)) => {
-            item.event(&format!("{name}: {status}"));
+            flow.event(&format!("{name}: {status}"));
             if !status.success() {
-                item.warn(&format!("{name} failed: {status}"));
+                flow.warn(&format!("{name} failed: {status}"));
             }
         }
-        Ok(Exit::Deadline) => item.event(&format!("{name}: its time was over")),
-        Ok(Exit::Stopped) => item.event(&format!("{name}: ended")),
-        Err(error) => item.warn(&format!("{name} could not be run: {}", describe(&error))),
+        Ok(Exit::Deadline) => flow.event(&format!("{name}: its time was over")),
+        Ok(Exit::Stopped) => flow.event(&format!("{name}: ended")),
+        Err(error) => flow.warn(&format!("{name} could not be run: {}", describe(&error))),
     }
 }
 
 /// Writes how a program's run went.
 fn write_run(
-    item: &Item,
+    flow: &Flow,
     (site, side): (Site<'_>, &'static str),
     command: String,
     (start_ns, end_ns): (u64, u64),
@@ -119,7 +119,7 @@ fn write_run(
         _ => None,
     };
     let row = ProgramRun {
-        traffic: &item.traffic.name,
+        traffic: &flow.traffic.name,
         node: &site.node.name,
         side,
         command,
@@ -135,7 +135,7 @@ fn write_run(
         signal: status.and_then(|status| status.signal()),
         error: exit.as_ref().err().map(describe),
     };
-    item.write(row);
+    flow.write(row);
 }
 
 /// The arguments with `{server}`, `{source}` and `{port}` replaced.

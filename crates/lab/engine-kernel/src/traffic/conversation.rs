@@ -12,7 +12,7 @@ use nix::poll::PollFlags;
 use socket2::Socket;
 
 use super::failure::failed_to;
-use super::item::Item;
+use super::flow::Flow;
 use super::rendezvous::Rendezvous;
 use super::socket;
 use super::stop::{Stop, Wake, wait};
@@ -23,7 +23,7 @@ use mptcplab_traffic::{Failure, connecting};
 /// One end of a connection, while it is spoken on.
 pub(super) struct End<'a> {
     socket: &'a Socket,
-    item: &'a Item,
+    flow: &'a Flow,
     cancel: &'a Stop,
     deadline: Option<Instant>,
 }
@@ -54,7 +54,7 @@ impl End<'_> {
     /// Waits until `time`, unless the conversation ends before.
     pub(super) fn sleep_until(&self, time: Instant) -> Result<(), Failure> {
         let until = self.deadline.map_or(time, |deadline| deadline.min(time));
-        wait(None, &[&self.item.stop, self.cancel], Some(until)).map_err(failed_to("wait"))?;
+        wait(None, &[&self.flow.stop, self.cancel], Some(until)).map_err(failed_to("wait"))?;
         self.ended().map_or(Ok(()), Err)
     }
 
@@ -90,7 +90,7 @@ impl End<'_> {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 result => return result.map_err(failed_to(what)),
             }
-            let stops = [&self.item.stop, self.cancel];
+            let stops = [&self.flow.stop, self.cancel];
             wait(Some((self.socket.as_fd(), events)), &stops, self.deadline)
                 .map_err(failed_to(what))?;
         }
@@ -99,12 +99,12 @@ impl End<'_> {
     /// Looked at before each operation, so that a busy connection ends in time too.
     fn ended(&self) -> Option<Failure> {
         let over = self.deadline.is_some_and(|time| time <= Instant::now());
-        given_up(self.item, self.cancel).or_else(|| over.then_some(Failure::Deadline))
+        given_up(self.flow, self.cancel).or_else(|| over.then_some(Failure::Deadline))
     }
 }
 
-fn given_up(item: &Item, cancel: &Stop) -> Option<Failure> {
-    let stopped = item.stop.reason().map(Failure::Stopped);
+fn given_up(flow: &Flow, cancel: &Stop) -> Option<Failure> {
+    let stopped = flow.stop.reason().map(Failure::Stopped);
     stopped.or_else(|| cancel.reason().map(|_| Failure::Cancelled))
 }
 
@@ -113,7 +113,7 @@ fn given_up(item: &Item, cancel: &Stop) -> Option<Failure> {
 /// The calling thread is in the client's namespace. The failure is the one that came first in
 /// cause: an end that was only cancelled has none of its own.
 pub(super) fn converse(
-    item: &Item,
+    flow: &Flow,
     rendezvous: &Rendezvous,
     transfer: &mut Transfer<'_>,
     deadline: Option<Instant>,
@@ -121,19 +121,19 @@ pub(super) fn converse(
     server: impl FnOnce(&End<'_>) -> Result<(), Failure> + Send,
 ) -> Result<(), Failure> {
     let cancel = Stop::new().map_err(failed_to("open a pipe"))?;
-    let traffic = &item.traffic;
+    let traffic = &flow.traffic;
     let own = socket::open_for(traffic, &traffic.congestion_control)
         .map_err(failed_to("open a socket"))?;
-    let local = connect(item, &own, deadline)?;
-    transfer.connected_ns = Some(item.recorder.now());
+    let local = connect(flow, &own, deadline)?;
+    transfer.connected_ns = Some(flow.recorder.now());
     transfer.source = Some(local);
-    let registered = item.applications.take_over(item, &own);
+    let registered = flow.applications.take_over(flow, &own);
     let ends = Ends {
-        item,
+        flow,
         cancel: &cancel,
         deadline,
     };
-    let serve = || match rendezvous.take(local, deadline, || given_up(item, &cancel)) {
+    let serve = || match rendezvous.take(local, deadline, || given_up(flow, &cancel)) {
         Ok(socket) => {
             let result = ends.speak(&socket, server);
             (Some(socket), result)
@@ -149,7 +149,7 @@ pub(super) fn converse(
     });
     drop(registered);
     let (accepted, other_result) = served.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-    item.write_final_states(transfer, &own, accepted.as_ref());
+    flow.write_final_states(transfer, &own, accepted.as_ref());
     let result = first_cause(own_result, other_result);
     if deadline.is_some() || result.is_err() {
         // What is still under way would only disturb what comes after.
@@ -163,7 +163,7 @@ pub(super) fn converse(
 
 /// State that both ends share.
 struct Ends<'a> {
-    item: &'a Item,
+    flow: &'a Flow,
     cancel: &'a Stop,
     deadline: Option<Instant>,
 }
@@ -176,13 +176,13 @@ impl Ends<'_> {
         role: impl FnOnce(&End<'_>) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let &Self {
-            item,
+            flow,
             cancel,
             deadline,
         } = self;
         role(&End {
             socket,
-            item,
+            flow,
             cancel,
             deadline,
         })
@@ -200,8 +200,8 @@ fn first_cause(one: Result<(), Failure>, other: Result<(), Failure>) -> Result<(
 }
 
 /// Connects as an application does: one attempt, with the kernel's own retries.
-fn connect(item: &Item, socket: &Socket, deadline: Option<Instant>) -> Result<SocketAddr, Failure> {
-    let (source, target) = (item.traffic.source, item.target());
+fn connect(flow: &Flow, socket: &Socket, deadline: Option<Instant>) -> Result<SocketAddr, Failure> {
+    let (source, target) = (flow.traffic.source, flow.target());
     let operation = connecting(target, source);
     let begin = Instant::now();
     let elapsed = || begin.elapsed().as_secs_f64();
@@ -212,16 +212,16 @@ fn connect(item: &Item, socket: &Socket, deadline: Option<Instant>) -> Result<So
     if let Some(source) = source {
         socket
             .bind(&socket::for_socket(
-                &item.traffic,
+                &flow.traffic,
                 SocketAddr::new(source, 0),
             ))
             .map_err(failed)?;
     }
     socket.set_nonblocking(true).map_err(failed)?;
-    match socket.connect(&socket::for_socket(&item.traffic, target)) {
+    match socket.connect(&socket::for_socket(&flow.traffic, target)) {
         Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => {
             let writable = Some((socket.as_fd(), PollFlags::POLLOUT));
-            match wait(writable, &[&item.stop], deadline).map_err(failed)? {
+            match wait(writable, &[&flow.stop], deadline).map_err(failed)? {
                 Wake::Ready => socket
                     .take_error()
                     .and_then(|error| error.map_or(Ok(()), Err)),

@@ -12,7 +12,7 @@ use mptcplab_record::Transfer;
 use nix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
-use super::item::Item;
+use super::flow::Flow;
 use super::listening::await_listener;
 use super::payload::Receiver;
 use super::process::{Exit, Program, Site, Stream};
@@ -80,33 +80,33 @@ enum Message {
     },
 }
 
-/// Runs the server, and at the item's time the client.
-pub(super) fn run(item: &Item, files: Files) {
+/// Runs the server, and at the flow's time the client.
+pub(super) fn run(flow: &Flow, files: Files) {
     let Ok(clients_ended) = Stop::new() else {
-        return item.warn("no file descriptors are left: nothing was sent");
+        return flow.warn("no file descriptors are left: nothing was sent");
     };
-    let (ipv6, port) = (item.traffic.target.is_ipv6(), item.traffic.port);
+    let (ipv6, port) = (flow.traffic.target.is_ipv6(), flow.traffic.port);
     let server = ServerArguments {
         ipv6,
         port,
-        seed: item.seed,
+        seed: flow.seed,
     };
     let client = ClientArguments {
-        host: item.traffic.target.to_string(),
+        host: flow.traffic.target.to_string(),
         port,
-        source: item.traffic.source.map(|source| source.to_string()),
+        source: flow.traffic.source.map(|source| source.to_string()),
         way: files.way,
         bytes: files.bytes,
         count: files.count,
-        seed: item.seed,
+        seed: flow.seed,
     };
-    let session = &Session::new(item, files);
+    let session = &Session::new(flow, files);
     thread::scope(|scope| {
-        let stops = [&item.stop, &clients_ended];
-        scope.spawn(move || session.run(item.server_site(), "ftp_server", &server, &stops));
-        await_listener(item);
-        if item.begin() {
-            session.run(item.client_site(), "ftp_client", &client, &[&item.stop]);
+        let stops = [&flow.stop, &clients_ended];
+        scope.spawn(move || session.run(flow.server_site(), "ftp_server", &server, &stops));
+        await_listener(flow);
+        if flow.begin() {
+            session.run(flow.client_site(), "ftp_client", &client, &[&flow.stop]);
         }
         clients_ended.request("the client has ended");
     });
@@ -115,7 +115,7 @@ pub(super) fn run(item: &Item, files: Files) {
 
 /// The state of the transfers that are under way.
 struct Session<'a> {
-    item: &'a Item,
+    flow: &'a Flow,
     files: Files,
     open: Mutex<BTreeMap<u32, Open<'a>>>,
 }
@@ -130,9 +130,9 @@ struct Open<'a> {
 }
 
 impl<'a> Session<'a> {
-    fn new(item: &'a Item, files: Files) -> Self {
+    fn new(flow: &'a Flow, files: Files) -> Self {
         Self {
-            item,
+            flow,
             files,
             open: Mutex::default(),
         }
@@ -143,7 +143,7 @@ impl<'a> Session<'a> {
         let monotonic_ns = clock_gettime(ClockId::CLOCK_MONOTONIC).map_or(0, |time| {
             time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64
         });
-        monotonic_ns.saturating_sub(self.item.recorder.now())
+        monotonic_ns.saturating_sub(self.flow.recorder.now())
     }
 
     fn run(&self, site: Site<'_>, module: &str, arguments: &impl Serialize, stops: &[&Stop]) {
@@ -154,10 +154,10 @@ impl<'a> Session<'a> {
         let program = Program {
             site,
             argv: &argv,
-            protocol: self.item.traffic.protocol,
+            protocol: self.flow.traffic.protocol,
             may_be_daemon: false,
-            owner: &self.item.owner,
-            recorder: &self.item.recorder,
+            owner: &self.flow.owner,
+            recorder: &self.flow.recorder,
         };
         let complaint = Mutex::new(String::new());
         let exit = program.run(stops, None, |stream, line| {
@@ -172,14 +172,14 @@ impl<'a> Session<'a> {
             .unwrap_or_else(PoisonError::into_inner);
         match exit {
             Ok((Exit::Itself(status), _)) if !status.success() => {
-                self.item.warn(&format!(
+                self.flow.warn(&format!(
                     "FTP on {} failed: {status}: {complaint}",
                     site.node.name
                 ));
             }
             Ok(_) => {}
             Err(error) => {
-                self.item.warn(&format!(
+                self.flow.warn(&format!(
                     "FTP on {} could not be run: {}",
                     site.node.name,
                     describe(&error)
@@ -201,7 +201,7 @@ impl<'a> Session<'a> {
         };
         let this = open
             .entry(index)
-            .or_insert_with(|| Open::new(self.item, self.files.way, index));
+            .or_insert_with(|| Open::new(self.flow, self.files.way, index));
         match message {
             Message::Start { t_ns, .. } => this.transfer.start_ns = since_zero(t_ns),
             Message::Connected {
@@ -232,7 +232,7 @@ impl<'a> Session<'a> {
                 this.ended = true;
                 this.error = error.map(Failure::Other).or(this.error.take());
                 let info = mptcp_info.as_deref().and_then(from_hexadecimal);
-                self.item
+                self.flow
                     .write_final_connection(&mut this.transfer, info.as_deref());
             }
         }
@@ -247,7 +247,7 @@ impl<'a> Session<'a> {
         let open = std::mem::take(&mut *self.open.lock().unwrap_or_else(PoisonError::into_inner));
         for mut this in open.into_values() {
             let reason = self
-                .item
+                .flow
                 .stop
                 .reason()
                 .unwrap_or("the FTP client or server ended early");
@@ -266,14 +266,14 @@ impl<'a> Session<'a> {
         let bytes = receiver.bytes();
         receiver.finish(&mut transfer);
         let result = error.map_or_else(|| complete(bytes, self.files.bytes), Err);
-        self.item.write_transfer(transfer, result);
+        self.flow.write_transfer(transfer, result);
     }
 }
 
 impl<'a> Open<'a> {
-    fn new(item: &'a Item, way: Way, index: u32) -> Self {
-        let transfer = item.transfer("ftp", index, way);
-        let receiver = Receiver::new(&transfer, item, None);
+    fn new(flow: &'a Flow, way: Way, index: u32) -> Self {
+        let transfer = flow.transfer("ftp", index, way);
+        let receiver = Receiver::new(&transfer, flow, None);
         Self {
             transfer,
             receiver,

@@ -6,30 +6,30 @@ use mptcplab_traffic::http::{
 use socket2::Socket;
 
 use super::conversation::{End, converse};
-use super::item::Item;
+use super::flow::Flow;
 use super::payload::{self, Receiver, send};
 use super::rendezvous::Rendezvous;
 use crate::plan::Way;
 use mptcplab_traffic::{Failure, complete};
 
 /// Downloads `bytes`, `count` times.
-pub(super) fn run(item: &Item, listener: &Socket, bytes: u64, count: u32) {
+pub(super) fn run(flow: &Flow, listener: &Socket, bytes: u64, count: u32) {
     let rendezvous = &Rendezvous::default();
-    rendezvous.accept_during(item, listener, || {
-        item.on_client(|| {
-            for index in (0..count).take_while(|_| item.stop.reason().is_none()) {
-                download(item, rendezvous, index, bytes);
+    rendezvous.accept_during(flow, listener, || {
+        flow.on_client(|| {
+            for index in (0..count).take_while(|_| flow.stop.reason().is_none()) {
+                download(flow, rendezvous, index, bytes);
             }
         });
     });
 }
 
-fn download(item: &Item, rendezvous: &Rendezvous, index: u32, bytes: u64) {
-    let content = &payload::content(item, index);
-    let mut transfer = item.transfer("http", index, Way::Down);
-    let mut receiver = Receiver::new(&transfer, item, Some(content));
+fn download(flow: &Flow, rendezvous: &Rendezvous, index: u32, bytes: u64) {
+    let content = &payload::content(flow, index);
+    let mut transfer = flow.transfer("http", index, Way::Down);
+    let mut receiver = Receiver::new(&transfer, flow, Some(content));
     let client = |end: &End<'_>| {
-        end.write_all(http::request(bytes, item.target()).as_bytes())?;
+        end.write_all(http::request(bytes, flow.target()).as_bytes())?;
         let (announced, begin) = read_head(end, announced_length)?;
         complete(announced, bytes)?;
         if !begin.is_empty() {
@@ -42,10 +42,10 @@ fn download(item: &Item, rendezvous: &Rendezvous, index: u32, bytes: u64) {
         end.write_all(http::response(bytes).as_bytes())?;
         send(end, content, Some(bytes))
     };
-    let result = converse(item, rendezvous, &mut transfer, None, client, server);
+    let result = converse(flow, rendezvous, &mut transfer, None, client, server);
     let received = receiver.bytes();
     receiver.finish(&mut transfer);
-    item.write_transfer(transfer, result.and_then(|()| complete(received, bytes)));
+    flow.write_transfer(transfer, result.and_then(|()| complete(received, bytes)));
 }
 
 /// Reads a head; returns its meaning and the bytes behind it.

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::time::{Duration, Instant};
 
-use super::item::Item;
+use super::flow::Flow;
 use super::stop::wait;
 
 /// Time within which a server must listen.
@@ -12,26 +12,26 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Interval of the checks.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// Waits until something in the server's host listens on the item's port. Not every server does
+/// Waits until something in the server's host listens on the flow's port. Not every server does
 /// (one of datagrams does not): after some time the client starts all the same, and the delay is
 /// reported.
-pub(super) fn await_listener(item: &Item) {
+pub(super) fn await_listener(flow: &Flow) {
     let deadline = Instant::now() + PATIENCE;
     // The namespace may be entered and the files read whenever the server could be started.
-    let listens = || item.server.netns.run(|| listens(item.traffic.port));
+    let listens = || flow.server.netns.run(|| listens(flow.traffic.port));
     while !matches!(listens(), Ok(Ok(true))) {
         if Instant::now() >= deadline {
-            return item.warn(&format!(
+            return flow.warn(&format!(
                 "nothing on {} listened on TCP port {} after {} s; the client was started all the \
                  same, by so much later at most (a server of datagrams has no such port; one of \
                  TCP must listen on {{port}})",
-                item.server.name,
-                item.traffic.port,
+                flow.server.name,
+                flow.traffic.port,
                 PATIENCE.as_secs(),
             ));
         }
-        if item.stop.reason().is_some()
-            || wait(None, &[&item.stop], Some(Instant::now() + LOOK)).is_err()
+        if flow.stop.reason().is_some()
+            || wait(None, &[&flow.stop], Some(Instant::now() + LOOK)).is_err()
         {
             return;
         }

@@ -5,9 +5,9 @@ mod bulk;
 mod command;
 mod conversation;
 mod failure;
+mod flow;
 mod ftp;
 mod http;
-mod item;
 mod lines;
 mod listening;
 mod notification;
@@ -37,8 +37,8 @@ use thiserror::Error;
 
 pub use self::applications::Applications;
 use self::bulk::Until;
+use self::flow::Flow;
 use self::ftp::PYTHON;
-use self::item::Item;
 pub use self::stop::Stop;
 pub(crate) use self::stop::{Wake, wait};
 use self::verdict::Counters;
@@ -71,7 +71,7 @@ pub enum StartError {
         "traffic {traffic}: this kernel has no congestion control {name:?}; it has {available}"
     )]
     CongestionControl {
-        /// The item of the traffic.
+        /// The flow.
         traffic: String,
         /// The name that is unknown.
         name: String,
@@ -83,19 +83,19 @@ pub enum StartError {
         "traffic {traffic}: FTP needs the environment variable {PYTHON}, the path of the Python interpreter that mptcplab is installed in"
     )]
     NoPython {
-        /// The item of the traffic.
+        /// The flow.
         traffic: String,
     },
     /// Only the other engine has this workload.
     #[error("traffic {traffic}: datagrams and rate-limited senders need the sim engine")]
     OnlySimulated {
-        /// The item of the traffic.
+        /// The flow.
         traffic: String,
     },
-    /// The server's socket or the telemetry of an item could not be opened.
+    /// The server's socket or the telemetry of a flow could not be opened.
     #[error("traffic {traffic}: {what}: {source}")]
     Io {
-        /// The item of the traffic.
+        /// The flow.
         traffic: String,
         /// The operation.
         what: &'static str,
@@ -107,7 +107,7 @@ pub enum StartError {
 /// The end of a run's traffic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// Every item has ended.
+    /// Every flow has ended.
     All,
     /// The limit of time came first.
     Limit,
@@ -117,7 +117,7 @@ pub enum Ended {
 
 /// Traffic that has started.
 pub struct Running {
-    items: Vec<JoinHandle<()>>,
+    flows: Vec<JoinHandle<()>>,
     ended: Receiver<()>,
     recorder: Recorder,
     stop: Stop,
@@ -125,30 +125,30 @@ pub struct Running {
     _keepers: Vec<Keeper>,
 }
 
-/// Opens the servers of every item and starts its clients, each at its time once the run has begun
+/// Opens the servers of every flow and starts its clients, each at its time once the run has begun
 /// ([`Recorder::begin`]).
 ///
 /// # Errors
 /// When the plan names a congestion control that this kernel lacks, or a server cannot listen.
 /// Nothing has been sent then.
-pub fn start(items: &[Traffic], context: &Context) -> Result<Running, StartError> {
-    let keepers = keep_accounts(items, context)?;
+pub fn start(flows: &[Traffic], context: &Context) -> Result<Running, StartError> {
+    let keepers = keep_accounts(flows, context)?;
     let prepared = (1..)
-        .zip(items)
+        .zip(flows)
         .map(|(number, traffic)| prepare(traffic, context, splitmix64(context.seed, number)))
         .collect::<Result<Vec<_>, _>>()?;
     let (end, ended) = channel();
     let spawn = |Prepared {
-                     item,
+                     flow,
                      listener,
                      before,
                  }: Prepared| {
         let end = end.clone();
-        let name = item.traffic.name.clone();
+        let name = flow.traffic.name.clone();
         thread::Builder::new()
             .name(name.clone())
             .spawn(move || {
-                run(&item, listener, before);
+                run(&flow, listener, before);
                 // The receiver may have gone.
                 let _ = end.send(());
             })
@@ -158,13 +158,13 @@ pub fn start(items: &[Traffic], context: &Context) -> Result<Running, StartError
                 source,
             })
     };
-    let items = prepared
+    let flows = prepared
         .into_iter()
         .map(spawn)
         .collect::<Result<Vec<_>, _>>()?;
     let (recorder, stop) = (context.recorder.clone(), context.stop.clone());
     Ok(Running {
-        items,
+        flows,
         ended,
         recorder,
         stop,
@@ -173,23 +173,23 @@ pub fn start(items: &[Traffic], context: &Context) -> Result<Running, StartError
 }
 
 /// Keeps the accounts of the nodes in which programs run.
-fn keep_accounts(items: &[Traffic], context: &Context) -> Result<Vec<Keeper>, StartError> {
-    let runs_programs = |item: &Traffic| {
+fn keep_accounts(flows: &[Traffic], context: &Context) -> Result<Vec<Keeper>, StartError> {
+    let runs_programs = |flow: &Traffic| {
         matches!(
-            item.workload,
+            flow.workload,
             Workload::Command { .. } | Workload::Ftp { .. }
         )
     };
     let mut keepers = Vec::new();
-    for item in items {
-        let owner = runs_programs(item).then(|| item.name.as_str().into());
-        for node in [item.client, item.server].map(|number| &context.nodes[number]) {
+    for flow in flows {
+        let owner = runs_programs(flow).then(|| flow.name.as_str().into());
+        for node in [flow.client, flow.server].map(|number| &context.nodes[number]) {
             node.accounts
-                .book(|book| book.has_port(item.port, owner.clone()));
-            if runs_programs(item) {
+                .book(|book| book.has_port(flow.port, owner.clone()));
+            if runs_programs(flow) {
                 let kept = Accounts::keep(node, &context.recorder);
                 keepers.extend(kept.map_err(|source| StartError::Io {
-                    traffic: item.name.clone(),
+                    traffic: flow.name.clone(),
                     what: "keep accounts of sockets",
                     source,
                 })?);
@@ -200,7 +200,7 @@ fn keep_accounts(items: &[Traffic], context: &Context) -> Result<Vec<Keeper>, St
 }
 
 impl Running {
-    /// Returns when every item has ended: by itself, because of a stop, or because `limit`
+    /// Returns when every flow has ended: by itself, because of a stop, or because `limit`
     /// (nanoseconds since the run's zero) has come, which stops them.
     ///
     /// # Panics
@@ -208,7 +208,7 @@ impl Running {
     pub fn wait(self, limit: Nanos) -> Ended {
         let limit = self.recorder.zero() + Duration::from_nanos(limit);
         let mut end = Ended::All;
-        for _ in &self.items {
+        for _ in &self.flows {
             let left = limit.saturating_duration_since(Instant::now());
             if self.ended.recv_timeout(left) == Err(RecvTimeoutError::Timeout) {
                 end = Ended::Limit;
@@ -221,8 +221,8 @@ impl Running {
         if end == Ended::Limit {
             self.stop.request("the time limit of the run was reached");
         }
-        for item in self.items {
-            if let Err(panic) = item.join() {
+        for flow in self.flows {
+            if let Err(panic) = flow.join() {
                 std::panic::resume_unwind(panic);
             }
         }
@@ -230,15 +230,15 @@ impl Running {
     }
 }
 
-/// An item that can start.
+/// A flow that can start.
 struct Prepared {
-    item: Item,
+    flow: Flow,
     listener: Option<Socket>,
     /// The kernel's counters before it, where subflows are expected.
     before: Option<io::Result<Counters>>,
 }
 
-/// Checks an item and opens its server.
+/// Checks a flow and opens its server.
 fn prepare(traffic: &Traffic, context: &Context, seed: u64) -> Result<Prepared, StartError> {
     let name = || traffic.name.clone();
     let io = |what| {
@@ -273,28 +273,28 @@ fn prepare(traffic: &Traffic, context: &Context, seed: u64) -> Result<Prepared, 
     if matches!(traffic.workload, Workload::Ftp { .. }) && env::var_os(PYTHON).is_none() {
         return Err(StartError::NoPython { traffic: name() });
     }
-    let item = Item::new(traffic, context, seed).map_err(io("listen to the path manager"))?;
+    let flow = Flow::new(traffic, context, seed).map_err(io("listen to the path manager"))?;
     let listens = matches!(
         traffic.workload,
         Workload::Bulk { .. } | Workload::Http { .. } | Workload::RequestResponse(_)
     );
     let listen = || socket::listen(traffic);
     let listener = listens
-        .then(|| item.server.netns.run(listen).and_then(|socket| socket))
+        .then(|| flow.server.netns.run(listen).and_then(|socket| socket))
         .transpose()
         .map_err(io("listen"))?;
     let expects = traffic.protocol == Protocol::Mptcp && traffic.expected_joins > 0;
-    let before = expects.then(|| Counters::read(&item.client, &item.server));
+    let before = expects.then(|| Counters::read(&flow.client, &flow.server));
     Ok(Prepared {
-        item,
+        flow,
         listener,
         before,
     })
 }
 
-/// Runs the workload of an item, each at the item's time.
-fn run(item: &Item, listener: Option<Socket>, mut before: Option<io::Result<Counters>>) {
-    match (&item.traffic.workload, listener) {
+/// Runs the workload of a flow, each at the flow's time.
+fn run(flow: &Flow, listener: Option<Socket>, mut before: Option<io::Result<Counters>>) {
+    match (&flow.traffic.workload, listener) {
         (
             Workload::Command {
                 argv,
@@ -303,12 +303,12 @@ fn run(item: &Item, listener: Option<Socket>, mut before: Option<io::Result<Coun
             },
             _,
         ) => {
-            let connects = command::run(item, argv, server_argv.as_deref(), *duration_ns);
+            let connects = command::run(flow, argv, server_argv.as_deref(), *duration_ns);
             // Of a program that connects nothing there is no verdict.
             before = before.filter(|_| connects);
         }
         (&Workload::Ftp { way, bytes, count }, _) => {
-            ftp::run(item, ftp::Files { way, bytes, count })
+            ftp::run(flow, ftp::Files { way, bytes, count })
         }
         (
             &Workload::Ping {
@@ -317,9 +317,9 @@ fn run(item: &Item, listener: Option<Socket>, mut before: Option<io::Result<Coun
                 payload_bytes,
             },
             _,
-        ) if item.begin() => {
+        ) if flow.begin() => {
             ping::run(
-                item,
+                flow,
                 ping::Pattern {
                     interval_ns,
                     count,
@@ -327,20 +327,20 @@ fn run(item: &Item, listener: Option<Socket>, mut before: Option<io::Result<Coun
                 },
             );
         }
-        (_, Some(listener)) if item.begin() => serve_and_connect(item, &listener),
+        (_, Some(listener)) if flow.begin() => serve_and_connect(flow, &listener),
         _ => {}
     }
-    item.event("ended");
+    flow.event("ended");
     match before {
-        Some(Ok(before)) => verdict::check(item, &before, item.tally()),
-        Some(Err(error)) => item.warn(&format!("whether subflows joined is unknown: {error}")),
+        Some(Ok(before)) => verdict::check(flow, &before, flow.tally()),
+        Some(Err(error)) => flow.warn(&format!("whether subflows joined is unknown: {error}")),
         None => {}
     }
 }
 
 /// Runs the workloads with both ends in this process.
-fn serve_and_connect(item: &Item, listener: &Socket) {
-    match item.traffic.workload {
+fn serve_and_connect(flow: &Flow, listener: &Socket) {
+    match flow.traffic.workload {
         Workload::Bulk {
             way,
             streams,
@@ -352,10 +352,10 @@ fn serve_and_connect(item: &Item, listener: &Socket) {
                 (_, Some(bytes)) => Until::Bytes(bytes),
                 (duration, None) => Until::Duration(duration.unwrap_or(0)),
             };
-            bulk::run(item, listener, way, streams, until);
+            bulk::run(flow, listener, way, streams, until);
         }
-        Workload::Http { bytes, count } => http::run(item, listener, bytes, count),
-        Workload::RequestResponse(requests) => request_response::run(item, listener, requests),
+        Workload::Http { bytes, count } => http::run(flow, listener, bytes, count),
+        Workload::RequestResponse(requests) => request_response::run(flow, listener, requests),
         Workload::Ftp { .. }
         | Workload::Ping { .. }
         | Workload::Datagrams { .. }

@@ -5,7 +5,7 @@ use mptcplab_record::Transfer;
 use mptcplab_traffic::{Content, Deliveries, splitmix64};
 
 use super::conversation::End;
-use super::item::Item;
+use super::flow::Flow;
 use crate::plan::Way;
 use mptcplab_traffic::Failure;
 
@@ -16,8 +16,8 @@ const READ_LENGTH: usize = 256 * 1024;
 const WRITE_LENGTH: u64 = 64 * 1024;
 
 /// Payload of the transfer with this number.
-pub(super) fn content(item: &Item, index: u32) -> Content {
-    Content::new(splitmix64(item.seed, index.into()))
+pub(super) fn content(flow: &Flow, index: u32) -> Content {
+    Content::new(splitmix64(flow.seed, index.into()))
 }
 
 /// Sends the content: `amount` of it, or until the other end cancels.
@@ -32,7 +32,7 @@ pub(super) fn send(end: &End<'_>, content: &Content, amount: Option<u64>) -> Res
 
 /// The receiving application: accounts for received bytes, and compares them with the content.
 pub(super) struct Receiver<'a> {
-    item: &'a Item,
+    flow: &'a Flow,
     index: u32,
     way: Way,
     /// The expected bytes, where they are compared.
@@ -45,12 +45,12 @@ pub(super) struct Receiver<'a> {
 impl<'a> Receiver<'a> {
     pub(super) fn new(
         transfer: &Transfer<'_>,
-        item: &'a Item,
+        flow: &'a Flow,
         expected: Option<&'a Content>,
     ) -> Self {
         let (index, way) = (transfer.index, transfer.way);
         Self {
-            item,
+            flow,
             index,
             way,
             expected,
@@ -72,12 +72,12 @@ impl<'a> Receiver<'a> {
     /// Accounts for `bytes` that were received at `now_ns`.
     pub(super) fn account(&mut self, now_ns: Nanos, bytes: u64) {
         let bin = self.deliveries.record(now_ns, bytes);
-        self.item.write_bin(self.index, self.way, bin);
+        self.flow.write_bin(self.index, self.way, bin);
     }
 
     /// Takes payload that has just been received.
     pub(super) fn take(&mut self, payload: &[u8]) -> Result<(), Failure> {
-        let (offset, now_ns) = (self.deliveries.bytes, self.item.recorder.now());
+        let (offset, now_ns) = (self.deliveries.bytes, self.flow.recorder.now());
         if self.until_ns.is_some_and(|until_ns| now_ns >= until_ns) {
             return Err(Failure::Deadline);
         }
@@ -105,7 +105,7 @@ impl<'a> Receiver<'a> {
         transfer.end_ns = deliveries.last_ns;
         transfer.longest_silence_ns = deliveries.silence.map(|silence| silence.length_ns);
         transfer.longest_silence_at_ns = deliveries.silence.map(|silence| silence.at_ns);
-        self.item
+        self.flow
             .write_bin(self.index, self.way, deliveries.finish());
     }
 }

@@ -9,7 +9,7 @@ use mptcplab_link::Nanos;
 use nix::poll::PollFlags;
 use socket2::{Domain, Protocol, Socket, Type};
 
-use super::item::Item;
+use super::flow::Flow;
 use super::stop::{Wake, wait};
 
 /// Time to wait for replies after the last request.
@@ -27,31 +27,31 @@ pub(super) struct Pattern {
 }
 
 /// Sends every request; returns when all are answered or the last one is given up.
-pub(super) fn run(item: &Item, pattern: Pattern) {
+pub(super) fn run(flow: &Flow, pattern: Pattern) {
     let mut outstanding = BTreeMap::new();
-    let result = item
+    let result = flow
         .client
         .netns
-        .run(|| open(item))
+        .run(|| open(flow))
         .and_then(|socket| socket);
-    if let Err(error) = result.and_then(|socket| exchange(item, &socket, pattern, &mut outstanding))
+    if let Err(error) = result.and_then(|socket| exchange(flow, &socket, pattern, &mut outstanding))
     {
-        item.warn(&format!("ping ended: {error}"));
+        flow.warn(&format!("ping ended: {error}"));
     }
     for (sequence, t_ns) in outstanding.into_values() {
-        item.write_latency("ping", sequence, t_ns, None);
+        flow.write_latency("ping", sequence, t_ns, None);
     }
 }
 
-fn open(item: &Item) -> io::Result<Socket> {
-    let target = SocketAddr::new(item.traffic.target, 0);
+fn open(flow: &Flow) -> io::Result<Socket> {
+    let target = SocketAddr::new(flow.traffic.target, 0);
     let protocol = if target.is_ipv4() {
         Protocol::ICMPV4
     } else {
         Protocol::ICMPV6
     };
     let socket = Socket::new(Domain::for_address(target), Type::RAW, Some(protocol))?;
-    if let Some(source) = item.traffic.source {
+    if let Some(source) = flow.traffic.source {
         socket.bind(&SocketAddr::new(source, 0).into())?;
     }
     socket.set_nonblocking(true)?;
@@ -60,24 +60,24 @@ fn open(item: &Item) -> io::Result<Socket> {
 
 /// `outstanding` holds, by the number in the packet, the requests without an answer.
 fn exchange(
-    item: &Item,
+    flow: &Flow,
     socket: &Socket,
     pattern: Pattern,
     outstanding: &mut BTreeMap<u16, (u32, Nanos)>,
 ) -> io::Result<()> {
-    let target = SocketAddr::new(item.traffic.target, 0);
-    let identifier = item.seed as u16;
+    let target = SocketAddr::new(flow.traffic.target, 0);
+    let identifier = flow.seed as u16;
     let mut sequence = 0;
-    let mut due_ns = item.recorder.now();
+    let mut due_ns = flow.recorder.now();
     while sequence < pattern.count || !outstanding.is_empty() {
         let readable = Some((socket.as_fd(), PollFlags::POLLIN));
-        match wait(readable, &[&item.stop], Some(item.instant(due_ns)))? {
+        match wait(readable, &[&flow.stop], Some(flow.instant(due_ns)))? {
             Wake::Stopped(_) => break,
             Wake::Ready => {
                 for number in answers(socket, target.is_ipv4(), identifier) {
                     if let Some((sequence, t_ns)) = outstanding.remove(&number) {
-                        let rtt_ns = item.recorder.now() - t_ns;
-                        item.write_latency("ping", sequence, t_ns, Some(rtt_ns));
+                        let rtt_ns = flow.recorder.now() - t_ns;
+                        flow.write_latency("ping", sequence, t_ns, Some(rtt_ns));
                     }
                 }
             }
@@ -85,10 +85,10 @@ fn exchange(
             Wake::Deadline => {
                 let number = sequence as u16;
                 let request = request(target.is_ipv4(), identifier, number, pattern.payload_bytes);
-                let lost = outstanding.insert(number, (sequence, item.recorder.now()));
+                let lost = outstanding.insert(number, (sequence, flow.recorder.now()));
                 // The number is used again after 65,536 requests: its earlier one is given up.
                 if let Some((sequence, t_ns)) = lost {
-                    item.write_latency("ping", sequence, t_ns, None);
+                    flow.write_latency("ping", sequence, t_ns, None);
                 }
                 // A request that cannot be sent, as without a route, is a lost one.
                 let _ = socket.send_to(&request, &target.into());

@@ -31,7 +31,7 @@ use mptcplab_linux::describe;
 const GRACE: Duration = Duration::from_secs(1);
 const READ_LENGTH: usize = 16 * 1024;
 
-/// The place of a program of an item: its client or its server.
+/// The place of a program of a flow: its client or its server.
 #[derive(Clone, Copy)]
 pub(super) struct Site<'a> {
     pub(super) node: &'a NodeContext,
@@ -45,7 +45,7 @@ pub(super) struct Program<'a> {
     pub(super) protocol: Protocol,
     /// It may leave a daemon behind that does its work (`daemon(3)`).
     pub(super) may_be_daemon: bool,
-    /// The item that it belongs to.
+    /// The flow that it belongs to.
     pub(super) owner: &'a Owner,
     pub(super) recorder: &'a Recorder,
 }

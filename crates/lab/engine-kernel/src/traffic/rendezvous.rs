@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use nix::poll::PollFlags;
 use socket2::Socket;
 
-use super::item::Item;
+use super::flow::Flow;
 use super::stop::{Stop, Wake, wait};
 use crate::telemetry::told_by_socket;
 use mptcplab_traffic::Failure;
@@ -29,14 +29,14 @@ pub(super) struct Rendezvous {
 
 impl Rendezvous {
     /// Accepts connections while `clients` runs.
-    pub(super) fn accept_during(&self, item: &Item, listener: &Socket, clients: impl FnOnce()) {
+    pub(super) fn accept_during(&self, flow: &Flow, listener: &Socket, clients: impl FnOnce()) {
         let Ok(ended) = Stop::new() else {
-            return item.warn("no file descriptors are left: nothing was sent");
+            return flow.warn("no file descriptors are left: nothing was sent");
         };
         thread::scope(|scope| {
             scope.spawn(|| {
                 if let Err(error) = self.accept(listener, &ended) {
-                    item.warn(&format!(
+                    flow.warn(&format!(
                         "the server stopped accepting connections: {error}"
                     ));
                 }

@@ -4,35 +4,35 @@ use socket2::Socket;
 
 use super::conversation::{End, converse};
 use super::failure::failed_to;
-use super::item::Item;
+use super::flow::Flow;
 use super::payload::Receiver;
 use super::rendezvous::Rendezvous;
 use crate::plan::{Requests, Way};
 use mptcplab_traffic::Failure;
 
-/// Runs the item, and returns when the last response has come.
-pub(super) fn run(item: &Item, listener: &Socket, requests: Requests) {
+/// Runs the flow, and returns when the last response has come.
+pub(super) fn run(flow: &Flow, listener: &Socket, requests: Requests) {
     let rendezvous = &Rendezvous::default();
-    rendezvous.accept_during(item, listener, || {
-        item.on_client(|| exchange(item, rendezvous, requests));
+    rendezvous.accept_during(flow, listener, || {
+        flow.on_client(|| exchange(flow, rendezvous, requests));
     });
 }
 
-fn exchange(item: &Item, rendezvous: &Rendezvous, requests: Requests) {
-    let mut transfer = item.transfer("request_response", 0, Way::Down);
-    let mut receiver = Receiver::new(&transfer, item, None);
+fn exchange(flow: &Flow, rendezvous: &Rendezvous, requests: Requests) {
+    let mut transfer = flow.transfer("request_response", 0, Way::Down);
+    let mut receiver = Receiver::new(&transfer, flow, None);
     let client = |end: &End<'_>| {
         no_delay(end)?;
-        ask(end, item, requests, &mut receiver)?;
+        ask(end, flow, requests, &mut receiver)?;
         end.finish()
     };
     let server = |end: &End<'_>| {
         no_delay(end)?;
         answer(end, requests)
     };
-    let result = converse(item, rendezvous, &mut transfer, None, client, server);
+    let result = converse(flow, rendezvous, &mut transfer, None, client, server);
     receiver.finish(&mut transfer);
-    item.write_transfer(transfer, result);
+    flow.write_transfer(transfer, result);
 }
 
 fn no_delay(end: &End<'_>) -> Result<(), Failure> {
@@ -43,24 +43,24 @@ fn no_delay(end: &End<'_>) -> Result<(), Failure> {
 
 fn ask(
     end: &End<'_>,
-    item: &Item,
+    flow: &Flow,
     requests: Requests,
     receiver: &mut Receiver<'_>,
 ) -> Result<(), Failure> {
     let request = vec![0; requests.request_bytes as usize];
     let mut response = vec![0; requests.response_bytes as usize];
-    let mut due_ns = item.recorder.now();
+    let mut due_ns = flow.recorder.now();
     for sequence in 0..requests.count {
-        end.sleep_until(item.instant(due_ns))?;
-        let t_ns = item.recorder.now();
+        end.sleep_until(flow.instant(due_ns))?;
+        let t_ns = flow.recorder.now();
         let result = end
             .write_all(&request)
             .and_then(|()| read_exact(end, &mut response, |part| receiver.take(part)));
-        let rtt_ns = result.is_ok().then(|| item.recorder.now() - t_ns);
-        item.write_latency("request_response", sequence, t_ns, rtt_ns);
+        let rtt_ns = result.is_ok().then(|| flow.recorder.now() - t_ns);
+        flow.write_latency("request_response", sequence, t_ns, rtt_ns);
         result?;
         // A late response does not make the next requests come in a burst.
-        due_ns = (due_ns + requests.interval_ns).max(item.recorder.now());
+        due_ns = (due_ns + requests.interval_ns).max(flow.recorder.now());
     }
     Ok(())
 }

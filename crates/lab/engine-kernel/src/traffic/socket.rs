@@ -42,7 +42,7 @@ pub(super) fn open(
     Ok(socket)
 }
 
-/// Opens a socket for an item's connections: of the family of its target, or of both.
+/// Opens a socket for a flow's connections: of the family of its target, or of both.
 pub(super) fn open_for(traffic: &Traffic, congestion_control: &str) -> io::Result<Socket> {
     let is_ipv6 = traffic.dual_stack || traffic.target.is_ipv6();
     let domain = if is_ipv6 { Domain::IPV6 } else { Domain::IPV4 };
@@ -54,7 +54,7 @@ pub(super) fn open_for(traffic: &Traffic, congestion_control: &str) -> io::Resul
     Ok(socket)
 }
 
-/// An address as sockets of the item take it: one of both families takes IPv4 mapped into IPv6.
+/// An address as sockets of the flow take it: one of both families takes IPv4 mapped into IPv6.
 pub(super) fn for_socket(traffic: &Traffic, address: SocketAddr) -> SockAddr {
     let ip = match address.ip() {
         IpAddr::V4(ip) if traffic.dual_stack => ip.to_ipv6_mapped().into(),
@@ -63,7 +63,7 @@ pub(super) fn for_socket(traffic: &Traffic, address: SocketAddr) -> SockAddr {
     SocketAddr::new(ip, address.port()).into()
 }
 
-/// A listener on every address that the item's sockets have: one that is bound to a single address
+/// A listener on every address that the flow's sockets have: one that is bound to a single address
 /// gets no joins on the others.
 pub(super) fn listen(traffic: &Traffic) -> io::Result<Socket> {
     let any = if traffic.dual_stack || traffic.target.is_ipv6() {

@@ -1,8 +1,8 @@
-//! Transfers of the programs of an item: the kernel's accounts of their sockets, as rows.
+//! Transfers of the programs of a flow: the kernel's accounts of their sockets, as rows.
 
 use std::time::{Duration, Instant};
 
-use super::item::Item;
+use super::flow::Flow;
 use super::rows::SocketRow;
 use super::stop::wait;
 use crate::telemetry::NodeContext;
@@ -16,32 +16,32 @@ const CLOSING: Duration = Duration::from_secs(1);
 const EVERY: Duration = Duration::from_millis(20);
 
 /// Waits until the client's host has sent all that the client's program left to it.
-pub(super) fn await_sent(item: &Item) {
-    await_none(item, &[&item.client], PATIENCE, Look::is_sending);
+pub(super) fn await_sent(flow: &Flow) {
+    await_none(flow, &[&flow.client], PATIENCE, Look::is_sending);
 }
 
-/// Waits until no socket of the item is left, writes a row of each, and gives how many there are.
-pub(super) fn write(item: &Item) -> usize {
+/// Waits until no socket of the flow is left, writes a row of each, and gives how many there are.
+pub(super) fn write(flow: &Flow) -> usize {
     let mut written = 0;
-    let nodes: &[&NodeContext] = if item.traffic.client == item.traffic.server {
-        &[&item.client]
+    let nodes: &[&NodeContext] = if flow.traffic.client == flow.traffic.server {
+        &[&flow.client]
     } else {
-        &[&item.client, &item.server]
+        &[&flow.client, &flow.server]
     };
-    await_none(item, nodes, CLOSING, Look::has);
+    await_none(flow, nodes, CLOSING, Look::has);
     for node in nodes {
         let (rows, doubtful) = node.accounts.book(|book| {
-            let own = book.of(&item.owner).into_iter();
+            let own = book.of(&flow.owner).into_iter();
             let rows: Vec<_> = own.map(|(account, at)| (account.clone(), at)).collect();
-            (rows, book.doubtful(&item.owner))
+            (rows, book.doubtful(&flow.owner))
         });
         let abroad = rows.iter().filter(|(account, _)| is_abroad(account, node));
         for (account, start_ns) in abroad {
-            write_row(item, node, account, *start_ns);
+            write_row(flow, node, account, *start_ns);
             written += 1;
         }
         if doubtful > 0 {
-            item.warn(&format!(
+            flow.warn(&format!(
                 "{doubtful} sockets of {} are in no account: they may be its or another command's",
                 node.name
             ));
@@ -57,7 +57,7 @@ fn is_abroad(account: &Account, node: &NodeContext) -> bool {
 }
 
 fn await_none(
-    item: &Item,
+    flow: &Flow,
     nodes: &[&NodeContext],
     patience: Duration,
     is_left: impl Fn(&Look, &Account) -> bool,
@@ -65,9 +65,9 @@ fn await_none(
     let deadline = Instant::now() + patience;
     let any_left = || {
         nodes.iter().any(|node| {
-            let look = node.accounts.look(node, &item.recorder);
+            let look = node.accounts.look(node, &flow.recorder);
             node.accounts.book(|book| {
-                let own = book.of(&item.owner);
+                let own = book.of(&flow.owner);
                 own.iter()
                     .any(|(account, _)| is_abroad(account, node) && is_left(&look, account))
             })
@@ -75,16 +75,16 @@ fn await_none(
     };
     while any_left() && Instant::now() < deadline {
         let next = Some(Instant::now() + EVERY);
-        if item.stop.reason().is_some() || wait(None, &[&item.stop], next).is_err() {
+        if flow.stop.reason().is_some() || wait(None, &[&flow.stop], next).is_err() {
             return;
         }
     }
 }
 
-fn write_row(item: &Item, node: &NodeContext, account: &Account, start_ns: Option<u64>) {
+fn write_row(flow: &Flow, node: &NodeContext, account: &Account, start_ns: Option<u64>) {
     let (local, remote) = account.pair;
     let row = SocketRow {
-        traffic: &item.traffic.name,
+        traffic: &flow.traffic.name,
         node: &node.name,
         token: account.token,
         subflow: format!("{local}-{remote}"),
@@ -96,5 +96,5 @@ fn write_row(item: &Item, node: &NodeContext, account: &Account, start_ns: Optio
         last_acked_ns: account.last_acked_ns,
         info: &account.info,
     };
-    item.write(row);
+    flow.write(row);
 }

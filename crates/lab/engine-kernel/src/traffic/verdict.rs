@@ -5,7 +5,7 @@ use std::io;
 
 use mptcplab_traffic::verdict::{Evidence, Finding, Mib, Side, Tally};
 
-use super::item::Item;
+use super::flow::Flow;
 use crate::plan::Workload;
 use crate::telemetry::NodeContext;
 use crate::telemetry::mib;
@@ -44,18 +44,18 @@ impl Counters {
     }
 }
 
-/// Looks at an item that has ended; `before` are the counters from before it began.
-pub(super) fn check(item: &Item, before: &Counters, tally: Tally) {
-    let expected = item.traffic.expected_joins;
-    let Ok(after) = Counters::read(&item.client, &item.server) else {
-        return item.warn("whether subflows joined is unknown: the counters cannot be read");
+/// Looks at a flow that has ended; `before` are the counters from before it began.
+pub(super) fn check(flow: &Flow, before: &Counters, tally: Tally) {
+    let expected = flow.traffic.expected_joins;
+    let Ok(after) = Counters::read(&flow.client, &flow.server) else {
+        return flow.warn("whether subflows joined is unknown: the counters cannot be read");
     };
     let evidence = Evidence {
-        client: side(&item.client, &before.client, &after.client),
-        server: side(&item.server, &before.server, &after.server),
+        client: side(&flow.client, &before.client, &after.client),
+        server: side(&flow.server, &before.server, &after.server),
         fallbacks: tally.fallbacks(),
     };
-    let finding = if let Workload::Command { .. } = item.traffic.workload {
+    let finding = if let Workload::Command { .. } = flow.traffic.workload {
         let ends = [
             evidence.client.grew("MPJoinSynAckRx"),
             evidence.server.grew("MPJoinAckRx"),
@@ -65,7 +65,7 @@ pub(super) fn check(item: &Item, before: &Counters, tally: Tally) {
         tally.finding(expected, WHY_UNKNOWN)
     };
     if let Some(text) = finding.warning(|| evidence) {
-        item.warn(&text);
+        flow.warn(&text);
     }
 }
 

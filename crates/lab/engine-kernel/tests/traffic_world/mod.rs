@@ -131,10 +131,10 @@ impl World {
     }
 }
 
-/// An item of traffic from the client's `wifi` to the server.
+/// A flow from the client's `wifi` to the server.
 pub(crate) fn traffic(protocol: Protocol, workload: Workload) -> Traffic {
     Traffic {
-        name: "item".to_owned(),
+        name: "flow".to_owned(),
         client: 0,
         server: 1,
         protocol,

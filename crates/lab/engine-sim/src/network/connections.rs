@@ -10,7 +10,7 @@ use super::{Network, Owner};
 use crate::error::SimError;
 
 impl Network {
-    /// Opens a port for the servers of an item.
+    /// Opens a port for the servers of a flow.
     pub(crate) fn listen(&mut self, traffic: &Traffic, port: u16) -> Result<(), SimError> {
         let name = &traffic.server_congestion_control;
         let options = self.settings[traffic.server].socket(traffic, name)?;
@@ -20,7 +20,7 @@ impl Network {
         Ok(())
     }
 
-    /// Opens a connection of an item's client.
+    /// Opens a connection of a flow's client.
     ///
     /// # Errors
     /// The reason why the target has no route, in the kernel's words.

@@ -24,23 +24,23 @@ use crate::record::Recorder;
 use crate::schedule::{Schedule, earlier};
 use crate::supplies::Supplies;
 
-/// The item of traffic, its conversation and the side of it that a connection belongs to.
+/// The flow, its conversation and the side of it that a connection belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Owner {
-    pub(crate) item: u32,
+    pub(crate) flow: u32,
     pub(crate) conversation: u32,
     pub(crate) side: u8,
 }
 
 /// The actors of the [`Schedule`] in their order at equal times: the events of the plan, the time
-/// limit, links, nodes, items of traffic, the sampler.
+/// limit, links, nodes, flows, the sampler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Actor {
     Timeline,
     Limit,
     Link(usize),
     Node(usize),
-    Item(usize),
+    Flow(usize),
     Sampler,
 }
 
@@ -54,7 +54,7 @@ pub(crate) struct Network {
     pub(crate) links: Vec<Link>,
     pub(crate) recorder: Recorder,
     pub(crate) schedule: Schedule,
-    items: usize,
+    flows: usize,
     /// Congestion controls and the like of each host's sockets.
     settings: Vec<host::Settings>,
     owners: HashMap<(usize, ConnectionId), Owner, FixedState>,
@@ -110,7 +110,7 @@ impl Network {
             stacks,
             recorder: Recorder::default(),
             schedule: Schedule::new(actors),
-            items: plan.traffic.len(),
+            flows: plan.traffic.len(),
             settings,
             owners: HashMap::default(),
             dirty: VecDeque::new(),
@@ -147,14 +147,14 @@ impl Network {
     fn number(&self, actor: Actor) -> usize {
         let links = 2;
         let nodes = links + self.links.len();
-        let items = nodes + self.nodes.len();
+        let flows = nodes + self.nodes.len();
         match actor {
             Actor::Timeline => 0,
             Actor::Limit => 1,
             Actor::Link(index) => links + index,
             Actor::Node(index) => nodes + index,
-            Actor::Item(index) => items + index,
-            Actor::Sampler => items + self.items,
+            Actor::Flow(index) => flows + index,
+            Actor::Sampler => flows + self.flows,
         }
     }
 
@@ -171,7 +171,7 @@ impl Network {
                 match index {
                     link if link < links => Actor::Link(link),
                     node if node < nodes => Actor::Node(node - links),
-                    item if item < nodes + self.items => Actor::Item(item - nodes),
+                    flow if flow < nodes + self.flows => Actor::Flow(flow - nodes),
                     _ => Actor::Sampler,
                 }
             }
@@ -292,12 +292,12 @@ impl Network {
 
     // Rows.
 
-    /// Writes an event of an item of traffic.
+    /// Writes an event of a flow.
     pub(crate) fn traffic_event(&mut self, name: &str, label: &str) {
         self.recorder.event(self.now, "traffic", name, label);
     }
 
-    /// Writes a warning about an item of traffic.
+    /// Writes a warning about a flow.
     pub(crate) fn warn(&mut self, name: &str, text: &str) {
         self.recorder.warn(&format!("{name}: {text}"));
     }

@@ -73,7 +73,7 @@ impl Settings {
         }
     }
 
-    /// Settings of a socket of an item of traffic with this congestion control.
+    /// Settings of a socket of a flow with this congestion control.
     pub(crate) fn socket(&self, traffic: &Traffic, name: &str) -> Result<SocketOptions, SimError> {
         let congestion_control = self.supplies.congestion_control(name).ok_or_else(|| {
             let problem = format!("the simulator has no congestion control {name:?}");

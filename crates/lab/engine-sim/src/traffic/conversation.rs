@@ -1,4 +1,4 @@
-//! One connection of an item of traffic with both of its ends, from its start to its end.
+//! One connection of a flow with both of its ends, from its start to its end.
 
 use std::net::SocketAddr;
 

@@ -45,7 +45,7 @@ struct Bursts {
     random: Random,
 }
 
-/// The parameters of an item's datagrams.
+/// The parameters of a flow's datagrams.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pattern {
     pub(super) rate_bps: u64,
@@ -55,7 +55,7 @@ pub(super) struct Pattern {
 }
 
 impl Datagrams {
-    /// One way of an item that begins at `begin`, with a burst.
+    /// One way of a flow that begins at `begin`, with a burst.
     pub(super) fn new(
         begin: Nanos,
         way: Way,

@@ -13,7 +13,7 @@ use crate::network::Network;
 /// Longest line of either end.
 const LINE_BYTES: usize = 4096;
 
-/// A step of the item that follows from the control connection.
+/// A step of the flow that follows from the control connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     /// The client opens a data connection to this port.
@@ -131,7 +131,7 @@ impl Control {
         self.flush(network, traffic, side);
     }
 
-    /// Reads what an end was told, and answers; what follows from it for the item.
+    /// Reads what an end was told, and answers; what follows from it for the flow.
     pub(super) fn read(
         &mut self,
         network: &mut Network,

@@ -4,12 +4,12 @@
 mod conversation;
 mod datagrams;
 mod end;
+mod flow;
 mod ftp;
 mod http;
-mod item;
 mod payload;
 mod ping;
 mod request_response;
 mod verdict;
 
-pub(crate) use item::Item;
+pub(crate) use flow::Flow;

@@ -52,7 +52,7 @@ impl Ping {
         self.due
     }
 
-    /// Sends a request that is due; says whether the item has ended.
+    /// Sends a request that is due; says whether the flow has ended.
     pub(super) fn go(&mut self, network: &mut Network, traffic: &Traffic) -> bool {
         if self.sequence == self.count {
             let is_over = self.outstanding.is_empty() || self.due <= network.now;
@@ -90,7 +90,7 @@ impl Ping {
         false
     }
 
-    /// Takes an echo reply; says whether it answers a request of this item.
+    /// Takes an echo reply; says whether it answers a request of this flow.
     pub(super) fn take(
         &mut self,
         network: &mut Network,

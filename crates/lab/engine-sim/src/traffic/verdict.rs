@@ -21,7 +21,7 @@ impl Counters {
     }
 }
 
-/// The warning about an item that has ended, if there is one; `before` are the counters from
+/// The warning about a flow that has ended, if there is one; `before` are the counters from
 /// before it began.
 pub(super) fn warning(
     network: &Network,

@@ -55,7 +55,7 @@ pub(crate) struct Draw {
     pub(crate) lab: Lab,
     pub(crate) protocol: Protocol,
     pub(crate) congestion_controls: [&'static str; 2],
-    /// A box changes bytes and mends the checksums: what arrives need not be what was sent.
+    /// A box changes bytes and corrects the checksums: what arrives need not be what was sent.
     pub(crate) is_changed: bool,
     /// A box acknowledges in the receiver's name: a sender need not hear of what is lost.
     pub(crate) is_proxied: bool,

@@ -90,7 +90,7 @@ impl Trial {
                 Protocol::Mptcp => mptcplab_stack::Protocol::Mptcp,
             },
             congestion_control: CongestionAlgorithm::from_name(name).expect("a known name"),
-            // Who only receives would never hear that the other end has given up.
+            // An end that only receives would never learn that the other end has given up.
             keepalive: Some(Keepalive {
                 idle_ns: 60 * SECOND,
                 interval_ns: 10 * SECOND,
@@ -135,7 +135,7 @@ impl Trial {
             self.assert_calm();
         }
         self.told.ended_ns = self.world.now();
-        // Who rests has still to read what came before the end.
+        // A party that rests has still to read the data that came before the end.
         for party in &mut self.parties {
             party.resting_until = 0;
             party.go(&mut self.world, dice);
@@ -144,7 +144,7 @@ impl Trial {
 
     /// Both have what they want, or have lost the connection.
     fn is_over(&self) -> bool {
-        // Who never hears of the connection has nothing to lose.
+        // A party that never gets a connection has none to lose.
         let has_lost = |one: &Party| one.closed.is_some() || one.id.is_none();
         let [client, _] = &self.parties;
         self.parties.iter().all(Party::is_content)

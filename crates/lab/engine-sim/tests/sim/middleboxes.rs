@@ -1,4 +1,4 @@
-//! What MPTCP carries behind middleboxes.
+//! Transfers of MPTCP behind middleboxes.
 
 use mptcplab_plan::{Middlebox, Protocol, SegmentKind, Way};
 

@@ -17,7 +17,7 @@ use serde_json::Value;
 pub(crate) const MS: u64 = 1_000_000;
 pub(crate) const SECOND: u64 = 1_000 * MS;
 
-/// What a link is like, the same in both directions.
+/// Settings of a link, the same in both directions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Path {
     pub(crate) rate_bps: u64,
@@ -321,7 +321,7 @@ impl Lab {
     }
 }
 
-/// What a run told.
+/// Rows of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Run {
     pub(crate) lines: Vec<u8>,

@@ -1,4 +1,4 @@
-//! What theory says of congestion control, against whole runs.
+//! Theory of congestion control against whole runs.
 
 use mptcplab_link::Loss;
 use mptcplab_plan::{Protocol, Way};
@@ -13,9 +13,9 @@ fn lose(lab: &mut Lab, link: usize, probability: f64) {
 }
 
 fn set_control(lab: &mut Lab, traffic: usize, name: &str) {
-    let item = &mut lab.plan.traffic[traffic];
-    item.congestion_control = name.to_owned();
-    item.server_congestion_control = name.to_owned();
+    let flow = &mut lab.plan.traffic[traffic];
+    flow.congestion_control = name.to_owned();
+    flow.server_congestion_control = name.to_owned();
 }
 
 fn goodput_of(run: &Run, traffic: &str) -> f64 {
@@ -121,8 +121,8 @@ fn coupled_subflows_do_at_least_as_well_as_the_best_path() {
     let single = |path: usize| {
         let mut lab = Lab::with_paths(7, &paths);
         let (source, target) = (lab.address(path, 0), lab.address(path, 1));
-        let item = lab.bulk_for(Protocol::Tcp, Way::Up, 60 * SECOND);
-        (item.source, item.target) = (Some(source), target);
+        let flow = lab.bulk_for(Protocol::Tcp, Way::Up, 60 * SECOND);
+        (flow.source, flow.target) = (Some(source), target);
         set_control(&mut lab, 0, "reno");
         goodput_bps(lab.run().transfer())
     };

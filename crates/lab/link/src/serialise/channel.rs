@@ -27,7 +27,7 @@ struct Transmission<T> {
 #[derive(Debug)]
 pub(crate) struct Channel<T> {
     fixed: FixedSerialiser,
-    /// Whose turn it is where several directions have something to send.
+    /// Direction that sends next where several have something to send.
     turn: usize,
     sending: Option<Transmission<T>>,
 }
@@ -73,7 +73,7 @@ impl<T: Clone> Channel<T> {
         }
     }
 
-    /// When the next packet starts if nothing is in serialisation, and whose it is.
+    /// Start of the next packet if nothing is in serialisation, and its direction.
     #[inline]
     fn next_start(&self, served: &[Direction<T>]) -> Option<(Nanos, usize)> {
         if let [only] = served {

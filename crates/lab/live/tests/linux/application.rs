@@ -10,7 +10,7 @@ use crate::kernel::{KERNEL_STREAM, OUR_STREAM};
 /// Bytes of one write.
 const CHUNK: usize = 1 << 16;
 
-/// What our application has done and seen.
+/// State of our application.
 #[derive(Debug, Default)]
 pub(crate) struct Application {
     /// The connection.
@@ -27,9 +27,9 @@ pub(crate) struct Application {
     pub(crate) finished: bool,
     /// The connection ended, and why.
     pub(crate) closed: Option<CloseReason>,
-    /// What the connection speaks, as last seen.
+    /// Protocol of the connection, as last seen.
     pub(crate) spoken: Option<Protocol>,
-    /// Everything that was told.
+    /// All events of the connection.
     pub(crate) events: Vec<Event>,
     /// The end of our bytes was queued.
     pub(crate) shut: bool,

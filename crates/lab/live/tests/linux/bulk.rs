@@ -45,7 +45,7 @@ const BYTES: u64 = 3_000_000;
 /// Counter of expired retransmission timers.
 const TIMEOUTS: &str = "TcpExtTCPTimeouts";
 
-/// A meeting with a second subflow, opened by whoever opens the connection.
+/// A meeting with a second subflow, opened by the end that opens the connection.
 fn with_second_subflow(opener: Opener, bytes: u64) -> Meeting {
     let meeting = Meeting::new(opener, bytes);
     match opener {
@@ -124,8 +124,8 @@ fn checksums() {
     }
 }
 
-/// The second path changes everything. Who receives it refuses the subflow with MP_FAIL, and the
-/// data goes over the first path.
+/// The second path changes everything. The receiver refuses the subflow with MP_FAIL, and the data
+/// goes over the first path.
 fn changed_data() {
     for opener in BOTH {
         let change = Middlebox::ChangePayload {
@@ -180,7 +180,8 @@ fn our_backup() {
 /// Meetings until one is not disturbed.
 const ATTEMPTS: usize = 5;
 
-/// Lets the first path fail when a part was exchanged, and looks at who carried what until then.
+/// Lets the first path fail when a part was exchanged, and looks at the data that each path has
+/// carried until then.
 ///
 /// A machine so busy that a timer expires before the path fails proves nothing: a path that seems
 /// to have failed may have its backup used. Such meetings only have to end well.

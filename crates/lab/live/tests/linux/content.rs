@@ -1,4 +1,5 @@
-//! What is sent: every byte depends on its place, so that none can be lost, doubled or moved.
+//! Data of the transfers: every byte depends on its place, so that none can be lost, doubled or
+//! moved.
 
 /// Bytes of the stream `stream` from place `at` on.
 pub(crate) fn fill(stream: u8, at: u64, bytes: &mut [u8]) {

@@ -30,7 +30,7 @@ pub(crate) struct Kernel {
     netns: NetNs,
 }
 
-/// What the kernel's application does on its connection.
+/// Task of the kernel's application on its connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Deed {
     /// Sends so many bytes, then the end; reads to the end.

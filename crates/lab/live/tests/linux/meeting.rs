@@ -26,7 +26,7 @@ const ROUTER: usize = 2;
 /// A meeting that lasts longer has failed. Nothing is measured by it.
 const PATIENCE: Duration = Duration::from_secs(90);
 
-/// Who opens the connection.
+/// The end that opens the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Opener {
     Kernel,
@@ -40,7 +40,7 @@ pub(crate) const BOTH: [Opener; 2] = [Opener::Kernel, Opener::Ours];
 pub(crate) struct Meeting {
     pub(crate) plan: Plan,
     opener: Opener,
-    /// What the kernel's application does.
+    /// Task of the kernel's application.
     pub(crate) deed: Deed,
     /// Our application.
     pub(crate) application: Application,

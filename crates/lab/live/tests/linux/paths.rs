@@ -87,7 +87,7 @@ fn we_join_over_ipv6() {
     assert_eq!(end.kernel.counter("MPTcpExtMPJoinAckRx"), 1);
 }
 
-/// The server announces: the client is the one who opens subflows.
+/// The server announces: the client is the end that opens subflows.
 fn kernel_announces() {
     let meeting = Meeting::side_by_side(Opener::Ours, BYTES)
         .kernel_endpoint(SIGNAL)

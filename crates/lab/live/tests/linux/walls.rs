@@ -1,4 +1,4 @@
-//! What the tests need of the machine.
+//! Requirements of the tests on the machine.
 
 use std::{fs, io};
 
@@ -11,7 +11,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 /// Makes this process, which has a single thread, root in namespaces of its own.
 ///
 /// # Errors
-/// What the machine lacks.
+/// The requirements that the machine does not meet.
 pub(crate) fn enter() -> Result<(), String> {
     let lacks = |what: &str, error: io::Error| format!("this machine has no {what}: {error}");
     namespaces().map_err(|error| lacks("namespaces for us", error))?;

@@ -26,7 +26,7 @@ pub(crate) struct Rack {
     duplicate_round: Option<u64>,
 }
 
-/// Whose loss was found, and when to look again.
+/// Losses that were found, and when to look again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Detected {
     /// Records newly taken to be lost.
@@ -156,8 +156,8 @@ impl Rack {
         detected
     }
 
-    /// What was sent up to then has timed out (section 6.3); nothing is known before the first
-    /// acknowledgement, and then all has.
+    /// The time up to which transmissions have timed out (section 6.3): `now` before the first
+    /// acknowledgement.
     pub(crate) fn timed_out_before(
         &self,
         now: Nanos,

@@ -246,8 +246,8 @@ impl ReceiveWindow {
     }
 }
 
-/// What is worth offering of `free` bytes, where the buffer has room for a window: little of it, or
-/// less than a segment, would make the peer send small ones.
+/// The part of `free` bytes that is worth offering, where the buffer has room for `window`: all of
+/// it, or nothing, as a small offer would make the peer send small segments.
 pub(crate) fn usable_bytes(free: u64, window: u64, mss: u64) -> u64 {
     if free < window / 16 || free < mss.min(window / 2) {
         0

@@ -63,7 +63,7 @@ impl TimestampState {
         is_before(self.recent, value)
     }
 
-    /// What was sent from then on has a later timestamp than TSecr.
+    /// The time from which on segments have a later timestamp than TSecr.
     pub(crate) fn echo_end(&self, now: Nanos, echo: u32) -> Nanos {
         let ticks = u64::from(self.value(now).wrapping_sub(echo));
         match (now / self.tick_ns).checked_sub(ticks) {

@@ -1,4 +1,4 @@
-//! The accounts of a node's sockets, and which item of traffic each belongs to; without I/O.
+//! The accounts of a node's sockets, and which flow each belongs to; without I/O.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use mptcplab_link::Nanos;
 
 use super::account::{Account, Pair, Reading};
 
-/// Name of an item of traffic.
+/// Name of a flow.
 pub(crate) type Owner = Arc<str>;
 
 /// Longest time from a program's end to the first message about one of its sockets.
@@ -36,12 +36,12 @@ pub(crate) struct Book {
     /// Plain sockets that a program closed.
     closed: HashMap<Pair, (Option<u64>, Owner)>,
     programs: Vec<Program>,
-    /// Ports of the items; none: an item of which both ends are the lab's own.
+    /// Ports of the flows; none: a flow of which both ends are the lab's own.
     ports: Vec<(u16, Option<Owner>)>,
 }
 
 impl Book {
-    /// An item of traffic whose server has this port; its ends are programs of `owner`, or the
+    /// A flow whose server has this port; its ends are programs of `owner`, or the
     /// lab's own.
     pub(crate) fn has_port(&mut self, port: u16, owner: Option<Owner>) {
         self.ports.push((port, owner));
@@ -124,7 +124,7 @@ impl Book {
         self.current.get(&pair)?.token
     }
 
-    /// Accounts of an item, in the order in which they were first heard of, each with the time at
+    /// Accounts of a flow, in the order in which they were first heard of, each with the time at
     /// which its program called connect(2): of a plain socket, or of the connection of which it is
     /// the first subflow.
     pub(crate) fn of(&self, owner: &Owner) -> Vec<(&Account, Option<Nanos>)> {
@@ -147,7 +147,7 @@ impl Book {
             .collect()
     }
 
-    /// Sockets that may belong to this item or to another one.
+    /// Sockets that may belong to this flow or to another one.
     pub(crate) fn doubtful(&self, owner: &Owner) -> usize {
         let all = self.current.values().chain(&self.former);
         all.filter(|account| {
@@ -169,7 +169,7 @@ impl Book {
         }
     }
 
-    /// By the system calls of a program, else by the port of an item. `Some(None)`: the lab's own.
+    /// By the system calls of a program, else by the port of a flow. `Some(None)`: the lab's own.
     fn known_owner(&self, account: &Account) -> Option<Option<Owner>> {
         let connect = |cookie: u64| self.connects.get(&cookie).map(|(owner, _)| owner);
         let by_call = match account.token {
@@ -195,7 +195,7 @@ impl Book {
             .then(|| owner.clone())
     }
 
-    /// The items whose programs lived while the socket did.
+    /// The flows whose programs lived while the socket did.
     fn candidates(&self, account: &Account) -> Vec<&Owner> {
         let lived = self.programs.iter().filter(|program| {
             program.start_ns <= account.last_ns
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_socket_belongs_to_the_item_whose_program_connected_it() {
+    fn a_socket_belongs_to_the_flow_whose_program_connected_it() {
         let mut book = Book::default();
         for name in ["a", "b"] {
             book.program_started(&owner(name), 0);
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn the_port_of_an_item_tells_before_the_time_does() {
+    fn the_port_of_a_flow_tells_before_the_time_does() {
         let mut book = Book::default();
         book.has_port(5001, Some(owner("a")));
         book.has_port(5002, None);

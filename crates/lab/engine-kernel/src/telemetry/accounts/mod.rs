@@ -1,5 +1,5 @@
 //! The kernel's accounts of the TCP sockets of programs: of a node's sockets, subflows included,
-//! which item of traffic each belongs to, and what it had carried when the kernel destroyed it.
+//! which flow each belongs to, and what it had carried when the kernel destroyed it.
 //!
 //! Readings come from the dumps of the sampler, from sockets that a program is about to close, and
 //! from the kernel as it destroys a socket ([`Destroyed`]), which also tells of those that lived

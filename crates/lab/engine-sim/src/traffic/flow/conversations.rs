@@ -1,15 +1,15 @@
-//! The connections of an item, from their opening to their end.
+//! The connections of a flow, from their opening to their end.
 
 use mptcplab_plan::Workload;
 use mptcplab_stack::{ConnectionId, Event};
 
-use super::{CONTROL, Item, Work};
+use super::{CONTROL, Flow, Work};
 use crate::network::{Network, Owner};
 use crate::schedule::earlier;
 use crate::traffic::conversation::{CLIENT, ConnectionEvent, Conversation, Outline, SERVER};
 use mptcplab_traffic::Failure;
 
-impl Item {
+impl Flow {
     /// Advances the conversations that are due.
     pub(super) fn wake_conversations(&mut self, network: &mut Network) {
         let due: Vec<u32> = self
@@ -47,7 +47,7 @@ impl Item {
         self.settle(network, number, result);
     }
 
-    /// Takes a connection that a server of the item has accepted.
+    /// Takes a connection that a server of the flow has accepted.
     pub(crate) fn accept(&mut self, network: &mut Network, port: u16, id: ConnectionId) {
         let node = self.traffic.server;
         if let (Work::Files { control, .. }, true) = (&mut self.work, port == self.traffic.port)

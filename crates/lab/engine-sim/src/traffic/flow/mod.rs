@@ -1,4 +1,4 @@
-//! One item of the plan's traffic, from its start to its end.
+//! One flow of the plan's traffic, from its start to its end.
 
 mod conversations;
 mod files;
@@ -23,7 +23,7 @@ use mptcplab_traffic::Failure;
 /// In place of a conversation's number: the control connection of FTP.
 const CONTROL: u32 = u32::MAX;
 
-/// The stage of an item.
+/// The stage of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     Waiting,
@@ -51,16 +51,16 @@ enum Work {
     Datagrams(Vec<Datagrams>),
 }
 
-/// The item.
+/// The flow.
 #[derive(Debug)]
-pub(crate) struct Item {
+pub(crate) struct Flow {
     number: u32,
     traffic: Traffic,
     /// Seed of its content, its random choices and its pings.
     seed: u64,
     stage: Stage,
     work: Work,
-    /// Boxed, for there is room for eleven in the smallest map, and most items have one.
+    /// Boxed, for there is room for eleven in the smallest map, and most flows have one.
     conversations: BTreeMap<u32, Box<Conversation>>,
     /// Number of the next conversation.
     opened: u32,
@@ -70,8 +70,8 @@ pub(crate) struct Item {
     before: Option<Counters>,
 }
 
-impl Item {
-    /// Item number `number` of a run, from 0.
+impl Flow {
+    /// Flow number `number` of a run, from 0.
     pub(crate) fn new(traffic: &Traffic, run_seed: u64, number: usize) -> Self {
         Self {
             number: number as u32,
@@ -106,7 +106,7 @@ impl Item {
         }
     }
 
-    /// FTP's data port: as different from those of other items as the control port.
+    /// FTP's data port: as different from those of other flows as the control port.
     fn data_port(&self) -> u16 {
         self.traffic.port ^ 0x8000
     }
@@ -162,7 +162,7 @@ impl Item {
 
     fn owner(&self, conversation: u32, side: usize) -> Owner {
         Owner {
-            item: self.number,
+            flow: self.number,
             conversation,
             side: side as u8,
         }
@@ -174,7 +174,7 @@ impl Item {
         }
     }
 
-    /// Ends the item.
+    /// Ends the flow.
     fn end(&mut self, network: &mut Network) {
         if self.stage == Stage::Ended {
             return;
@@ -204,7 +204,7 @@ impl Item {
         }
     }
 
-    /// Ends the item early, for a reason.
+    /// Ends the flow early, for a reason.
     pub(crate) fn stop(&mut self, network: &mut Network, reason: &'static str) {
         match self.stage {
             Stage::Ended => return,
@@ -229,8 +229,8 @@ impl Item {
         self.end(network);
     }
 
-    /// Takes a packet other than TCP and echo requests that has reached one of the item's nodes;
-    /// says whether it was the item's.
+    /// Takes a packet other than TCP and echo requests that has reached one of the flow's nodes;
+    /// says whether it was the flow's.
     pub(crate) fn take_packet(
         &mut self,
         network: &mut Network,

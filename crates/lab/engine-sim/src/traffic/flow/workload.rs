@@ -1,9 +1,9 @@
-//! The start of an item, by its workload.
+//! The start of a flow, by its workload.
 
 use mptcplab_plan::{Protocol, Traffic, Way, Workload};
 use mptcplab_traffic::{Content, splitmix64};
 
-use super::{Item, Stage, Work};
+use super::{Flow, Stage, Work};
 use crate::Nanos;
 use crate::network::Network;
 use crate::random::{Purpose, Random};
@@ -16,8 +16,8 @@ use crate::traffic::ping::Ping;
 use crate::traffic::request_response::{Requester, Responder};
 use crate::traffic::verdict::Counters;
 
-impl Item {
-    /// Starts the item.
+impl Flow {
+    /// Starts the flow.
     pub(super) fn begin(&mut self, network: &mut Network) {
         self.stage = Stage::Running;
         self.wake = None;

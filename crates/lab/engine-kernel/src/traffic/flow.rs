@@ -1,4 +1,4 @@
-//! One item of the plan's traffic, with everything at hand that its workload needs.
+//! One flow of the plan's traffic, with everything at hand that its workload needs.
 
 use std::io;
 use std::net::SocketAddr;
@@ -23,8 +23,8 @@ use crate::telemetry::{
 };
 use mptcplab_traffic::Failure;
 
-/// One item of the traffic in its run.
-pub(super) struct Item {
+/// One flow in its run.
+pub(super) struct Flow {
     pub(super) traffic: Traffic,
     /// Its name, as the accounts of sockets have it.
     pub(super) owner: Owner,
@@ -33,7 +33,7 @@ pub(super) struct Item {
     pub(super) server: NodeContext,
     /// The end of the run.
     pub(super) stop: Stop,
-    /// Seed of this item's content.
+    /// Seed of this flow's content.
     pub(super) seed: u64,
     /// Takes over its clients' connections.
     pub(super) applications: Applications,
@@ -43,7 +43,7 @@ pub(super) struct Item {
     tally: Mutex<Tally>,
 }
 
-impl Item {
+impl Flow {
     pub(super) fn new(traffic: &Traffic, context: &Context, seed: u64) -> io::Result<Self> {
         let client = context.nodes[traffic.client].clone();
         let server = context.nodes[traffic.server].clone();
@@ -94,7 +94,7 @@ impl Item {
         self.recorder.zero() + Duration::from_nanos(t_ns)
     }
 
-    /// Waits until the item's time and notes its start; false if the run ends before.
+    /// Waits until the flow's time and notes its start; false if the run ends before.
     pub(super) fn begin(&self) -> bool {
         let start = Some(self.instant(self.traffic.start_ns));
         match wait(None, &[&self.stop], start) {
@@ -115,13 +115,13 @@ impl Item {
         }
     }
 
-    /// Writes what a reader of the results must know about this item.
+    /// Writes what a reader of the results must know about this flow.
     pub(super) fn warn(&self, text: &str) {
         self.recorder
             .warn(&format!("{}: {text}", self.traffic.name));
     }
 
-    /// Writes an event of this item.
+    /// Writes an event of this flow.
     pub(super) fn event(&self, label: &str) {
         self.recorder.event("traffic", &self.traffic.name, label);
     }

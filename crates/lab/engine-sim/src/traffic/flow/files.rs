@@ -1,8 +1,8 @@
-//! Files over FTP: the actions of an item upon the lines on the control connection.
+//! Files over FTP: the actions of a flow upon the lines on the control connection.
 
 use mptcplab_plan::{Way, Workload};
 
-use super::{CONTROL, Item, Stage, Work};
+use super::{CONTROL, Flow, Stage, Work};
 use crate::network::Network;
 use crate::traffic::conversation::{CLIENT, ConnectionEvent, Outline};
 use crate::traffic::end::Role;
@@ -10,7 +10,7 @@ use crate::traffic::ftp::{Control, Step};
 use crate::traffic::payload::{Receive, Send};
 use mptcplab_traffic::Failure;
 
-impl Item {
+impl Flow {
     /// Opens the control connection of FTP.
     pub(super) fn log_in(&mut self, network: &mut Network, way: Way) {
         let mut control = Control::new(way, self.data_port());
