@@ -18,7 +18,7 @@ impl Tcp {
     /// Whether an acknowledgement may tell of something though SND.UNA does not move. Most of those
     /// that come with data do not.
     pub(super) fn is_news(&self, segment: &Segment) -> bool {
-        !self.sack
+        !self.options.sack()
             || !segment.options.sack.is_empty()
             || self.recovery.phase != Phase::Open
             || self.loss_probe.is_some()
@@ -38,15 +38,14 @@ impl Tcp {
         let minimum = self.rtt.minimum_ns().unwrap_or(0);
         let mut delivery = Delivery::new(now, minimum, self.recovery.point);
         let sacked_before = self.scoreboard.sacked();
-        let duplicate = self.sack && self.take_sack(acknowledged, segment, &mut delivery);
+        let duplicate = self.options.sack() && self.take_sack(acknowledged, segment, &mut delivery);
         let advanced = acknowledged > self.snd.una();
         if advanced {
-            if let (Some(state), Some(timestamps)) = (&self.timestamps, segment.options.timestamps)
-            {
-                delivery.echo_before = state.echo_end(now, timestamps.echo);
+            if let Some(echo_end) = self.options.echo_end(now, segment) {
+                delivery.echo_before = echo_end;
             }
             progress.acknowledged_bytes = self.advance(acknowledged, &mut delivery);
-        } else if !self.sack && self.is_duplicate(acknowledged, segment, window_changed) {
+        } else if !self.options.sack() && self.is_duplicate(acknowledged, segment, window_changed) {
             delivery.bytes += self.count_duplicate();
         }
         let quiet =
@@ -66,13 +65,13 @@ impl Tcp {
                 .on_delivery(now, delivery.bytes, delivery.newest, minimum);
             self.loss_interval.on_delivered(delivery.bytes);
         }
-        if self.sack && self.rack.on_delivery(now, &delivery) {
+        if self.options.sack() && self.rack.on_delivery(now, &delivery) {
             self.counters.sack_reorderings += 1;
         }
         let nothing_new = delivery.bytes == 0 && !advanced && segment.payload.is_empty();
         self.end_loss_probe(acknowledged, duplicate || nothing_new, now, paths);
-        let lost = self.sack && self.detect_losses(now);
-        if segment.flags.ece && self.ecn.enabled && self.recovery.phase == Phase::Open {
+        let lost = self.options.sack() && self.detect_losses(now);
+        if segment.flags.ece && self.ecn.is_enabled() && self.recovery.phase == Phase::Open {
             self.begin_reduction(now, Cause::EcnEcho, &delivery, paths);
         }
         let probing = self.scoreboard.sacked() > 0 || sacked_before > 0;
@@ -100,7 +99,7 @@ impl Tcp {
         self.duplicates = 0;
         self.liveness.on_acknowledged();
         self.rtt.end_backoff();
-        if !self.sack && self.recovery.phase == Phase::Open {
+        if !self.options.sack() && self.recovery.phase == Phase::Open {
             self.scoreboard.forget_presumed(true);
         }
         bytes
@@ -180,11 +179,7 @@ impl Tcp {
                 Some(self.round_trip_ns(now, last))
             }
             _ => {
-                if advanced
-                    && let (Some(state), Some(timestamps)) =
-                        (&self.timestamps, segment.options.timestamps)
-                    && let Some(elapsed) = state.elapsed_ns(now, timestamps.echo)
-                {
+                if advanced && let Some((elapsed, _)) = self.options.elapsed_ns(now, segment) {
                     self.rtt.sample(now, elapsed);
                 }
                 None

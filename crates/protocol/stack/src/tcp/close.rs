@@ -74,7 +74,7 @@ impl Tcp {
 
     pub(super) fn write_reset(&mut self, now: Nanos, extension: &mut impl Extension) -> Segment {
         let mut options = Options {
-            timestamps: self.timestamps.as_ref().map(|state| state.option(now)),
+            timestamps: self.options.timestamps(now),
             ..Options::default()
         };
         self.extend(Carrier::Reset, extension, &mut options);

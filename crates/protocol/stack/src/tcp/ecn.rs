@@ -9,12 +9,12 @@ use super::config::EcnPolicy;
 pub(crate) struct EcnState {
     policy: EcnPolicy,
     /// Both ends agreed.
-    pub(crate) enabled: bool,
+    enabled: bool,
     /// Receiver: a packet with CE came, and no CWR since (section 6.1.3).
     echoing: bool,
     /// Sender: the window was reduced, whatever the reason; the next new data tells
     /// (section 6.1.2).
-    pub(crate) reduced: bool,
+    reduced: bool,
 }
 
 impl EcnState {
@@ -25,6 +25,17 @@ impl EcnState {
             echoing: false,
             reduced: false,
         }
+    }
+
+    /// Whether both ends agreed.
+    #[inline]
+    pub(crate) fn is_enabled(&self) -> bool {
+        self.enabled
+    }
+
+    /// Notes that the window was reduced.
+    pub(crate) fn on_reduction(&mut self) {
+        self.reduced = true;
     }
 
     /// Notes that a SYN or SYN/ACK was not answered: the next goes without ECN, which old firewalls

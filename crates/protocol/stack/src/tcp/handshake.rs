@@ -3,6 +3,7 @@
 use mptcplab_wire::{Flags, Options, Segment};
 
 use super::ack_policy::AckPolicy;
+use super::agreed_options::AgreedOptions;
 use super::config::{FourTuple, TcpConfig};
 use super::ecn::EcnState;
 use super::extension::{Carrier, Extension};
@@ -15,12 +16,10 @@ use super::rack::Rack;
 use super::receive_queue::ReceiveQueue;
 use super::receive_window::ReceiveWindow;
 use super::recovery::Recovery;
-use super::segment::TIMESTAMPS_BYTES;
 use super::send_buffer::SendBuffer;
 use super::send_sequence::SendSequence;
 use super::state::State;
 use super::timers::{Timer, Timers};
-use super::timestamps::TimestampState;
 use super::{Due, Tcp};
 use crate::Nanos;
 use crate::congestion::Window;
@@ -107,8 +106,7 @@ impl Tcp {
             receive_window: ReceiveWindow::new(config.receive_buffer, config.mss),
             acks: AckPolicy::new(1),
             challenges: Default::default(),
-            sack: true,
-            timestamps: Some(TimestampState::new(config.clock_granularity_ns, initial)),
+            options: AgreedOptions::offered(config.clock_granularity_ns, initial),
             ecn: EcnState::new(config.ecn),
             config: config.clone(),
         }
@@ -117,21 +115,14 @@ impl Tcp {
     /// Takes sequence number and options of the peer's SYN or SYN/ACK.
     fn take_syn(&mut self, now: Nanos, syn: &Segment) {
         self.numbers_in = Numbering::new(syn.sequence);
+        self.options.on_syn(now, syn);
         let options = &syn.options;
-        match (&mut self.timestamps, options.timestamps) {
-            (Some(state), Some(timestamps)) => state.set_recent(now, timestamps.value),
-            _ => self.timestamps = None,
-        }
-        self.sack &= options.sack_permitted;
         match options.window_shift {
             Some(shift) => self.peer_window.set_shift(shift),
             None => self.receive_window.disable_scaling(),
         }
         let peer_mss = options.max_segment_bytes.map_or(DEFAULT_MSS, u32::from);
-        let timestamps = match self.timestamps {
-            Some(_) => TIMESTAMPS_BYTES as u32,
-            None => 0,
-        };
+        let timestamps = self.options.timestamps_bytes() as u32;
         let mss = peer_mss.max(LEAST_MSS).min(self.config.mss);
         self.window.mss = mss
             .saturating_sub(timestamps + self.config.option_reserve_bytes)
@@ -171,7 +162,7 @@ impl Tcp {
             ack: answers,
             ..Flags::default()
         };
-        let mut timestamps = self.timestamps.as_ref().map(|state| state.option(now));
+        let mut timestamps = self.options.timestamps(now);
         if answers {
             self.ecn.syn_ack_flags(&mut flags);
         } else {
@@ -183,7 +174,7 @@ impl Tcp {
         let mut options = Options {
             max_segment_bytes: Some(u16::try_from(self.config.mss).unwrap_or(u16::MAX)),
             window_shift: self.receive_window.shift(),
-            sack_permitted: self.sack,
+            sack_permitted: self.options.sack(),
             timestamps,
             ..Options::default()
         };
@@ -246,16 +237,12 @@ impl Tcp {
         self.state = State::Established;
         progress.established = true;
         self.timers.clear(Timer::Retransmission);
-        let echoed = self
-            .timestamps
-            .as_ref()
-            .zip(segment.options.timestamps)
-            .and_then(|(state, timestamps)| state.elapsed_ns(now, timestamps.echo));
+        let echoed = self.options.elapsed_ns(now, segment);
         let round_trip = self
             .attempts
             .sent()
             .map(|sent| self.round_trip_ns(now, sent));
-        let round_trip = round_trip.or(echoed);
+        let round_trip = round_trip.or(echoed.map(|(elapsed, _)| elapsed));
         if let Some(round_trip) = round_trip {
             self.rtt.sample(now, round_trip);
             self.receive_window.set_rtt(round_trip);

@@ -18,7 +18,7 @@ pub(crate) struct LossProbe {
 impl Tcp {
     /// Starts the timer of the probe, where it would fire before the retransmission timer.
     pub(super) fn schedule_loss_probe(&mut self, now: Nanos) {
-        let wanted = self.sack
+        let wanted = self.options.sack()
             && self.state.is_synchronised()
             && !self.scoreboard.is_empty()
             && self.recovery.phase == Phase::Open

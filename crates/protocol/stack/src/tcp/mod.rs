@@ -8,6 +8,7 @@
 
 mod ack_policy;
 mod acknowledge;
+mod agreed_options;
 mod challenge;
 mod close;
 mod config;
@@ -73,6 +74,7 @@ pub(crate) use receive_buffer::{PayloadShare, ReceiveBuffer};
 pub(crate) use receive_window::{SharedWindow, usable_bytes};
 
 use ack_policy::AckPolicy;
+use agreed_options::AgreedOptions;
 use challenge::ChallengeLimit;
 use cwnd_validation::CwndValidation;
 use ecn::EcnState;
@@ -92,7 +94,6 @@ use send_buffer::SendBuffer;
 use send_queue::SendQueue;
 use send_sequence::SendSequence;
 use timers::Timers;
-use timestamps::TimestampState;
 use volume::Volume;
 
 /// One TCP connection.
@@ -142,9 +143,7 @@ pub(crate) struct Tcp {
     acks: AckPolicy,
     challenges: ChallengeLimit,
 
-    // Options that both ends agreed on.
-    sack: bool,
-    timestamps: Option<TimestampState>,
+    options: AgreedOptions,
     ecn: EcnState,
 }
 
@@ -292,12 +291,7 @@ impl Tcp {
             .numbers_in
             .offset(segment.sequence, self.receive_queue.next())
             .is_some_and(|offset| offset > self.receive_queue.next());
-        later
-            || self
-                .timestamps
-                .as_ref()
-                .zip(segment.options.timestamps)
-                .is_some_and(|(state, timestamps)| state.is_newer(timestamps.value))
+        later || self.options.is_newer(segment)
     }
 
     /// Lets an ACK go out.

@@ -60,10 +60,8 @@ impl Tcp {
         let Some(acknowledged) = self.check_acknowledgement(now, segment, progress) else {
             return;
         };
-        if let (Some(state), Some(timestamps)) = (&mut self.timestamps, segment.options.timestamps)
-            && start <= self.acks.told()
-        {
-            state.set_recent(now, timestamps.value);
+        if start <= self.acks.told() {
+            self.options.set_recent(now, segment);
         }
         progress.accepted = true;
         self.liveness.on_segment(now);
@@ -87,11 +85,7 @@ impl Tcp {
 
     /// PAWS (RFC 7323, section 5.3, R1). False: drop the segment.
     fn check_timestamp(&mut self, now: Nanos, segment: &Segment) -> bool {
-        let old = match (&self.timestamps, segment.options.timestamps) {
-            (Some(state), Some(timestamps)) => state.is_old(now, timestamps.value),
-            _ => false,
-        };
-        if old && !segment.flags.rst {
+        if self.options.is_old(now, segment) && !segment.flags.rst {
             self.counters.old_timestamps += 1;
             self.challenge(now, segment);
             return false;
@@ -107,7 +101,7 @@ impl Tcp {
         }
         if !segment.flags.rst {
             let end = start + u64::from(segment.sequence_bytes());
-            if !segment.payload.is_empty() && end <= self.receive_queue.next() && self.sack {
+            if !segment.payload.is_empty() && end <= self.receive_queue.next() && self.options.sack() {
                 self.counters.duplicate_sacks_old += 1;
                 self.receive_queue.note_duplicate(start, end);
             }
@@ -295,10 +289,8 @@ impl Tcp {
     /// The receive window is tuned by the round trip: that of the timestamps, as a receiver has
     /// no other.
     fn measure_receiver_rtt(&mut self, now: Nanos, segment: &Segment) {
-        if let (Some(state), Some(timestamps)) = (&self.timestamps, segment.options.timestamps)
-            && let Some(elapsed) = state.elapsed_ns(now, timestamps.echo)
-        {
-            self.receive_window.sample_rtt(elapsed, timestamps.echo);
+        if let Some((elapsed, echo)) = self.options.elapsed_ns(now, segment) {
+            self.receive_window.sample_rtt(elapsed, echo);
         }
     }
 }

@@ -114,7 +114,7 @@ impl Tcp {
             Phase::Reduction { .. } => {
                 if self.snd.una() >= self.recovery.point {
                     self.end_recovery();
-                } else if !self.sack && advanced {
+                } else if !self.options.sack() && advanced {
                     self.repair_next_hole();
                 }
             }
@@ -162,7 +162,7 @@ impl Tcp {
         self.loss_probe = None;
         match cause {
             Cause::EcnEcho => {}
-            _ if self.sack => self.counters.sack_recoveries += 1,
+            _ if self.options.sack() => self.counters.sack_recoveries += 1,
             _ => self.counters.reno_recoveries += 1,
         }
     }
@@ -189,7 +189,7 @@ impl Tcp {
             .on_congestion_event(&self.window, &event, paths);
         self.window.slow_start_threshold_bytes = threshold.max(2 * u64::from(self.window.mss));
         self.loss_interval.on_loss();
-        self.ecn.reduced = true;
+        self.ecn.on_reduction();
     }
 
     /// Proportional rate reduction with the slow-start bound where progress is good, else the
@@ -222,7 +222,7 @@ impl Tcp {
     fn end_recovery(&mut self) {
         self.window.bytes = self.window.slow_start_threshold_bytes;
         self.recovery.phase = Phase::Open;
-        if !self.sack {
+        if !self.options.sack() {
             self.scoreboard.forget_presumed(true);
         }
         self.rack.on_recovery_end();
@@ -234,7 +234,7 @@ impl Tcp {
             return;
         }
         // Without SACK an acknowledgement of what was sent again covers what had arrived before.
-        let sure = self.sack || !delivery.retransmitted;
+        let sure = self.options.sack() || !delivery.retransmitted;
         if delivery.original_before_point && sure {
             self.counters.spurious_timeouts += 1;
             self.undo(false);

@@ -52,7 +52,7 @@ impl Tcp {
             OutgoingSegment::data(record.start, payload, record.mapping, record.fin, false);
         self.counters.retransmitted += 1;
         self.volume.count_retransmitted(bytes);
-        let timestamp = self.timestamps.as_ref().map(|state| state.value(now));
+        let timestamp = self.options.timestamp_value(now);
         self.recovery.on_retransmitted(timestamp);
         self.recovery.on_sent(bytes);
         self.pace(now, bytes);

@@ -9,9 +9,6 @@ use super::outgoing_segment::OutgoingSegment;
 use super::timers::Timer;
 use crate::Nanos;
 
-/// Option bytes of timestamps, padded.
-pub(super) const TIMESTAMPS_BYTES: usize = 12;
-
 /// Option bytes of a selective acknowledgement with `blocks` blocks, padded.
 const fn sack_bytes(blocks: usize) -> usize {
     4 + 8 * blocks
@@ -56,16 +53,15 @@ impl Tcp {
             window: self.offer(extension),
             urgent: 0,
             options: Options {
-                timestamps: self.timestamps.as_ref().map(|state| state.option(now)),
+                timestamps: self.options.timestamps(now),
                 ..Options::default()
             },
             ecn,
             payload: outgoing.payload,
         };
-        let taken = segment.options.timestamps.map_or(0, |_| TIMESTAMPS_BYTES);
-        let room = MAX_OPTION_BYTES - taken;
+        let room = MAX_OPTION_BYTES - self.options.timestamps_bytes();
         extension.options(outgoing.carrier, room, &mut segment.options);
-        if self.sack && (self.receive_queue.has_hole() || self.receive_queue.has_duplicate()) {
+        if self.options.sack() && (self.receive_queue.has_hole() || self.receive_queue.has_duplicate()) {
             self.add_sack(&mut segment.options);
         }
         self.due.ack = false;

@@ -69,7 +69,7 @@ impl Tcp {
         } else {
             Spurious::No
         };
-        if self.sack {
+        if self.options.sack() {
             if self.scoreboard.renege() {
                 self.counters.reneged += 1;
             }
