@@ -28,7 +28,7 @@ impl Tcp {
     pub(crate) fn orphan(&mut self, now: Nanos) -> Progress {
         let mut progress = Progress::default();
         self.orphaned = true;
-        if self.receive_queue.ready_bytes() > 0 && self.state.may_receive() {
+        if self.receiver.ready_bytes() > 0 && self.state.may_receive() {
             self.counters.aborted_on_data += 1;
             self.abort_with(CloseReason::Aborted, &mut progress);
             return progress;
@@ -62,7 +62,7 @@ impl Tcp {
         }
         self.state = State::Closed;
         self.timers.clear_all();
-        self.receive_queue.drop_early();
+        self.receiver.drop_early();
     }
 
     pub(super) fn reset_segment(&mut self) -> OutgoingSegment {
@@ -82,7 +82,7 @@ impl Tcp {
             source: self.tuple.local,
             destination: self.tuple.remote,
             sequence: self.snd.wire(self.snd.next()),
-            acknowledgement: self.numbers_in.wire(self.receive_queue.next()),
+            acknowledgement: self.receiver.wire(self.receiver.next()),
             flags: Flags {
                 rst: true,
                 ack: true,

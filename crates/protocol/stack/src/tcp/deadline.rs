@@ -29,7 +29,7 @@ impl Tcp {
                 Timer::Persist => self.on_persist_timer(now, &mut progress),
                 Timer::DelayedAck => {
                     self.counters.delayed_acks += 1;
-                    self.acks.on_timer();
+                    self.receiver.on_ack_timer();
                     self.due.ack = true;
                 }
                 Timer::Keepalive => self.on_keepalive_timer(now, &mut progress),

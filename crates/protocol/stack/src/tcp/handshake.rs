@@ -2,7 +2,6 @@
 
 use mptcplab_wire::{Flags, Options, Segment};
 
-use super::ack_policy::AckPolicy;
 use super::agreed_options::AgreedOptions;
 use super::config::{FourTuple, TcpConfig};
 use super::ecn::EcnState;
@@ -13,8 +12,7 @@ use super::outgoing_segment::OutgoingSegment;
 use super::pacing::Pacer;
 use super::progress::{CloseReason, Progress};
 use super::rack::Rack;
-use super::receive_queue::ReceiveQueue;
-use super::receive_window::ReceiveWindow;
+use super::receiver::Receiver;
 use super::recovery::Recovery;
 use super::send_buffer::SendBuffer;
 use super::send_sequence::SendSequence;
@@ -24,7 +22,6 @@ use super::{Due, Tcp};
 use crate::Nanos;
 use crate::congestion::Window;
 use crate::rtt::{INITIAL_RTO_NS, RttEstimator};
-use crate::sequence::Numbering;
 
 /// MSS where the peer names none (RFC 9293, section 3.7.1, for IPv4).
 const DEFAULT_MSS: u32 = 536;
@@ -101,10 +98,7 @@ impl Tcp {
             pacer: Pacer::default(),
             attempts: HandshakeAttempts::new(now),
             liveness: Liveness::new(now),
-            numbers_in: Numbering::default(),
-            receive_queue: ReceiveQueue::new(1),
-            receive_window: ReceiveWindow::new(config.receive_buffer, config.mss),
-            acks: AckPolicy::new(1),
+            receiver: Receiver::new(config.receive_buffer, config.mss),
             challenges: Default::default(),
             options: AgreedOptions::offered(config.clock_granularity_ns, initial),
             ecn: EcnState::new(config.ecn),
@@ -114,14 +108,12 @@ impl Tcp {
 
     /// Takes sequence number and options of the peer's SYN or SYN/ACK.
     fn take_syn(&mut self, now: Nanos, syn: &Segment) {
-        self.numbers_in = Numbering::new(syn.sequence);
+        self.receiver.on_syn(syn);
         self.options.on_syn(now, syn);
-        let options = &syn.options;
-        match options.window_shift {
-            Some(shift) => self.peer_window.set_shift(shift),
-            None => self.receive_window.disable_scaling(),
+        if let Some(shift) = syn.options.window_shift {
+            self.peer_window.set_shift(shift);
         }
-        let peer_mss = options.max_segment_bytes.map_or(DEFAULT_MSS, u32::from);
+        let peer_mss = syn.options.max_segment_bytes.map_or(DEFAULT_MSS, u32::from);
         let timestamps = self.options.timestamps_bytes() as u32;
         let mss = peer_mss.max(LEAST_MSS).min(self.config.mss);
         self.window.mss = mss
@@ -173,18 +165,18 @@ impl Tcp {
         }
         let mut options = Options {
             max_segment_bytes: Some(u16::try_from(self.config.mss).unwrap_or(u16::MAX)),
-            window_shift: self.receive_window.shift(),
+            window_shift: self.receiver.window_shift(),
             sack_permitted: self.options.sack(),
             timestamps,
             ..Options::default()
         };
         self.extend(carrier, extension, &mut options);
-        let window = self.receive_window.syn_window(1);
+        let window = self.receiver.syn_window();
         Segment {
             source: self.tuple.local,
             destination: self.tuple.remote,
             sequence: self.snd.wire(0),
-            acknowledgement: if answers { self.numbers_in.wire(1) } else { 0 },
+            acknowledgement: if answers { self.receiver.wire(1) } else { 0 },
             flags,
             window,
             urgent: 0,
@@ -245,7 +237,7 @@ impl Tcp {
         let round_trip = round_trip.or(echoed.map(|(elapsed, _)| elapsed));
         if let Some(round_trip) = round_trip {
             self.rtt.sample(now, round_trip);
-            self.receive_window.set_rtt(round_trip);
+            self.receiver.set_rtt(round_trip);
         }
         // A SYN lost twice tells of congestion (RFC 6928, section 3; the count is Linux's).
         if self.attempts.timeouts() > 1 {

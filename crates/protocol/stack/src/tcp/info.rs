@@ -87,7 +87,7 @@ impl Tcp {
             delivery_rate_bps: self.rate.rate_bps(),
             pacing_rate_bps: self.pacing_rate_bps(),
             send_window_bytes: self.peer_window.bytes(),
-            receive_space_bytes: self.receive_window.space_bytes(),
+            receive_space_bytes: self.receiver.space_bytes(),
             congestion_control: self.control.name(),
             reorderings: self.rack.reorderings(),
             duplicate_sacks: self.counters.duplicate_sacks_in,

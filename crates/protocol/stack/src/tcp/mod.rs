@@ -34,6 +34,7 @@ mod receive;
 mod receive_buffer;
 mod receive_queue;
 mod receive_window;
+mod receiver;
 mod recovery;
 mod retransmit;
 mod scoreboard;
@@ -58,7 +59,6 @@ use mptcplab_wire::Segment;
 use crate::Nanos;
 use crate::congestion::{CongestionControl, Window};
 use crate::rtt::RttEstimator;
-use crate::sequence::Numbering;
 
 pub use config::{BufferLimits, EcnPolicy, FourTuple, Keepalive};
 pub use info::TcpInfo;
@@ -73,7 +73,6 @@ pub(crate) use progress::Progress;
 pub(crate) use receive_buffer::{PayloadShare, ReceiveBuffer};
 pub(crate) use receive_window::{SharedWindow, usable_bytes};
 
-use ack_policy::AckPolicy;
 use agreed_options::AgreedOptions;
 use challenge::ChallengeLimit;
 use cwnd_validation::CwndValidation;
@@ -86,8 +85,7 @@ use pacing::Pacer;
 use peer_window::PeerWindow;
 use rack::Rack;
 use rate::DeliveryRate;
-use receive_queue::ReceiveQueue;
-use receive_window::ReceiveWindow;
+use receiver::Receiver;
 use recovery::Recovery;
 use scoreboard::Scoreboard;
 use send_buffer::SendBuffer;
@@ -137,10 +135,7 @@ pub(crate) struct Tcp {
     liveness: Liveness,
 
     // Receiving.
-    numbers_in: Numbering,
-    receive_queue: ReceiveQueue,
-    receive_window: ReceiveWindow,
-    acks: AckPolicy,
+    receiver: Receiver,
     challenges: ChallengeLimit,
 
     options: AgreedOptions,
@@ -200,24 +195,19 @@ impl Tcp {
     /// Takes received data in order, at most `max_bytes`, with its offset.
     #[inline]
     pub(crate) fn take_received(&mut self, now: Nanos, max_bytes: usize) -> Option<(u64, Bytes)> {
-        if self.receive_queue.ready_bytes() == 0 {
+        if self.receiver.ready_bytes() == 0 {
             return None;
         }
         self.take_ready(now, max_bytes)
     }
 
     fn take_ready(&mut self, now: Nanos, max_bytes: usize) -> Option<(u64, Bytes)> {
-        let taken = self.receive_queue.take(max_bytes)?;
+        let taken = self.receiver.take(max_bytes)?;
         if self.window_shared {
             return Some(taken);
         }
-        let next = self.receive_queue.next();
-        let held = self.receive_queue.held_bytes();
-        let ready = self.receive_queue.ready_bytes();
-        let beyond = self.receive_queue.beyond_bytes();
-        self.receive_window
-            .on_read(now, taken.1.len() as u64, ready, beyond);
-        if self.state.may_receive() && self.receive_window.should_update(next, held) {
+        self.receiver.on_read(now, taken.1.len() as u64);
+        if self.state.may_receive() && self.receiver.should_update_window() {
             self.due.ack = true;
         }
         Some(taken)
@@ -226,8 +216,7 @@ impl Tcp {
     /// Takes the room in the connection's window: lets an ACK go out where the peer should
     /// know.
     pub(crate) fn update_shared_window(&mut self, free_bytes: u64) {
-        let next = self.receive_queue.next();
-        if self.state.may_receive() && self.receive_window.should_update_shared(next, free_bytes) {
+        if self.state.may_receive() && self.receiver.should_update_shared_window(free_bytes) {
             self.due.ack = true;
         }
     }
@@ -240,36 +229,34 @@ impl Tcp {
     /// Admits a segment within the window that the connection promises: it may come here, whatever
     /// was advertised on this subflow.
     pub(crate) fn admit_promised(&mut self, segment: &Segment, promised_bytes: u64) {
-        let next = self.receive_queue.next();
-        if self.offset_of(segment) + segment.payload.len() as u64 > self.receive_window.right() {
-            self.receive_window.promise(next, promised_bytes);
-        }
+        let end = self.offset_of(segment) + segment.payload.len() as u64;
+        self.receiver.promise(end, promised_bytes);
     }
 
     /// The last window that was advertised.
     pub(crate) fn advertised_window_bytes(&self) -> u64 {
-        self.receive_window.advertised_bytes()
+        self.receiver.advertised_bytes()
     }
 
     /// Part of the receive buffer's memory that is payload.
     pub(crate) fn payload_share(&self) -> PayloadShare {
-        self.receive_window.share()
+        self.receiver.share()
     }
 
     /// Lets the buffer grow as that of the connection, by the bytes read in a round trip.
     pub(crate) fn follow_receive_buffer(&mut self, read_bytes: u64) {
-        self.receive_window.follow(read_bytes);
+        self.receiver.follow(read_bytes);
     }
 
     /// The round trip as received data tells it: an end that only receives measures no other after
     /// the handshake. 0 before the first sample.
     pub(crate) fn receive_rtt_ns(&self) -> Nanos {
-        self.receive_window.rtt_ns()
+        self.receiver.rtt_ns()
     }
 
     /// Bytes that stand ready to be taken.
     pub(crate) fn ready_bytes(&self) -> u64 {
-        self.receive_queue.ready_bytes()
+        self.receiver.ready_bytes()
     }
 
     /// Whether nothing more may be handed over to send.
@@ -288,9 +275,9 @@ impl Tcp {
             return false;
         }
         let later = self
-            .numbers_in
-            .offset(segment.sequence, self.receive_queue.next())
-            .is_some_and(|offset| offset > self.receive_queue.next());
+            .receiver
+            .offset(segment.sequence)
+            .is_some_and(|offset| offset > self.receiver.next());
         later || self.options.is_newer(segment)
     }
 

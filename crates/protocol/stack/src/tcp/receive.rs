@@ -4,7 +4,7 @@ use mptcplab_wire::Segment;
 
 use super::Tcp;
 use super::progress::{CloseReason, Progress};
-use super::receive_queue::Arrival;
+use super::receiver::Received;
 use super::state::State;
 use super::timers::Timer;
 use crate::Nanos;
@@ -37,8 +37,7 @@ impl Tcp {
         paths: &[PathView],
         progress: &mut Progress,
     ) {
-        let next = self.receive_queue.next();
-        let Some(start) = self.numbers_in.offset(segment.sequence, next) else {
+        let Some(start) = self.receiver.offset(segment.sequence) else {
             if !segment.flags.rst {
                 self.challenge(now, segment);
             }
@@ -60,7 +59,7 @@ impl Tcp {
         let Some(acknowledged) = self.check_acknowledgement(now, segment, progress) else {
             return;
         };
-        if start <= self.acks.told() {
+        if start <= self.receiver.acknowledged() {
             self.options.set_recent(now, segment);
         }
         progress.accepted = true;
@@ -101,9 +100,9 @@ impl Tcp {
         }
         if !segment.flags.rst {
             let end = start + u64::from(segment.sequence_bytes());
-            if !segment.payload.is_empty() && end <= self.receive_queue.next() && self.options.sack() {
+            if !segment.payload.is_empty() && end <= self.receiver.next() && self.options.sack() {
                 self.counters.duplicate_sacks_old += 1;
-                self.receive_queue.note_duplicate(start, end);
+                self.receiver.note_duplicate(start, end);
             }
             if self.state == State::TimeWait && segment.flags.fin {
                 self.enter_time_wait(now);
@@ -115,22 +114,19 @@ impl Tcp {
 
     fn is_in_window(&self, segment: &Segment, start: u64) -> bool {
         let end = start + u64::from(segment.sequence_bytes());
-        let next = self.receive_queue.next();
-        end >= self.acks.told().min(next) && start <= self.receive_window.right().max(next)
+        self.receiver.is_in_window(start, end)
     }
 
     /// In SYN-RECEIVED: whether the numbers of a segment let it complete the handshake.
     pub(crate) fn would_establish(&self, segment: &Segment) -> bool {
         let acknowledged = self.snd.offset(segment.acknowledgement);
-        let start = self
-            .numbers_in
-            .offset(segment.sequence, self.receive_queue.next());
+        let start = self.receiver.offset(segment.sequence);
         acknowledged == Some(1) && start.is_some_and(|start| self.is_in_window(segment, start))
     }
 
     /// A RST counts where it hits RCV.NXT exactly (RFC 5961, section 3.2).
     fn take_reset(&mut self, now: Nanos, segment: &Segment, start: u64, progress: &mut Progress) {
-        if start != self.receive_queue.next() {
+        if start != self.receiver.next() {
             self.counters.challenges += 1;
             self.challenge(now, segment);
             return;
@@ -206,13 +202,13 @@ impl Tcp {
         if segment.flags.fin && start > 0 {
             let end = start + segment.payload.len() as u64;
             self.due.ack = true;
-            if self.state.may_receive() && end >= self.receive_queue.next() {
-                finished = self.receive_queue.end_at(end);
+            if self.state.may_receive() && end >= self.receiver.next() {
+                finished = self.receiver.end_at(end);
             } else if self.state == State::TimeWait {
                 self.enter_time_wait(now);
             }
         } else if progress.readable {
-            finished = self.receive_queue.reaches_end();
+            finished = self.receiver.reaches_end();
         }
         if finished {
             progress.finished = true;
@@ -226,36 +222,26 @@ impl Tcp {
         }
         let mut payload = segment.payload.clone();
         let end = start + payload.len() as u64;
-        if self.orphaned && end > self.receive_queue.next() {
+        if self.orphaned && end > self.receiver.next() {
             self.counters.aborted_on_data += 1;
             self.abort_with(CloseReason::Aborted, progress);
             return;
         }
-        let right = self.receive_window.right();
-        if end > right {
-            // What lies beyond the window is not taken: a window probe, or a peer that ignores it.
-            payload.truncate(right.saturating_sub(start) as usize);
+        if self.receiver.fit_window(start, &mut payload) {
+            // A window probe, or a peer that ignores the window.
             self.due.ack = true;
             if payload.is_empty() {
                 return;
             }
         }
-        let bytes = payload.len() as u64;
-        let before = self.receive_queue.next();
-        let room = self.receive_window.early_room_bytes();
-        match self.receive_queue.insert(start, payload, room) {
-            Arrival::InOrder { filled } => {
-                let next = self.receive_queue.next();
-                self.volume.count_received(next - before);
+        let before = self.receiver.next();
+        let options = &self.options;
+        let round_trip = || options.elapsed_ns(now, segment);
+        let rto = self.rtt.rto_ns();
+        match self.receiver.insert(now, start, payload, rto, round_trip) {
+            Received::InOrder { bytes, at_once } => {
+                self.volume.count_received(bytes);
                 progress.readable = true;
-                let held = self.receive_queue.held_bytes();
-                self.receive_window.on_data(bytes, held);
-                self.measure_receiver_rtt(now, segment);
-                let rto = self.rtt.rto_ns();
-                let at_once = self.acks.on_data(now, bytes, next, rto)
-                    || filled
-                    || self.receive_queue.has_hole()
-                    || self.receive_queue.has_duplicate();
                 if at_once {
                     self.due.ack = true;
                 } else if self.timers.get(Timer::DelayedAck).is_none() {
@@ -263,15 +249,11 @@ impl Tcp {
                         .set(Timer::DelayedAck, now + self.config.delayed_ack_ns);
                 }
             }
-            Arrival::Early => {
-                let held = self.receive_queue.held_bytes();
-                self.receive_window
-                    .on_early(self.receive_queue.beyond_bytes());
-                self.receive_window.on_data(bytes, held);
+            Received::Early => {
                 self.counters.queued_early += 1;
                 self.due.ack = true;
             }
-            Arrival::Duplicate => {
+            Received::Duplicate => {
                 if end <= before {
                     self.counters.duplicate_sacks_old += 1;
                 } else {
@@ -279,18 +261,10 @@ impl Tcp {
                 }
                 self.due.ack = true;
             }
-            Arrival::Dropped => {
+            Received::Dropped => {
                 self.counters.dropped_early += 1;
                 self.due.ack = true;
             }
-        }
-    }
-
-    /// The receive window is tuned by the round trip: that of the timestamps, as a receiver has
-    /// no other.
-    fn measure_receiver_rtt(&mut self, now: Nanos, segment: &Segment) {
-        if let Some((elapsed, echo)) = self.options.elapsed_ns(now, segment) {
-            self.receive_window.sample_rtt(elapsed, echo);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Segments as they leave: header fields and options, and what leaving means for the receiver's
 //! side of the connection.
 
-use mptcplab_wire::{Flags, MAX_OPTION_BYTES, Options, SackBlock, Segment};
+use mptcplab_wire::{Flags, MAX_OPTION_BYTES, Options, Segment};
 
 use super::Tcp;
 use super::extension::{Carrier, Extension};
@@ -36,7 +36,6 @@ impl Tcp {
         outgoing: OutgoingSegment,
         extension: &mut impl Extension,
     ) -> Segment {
-        let next = self.receive_queue.next();
         let mut flags = Flags {
             ack: true,
             psh: !outgoing.payload.is_empty() && self.queue.is_empty(),
@@ -48,7 +47,7 @@ impl Tcp {
             source: self.tuple.local,
             destination: self.tuple.remote,
             sequence: self.snd.wire(outgoing.offset),
-            acknowledgement: self.numbers_in.wire(next),
+            acknowledgement: self.receiver.wire(self.receiver.next()),
             flags,
             window: self.offer(extension),
             urgent: 0,
@@ -61,13 +60,13 @@ impl Tcp {
         };
         let room = MAX_OPTION_BYTES - self.options.timestamps_bytes();
         extension.options(outgoing.carrier, room, &mut segment.options);
-        if self.options.sack() && (self.receive_queue.has_hole() || self.receive_queue.has_duplicate()) {
+        if self.options.sack() && self.receiver.has_sack_blocks() {
             self.add_sack(&mut segment.options);
         }
         self.due.ack = false;
         self.due.handshake_ack = false;
         self.timers.clear(Timer::DelayedAck);
-        self.acks.on_ack_sent(next);
+        self.receiver.on_ack_sent();
         segment
     }
 
@@ -88,24 +87,13 @@ impl Tcp {
             .rev()
             .find(|&blocks| sack_bytes(blocks) <= room)
             .unwrap_or(0);
-        for (left, right) in self.receive_queue.blocks(count) {
-            options.sack.push(SackBlock {
-                left: self.numbers_in.wire(left),
-                right: self.numbers_in.wire(right),
-            });
-        }
+        options.sack.extend(self.receiver.sack_blocks(count));
     }
 
     /// The window field of a segment.
     fn offer(&mut self, extension: &impl Extension) -> u16 {
-        let next = self.receive_queue.next();
-        let before = self.receive_window.advertised_bytes();
-        let window = match extension.shared_window() {
-            Some(shared) => self.receive_window.advertise_shared(next, shared),
-            None => self
-                .receive_window
-                .advertise(next, self.receive_queue.held_bytes()),
-        };
+        let before = self.receiver.advertised_bytes();
+        let window = self.receiver.advertise(extension.shared_window());
         match (before, window) {
             (1.., 0) => self.counters.zero_windows += 1,
             (0, 1..) => self.counters.reopened_windows += 1,

@@ -175,7 +175,8 @@ impl Tcp {
         }
         if bytes > 0 {
             self.counters.original_data += 1;
-            self.acks.on_data_sent(now, self.config.delayed_ack_ns);
+            self.receiver
+                .on_data_sent(now, self.config.delayed_ack_ns);
         }
         self.recovery.on_sent(bytes);
         self.on_new_data_sent(now);

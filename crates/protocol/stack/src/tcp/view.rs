@@ -81,13 +81,12 @@ impl Tcp {
 
     /// Offset in the peer's stream of a segment that came from it.
     pub(crate) fn offset_of(&self, segment: &Segment) -> u64 {
-        let near = self.receive_queue.next();
-        self.numbers_in.offset(segment.sequence, near).unwrap_or(0)
+        self.receiver.offset(segment.sequence).unwrap_or(0)
     }
 
     /// RCV.NXT.
     pub(crate) fn received(&self) -> u64 {
-        self.receive_queue.next()
+        self.receiver.next()
     }
 
     /// Whether consecutive retransmission timeouts have begun, and nothing was acknowledged since.
