@@ -13,7 +13,7 @@ use crate::Nanos;
 impl Tcp {
     /// Sends FIN after the data that is queued.
     pub(crate) fn shutdown(&mut self) {
-        self.shut = true;
+        self.snd.shut();
     }
 
     /// Ends the connection with a RST; what is queued is lost.
@@ -37,7 +37,7 @@ impl Tcp {
             self.close(CloseReason::Aborted, &mut progress);
             return progress;
         }
-        self.shut = true;
+        self.snd.shut();
         if self.state == State::FinWait2 {
             self.limit_fin_wait_2(now);
         }
@@ -145,7 +145,7 @@ impl Tcp {
             self.state = State::TimeWait;
             self.timers.clear_all();
             self.scoreboard.clear();
-            self.queue.clear();
+            self.snd.drop_queued();
         }
         self.timers
             .set(Timer::Close, now + self.config.time_wait_ns);

@@ -72,7 +72,7 @@ impl Tcp {
             return;
         }
         validation.used_bytes = validation.used_bytes.max(flight);
-        if now - validation.full_at >= self.rtt.rto_ns() && self.queue.is_empty() {
+        if now - validation.full_at >= self.rtt.rto_ns() && !self.snd.has_queued() {
             self.shrink_unused(now);
         }
     }

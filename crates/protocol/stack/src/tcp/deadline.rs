@@ -45,10 +45,10 @@ impl Tcp {
     /// small is used after this time (the override of RFC 9293, section 3.8.6.2.1), as it may
     /// never grow.
     fn on_persist_timer(&mut self, now: Nanos, progress: &mut Progress) {
-        if self.queue.is_empty() || !self.scoreboard.is_empty() {
+        if !self.snd.has_queued() || !self.scoreboard.is_empty() {
             return;
         }
-        if self.may_send_new() && !self.queue.next_is_mapped() {
+        if self.snd.may_send_new() && !self.snd.next_is_mapped() {
             self.due.silly = true;
             return;
         }
@@ -81,7 +81,7 @@ impl Tcp {
         let Some(keepalive) = self.config.keepalive else {
             return;
         };
-        if !self.scoreboard.is_empty() || !self.queue.is_empty() {
+        if !self.scoreboard.is_empty() || self.snd.has_queued() {
             // Retransmissions and window probes ask already.
             self.timers.set(Timer::Keepalive, now + keepalive.idle_ns);
             return;

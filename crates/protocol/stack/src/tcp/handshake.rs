@@ -15,7 +15,7 @@ use super::rack::Rack;
 use super::receiver::Receiver;
 use super::recovery::Recovery;
 use super::send_buffer::SendBuffer;
-use super::send_sequence::SendSequence;
+use super::send_state::SendState;
 use super::state::State;
 use super::timers::{Timer, Timers};
 use super::{Due, Tcp};
@@ -71,12 +71,8 @@ impl Tcp {
             counters: Default::default(),
             timers: Timers::new(config.clock_granularity_ns),
             due: Due::default(),
-            snd: SendSequence::new(initial),
-            queue: Default::default(),
+            snd: SendState::new(initial),
             scoreboard: Default::default(),
-            shut: false,
-            peer_window: Default::default(),
-            window_shared: false,
             send_buffer: SendBuffer::new(config.send_buffer, &window),
             volume: Default::default(),
             window,
@@ -110,16 +106,13 @@ impl Tcp {
     fn take_syn(&mut self, now: Nanos, syn: &Segment) {
         self.receiver.on_syn(syn);
         self.options.on_syn(now, syn);
-        if let Some(shift) = syn.options.window_shift {
-            self.peer_window.set_shift(shift);
-        }
+        self.snd.on_syn(syn);
         let peer_mss = syn.options.max_segment_bytes.map_or(DEFAULT_MSS, u32::from);
         let timestamps = self.options.timestamps_bytes() as u32;
         let mss = peer_mss.max(LEAST_MSS).min(self.config.mss);
         self.window.mss = mss
             .saturating_sub(timestamps + self.config.option_reserve_bytes)
             .max(LEAST_MSS / 2);
-        self.peer_window.set_unscaled(syn, 0, 0);
         self.window.bytes = self.initial_window();
         self.send_buffer = SendBuffer::new(self.config.send_buffer, &self.window);
     }

@@ -42,6 +42,7 @@ mod segment;
 mod send_buffer;
 mod send_queue;
 mod send_sequence;
+mod send_state;
 mod state;
 mod timeout;
 mod timers;
@@ -82,15 +83,13 @@ use liveness::Liveness;
 use loss_interval::LossInterval;
 use loss_probe::LossProbe;
 use pacing::Pacer;
-use peer_window::PeerWindow;
 use rack::Rack;
 use rate::DeliveryRate;
 use receiver::Receiver;
 use recovery::Recovery;
 use scoreboard::Scoreboard;
 use send_buffer::SendBuffer;
-use send_queue::SendQueue;
-use send_sequence::SendSequence;
+use send_state::SendState;
 use timers::Timers;
 use volume::Volume;
 
@@ -108,14 +107,8 @@ pub(crate) struct Tcp {
     due: Due,
 
     // Sending.
-    snd: SendSequence,
-    queue: SendQueue,
+    snd: SendState,
     scoreboard: Scoreboard,
-    /// No data follows what is queued.
-    shut: bool,
-    peer_window: PeerWindow,
-    /// The window is that of the whole MPTCP connection, and the owner obeys it.
-    window_shared: bool,
 
     // Loss and congestion.
     window: Window,
@@ -165,20 +158,19 @@ impl Tcp {
     /// Hands over data to send. With a mapping the bytes are one segment, for ever; they should
     /// be no more than [`Tcp::segment_bytes`]. After [`Tcp::shutdown`] nothing is taken any more.
     pub(crate) fn send(&mut self, payload: Bytes, mapping: Option<DataMapping>) {
-        if !self.shut {
-            self.queue.push(payload, mapping);
-        }
+        self.snd.push(payload, mapping);
     }
 
     /// Room in the congestion window and the peer's beyond the bytes in flight and queued.
     pub(crate) fn room_bytes(&self) -> u64 {
-        let admitted = self.peer_room_bytes().saturating_sub(self.queue.bytes());
+        let room = self.snd.window_room_bytes();
+        let admitted = room.saturating_sub(self.snd.queued_bytes());
         self.congestion_room_bytes().min(admitted)
     }
 
     /// The same of the congestion window alone.
     fn congestion_room_bytes(&self) -> u64 {
-        let used = self.scoreboard.in_flight_bytes() + self.queue.bytes();
+        let used = self.scoreboard.in_flight_bytes() + self.snd.queued_bytes();
         self.window.bytes.saturating_sub(used)
     }
 
@@ -189,7 +181,7 @@ impl Tcp {
 
     /// Bytes handed over and not acknowledged.
     pub(crate) fn outstanding_bytes(&self) -> u64 {
-        self.queue.bytes() + self.snd.outstanding_bytes()
+        self.snd.queued_bytes() + self.snd.outstanding_bytes()
     }
 
     /// Takes received data in order, at most `max_bytes`, with its offset.
@@ -203,7 +195,7 @@ impl Tcp {
 
     fn take_ready(&mut self, now: Nanos, max_bytes: usize) -> Option<(u64, Bytes)> {
         let taken = self.receiver.take(max_bytes)?;
-        if self.window_shared {
+        if self.snd.is_window_shared() {
             return Some(taken);
         }
         self.receiver.on_read(now, taken.1.len() as u64);
@@ -223,7 +215,7 @@ impl Tcp {
 
     /// Takes the room that the connection's window leaves from the data that is handed over next.
     pub(crate) fn raise_send_window(&mut self, bytes: u64) {
-        self.peer_window.raise(bytes);
+        self.snd.raise_window(bytes);
     }
 
     /// Admits a segment within the window that the connection promises: it may come here, whatever
@@ -261,7 +253,7 @@ impl Tcp {
 
     /// Whether nothing more may be handed over to send.
     pub(crate) fn is_shut(&self) -> bool {
-        self.shut || self.state == State::Closed
+        self.snd.is_shut() || self.state == State::Closed
     }
 
     /// Whether the connection is closed, and nothing is left to transmit.
@@ -294,7 +286,7 @@ impl Tcp {
     /// Whether the window is that of the whole MPTCP connection: then the owner obeys the peer's
     /// ([`Tcp::send_window_bytes`]) and says what to offer ([`Extension::shared_window`]).
     pub(crate) fn share_window(&mut self, shared: bool) {
-        self.window_shared = shared;
+        self.snd.share_window(shared);
     }
 
     /// Segments that were sent and are not acknowledged cumulatively: offset, payload and mapping.
@@ -308,11 +300,11 @@ impl Tcp {
 
     /// Data that was handed over and not sent.
     pub(crate) fn unsent(&self) -> impl Iterator<Item = (&Bytes, Option<DataMapping>)> {
-        self.queue.iter()
+        self.snd.queued()
     }
 
     /// Forgets what was handed over and not sent.
     pub(crate) fn drop_unsent(&mut self) {
-        self.queue.clear();
+        self.snd.drop_queued();
     }
 }

@@ -66,10 +66,10 @@ impl Tcp {
         self.liveness.on_segment(now);
         if self.state == State::SynReceived {
             self.snd.on_syn_acknowledged();
-            self.peer_window.update(segment, start, acknowledged);
+            self.snd.update_window(segment, start, acknowledged);
             self.establish(now, segment, progress);
         }
-        let changed = self.peer_window.update(segment, start, acknowledged);
+        let changed = self.snd.update_window(segment, start, acknowledged);
         if acknowledged > self.snd.una()
             || (acknowledged == self.snd.una() && self.is_news(segment))
         {
@@ -177,10 +177,7 @@ impl Tcp {
             progress.answer_with_reset = !valid;
             return acknowledged.filter(|_| valid);
         }
-        let oldest = self
-            .snd
-            .una()
-            .saturating_sub(self.peer_window.largest_bytes());
+        let oldest = self.snd.oldest_acknowledgement();
         let valid = |offset: &u64| *offset <= self.snd.next() && *offset >= oldest;
         let acknowledged = acknowledged.filter(valid);
         if acknowledged.is_none() {

@@ -242,7 +242,7 @@ impl Tcp {
         }
         let next = match spurious {
             Spurious::Maybe if advanced && self.snd.una() < self.recovery.point => {
-                if self.may_send_new() {
+                if self.snd.may_send_new() {
                     self.recovery.point = self.snd.next();
                     Spurious::SendingNew
                 } else {

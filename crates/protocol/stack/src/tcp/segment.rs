@@ -38,7 +38,7 @@ impl Tcp {
     ) -> Segment {
         let mut flags = Flags {
             ack: true,
-            psh: !outgoing.payload.is_empty() && self.queue.is_empty(),
+            psh: !outgoing.payload.is_empty() && !self.snd.has_queued(),
             fin: outgoing.fin,
             ..Flags::default()
         };

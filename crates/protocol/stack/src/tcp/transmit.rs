@@ -27,7 +27,7 @@ impl Tcp {
         if self.due.handshake_ack {
             return Some(self.bare_segment(self.snd.next(), Carrier::HandshakeAck));
         }
-        if !self.scoreboard.is_empty() || !self.queue.is_empty() || self.fin_is_due() {
+        if !self.scoreboard.is_empty() || self.snd.has_queued() || self.snd.fin_is_due() {
             let segment = self.next_data(now);
             if segment.is_some() {
                 return segment;
@@ -64,7 +64,7 @@ impl Tcp {
         }
         let segment = self.new_segment(now, false);
         if segment.is_none() {
-            if self.queue.is_empty() {
+            if !self.snd.has_queued() {
                 let flight = self.scoreboard.in_flight_bytes();
                 if flight < self.window.bytes {
                     self.rate.limit_by_application(flight);
@@ -88,71 +88,29 @@ impl Tcp {
         if !matches!(self.state, State::Established | State::CloseWait) {
             return None;
         }
-        if self.queue.is_empty() {
-            if !self.fin_is_due() {
+        if !self.snd.has_queued() {
+            if !self.snd.fin_is_due() {
                 return None;
             }
             return Some(self.send_new(now, Bytes::new(), None, true));
         }
         let bytes = self.next_new_bytes(probe)?;
         self.restart_after_idle(now);
-        let (payload, mapping) = self.queue.take(bytes as usize);
-        let fin = self.queue.is_empty() && self.shut;
+        let (payload, mapping, fin) = self.snd.take(bytes as usize);
         Some(self.send_new(now, payload, mapping, fin))
-    }
-
-    /// Whether new data may go out.
-    pub(super) fn may_send_new(&self) -> bool {
-        !self.queue.is_empty() && self.peer_room_bytes() > 0
-    }
-
-    /// Room for new data in the peer's window. One that all subflows share is obeyed at the
-    /// level of data; it holds for each of them too, as a peer drops what lies beyond, and a path
-    /// that does not scale windows has a smaller one. There a subflow that waits for nothing may
-    /// send all the same: what it was handed is within the window of the data.
-    pub(super) fn peer_room_bytes(&self) -> u64 {
-        if self.window_shared && self.snd.next() == self.snd.una() {
-            return u64::MAX;
-        }
-        (self.snd.una() + self.peer_window.bytes()).saturating_sub(self.snd.next())
     }
 
     /// Length of the next new segment, where it may go now.
     fn next_new_bytes(&self, probe: bool) -> Option<u64> {
         let segment = u64::from(self.window.mss);
-        let wanted = self.queue.next_bytes(segment);
+        let wanted = self.snd.next_bytes(segment);
         let flight = self.scoreboard.in_flight_bytes();
         if !probe && flight > 0 && flight + wanted > self.window.bytes {
             return None;
         }
-        let bytes = self.fit_peer_window(wanted)?;
-        (bytes >= segment || self.small_may_go(bytes)).then_some(bytes)
-    }
-
-    /// Bytes of a segment that the peer's window takes; no silly parts of it (RFC 9293,
-    /// section 3.8.6.2.1).
-    fn fit_peer_window(&self, wanted: u64) -> Option<u64> {
-        let usable = self.peer_room_bytes();
-        if usable >= wanted {
-            return Some(wanted);
-        }
-        let large = 2 * usable >= self.peer_window.largest_bytes();
-        let worth = usable > 0 && (large || self.due.silly);
-        (worth && !self.queue.next_is_mapped()).then_some(usable)
-    }
-
-    /// Nagle's algorithm (RFC 9293, section 3.7.4) in Minshall's form: one segment that is not
-    /// full at a time.
-    fn small_may_go(&self, bytes: u64) -> bool {
-        let last = bytes == self.queue.bytes();
-        self.config.no_delay
-            || self.queue.next_is_mapped()
-            || !self.snd.awaits_small()
-            || (last && self.shut)
-    }
-
-    fn fin_is_due(&self) -> bool {
-        self.shut && !self.snd.is_fin_sent() && self.queue.is_empty()
+        let bytes = self.snd.fit_window(wanted, self.due.silly)?;
+        let may_go = bytes >= segment || self.config.no_delay || self.snd.small_may_go(bytes);
+        may_go.then_some(bytes)
     }
 
     fn send_new(
@@ -204,13 +162,12 @@ impl Tcp {
 
     /// Lets the peer's window be probed in time, where nothing on its way could open it again.
     fn watch_closed_window(&mut self, now: Nanos) {
-        let waiting = !self.queue.is_empty()
+        let wanted = self.snd.next_bytes(u64::from(self.window.mss));
+        let waiting = self.snd.has_queued()
             && self.scoreboard.is_empty()
-            && !self.window_shared
+            && !self.snd.is_window_shared()
             && self.next_new_bytes(true).is_none()
-            && self
-                .fit_peer_window(self.queue.next_bytes(u64::from(self.window.mss)))
-                .is_none();
+            && self.snd.fit_window(wanted, self.due.silly).is_none();
         if waiting && self.timers.get(Timer::Persist).is_none() {
             self.timers.set(Timer::Persist, now + self.rtt.rto_ns());
         }

@@ -30,7 +30,7 @@ impl Tcp {
 
     /// Window that the peer last offered.
     pub(crate) fn send_window_bytes(&self) -> u64 {
-        self.peer_window.bytes()
+        self.snd.window_bytes()
     }
 
     /// Congestion window.
