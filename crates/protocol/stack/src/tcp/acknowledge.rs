@@ -63,7 +63,7 @@ impl Tcp {
             };
             self.rate
                 .on_delivery(now, delivery.bytes, delivery.newest, minimum);
-            self.loss_interval.on_delivered(delivery.bytes);
+            self.congestion.on_delivered(delivery.bytes);
         }
         if self.options.sack() && self.rack.on_delivery(now, &delivery) {
             self.counters.sack_reorderings += 1;
@@ -128,7 +128,7 @@ impl Tcp {
             if index == 0 && (right <= acknowledged || within_next()) {
                 duplicate = true;
                 self.counters.duplicate_sacks_in += 1;
-                let mss = u64::from(self.window.mss);
+                let mss = self.congestion.segment_bytes();
                 self.recovery
                     .on_duplicate(right, (right - left).div_ceil(mss));
                 self.rack.on_duplicate(acknowledged, self.snd.next());
@@ -219,7 +219,7 @@ impl Tcp {
         {
             let delivery = Delivery::new(now, 0, 0);
             self.begin_reduction(now, Cause::Loss, &delivery, paths);
-            self.window.bytes = self.scoreboard.in_flight_bytes() + u64::from(self.window.mss);
+            self.congestion.collapse(self.scoreboard.in_flight_bytes());
         }
     }
 
@@ -244,15 +244,15 @@ impl Tcp {
             smoothed_rtt_ns: self.rtt.smoothed_ns(),
             min_rtt_ns: self.rtt.minimum_ns().unwrap_or(0),
             in_flight_bytes: self.scoreboard.in_flight_bytes(),
-            window_limited: self.cwnd_validation.limits(&self.window),
+            window_limited: self.congestion.limits(),
             acknowledged: self.snd.una(),
             next: self.snd.next(),
         };
-        if paths.is_empty() && self.control.is_coupled() {
+        if paths.is_empty() && self.congestion.is_coupled() {
             let own = [self.path_view()];
-            self.control.on_ack(&mut self.window, &ack, &own);
+            self.congestion.on_ack(&ack, &own);
         } else {
-            self.control.on_ack(&mut self.window, &ack, paths);
+            self.congestion.on_ack(&ack, paths);
         }
     }
 }

@@ -4,6 +4,7 @@ use mptcplab_wire::{Flags, Options, Segment};
 
 use super::agreed_options::AgreedOptions;
 use super::config::{FourTuple, TcpConfig};
+use super::congestion_state::CongestionState;
 use super::ecn::EcnState;
 use super::extension::{Carrier, Extension};
 use super::handshake_attempts::HandshakeAttempts;
@@ -20,7 +21,6 @@ use super::state::State;
 use super::timers::{Timer, Timers};
 use super::{Due, Tcp};
 use crate::Nanos;
-use crate::congestion::Window;
 use crate::rtt::{INITIAL_RTO_NS, RttEstimator};
 
 /// MSS where the peer names none (RFC 9293, section 3.7.1, for IPv4).
@@ -59,11 +59,7 @@ impl Tcp {
     }
 
     fn new(now: Nanos, config: &TcpConfig, tuple: FourTuple, initial: u32, state: State) -> Self {
-        let window = Window {
-            bytes: u64::from(config.initial_window_segments) * u64::from(config.mss),
-            slow_start_threshold_bytes: u64::MAX,
-            mss: config.mss,
-        };
+        let congestion = CongestionState::new(config);
         Self {
             tuple,
             state,
@@ -73,12 +69,9 @@ impl Tcp {
             due: Due::default(),
             snd: SendState::new(initial),
             scoreboard: Default::default(),
-            send_buffer: SendBuffer::new(config.send_buffer, &window),
+            send_buffer: SendBuffer::new(config.send_buffer, congestion.window()),
             volume: Default::default(),
-            window,
-            control: config.congestion_control.build(),
-            cwnd_validation: Default::default(),
-            loss_interval: Default::default(),
+            congestion,
             rtt: RttEstimator::new(
                 config
                     .min_rto_ns
@@ -110,11 +103,11 @@ impl Tcp {
         let peer_mss = syn.options.max_segment_bytes.map_or(DEFAULT_MSS, u32::from);
         let timestamps = self.options.timestamps_bytes() as u32;
         let mss = peer_mss.max(LEAST_MSS).min(self.config.mss);
-        self.window.mss = mss
+        let mss = mss
             .saturating_sub(timestamps + self.config.option_reserve_bytes)
             .max(LEAST_MSS / 2);
-        self.window.bytes = self.initial_window();
-        self.send_buffer = SendBuffer::new(self.config.send_buffer, &self.window);
+        self.congestion.begin(mss);
+        self.send_buffer = SendBuffer::new(self.config.send_buffer, self.congestion.window());
     }
 
     /// The next SYN or SYN/ACK.
@@ -234,7 +227,7 @@ impl Tcp {
         }
         // A SYN lost twice tells of congestion (RFC 6928, section 3; the count is Linux's).
         if self.attempts.timeouts() > 1 {
-            self.window.bytes = u64::from(self.window.mss);
+            self.congestion.begin_slowly();
         }
         self.liveness.on_segment(now);
         self.start_keepalive(now);

@@ -63,7 +63,8 @@ pub struct TcpInfo {
 impl Tcp {
     /// State of the connection.
     pub(crate) fn info(&self) -> TcpInfo {
-        let threshold = self.window.slow_start_threshold_bytes;
+        let window = self.congestion.window();
+        let threshold = window.slow_start_threshold_bytes;
         TcpInfo {
             tuple: self.tuple,
             state: self.state,
@@ -78,9 +79,9 @@ impl Tcp {
             rtt_variation_ns: self.rtt.variation_ns(),
             min_rtt_ns: self.rtt.minimum_ns(),
             rto_ns: self.rtt.rto_ns(),
-            window_bytes: self.window.bytes,
+            window_bytes: window.bytes,
             slow_start_threshold_bytes: (threshold != u64::MAX).then_some(threshold),
-            mss: self.window.mss,
+            mss: window.mss,
             unacked_segments: self.scoreboard.len() as u64,
             in_flight_bytes: self.scoreboard.in_flight_bytes(),
             unsent_bytes: self.snd.queued_bytes(),
@@ -88,7 +89,7 @@ impl Tcp {
             pacing_rate_bps: self.pacing_rate_bps(),
             send_window_bytes: self.snd.window_bytes(),
             receive_space_bytes: self.receiver.space_bytes(),
-            congestion_control: self.control.name(),
+            congestion_control: self.congestion.name(),
             reorderings: self.rack.reorderings(),
             duplicate_sacks: self.counters.duplicate_sacks_in,
         }

@@ -87,9 +87,6 @@ impl Tcp {
         }
         self.congestion_event(now, Cause::Loss, self.scoreboard.in_flight_bytes(), paths);
         self.recovery.undo = None;
-        self.window.bytes = self
-            .window
-            .bytes
-            .min(self.window.slow_start_threshold_bytes);
+        self.congestion.shrink_to_threshold();
     }
 }

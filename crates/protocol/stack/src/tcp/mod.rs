@@ -12,6 +12,7 @@ mod agreed_options;
 mod challenge;
 mod close;
 mod config;
+mod congestion_state;
 mod counters;
 mod cwnd_validation;
 mod deadline;
@@ -52,13 +53,10 @@ mod undo;
 mod view;
 mod volume;
 
-use alloc::boxed::Box;
-
 use bytes::Bytes;
 use mptcplab_wire::Segment;
 
 use crate::Nanos;
-use crate::congestion::{CongestionControl, Window};
 use crate::rtt::RttEstimator;
 
 pub use config::{BufferLimits, EcnPolicy, FourTuple, Keepalive};
@@ -76,11 +74,10 @@ pub(crate) use receive_window::{SharedWindow, usable_bytes};
 
 use agreed_options::AgreedOptions;
 use challenge::ChallengeLimit;
-use cwnd_validation::CwndValidation;
+use congestion_state::CongestionState;
 use ecn::EcnState;
 use handshake_attempts::HandshakeAttempts;
 use liveness::Liveness;
-use loss_interval::LossInterval;
 use loss_probe::LossProbe;
 use pacing::Pacer;
 use rack::Rack;
@@ -111,11 +108,8 @@ pub(crate) struct Tcp {
     scoreboard: Scoreboard,
 
     // Loss and congestion.
-    window: Window,
+    congestion: CongestionState,
     send_buffer: SendBuffer,
-    control: Box<dyn CongestionControl>,
-    cwnd_validation: CwndValidation,
-    loss_interval: LossInterval,
     rtt: RttEstimator,
     rate: DeliveryRate,
     rack: Rack,
@@ -171,12 +165,12 @@ impl Tcp {
     /// The same of the congestion window alone.
     fn congestion_room_bytes(&self) -> u64 {
         let used = self.scoreboard.in_flight_bytes() + self.snd.queued_bytes();
-        self.window.bytes.saturating_sub(used)
+        self.congestion.window_bytes().saturating_sub(used)
     }
 
     /// Payload of a full segment.
     pub(crate) fn segment_bytes(&self) -> u32 {
-        self.window.mss
+        self.congestion.window().mss
     }
 
     /// Bytes handed over and not acknowledged.

@@ -153,7 +153,7 @@ impl Tcp {
             let in_flight = self.scoreboard.in_flight_bytes() + delivery.bytes;
             self.congestion_event(now, cause, in_flight, paths);
             self.recovery.reduction = Reduction {
-                window_before: self.window.bytes,
+                window_before: self.congestion.window_bytes(),
                 ..Reduction::default()
             };
         }
@@ -175,7 +175,7 @@ impl Tcp {
         in_flight_bytes: u64,
         paths: &[PathView],
     ) {
-        self.recovery.undo = Some(Undo::new(self.snd.una(), &self.window));
+        self.recovery.undo = Some(Undo::new(self.snd.una(), self.congestion.window()));
         let event = CongestionEvent {
             now,
             in_flight_bytes,
@@ -184,11 +184,7 @@ impl Tcp {
         };
         let own = [self.path_view()];
         let paths = if paths.is_empty() { &own } else { paths };
-        let threshold = self
-            .control
-            .on_congestion_event(&self.window, &event, paths);
-        self.window.slow_start_threshold_bytes = threshold.max(2 * u64::from(self.window.mss));
-        self.loss_interval.on_loss();
+        self.congestion.on_event(&event, paths);
         self.ecn.on_reduction();
     }
 
@@ -198,9 +194,9 @@ impl Tcp {
         if delivered == 0 {
             return;
         }
-        let mss = u64::from(self.window.mss);
+        let mss = self.congestion.segment_bytes();
         let pipe = self.scoreboard.in_flight_bytes();
-        let threshold = self.window.slow_start_threshold_bytes;
+        let threshold = self.congestion.threshold_bytes();
         let reduction = &mut self.recovery.reduction;
         reduction.delivered += delivered;
         let allowed = if pipe > threshold {
@@ -216,11 +212,11 @@ impl Tcp {
             bound.min(threshold - pipe)
         };
         let first = if reduction.sent == 0 { mss } else { 0 };
-        self.window.bytes = (pipe + allowed.max(first)).max(mss);
+        self.congestion.reduce_to(pipe + allowed.max(first));
     }
 
     fn end_recovery(&mut self) {
-        self.window.bytes = self.window.slow_start_threshold_bytes;
+        self.congestion.end_reduction();
         self.recovery.phase = Phase::Open;
         if !self.options.sack() {
             self.scoreboard.forget_presumed(true);

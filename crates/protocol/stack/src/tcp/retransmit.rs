@@ -16,7 +16,7 @@ impl Tcp {
         }
         let bytes = self.scoreboard.get(number)?.bytes();
         let flight = self.scoreboard.in_flight_bytes();
-        if flight > 0 && flight + bytes > self.window.bytes {
+        if flight > 0 && flight + bytes > self.congestion.window_bytes() {
             return None;
         }
         match self.recovery.phase {

@@ -66,7 +66,7 @@ impl Tcp {
     /// window, the buffer is what keeps it back, and grows. It never shrinks.
     pub(crate) fn widen_send_buffer(&mut self) {
         if self.congestion_room_bytes() > 0 {
-            self.send_buffer.widen(&self.window);
+            self.send_buffer.widen(self.congestion.window());
         }
     }
 }

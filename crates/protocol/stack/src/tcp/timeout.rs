@@ -82,7 +82,7 @@ impl Tcp {
             .rack
             .timed_out_before(now, self.scoreboard.sacked(), minimum, smoothed);
         self.scoreboard.mark_timed_out(before);
-        self.window.bytes = self.scoreboard.in_flight_bytes() + u64::from(self.window.mss);
+        self.congestion.collapse(self.scoreboard.in_flight_bytes());
         self.recovery.phase = Phase::Loss { spurious };
         self.recovery.point = self.snd.next();
         self.liveness.on_timeout();

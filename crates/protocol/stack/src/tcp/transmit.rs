@@ -5,6 +5,7 @@ use bytes::Bytes;
 use super::Tcp;
 use super::extension::Carrier;
 use super::outgoing_segment::OutgoingSegment;
+use super::recovery::Phase;
 use super::state::State;
 use super::timers::Timer;
 use crate::Nanos;
@@ -66,7 +67,7 @@ impl Tcp {
         if segment.is_none() {
             if !self.snd.has_queued() {
                 let flight = self.scoreboard.in_flight_bytes();
-                if flight < self.window.bytes {
+                if flight < self.congestion.window_bytes() {
                     self.rate.limit_by_application(flight);
                 }
             }
@@ -80,6 +81,27 @@ impl Tcp {
             .pacing
             .then(|| self.pacer.blocked_until(now))
             .flatten()
+    }
+
+    /// Lets a window shrink that rested, before new data leaves.
+    fn restart_after_idle(&mut self, now: Nanos) {
+        if self.scoreboard.is_empty() && self.recovery.phase == Phase::Open {
+            self.congestion.restart_after_idle(now, self.rtt.rto_ns());
+        }
+    }
+
+    /// Notes the use of the congestion window, after new data has left.
+    fn on_new_data_sent(&mut self, now: Nanos) {
+        let flight = self.scoreboard.in_flight_bytes();
+        let (acknowledged, next) = (self.snd.una(), self.snd.next());
+        let limited = self
+            .congestion
+            .on_new_data_sent(now, flight, acknowledged, next);
+        if !limited && !self.snd.has_queued() {
+            let reducing = self.recovery.phase != Phase::Open;
+            self.congestion
+                .shrink_unused(now, self.rtt.rto_ns(), reducing);
+        }
     }
 
     /// New data, or a FIN, where windows and Nagle's algorithm let it go. A probe needs no room
@@ -102,10 +124,10 @@ impl Tcp {
 
     /// Length of the next new segment, where it may go now.
     fn next_new_bytes(&self, probe: bool) -> Option<u64> {
-        let segment = u64::from(self.window.mss);
+        let segment = self.congestion.segment_bytes();
         let wanted = self.snd.next_bytes(segment);
         let flight = self.scoreboard.in_flight_bytes();
-        if !probe && flight > 0 && flight + wanted > self.window.bytes {
+        if !probe && flight > 0 && flight + wanted > self.congestion.window_bytes() {
             return None;
         }
         let bytes = self.snd.fit_window(wanted, self.due.silly)?;
@@ -121,7 +143,7 @@ impl Tcp {
         fin: bool,
     ) -> OutgoingSegment {
         let bytes = payload.len() as u64;
-        let segment_bytes = u64::from(self.window.mss);
+        let segment_bytes = self.congestion.segment_bytes();
         let offset = self.snd.send(bytes, fin, segment_bytes);
         let stamp = self.rate.stamp(now, self.scoreboard.is_empty());
         self.scoreboard
@@ -133,8 +155,7 @@ impl Tcp {
         }
         if bytes > 0 {
             self.counters.original_data += 1;
-            self.receiver
-                .on_data_sent(now, self.config.delayed_ack_ns);
+            self.receiver.on_data_sent(now, self.config.delayed_ack_ns);
         }
         self.recovery.on_sent(bytes);
         self.on_new_data_sent(now);
@@ -162,7 +183,7 @@ impl Tcp {
 
     /// Lets the peer's window be probed in time, where nothing on its way could open it again.
     fn watch_closed_window(&mut self, now: Nanos) {
-        let wanted = self.snd.next_bytes(u64::from(self.window.mss));
+        let wanted = self.snd.next_bytes(self.congestion.segment_bytes());
         let waiting = self.snd.has_queued()
             && self.scoreboard.is_empty()
             && !self.snd.is_window_shared()

@@ -88,12 +88,8 @@ impl Tcp {
         if late {
             self.rack.note_reordering();
         }
-        self.window.bytes = self.window.bytes.max(undo.window_bytes);
-        self.window.slow_start_threshold_bytes = self
-            .window
-            .slow_start_threshold_bytes
-            .max(undo.threshold_bytes);
-        self.control.on_undo();
+        self.congestion
+            .restore(undo.window_bytes, undo.threshold_bytes);
         self.scoreboard.unmark_lost();
         self.recovery.phase = Phase::Open;
     }

@@ -25,7 +25,7 @@ impl Tcp {
     /// Whether the congestion control looks at the other paths: [`Tcp::receive`] should be given
     /// them.
     pub(crate) fn is_coupled(&self) -> bool {
-        self.control.is_coupled()
+        self.congestion.is_coupled()
     }
 
     /// Window that the peer last offered.
@@ -35,18 +35,13 @@ impl Tcp {
 
     /// Congestion window.
     pub(crate) fn congestion_window(&self) -> Window {
-        self.window
+        *self.congestion.window()
     }
 
     /// Shrinks the congestion window to `bytes`, but not below one segment, and the threshold
     /// with it: penalisation by a scheduler.
     pub(crate) fn shrink_window(&mut self, bytes: u64) {
-        let bytes = bytes.max(u64::from(self.window.mss));
-        self.window.bytes = self.window.bytes.min(bytes);
-        self.window.slow_start_threshold_bytes = self
-            .window
-            .slow_start_threshold_bytes
-            .min(bytes.max(2 * u64::from(self.window.mss)));
+        self.congestion.penalise(bytes);
     }
 
     /// SRTT; 0 before the first sample.
@@ -71,7 +66,7 @@ impl Tcp {
 
     /// Bits that pacing sends, or would send, in a round trip.
     pub(crate) fn paced_bits(&self) -> u64 {
-        pacing::paced_bits(&self.window)
+        pacing::paced_bits(self.congestion.window())
     }
 
     /// SND.UNA.
@@ -96,16 +91,18 @@ impl Tcp {
 
     /// This path as coupled congestion control sees it.
     pub(crate) fn path_view(&self) -> PathView {
+        let window = self.congestion.window();
+        let loss_interval = self.congestion.loss_interval();
         PathView {
             is_self: true,
-            window_bytes: self.window.bytes,
-            slow_start_threshold_bytes: self.window.slow_start_threshold_bytes,
-            mss: self.window.mss,
+            window_bytes: window.bytes,
+            slow_start_threshold_bytes: window.slow_start_threshold_bytes,
+            mss: window.mss,
             smoothed_rtt_ns: self.rtt.smoothed_ns(),
             min_rtt_ns: self.rtt.minimum_ns().unwrap_or(0),
             in_flight_bytes: self.scoreboard.in_flight_bytes(),
-            bytes_since_loss: self.loss_interval.since_bytes,
-            bytes_between_losses: self.loss_interval.between_bytes,
+            bytes_since_loss: loss_interval.since_bytes,
+            bytes_between_losses: loss_interval.between_bytes,
         }
     }
 }
