@@ -1,6 +1,6 @@
 """Files that a user names: opened without waiting, of bounded size, and never quoted.
 
-A scenario can name further files, and root may run a scenario of somebody else: a message tells
+A scenario can name further files, and root may run a scenario of another user: a message tells
 where a file is wrong, and nothing of what stands in it.
 """
 
@@ -34,7 +34,7 @@ def read_bytes(path: Path, limit_bytes: int) -> bytes:
 
     """
     try:
-        # Opened without waiting: a pipe has no end where nobody writes to it.
+        # Opened without waiting: a pipe without a writer would block.
         file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
         try:
             return _content(file, limit_bytes)

@@ -228,7 +228,7 @@ fn what_is_within_is_bounded_and_what_is_no_tunnel_is_left_alone() {
     assert_eq!(in_udp(&udp(2152, &[0x48; 40])), Err("not_tcp"));
     assert_eq!(in_udp(&udp(4789, &[0; 60])), Err("not_tcp"));
     assert_eq!(in_udp(&udp(6081, &[0x40; 60])), Err("not_tcp"));
-    // An extension of no length, and more of them than anybody needs.
+    // An extension of no length, and more of them than a packet needs.
     assert_eq!(
         in_udp(&gtp_u(4, &[0, 0, 0, 0x85, 0, 0, 0, 0], &inner)),
         Err("malformed")

@@ -1,7 +1,7 @@
 """Whether a scenario's findings and references name metrics that there are.
 
 A finding about a name that no recording can have (``mptcp.goodputt``, ``mptcp.goodput.nosuch``)
-could never be decided, and nobody would know before the run is over.
+could never be decided, which would show only after the run.
 """
 
 from mptcplab.metrics.definitions import DEFINITIONS, PERCENTILES

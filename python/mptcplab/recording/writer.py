@@ -20,7 +20,7 @@ class Writer:
     """Collects the rows of one run and writes them as a recording.
 
     Rows stay in memory until :meth:`finish`, packed as the tables' types: of a long run as many
-    bytes as its tables have for whoever reads them.
+    bytes as its tables have in memory when they are read.
     """
 
     def __init__(self, folder: Path, manifest: Manifest) -> None:

@@ -26,8 +26,8 @@ pub enum State {
     Loaded,
     /// As long as a [`Registration`] of some process lives.
     Held,
-    /// The kernel has one of this name that others have loaded. Without privileges it cannot be told
-    /// who, and every one is taken for such.
+    /// The kernel has one of this name that another program has loaded. Without privileges the loader
+    /// of an algorithm is unknown, and every one counts as such.
     Present,
 }
 

@@ -37,8 +37,8 @@ const ANSWER_BYTES: usize = 4 + LONGEST_VALUE;
 ///
 /// Loading needs `CAP_BPF`, `CAP_PERFMON` and `CAP_NET_ADMIN`; the calls after it need none of them
 /// (Linux 5.19), and reach the sockets of the network namespace of the calling thread. The kernel
-/// asks nobody whether a socket is the caller's: that is for the caller to see to, who holds it until
-/// the call has returned, so that its token becomes no other connection's.
+/// does not check that a socket is the caller's: the caller does, and holds it until the call has
+/// returned, so that its token becomes no other connection's.
 pub struct SubflowOptions {
     /// Holds the map of requests.
     object: Loaded,

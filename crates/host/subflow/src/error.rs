@@ -145,7 +145,7 @@ pub enum Error {
     /// The socket belongs to another network namespace than the broker or process that should act
     /// on it.
     #[error(
-        "the socket is in another network namespace than who should act on it: start a broker \
+        "the socket is in another network namespace than the broker or manager: start a broker \
          there, or make the manager there"
     )]
     ForeignNamespace,

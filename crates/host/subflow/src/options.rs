@@ -22,8 +22,8 @@ impl Options {
         SubflowOptions::load().map(Self).map_err(needs_bpf)
     }
 
-    /// Reads so many bytes of an option. Whoever asks holds the connection's socket: a token that
-    /// is free again can become that of another connection.
+    /// Reads so many bytes of an option. The caller holds the connection's socket: a token that is
+    /// free again can become that of another connection.
     ///
     /// # Errors
     /// [`Error::NoSuchSubflow`], [`Error::OptionRefused`], [`Error::NeedsBpf`].

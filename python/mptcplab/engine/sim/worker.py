@@ -42,7 +42,7 @@ class Requests:
         return json.loads(line)
 
     def must_stop(self) -> bool:
-        """Whether the run that goes on has to end: it was asked to, or nobody is left to ask."""
+        """Whether the run that goes on has to end: it was asked to, or its engine has gone."""
         while select.select([self._source], [], [], 0)[0] and not self._is_ended:
             self._read()
         return self._is_ended or self._rest.startswith(json.dumps(STOP).encode() + b"\n")
@@ -100,7 +100,7 @@ if __name__ == "__main__":
     try:
         main()
     except BrokenPipeError:
-        # The process that asked has gone: nobody waits for an answer.
+        # The process that asked has gone: no answer is expected.
         os._exit(1)
     except BaseException as error:
         reason = shortage_of(error)

@@ -188,7 +188,7 @@ fn a_process_with_threads_is_not_made_a_broker() {
 fn a_broker_that_may_not_says_so() {
     let folder = Folder::new();
     let told = config(&folder.0.join("broker.sock"), &anything()).to_string();
-    // Nobody has CAP_NET_ADMIN over this namespace from inside of a new user namespace.
+    // No process has CAP_NET_ADMIN over this namespace from inside of a new user namespace.
     let mut command = Command::new("unshare");
     command.args(["--user", env!("CARGO_BIN_EXE_mptcplab-broker")]);
     let spawned = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn();

@@ -22,8 +22,8 @@ fn a_user_holding_up_its_own_thread_holds_up_no_other() {
     let (stream, _listener) = lingering(&stage.hosts);
     let waiting = stage.broker.while_stopped(|| {
         as_user(HOSTILE, || {
-            // Several ways: refused, cut off with others, never received. The broker is the last
-            // who has the socket, and to close it falls to it.
+            // Several ways: refused, cut off with others, never received. The broker is the
+            // last holder of the socket, and has to close it.
             for count in [1, 3] {
                 let with = vec![stream.as_fd(); count];
                 stage.session().send(&bytes_of(CLOSE), &with).unwrap();

@@ -122,7 +122,7 @@ fn any_number_of_descriptors_but_one_is_refused_and_all_are_closed() {
             let answer = session.receive().unwrap();
             let wanted = format!("{answer:?}");
             assert!(wanted.contains("Failed"), "{wanted}");
-            // Nobody has it any more, the broker included.
+            // No process has it any more, the broker included.
             wait_for_end(&reader);
         }
     }

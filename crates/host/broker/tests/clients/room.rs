@@ -56,7 +56,7 @@ fn one_too_many_is_told_so() {
         told["limits"] = serde_json::json!({"sessions": 1});
     });
     let mut only = stage.manager();
-    // Whoever saw that the broker has started may not have gone yet.
+    // The connection that saw the start of the broker may not have gone yet.
     while is_too_many(&ask(&mut only)) {
         only = stage.manager();
     }

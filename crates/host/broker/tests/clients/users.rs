@@ -89,11 +89,11 @@ fn threads_of_users_who_have_gone_end() {
             session.receive().is_some()
         })
     };
-    // Whoever saw that the broker has started is the first.
+    // The user of the connection that saw the start of the broker is the first.
     assert!((1..USERS).all(ask));
     let (threads, descriptors) = (stage.broker.tasks().len(), stage.broker.descriptors());
     assert!(threads > USERS as usize, "one for each user");
-    // The places of those who have gone are looked for when a new user finds none.
+    // A new user who finds no place lets the broker look for places of users that have gone.
     let have_ended = |uid: u32| {
         ask(uid);
         stage.broker.tasks().len() <= threads / 2 && stage.broker.descriptors() <= descriptors / 2
