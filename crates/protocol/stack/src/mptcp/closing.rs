@@ -72,7 +72,7 @@ impl Connection {
     /// Closes a subflow in order: FIN after what it was handed, and nothing more is expected.
     fn let_go(&mut self, now: Nanos, index: usize) {
         let subflow = &mut self.subflows[index];
-        subflow.closing = true;
+        subflow.end.close();
         subflow.pending = true;
         let progress = subflow.tcp.orphan(now);
         if let Some(reason) = progress.closed {
@@ -84,7 +84,7 @@ impl Connection {
     /// for the end of the data. What was sent on it may still arrive; what waits at it is left to
     /// others.
     fn close_in_order(&mut self, now: Nanos, index: usize) {
-        if self.subflows[index].closing {
+        if self.subflows[index].end.is_closing() {
             return;
         }
         if self.peer_may_speak_tcp(index) {
@@ -93,7 +93,7 @@ impl Connection {
         }
         self.take_unsent(index);
         let subflow = &mut self.subflows[index];
-        subflow.closing = true;
+        subflow.end.close();
         subflow.pending = true;
         subflow.tcp.shutdown();
         self.addresses.want_paths();
@@ -117,7 +117,7 @@ impl Connection {
     /// Follows the end of a subflow's TCP, of which at most a RST to send, or TIME-WAIT, is left.
     pub(super) fn on_subflow_closed(&mut self, now: Nanos, index: usize, reason: CloseReason) {
         let first = self.subflows[index].is_first();
-        self.subflows[index].closing = true;
+        self.subflows[index].end.close();
         self.tell_subflow_closed(index, reason);
         match self.handshake.mode() {
             Mode::Multipath => {}
@@ -129,7 +129,7 @@ impl Connection {
             }
         }
         self.reinject(index);
-        if self.subflows[index].path_is_unfit {
+        if self.subflows[index].end.path_is_unfit() {
             self.reinject_all(index);
         }
         if self.lifetime.has_ended() {
@@ -138,7 +138,7 @@ impl Connection {
         let subflow = &self.subflows[index];
         if subflow.initiated_here && reason != CloseReason::Finished {
             let tuple = subflow.tcp.tuple();
-            if subflow.path_is_unfit {
+            if subflow.end.path_is_unfit() {
                 self.addresses.attempts.give_up(&tuple);
             } else {
                 self.addresses.attempts.hold_off(now, &tuple);
@@ -166,7 +166,7 @@ impl Connection {
 
     pub(super) fn tell_subflow_closed(&mut self, index: usize, reason: CloseReason) {
         let subflow = &mut self.subflows[index];
-        if core::mem::replace(&mut subflow.told_closed, true) {
+        if !subflow.end.tell() {
             return;
         }
         let id = SubflowId(subflow.id);
@@ -192,7 +192,7 @@ impl Connection {
         for index in 0..self.subflows.len() {
             let subflow = &mut self.subflows[index];
             if subflow.tcp.state() != State::TimeWait {
-                subflow.closing = true;
+                subflow.end.close();
                 subflow.pending = true;
                 subflow.tcp.abort();
                 self.tell_subflow_closed(index, reason);
@@ -253,9 +253,9 @@ impl Connection {
             return;
         }
         for index in 0..self.subflows.len() {
-            if self.subflows[index].is_first() && !self.subflows[index].orphaned {
-                self.subflows[index].orphaned = true;
-                let progress = self.subflows[index].tcp.orphan(now);
+            let subflow = &mut self.subflows[index];
+            if subflow.is_first() && subflow.end.orphan() {
+                let progress = subflow.tcp.orphan(now);
                 if let Some(reason) = progress.closed {
                     self.on_subflow_closed(now, index, reason);
                 }
@@ -269,7 +269,7 @@ impl Connection {
         let Some(index) = self.subflows.index_of(subflow.0) else {
             return false;
         };
-        let open = self.handshake.is_multipath() && !self.subflows[index].closing;
+        let open = self.handshake.is_multipath() && !self.subflows[index].end.is_closing();
         if open {
             self.close_in_order(now, index);
         }

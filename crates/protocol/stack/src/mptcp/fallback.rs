@@ -155,7 +155,7 @@ impl Connection {
         for subflow in self.subflows.iter_mut() {
             if !subflow.is_first() {
                 // A join that is being opened: none was established.
-                subflow.closing = true;
+                subflow.end.close();
                 subflow.pending = true;
                 subflow.tcp.abort();
                 continue;

@@ -115,7 +115,7 @@ impl Connection {
                     address_id: None,
                 } => {
                     self.counters.priority_received += 1;
-                    self.subflows[index].backup_for_peer = *backup;
+                    self.subflows[index].remote.backup = *backup;
                 }
                 MptcpOption::Priority { .. } => {}
                 MptcpOption::Fail { .. } => self.on_fail(now, index),

@@ -61,9 +61,9 @@ impl Connection {
         let multipath = !self.handshake.is_fallback();
         self.subflows.iter().map(move |subflow| SubflowInfo {
             id: SubflowId(subflow.id),
-            backup: multipath.then_some(subflow.backup || subflow.backup_for_peer),
-            local_id: multipath.then_some(subflow.local_id),
-            remote_id: multipath.then_some(subflow.remote_id),
+            backup: multipath.then_some(subflow.is_backup()),
+            local_id: multipath.then_some(subflow.local.address_id),
+            remote_id: multipath.then_some(subflow.remote.address_id),
             tcp: subflow.tcp.info(),
         })
     }

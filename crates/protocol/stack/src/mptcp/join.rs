@@ -8,7 +8,7 @@ use mptcplab_wire::{Options, Segment};
 use super::connection::{Connection, subflow_config};
 use super::option_writer::OptionWriter;
 use super::signals::{self, reason};
-use super::subflow::Stage;
+use super::subflow::{JoinEnd, Stage};
 use crate::Nanos;
 use crate::event::{Event, SubflowId};
 use crate::path_manager;
@@ -72,9 +72,11 @@ impl Connection {
         let config = self.join_config(&tuple);
         let tcp = Tcp::connect(now, &config, tuple, initial);
         let subflow = self.subflows.join(tcp, true);
-        subflow.local_id = self.addresses.local_id(tuple.local.ip());
-        subflow.remote_id = self.addresses.remote_id(tuple.remote).unwrap_or(0);
-        subflow.backup = join.backup;
+        subflow.local = JoinEnd {
+            address_id: self.addresses.local_id(tuple.local.ip()),
+            backup: join.backup,
+        };
+        subflow.remote.address_id = self.addresses.remote_id(tuple.remote).unwrap_or(0);
         subflow.join.nonce = nonce;
         self.counters.join_syn_sent += 1;
         self.addresses.attempts.opened(&tuple);
@@ -121,10 +123,11 @@ impl Connection {
         let config = self.join_config(&tuple);
         let tcp = Tcp::accept(now, &config, tuple, initial, syn);
         let subflow = self.subflows.join(tcp, false);
-        subflow.local_id = self.addresses.local_id(tuple.local.ip());
-        subflow.remote_id = address_id;
-        subflow.backup = self.addresses.is_backup(tuple.local.ip());
-        subflow.backup_for_peer = backup;
+        subflow.local = JoinEnd {
+            address_id: self.addresses.local_id(tuple.local.ip()),
+            backup: self.addresses.is_backup(tuple.local.ip()),
+        };
+        subflow.remote = JoinEnd { address_id, backup };
         subflow.join.nonce = nonce;
         subflow.join.peer_nonce = peer_nonce;
         Ok(SubflowId(subflow.id))
@@ -166,8 +169,7 @@ impl Connection {
             self.reset_subflow(now, index, reason::MPTCP_ERROR);
             return;
         }
-        subflow.backup_for_peer = backup;
-        subflow.remote_id = address_id;
+        subflow.remote = JoinEnd { address_id, backup };
         subflow.stage = Stage::PreEstablished;
         subflow.join.timer = Some((now + JOIN_ACK_NS, 2 * JOIN_ACK_NS));
         // With the third ACK the peer may divide its data among the subflows.
@@ -198,7 +200,7 @@ impl Connection {
         }
         let subflow = &mut self.subflows[index];
         subflow.signals.reset = Some(signals::reset(reason::PROHIBITED, false));
-        subflow.closing = true;
+        subflow.end.close();
         subflow.pending = true;
         subflow.tcp.abort();
         false
@@ -287,14 +289,14 @@ impl OptionWriter<'_> {
         let hmac = || self.join.own_hmac(self.local_key, remote_key);
         let join = match carrier {
             Carrier::Syn => Join::Syn {
-                backup: self.backup,
-                address_id: self.local_id,
+                backup: self.local.backup,
+                address_id: self.local.address_id,
                 token: remote_key.token(),
                 nonce: self.join.nonce,
             },
             Carrier::SynAck => Join::SynAck {
-                backup: self.backup,
-                address_id: self.local_id,
+                backup: self.local.backup,
+                address_id: self.local.address_id,
                 hmac: join_hmac_in_syn_ack(&hmac()),
                 nonce: self.join.nonce,
             },

@@ -39,6 +39,7 @@ mod send_buffer;
 mod send_queue;
 mod signals;
 mod subflow;
+mod subflow_end;
 mod subflows;
 mod transmit;
 

@@ -7,7 +7,7 @@ use mptcplab_wire::option::{Capable, DataNumber, Dss, Mapping, MptcpOption, data
 use super::fallback::Fallback;
 use super::join::JoinHandshake;
 use super::signals::Signals;
-use super::subflow::Stage;
+use super::subflow::{JoinEnd, Stage};
 use crate::tcp::{Carrier, DataMapping, Extension, SharedWindow};
 
 /// State of the connection and of the subflow that the options of a segment tell.
@@ -29,8 +29,7 @@ pub(super) struct OptionWriter<'a> {
     pub(super) first: bool,
     pub(super) initiated_here: bool,
     pub(super) stage: Stage,
-    pub(super) local_id: u8,
-    pub(super) backup: bool,
+    pub(super) local: JoinEnd,
     pub(super) signals: &'a mut Signals,
     pub(super) syns: &'a mut u32,
     /// SYNs that carry MP_CAPABLE.

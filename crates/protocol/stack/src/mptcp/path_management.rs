@@ -187,7 +187,7 @@ impl Connection {
             });
             for index in 0..self.subflows.len() {
                 let subflow = &self.subflows[index];
-                if subflow.remote_id == address_id && !subflow.is_over() {
+                if subflow.remote.address_id == address_id && !subflow.is_over() {
                     self.counters.removed_subflows += 1;
                     self.drop_subflow(now, index);
                 }
@@ -204,8 +204,8 @@ impl Connection {
             let mut used = false;
             for index in 0..self.subflows.len() {
                 let subflow = &self.subflows[index];
-                used |= subflow.local_id == local.id;
-                if subflow.local_id == local.id && !subflow.is_over() {
+                used |= subflow.local.address_id == local.id;
+                if subflow.local.address_id == local.id && !subflow.is_over() {
                     self.drop_subflow(now, index);
                 }
             }
@@ -245,10 +245,10 @@ impl Connection {
             return false;
         };
         let subflow = &mut self.subflows[index];
-        if !self.handshake.is_multipath() || subflow.closing {
+        if !self.handshake.is_multipath() || subflow.end.is_closing() {
             return false;
         }
-        subflow.backup = backup;
+        subflow.local.backup = backup;
         subflow.signals.push(MptcpOption::Priority {
             backup,
             address_id: None,
@@ -269,7 +269,7 @@ impl Connection {
                 let wanted = self
                     .addresses
                     .backup_change(subflow.tcp.tuple().local.ip())?;
-                (wanted != subflow.backup).then_some((SubflowId(subflow.id), wanted))
+                (wanted != subflow.local.backup).then_some((SubflowId(subflow.id), wanted))
             })
             .collect();
         for (subflow, backup) in changed {

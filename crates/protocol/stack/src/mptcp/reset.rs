@@ -16,7 +16,9 @@ impl Connection {
             return;
         }
         subflow.signals.reset = Some(signals::reset(reason, false));
-        subflow.path_is_unfit = reason == reason::MIDDLEBOX;
+        if reason == reason::MIDDLEBOX {
+            subflow.end.give_path_up();
+        }
         subflow.pending = true;
         let progress = subflow.tcp.abort();
         if let Some(why) = progress.closed {
@@ -42,11 +44,13 @@ impl Connection {
             match option {
                 MptcpOption::Reset(reset) => {
                     self.counters.reset_received += 1;
-                    self.subflows[index].path_is_unfit |= !reset.transient;
+                    if !reset.transient {
+                        self.subflows[index].end.give_path_up();
+                    }
                 }
                 MptcpOption::Fail { .. } => {
                     self.counters.fail_received += 1;
-                    self.subflows[index].path_is_unfit = true;
+                    self.subflows[index].end.give_path_up();
                 }
                 MptcpOption::FastClose { receiver_key } => {
                     self.on_fast_close(*receiver_key);

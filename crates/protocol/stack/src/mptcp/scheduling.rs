@@ -89,9 +89,12 @@ impl Connection {
             first.tcp.send(data, None);
             handed = true;
         }
-        if self.sender.is_shut() && self.sender.next() == self.sender.end() && !first.closing {
+        if self.sender.is_shut()
+            && self.sender.next() == self.sender.end()
+            && !first.end.is_closing()
+        {
             first.tcp.shutdown();
-            first.closing = true;
+            first.end.close();
             handed = true;
         }
         first.pending |= handed;

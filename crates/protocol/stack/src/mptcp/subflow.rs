@@ -5,6 +5,7 @@ use mptcplab_wire::Segment;
 use super::join::JoinHandshake;
 use super::mappings::Mappings;
 use super::signals::Signals;
+use super::subflow_end::SubflowEnd;
 use crate::Nanos;
 use crate::scheduler::SubflowView;
 use crate::tcp::{State, Tcp};
@@ -17,14 +18,8 @@ pub(super) struct Subflow {
     pub(super) tcp: Tcp,
     pub(super) initiated_here: bool,
     pub(super) stage: Stage,
-    /// Id of the local address.
-    pub(super) local_id: u8,
-    /// Id of the remote address.
-    pub(super) remote_id: u8,
-    /// Used as a backup here, by this end's wish.
-    pub(super) backup: bool,
-    /// The peer wishes it to be used as a backup.
-    pub(super) backup_for_peer: bool,
+    pub(super) local: JoinEnd,
+    pub(super) remote: JoinEnd,
     /// Handshake of MP_JOIN.
     pub(super) join: JoinHandshake,
     pub(super) mappings: Mappings,
@@ -37,24 +32,26 @@ pub(super) struct Subflow {
     pub(super) stalled: bool,
     /// Something was acknowledged on it since data was last handed out.
     pub(super) acknowledged: bool,
-    /// It was closed here, at the level of TCP.
-    pub(super) closing: bool,
+    pub(super) end: SubflowEnd,
     /// [`Tcp::next_segment`] may have something.
     pub(super) pending: bool,
     /// SYNs sent.
     pub(super) syns: u32,
     /// A DSS of the peer came on it.
     pub(super) dss_seen: bool,
-    /// The application was told that it is closed.
-    pub(super) told_closed: bool,
-    /// It was left to TCP to bring it to its end.
-    pub(super) orphaned: bool,
     /// End of the data that it was given for having held the peer's window up.
     pub(super) relieved_until: u64,
     /// Not penalised again before this.
     pub(super) penalised_until: Nanos,
-    /// One end has closed it as its path will not do for MPTCP.
-    pub(super) path_is_unfit: bool,
+}
+
+/// One end of a subflow, as MP_JOIN and MP_PRIO describe it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct JoinEnd {
+    /// Id of its address.
+    pub(super) address_id: u8,
+    /// It wants the subflow used only where there is no other.
+    pub(super) backup: bool,
 }
 
 /// How far a subflow has come.
@@ -75,10 +72,8 @@ impl Subflow {
             tcp,
             initiated_here,
             stage: Stage::Opening,
-            local_id: 0,
-            remote_id: 0,
-            backup: false,
-            backup_for_peer: false,
+            local: JoinEnd::default(),
+            remote: JoinEnd::default(),
             join: JoinHandshake::default(),
             mappings: Mappings::default(),
             handed: 1,
@@ -86,15 +81,12 @@ impl Subflow {
             signals: Signals::default(),
             stalled: false,
             acknowledged: false,
-            closing: false,
+            end: SubflowEnd::default(),
             pending: true,
             syns: 0,
             dss_seen: false,
-            told_closed: false,
-            orphaned: false,
             relieved_until: 0,
             penalised_until: 0,
-            path_is_unfit: false,
         }
     }
 
@@ -104,12 +96,19 @@ impl Subflow {
 
     /// Whether new data may be handed to it.
     pub(super) fn may_send(&self) -> bool {
-        self.stage == Stage::Established && !self.closing && self.tcp.state().may_send()
+        self.stage == Stage::Established && !self.end.is_closing() && self.tcp.state().may_send()
+    }
+
+    /// Whether one of the two ends wants it used only where there is no other.
+    pub(super) fn is_backup(&self) -> bool {
+        self.local.backup || self.remote.backup
     }
 
     /// Whether it is open for signals: established and not closing.
     pub(super) fn is_open(&self) -> bool {
-        self.stage == Stage::Established && !self.closing && self.tcp.state().is_synchronised()
+        self.stage == Stage::Established
+            && !self.end.is_closing()
+            && self.tcp.state().is_synchronised()
     }
 
     /// Whether nothing is left to do for it.
@@ -119,7 +118,7 @@ impl Subflow {
 
     /// Whether it is gone, or waits for its end.
     pub(super) fn is_over(&self) -> bool {
-        self.closing || self.tcp.state() == State::Closed
+        self.end.is_closing() || self.tcp.state() == State::Closed
     }
 
     /// Whether the payload of a segment without options needs none: a mapping that came before
@@ -148,7 +147,7 @@ impl Subflow {
         let segment_bytes = u64::from(self.tcp.segment_bytes());
         SubflowView {
             id: self.id,
-            backup: self.backup || self.backup_for_peer,
+            backup: self.is_backup(),
             smoothed_rtt_ns: self.tcp.smoothed_rtt_ns(),
             rtt_variation_ns: self.tcp.rtt_variation_ns(),
             window_bytes: self.tcp.congestion_window().bytes,
