@@ -60,8 +60,8 @@ DEFINITIONS: dict[str, Definition] = {
             "part of the payload of bulk transfers with several streams that one stream delivered, "
             "0 to 1",
             "payload of the stream / payload of all streams",
-            "the stream's number, from 1 (of all flows and both ways together); ITEM.NUMBER (then "
-            "of that item's payload alone)",
+            "the stream's number, from 1 (of all flows and both ways together); FLOW.NUMBER (then "
+            "of that flow's payload alone)",
         ),
         Definition(
             "carried",

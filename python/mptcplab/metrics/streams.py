@@ -9,16 +9,16 @@ from mptcplab.metrics.transfers import goodput_by
 def stream_figures(transfers: pl.DataFrame) -> dict[str, float | None]:
     """``stream_share`` of each stream, and ``jain.streams``.
 
-    Streams are numbered from 1. Where several items or clients have streams, or both ways do,
-    those of one number count together, and each item has its own shares beside that. Empty where
+    Streams are numbered from 1. Where several flows or clients have streams, or both ways do,
+    those of one number count together, and each flow has its own shares beside that. Empty where
     no bulk transfer has more than one stream.
     """
     streams = transfers.filter(pl.col("kind") == "bulk")
     if streams.is_empty() or streams["index"].n_unique() < 2:
         return {}
     figures = _shares(streams, "stream_share")
-    for (item,), own in streams.group_by(["traffic"], maintain_order=True):
-        figures |= _shares(own, f"stream_share.{item}")
+    for (flow,), own in streams.group_by(["traffic"], maintain_order=True):
+        figures |= _shares(own, f"stream_share.{flow}")
     each = streams.with_columns(
         pl.concat_str("traffic", "way", pl.col("index").cast(pl.String), separator="/").alias("of")
     )
