@@ -13,19 +13,24 @@ from mptcplab.scenario import catalogue, load
 COMMANDS = [command.name for command in app.registered_commands]
 LARGE = ["matplotlib", "polars", "numpy", "jinja2", "rich"]
 _CODE = """
-import json, sys
+import atexit, gc, json, sys
 sys.argv = ["mptcplab", *sys.argv[1:]]
+def tell():
+    collections = sum(one["collections"] for one in gc.get_stats()) - before
+    print(json.dumps([collections, sorted(sys.modules)]), file=sys.stderr)
+atexit.register(tell)
 from mptcplab.cli import main
-try:
-    main()
-except SystemExit as ended:
-    assert not ended.code, ended.code
-print(json.dumps(sorted(sys.modules)), file=sys.stderr)
+gc.collect()
+before = sum(one["collections"] for one in gc.get_stats())
+main()
 """
 
 
-def loaded(words: list[str], folder: Path) -> set[str]:
-    """The modules that a command has loaded at its end."""
+RUN = ["run", "lisbon/A1", "--engine", "sim", "--repeat", "1", "--duration", "100ms"]
+
+
+def told(words: list[str], folder: Path) -> tuple[int, list[str]]:
+    """How often a command has looked for garbage at its end, and what modules it has loaded."""
     ended = subprocess.run(
         [sys.executable, "-c", _CODE, *words],
         cwd=folder,
@@ -33,7 +38,13 @@ def loaded(words: list[str], folder: Path) -> set[str]:
         text=True,
         check=True,
     )
-    return set(json.loads(ended.stderr.splitlines()[-1]))
+    collections, modules = json.loads(ended.stderr.splitlines()[-1])
+    return collections, modules
+
+
+def loaded(words: list[str], folder: Path) -> set[str]:
+    """The modules that a command has loaded at its end."""
+    return set(told(words, folder)[1])
 
 
 @pytest.mark.parametrize("command", [["list"], ["check", "lisbon/A1"], ["show", "lisbon/A1"]])
@@ -84,8 +95,13 @@ hand_over(sys.argv[1:])
 
 
 def test_a_run_without_a_page_loads_no_plots(tmp_path: Path) -> None:
-    words = ["run", "lisbon/A1", "--engine", "sim", "--repeat", "1", "--duration", "100ms"]
-    assert not loaded(words, tmp_path) & {"matplotlib", "jinja2", "rich.progress"}
+    assert not loaded(RUN, tmp_path) & {"matplotlib", "jinja2", "rich.progress"}
+
+
+@pytest.mark.parametrize("command", [["list"], ["check", "lisbon/A1"], ["show", "lisbon/A1"], RUN])
+def test_a_short_command_looks_for_no_garbage(command: list[str], tmp_path: Path) -> None:
+    collections, _ = told(command, tmp_path)
+    assert collections == 0
 
 
 def test_the_list_tells_what_the_scenarios_say() -> None:

@@ -94,7 +94,7 @@ def test_signals_while_tables_are_computed_are_a_request() -> None:
 
 
 AFTER_THE_END = """
-import os, signal, sys
+import atexit, os, signal, sys
 
 class Last:
     def __del__(self, kill=os.kill, pid=os.getpid(), number=signal.{number}):
@@ -102,6 +102,7 @@ class Last:
         kill(pid, number)
 
 last = Last()
+atexit.register(os.kill, os.getpid(), signal.{number})
 sys.argv = ["mptcplab", *{words}]
 from mptcplab.cli import main
 main()
@@ -116,8 +117,11 @@ def test_a_signal_after_the_end_leaves_the_status(
     number: str, words: list[str], status: int, tmp_path: Path
 ) -> None:
     code = AFTER_THE_END.format(number=number, words=words)
-    ended = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True)
+    ended = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True
+    )
     assert ended.returncode == status, ended.stderr
+    assert "KeyboardInterrupt" not in ended.stderr
 
 
 WHILE_LOADING = """
