@@ -1,7 +1,7 @@
 //! Opening sockets and connections.
 
 use std::io;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::SocketAddr;
 use std::os::fd::AsFd;
 
 use nix::errno::Errno;
@@ -11,6 +11,7 @@ use socket2::{Domain, Protocol as Transport, Socket, Type};
 use crate::failure::Failure;
 use crate::options::{Options, Protocol};
 use crate::report::Report;
+use crate::resolve::resolve;
 use crate::signals::Signals;
 use crate::stream::Stream;
 use crate::waiting::{deadline, ready};
@@ -24,9 +25,8 @@ pub(crate) fn addresses(
     port: u16,
     options: &Options,
 ) -> Result<Vec<SocketAddr>, Failure> {
-    let found = (host, port).to_socket_addrs();
-    let found = found.map_err(Failure::of(host.to_owned()))?;
-    let wanted: Vec<_> = found.filter(|at| options.wants(at.ip())).collect();
+    let mut wanted = resolve(host, port).map_err(Failure::of(host.to_owned()))?;
+    wanted.retain(|at| options.wants(at.ip()));
     if wanted.is_empty() {
         return Err(Failure::Sentence(format!(
             "{host}: no address of the family that -4, -6 or -s asks for"

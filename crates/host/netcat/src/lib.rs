@@ -16,6 +16,7 @@ mod listen;
 mod options;
 mod relay;
 mod report;
+mod resolve;
 mod run;
 mod scan;
 mod session;
