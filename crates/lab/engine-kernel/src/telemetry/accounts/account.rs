@@ -62,7 +62,7 @@ impl Account {
     pub(crate) fn is_before(&self, reading: &Reading<'_>) -> bool {
         match (self.cookie, reading.cookie) {
             (Some(own), Some(other)) => own != other,
-            _ => self.end_ns.is_some(),
+            _ => self.end_ns.is_some() && (self.token.is_none() || self.token != reading.token),
         }
     }
 
@@ -156,6 +156,23 @@ mod tests {
         account.take(reading(20 * MS, None, false, &info(200, 50)));
         assert_eq!(account.info.bytes_received, Some(200));
         assert_eq!(account.info.min_rtt_us, Some(110));
+    }
+
+    #[test]
+    fn a_late_reading_of_the_same_connection_is_of_the_same_socket() {
+        let full = info(100, 50);
+        let mut account = Account::new(Reading {
+            token: Some(99),
+            ..reading(1, None, false, &full)
+        });
+        account.end_ns = Some(2);
+        let late = |token| Reading {
+            token,
+            ..reading(1, None, false, &full)
+        };
+        assert!(!account.is_before(&late(Some(99))));
+        assert!(account.is_before(&late(Some(98))));
+        assert!(account.is_before(&late(None)));
     }
 
     #[test]

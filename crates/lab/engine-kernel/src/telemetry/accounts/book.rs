@@ -104,17 +104,21 @@ impl Book {
     }
 
     /// Ends the account of an initial subflow whose addresses and counters the kernel had cleared
-    /// before it destroyed it; the number of the port and the peer's address are left.
+    /// before it destroyed it. The number of the port and the peer's address are left; a server's
+    /// connections share both, and where no cookie tells them apart, none of several is ended.
     fn end_disconnected(&mut self, reading: &Reading<'_>) {
         let (port, peer) = (reading.pair.0.port(), reading.pair.1.ip());
-        let ended = self
+        let mut own = self
             .current
             .values_mut()
-            .find(|account| match account.cookie {
+            .filter(|account| match account.cookie {
                 Some(cookie) => reading.cookie == Some(cookie),
-                None => account.pair.0.port() == port && account.pair.1.ip() == peer,
+                None => {
+                    let (local, remote) = account.pair;
+                    account.end_ns.is_none() && local.port() == port && remote.ip() == peer
+                }
             });
-        if let (true, Some(account)) = (reading.destroyed, ended) {
+        if let (true, Some(account), None) = (reading.destroyed, own.next(), own.next()) {
             account.end_ns.get_or_insert(reading.t_ns);
         }
     }
@@ -236,6 +240,22 @@ mod tests {
         });
     }
 
+    /// The kernel destroys an initial subflow that it had disconnected before.
+    fn disconnect(book: &mut Book, t_ns: Nanos, local_port: u16) {
+        let info = TcpInfo {
+            state: Some("CLOSED"),
+            ..TcpInfo::default()
+        };
+        book.take(Reading {
+            t_ns,
+            pair: (([0, 0, 0, 0], local_port).into(), ([10, 0, 1, 1], 0).into()),
+            cookie: Some(5),
+            token: None,
+            destroyed: true,
+            info: &info,
+        });
+    }
+
     fn owner(name: &str) -> Owner {
         Owner::from(name)
     }
@@ -313,21 +333,22 @@ mod tests {
         let mut book = Book::default();
         book.program_started(&owner("a"), 0);
         take(&mut book, 1, pair(40000, 80), None, Some(99));
-        let info = TcpInfo {
-            state: Some("CLOSED"),
-            ..TcpInfo::default()
-        };
-        book.take(Reading {
-            t_ns: 2,
-            pair: (([0, 0, 0, 0], 40000).into(), ([10, 0, 1, 1], 0).into()),
-            cookie: Some(5),
-            token: None,
-            destroyed: true,
-            info: &info,
-        });
+        disconnect(&mut book, 2, 40000);
         let own = book.of(&owner("a"));
         assert_eq!(own.len(), 1);
         assert_eq!(own[0].0.end_ns, Some(2));
+    }
+
+    #[test]
+    fn none_of_several_connections_to_a_server_ends_in_place_of_another() {
+        let mut book = Book::default();
+        book.program_started(&owner("a"), 0);
+        for (port, token) in [(40000, 98), (40001, 99)] {
+            take(&mut book, 1, pair(5001, port), None, Some(token));
+        }
+        disconnect(&mut book, 2, 5001);
+        let own = book.of(&owner("a"));
+        assert!(own.iter().all(|(account, _)| account.end_ns.is_none()));
     }
 
     #[test]
