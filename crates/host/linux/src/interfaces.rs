@@ -14,6 +14,9 @@ const LINK_HEADER_BYTES: usize = 16;
 /// `struct ifaddrmsg`
 const ADDRESS_HEADER_BYTES: usize = 8;
 const IFLA_IFNAME: u16 = 3;
+/// State by RFC 2863 (`linux/if.h`).
+const IFLA_OPERSTATE: u16 = 16;
+const IF_OPER_DORMANT: u8 = 5;
 /// `struct rtnl_link_stats64`
 const IFLA_STATS64: u16 = 23;
 /// A list of `IFLA_ALT_IFNAME`.
@@ -41,8 +44,11 @@ pub struct Interface {
     pub other_names: Vec<String>,
     /// It is up, and has a carrier.
     pub is_running: bool,
-    /// It is up, and its driver has a carrier, which `is_running` follows with a delay.
+    /// It is up, and its driver has a carrier. `is_running` follows up to a second later: so rarely
+    /// the kernel looks at changes of carriers, those of all namespaces together.
     pub has_carrier: bool,
+    /// It waits for something beyond the carrier, such as the login to a wireless network.
+    pub is_dormant: bool,
     /// It reaches this host only.
     pub is_loopback: bool,
 }
@@ -54,6 +60,14 @@ pub struct Counters {
     pub sent_bytes: u64,
     /// Bytes received.
     pub received_bytes: u64,
+    /// Packets sent.
+    pub sent_packets: u64,
+    /// Packets received.
+    pub received_packets: u64,
+    /// Packets to send that were dropped.
+    pub sent_dropped: u64,
+    /// Packets received that were dropped.
+    pub received_dropped: u64,
 }
 
 /// An address of an interface.
@@ -126,25 +140,31 @@ impl Interfaces {
         Ok(found)
     }
 
-    /// Addresses from which other hosts can be reached now: of interfaces that run, neither
+    /// Addresses from which other hosts can be reached now: of interfaces with a carrier, neither
     /// tentative nor of the loopback or one link only.
     ///
     /// # Errors
     /// The kernel's.
     pub fn local_addresses(&mut self) -> io::Result<Vec<LocalAddress>> {
         let interfaces = self.interfaces()?;
-        let far_reaching = self.addresses()?.into_iter().filter_map(|address| {
-            let mut running = interfaces.iter().filter(|one| one.is_running);
-            let interface = running.find(|one| one.index == address.interface)?;
-            let is_usable = !address.is_tentative && !is_near(address.ip);
-            (is_usable && !interface.is_loopback).then(|| LocalAddress {
-                address: address.ip,
-                interface: interface.name.clone(),
-                is_deprecated: address.is_deprecated,
-            })
-        });
-        Ok(far_reaching.collect())
+        Ok(far_reaching(&interfaces, self.addresses()?))
     }
+}
+
+/// The addresses from which other hosts can be reached.
+fn far_reaching(interfaces: &[Interface], addresses: Vec<Address>) -> Vec<LocalAddress> {
+    let far_reaching = addresses.into_iter().filter_map(|address| {
+        let mut every = interfaces.iter();
+        let interface = every.find(|one| one.index == address.interface)?;
+        let is_usable = !address.is_tentative && !is_near(address.ip);
+        let carries = interface.has_carrier && !interface.is_dormant && !interface.is_loopback;
+        (is_usable && carries).then(|| LocalAddress {
+            address: address.ip,
+            interface: interface.name.clone(),
+            is_deprecated: address.is_deprecated,
+        })
+    });
+    far_reaching.collect()
 }
 
 impl Interface {
@@ -171,11 +191,13 @@ fn interface(row: &[u8]) -> Option<Interface> {
         other_names: Vec::new(),
         is_running: flags & libc::IFF_UP != 0 && flags & libc::IFF_RUNNING != 0,
         has_carrier: flags & libc::IFF_UP != 0 && flags & libc::IFF_LOWER_UP != 0,
+        is_dormant: false,
         is_loopback: flags & libc::IFF_LOOPBACK != 0,
     };
     for (kind, value) in attributes(row.get(LINK_HEADER_BYTES..)?) {
         match kind {
             IFLA_IFNAME => found.name = text(value),
+            IFLA_OPERSTATE => found.is_dormant = value.first() == Some(&IF_OPER_DORMANT),
             IFLA_PROP_LIST => {
                 let names = attributes(value).filter(|&(kind, _)| kind == IFLA_ALT_IFNAME);
                 found.other_names.extend(names.map(|(_, name)| text(name)));
@@ -187,13 +209,15 @@ fn interface(row: &[u8]) -> Option<Interface> {
 }
 
 fn counters(row: &[u8]) -> Option<Counters> {
-    const RX_BYTES_OFFSET: usize = 16;
-    const TX_BYTES_OFFSET: usize = 24;
     let mut all = attributes(row.get(LINK_HEADER_BYTES..)?);
     let (_, statistics) = all.find(|&(kind, _)| kind == IFLA_STATS64)?;
     Some(Counters {
-        sent_bytes: u64_at(statistics, TX_BYTES_OFFSET)?,
-        received_bytes: u64_at(statistics, RX_BYTES_OFFSET)?,
+        received_packets: u64_at(statistics, 0)?,
+        sent_packets: u64_at(statistics, 8)?,
+        received_bytes: u64_at(statistics, 16)?,
+        sent_bytes: u64_at(statistics, 24)?,
+        received_dropped: u64_at(statistics, 48)?,
+        sent_dropped: u64_at(statistics, 56)?,
     })
 }
 
@@ -245,6 +269,62 @@ mod tests {
         );
         let far = interfaces.local_addresses().unwrap();
         assert!(far.iter().all(|one| one.interface != "lo"));
+    }
+
+    fn link_row(flags: i32, operational: u8) -> Vec<u8> {
+        let mut row = vec![0; LINK_HEADER_BYTES];
+        row[4] = 7;
+        row[8..12].copy_from_slice(&flags.to_ne_bytes());
+        row.extend([9, 0, IFLA_IFNAME as u8, 0]);
+        row.extend(b"wifi\0\0\0\0");
+        row.extend([5, 0, IFLA_OPERSTATE as u8, 0, operational, 0, 0, 0]);
+        row.extend([68, 0, IFLA_STATS64 as u8, 0]);
+        row.extend((1..=8u64).flat_map(u64::to_ne_bytes));
+        row
+    }
+
+    #[test]
+    fn a_link_has_name_state_and_counters() {
+        let row = link_row(libc::IFF_UP | libc::IFF_RUNNING, 6);
+        let link = interface(&row).unwrap();
+        assert_eq!((link.index, link.name.as_str()), (7, "wifi"));
+        assert!(link.is_running && !link.has_carrier && !link.is_dormant);
+        let expected = Counters {
+            received_packets: 1,
+            sent_packets: 2,
+            received_bytes: 3,
+            sent_bytes: 4,
+            received_dropped: 7,
+            sent_dropped: 8,
+        };
+        assert_eq!(counters(&row), Some(expected));
+    }
+
+    #[test]
+    fn a_link_without_carrier_is_not_running() {
+        let link = interface(&link_row(libc::IFF_UP, 2)).unwrap();
+        assert!(!link.is_running && !link.has_carrier);
+    }
+
+    #[test]
+    fn an_address_is_of_use_once_its_link_has_a_carrier_though_the_kernel_has_not_told() {
+        const DOWN: u8 = 2;
+        let own = Address {
+            ip: [10, 0, 0, 2].into(),
+            interface: 7,
+            is_tentative: false,
+            is_deprecated: false,
+        };
+        let is_of_use = |flags, operational| {
+            let link = interface(&link_row(flags, operational)).unwrap();
+            !far_reaching(&[link], vec![own]).is_empty()
+        };
+        assert!(is_of_use(libc::IFF_UP | libc::IFF_LOWER_UP, DOWN));
+        assert!(!is_of_use(libc::IFF_UP | libc::IFF_RUNNING, DOWN));
+        assert!(!is_of_use(
+            libc::IFF_UP | libc::IFF_LOWER_UP,
+            IF_OPER_DORMANT
+        ));
     }
 
     fn address_row(flags: u8, attributes: &[(u16, [u8; 4])]) -> Vec<u8> {

@@ -1,11 +1,12 @@
-//! Changes of links, addresses, rules and routes (rtnetlink). [`crate::interfaces`] lists them.
+//! Changes of links, addresses, rules and routes, and the way of a packet (rtnetlink).
+//! [`crate::interfaces`] lists links and addresses.
 
 use std::io;
 use std::net::IpAddr;
 use std::os::fd::{AsFd, AsRawFd};
 
 use ipnet::IpNet;
-use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE};
+use netlink_packet_core::{NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE};
 use netlink_packet_route::address::{AddressAttribute, AddressFlags, AddressMessage, AddressScope};
 use netlink_packet_route::link::{
     InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage,
@@ -23,7 +24,7 @@ use crate::netns::NetNs;
 /// The main routing table.
 pub const TABLE_MAIN: u32 = RouteHeader::RT_TABLE_MAIN as u32;
 
-/// A socket for changes in one namespace.
+/// A socket for changes and questions in one namespace.
 pub struct Rtnetlink(Netlink);
 
 /// One end of a pair of virtual Ethernet interfaces.
@@ -176,6 +177,37 @@ impl Rtnetlink {
         )
     }
 
+    /// Index of the interface by which packets from `source` to `destination` leave.
+    ///
+    /// # Errors
+    /// The kernel's, e.g. where no route leads there.
+    pub fn outgoing_interface(
+        &mut self,
+        source: IpAddr,
+        destination: IpAddr,
+    ) -> io::Result<Option<u32>> {
+        let mut question = RouteMessage::default();
+        question.header.address_family = family(destination);
+        question.header.destination_prefix_length = host_bits(destination);
+        question.header.source_prefix_length = host_bits(source);
+        question.attributes = vec![
+            RouteAttribute::Destination(route_address(destination)),
+            RouteAttribute::Source(route_address(source)),
+        ];
+        let mut interface = None;
+        let question = RouteNetlinkMessage::GetRoute(question);
+        self.0.exchange(question, NLM_F_ACK, |answer| {
+            if let RouteNetlinkMessage::NewRoute(route) = answer {
+                let mut attributes = route.attributes.iter();
+                interface = attributes.find_map(|attribute| match attribute {
+                    RouteAttribute::Oif(index) => Some(*index),
+                    _ => None,
+                });
+            }
+        })?;
+        Ok(interface)
+    }
+
     /// Looks up routes of packets from `source` in `table`; a rule that exists already is no error.
     ///
     /// # Errors
@@ -236,7 +268,7 @@ fn address_message(index: u32, address: IpAddr, length: u8) -> AddressMessage {
 fn rule_message(source: IpAddr, table: u32) -> RuleMessage {
     let mut message = RuleMessage::default();
     message.header.family = family(source);
-    message.header.src_len = if source.is_ipv4() { 32 } else { 128 };
+    message.header.src_len = host_bits(source);
     message.header.action = RuleAction::ToTable;
     message.attributes.push(RuleAttribute::Source(source));
     message.attributes.push(RuleAttribute::Table(table));
@@ -253,6 +285,11 @@ fn family(address: IpAddr) -> AddressFamily {
     }
 }
 
+/// Length of the prefix that is one address.
+fn host_bits(address: IpAddr) -> u8 {
+    if address.is_ipv4() { 32 } else { 128 }
+}
+
 fn route_address(address: IpAddr) -> RouteAddress {
     match address {
         IpAddr::V4(address) => RouteAddress::Inet(address),
@@ -266,4 +303,22 @@ fn is_absent(error: &io::Error) -> bool {
         error.raw_os_error(),
         Some(libc::ENOENT | libc::EADDRNOTAVAIL | libc::ENODEV | libc::ESRCH)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::interfaces::Interfaces;
+
+    #[test]
+    fn what_a_host_sends_to_itself_leaves_by_the_loopback() {
+        let mut kernel = Rtnetlink::open().unwrap();
+        let every = Interfaces::open().unwrap().interfaces().unwrap();
+        let loopback = every.iter().find(|one| one.is_loopback).unwrap();
+        let own = IpAddr::from([127, 0, 0, 1]);
+        assert_eq!(
+            kernel.outgoing_interface(own, own).unwrap(),
+            Some(loopback.index)
+        );
+    }
 }

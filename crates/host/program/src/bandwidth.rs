@@ -202,6 +202,7 @@ mod tests {
                 let counters = Counters {
                     sent_bytes,
                     received_bytes,
+                    ..Counters::default()
                 };
                 (name.to_owned(), counters)
             });

@@ -5,11 +5,7 @@ use std::net::IpAddr;
 
 use mptcplab_linux::interfaces::Interfaces;
 pub(super) use mptcplab_linux::interfaces::LocalAddress as Local;
-use mptcplab_linux::netlink::Netlink;
-use netlink_packet_core::NLM_F_ACK;
-use netlink_packet_route::route::{RouteAddress, RouteAttribute, RouteMessage};
-use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
-use netlink_sys::protocols::NETLINK_ROUTE;
+use mptcplab_linux::rtnetlink::Rtnetlink;
 use nix::net::if_::if_nametoindex;
 
 /// The addresses from which other hosts can be reached.
@@ -25,43 +21,7 @@ pub(super) fn has_own_route(local: &Local, peer: IpAddr) -> bool {
     let Ok(index) = if_nametoindex(local.interface.as_str()) else {
         return false;
     };
-    route_interface(local.address, peer).is_ok_and(|found| found == Some(index))
-}
-
-/// Index of the interface by which packets from `source` to `peer` leave.
-fn route_interface(source: IpAddr, peer: IpAddr) -> io::Result<Option<u32>> {
-    let mut question = RouteMessage::default();
-    let (family, bits) = match peer {
-        IpAddr::V4(_) => (AddressFamily::Inet, 32),
-        IpAddr::V6(_) => (AddressFamily::Inet6, 128),
-    };
-    question.header.address_family = family;
-    question.header.destination_prefix_length = bits;
-    question.header.source_prefix_length = bits;
-    question.attributes = vec![
-        RouteAttribute::Destination(route_address(peer)),
-        RouteAttribute::Source(route_address(source)),
-    ];
-    let mut found = None;
-    let mut netlink = Netlink::open(NETLINK_ROUTE)?;
-    let question = RouteNetlinkMessage::GetRoute(question);
-    netlink.exchange(question, NLM_F_ACK, |answer| {
-        if let RouteNetlinkMessage::NewRoute(route) = answer {
-            found = route
-                .attributes
-                .iter()
-                .find_map(|attribute| match attribute {
-                    RouteAttribute::Oif(index) => Some(*index),
-                    _ => None,
-                });
-        }
-    })?;
-    Ok(found)
-}
-
-fn route_address(address: IpAddr) -> RouteAddress {
-    match address {
-        IpAddr::V4(v4) => RouteAddress::Inet(v4),
-        IpAddr::V6(v6) => RouteAddress::Inet6(v6),
-    }
+    let route =
+        Rtnetlink::open().and_then(|mut kernel| kernel.outgoing_interface(local.address, peer));
+    route.is_ok_and(|interface| interface == Some(index))
 }

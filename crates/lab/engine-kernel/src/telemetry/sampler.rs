@@ -15,6 +15,7 @@ use super::mib;
 use super::rows::{connection_sample, subflow_sample};
 use crate::record::Recorder;
 use mptcplab_linux::dump::Dumper;
+use mptcplab_linux::interfaces::Interfaces;
 use mptcplab_linux::sock_diag;
 
 /// The cost of sampling.
@@ -107,7 +108,7 @@ fn ended_before(stopped: &Receiver<()>, due: Instant) -> bool {
 struct Probe {
     node: NodeContext,
     sockets: Dumper,
-    route: Dumper,
+    interfaces: Interfaces,
     /// Lists that failed, and are not asked for again.
     refused: BTreeSet<&'static str>,
     before: Mib,
@@ -115,15 +116,14 @@ struct Probe {
 
 impl Probe {
     fn open(node: &NodeContext) -> io::Result<Self> {
-        let (sockets, route, before) = node.netns.run(|| {
+        let (sockets, interfaces, before) = node.netns.run(|| {
             let sockets = Dumper::open(libc::NETLINK_SOCK_DIAG)?;
-            let route = Dumper::open(libc::NETLINK_ROUTE)?;
-            io::Result::Ok((sockets, route, mib::read()?))
+            io::Result::Ok((sockets, Interfaces::open()?, mib::read()?))
         })??;
         Ok(Self {
             node: node.clone(),
             sockets,
-            route,
+            interfaces,
             refused: BTreeSet::new(),
             before,
         })
@@ -133,7 +133,7 @@ impl Probe {
         self.list("interfaces", recorder, |probe, write| {
             let t_ns = recorder.now();
             let node = &probe.node.name;
-            interfaces::interfaces(&mut probe.route, (t_ns, node), |row| {
+            interfaces::interfaces(&mut probe.interfaces, (t_ns, node), |row| {
                 write(recorder.write(row));
             })
         })?;
