@@ -19,7 +19,11 @@ ENGINES = [
 TWO = "{a: {}, b: {}}"
 FIRST_IS_IPV4 = "{a: {}, b: {family: ipv6}, c: {family: both}}"
 FIRST_IS_IPV6 = "{a: {family: ipv6}, b: {}, c: {family: both}}"
-LINK = "{{between: [client.{name}, server.{name}], rate: 10 Mbit/s, delay: 5 ms}}"
+LINK = (
+    "{{between: [client.{name}, server.{name}], rate: 10 Mbit/s, delay: 5 ms, queue: 500 packets}}"
+)
+"""A queue that holds what slow start sends: the kernel resets a subflow that joins on a path where
+the peer's first segments are lost just then."""
 
 
 def established(

@@ -8,13 +8,16 @@ use std::net::{IpAddr, SocketAddr};
 pub use self::commands::Command;
 use crate::Nanos;
 use crate::config::Config;
-use crate::retry::Retries;
-use crate::view::{ConnectionView, SubflowView};
+use crate::view::{ConnectionView, SubflowView, path_of};
 use mptcplab_linux::event::{Event, EventKind};
 use mptcplab_linux::interfaces::LocalAddress;
+use mptcplab_paths::Path;
 
 /// How long other paths are preferred to one that was lost.
 const AVOIDANCE: Nanos = 5_000_000_000;
+
+/// How long the peer may take to answer a SYN before a handover goes elsewhere.
+const PATIENCE: Nanos = 3_000_000_000;
 
 /// The kernel's counters of a subflow.
 #[derive(Clone, Copy, Debug)]
@@ -35,7 +38,6 @@ pub struct Core {
     config: Config,
     addresses: Vec<LocalAddress>,
     connections: BTreeMap<u32, ConnectionView>,
-    retries: Retries,
     commands: VecDeque<Command>,
 }
 
@@ -46,7 +48,6 @@ impl Core {
             config,
             addresses: Vec::new(),
             connections: BTreeMap::new(),
-            retries: Retries::default(),
             commands: VecDeque::new(),
         }
     }
@@ -62,26 +63,29 @@ impl Core {
             }
             (EventKind::Closed, _) => {
                 self.connections.remove(&token);
-                self.retries.forget_connection(token);
             }
             (EventKind::SubflowEstablished, Some(pair)) => {
-                self.retries.succeeded(token, pair.0.ip(), pair.1);
+                let retries = self.retries_failures();
                 if let Some(connection) = self.connections.get_mut(&token) {
                     connection.closing.remove(&pair);
                     connection.subflows.insert(pair, SubflowView::default());
+                    connection.attempts.answered(path_of(&pair));
+                    if retries {
+                        connection.attempts.works(path_of(&pair));
+                    }
                 }
             }
             (EventKind::SubflowClosed, Some(pair)) => {
                 if let Some(connection) = self.connections.get_mut(&token) {
-                    let place = (token, pair.0.ip(), pair.1);
+                    let path = path_of(&pair);
                     let was_closed_here = connection.closing.remove(&pair);
                     match connection.subflows.remove(&pair) {
-                        Some(_) => self.retries.closed(now, place),
+                        Some(_) => self.leave_alone(now, token, path),
                         // The path is not at fault.
                         None if was_closed_here => {}
                         None => {
-                            self.retries.failed(now, place);
-                            connection.avoided.insert(place.1, now + AVOIDANCE);
+                            connection.avoided.insert(path.local, now + AVOIDANCE);
+                            self.on_failed(now, token, path);
                         }
                     }
                 }
@@ -91,6 +95,7 @@ impl Core {
                 let connection = self.connections.get_mut(&token);
                 if let (Some(connection), Some((id, remote))) = (connection, announced) {
                     connection.peer_addresses.insert(id, remote);
+                    connection.attempts.retry_to(remote);
                 }
             }
             (EventKind::Removed, _) => {
@@ -115,8 +120,8 @@ impl Core {
         let is_new =
             |new: &&LocalAddress| self.addresses.iter().all(|old| old.address != new.address);
         for address in addresses.iter().filter(is_new) {
-            self.retries.forget_address(address.address);
             for connection in self.connections.values_mut() {
+                connection.attempts.retry_from(address.address);
                 connection.avoided.remove(&address.address);
             }
         }
@@ -145,7 +150,28 @@ impl Core {
 
     /// Handles the kernel's refusal to open a subflow.
     pub fn on_refused(&mut self, now: Nanos, token: u32, local: IpAddr, remote: SocketAddr) {
-        self.retries.failed(now, (token, local, remote));
+        self.on_failed(now, token, Path { local, remote });
+    }
+
+    /// Handles the failure to open a subflow.
+    fn on_failed(&mut self, now: Nanos, token: u32, path: Path) {
+        if let Some(connection) = self.connections.get_mut(&token) {
+            connection.attempts.answered(path);
+        }
+        self.leave_alone(now, token, path);
+    }
+
+    /// Leaves a path alone on which a subflow has failed or closed: for a while where such are
+    /// opened again.
+    fn leave_alone(&mut self, now: Nanos, token: u32, path: Path) {
+        let retries = self.retries_failures();
+        let Some(connection) = self.connections.get_mut(&token) else {
+            return;
+        };
+        match retries {
+            true => connection.attempts.hold_off(now, path),
+            false => connection.attempts.give_up(path),
+        }
     }
 
     /// Local address of a connection's initial subflow.
@@ -181,8 +207,8 @@ impl Core {
                 })
                 .collect();
             connection.closing.clear();
+            connection.attempts.forget_requests();
         }
-        self.retries.forget_pending();
     }
 
     /// Tells whether a decision depends on the bytes that connections carry.
@@ -204,13 +230,13 @@ impl Core {
 
     /// When [`Core::commands`] is due though no event came.
     pub fn next_deadline(&self, now: Nanos) -> Option<Nanos> {
-        let again = self.retries.next(now, self.retries_failures());
-        let avoided = self
-            .connections
-            .values()
-            .flat_map(|one| one.avoided.values());
-        let over = avoided.copied().filter(|until| *until > now);
-        over.chain(again).min()
+        let is_handover = self.config.is_handover();
+        let every = self.connections.values().flat_map(|one| {
+            let overdue_at = one.attempts.overdue_at(PATIENCE).filter(|_| is_handover);
+            let avoided = one.avoided.values().copied();
+            avoided.chain(one.attempts.deadline()).chain(overdue_at)
+        });
+        every.filter(|time| *time > now).min()
     }
 }
 

@@ -1,24 +1,16 @@
 //! The subflows that a connection should have.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 
 use mptcplab_linux::interfaces::LocalAddress;
+use mptcplab_paths::{Desired, Path, ndiffports};
 
 use crate::Nanos;
 use crate::config::{Config, Paths};
-use crate::view::ConnectionView;
+use crate::view::{ConnectionView, path_of};
 
 /// Timeouts in a row after which a path counts as lost.
 pub(crate) const TIMEOUTS_OF_A_LOST_PATH: u8 = 2;
-
-/// A number of subflows between two addresses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct DesiredSubflows {
-    pub(crate) local: IpAddr,
-    pub(crate) remote: SocketAddr,
-    pub(crate) count: usize,
-    pub(crate) backup: bool,
-}
 
 /// The subflows that a connection should have, the most preferred first.
 pub(crate) fn desired_subflows(
@@ -26,52 +18,37 @@ pub(crate) fn desired_subflows(
     addresses: &[LocalAddress],
     connection: &ConnectionView,
     now: Nanos,
-) -> Vec<DesiredSubflows> {
+) -> Vec<Desired> {
     if connection.server_side {
         return Vec::new();
     }
-    let (local, remote) = (connection.initial.0.ip(), connection.initial.1);
+    let initial = path_of(&connection.initial);
     match &config.paths {
         Paths::None => Vec::new(),
         Paths::Ndiffports(count) => {
-            let is_here = for_opening(addresses).any(|here| here.address == local);
-            let pair = DesiredSubflows {
-                local,
-                remote,
-                count: *count as usize,
-                backup: false,
-            };
-            is_here.then_some(pair).into_iter().collect()
+            let is_here = for_opening(addresses).any(|here| here.address == initial.local);
+            let desired = ndiffports(initial, *count as usize).filter(|_| is_here);
+            desired.into_iter().collect()
         }
         Paths::Fullmesh => mesh(config, addresses, connection),
         Paths::Handover(preferred) => {
             let best = best(preferred, addresses, connection, now);
-            let pair = |address: &LocalAddress| DesiredSubflows {
-                local: address.address,
-                remote,
-                count: 1,
-                backup: false,
-            };
-            best.map(pair).into_iter().collect()
+            let desired = best.map(|here| Desired::one(path_from(here, initial.remote), false));
+            desired.into_iter().collect()
         }
     }
 }
 
-fn mesh(
-    config: &Config,
-    addresses: &[LocalAddress],
-    connection: &ConnectionView,
-) -> Vec<DesiredSubflows> {
-    let pairs = connection.remotes().flat_map(|remote| {
-        let of_family = for_opening(addresses).filter(move |here| is_of_family(here, remote));
-        of_family.map(move |address| DesiredSubflows {
-            local: address.address,
-            remote,
-            count: 1,
-            backup: config.is_backup(&address.interface),
-        })
+fn mesh(config: &Config, addresses: &[LocalAddress], connection: &ConnectionView) -> Vec<Desired> {
+    let paths = connection.remotes().flat_map(|remote| {
+        let every = for_opening(addresses).map(move |here| (here, path_from(here, remote)));
+        every.filter(|(_, path)| path.is_of_one_family())
     });
-    pairs.collect()
+    let desired = |(here, path): (&LocalAddress, Path)| {
+        let backup = config.is_backup(&here.interface);
+        Desired::one(path, backup)
+    };
+    paths.map(desired).collect()
 }
 
 /// Address of the most preferred interface whose path is not lost.
@@ -94,7 +71,8 @@ fn best<'a>(
         (is_lost(address), place.unwrap_or(preferred.len()))
     };
     let remote = connection.initial.1;
-    let of_family = for_opening(addresses).filter(|here| is_of_family(here, remote));
+    let of_family =
+        for_opening(addresses).filter(|here| path_from(here, remote).is_of_one_family());
     of_family.min_by_key(rank)
 }
 
@@ -103,6 +81,9 @@ fn for_opening(addresses: &[LocalAddress]) -> impl Iterator<Item = &LocalAddress
     addresses.iter().filter(|address| !address.is_deprecated)
 }
 
-fn is_of_family(local: &LocalAddress, remote: SocketAddr) -> bool {
-    local.address.is_ipv4() == remote.is_ipv4()
+fn path_from(local: &LocalAddress, remote: SocketAddr) -> Path {
+    Path {
+        local: local.address,
+        remote,
+    }
 }

@@ -3,7 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
 
+use mptcplab_paths::{Attempts, Path, Pauses};
+
 use crate::Nanos;
+
+/// For how long a path is left alone on which a subflow failed or closed.
+const PAUSES: Pauses = Pauses {
+    first: 200_000_000,
+    longest: 30_000_000_000,
+};
 
 /// Both ends of a subflow, this host's first.
 pub(crate) type Pair = (SocketAddr, SocketAddr);
@@ -27,6 +35,8 @@ pub(crate) struct ConnectionView {
     pub(crate) bytes: u64,
     /// Ids of this host's addresses: once given, an id stays with its address.
     pub(crate) ids: BTreeMap<IpAddr, u8>,
+    /// Subflows that were asked for, and paths on which some failed.
+    pub(crate) attempts: Attempts,
     /// Addresses whose path was lost, and until when other paths are preferred.
     pub(crate) avoided: BTreeMap<IpAddr, Nanos>,
 }
@@ -50,6 +60,7 @@ impl ConnectionView {
             announced: Vec::new(),
             bytes: 0,
             ids: BTreeMap::new(),
+            attempts: Attempts::new(PAUSES),
             avoided: BTreeMap::new(),
         }
     }
@@ -61,11 +72,16 @@ impl ConnectionView {
         std::iter::once(initial).chain(announced.filter(move |remote| *remote != initial))
     }
 
-    /// Number of subflows from an address to an end of the peer.
-    pub(crate) fn between(&self, local: IpAddr, remote: SocketAddr) -> usize {
-        let pairs = self.subflows.keys();
-        pairs
-            .filter(|pair| pair.0.ip() == local && pair.1 == remote)
-            .count()
+    /// The path of each of its subflows.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = Path> + '_ {
+        self.subflows.keys().map(path_of)
+    }
+}
+
+/// The addresses of a subflow.
+pub(crate) fn path_of((local, remote): &Pair) -> Path {
+    Path {
+        local: local.ip(),
+        remote: *remote,
     }
 }

@@ -2,9 +2,10 @@
 
 use std::net::{IpAddr, SocketAddr};
 
+use mptcplab_paths::Path;
 use serde::Serialize;
 
-use super::{AVOIDANCE, Core};
+use super::{AVOIDANCE, Core, PATIENCE};
 use crate::Nanos;
 use crate::policy::{TIMEOUTS_OF_A_LOST_PATH, desired_subflows};
 use crate::view::Pair;
@@ -53,13 +54,8 @@ impl Core {
     /// Decides what is to be done now.
     pub fn commands(&mut self, now: Nanos) -> Vec<Command> {
         let tokens: Vec<u32> = self.connections.keys().copied().collect();
-        for (token, local, _) in self.retries.overdue(now) {
-            // A peer that does not answer is tried again later, and another path meanwhile.
-            if let Some(connection) = self.connections.get_mut(&token) {
-                connection.avoided.insert(local, now + AVOIDANCE);
-            }
-        }
         for token in tokens {
+            self.check_attempts(now, token);
             self.open(now, token);
             self.break_after_make(now, token);
             self.announce(token);
@@ -72,44 +68,44 @@ impl Core {
         self.config.refresh || self.config.is_handover()
     }
 
+    /// Lets paths be tried again whose pause is over. In a handover a peer that does not answer is
+    /// tried again later, and another path meanwhile; otherwise it is the kernel that repeats the SYN.
+    fn check_attempts(&mut self, now: Nanos, token: u32) {
+        let is_handover = self.config.is_handover();
+        let connection = self.connections.get_mut(&token).expect("it is one of them");
+        connection.attempts.on_deadline(now);
+        if !is_handover {
+            return;
+        }
+        let overdue = connection.attempts.overdue(now, PATIENCE);
+        for path in &overdue {
+            connection.avoided.insert(path.local, now + AVOIDANCE);
+        }
+        overdue
+            .into_iter()
+            .for_each(|path| self.leave_alone(now, token, path));
+    }
+
     /// Opens the subflows that a connection lacks.
     fn open(&mut self, now: Nanos, token: u32) {
-        let connection = &self.connections[&token];
+        let is_handover = self.config.is_handover();
+        let connection = self.connections.get_mut(&token).expect("it is one of them");
         let most = self.config.most_subflows_after(connection.bytes) as usize;
         let desired = desired_subflows(&self.config, &self.addresses, connection, now);
-        let pending: usize = desired
-            .iter()
-            .map(|one| self.retries.pending(token, one.local, one.remote))
-            .sum();
-        let mut room = most.saturating_sub(connection.subflows.len() + pending);
+        let requested = connection.attempts.requested();
+        let begun: Vec<Path> = connection.paths().chain(requested).collect();
+        let held_off: Vec<Path> = connection.attempts.held_off(now).collect();
         // A handover has two subflows for a while.
-        if self.config.is_handover() {
-            room = room.max(1);
-        }
-        for one in desired {
-            let has = connection.between(one.local, one.remote)
-                + self.retries.pending(token, one.local, one.remote);
-            // The initial subflow was not opened from here.
-            let is_initial =
-                (one.local, one.remote) == (connection.initial.0.ip(), connection.initial.1);
-            let first = one.count - usize::from(is_initial).min(one.count);
-            let place = (token, one.local, one.remote);
-            for _ in has..one.count {
-                let may = self
-                    .retries
-                    .may_try(now, place, first, self.retries_failures());
-                if room == 0 || !may {
-                    break;
-                }
-                room -= 1;
-                self.retries.started(now, place);
-                self.commands.push_back(Command::Open {
-                    token,
-                    local: one.local,
-                    remote: one.remote,
-                    backup: one.backup,
-                });
-            }
+        let least_room = usize::from(is_handover);
+        let room = most.saturating_sub(begun.len()).max(least_room);
+        for join in mptcplab_paths::joins(desired, room, &begun, &held_off) {
+            connection.attempts.request(now, join.path);
+            self.commands.push_back(Command::Open {
+                token,
+                local: join.path.local,
+                remote: join.path.remote,
+                backup: join.backup,
+            });
         }
     }
 
@@ -121,13 +117,13 @@ impl Core {
         let connection = &self.connections[&token];
         let desired = desired_subflows(&self.config, &self.addresses, connection, now);
         let [one] = desired[..] else { return };
-        if connection.between(one.local, one.remote) == 0 {
+        if !connection.paths().any(|path| path == one.path) {
             return;
         }
         let connection = self.connections.get_mut(&token).expect("it is one of them");
         let mut others = Vec::new();
         for (pair, subflow) in &connection.subflows {
-            if pair.0.ip() != one.local {
+            if pair.0.ip() != one.path.local {
                 others.push(*pair);
                 if subflow.timeouts >= TIMEOUTS_OF_A_LOST_PATH {
                     connection.avoided.insert(pair.0.ip(), now + AVOIDANCE);
@@ -142,6 +138,7 @@ impl Core {
         let tokens: Vec<u32> = self.connections.keys().copied().collect();
         for token in tokens {
             let connection = self.connections.get_mut(&token).expect("it is one of them");
+            connection.attempts.retry_from(address);
             let before = connection.announced.len();
             connection.announced.retain(|other| *other != address);
             if connection.announced.len() < before {

@@ -118,6 +118,52 @@ fn what_fails_is_opened_again_ever_more_rarely_where_that_is_asked_for() {
 }
 
 #[test]
+fn a_syn_without_an_answer_is_the_kernels_to_repeat() {
+    let mut core = connected(Config {
+        paths: Paths::Ndiffports(3),
+        refresh: true,
+        most_subflows: 8,
+        ..Config::default()
+    });
+    assert_eq!(opened(&core.commands(0)), [address(1).address; 2]);
+    assert_eq!(core.commands(100 * SECOND), []);
+    // Of two that were asked for one comes to nothing.
+    established(&mut core, "10.0.1.2:40001");
+    closed(&mut core, 100 * SECOND, "10.0.1.2:40002");
+    let again = core.next_deadline(100 * SECOND).unwrap();
+    assert_eq!(opened(&core.commands(again)), [address(1).address]);
+    assert_eq!(core.commands(200 * SECOND), []);
+}
+
+#[test]
+fn a_peer_that_does_not_answer_is_left_for_another_path_in_a_handover() {
+    let mut core = connected(handover());
+    core.set_addresses([2, 3].map(address).to_vec());
+    assert_eq!(opened(&core.commands(0)), [address(2).address]);
+    assert_eq!(core.next_deadline(0), Some(PATIENCE));
+    assert_eq!(core.commands(PATIENCE - 1), []);
+    assert_eq!(opened(&core.commands(PATIENCE)), [address(3).address]);
+}
+
+#[test]
+fn an_address_that_is_announced_again_is_tried_again() {
+    let mut core = connected(mesh());
+    core.set_addresses([address(1)].to_vec());
+    let remote = end("10.0.9.1:5001");
+    let mut announced = event(EventKind::Announced, "10.0.1.2:40000", remote);
+    announced.remote_id = Some(1);
+    core.on_event(0, &announced);
+    assert_eq!(opened(&core.commands(0)), [address(1).address]);
+    core.on_event(
+        0,
+        &event(EventKind::SubflowClosed, "10.0.1.2:40001", remote),
+    );
+    assert_eq!(core.commands(100 * SECOND), []);
+    core.on_event(0, &announced);
+    assert_eq!(opened(&core.commands(100 * SECOND)), [address(1).address]);
+}
+
+#[test]
 fn the_initial_subflow_is_refreshed_too() {
     let mut core = connected(Config {
         refresh: true,

@@ -32,6 +32,8 @@ impl UserspacePathManager {
         let config = Config {
             paths: Paths::Ndiffports(node.mptcp.subflows_per_pair),
             most_subflows: node.mptcp.limit_subflows + 1,
+            // The kernel resets a joined subflow of which the peer's first segments are lost.
+            refresh: true,
             ..Config::default()
         };
         let mut daemon = Daemon::open(config)?;
@@ -41,7 +43,9 @@ impl UserspacePathManager {
             .name("path manager".into())
             .spawn(move || {
                 let ended = daemon.run(&told, |command, done| {
-                    if let Err(error) = done {
+                    // A connection that is ending takes no further subflow.
+                    let is_ending = |error: &io::Error| error.kind() == io::ErrorKind::NotConnected;
+                    if let Some(error) = done.err().filter(|error| !is_ending(error)) {
                         recorder.warn(&format!("{name}: {command:?} was refused: {error}"));
                     }
                 });

@@ -15,7 +15,7 @@ use crate::Nanos;
 use crate::event::{Event, SubflowId};
 use crate::info::{ConnectionInfo, SubflowInfo};
 use crate::mptcp::{Change, Connection, MptcpCounters, Opening};
-use crate::path_manager;
+use crate::path_manager::{self, Path};
 use crate::route::Route;
 use crate::scheduler::Scheduler;
 use crate::tcp::{FourTuple, TcpCounters};
@@ -225,10 +225,11 @@ impl MultipathConnection {
     }
 
     fn join(&mut self, context: &mut Context<'_>, join: path_manager::Join) {
-        let free = context.host.free_port(join.local, join.remote);
+        let Path { local, remote } = join.path;
+        let free = context.host.free_port(local, remote);
         let tuple = FourTuple {
-            local: SocketAddr::new(join.local, free.unwrap_or(0)),
-            remote: join.remote,
+            local: SocketAddr::new(local, free.unwrap_or(0)),
+            remote,
         };
         if free.is_none() {
             self.connection.cannot_join(context.now, &tuple);

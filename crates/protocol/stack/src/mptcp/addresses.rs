@@ -3,13 +3,20 @@
 use alloc::vec::Vec;
 use core::net::{IpAddr, SocketAddr};
 
+use mptcplab_paths::{Attempts, Pauses};
+
 use super::announcements::Announcements;
-use super::path_attempts::PathAttempts;
 use crate::Nanos;
 use crate::address::LocalAddress;
 use crate::path_manager::{Announcement, Local, Remote};
 use crate::route::Route;
 use crate::tcp::{FourTuple, mss_of};
+
+/// For how long a path that failed is not tried again.
+const PAUSES: Pauses = Pauses {
+    first: 1_000_000_000,
+    longest: 64_000_000_000,
+};
 
 /// Addresses of the peer that are remembered at the most.
 const MAX_REMOTES: usize = 64;
@@ -40,7 +47,7 @@ pub(super) struct Addresses {
     /// Local addresses that the peer was told of.
     pub(super) announcements: Announcements,
     /// Subflows that were asked for, and paths that failed.
-    pub(super) attempts: PathAttempts,
+    pub(super) attempts: Attempts,
 }
 
 impl Addresses {
@@ -68,7 +75,7 @@ impl Addresses {
             accepted: 0,
             paths_wanted: false,
             announcements: Announcements::default(),
-            attempts: PathAttempts::default(),
+            attempts: Attempts::new(PAUSES),
         };
         addresses.set_locals(locals);
         addresses

@@ -137,11 +137,11 @@ impl Connection {
         }
         let subflow = &self.subflows[index];
         if subflow.initiated_here && reason != CloseReason::Finished {
-            let tuple = subflow.tcp.tuple();
+            let path = subflow.tcp.tuple().path();
             if subflow.end.path_is_unfit() {
-                self.addresses.attempts.give_up(&tuple);
+                self.addresses.attempts.give_up(path);
             } else {
-                self.addresses.attempts.hold_off(now, &tuple);
+                self.addresses.attempts.hold_off(now, path);
             }
         }
         let mut others = self.subflows.iter().filter(|subflow| !subflow.is_over());

@@ -25,7 +25,7 @@ use crate::Nanos;
 use crate::address::LocalAddress;
 use crate::congestion::PathView;
 use crate::event::{ConnectionId, Event};
-use crate::path_manager::Join;
+use crate::path_manager::{Join, Path};
 use crate::route::Route;
 use crate::scheduler::Scheduler;
 use crate::tcp::{CloseReason, FourTuple, PayloadShare, Tcp, TcpConfig};
@@ -323,11 +323,8 @@ impl Connection {
     pub(crate) fn open_subflow(&mut self, local: IpAddr, remote: SocketAddr, backup: bool) -> bool {
         let possible = self.handshake.is_multipath() && !self.is_closing();
         if possible {
-            let join = Join {
-                local,
-                remote,
-                backup,
-            };
+            let path = Path { local, remote };
+            let join = Join { path, backup };
             let admitted = self.handshake.admit(join);
             self.changes.extend(admitted.map(Change::Join));
         }

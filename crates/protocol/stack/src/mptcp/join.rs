@@ -79,7 +79,7 @@ impl Connection {
         subflow.remote.address_id = self.addresses.remote_id(tuple.remote).unwrap_or(0);
         subflow.join.nonce = nonce;
         self.counters.join_syn_sent += 1;
-        self.addresses.attempts.opened(&tuple);
+        self.addresses.attempts.answered(tuple.path());
         SubflowId(subflow.id)
     }
 
@@ -256,7 +256,7 @@ impl Connection {
         let (tuple, initiated_here) = (subflow.tcp.tuple(), subflow.initiated_here);
         let id = SubflowId(subflow.id);
         self.sum_send_buffers();
-        self.addresses.attempts.works(&tuple);
+        self.addresses.attempts.works(tuple.path());
         self.lifetime.keep();
         self.event(Event::SubflowEstablished {
             id: self.id,

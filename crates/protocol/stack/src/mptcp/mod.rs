@@ -28,7 +28,6 @@ mod mappings;
 mod middlebox;
 mod numbers;
 mod option_writer;
-mod path_attempts;
 mod path_management;
 mod ranges;
 mod reassembly;

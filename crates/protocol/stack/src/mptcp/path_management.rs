@@ -8,7 +8,6 @@ use mptcplab_wire::keys::address_hmac;
 use mptcplab_wire::option::{AddAddress, MptcpOption};
 
 use super::connection::{Change, Connection};
-use super::path_attempts::path_of;
 use super::signals;
 use super::subflow::Subflow;
 use crate::Nanos;
@@ -47,26 +46,24 @@ impl Connection {
             return;
         }
         let open = self.subflows.iter().filter(|subflow| !subflow.is_over());
-        let mut paths: Vec<Path> = open.map(|subflow| path_of(&subflow.tcp.tuple())).collect();
+        let mut paths: Vec<Path> = open.map(|subflow| subflow.tcp.tuple().path()).collect();
+        let opened = paths.len();
         paths.extend(self.addresses.attempts.requested());
-        let requested = self.addresses.attempts.requested().len() as u32;
+        let requested = (paths.len() - opened) as u32;
         let held_off: Vec<Path> = self.addresses.attempts.held_off(now).collect();
         let first = self.addresses.first();
         let joins = path_manager::joins(&View {
             locals: &self.addresses.usable_locals(),
             remotes: self.addresses.remotes(),
             routes: self.addresses.routes(),
-            first: (first.local.ip(), first.remote),
+            first: first.path(),
             paths: &paths,
             held_off: &held_off,
             additional: self.subflows.additional() + requested,
             limits: self.config.limits,
         });
         for join in joins {
-            self.addresses.attempts.request(Path {
-                local: join.local,
-                remote: join.remote,
-            });
+            self.addresses.attempts.request(now, join.path);
             self.changes.push_back(Change::Join(join));
         }
     }
@@ -78,8 +75,8 @@ impl Connection {
 
     /// Tries a subflow again later that cannot be opened, as no port is free.
     pub(crate) fn cannot_join(&mut self, now: Nanos, tuple: &FourTuple) {
-        self.addresses.attempts.opened(tuple);
-        self.addresses.attempts.hold_off(now, tuple);
+        self.addresses.attempts.answered(tuple.path());
+        self.addresses.attempts.hold_off(now, tuple.path());
     }
 
     /// The best subflow to say something on: one that works, the fastest.

@@ -2,12 +2,14 @@
 
 use alloc::vec::Vec;
 
-use super::{Join, View};
+use mptcplab_paths::{Desired, Path};
+
+use super::View;
 
 /// From each address with `subflow` one to the peer's first address; with `fullmesh` too, to each
 /// address of the peer. An address with `fullmesh` alone is used for those that the peer announced.
-pub(crate) fn endpoints(view: &View<'_>) -> Vec<Join> {
-    let mut joins = Vec::new();
+pub(crate) fn endpoints(view: &View<'_>) -> Vec<Desired> {
+    let mut desired = Vec::new();
     for local in view.locals {
         let Some(flags) = local.flags else {
             continue;
@@ -18,23 +20,22 @@ pub(crate) fn endpoints(view: &View<'_>) -> Vec<Join> {
             } else {
                 flags.fullmesh
             };
-            let same_family = local.address.is_ipv4() == remote.address.is_ipv4();
-            let used = view.is_used(local.address, remote.address);
-            if wanted && remote.joinable && same_family && !used {
-                joins.push(Join {
-                    local: local.address,
-                    remote: remote.address,
-                    backup: flags.backup,
-                });
+            let path = Path {
+                local: local.address,
+                remote: remote.address,
+            };
+            if wanted && remote.joinable && path.is_of_one_family() {
+                desired.push(Desired::one(path, flags.backup));
             }
         }
     }
-    joins
+    desired
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{FULLMESH, SUBFLOW, ip, join, local, path, remote, socket, view};
+    use super::super::joins;
+    use super::super::tests::{FULLMESH, SUBFLOW, join, local, path, remote, view};
     use super::*;
     use crate::address::EndpointFlags;
 
@@ -48,7 +49,7 @@ mod tests {
         let paths = [path("10.0.1.1", "10.0.9.1:80")];
         assert_eq!(
             endpoints(&view(&locals, &remotes, &paths)),
-            [join("10.0.2.1", "10.0.9.1:80")]
+            [Desired::one(path("10.0.2.1", "10.0.9.1:80"), false)]
         );
     }
 
@@ -61,7 +62,7 @@ mod tests {
         let remotes = [remote(0, "10.0.9.1:80"), remote(1, "10.0.8.1:80")];
         let paths = [path("10.0.1.1", "10.0.9.1:80")];
         assert_eq!(
-            endpoints(&view(&locals, &remotes, &paths)),
+            joins(&view(&locals, &remotes, &paths)),
             [
                 join("10.0.1.1", "10.0.8.1:80"),
                 join("10.0.2.1", "10.0.9.1:80"),
@@ -81,14 +82,11 @@ mod tests {
             local(2, "fd00::1", Some(backup)),
         ];
         let remotes = [remote(0, "10.0.9.1:80"), remote(1, "[fd00::9]:80")];
-        let joins = endpoints(&view(&locals, &remotes, &[]));
-        assert!(joins.iter().all(|join| join.backup));
-        let ends: Vec<_> = joins.iter().map(|join| (join.local, join.remote)).collect();
         assert_eq!(
-            ends,
+            endpoints(&view(&locals, &remotes, &[])),
             [
-                (ip("10.0.2.1"), socket("10.0.9.1:80")),
-                (ip("fd00::1"), socket("[fd00::9]:80")),
+                Desired::one(path("10.0.2.1", "10.0.9.1:80"), true),
+                Desired::one(path("fd00::1", "[fd00::9]:80"), true),
             ]
         );
     }

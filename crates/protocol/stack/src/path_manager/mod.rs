@@ -11,26 +11,30 @@
 //! - `subflow` with `fullmesh`: to every address of the peer ([`endpoints`]);
 //! - `signal`: the address is announced ([`signal`]);
 //! - `backup`: the subflow is opened as a backup;
-//! - several subflows on the first address pair: [`ndiffports`].
+//! - several subflows on the first address pair: [`ndiffports`](mptcplab_paths::ndiffports).
+//!
+//! Which of the subflows that they want are opened now, [`mptcplab_paths`] says.
 //!
 //! Only the end that opened the connection opens subflows: the port of a client does not listen.
 //! (Linux lets a server try, and the client refuses.)
 
 mod endpoints;
-mod ndiffports;
 mod passive;
 mod signal;
 
 use alloc::vec::Vec;
 use core::net::{IpAddr, SocketAddr};
 
+use mptcplab_paths::ndiffports;
+pub(crate) use mptcplab_paths::{Join, Path};
+
 pub(crate) use endpoints::endpoints;
-pub(crate) use ndiffports::ndiffports;
 pub(crate) use passive::passive;
 pub(crate) use signal::{Announcement, signal};
 
 use crate::address::EndpointFlags;
 use crate::route::Route;
+use crate::tcp::FourTuple;
 
 /// The path managers' view of a connection.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +46,7 @@ pub(crate) struct View<'a> {
     /// Routes of this host.
     pub routes: &'a [Route],
     /// Address pair of the first subflow.
-    pub first: (IpAddr, SocketAddr),
+    pub first: Path,
     /// Paths of the subflows that are open or being opened.
     pub paths: &'a [Path],
     /// Paths that failed too recently to be tried again.
@@ -78,15 +82,6 @@ pub(crate) struct Remote {
     pub announced: bool,
 }
 
-/// An address pair.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Path {
-    /// Here.
-    pub local: IpAddr,
-    /// There.
-    pub remote: SocketAddr,
-}
-
 /// Limits of a host, as those of Linux's path manager.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -98,42 +93,33 @@ pub struct Limits {
     pub subflows_per_pair: u32,
 }
 
-/// A subflow to open.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Join {
-    /// From.
-    pub local: IpAddr,
-    /// To.
-    pub remote: SocketAddr,
-    /// As a backup.
-    pub backup: bool,
-}
-
 /// The subflows to open now, within the limit.
 pub(crate) fn joins(view: &View<'_>) -> Vec<Join> {
-    let mut joins = Vec::new();
-    for candidate in endpoints(view)
+    let on_first = ndiffports(view.first, view.limits.subflows_per_pair as usize);
+    let desired = endpoints(view)
         .into_iter()
         .chain(passive(view))
-        .chain(ndiffports(view))
-    {
-        let known = joins.contains(&candidate) && view.limits.subflows_per_pair <= 1;
-        let path = Path {
-            local: candidate.local,
-            remote: candidate.remote,
-        };
-        let useless = known || view.held_off.contains(&path);
-        if !useless && view.additional + (joins.len() as u32) < view.limits.subflows {
-            joins.push(candidate);
+        .chain(on_first.filter(|_| view.can_use_first()));
+    let room = view.limits.subflows.saturating_sub(view.additional) as usize;
+    mptcplab_paths::joins(desired, room, view.paths, view.held_off)
+}
+
+impl FourTuple {
+    /// Its addresses.
+    pub(crate) fn path(&self) -> Path {
+        Path {
+            local: self.local.ip(),
+            remote: self.remote,
         }
     }
-    joins
 }
 
 impl View<'_> {
-    /// Whether a path needs no further try.
-    fn is_used(&self, local: IpAddr, remote: SocketAddr) -> bool {
-        self.paths.contains(&Path { local, remote })
+    /// Whether further subflows can have the addresses of the first one.
+    fn can_use_first(&self) -> bool {
+        let is_here = |known: &Local| known.address == self.first.local;
+        let is_joinable = |known: &Remote| known.id == 0 && known.joinable;
+        self.locals.iter().any(is_here) && self.remotes.iter().any(is_joinable)
     }
 }
 
@@ -186,8 +172,7 @@ pub(crate) mod tests {
 
     pub(crate) fn join(local: &str, remote: &str) -> Join {
         Join {
-            local: ip(local),
-            remote: socket(remote),
+            path: path(local, remote),
             backup: false,
         }
     }
@@ -202,7 +187,7 @@ pub(crate) mod tests {
             locals,
             remotes,
             routes: &[],
-            first: (ip("10.0.1.1"), socket("10.0.9.1:80")),
+            first: path("10.0.1.1", "10.0.9.1:80"),
             paths,
             held_off: &[],
             additional: 0,
@@ -212,6 +197,26 @@ pub(crate) mod tests {
                 subflows_per_pair: 1,
             },
         }
+    }
+
+    #[test]
+    fn the_pair_of_the_first_subflow_is_filled_up() {
+        let locals = [local(0, "10.0.1.1", None)];
+        let mut remotes = [remote(0, "10.0.9.1:80")];
+        let paths = [path("10.0.1.1", "10.0.9.1:80"); 2];
+        assert_eq!(joins(&view(&locals, &remotes, &paths)), []);
+        let filled_up = |locals: &[Local], remotes: &[Remote]| {
+            let mut view = view(locals, remotes, &paths);
+            view.limits.subflows_per_pair = 4;
+            joins(&view)
+        };
+        assert_eq!(
+            filled_up(&locals, &remotes),
+            [join("10.0.1.1", "10.0.9.1:80"); 2]
+        );
+        assert_eq!(filled_up(&[], &remotes), []);
+        remotes[0].joinable = false;
+        assert_eq!(filled_up(&locals, &remotes), []);
     }
 
     #[test]

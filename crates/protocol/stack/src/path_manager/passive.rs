@@ -2,14 +2,16 @@
 
 use alloc::vec::Vec;
 
-use super::{Join, View};
+use mptcplab_paths::{Desired, Path};
+
+use super::View;
 use crate::route::source_for;
 
 /// One subflow to each announced address, where no endpoint of this host is `fullmesh` (then
 /// [`endpoints`](super::endpoints()) opens more). It starts from the address that the
 /// host's routes choose, as in Linux; where none leads there, from that of the first subflow or, of
 /// another family, from the first address of that.
-pub(crate) fn passive(view: &View<'_>) -> Vec<Join> {
+pub(crate) fn passive(view: &View<'_>) -> Vec<Desired> {
     let fullmesh = |local: &super::Local| local.flags.is_some_and(|flags| flags.fullmesh);
     if view.locals.iter().any(fullmesh) {
         return Vec::new();
@@ -19,13 +21,17 @@ pub(crate) fn passive(view: &View<'_>) -> Vec<Join> {
         .iter()
         .filter(|remote| remote.announced && remote.joinable);
     let unreached = announced.filter(|remote| {
-        let reached = |path: &super::Path| path.remote == remote.address;
+        let reached = |path: &Path| path.remote == remote.address;
         !view.paths.iter().any(reached)
     });
     unreached
         .filter_map(|remote| {
-            let fits = |local: &&super::Local| local.address.is_ipv4() == remote.address.is_ipv4();
-            let first = |local: &&super::Local| local.address == view.first.0;
+            let path = |local: &super::Local| Path {
+                local: local.address,
+                remote: remote.address,
+            };
+            let fits = |local: &&super::Local| path(local).is_of_one_family();
+            let first = |local: &&super::Local| local.address == view.first.local;
             let candidates = || view.locals.iter().filter(fits);
             let routed = source_for(view.routes, remote.address.ip());
             let chosen = |local: &&super::Local| Some(local.address) == routed;
@@ -33,20 +39,21 @@ pub(crate) fn passive(view: &View<'_>) -> Vec<Join> {
                 .find(chosen)
                 .or_else(|| candidates().find(first))
                 .or_else(|| candidates().next())?;
-            Some(Join {
-                local: local.address,
-                remote: remote.address,
-                backup: local.flags.is_some_and(|flags| flags.backup),
-            })
+            let backup = local.flags.is_some_and(|flags| flags.backup);
+            Some(Desired::one(path(local), backup))
         })
         .collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{FULLMESH, ip, join, local, path, remote, view};
+    use super::super::tests::{FULLMESH, ip, local, path, remote, view};
     use super::*;
     use crate::route::Route;
+
+    fn one(local: &str, remote: &str) -> Desired {
+        Desired::one(path(local, remote), false)
+    }
 
     #[test]
     fn an_announced_address_is_joined_from_the_first_one() {
@@ -55,7 +62,7 @@ mod tests {
         let paths = [path("10.0.1.1", "10.0.9.1:80")];
         assert_eq!(
             passive(&view(&locals, &remotes, &paths)),
-            [join("10.0.1.1", "10.0.8.1:80")]
+            [one("10.0.1.1", "10.0.8.1:80")]
         );
     }
 
@@ -75,10 +82,10 @@ mod tests {
         ];
         let mut view = view(&locals, &remotes, &paths);
         view.routes = &routes;
-        assert_eq!(passive(&view), [join("10.0.8.2", "10.0.8.1:80")]);
+        assert_eq!(passive(&view), [one("10.0.8.2", "10.0.8.1:80")]);
         // An address that has gone cannot be chosen.
         view.locals = &locals[..1];
-        assert_eq!(passive(&view), [join("10.0.1.1", "10.0.8.1:80")]);
+        assert_eq!(passive(&view), [one("10.0.1.1", "10.0.8.1:80")]);
     }
 
     #[test]
@@ -102,7 +109,7 @@ mod tests {
         let remotes = [remote(1, "[fd00::9]:80")];
         assert_eq!(
             passive(&view(&locals, &remotes, &[])),
-            [join("fd00::1", "[fd00::9]:80")]
+            [one("fd00::1", "[fd00::9]:80")]
         );
     }
 }
