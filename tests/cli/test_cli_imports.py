@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -78,17 +79,17 @@ def test_of_the_commands_only_the_one_that_is_asked_for_is_made(
 def test_a_command_of_the_host_program_loads_nothing_before_it() -> None:
     code = """
 import os, sys
-def execv(path, words):
-    print(os.path.basename(path), *words)
+def execve(path, words, environment):
+    print(os.path.basename(path), *words, environment["MPTCPLAB_CALLER_VERSION"])
     print(*sys.modules)
-os.execv = execv
+os.execve = execve
 sys.argv = ["mptcplab", "nc", "--help"]
 from mptcplab.cli import hand_over
 hand_over(sys.argv[1:])
 """
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     command, modules = ended.stdout.splitlines()
-    assert command == "mptcplab-host mptcplab-host nc --help"
+    assert command == f"mptcplab-host mptcplab-host nc --help {version('mptcplab')}"
     ours = {name for name in modules.split() if name.startswith("mptcplab")}
     assert ours == {"mptcplab", "mptcplab.lazy", "mptcplab.cli", "mptcplab.cli.host_program"}
     assert not set(modules.split()) & {"typer", "pathlib", "json"}

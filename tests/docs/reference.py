@@ -8,13 +8,10 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Iterator
-from enum import Enum
 from pathlib import Path
 
-import typer
-from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
-
 from mptcplab.cli.app import app
+from mptcplab.cli.command_table import Argument, Command, table
 from mptcplab.cli.host_program import COMMANDS, find_program
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference.md"
@@ -22,10 +19,10 @@ BEGIN, END = "<!-- commands: made by `make docs` -->\n", "<!-- end of commands -
 
 
 def commands_text() -> str:
-    """The section of each command, in the order of `mptcplab --help`."""
-    group = typer.main.get_command(app)
-    assert isinstance(group, TyperGroup)
-    return "\n".join([*_sections(group), *_host_sections()])
+    """The section of each command: those of this program, then those of `mptcplab-host`."""
+    _, commands = table(app)
+    own = [_section(command) for command in commands if not command.is_of_host]
+    return "\n".join([*own, *_host_sections()])
 
 
 def with_commands(page: str) -> str:
@@ -33,14 +30,6 @@ def with_commands(page: str) -> str:
     before, _, rest = page.partition(BEGIN)
     _, _, after = rest.partition(END)
     return f"{before}{BEGIN}\n{commands_text()}\n{END}{after}"
-
-
-def _sections(group: TyperGroup, prefix: str = "") -> Iterator[str]:
-    for command in group.commands.values():
-        if isinstance(command, TyperGroup):
-            yield from _sections(command, f"{prefix}{command.name} ")
-        elif command.name not in COMMANDS:
-            yield _section(command, prefix)
 
 
 def _host_sections() -> Iterator[str]:
@@ -59,48 +48,32 @@ def _host_sections() -> Iterator[str]:
             yield "\n".join([*lines, "| | meaning | default |", "|---|---|---|", *rows, ""])
 
 
-def _section(command: object, prefix: str) -> str:
-    assert isinstance(command, TyperCommand)
-    arguments = [p for p in command.params if isinstance(p, TyperArgument)]
-    options = [p for p in command.params if isinstance(p, TyperOption)]
+def _section(command: Command) -> str:
+    positional = [one for one in command.arguments if not one.is_option]
+    options = [one for one in command.arguments if one.is_option]
     middle = ["[OPTIONS]"] if options else []
-    name = f"{prefix}{command.name}"
-    usage = " ".join(["mptcplab", name, *middle, *map(_in_usage, arguments)])
-    lines = [f"### `{name}`", "", f"    {usage}", "", str(command.help), ""]
-    rows = [_argument(a) for a in arguments if a.help] + [_option(o) for o in options]
+    usage = " ".join(["mptcplab", command.name, *middle, *map(_in_usage, positional)])
+    lines = [f"### `{command.name}`", "", f"    {usage}", "", command.about, ""]
+    rows = [_row(f"`{_name(one)}`", one.meaning, one.default) for one in positional if one.meaning]
+    rows += [_row(f"`{_name(one)}`", one.meaning, one.default) for one in options]
     if rows:
         lines += ["| | meaning | default |", "|---|---|---|", *rows, ""]
     return "\n".join(lines)
 
 
-def _in_usage(argument: TyperArgument) -> str:
-    name = (argument.metavar or str(argument.name).upper()).strip("[]").replace("]...", "...")
-    return name if argument.required else f"[{name}]"
+def _in_usage(argument: Argument) -> str:
+    return _name(argument) if argument.required else f"[{_name(argument)}]"
 
 
-def _argument(argument: TyperArgument) -> str:
-    name = _in_usage(argument).strip("[]")
-    return _row(f"`{name}`", argument.help, argument.default)
+def _name(argument: Argument) -> str:
+    if argument.is_option:
+        return f"--{argument.name} {'|'.join(argument.values)}".strip()
+    return f"{argument.name}..." if argument.many else argument.name
 
 
-def _option(option: TyperOption) -> str:
-    value = "" if option.is_flag else f" {option.metavar or _kind(option)}"
-    return _row(f"`{option.opts[-1]}{value}`", option.help, option.default)
-
-
-def _kind(option: TyperOption) -> str:
-    """What stands for a value that has no name of its own."""
-    if isinstance(option.default, Enum):
-        return "|".join(str(member.value) for member in type(option.default))
-    if option.min is not None and option.max is not None:
-        return f"{option.min}…{option.max}"
-    return "NUMBER" if option.min is not None else "FILE"
-
-
-def _row(name: str, meaning: str | None, default: object) -> str:
-    shown = default.value if isinstance(default, Enum) else default
-    unset = shown is None or isinstance(shown, bool)
-    return f"| {name.replace('|', chr(92) + '|')} | {meaning} | {'' if unset else f'`{shown}`'} |"
+def _row(name: str, meaning: str, default: str | None) -> str:
+    shown = "" if default is None else f"`{default}`"
+    return f"| {name.replace('|', chr(92) + '|')} | {meaning} | {shown} |"
 
 
 if __name__ == "__main__":

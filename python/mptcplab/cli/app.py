@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from mptcplab.cli.commands.description import completion, man
 from mptcplab.cli.commands.doctor import doctor
 from mptcplab.cli.commands.enter import enter
 from mptcplab.cli.commands.host import add_host_commands
@@ -45,6 +46,8 @@ app.command(
     "enter", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False}
 )(enter)
 add_host_commands(app)
+app.command("completion")(completion)
+app.command("man", hidden=True)(man)
 
 
 @app.callback(invoke_without_command=True)

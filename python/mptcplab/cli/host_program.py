@@ -10,6 +10,8 @@ import sys
 from contextlib import suppress
 
 PROGRAM = "mptcplab-host"
+VERSION = "0.1.0"
+"""Version of this package and of the program; what is installed takes long to ask."""
 COMMANDS = {
     "nc": "Netcat over MPTCP: standard input and output at the ends of a connection.",
     "path-manager": "Open and close the subflows of this host's connections, until Ctrl-C.",
@@ -19,6 +21,10 @@ COMMANDS = {
     "bandwidth": "Log what each interface sends and receives, until Ctrl-C.",
 }
 """Each with its line in `mptcplab --help`; `mptcplab-host COMMAND --help` has its options."""
+NOT_INSTALLED = (
+    f"{PROGRAM} is not installed: `make setup` builds it, or "
+    "`cargo install --path crates/host/program` in the sources"
+)
 
 
 def hand_over(arguments: list[str]) -> None:
@@ -28,7 +34,12 @@ def hand_over(arguments: list[str]) -> None:
         if path is not None:
             # A file that cannot be started is told as one that is not there.
             with suppress(OSError):
-                os.execv(path, [PROGRAM, *arguments])
+                os.execve(path, [PROGRAM, *arguments], environment())
+
+
+def environment() -> dict[str, str]:
+    """What the program is started with; it refuses to work where its version is not this one."""
+    return os.environ | {"MPTCPLAB_CALLER_VERSION": VERSION}
 
 
 def find_program() -> str | None:

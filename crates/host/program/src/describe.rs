@@ -1,5 +1,6 @@
-//! The program's own options for shells, manuals and the documentation.
+//! Options as shells, manuals and the documentation want them: the program's own and the laboratory's.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -8,13 +9,15 @@ use clap_complete::Shell;
 use serde::Serialize;
 
 use crate::file_option::path_parser;
-use crate::output;
+use crate::{laboratory, output};
 
 /// The options of `completion`.
 #[derive(Args)]
 pub(crate) struct CompletionOptions {
     /// The shell.
     shell: Shell,
+    #[command(flatten)]
+    of: Of,
 }
 
 /// The options of `man`.
@@ -23,27 +26,45 @@ pub(crate) struct ManOptions {
     /// Folder to write the pages into.
     #[arg(value_parser = path_parser())]
     folder: PathBuf,
+    #[command(flatten)]
+    of: Of,
 }
 
-/// Prints the script that completes the program's options in a shell.
+/// Which program is described: this one, or the laboratory.
+#[derive(Args)]
+struct Of {
+    /// Describe mptcplab, whose table of commands is standard input
+    #[arg(long, hide = true)]
+    laboratory: bool,
+}
+
+impl Of {
+    fn program(&self, own: Command) -> anyhow::Result<Command> {
+        match self.laboratory {
+            true => laboratory::program(io::stdin().lock(), &own),
+            false => Ok(own),
+        }
+    }
+}
+
+/// Prints the script that completes a program's options in a shell.
 ///
 /// # Errors
-/// Those of standard output.
-pub(crate) fn print_completion(
-    options: &CompletionOptions,
-    mut program: Command,
-) -> anyhow::Result<()> {
+/// Those of standard output and of the laboratory's table.
+pub(crate) fn print_completion(options: &CompletionOptions, own: Command) -> anyhow::Result<()> {
+    let mut program = options.of.program(own)?;
     let name = program.get_name().to_owned();
     let mut script = Vec::new();
     clap_complete::generate(options.shell, &mut program, name, &mut script);
     output::print(&String::from_utf8(script)?)
 }
 
-/// Writes a page of the manual for the program and for each subcommand.
+/// Writes a page of the manual for a program and for each of its subcommands.
 ///
 /// # Errors
-/// Those of the folder.
-pub(crate) fn write_manual(options: &ManOptions, program: Command) -> anyhow::Result<()> {
+/// Those of the folder and of the laboratory's table.
+pub(crate) fn write_manual(options: &ManOptions, own: Command) -> anyhow::Result<()> {
+    let program = options.of.program(own)?;
     let folder: &Path = &options.folder;
     let named = || folder.display().to_string();
     std::fs::create_dir_all(folder).with_context(named)?;

@@ -4,9 +4,11 @@
 mod accounts;
 mod bandwidth;
 mod broker;
+mod caller;
 mod cc;
 mod describe;
 mod file_option;
+mod laboratory;
 mod netcat;
 mod output;
 mod path_manager;
@@ -59,6 +61,9 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    if let Err(error) = caller::check() {
+        return fail(&error);
+    }
     let program = match Program::try_parse() {
         Ok(program) => program,
         Err(error) => return refuse(&error),
@@ -82,11 +87,13 @@ fn main() -> ExitCode {
     match done {
         Ok(status) => ExitCode::from(u8::try_from(status).unwrap_or(u8::MAX)),
         Err(error) if output::is_broken_pipe(&error) => ExitCode::SUCCESS,
-        Err(error) => {
-            output::report(&format!("{error:#}"));
-            ExitCode::FAILURE
-        }
+        Err(error) => fail(&error),
     }
+}
+
+fn fail(error: &anyhow::Error) -> ExitCode {
+    output::report(&format!("{error:#}"));
+    ExitCode::FAILURE
 }
 
 /// Prints the help or version that is asked for, or what is wrong with the arguments.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from mptcplab.cli.host_program import COMMANDS, PROGRAM, hand_over
+from mptcplab.cli.host_program import COMMANDS, NOT_INSTALLED, hand_over
 
 _TAKES_ALL = {"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []}
 
@@ -20,7 +20,4 @@ def _without_program(context: typer.Context) -> None:
     from mptcplab.cli.errors import UserError
 
     hand_over([str(context.info_name), *context.args])
-    raise UserError(
-        f"{PROGRAM} is not installed: `make setup` builds it, or "
-        "`cargo install --path crates/host/program` in the sources"
-    )
+    raise UserError(NOT_INSTALLED)
