@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+
+from mptcplab.cli.host_program import NOT_INSTALLED, find_program
 
 from .effort import Effort
 from .figures import Figure, figure
@@ -19,24 +22,41 @@ _COMMANDS = (
     (["show", "lisbon/A1"], 0.25),
 )
 """Each with the seconds that it may take."""
+_HOST_START = ["nc", "--help"]
+_HOST_START_MS = 10.0
+_HOST_STARTS = 20
+"""For each repetition, of which the median counts: a start is soon over."""
 
 
 def measure(effort: Effort) -> list[Figure]:
-    """A short simulation with its tables, and the commands that run nothing."""
-    return [
+    """A short simulation with its tables, the commands that run nothing, and the host program."""
+    program = str(Path(sys.executable).with_name("mptcplab"))
+    of_laboratory = [
         figure(
             f"mptcplab {' '.join(words)}",
             "s",
-            [_taken_s(words) for _ in range(effort.repeat)],
+            [_taken_s([program, *words]) for _ in range(effort.repeat)],
             None,
             most,
         )
         for words, most in _COMMANDS
     ]
+    return [*of_laboratory, _host_start(effort)]
 
 
-def _taken_s(words: list[str]) -> float:
-    command = [str(Path(sys.executable).with_name("mptcplab")), *words]
+def _host_start(effort: Effort) -> Figure:
+    program = find_program()
+    assert program is not None, NOT_INSTALLED
+    command = [program, *_HOST_START]
+    taken_ms = [
+        1000 * statistics.median(_taken_s(command) for _ in range(_HOST_STARTS))
+        for _ in range(effort.repeat)
+    ]
+    name = f"mptcplab-host {' '.join(_HOST_START)}"
+    return figure(name, "ms", taken_ms, None, _HOST_START_MS)
+
+
+def _taken_s(command: list[str]) -> float:
     with tempfile.TemporaryDirectory(prefix="mptcplab-") as folder:
         begun = time.perf_counter()
         subprocess.run(command, cwd=folder, capture_output=True, check=True)
