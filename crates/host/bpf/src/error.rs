@@ -33,6 +33,11 @@ pub enum Error {
         "BPF programs are loaded by libbpf.so.1, which cannot be used here ({0}): install it (apt install libbpf1)"
     )]
     NoLibrary(String),
+    /// The program is static, and the library wants the C library that it was built with.
+    #[error(
+        "BPF programs are loaded by libbpf.so.1, which this static program cannot open here ({0}): use the mptcplab-host that `make setup` builds"
+    )]
+    StaticProgram(String),
     /// The kernel describes no types.
     #[error(
         "this kernel does not describe its types (/sys/kernel/btf/vmlinux is missing): use one with CONFIG_DEBUG_INFO_BTF, as distributions have"

@@ -158,5 +158,8 @@ pub(crate) fn library() -> Result<&'static Libbpf, Error> {
     });
     opened
         .as_ref()
-        .map_err(|reason| Error::NoLibrary(reason.clone()))
+        .map_err(|reason| match cfg!(target_feature = "crt-static") {
+            true => Error::StaticProgram(reason.clone()),
+            false => Error::NoLibrary(reason.clone()),
+        })
 }

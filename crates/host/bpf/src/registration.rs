@@ -102,7 +102,7 @@ impl Control {
             }
             match self.registered() {
                 Ok(State::Present) => {}
-                Err(Error::NotPermitted | Error::NoLibrary(_)) => break,
+                Err(Error::NotPermitted | Error::NoLibrary(_) | Error::StaticProgram(_)) => break,
                 result => return result,
             }
         }
