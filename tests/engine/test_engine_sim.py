@@ -39,7 +39,7 @@ variants:
   tcp: {protocol: tcp, via: a}
 repetitions: 3
 """
-PINNED = "28c7e94807d9e09a345d53a46baf17ab5f184eb0e6cdacfd72e03f2d3d7532b5"
+PINNED = "e378e6b2f2061f83d05e41703e7cfa110594f0a0448385320b83bc4d90d5e940"
 
 
 def files(folder: Path) -> dict[str, str]:

@@ -9,11 +9,23 @@ pub(crate) const INITIAL_RTO_NS: Nanos = 1_000_000_000;
 const MINIMUM_HALF_NS: Nanos = 150_000_000_000;
 
 /// SRTT, RTTVAR, the smallest round trip and the RTO.
+///
+/// The margin of the timeout above SRTT is the largest deviation of the last round trips, not the
+/// last one of several in a round trip, and it shrinks slowly: a path whose queue fills up has a
+/// timeout that stays ahead of it.
+///
+/// Source: `tcp_rtt_estimator` in Linux 6.18, net/ipv4/tcp_input.c.
 #[derive(Clone, Debug)]
 pub(crate) struct RttEstimator {
     sampled: bool,
     smoothed_ns: Nanos,
-    variation_ns: Nanos,
+    /// Four mean deviations.
+    deviation_ns: Nanos,
+    /// The largest of them in this round trip; at least the floor.
+    largest_ns: Nanos,
+    margin_ns: Nanos,
+    /// The round trip ends when more than this is acknowledged.
+    round_end: u64,
     minimum: RecentMinimum,
     backoff: u32,
     floor_ns: Nanos,
@@ -29,7 +41,10 @@ impl RttEstimator {
         Self {
             sampled: false,
             smoothed_ns: 0,
-            variation_ns: 0,
+            deviation_ns: 0,
+            largest_ns: 0,
+            margin_ns: 0,
+            round_end: 0,
             minimum: RecentMinimum::default(),
             backoff: 0,
             floor_ns,
@@ -37,19 +52,42 @@ impl RttEstimator {
         }
     }
 
-    /// Takes a sample and ends the back-off.
-    pub(crate) fn sample(&mut self, now: Nanos, rtt_ns: Nanos) {
+    /// Takes a sample and ends the back-off. `acknowledged` and `next` are SND.UNA and SND.NXT.
+    pub(crate) fn sample(&mut self, now: Nanos, rtt_ns: Nanos, acknowledged: u64, next: u64) {
         if self.sampled {
-            let deviation = self.smoothed_ns.abs_diff(rtt_ns);
-            self.variation_ns = self.variation_ns - self.variation_ns / 4 + deviation / 4;
+            self.deviate(rtt_ns);
             self.smoothed_ns = self.smoothed_ns - self.smoothed_ns / 8 + rtt_ns / 8;
+            if acknowledged > self.round_end {
+                let excess = self.margin_ns.saturating_sub(self.largest_ns);
+                self.margin_ns -= excess.div_ceil(4);
+                self.largest_ns = self.floor_ns;
+                self.round_end = next;
+            }
         } else {
             self.sampled = true;
             self.smoothed_ns = rtt_ns;
-            self.variation_ns = rtt_ns / 2;
+            self.deviation_ns = 2 * rtt_ns;
+            self.margin_ns = self.deviation_ns.max(self.floor_ns);
+            self.largest_ns = self.margin_ns;
+            self.round_end = next;
         }
         self.minimum.sample(now, rtt_ns);
         self.backoff = 0;
+    }
+
+    /// Takes a deviation: one that grows as round trips become shorter counts an eighth.
+    fn deviate(&mut self, rtt_ns: Nanos) {
+        let error = rtt_ns.abs_diff(self.smoothed_ns);
+        let quarter = self.deviation_ns / 4;
+        if error <= quarter {
+            self.deviation_ns -= quarter - error;
+        } else if rtt_ns < self.smoothed_ns {
+            self.deviation_ns += (error - quarter) / 8;
+        } else {
+            self.deviation_ns += error - quarter;
+        }
+        self.largest_ns = self.largest_ns.max(self.deviation_ns);
+        self.margin_ns = self.margin_ns.max(self.largest_ns);
     }
 
     /// SRTT; 0 before the first sample.
@@ -59,7 +97,7 @@ impl RttEstimator {
 
     /// RTTVAR.
     pub(crate) fn variation_ns(&self) -> Nanos {
-        self.variation_ns
+        self.deviation_ns / 4
     }
 
     /// Smallest round trip of the last minutes.
@@ -70,7 +108,7 @@ impl RttEstimator {
     /// RTO, doubled as often as backed off.
     pub(crate) fn rto_ns(&self) -> Nanos {
         let base = if self.sampled {
-            self.smoothed_ns + (4 * self.variation_ns).max(self.floor_ns)
+            self.smoothed_ns + self.margin_ns
         } else {
             INITIAL_RTO_NS
         };
@@ -124,6 +162,11 @@ mod tests {
         RttEstimator::new(200 * MS, 120_000 * MS)
     }
 
+    /// A sample of a window of one segment.
+    fn sample(rtt: &mut RttEstimator, n: u64, rtt_ns: Nanos) {
+        rtt.sample(n, rtt_ns, n + 1, n + 1);
+    }
+
     #[test]
     fn the_timeout_is_a_second_before_the_first_sample() {
         assert_eq!(estimator().rto_ns(), 1000 * MS);
@@ -132,7 +175,7 @@ mod tests {
     #[test]
     fn the_first_sample_sets_srtt_and_half_of_it_as_variation() {
         let mut rtt = estimator();
-        rtt.sample(0, 800 * MS);
+        sample(&mut rtt, 0, 800 * MS);
         assert_eq!(rtt.smoothed_ns(), 800 * MS);
         assert_eq!(rtt.variation_ns(), 400 * MS);
         assert_eq!(rtt.rto_ns(), 2400 * MS);
@@ -141,8 +184,8 @@ mod tests {
     #[test]
     fn later_samples_weigh_an_eighth_and_a_quarter() {
         let mut rtt = estimator();
-        rtt.sample(0, 800 * MS);
-        rtt.sample(1, 1600 * MS);
+        sample(&mut rtt, 0, 800 * MS);
+        sample(&mut rtt, 1, 1600 * MS);
         assert_eq!(rtt.smoothed_ns(), 900 * MS);
         assert_eq!(rtt.variation_ns(), 500 * MS);
     }
@@ -151,9 +194,39 @@ mod tests {
     fn a_steady_round_trip_has_a_timeout_of_200_ms_more() {
         let mut rtt = estimator();
         for n in 0..100 {
-            rtt.sample(n, 300 * MS);
+            sample(&mut rtt, n, 300 * MS);
         }
         assert_eq!(rtt.rto_ns(), 500 * MS);
+    }
+
+    #[test]
+    fn the_timeout_keeps_the_largest_deviation_of_the_last_round_trips() {
+        let mut rtt = estimator();
+        rtt.sample(0, 500 * MS, 1, 40);
+        // A queue that fills up: at the end of the window the deviation is small.
+        let filling = [600, 800, 1000].into_iter().chain([1010; 30]);
+        for (n, rtt_ms) in filling.enumerate() {
+            rtt.sample(1, rtt_ms * MS, 1 + n as u64, 40);
+        }
+        assert!(4 * rtt.variation_ns() < 300 * MS);
+        let margin = |rtt: &RttEstimator| rtt.rto_ns() - rtt.smoothed_ns();
+        let largest = margin(&rtt);
+        assert!(largest > 1200 * MS, "{largest}");
+        // The next round trip begins, and at its end a quarter of the excess goes.
+        rtt.sample(2, 1010 * MS, 41, 80);
+        assert_eq!(margin(&rtt), largest);
+        rtt.sample(3, 1010 * MS, 81, 120);
+        assert!(margin(&rtt) < largest && margin(&rtt) > largest / 2);
+    }
+
+    #[test]
+    fn round_trips_that_become_shorter_hardly_widen_the_timeout() {
+        let mut rtt = estimator();
+        for n in 0..100 {
+            sample(&mut rtt, n, 2000 * MS);
+        }
+        sample(&mut rtt, 100, 1000 * MS);
+        assert_eq!(rtt.rto_ns(), 2075 * MS);
     }
 
     #[test]
@@ -165,17 +238,17 @@ mod tests {
             rtt.back_off();
         }
         assert_eq!(rtt.rto_ns(), 120_000 * MS);
-        rtt.sample(0, 10 * MS);
+        sample(&mut rtt, 0, 10 * MS);
         assert_eq!(rtt.rto_ns(), 210 * MS);
     }
 
     #[test]
     fn the_minimum_is_forgotten_after_five_minutes() {
         let mut rtt = estimator();
-        rtt.sample(0, 10 * MS);
-        rtt.sample(MINIMUM_HALF_NS, 20 * MS);
+        sample(&mut rtt, 0, 10 * MS);
+        sample(&mut rtt, MINIMUM_HALF_NS, 20 * MS);
         assert_eq!(rtt.minimum_ns(), Some(10 * MS));
-        rtt.sample(2 * MINIMUM_HALF_NS, 30 * MS);
+        sample(&mut rtt, 2 * MINIMUM_HALF_NS, 30 * MS);
         assert_eq!(rtt.minimum_ns(), Some(20 * MS));
     }
 }

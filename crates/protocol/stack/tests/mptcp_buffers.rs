@@ -131,7 +131,7 @@ fn the_receive_window_grows_by_the_round_trip_that_the_data_takes() {
     let told = world.sent.iter();
     let told = told.filter(|(_, from, _, segment)| *from == SERVER && !segment.flags.syn);
     let largest = told
-        .map(|(.., segment)| u64::from(segment.window) << 7)
+        .map(|(.., segment)| u64::from(segment.window) << 10)
         .max();
     let largest = largest.expect("acknowledgements");
     assert!((650_000..2_000_000).contains(&largest), "{largest}");

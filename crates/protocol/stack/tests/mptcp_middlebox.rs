@@ -199,8 +199,9 @@ fn a_subflow_whose_segments_are_joined_is_closed_for_good_where_there_is_another
     });
     let (received, time) = world.transfer(CLIENT, ids, &data, 10 * SECOND);
     assert!(received == data);
-    // The other path alone takes 1.66 s with its headers.
-    assert!(time < 1800 * MS, "{time}");
+    // The other path alone takes 1.66 s with its headers, and has some of the data on its way when
+    // all that is not acknowledged is sent again.
+    assert!(time < 1900 * MS, "{time}");
     world.run_for(100 * SECOND);
     let left = world.subflows(CLIENT, ids[CLIENT]);
     let left: Vec<_> = left

@@ -23,6 +23,30 @@ fn one_subflow_carries_data_both_ways() {
     assert!(world.info(CLIENT, ids[CLIENT]).multipath.is_some());
 }
 
+/// As TCP does, a subflow sends one segment at a time that is not full; what is written meanwhile
+/// goes in the next.
+#[test]
+fn a_small_segment_waits_for_the_one_before_it() {
+    let mut world = World::new(vec![Path::new(10 * MS, 0)], generous());
+    let ids = world.establish(mptcp());
+    world.transfer(CLIENT, ids, &pattern(100_000), SECOND);
+    world.run_for(SECOND);
+    let before = world.sent.len();
+    for _ in 0..3 {
+        world.write(CLIENT, ids[CLIENT], pattern(100));
+    }
+    let payloads = |world: &World| -> Vec<usize> {
+        let sent = world.sent[before..].iter();
+        let own = sent.filter(|(_, from, ..)| *from == CLIENT);
+        own.map(|(.., segment)| segment.payload.len())
+            .filter(|bytes| *bytes > 0)
+            .collect()
+    };
+    assert_eq!(payloads(&world), [100]);
+    world.run_for(100 * MS);
+    assert_eq!(payloads(&world), [100, 200]);
+}
+
 #[test]
 fn the_client_joins_from_its_other_addresses_once_data_was_acknowledged() {
     let paths = vec![

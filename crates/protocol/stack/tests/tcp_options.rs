@@ -24,7 +24,7 @@ fn the_syns_offer_what_linux_offers() {
     wire.run_until(RTT);
     for syn in [&wire.sent[0].segment, &wire.sent[1].segment] {
         assert_eq!(syn.options.max_segment_bytes, Some(1460));
-        assert_eq!(syn.options.window_shift, Some(7));
+        assert_eq!(syn.options.window_shift, Some(10));
         assert!(syn.options.sack_permitted);
         assert!(syn.options.timestamps.is_some());
         assert_eq!(syn.window, 64_240);
@@ -78,8 +78,8 @@ fn a_listener_whose_buffer_needs_no_scale_answers_with_0_and_reads_the_peer_s_sc
     wire.run_for(SECOND);
     let last = wire.last_sent(CLIENT);
     let window = wire.info(SERVER, server).tcp.send_window_bytes;
-    assert_eq!(window, u64::from(last.window) << 7);
-    assert_eq!(wire.sent[0].segment.options.window_shift, Some(7));
+    assert_eq!(window, u64::from(last.window) << 10);
+    assert_eq!(wire.sent[0].segment.options.window_shift, Some(10));
 }
 
 #[test]

@@ -4,7 +4,7 @@ mod harness;
 
 use bytes::Bytes;
 use harness::*;
-use mptcplab_stack::{CloseReason, ConnectionId, Keepalive, SocketOptions};
+use mptcplab_stack::{BufferLimits, CloseReason, ConnectionId, Keepalive, SocketOptions};
 
 const RTT: u64 = 20 * MS;
 /// SRTT of 20 ms and the 200 ms of Linux.
@@ -57,16 +57,19 @@ fn a_syn_ack_is_sent_again_with_doubled_times_and_given_up_after_63_seconds() {
 }
 
 #[test]
-fn a_lost_segment_is_sent_again_after_the_timeout_which_doubles() {
+fn a_lost_segment_is_sent_again_as_a_probe_and_after_the_timeout_which_doubles() {
     let (mut wire, ids) = pair();
     wire.script(|_, _, _| Fate::Drop);
     let begin = wire.now;
     wire.write(CLIENT, ids[CLIENT], Bytes::from_static(b"lost"));
     wire.run_for(10 * SECOND);
+    // The probe, two round trips and 200 ms later, would come after the timeout, and takes its
+    // place.
     assert_eq!(
         wire.times(CLIENT, begin),
-        [0, RTO, 3 * RTO, 7 * RTO, 15 * RTO, 31 * RTO]
+        [0, RTO, 2 * RTO, 4 * RTO, 8 * RTO, 16 * RTO, 32 * RTO]
     );
+    assert_eq!(wire.counter(CLIENT, "TcpExtTCPLossProbes"), 1);
     assert_eq!(wire.info(CLIENT, ids[CLIENT]).tcp.rto_ns, 32 * RTO);
     assert_eq!(wire.counter(CLIENT, "TcpExtTCPTimeouts"), 5);
 }
@@ -77,14 +80,14 @@ fn the_timeout_does_not_grow_beyond_two_minutes_and_ends_after_the_924_6_seconds
     wire.script(|_, _, _| Fate::Drop);
     let begin = wire.now;
     wire.write(CLIENT, ids[CLIENT], Bytes::from_static(b"lost"));
-    // Ten doublings from 220 ms, then two minutes each: the first at or after 924.6 s since the
-    // first timeout ends it.
-    let end = begin + 945_060 * MS;
+    // A probe, ten doublings from 220 ms, then two minutes each: the first at or after 924.6 s
+    // since the first timeout ends it.
+    let end = begin + 945_280 * MS;
     wire.run_until(end - 1);
     let times = wire.times(CLIENT, begin);
     let largest = times.windows(2).map(|pair| pair[1] - pair[0]).max();
     assert_eq!(largest, Some(120 * SECOND));
-    assert_eq!(times.last(), Some(&(825_060 * MS)));
+    assert_eq!(times.last(), Some(&(825_280 * MS)));
     assert_eq!(wire.closed(CLIENT), None);
     wire.run_until(end);
     assert_eq!(wire.closed(CLIENT), Some(CloseReason::TimedOut));
@@ -111,9 +114,11 @@ fn a_lost_tail_is_probed_after_two_round_trips() {
         .skip(3)
         .map(|sent| sent.at - begin)
         .collect();
-    // One segment is left in flight: its acknowledgement may be delayed by 200 ms, and the
-    // timeout of the head comes first.
+    // One segment is left in flight: its acknowledgement may be delayed by 200 ms, and the probe
+    // comes with the timeout that would be sooner.
     assert_eq!(again, [RTT + RTO]);
+    assert_eq!(wire.counter(CLIENT, "TcpExtTCPLossProbes"), 1);
+    assert_eq!(wire.counter(CLIENT, "TcpExtTCPTimeouts"), 0);
 
     let (mut wire, ids) = pair();
     let mut count = 0;
@@ -300,7 +305,14 @@ fn a_closed_window_is_probed_with_doubled_times_and_opens_when_the_application_r
 
 #[test]
 fn a_window_that_rests_for_the_peer_s_is_shrunk_once_when_data_goes_again() {
-    let (mut wire, ids) = pair();
+    // Scaled by 128, the peer's window closes without a rest.
+    let (mut wire, ids) = pair_with(SocketOptions {
+        receive_buffer: BufferLimits {
+            initial_bytes: 131_072,
+            max_bytes: 6_291_456,
+        },
+        ..SocketOptions::default()
+    });
     let data = pattern(4_000_000);
     let (received, _) = wire.transfer(CLIENT, ids, &data.slice(..100_000), SECOND);
     assert_eq!(received.len(), 100_000);
@@ -342,6 +354,6 @@ fn deadlines_are_kept_at_the_next_tick_of_a_coarse_clock() {
         wire.run_for(SECOND);
         let rto = 220 * MS;
         let times: Vec<u64> = wire.times(CLIENT, 0).into_iter().skip(1).collect();
-        assert_eq!(times, [begin + rto, begin + 3 * rto]);
+        assert_eq!(times, [rto, 2 * rto, 4 * rto].map(|after| begin + after));
     }
 }

@@ -47,8 +47,9 @@ fn a_connection_whose_first_path_goes_and_returns_at_both_ends_uses_it_again_at_
     }
     let run = lab.run();
     let transfer = run.transfer();
+    // What goes again waits behind what the other subflow has in its send buffer.
     let silence = transfer["longest_silence_ns"].as_u64().unwrap();
-    assert!(silence < 100 * MS, "{silence}");
+    assert!(silence < 150 * MS, "{silence}");
     let during = carried(&run, OUTAGE[1]) - carried(&run, OUTAGE[0] + 100 * MS);
     assert_eq!(during, 0);
     // In the second after the return the link is used for at least four fifths of its rate.

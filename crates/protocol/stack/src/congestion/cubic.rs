@@ -187,10 +187,10 @@ impl CongestionControl for Cubic {
         }
     }
 
-    fn on_restart(&mut self, _now: Nanos, idle_ns: Nanos) {
+    fn on_restart(&mut self, now: Nanos, idle_ns: Nanos) {
         // Time in which nothing was sent is none of the curve's (section 5.8).
         if let Some(epoch) = &mut self.curve.epoch {
-            epoch.start += idle_ns;
+            epoch.start = (epoch.start + idle_ns).min(now);
         }
     }
 }
@@ -292,5 +292,14 @@ mod tests {
         round(&mut cubic, &mut window, RTT);
         round(&mut other.0, &mut other.1, 60 * RTT);
         assert_eq!(window, other.1);
+    }
+
+    #[test]
+    fn the_curve_begins_no_later_than_now() {
+        let mut cubic = Cubic::default();
+        let mut window = avoidance(700_000);
+        round(&mut cubic, &mut window, 0);
+        cubic.on_restart(RTT, 60 * RTT);
+        assert_eq!(cubic.curve.epoch.unwrap().start, RTT);
     }
 }

@@ -211,7 +211,7 @@ pub trait CongestionControl: Debug + Send {
     /// Takes the last congestion event back: the caller has restored window and threshold.
     fn on_undo(&mut self) {}
 
-    /// Starts again after nothing had been in flight for `idle_ns`.
+    /// New data is about to leave, as nothing is in flight; the last left `idle_ns` before.
     fn on_restart(&mut self, now: Nanos, idle_ns: Nanos) {
         let _ = (now, idle_ns);
     }

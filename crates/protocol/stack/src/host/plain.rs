@@ -118,8 +118,8 @@ impl PlainConnection {
         if progress.finished {
             context.tell(Event::Finished { id });
         }
-        if progress.acknowledged_bytes > 0 && self.wants_writable {
-            self.tcp.widen_send_buffer();
+        if progress.acknowledged_bytes > 0 {
+            self.tcp.widen_send_buffer(self.wants_writable);
         }
         if progress.acknowledged_bytes > 0 && self.wants_writable && self.has_room() {
             self.wants_writable = false;

@@ -82,7 +82,7 @@ impl Connection {
 
     /// Closes a subflow while the connection goes on: in order, where the peer cannot take that
     /// for the end of the data. What was sent on it may still arrive; what waits at it is left to
-    /// others.
+    /// the others, which send all again.
     fn close_in_order(&mut self, now: Nanos, index: usize) {
         if self.subflows[index].end.is_closing() {
             return;
@@ -91,8 +91,9 @@ impl Connection {
             self.reset_subflow(now, index, reason::UNSPECIFIED);
             return;
         }
-        self.take_unsent(index);
+        self.reinject();
         let subflow = &mut self.subflows[index];
+        subflow.tcp.drop_unsent();
         subflow.end.close();
         subflow.pending = true;
         subflow.tcp.shutdown();
@@ -128,10 +129,7 @@ impl Connection {
                 return;
             }
         }
-        self.reinject(index);
-        if self.subflows[index].end.path_is_unfit() {
-            self.reinject_all(index);
-        }
+        self.reinject();
         if self.lifetime.has_ended() {
             return;
         }

@@ -183,7 +183,7 @@ impl Connection {
             consider(subflow.tcp.next_deadline());
             consider(subflow.join.deadline());
         }
-        consider(self.sender.deadline());
+        consider(self.sender.timer.deadline());
         consider(self.lifetime.deadline());
         consider(self.addresses.deadline());
         consider(self.fallback.deadline());
@@ -210,6 +210,7 @@ impl Connection {
         }
         if self
             .sender
+            .timer
             .deadline()
             .is_some_and(|deadline| deadline <= now)
         {

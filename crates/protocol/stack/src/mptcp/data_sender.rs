@@ -5,8 +5,8 @@ use mptcplab_wire::option::DataNumber;
 
 use super::numbers::DataNumbers;
 use super::ranges::Ranges;
+use super::retransmission_timer::RetransmissionTimer;
 use super::send_queue::SendQueue;
-use crate::Nanos;
 
 /// Data to send, what the peer has acknowledged of it, and what is to be sent again.
 #[derive(Debug)]
@@ -24,14 +24,9 @@ pub(super) struct DataSender {
     fin: Fin,
     /// DATA_FIN stands in the mapping of the last data.
     fin_with_data: bool,
-    /// End of the last segment that was not full; while it is not acknowledged no other such is
-    /// sent (Nagle, in the form of Minshall: draft-minshall-nagle-01).
-    small_end: u64,
-    timer: Option<Timer>,
+    pub(super) timer: RetransmissionTimer,
     /// Data sent again, in bytes.
     pub(super) bytes_again: u64,
-    /// Expirations of the retransmission timer.
-    pub(super) timeouts: u32,
 }
 
 /// DATA_FIN.
@@ -45,22 +40,6 @@ enum Fin {
     Acknowledged,
 }
 
-/// The retransmission timer of data.
-#[derive(Clone, Copy, Debug)]
-struct Timer {
-    deadline: Nanos,
-    interval: Nanos,
-    /// How often it fired without progress.
-    retries: u32,
-}
-
-/// So often it fires in vain before the connection is given up: for about as long as TCP tries
-/// (`tcp_retries2`).
-const MAX_RETRIES: u32 = 15;
-
-/// Longest interval of the timer, as that of TCP.
-const MAX_INTERVAL_NS: Nanos = 120_000_000_000;
-
 impl DataSender {
     /// `initial` is the initial data sequence number of this end.
     pub(super) fn new(initial: u64) -> Self {
@@ -73,10 +52,8 @@ impl DataSender {
             shut: false,
             fin: Fin::None,
             fin_with_data: false,
-            small_end: 0,
-            timer: None,
+            timer: RetransmissionTimer::default(),
             bytes_again: 0,
-            timeouts: 0,
         }
     }
 
@@ -158,18 +135,11 @@ impl DataSender {
     }
 
     /// Notes that a subflow was given the data up to `end`.
-    pub(super) fn handed(&mut self, from: u64, end: u64, segment_bytes: u64) {
+    pub(super) fn handed(&mut self, from: u64, end: u64) {
         if from < self.next {
             self.bytes_again += end.min(self.next) - from;
-        } else if end - from < segment_bytes {
-            self.small_end = end;
         }
         self.next = self.next.max(end);
-    }
-
-    /// Whether a segment that is not full must wait for an acknowledgement.
-    pub(super) fn holds_small_back(&self) -> bool {
-        !self.shut && self.small_end > self.queue.start()
     }
 
     /// Data that is to be sent again.
@@ -191,7 +161,7 @@ impl DataSender {
     /// Sends nothing again, as the connection is plain TCP now, or has ended.
     pub(super) fn forget_again(&mut self) {
         self.again.clear();
-        self.timer = None;
+        self.timer.stop();
     }
 
     /// The number of DATA_FIN where it is to be signalled: all data was handed to subflows, and it
@@ -234,6 +204,11 @@ impl DataSender {
         held && self.queue.start() == self.next
     }
 
+    /// Whether new data may be handed out.
+    pub(super) fn may_send_new(&self) -> bool {
+        self.next < self.queue.end().min(self.window_end)
+    }
+
     /// Sets the peer's first window, which the handshake told.
     pub(super) fn open_window(&mut self, bytes: u64) {
         self.window_end = self.window_end.max(bytes);
@@ -242,37 +217,6 @@ impl DataSender {
     /// Waits for the peer: for an acknowledgement, or for room in its window.
     pub(super) fn awaits_peer(&self) -> bool {
         self.awaits_acknowledgement() || self.is_blocked()
-    }
-
-    pub(super) fn start_timer(&mut self, now: Nanos, interval: Nanos) {
-        self.timer = Some(Timer {
-            deadline: now + interval,
-            interval,
-            retries: 0,
-        });
-    }
-
-    pub(super) fn stop_timer(&mut self) {
-        self.timer = None;
-    }
-
-    /// The peer has acknowledged nothing at the level of data for so long that it never will.
-    pub(super) fn is_hopeless(&self) -> bool {
-        self.timer.is_some_and(|timer| timer.retries > MAX_RETRIES)
-    }
-
-    pub(super) fn deadline(&self) -> Option<Nanos> {
-        self.timer.map(|timer| timer.deadline)
-    }
-
-    /// Starts the timer again, twice as long, as it has fired.
-    pub(super) fn back_off(&mut self, now: Nanos) {
-        self.timeouts += 1;
-        if let Some(timer) = &mut self.timer {
-            timer.retries += 1;
-            timer.interval = (2 * timer.interval).min(MAX_INTERVAL_NS);
-            timer.deadline = now + timer.interval;
-        }
     }
 }
 
@@ -296,7 +240,7 @@ mod tests {
     fn sender() -> DataSender {
         let mut sender = DataSender::new(99);
         sender.write(Bytes::from_static(&[0; 1000]));
-        sender.handed(0, 600, 600);
+        sender.handed(0, 600);
         sender
     }
 
@@ -325,7 +269,7 @@ mod tests {
         let mut sender = sender();
         sender.shut();
         assert!(!sender.send_fin());
-        sender.handed(600, 1000, 600);
+        sender.handed(600, 1000);
         assert!(sender.send_fin());
         assert_eq!(sender.fin_to_signal(), Some(1100));
         assert!(!sender.acknowledge(DataNumber::Long(1100), 0).fin);
@@ -343,34 +287,5 @@ mod tests {
         assert_eq!(sender.again(), Some((200, 600)));
         sender.sent_again(400);
         assert_eq!(sender.again(), Some((400, 600)));
-    }
-
-    #[test]
-    fn one_small_segment_is_on_its_way_at_a_time_but_for_the_last() {
-        let mut sender = sender();
-        sender.handed(600, 700, 600);
-        assert!(sender.holds_small_back());
-        sender.acknowledge(DataNumber::Long(800), 5000);
-        assert!(!sender.holds_small_back());
-        sender.handed(700, 800, 600);
-        sender.shut();
-        assert!(!sender.holds_small_back());
-    }
-
-    #[test]
-    fn the_timer_doubles_until_there_is_progress() {
-        let mut sender = sender();
-        assert!(sender.awaits_peer());
-        sender.start_timer(0, 10);
-        assert_eq!(sender.deadline(), Some(10));
-        sender.back_off(10);
-        sender.back_off(30);
-        assert_eq!(sender.deadline(), Some(70));
-        sender.start_timer(40, 10);
-        assert_eq!(sender.deadline(), Some(50));
-        sender.acknowledge(DataNumber::Long(700), 5000);
-        assert!(!sender.awaits_peer());
-        sender.stop_timer();
-        assert_eq!(sender.deadline(), None);
     }
 }

@@ -1,18 +1,22 @@
 //! The retransmission timer of data, and the acknowledgements that move it.
+//!
+//! Source: `mptcp_set_timeout`, `__mptcp_retrans`, `mptcp_subflow_get_retrans` in Linux 6.18,
+//! net/mptcp/protocol.c.
 
 use alloc::vec::Vec;
 
 use super::connection::Connection;
 use super::subflow::Subflow;
 use crate::Nanos;
+use crate::scheduler::FRAGMENT_BYTES;
 use crate::tcp::CloseReason;
-
-/// Interval of the retransmission timer of data before any round trip is known.
-const FIRST_INTERVAL_NS: Nanos = 1_000_000_000;
 
 impl Connection {
     /// Follows an acknowledgement at the level of data.
     pub(super) fn on_data_acknowledged(&mut self, now: Nanos, bytes: u64) {
+        if self.sender.may_send_new() {
+            self.measure_data_interval(now);
+        }
         self.restart_data_timer(now, true);
         if bytes > 0 {
             self.offer_room();
@@ -23,9 +27,6 @@ impl Connection {
     pub(super) fn on_subflow_acknowledged(&mut self, now: Nanos, index: usize) {
         let subflow = &mut self.subflows[index];
         subflow.acknowledged = true;
-        if core::mem::take(&mut subflow.stalled) {
-            self.counters.recovered += 1;
-        }
         if self.handshake.is_fallback() && subflow.is_first() {
             let acknowledged = subflow.tcp.acknowledged().saturating_sub(1);
             self.sender.release(acknowledged);
@@ -41,65 +42,81 @@ impl Connection {
             return;
         }
         if !self.sender.awaits_peer() {
-            self.sender.stop_timer();
-        } else if progress || self.sender.deadline().is_none() {
-            self.sender.start_timer(now, self.data_interval());
+            self.sender.timer.stop();
+        } else if progress || self.sender.timer.deadline().is_none() {
+            self.sender.timer.start(now);
         }
     }
 
-    /// Interval of the retransmission timer of data: the longest of the subflows that work.
-    fn data_interval(&self) -> Nanos {
-        let measured = |subflow: &&Subflow| subflow.may_send() && subflow.tcp.smoothed_rtt_ns() > 0;
-        let measured = self.subflows.iter().filter(measured);
-        // One that has failed tells nothing of how long the others take.
-        let working = measured
-            .clone()
-            .filter(|subflow| !subflow.tcp.is_timed_out());
-        let longest = working.map(|subflow| subflow.tcp.rto_ns()).max();
-        longest
-            .or_else(|| measured.map(|subflow| subflow.tcp.rto_ns()).max())
-            .unwrap_or(FIRST_INTERVAL_NS)
+    /// Sets the interval of the timer to the longest time that a timer of a subflow has to go, but
+    /// for those of which nothing was heard since the last timeout. The timer that runs is left.
+    pub(super) fn measure_data_interval(&mut self, now: Nanos) {
+        let heard = |subflow: &&Subflow| subflow.may_send() && !subflow.staleness.is_suspect();
+        let left = self.subflows.iter().filter(heard);
+        let left = left.filter_map(|subflow| subflow.tcp.timer_left_ns(now));
+        self.sender.timer.set_interval(left.max());
     }
 
     /// Sends again, probes or gives up, as nothing was acknowledged at the level of data for long.
     pub(super) fn on_data_timeout(&mut self, now: Nanos) {
-        self.sender.back_off(now);
+        self.sender.timer.repeat(now);
         self.scheduling.request();
         if self.sender.is_blocked() {
+            self.sender.timer.back_off(now);
             self.probe_window();
             return;
         }
-        if self.sender.is_hopeless() {
+        if self.sender.timer.is_hopeless(now) {
             self.close(CloseReason::TimedOut);
             return;
         }
+        let (from, next) = (self.sender.acknowledged(), self.sender.next());
         if self.sender.fin_to_signal().is_some() {
             self.signal_fin();
+            if from == next {
+                self.sender.timer.back_off(now);
+            }
         }
         // What waits to become plain TCP must not be sent twice.
         if self.fallback.awaits_infinite_mapping() {
             return;
         }
-        let (from, next) = (self.sender.acknowledged(), self.sender.next());
-        if from == next {
-            return;
+        let idle = self.idle_subflow();
+        let fragment_end = (from + 1).next_multiple_of(FRAGMENT_BYTES);
+        let waiting = self.sender.again().map_or(u64::MAX, |(start, _)| start);
+        let end = fragment_end.min(next).min(waiting);
+        if let Some(index) = idle
+            && from < end
+        {
+            self.counters.retransmitted += self.hand_to(index, from, end);
         }
-        // A subflow that still works on its data may be about to deliver it; one that is idle has
-        // delivered all it had, and something was lost behind TCP.
-        let idle = |subflow: &Subflow| subflow.tcp.outstanding_bytes() == 0;
-        let mut usable = self.subflows.iter().filter(|subflow| subflow.may_send());
-        let all_idle = usable.clone().all(idle);
-        let some_idle = usable.any(idle);
-        if all_idle {
-            self.sender.ask_again(from, next);
-        } else if some_idle {
-            let (_, bytes) = self.carriers_of(from);
-            let head = bytes.max(u64::from(self.tcp.mss));
-            self.sender.ask_again(from, from + head);
+    }
+
+    /// The subflow that sends the first fragment again: the first that has nothing on its way, a
+    /// backup where nothing was heard of any other. One that still works on its data may be about
+    /// to deliver it; one that does not, for several timeouts, is stale.
+    fn idle_subflow(&mut self) -> Option<usize> {
+        let mut idle = None;
+        let mut backup = None;
+        let mut busy = Vec::new();
+        for (index, subflow) in self.subflows.iter().enumerate() {
+            if !subflow.may_send() {
+                continue;
+            }
+            if subflow.tcp.outstanding_bytes() > 0 {
+                busy.push(index);
+            } else if subflow.is_backup() {
+                backup = backup.or(Some(index));
+            } else {
+                idle = idle.or(Some(index));
+            }
         }
-        if some_idle {
-            self.counters.retransmitted += 1;
+        let mut all_silent = true;
+        for index in busy {
+            self.look_for_life(index);
+            all_silent &= self.subflows[index].staleness.is_silent();
         }
+        idle.or(backup.filter(|_| all_silent))
     }
 
     /// Probes the peer's window, which is closed: nothing is on its way that would tell of its
@@ -107,7 +124,7 @@ impl Connection {
     fn probe_window(&mut self) {
         let open = |subflow: &&mut Subflow| subflow.is_open();
         let mut open: Vec<_> = self.subflows.iter_mut().filter(open).collect();
-        open.sort_by_key(|subflow| (subflow.stalled, subflow.tcp.smoothed_rtt_ns()));
+        open.sort_by_key(|subflow| (subflow.tcp.is_timed_out(), subflow.tcp.smoothed_rtt_ns()));
         if let Some(subflow) = open.first_mut() {
             subflow.tcp.request_probe();
             subflow.pending = true;

@@ -67,9 +67,6 @@ impl Connection {
             }
             self.on_subflow_finished(now, index);
         }
-        if progress.timed_out {
-            self.on_subflow_timeout(index);
-        }
         if let Some(reason) = progress.closed {
             self.on_subflow_closed(now, index, reason);
         }

@@ -266,12 +266,6 @@ impl Connection {
         });
         self.scheduling.request();
         self.addresses.want_paths();
-        // What failed while there was no other way has one now.
-        for other in 0..self.subflows.len() {
-            if self.subflows[other].tcp.is_timed_out() {
-                self.on_subflow_timeout(other);
-            }
-        }
     }
 }
 

@@ -50,7 +50,8 @@ impl Connection {
     /// Whether another subflow works.
     fn has_other(&self, index: usize) -> bool {
         let mut subflows = self.subflows.iter().enumerate();
-        subflows.any(|(place, other)| place != index && other.is_open() && !other.stalled)
+        subflows
+            .any(|(place, other)| place != index && other.is_open() && !other.tcp.is_timed_out())
     }
 
     /// A segment without options of MPTCP where there should be some: with data that no mapping

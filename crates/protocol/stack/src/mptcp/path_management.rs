@@ -84,7 +84,7 @@ impl Connection {
         self.subflows
             .iter_mut()
             .filter(|subflow| subflow.is_open())
-            .min_by_key(|subflow| (subflow.stalled, subflow.tcp.smoothed_rtt_ns()))
+            .min_by_key(|subflow| (subflow.tcp.is_timed_out(), subflow.tcp.smoothed_rtt_ns()))
     }
 
     /// Puts ADD_ADDR on the next acknowledgement.

@@ -58,6 +58,21 @@ impl Scheduling {
         self.scheduler.choose(&view(now, &self.views, sender))
     }
 
+    /// The same for data that is to be sent again.
+    fn choose_again(
+        &mut self,
+        now: Nanos,
+        sender: &DataSender,
+        (from, to): (u64, u64),
+    ) -> Option<Choice> {
+        let view = View {
+            next: from,
+            end: to,
+            ..view(now, &self.views, sender)
+        };
+        self.scheduler.choose(&view)
+    }
+
     fn view(&self, now: Nanos, sender: &DataSender) -> View<'_> {
         view(now, &self.views, sender)
     }
@@ -85,7 +100,7 @@ impl Connection {
         {
             let from = self.sender.next();
             let data = self.sender.slice(from, PLAIN_BYTES);
-            self.sender.handed(from, from + data.len() as u64, 0);
+            self.sender.handed(from, from + data.len() as u64);
             first.tcp.send(data, None);
             handed = true;
         }
@@ -108,7 +123,8 @@ impl Connection {
             return handed;
         }
         self.look_at_subflows();
-        handed |= self.send_again();
+        self.measure_data_interval(now);
+        handed |= self.send_again(now);
         // New data comes after what may be lost: a scheduler that queues more than the congestion
         // window would leave no room for that as long as there is new data.
         while self.sender.again().is_none()
@@ -132,22 +148,14 @@ impl Connection {
             && self.sender.acknowledged() < self.sender.next()
     }
 
-    /// Fills `views` with the usable subflows. Those that have stalled count only where there is
-    /// no other.
+    /// Fills `views` with the usable subflows.
     fn look_at_subflows(&mut self) {
+        for index in 0..self.subflows.len() {
+            self.revive(index);
+        }
         self.scheduling.views.clear();
-        let usable = |subflow: &&Subflow| subflow.may_send();
-        let working = self
-            .subflows
-            .iter()
-            .filter(usable)
-            .any(|subflow| !subflow.stalled);
-        let views = self
-            .subflows
-            .iter()
-            .filter(usable)
-            .filter(|subflow| !working || !subflow.stalled)
-            .map(Subflow::view);
+        let usable = |subflow: &&Subflow| subflow.may_send() && !subflow.staleness.is_stale();
+        let views = self.subflows.iter().filter(usable).map(Subflow::view);
         self.scheduling.views.extend(views);
     }
 
@@ -188,50 +196,58 @@ impl Connection {
         Some(found.choice)
     }
 
-    /// Sends again what other subflows may have lost: on the fastest with room. That the others
-    /// lack room is no reason to use a backup (RFC 8684, section 3.3.8).
-    fn send_again(&mut self) -> bool {
+    /// Sends again what other subflows may have lost.
+    fn send_again(&mut self, now: Nanos) -> bool {
         let mut handed = false;
-        while let Some((from, to)) = self.sender.again() {
-            let best = preferred(&self.scheduling.views)
-                .filter(|(_, view)| view.has_room())
-                .min_by_key(|(_, view)| view.smoothed_rtt_ns);
-            let Some((place, view)) = best else {
+        while let Some(range) = self.sender.again() {
+            let choice = if self.scheduling.scheduler.places_retransmissions() {
+                self.scheduling.choose_again(now, &self.sender, range)
+            } else {
+                self.fastest_with_room(range)
+            };
+            let Some(choice) = choice.filter(|choice| self.hand(*choice)) else {
                 break;
             };
-            let bytes = (to - from).min(view.segment_bytes);
-            let choice = Choice {
-                subflow: place,
-                from,
-                bytes,
-            };
-            if !self.hand(choice) {
-                break;
-            }
-            self.sender.sent_again(from + bytes);
+            self.sender.sent_again(choice.from + choice.bytes);
             handed = true;
         }
         handed
     }
 
-    /// Hands data to a subflow, cut into segments. False where nothing was handed.
+    /// A segment on the fastest subflow with room. That the others lack room is no reason to use a
+    /// backup (RFC 8684, section 3.3.8).
+    fn fastest_with_room(&self, (from, to): (u64, u64)) -> Option<Choice> {
+        let (subflow, view) = preferred(&self.scheduling.views)
+            .filter(|(_, view)| view.has_room())
+            .min_by_key(|(_, view)| view.smoothed_rtt_ns)?;
+        Some(Choice {
+            subflow,
+            from,
+            bytes: (to - from).min(view.segment_bytes),
+        })
+    }
+
+    /// Hands data to a subflow as a scheduler chose. False where nothing was handed.
     fn hand(&mut self, choice: Choice) -> bool {
         let id = self.scheduling.views[choice.subflow].id;
         let Some(index) = self.subflows.index_of(id) else {
             return false;
         };
+        let handed = self.hand_to(index, choice.from, choice.from + choice.bytes);
+        self.scheduling.views[choice.subflow] = self.subflows[index].view();
+        handed > 0
+    }
+
+    /// Hands data to a subflow, cut into segments. Gives how many.
+    pub(super) fn hand_to(&mut self, index: usize, from: u64, end: u64) -> u64 {
         let subflow = &mut self.subflows[index];
-        let segment_bytes = u64::from(subflow.tcp.segment_bytes());
-        let new = choice.from >= self.sender.next();
+        let new = from >= self.sender.next();
         self.fallback.keep_linear(new && subflow.is_first());
-        let mut from = choice.from;
-        let end = choice.from + choice.bytes;
+        let mut from = from;
+        let mut segments = 0;
         while from < end {
-            let bytes = (end - from).min(segment_bytes);
-            let small = bytes < segment_bytes && from + bytes == self.sender.end();
-            if new && small && !self.tcp.no_delay && self.sender.holds_small_back() {
-                break;
-            }
+            let data_sequence = self.sender.numbers().wire(from);
+            let bytes = (end - from).min(subflow.tcp.segment_room_bytes(data_sequence));
             let payload = self.sender.slice(from, bytes);
             let window_end = self.sender.window_end();
             subflow
@@ -241,7 +257,6 @@ impl Connection {
             let last = new && self.sender.is_shut() && from + bytes == self.sender.end();
             let with_keys = from == 0 && !self.handshake.is_confirmed();
             let data_fin = last && !with_keys;
-            let data_sequence = self.sender.numbers().wire(from);
             let checksum = self.handshake.checksum().then(|| {
                 let mapping = Mapping {
                     data_sequence: DataNumber::Long(data_sequence),
@@ -262,16 +277,16 @@ impl Connection {
                 }),
             );
             subflow.handed += bytes;
-            self.sender.handed(from, from + bytes, segment_bytes);
+            self.sender.handed(from, from + bytes);
             if data_fin {
                 self.sender.fin_goes_with_data();
             }
             from += bytes;
+            segments += 1;
         }
         subflow.sent_until = subflow.sent_until.max(from);
         subflow.pending = true;
-        self.scheduling.views[choice.subflow] = subflow.view();
-        from > choice.from
+        segments
     }
 }
 

@@ -65,16 +65,17 @@ impl Connection {
     }
 
     /// Where the application waits for room, widens the buffers of the subflows that had something
-    /// acknowledged and were not handed enough to fill their window.
+    /// acknowledged.
     pub(super) fn widen_send_buffers(&mut self) {
+        let awaited = self.send_buffer.awaited;
         let mut acknowledged = false;
         for subflow in self.subflows.iter_mut() {
-            if core::mem::take(&mut subflow.acknowledged) && self.send_buffer.awaited {
-                subflow.tcp.widen_send_buffer();
+            if core::mem::take(&mut subflow.acknowledged) {
+                subflow.tcp.widen_send_buffer(awaited);
                 acknowledged = true;
             }
         }
-        if acknowledged {
+        if acknowledged && awaited {
             self.sum_send_buffers();
             self.offer_room();
         }

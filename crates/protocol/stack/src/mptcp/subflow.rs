@@ -5,6 +5,7 @@ use mptcplab_wire::Segment;
 use super::join::JoinHandshake;
 use super::mappings::Mappings;
 use super::signals::Signals;
+use super::staleness::Staleness;
 use super::subflow_end::SubflowEnd;
 use crate::Nanos;
 use crate::scheduler::SubflowView;
@@ -28,8 +29,7 @@ pub(super) struct Subflow {
     /// End of the connection's data that it was handed.
     pub(super) sent_until: u64,
     pub(super) signals: Signals,
-    /// Its retransmission timer fired, and nothing was acknowledged since.
-    pub(super) stalled: bool,
+    pub(super) staleness: Staleness,
     /// Something was acknowledged on it since data was last handed out.
     pub(super) acknowledged: bool,
     pub(super) end: SubflowEnd,
@@ -79,7 +79,7 @@ impl Subflow {
             handed: 1,
             sent_until: 0,
             signals: Signals::default(),
-            stalled: false,
+            staleness: Staleness::default(),
             acknowledged: false,
             end: SubflowEnd::default(),
             pending: true,
@@ -153,6 +153,7 @@ impl Subflow {
             window_bytes: self.tcp.congestion_window().bytes,
             room_bytes: self.tcp.room_bytes(),
             queued_bytes: self.tcp.outstanding_bytes(),
+            queued_memory_bytes: self.tcp.outstanding_memory_bytes(),
             queue_limit_bytes: self.tcp.send_buffer_bytes(),
             paced_bits: self.tcp.paced_bits(),
             segment_bytes,

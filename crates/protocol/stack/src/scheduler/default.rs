@@ -8,7 +8,7 @@ use super::{Choice, Scheduler, SubflowView, View};
 /// room for (`MPTCP_SEND_BURST_SIZE`: TCP and its options 60, IPv6 40, fragment header 8).
 pub const BURST_BYTES: u64 = (1 << 16) - 108;
 
-/// The subflow that will have sent what it was handed the soonest: the least queued bytes over
+/// The subflow that will have sent what it was handed the soonest: the least queued memory over
 /// average rate. If its send buffer is full, nothing is sent at all; else it gets a burst.
 ///
 /// Data is queued at the subflow beyond its congestion window, up to its send buffer. The average
@@ -56,7 +56,7 @@ impl Default {
     }
 }
 
-/// How long it takes to send what is queued at a rate, which may be the shortest of all where the
+/// How long it takes to send what is queued, in memory, at a rate, which may be the shortest of all where the
 /// rate is not known yet.
 #[derive(Clone, Copy)]
 struct Linger {
@@ -83,7 +83,7 @@ impl Scheduler for Default {
         let mut best: Option<(Linger, usize)> = None;
         for (index, subflow) in view.preferred() {
             let linger = Linger {
-                queued_bytes: subflow.queued_bytes,
+                queued_bytes: subflow.queued_memory_bytes,
                 rate: *self.rate(subflow),
             };
             if best.is_none_or(|(least, _)| linger.is_less_than(least)) {
@@ -100,15 +100,19 @@ impl Scheduler for Default {
         let current = subflow.rate_bytes_per_second();
         let average = self.rate(subflow);
         *average = average
-            .saturating_mul(subflow.queued_bytes)
+            .saturating_mul(subflow.queued_memory_bytes)
             .saturating_add(current.saturating_mul(burst))
-            / (burst + subflow.queued_bytes);
+            / (burst + subflow.queued_memory_bytes);
         // The rates of subflows that are gone.
         if self.rates.len() > 2 * view.subflows.len() {
             self.rates
                 .retain(|(id, _)| view.subflows.iter().any(|subflow| subflow.id == *id));
         }
         Some(choice)
+    }
+
+    fn places_retransmissions(&self) -> bool {
+        true
     }
 }
 
@@ -120,6 +124,7 @@ mod tests {
     fn queued(id: u32, bytes: u64, rate: u64) -> SubflowView {
         SubflowView {
             queued_bytes: bytes,
+            queued_memory_bytes: bytes,
             // In a round trip of 10 ms.
             paced_bits: rate * 8 / 100,
             ..subflow(id, 10)

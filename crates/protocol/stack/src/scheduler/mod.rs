@@ -49,6 +49,12 @@ use crate::tcp::pacing;
 pub trait Scheduler: core::fmt::Debug + Send {
     /// The next piece of data and the subflow that carries it; `None` waits.
     fn choose(&mut self, view: &View<'_>) -> Option<Choice>;
+
+    /// Whether it is asked for data that is to be sent again, too: as for new data, in a view that
+    /// begins and ends with it. Else that goes on the fastest subflow with room.
+    fn places_retransmissions(&self) -> bool {
+        false
+    }
 }
 
 /// A scheduler's view of a connection. Offsets count the bytes of its data from 0.
@@ -86,6 +92,8 @@ pub struct SubflowView {
     pub room_bytes: u64,
     /// Handed to the subflow and not yet acknowledged by its peer, whether sent or not.
     pub queued_bytes: u64,
+    /// Memory that these take in its send buffer, where segments take more than their payload.
+    pub queued_memory_bytes: u64,
     /// The most that it may be handed: its send buffer.
     pub queue_limit_bytes: u64,
     /// Bits that TCP would pace over a round trip: 1.2 windows, 2 in slow start.
@@ -217,6 +225,7 @@ pub(crate) mod tests {
             window_bytes: 10_000,
             room_bytes: 10_000,
             queued_bytes: 0,
+            queued_memory_bytes: 0,
             queue_limit_bytes: 20_000,
             // 1 MB a second.
             paced_bits: 8_000 * rtt_ms,

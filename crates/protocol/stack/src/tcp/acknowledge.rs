@@ -78,16 +78,9 @@ impl Tcp {
         self.recover(now, segment, &delivery, advanced, lost, paths);
         self.grow(now, rtt_ns, &delivery, advanced, paths);
         if advanced {
-            if self.scoreboard.is_empty() {
-                self.timers.clear(Timer::Retransmission);
-                self.timers.clear(Timer::LossProbe);
-            } else {
-                self.timers
-                    .set(Timer::Retransmission, now + self.rtt.rto_ns());
-            }
-        }
-        if probing || advanced {
-            self.schedule_loss_probe(now);
+            self.restart_timers(now);
+        } else if probing {
+            self.review_timers(now);
         }
     }
 
@@ -175,16 +168,22 @@ impl Tcp {
             // An answer to a retransmission may be of the original (Karn's algorithm).
             Some((first, last)) if !delivery.retransmitted => {
                 let round_trip = self.round_trip_ns(now, first);
-                self.rtt.sample(now, round_trip);
+                self.sample(now, round_trip);
                 Some(self.round_trip_ns(now, last))
             }
             _ => {
                 if advanced && let Some((elapsed, _)) = self.options.elapsed_ns(now, segment) {
-                    self.rtt.sample(now, elapsed);
+                    self.sample(now, elapsed);
                 }
                 None
             }
         }
+    }
+
+    /// Feeds the estimator, which looks back on a round trip at a time.
+    pub(super) fn sample(&mut self, now: Nanos, rtt_ns: Nanos) {
+        let (acknowledged, next) = (self.snd.una(), self.snd.next());
+        self.rtt.sample(now, rtt_ns, acknowledged, next);
     }
 
     /// Time since `sent`; a tick of the clock where it did not move, as 0 means that no round trip

@@ -131,10 +131,10 @@ impl BufferLimits {
         initial_bytes: 16_384,
         max_bytes: 4_194_304,
     };
-    /// Linux's `tcp_rmem`.
+    /// Linux's `tcp_rmem` (`tcp_init`, since Linux 6.16; 6 MiB before).
     pub const RECEIVE: Self = Self {
         initial_bytes: 131_072,
-        max_bytes: 6_291_456,
+        max_bytes: 33_554_432,
     };
 }
 

@@ -157,14 +157,15 @@ impl CongestionState {
         self.control.on_undo();
     }
 
-    /// Shrinks a window that rested longer than a timeout, with nothing in flight, before new data
-    /// leaves: it starts again from the initial one (RFC 5681, section 4.1), halved for each
+    /// Lets the algorithm know of a rest, with nothing in flight, before new data leaves, and
+    /// shrinks a window that rested longer than a timeout: it starts again from the initial one (RFC 5681, section 4.1), halved for each
     /// timeout of rest until there.
-    pub(crate) fn restart_after_idle(&mut self, now: Nanos, rto_ns: Nanos) {
-        if let Some(idle) = self.validation.idle_ns(now)
-            && idle > rto_ns
-        {
-            self.control.on_restart(now, idle);
+    pub(crate) fn restart_after_idle(&mut self, now: Nanos, rto_ns: Nanos, open: bool) {
+        let Some(idle) = self.validation.idle_ns(now) else {
+            return;
+        };
+        self.control.on_restart(now, idle);
+        if open && idle > rto_ns {
             let restart = self.initial_bytes();
             self.validation
                 .restart(now, &mut self.window, idle, rto_ns, restart);

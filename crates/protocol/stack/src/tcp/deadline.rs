@@ -25,7 +25,7 @@ impl Tcp {
             match timer {
                 Timer::Retransmission => self.on_retransmission_timer(now, paths, &mut progress),
                 Timer::Reordering => self.on_reordering_timer(now, paths),
-                Timer::LossProbe => self.on_loss_probe_timer(),
+                Timer::LossProbe => self.on_loss_probe_timer(now),
                 Timer::Persist => self.on_persist_timer(now, &mut progress),
                 Timer::DelayedAck => {
                     self.counters.delayed_acks += 1;

@@ -222,7 +222,7 @@ impl Tcp {
             .map(|sent| self.round_trip_ns(now, sent));
         let round_trip = round_trip.or(echoed.map(|(elapsed, _)| elapsed));
         if let Some(round_trip) = round_trip {
-            self.rtt.sample(now, round_trip);
+            self.sample(now, round_trip);
             self.receiver.set_rtt(round_trip);
         }
         // A SYN lost twice tells of congestion (RFC 6928, section 3; the count is Linux's).

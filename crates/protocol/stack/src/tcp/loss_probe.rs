@@ -2,7 +2,6 @@
 
 use super::Tcp;
 use super::recovery::Phase;
-use super::timers::Timer;
 use crate::Nanos;
 use crate::congestion::{Cause, PathView};
 
@@ -16,35 +15,6 @@ pub(crate) struct LossProbe {
 }
 
 impl Tcp {
-    /// Starts the timer of the probe, where it would fire before the retransmission timer.
-    pub(super) fn schedule_loss_probe(&mut self, now: Nanos) {
-        let wanted = self.options.sack()
-            && self.state.is_synchronised()
-            && !self.scoreboard.is_empty()
-            && self.recovery.phase == Phase::Open
-            && self.scoreboard.sacked() == 0
-            && self.loss_probe.is_none();
-        let timeout = match self.rtt.smoothed_ns() {
-            0 => self.rtt.rto_ns(),
-            smoothed if self.scoreboard.len() == 1 => 2 * smoothed + self.config.min_rto_ns,
-            smoothed => (2 * smoothed).max(2 * self.config.clock_granularity_ns),
-        };
-        let before_timeout = self
-            .timers
-            .get(Timer::Retransmission)
-            .is_some_and(|deadline| now + timeout < deadline);
-        if wanted && before_timeout {
-            self.timers.set(Timer::LossProbe, now + timeout);
-        } else {
-            self.timers.clear(Timer::LossProbe);
-        }
-    }
-
-    /// Makes the next transmission a probe.
-    pub(super) fn on_loss_probe_timer(&mut self) {
-        self.due.loss_probe = self.loss_probe.is_none() && !self.scoreboard.is_empty();
-    }
-
     /// Notes that the probe has gone out.
     pub(super) fn on_loss_probe_sent(&mut self, now: Nanos, retransmission: bool) {
         self.due.loss_probe = false;
@@ -53,9 +23,7 @@ impl Tcp {
             end: self.snd.next(),
             retransmission,
         });
-        self.timers.clear(Timer::LossProbe);
-        self.timers
-            .set(Timer::Retransmission, now + self.rtt.rto_ns());
+        self.restart_retransmission(now);
     }
 
     /// Finds the probe answered, and a loss that it repaired (section 7.4.2): such a loss shrinks

@@ -48,6 +48,7 @@ mod state;
 mod timeout;
 mod timers;
 mod timestamps;
+mod transmission_timer;
 mod transmit;
 mod undo;
 mod view;
@@ -149,10 +150,12 @@ struct Due {
 }
 
 impl Tcp {
-    /// Hands over data to send. With a mapping the bytes are one segment, for ever; they should
-    /// be no more than [`Tcp::segment_bytes`]. After [`Tcp::shutdown`] nothing is taken any more.
+    /// Hands over data to send. With a mapping the bytes are one segment, for ever, or the rest of
+    /// the last one; they should be no more than [`Tcp::segment_room_bytes`]. After
+    /// [`Tcp::shutdown`] nothing is taken any more.
     pub(crate) fn send(&mut self, payload: Bytes, mapping: Option<DataMapping>) {
-        self.snd.push(payload, mapping);
+        self.snd
+            .push(payload, mapping, self.congestion.segment_bytes() as usize);
     }
 
     /// Room in the congestion window and the peer's beyond the bytes in flight and queued.
@@ -171,6 +174,14 @@ impl Tcp {
     /// Payload of a full segment.
     pub(crate) fn segment_bytes(&self) -> u32 {
         self.congestion.window().mss
+    }
+
+    /// Room in the segment that the data with this number goes in: that of a full one, or what is
+    /// left of the last one that was handed over, where the data follows on it.
+    pub(crate) fn segment_room_bytes(&self, data_sequence: u64) -> u64 {
+        let segment = self.congestion.segment_bytes();
+        let last = self.snd.last_room_bytes(data_sequence, segment as usize);
+        last.map_or(segment, |bytes| bytes as u64)
     }
 
     /// Bytes handed over and not acknowledged.
@@ -290,11 +301,6 @@ impl Tcp {
         self.scoreboard
             .iter()
             .map(|record| (record.start, &record.payload, record.mapping))
-    }
-
-    /// Data that was handed over and not sent.
-    pub(crate) fn unsent(&self) -> impl Iterator<Item = (&Bytes, Option<DataMapping>)> {
-        self.snd.queued()
     }
 
     /// Forgets what was handed over and not sent.

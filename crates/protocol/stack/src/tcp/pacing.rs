@@ -4,14 +4,17 @@ use crate::Nanos;
 use crate::congestion::Window;
 
 /// Bits paced over a round trip, as Linux has it: twice the window in early slow start, 1.2
-/// times after.
-pub(crate) fn paced_bits(window: &Window) -> u64 {
+/// times after; of what is not acknowledged, where that is more.
+///
+/// Source: `tcp_update_pacing_rate` in Linux 6.18, net/ipv4/tcp_input.c.
+pub(crate) fn paced_bits(window: &Window, outstanding_bytes: u64) -> u64 {
     let percent = if window.bytes < window.slow_start_threshold_bytes / 2 {
         200
     } else {
         120
     };
-    window.bytes.saturating_mul(8 * percent) / 100
+    let bytes = window.bytes.max(outstanding_bytes);
+    bytes.saturating_mul(8 * percent) / 100
 }
 
 /// Rate of so many bits a round trip. None before the first one.
@@ -69,16 +72,25 @@ mod tests {
 
     #[test]
     fn slow_start_paces_at_twice_the_window_a_round_trip() {
-        assert_eq!(rate_bps(paced_bits(&WINDOW), 100_000_000), Some(16_000_000));
+        assert_eq!(
+            rate_bps(paced_bits(&WINDOW, 0), 100_000_000),
+            Some(16_000_000)
+        );
         let avoiding = Window {
             slow_start_threshold_bytes: 100_000,
             ..WINDOW
         };
         assert_eq!(
-            rate_bps(paced_bits(&avoiding), 100_000_000),
+            rate_bps(paced_bits(&avoiding, 0), 100_000_000),
             Some(9_600_000)
         );
-        assert_eq!(rate_bps(paced_bits(&WINDOW), 0), None);
+        assert_eq!(rate_bps(paced_bits(&WINDOW, 0), 0), None);
+    }
+
+    #[test]
+    fn what_is_on_its_way_counts_where_it_is_more_than_the_window() {
+        assert_eq!(paced_bits(&WINDOW, 99_999), paced_bits(&WINDOW, 0));
+        assert_eq!(paced_bits(&WINDOW, 200_000), 2 * paced_bits(&WINDOW, 0));
     }
 
     #[test]

@@ -14,8 +14,6 @@ pub(crate) struct Progress {
     pub readable: bool,
     /// The peer's FIN came, and everything before it.
     pub finished: bool,
-    /// The retransmission timer of data fired.
-    pub timed_out: bool,
     /// The segment must be answered by a RST that is made from it alone (RFC 9293,
     /// section 3.10.7.1); the connection goes on.
     pub answer_with_reset: bool,

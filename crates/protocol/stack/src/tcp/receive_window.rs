@@ -261,13 +261,18 @@ mod tests {
     use super::*;
 
     fn window() -> ReceiveWindow {
-        ReceiveWindow::new(BufferLimits::RECEIVE, 1460)
+        let limits = BufferLimits {
+            max_bytes: 6_291_456,
+            ..BufferLimits::RECEIVE
+        };
+        ReceiveWindow::new(limits, 1460)
     }
 
     #[test]
     fn linux_s_buffer_has_its_first_window_and_scale() {
-        let mut window = window();
-        assert_eq!(window.shift(), Some(7));
+        assert_eq!(window().shift(), Some(7));
+        let mut window = ReceiveWindow::new(BufferLimits::RECEIVE, 1460);
+        assert_eq!(window.shift(), Some(10));
         assert_eq!(window.syn_window(1), 64_240);
         assert_eq!(window.right(), 64_241);
     }

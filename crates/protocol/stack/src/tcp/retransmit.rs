@@ -58,8 +58,7 @@ impl Tcp {
         self.pace(now, bytes);
         let first = self.scoreboard.first() == Some(number);
         if first || self.timers.get(Timer::Retransmission).is_none() {
-            self.timers
-                .set(Timer::Retransmission, now + self.rtt.rto_ns());
+            self.restart_retransmission(now);
         }
         Some(segment)
     }

@@ -1,7 +1,8 @@
 //! The size of the send buffer, which is counted in memory as Linux counts it: a segment takes more
 //! than its payload.
 //!
-//! Source: `tcp_sndbuf_expand`, `tcp_new_space` in Linux 6.18, net/ipv4/tcp_input.c.
+//! Source: `tcp_sndbuf_expand`, `tcp_new_space` in Linux 6.18, net/ipv4/tcp_input.c, which
+//! acknowledgements call, and `tcp_event_new_data_sent`, tcp_output.c.
 
 use super::Tcp;
 use super::config::BufferLimits;
@@ -25,6 +26,8 @@ pub(super) struct SendBuffer {
     window_bytes: u64,
     memory_bytes: u64,
     payload_bytes: u64,
+    /// A segment left since the last acknowledgement that did not fill the congestion window.
+    unfilled: bool,
 }
 
 impl SendBuffer {
@@ -40,6 +43,7 @@ impl SendBuffer {
             window_bytes: window.bytes,
             memory_bytes,
             payload_bytes: memory_bytes * mss / (mss + OVERHEAD_BYTES),
+            unfilled: false,
         }
     }
 
@@ -62,10 +66,24 @@ impl Tcp {
         self.send_buffer.payload_bytes
     }
 
-    /// The application waits for room: where what it has written does not fill the congestion
-    /// window, the buffer is what keeps it back, and grows. It never shrinks.
-    pub(crate) fn widen_send_buffer(&mut self) {
-        if self.congestion_room_bytes() > 0 {
+    /// Memory that the send buffer holds of what was handed over and not acknowledged.
+    pub(crate) fn outstanding_memory_bytes(&self) -> u64 {
+        let mss = self.congestion.segment_bytes().max(1);
+        self.outstanding_bytes() * (mss + OVERHEAD_BYTES) / mss
+    }
+
+    /// Notes that a new segment has left.
+    pub(super) fn fill_send_buffer(&mut self) {
+        let filled = self.scoreboard.in_flight_bytes() + self.congestion.segment_bytes();
+        self.send_buffer.unfilled |= filled <= self.congestion.window_bytes();
+    }
+
+    /// Something was acknowledged. Where the application waits for room, the buffer may be what
+    /// keeps it back, and grows: where what is queued does not fill the congestion window, or did
+    /// not with every segment that has left since the last acknowledgement. It never shrinks.
+    pub(crate) fn widen_send_buffer(&mut self, awaited: bool) {
+        let unfilled = core::mem::take(&mut self.send_buffer.unfilled);
+        if awaited && (unfilled || self.congestion_room_bytes() > 0) {
             self.send_buffer.widen(self.congestion.window());
         }
     }

@@ -28,12 +28,37 @@ impl SendQueue {
         self.bytes
     }
 
-    pub(crate) fn push(&mut self, payload: Bytes, mapping: Option<DataMapping>) {
+    /// Adds data. With a mapping that follows on the last one it joins it, where there is room in
+    /// the segment.
+    pub(crate) fn push(&mut self, payload: Bytes, mapping: Option<DataMapping>, segment: usize) {
         if payload.is_empty() {
             return;
         }
         self.bytes += payload.len() as u64;
+        if let Some(mapping) = mapping
+            && mapping.checksum.is_none()
+            && let Some(room) = self.room(mapping.data_sequence, segment)
+            && payload.len() <= room
+            && let Some(last) = self.chunks.back_mut()
+            && let Some(known) = &mut last.mapping
+        {
+            known.data_fin = mapping.data_fin;
+            last.payload = [&last.payload[..], &payload[..]].concat().into();
+            return;
+        }
         self.chunks.push_back(Chunk { payload, mapping });
+    }
+
+    /// Room in the last segment, which is mapped, for data with this number that follows on it.
+    pub(crate) fn room(&self, data_sequence: u64, segment: usize) -> Option<usize> {
+        let last = self.chunks.back()?;
+        let mapping = last.mapping.as_ref()?;
+        let next = mapping
+            .data_sequence
+            .wrapping_add(last.payload.len() as u64);
+        let open = !mapping.data_fin && mapping.checksum.is_none();
+        (open && next == data_sequence && last.payload.len() < segment)
+            .then(|| segment - last.payload.len())
     }
 
     /// Length of the next segment: a mapped chunk as it is, others cut or joined to `segment`.
@@ -89,13 +114,6 @@ impl SendQueue {
         joined.freeze()
     }
 
-    /// Data that was handed over, with mappings.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&Bytes, Option<DataMapping>)> {
-        self.chunks
-            .iter()
-            .map(|chunk| (&chunk.payload, chunk.mapping))
-    }
-
     pub(crate) fn clear(&mut self) {
         *self = Self::default();
     }
@@ -108,9 +126,9 @@ mod tests {
     #[test]
     fn bytes_are_cut_and_joined_to_segments() {
         let mut queue = SendQueue::default();
-        queue.push(Bytes::from_static(b"abcde"), None);
-        queue.push(Bytes::from_static(b"fg"), None);
-        queue.push(Bytes::from_static(b"h"), None);
+        queue.push(Bytes::from_static(b"abcde"), None, 9);
+        queue.push(Bytes::from_static(b"fg"), None, 9);
+        queue.push(Bytes::from_static(b"h"), None, 9);
         assert_eq!(queue.next_bytes(3), 3);
         assert_eq!(queue.take(3).0, "abc");
         assert_eq!(queue.take(3).0, "def");
@@ -128,10 +146,38 @@ mod tests {
             checksum: None,
         });
         let mut queue = SendQueue::default();
-        queue.push(Bytes::from_static(b"abcde"), mapping);
-        queue.push(Bytes::from_static(b"fg"), mapping);
+        queue.push(Bytes::from_static(b"abcde"), mapping, 9);
+        queue.push(Bytes::from_static(b"fg"), mapping, 9);
         assert_eq!(queue.next_bytes(3), 5);
         assert_eq!(queue.take(3), (Bytes::from_static(b"abcde"), mapping));
         assert_eq!(queue.take(3), (Bytes::from_static(b"fg"), mapping));
+    }
+
+    #[test]
+    fn a_mapped_chunk_takes_what_follows_on_it_up_to_a_full_segment() {
+        let mapping = |data_sequence, data_fin| {
+            Some(DataMapping {
+                data_sequence,
+                data_fin,
+                checksum: None,
+            })
+        };
+        let mut queue = SendQueue::default();
+        queue.push(Bytes::from_static(b"abc"), mapping(7, false), 5);
+        assert_eq!((queue.room(10, 5), queue.room(9, 5)), (Some(2), None));
+        queue.push(Bytes::from_static(b"de"), mapping(10, false), 5);
+        assert_eq!(queue.room(12, 5), None);
+        queue.push(Bytes::from_static(b"f"), mapping(12, false), 5);
+        queue.push(Bytes::from_static(b"g"), mapping(13, true), 5);
+        assert_eq!(queue.room(14, 5), None);
+        assert_eq!(queue.bytes(), 7);
+        assert_eq!(
+            queue.take(5),
+            (Bytes::from_static(b"abcde"), mapping(7, false))
+        );
+        assert_eq!(
+            queue.take(5),
+            (Bytes::from_static(b"fg"), mapping(12, true))
+        );
     }
 }

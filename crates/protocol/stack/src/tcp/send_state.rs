@@ -90,10 +90,15 @@ impl SendState {
     }
 
     /// Queues data, unless no more may follow.
-    pub(crate) fn push(&mut self, payload: Bytes, mapping: Option<DataMapping>) {
+    pub(crate) fn push(&mut self, payload: Bytes, mapping: Option<DataMapping>, segment: usize) {
         if !self.shut {
-            self.queue.push(payload, mapping);
+            self.queue.push(payload, mapping, segment);
         }
+    }
+
+    /// Room in the last segment that waits for data with this number, which follows on it.
+    pub(crate) fn last_room_bytes(&self, data_sequence: u64, segment: usize) -> Option<usize> {
+        self.queue.room(data_sequence, segment)
     }
 
     /// Lets no more data follow: a FIN goes out after what is queued.
@@ -123,11 +128,6 @@ impl SendState {
     #[inline]
     pub(crate) fn queued_bytes(&self) -> u64 {
         self.queue.bytes()
-    }
-
-    /// Data that waits to be sent.
-    pub(crate) fn queued(&self) -> impl Iterator<Item = (&Bytes, Option<DataMapping>)> {
-        self.queue.iter()
     }
 
     /// Forgets the data that waits to be sent.
@@ -225,10 +225,15 @@ impl SendState {
     }
 
     /// Nagle's algorithm (RFC 9293, section 3.7.4) in Minshall's form: whether a segment that is
-    /// not full may go, one at a time.
+    /// not full may go, one at a time, but for one that more data follows and none can be added to.
     #[inline]
     pub(crate) fn small_may_go(&self, bytes: u64) -> bool {
         let last = bytes == self.queue.bytes();
-        self.next_is_mapped() || !self.sequence.awaits_small() || (last && self.shut)
+        let complete = if last {
+            self.shut
+        } else {
+            self.next_is_mapped()
+        };
+        complete || !self.sequence.awaits_small()
     }
 }

@@ -33,14 +33,11 @@ impl Tcp {
             self.give_up(progress);
             return;
         }
-        progress.timed_out = true;
         self.counters.timeouts += 1;
         self.collapse(now, paths);
         self.rtt.back_off();
-        self.timers
-            .set(Timer::Retransmission, now + self.rtt.rto_ns());
+        self.restart_retransmission(now);
         self.loss_probe = None;
-        self.timers.clear(Timer::LossProbe);
         self.timers.clear(Timer::Reordering);
     }
 

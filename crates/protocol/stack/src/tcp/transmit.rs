@@ -85,8 +85,10 @@ impl Tcp {
 
     /// Lets a window shrink that rested, before new data leaves.
     fn restart_after_idle(&mut self, now: Nanos) {
-        if self.scoreboard.is_empty() && self.recovery.phase == Phase::Open {
-            self.congestion.restart_after_idle(now, self.rtt.rto_ns());
+        if self.scoreboard.is_empty() {
+            let open = self.recovery.phase == Phase::Open;
+            self.congestion
+                .restart_after_idle(now, self.rtt.rto_ns(), open);
         }
     }
 
@@ -131,7 +133,8 @@ impl Tcp {
             return None;
         }
         let bytes = self.snd.fit_window(wanted, self.due.silly)?;
-        let may_go = bytes >= segment || self.config.no_delay || self.snd.small_may_go(bytes);
+        let may_go =
+            probe || bytes >= segment || self.config.no_delay || self.snd.small_may_go(bytes);
         may_go.then_some(bytes)
     }
 
@@ -159,15 +162,12 @@ impl Tcp {
         }
         self.recovery.on_sent(bytes);
         self.on_new_data_sent(now);
+        self.fill_send_buffer();
         self.pace(now, bytes);
         self.timers.clear(Timer::Persist);
         self.liveness.end_persist_backoff();
         self.due.silly = false;
-        if self.timers.get(Timer::Retransmission).is_none() {
-            self.timers
-                .set(Timer::Retransmission, now + self.rtt.rto_ns());
-        }
-        self.schedule_loss_probe(now);
+        self.extend_timers(now);
         OutgoingSegment::data(offset, payload, mapping, fin, true)
     }
 

@@ -66,7 +66,7 @@ impl Tcp {
 
     /// Bits that pacing sends, or would send, in a round trip.
     pub(crate) fn paced_bits(&self) -> u64 {
-        pacing::paced_bits(self.congestion.window())
+        pacing::paced_bits(self.congestion.window(), self.snd.outstanding_bytes())
     }
 
     /// SND.UNA.
@@ -87,6 +87,11 @@ impl Tcp {
     /// Whether consecutive retransmission timeouts have begun, and nothing was acknowledged since.
     pub(crate) fn is_timed_out(&self) -> bool {
         self.liveness.has_timed_out()
+    }
+
+    /// When the last acceptable segment came.
+    pub(crate) fn heard_at(&self) -> Nanos {
+        self.liveness.heard_at()
     }
 
     /// This path as coupled congestion control sees it.

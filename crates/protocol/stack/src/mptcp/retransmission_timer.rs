@@ -1,0 +1,142 @@
+//! When data is sent again, or a closed window or DATA_FIN asked for, as nothing was acknowledged at
+//! the level of data.
+//!
+//! Source: `mptcp_reset_rtx_timer`, `__mptcp_set_timeout`, `mptcp_set_datafin_timeout` in Linux
+//! 6.18, net/mptcp/protocol.c.
+
+use crate::Nanos;
+
+/// Interval where no subflow has a timer that runs (`TCP_RTO_MIN`).
+const MIN_INTERVAL_NS: Nanos = 200_000_000;
+
+/// Longest interval, as that of TCP.
+const MAX_INTERVAL_NS: Nanos = 120_000_000_000;
+
+/// Without progress for so long the connection is given up: for as long as TCP tries
+/// (`tcp_retries2`: 15).
+const PATIENCE_NS: Nanos = 924_600_000_000;
+
+/// The retransmission timer of data.
+#[derive(Clone, Debug)]
+pub(super) struct RetransmissionTimer {
+    running: Option<Running>,
+    /// What it is started with.
+    interval: Nanos,
+    timeouts: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Running {
+    deadline: Nanos,
+    /// When it was started, or something was acknowledged.
+    since: Nanos,
+    /// How often it fired for a DATA_FIN or a closed window without progress.
+    backoff: u32,
+}
+
+impl Default for RetransmissionTimer {
+    fn default() -> Self {
+        Self {
+            running: None,
+            interval: MIN_INTERVAL_NS,
+            timeouts: 0,
+        }
+    }
+}
+
+impl RetransmissionTimer {
+    /// How often it has fired.
+    pub(super) fn timeouts(&self) -> u32 {
+        self.timeouts
+    }
+
+    pub(super) fn deadline(&self) -> Option<Nanos> {
+        self.running.map(|running| running.deadline)
+    }
+
+    /// Sets what it is started with from now on; none where no subflow has a timer that runs.
+    pub(super) fn set_interval(&mut self, interval: Option<Nanos>) {
+        let set = interval.filter(|interval| *interval > 0);
+        self.interval = set.unwrap_or(MIN_INTERVAL_NS);
+    }
+
+    pub(super) fn start(&mut self, now: Nanos) {
+        self.running = Some(Running {
+            deadline: now + self.interval,
+            since: now,
+            backoff: 0,
+        });
+    }
+
+    pub(super) fn stop(&mut self) {
+        self.running = None;
+    }
+
+    /// Starts it again, as it has fired.
+    pub(super) fn repeat(&mut self, now: Nanos) {
+        self.timeouts += 1;
+        let interval = self.interval;
+        if let Some(running) = &mut self.running {
+            running.deadline = now + interval;
+        }
+    }
+
+    /// Lets it fire later, twice as long each time: what waits is not data.
+    pub(super) fn back_off(&mut self, now: Nanos) {
+        if let Some(running) = &mut self.running {
+            let interval = MIN_INTERVAL_NS << running.backoff.min(16);
+            running.deadline = now + interval.min(MAX_INTERVAL_NS);
+            running.backoff += 1;
+        }
+    }
+
+    /// The peer has acknowledged nothing at the level of data for so long that it never will.
+    pub(super) fn is_hopeless(&self, now: Nanos) -> bool {
+        self.running
+            .is_some_and(|running| now - running.since >= PATIENCE_NS)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_fires_at_its_interval_until_there_is_progress() {
+        let mut timer = RetransmissionTimer::default();
+        timer.set_interval(Some(10));
+        timer.start(0);
+        assert_eq!(timer.deadline(), Some(10));
+        timer.repeat(10);
+        timer.repeat(20);
+        assert_eq!((timer.deadline(), timer.timeouts()), (Some(30), 2));
+        timer.set_interval(Some(15));
+        assert_eq!(timer.deadline(), Some(30));
+        timer.start(40);
+        assert_eq!(timer.deadline(), Some(55));
+        timer.stop();
+        assert_eq!(timer.deadline(), None);
+    }
+
+    #[test]
+    fn without_a_timer_of_a_subflow_the_interval_is_200_ms() {
+        let mut timer = RetransmissionTimer::default();
+        for none in [None, Some(0)] {
+            timer.set_interval(none);
+            timer.start(0);
+            assert_eq!(timer.deadline(), Some(200_000_000));
+        }
+    }
+
+    #[test]
+    fn for_what_is_not_data_it_doubles_until_there_is_no_hope() {
+        let mut timer = RetransmissionTimer::default();
+        timer.start(0);
+        for interval_ms in [200, 400, 800] {
+            timer.back_off(0);
+            assert_eq!(timer.deadline(), Some(interval_ms * 1_000_000));
+        }
+        assert!(!timer.is_hopeless(PATIENCE_NS - 1));
+        assert!(timer.is_hopeless(PATIENCE_NS));
+    }
+}
