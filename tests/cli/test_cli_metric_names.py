@@ -41,6 +41,7 @@ NO_METRIC = [
     ("jain.wifi", "jain is one figure, without parts: write jain"),
     ("jain.streams", None),
     ("stream_share.1", None),
+    ("establishment_s.join9", 'establishment_s has no part "join9": did you mean "join8"?'),
 ]
 METRICS = [
     *("goodput", "goodput.up", "goodput.wifi", "goodput.upload", "goodput.client"),
@@ -53,7 +54,7 @@ METRICS = [
         "recovery_s.wifi",
     ),
     *("recovery_s.air", "recovery_s.wire", "completion_s.p99", "latency_s.p50"),
-    *("recovery_s.core", "recovery_s.hall", "establishment_s"),
+    *("recovery_s.core", "recovery_s.hall", "establishment_s", "establishment_s.join2"),
     "header_overhead",
     *("latency_s.ping", "latency_s.ping.p99", "jain", "multipath"),
 ]

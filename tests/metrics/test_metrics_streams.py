@@ -55,14 +55,25 @@ def test_one_stream_and_downloads_one_after_the_other_are_no_streams(tmp_path: P
         assert not [name for name in metrics if name.startswith(("stream_share", "jain.streams"))]
 
 
-def test_establishment_lasts_to_the_handshake(tmp_path: Path) -> None:
+def test_establishment_lasts_to_the_handshake_and_to_each_join(tmp_path: Path) -> None:
     rows = [
         transfer(index=0, start_ns=SECOND, connected_ns=SECOND + 10 * MILLISECOND),
         transfer(index=1, start_ns=2 * SECOND, connected_ns=2 * SECOND + 30 * MILLISECOND),
         transfer(index=2, start_ns=3 * SECOND, connected_ns=None, error="refused"),
     ]
-    metrics = measure(record(tmp_path / "r", {"transfers": rows})).metrics
+    joins = [
+        {"traffic": "bulk", "index": index, "way": "down", "number": number, "t_ns": t_ns}
+        for index, number, t_ns in [
+            (0, 1, SECOND + 40 * MILLISECOND),
+            (0, 2, SECOND + 90 * MILLISECOND),
+            (1, 1, 2 * SECOND + 60 * MILLISECOND),
+        ]
+    ]
+    metrics = measure(record(tmp_path / "r", {"transfers": rows, "joins": joins})).metrics
     assert metrics["establishment_s"] == pytest.approx(0.02)
+    assert metrics["establishment_s.join1"] == pytest.approx(0.05)
+    assert metrics["establishment_s.join2"] == pytest.approx(0.09)
+    assert "establishment_s.join3" not in metrics
 
 
 def sent(tmp_path: Path, kind: str = "bulk") -> dict[str, float | None]:

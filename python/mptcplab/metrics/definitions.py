@@ -172,8 +172,10 @@ DEFINITIONS: dict[str, Definition] = {
             "establishment",
             "s",
             "time from before the first SYN to the end of the handshake at the client, mean of the "
-            "connections that came so far",
-            "mean of connected − start; commands do not count",
+            "connections that came so far; of a join: to its establishment, from the same start",
+            "mean of connected − start; of a join: mean of its time − start, over the connections "
+            "that have it; commands count in neither",
+            "`join1`, `join2` …: the first, second … additional subflow",
         ),
         Definition(
             "header_overhead",

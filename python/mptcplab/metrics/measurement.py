@@ -82,7 +82,7 @@ def measure(recording: Recording) -> Measurement:
             "reinjected_bytes": reinjected_bytes(recording),
         },
         stream_figures(own_transfers(payload)),
-        establishment_figures(own),
+        establishment_figures(own, recording),
         header_overhead(recording, plan),
         received_figures(payload, recording),
         latency_figures(recording),

@@ -11,6 +11,9 @@ from mptcplab.scenario.flows import Flow, flows
 from mptcplab.scenario.problem import did_you_mean, quoted
 from mptcplab.scenario.traffic import Bulk
 
+_MOST_JOINS = 8
+"""Additional subflows whose establishment can be asked for: the most that a scenario allows."""
+
 
 def unknown_metrics(scenario: Scenario) -> list[Problem]:
     """A problem for each name in ``expect`` and ``reference`` that means nothing."""
@@ -63,6 +66,7 @@ def _parts(scenario: Scenario, variant: str) -> dict[str, list[str]]:
         "completion_s": percentiles,
         "recovery_s": [*interfaces, *made.links],
         "latency_s": [*percentiles, *names, *of_flows],
+        "establishment_s": [f"join{number}" for number in range(1, _MOST_JOINS + 1)],
         "stream_share": streams,
         "jain": ["streams"] if streams else [],
     }

@@ -93,6 +93,11 @@ class Recording:
         return self.frame("deliveries")
 
     @property
+    def joins(self) -> pl.DataFrame:
+        """One row an additional subflow of a transfer's connection, as it was established."""
+        return self.frame("joins")
+
+    @property
     def subflow_samples(self) -> pl.DataFrame:
         """One row a subflow at one time, as one end sees it."""
         return self.frame("subflow_samples")

@@ -61,6 +61,20 @@ DELIVERIES = Table(
     keys=("traffic", "index", "way", "t_ns", "bytes"),
 )
 
+JOINS = Table(
+    "joins",
+    "one additional subflow of a transfer's connection, as it was established",
+    (
+        _TRAFFIC,
+        count("index", "which download or stream of the flow"),
+        _WAY,
+        count("number", "which additional subflow of the connection, from 1"),
+        time("t_ns", "when it was established"),
+    ),
+    keys=("traffic", "index", "way", "number", "t_ns"),
+    is_new=True,
+)
+
 _TCP_COUNTERS = (
     size("bytes_sent", "payload sent, retransmissions included"),
     size("bytes_acked", "payload acknowledged by the other end"),
@@ -281,6 +295,7 @@ TABLES: dict[str, Table] = {
     for table in (
         TRANSFERS,
         DELIVERIES,
+        JOINS,
         SUBFLOW_SAMPLES,
         CONNECTION_SAMPLES,
         INTERFACE_SAMPLES,

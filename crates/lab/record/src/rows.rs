@@ -31,6 +31,7 @@ tables! {
     Delivery: "deliveries",
     Event: "events",
     InterfaceSample: "interface_samples",
+    Join: "joins",
     Latency: "latencies",
     LinkSample: "link_samples",
     Output: "outputs",
@@ -76,6 +77,15 @@ pub struct Delivery<'a> {
     pub way: Way,
     pub t_ns: Nanos,
     pub bytes: u64,
+}
+
+#[derive(Serialize)]
+pub struct Join<'a> {
+    pub traffic: &'a str,
+    pub index: u32,
+    pub way: Way,
+    pub number: u32,
+    pub t_ns: Nanos,
 }
 
 #[derive(Serialize)]

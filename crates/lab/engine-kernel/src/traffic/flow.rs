@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use mptcplab_link::Nanos;
-use mptcplab_record::{Delivery, Latency, Row, Transfer};
+use mptcplab_record::{Delivery, Join, Latency, Row, Transfer};
 use mptcplab_traffic::Bin;
 use mptcplab_traffic::verdict::Tally;
 use socket2::Socket;
@@ -38,8 +38,8 @@ pub(super) struct Flow {
     /// Takes over its clients' connections.
     pub(super) applications: Applications,
     /// Joins at either end; `None` where they cannot be counted, and for TCP.
-    client_events: Option<Mutex<SubflowEvents>>,
-    server_events: Option<Mutex<SubflowEvents>>,
+    client_events: Option<SubflowEvents>,
+    server_events: Option<SubflowEvents>,
     tally: Mutex<Tally>,
 }
 
@@ -49,9 +49,11 @@ impl Flow {
         let server = context.nodes[traffic.server].clone();
         let events = |node: &NodeContext| match traffic.protocol {
             Protocol::Tcp => Ok(None),
-            Protocol::Mptcp => {
-                io::Result::Ok(node.netns.run(SubflowEvents::open)?.ok().map(Mutex::new))
-            }
+            Protocol::Mptcp => io::Result::Ok(
+                node.netns
+                    .run(|| SubflowEvents::open(&context.recorder))?
+                    .ok(),
+            ),
         };
         Ok(Self {
             traffic: traffic.clone(),
@@ -251,26 +253,27 @@ impl Flow {
         };
         transfer.fallback = Some(!client.multipath);
         transfer.token = client.token;
-        let joins = [
-            joins(self.client_events.as_ref(), client.token),
-            joins(
-                self.server_events.as_ref(),
-                server.and_then(|server| server.token),
-            ),
+        if !client.multipath {
+            transfer.joins = Some(0);
+            return;
+        }
+        let ends = [
+            (&self.client_events, client.token),
+            (&self.server_events, server.and_then(|server| server.token)),
         ];
-        transfer.joins = if client.multipath {
-            joins.into_iter().flatten().min()
-        } else {
-            Some(0)
-        };
+        let joined = ends
+            .into_iter()
+            .filter_map(|(events, token)| events.as_ref()?.joined_ns(token?))
+            .min_by_key(Vec::len);
+        transfer.joins = joined.as_ref().map(|joined| joined.len() as u32);
+        for (number, t_ns) in (1..).zip(joined.unwrap_or_default()) {
+            self.write(Join {
+                traffic: &self.traffic.name,
+                index: transfer.index,
+                way: transfer.way,
+                number,
+                t_ns,
+            });
+        }
     }
-}
-
-/// Additional subflows that the connection with this token has had; `None` where they were not
-/// counted.
-fn joins(events: Option<&Mutex<SubflowEvents>>, token: Option<u32>) -> Option<u32> {
-    events?
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .joins(token?)
 }

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use mptcplab_plan::{Protocol, Traffic, Way};
-use mptcplab_record::Transfer;
+use mptcplab_record::{Join, Transfer};
 use mptcplab_stack::{CloseReason, ConnectionId};
 use mptcplab_traffic::verdict::Tally;
 use mptcplab_traffic::{Content, Failure, complete, connecting, delivered};
@@ -29,8 +29,8 @@ pub(super) struct Side {
     is_established: bool,
     has_finished: bool,
     pub(super) is_done: bool,
-    /// Additional subflows that its connection has had.
-    joins: u32,
+    /// When each additional subflow of its connection was established.
+    joined_ns: Vec<Nanos>,
 }
 
 impl Side {
@@ -43,7 +43,7 @@ impl Side {
             is_established: false,
             has_finished: false,
             is_done: false,
-            joins: 0,
+            joined_ns: Vec::new(),
         }
     }
 }
@@ -191,7 +191,7 @@ impl Conversation {
             ConnectionEvent::Ready => {}
             ConnectionEvent::Finished => this.has_finished = true,
             ConnectionEvent::Joined => {
-                this.joins += 1;
+                this.joined_ns.push(network.now);
                 return Ok(());
             }
             ConnectionEvent::Closed(reason) => {
@@ -290,11 +290,8 @@ impl Conversation {
         };
         let client = states[CLIENT].filter(|_| traffic.protocol == Protocol::Mptcp);
         let is_multipath = client.is_some_and(|client| client.is_multipath);
-        let joins = states
-            .iter()
-            .zip(&self.sides)
-            .filter(|(state, _)| state.is_some());
-        let joins = joins.map(|(_, side)| side.joins).min();
+        let joins = self.joined_ns(states.map(|state| state.is_some()));
+        let joins = joins.filter(|_| is_multipath).unwrap_or_default();
         let row = Transfer {
             traffic: &traffic.name,
             kind: self.kind,
@@ -312,7 +309,7 @@ impl Conversation {
             first_byte_ns: deliveries.first_ns,
             end_ns,
             bytes: deliveries.bytes,
-            joins: client.and(if is_multipath { joins } else { Some(0) }),
+            joins: client.map(|_| joins.len() as u32),
             longest_silence_ns: deliveries.silence.map(|silence| silence.length_ns),
             longest_silence_at_ns: deliveries.silence.map(|silence| silence.at_ns),
             error: result.as_ref().err().map(ToString::to_string),
@@ -323,6 +320,15 @@ impl Conversation {
             row.fallback == Some(true),
         );
         network.recorder.write(row);
+        for (number, &t_ns) in (1..).zip(joins) {
+            network.recorder.write(Join {
+                traffic: &traffic.name,
+                index: self.account.index,
+                way: self.account.way,
+                number,
+                t_ns,
+            });
+        }
         for side in &self.sides {
             let Some(id) = side.id else { continue };
             // What is still under way would only disturb what comes after.
@@ -331,6 +337,15 @@ impl Conversation {
             }
             network.release(side.node, id);
         }
+    }
+
+    /// When each additional subflow was established, at the end with fewer of them, of those that
+    /// are there: a join counts when both ends have it.
+    fn joined_ns(&self, there: [bool; 2]) -> Option<&[Nanos]> {
+        let sides = self.sides.iter().zip(there).filter(|(_, there)| *there);
+        sides
+            .map(|(side, _)| &side.joined_ns[..])
+            .min_by_key(|joined| joined.len())
     }
 
     /// Lets the roles write their last rows.
