@@ -39,7 +39,7 @@ variants:
   tcp: {protocol: tcp, via: a}
 repetitions: 3
 """
-PINNED = "e378e6b2f2061f83d05e41703e7cfa110594f0a0448385320b83bc4d90d5e940"
+PINNED = "abd3c23cfc1bba06bccb386e5875760538961ee0e8879c8a98b601fae4a1037e"
 
 
 def files(folder: Path) -> dict[str, str]:
