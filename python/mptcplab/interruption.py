@@ -31,9 +31,10 @@ class Interruption:
                 return
             raise KeyboardInterrupt
         self.requested = True
-        self._requested_s = self.clock()
         if self.stop is not None:
             self.stop()
+        # To stop may take a while, in which the other signal of the same request came.
+        self._requested_s = self.clock()
 
     @contextmanager
     def listening(

@@ -159,10 +159,10 @@ def test_it_hears_of_everything(tmp_path: Path) -> None:
 traffic:
   - request-response: {from: client, to: server, count: 2, interval: 5 s, request: 3 MB}
 events:
-  - {at: 500 ms, link: a, up: false}
-  - {at: 500 ms, link: b, up: false}
-  - {at: 1 s, link: a, up: true}
-  - {at: 1 s, link: b, up: true}
+  - {at: 900 ms, link: a, up: false}
+  - {at: 900 ms, link: b, up: false}
+  - {at: 2 s, link: a, up: true}
+  - {at: 2 s, link: b, up: true}
 """
     made = with_overrides(
         load(two_paths(tmp_path, "all", traffic + MPTCP)),

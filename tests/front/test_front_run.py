@@ -119,10 +119,7 @@ def test_a_program_of_its_own_handler_keeps_it(tmp_path: Path) -> None:
 
 
 INTERRUPTED = """
-import signal
 import mptcplab as lab
-# A shell's background job begins with the signal ignored, and so do its children.
-signal.signal(signal.SIGINT, signal.default_int_handler)
 try:
     lab.run("lisbon/A1", engine="sim", variants="mptcp", duration="10000 s", out="out", workers=1)
 except KeyboardInterrupt as interrupted:
