@@ -96,12 +96,6 @@ def test_signals_while_tables_are_computed_are_a_request() -> None:
 AFTER_THE_END = """
 import atexit, os, signal, sys
 
-class Last:
-    def __del__(self, kill=os.kill, pid=os.getpid(), number=signal.{number}):
-        # Nothing of Python's handles a signal any more.
-        kill(pid, number)
-
-last = Last()
 atexit.register(os.kill, os.getpid(), signal.{number})
 sys.argv = ["mptcplab", *{words}]
 from mptcplab.cli import main

@@ -8,7 +8,7 @@ from tests.engine.system import needs_mptcp
 
 from mptcplab.engine import EngineError, run
 from mptcplab.engine.kernel.lab import Lab
-from mptcplab.engine.kernel.run import _lacks_descriptors
+from mptcplab.engine.kernel.run import _shortage
 from mptcplab.engine.recorder import Row
 from mptcplab.recording import Recording, Status
 from mptcplab.scenario import loads
@@ -62,4 +62,9 @@ def test_a_run_whose_traffic_got_no_descriptors_fails(
     ],
 )
 def test_what_tells_of_it(row: dict[str, object], lacks: bool) -> None:
-    assert _lacks_descriptors(row) is lacks
+    assert _shortage(row) == (DESCRIPTORS if lacks else None)
+
+
+def test_a_machine_without_descriptors_is_told_apart_from_a_limit() -> None:
+    row: Row = {"record": "transfers", "error": "socket: too many open files in system"}
+    assert _shortage(row) == "no file descriptors are left on this machine: raise fs.file-max"

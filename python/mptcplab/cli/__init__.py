@@ -32,6 +32,9 @@ def main() -> None:
 
         main()
     except SystemExit as ended:
+        if not isinstance(ended.code, int | None):
+            # The interpreter prints it and ends with status 1.
+            raise
         status = ended.code
     except KeyboardInterrupt:
         # Ctrl-C before a command has begun, or after its end.

@@ -15,6 +15,7 @@ import typer
 from mptcplab.cli.command_table import table
 from mptcplab.cli.errors import UserError
 from mptcplab.cli.host_program import NOT_INSTALLED, VERSION, environment, find_program
+from mptcplab.shortage import shortage_of
 
 
 def print_completion(app: typer.Typer, shell: str) -> None:
@@ -37,14 +38,20 @@ def _described(app: typer.Typer, words: list[str]) -> str:
         "version": VERSION,
         "commands": [asdict(command) for command in commands],
     }
-    made = subprocess.run(
-        [path, *words, "--laboratory"],
-        input=json.dumps(told),
-        capture_output=True,
-        env=environment(),
-        text=True,
-        check=False,
-    )
+    try:
+        made = subprocess.run(
+            [path, *words, "--laboratory"],
+            input=json.dumps(told),
+            capture_output=True,
+            env=environment(),
+            text=True,
+            check=False,
+        )
+    except OSError as error:
+        if shortage_of(error) is not None:
+            raise
+        # A file that cannot be started is told as one that is not there.
+        raise UserError(NOT_INSTALLED) from None
     if made.returncode:
         raise UserError(made.stderr.strip())
     return made.stdout

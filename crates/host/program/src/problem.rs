@@ -4,6 +4,8 @@ use anyhow::anyhow;
 
 /// Two names are similar from here on; clap's own suggestions begin there, too.
 const SIMILAR: f64 = 0.7;
+/// The time of a comparison grows with the length; no known name is as long.
+const MOST_COMPARED_CHARACTERS: usize = 60;
 
 /// One mistake: its place and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +33,8 @@ pub(crate) fn refusal(origin: &str, mut problems: Vec<Problem>) -> anyhow::Error
 
 /// The end of a message about an unknown name: the known one that it resembles, or all of them.
 pub(crate) fn did_you_mean(word: &str, known: &[&str]) -> String {
-    let word = word.to_lowercase();
+    let compared = word.chars().take(MOST_COMPARED_CHARACTERS);
+    let word: String = compared.flat_map(char::to_lowercase).collect();
     let similar = |name: &str| strsim::jaro(&word, &name.to_lowercase());
     let nearest = known
         .iter()

@@ -93,7 +93,10 @@ def _kernel_lists() -> list[Finding]:
 
 def _coupled() -> Finding:
     name = "coupled congestion control by BPF"
-    refused = {control: load_refused(control) for control in COUPLED}
+    try:
+        refused = {control: load_refused(control) for control in COUPLED}
+    except EngineError as error:
+        return Finding(name, Verdict.LIMITED, str(error))
     reasons = list(dict.fromkeys(reason for reason in refused.values() if reason))
     if not reasons:
         return Finding(name, Verdict.GOOD, " ".join(COUPLED))

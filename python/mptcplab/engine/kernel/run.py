@@ -59,12 +59,12 @@ class Run(AbstractContextManager["Run"]):
             self._lab = Lab(self._plan)
             if self._is_stopped:
                 self._lab.stop()
-            exhausted = False
+            shortage: str | None = None
             for row in self._lab.rows():
-                exhausted = exhausted or _lacks_descriptors(row)
+                shortage = shortage or _shortage(row)
                 self._recorder.take(row, self._lab.pid)
-            if exhausted:
-                raise NotGrantedError(DESCRIPTORS)
+            if shortage is not None:
+                raise NotGrantedError(shortage)
         except EngineError as error:
             self._recorder.fail(str(error))
             raise
@@ -96,10 +96,10 @@ _NOTHING_DONE = (
 )
 
 
-def _lacks_descriptors(row: Row) -> bool:
-    """Whether traffic failed for want of descriptors: such a run is not what was asked for."""
+def _shortage(row: Row) -> str | None:
+    """The descriptors for want of which traffic failed: such a run is not what was asked for."""
     told = str(row.get({"transfers": "error", "warning": "text"}.get(row["record"], "")))
-    return told_by(told) is not None or told.endswith(_NOTHING_DONE)
+    return told_by(told) or (DESCRIPTORS if told.endswith(_NOTHING_DONE) else None)
 
 
 def settings_of(plan: Plan) -> dict[str, Any]:

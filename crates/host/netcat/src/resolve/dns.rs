@@ -3,10 +3,11 @@
 
 use std::hash::BuildHasher;
 use std::io::{self, Read, Write};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6, TcpStream, UdpSocket};
 use std::time::{Duration, Instant};
 
-use resolv_conf::Config;
+use nix::net::if_::if_nametoindex;
+use resolv_conf::{Config, ScopedIp};
 use simple_dns::rdata::RData;
 use simple_dns::{CLASS, Name, Packet, PacketFlag, QCLASS, QTYPE, Question, RCODE, TYPE};
 
@@ -34,14 +35,12 @@ impl Servers {
         config.glibc_normalize();
         let servers = config.get_nameservers_or_local();
         Self {
-            addresses: servers
-                .iter()
-                .map(|server| SocketAddr::new(server.into(), PORT))
-                .collect(),
+            addresses: servers.iter().filter_map(address).collect(),
             search: config.get_last_search_or_domain().cloned().collect(),
             dots: config.ndots as usize,
-            timeout: Duration::from_secs(config.timeout.into()),
-            attempts: config.attempts.max(1),
+            // The bounds of the C library.
+            timeout: Duration::from_secs(config.timeout.clamp(1, 30).into()),
+            attempts: config.attempts.clamp(1, 5),
         }
     }
 
@@ -50,14 +49,18 @@ impl Servers {
     /// # Errors
     /// The name is not known, or no server answers.
     pub(super) fn look_up(&self, name: &str) -> io::Result<Vec<IpAddr>> {
+        let unknown = "no host of this name is known to DNS";
+        let mut last = io::Error::new(io::ErrorKind::NotFound, unknown);
         for name in self.candidates(name) {
-            let found = self.addresses_of(&name)?;
-            if !found.is_empty() {
-                return Ok(found);
+            match self.addresses_of(&name) {
+                Ok(found) if found.is_empty() => {}
+                Ok(found) => return Ok(found),
+                // The servers are silent about other names, too.
+                Err(error) if error.kind() == io::ErrorKind::TimedOut => return Err(error),
+                Err(error) => last = error,
             }
         }
-        let unknown = "no host of this name is known to DNS";
-        Err(io::Error::new(io::ErrorKind::NotFound, unknown))
+        Err(last)
     }
 
     /// The full names for which a name may stand, in the order in which they are tried.
@@ -94,12 +97,12 @@ impl Servers {
 
     /// The answer of the first server that has one.
     fn ask(&self, name: &str, kind: TYPE) -> io::Result<Vec<IpAddr>> {
+        let question = question(name, kind)?;
         let mut last = io::ErrorKind::TimedOut.into();
         for _ in 0..self.attempts {
             for &server in &self.addresses {
-                match self.ask_server(server, name, kind) {
+                match self.ask_server(server, &question) {
                     Ok(found) => return Ok(found),
-                    Err(error) if error.kind() == io::ErrorKind::InvalidInput => return Err(error),
                     Err(error) => {
                         let text = format!("nameserver {}: {error}", server.ip());
                         last = io::Error::new(error.kind(), text);
@@ -110,11 +113,10 @@ impl Servers {
         Err(last)
     }
 
-    fn ask_server(&self, server: SocketAddr, name: &str, kind: TYPE) -> io::Result<Vec<IpAddr>> {
-        let question = question(name, kind)?;
+    fn ask_server(&self, server: SocketAddr, question: &Question<'_>) -> io::Result<Vec<IpAddr>> {
         let mut query = Packet::new_query(random());
         query.set_flags(PacketFlag::RECURSION_DESIRED);
-        query.questions.push(question);
+        query.questions.push(question.clone());
         let bytes = query.build_bytes_vec().map_err(unusable)?;
         let mut reply = self.exchange_datagrams(server, &query, &bytes)?;
         if Packet::parse(&reply).is_ok_and(|reply| reply.has_flags(PacketFlag::TRUNCATION)) {
@@ -178,6 +180,18 @@ impl Servers {
         let mut reply = vec![0; u16::from_be_bytes(length).into()];
         stream.read_exact(&mut reply)?;
         Ok(reply)
+    }
+}
+
+/// A server's address; none where its interface (`fe80::1%eth0`) is not there.
+fn address(server: &ScopedIp) -> Option<SocketAddr> {
+    match server {
+        ScopedIp::V6(address, Some(scope)) => {
+            let number = scope.parse::<u32>();
+            let scope = number.or_else(|_| if_nametoindex(scope.as_str())).ok()?;
+            Some(SocketAddrV6::new(*address, PORT, 0, scope).into())
+        }
+        server => Some(SocketAddr::new(server.into(), PORT)),
     }
 }
 

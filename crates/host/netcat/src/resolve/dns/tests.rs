@@ -128,12 +128,17 @@ fn another_server_is_asked_where_one_fails_or_is_silent() {
     let error = asking(vec![failing]).look_up("server").unwrap_err();
     assert_eq!(error.to_string(), "nameserver 127.0.0.1: ServerFailure");
 
-    let silent = serve(|_| Vec::new());
-    let silent = Servers {
+    let quiet = serve(|_| Vec::new());
+    let asking_shortly = |addresses| Servers {
         timeout: SHORT,
-        ..asking(vec![silent])
+        ..asking(addresses)
     };
-    let error = silent.look_up("server").unwrap_err();
+    let patient = Servers {
+        attempts: 100,
+        ..asking_shortly(vec![quiet, good])
+    };
+    assert_eq!(patient.look_up("server").unwrap(), both());
+    let error = asking_shortly(vec![quiet]).look_up("server").unwrap_err();
     assert_eq!(error.to_string(), "nameserver 127.0.0.1: no answer");
 }
 
@@ -195,4 +200,46 @@ fn servers_are_those_of_the_file_or_one_on_this_host() {
             .all(|server| server.ip().is_loopback())
     );
     assert!(local.search.is_empty());
+}
+
+#[test]
+fn a_server_of_a_link_keeps_its_interface() {
+    let servers = Servers::of("nameserver fe80::1%7\nnameserver fe80::1%nowhere\n");
+    let [address] = servers.addresses[..] else {
+        panic!("{servers:?}")
+    };
+    assert_eq!(address.to_string(), "[fe80::1%7]:53");
+}
+
+#[test]
+fn a_server_that_cannot_be_asked_leaves_the_others() {
+    let good = serve(|query| vec![known(query)]);
+    // Without its interface connect(2) refuses it with EINVAL.
+    let servers = asking(vec!["[fe80::1]:53".parse().unwrap(), good]);
+    assert_eq!(servers.look_up("server").unwrap(), both());
+}
+
+#[test]
+fn a_domain_whose_server_fails_leaves_the_next() {
+    let server = serve(|query| {
+        let asked = query.questions.first().unwrap().qname.to_string();
+        let failed = reply_to(query, RCODE::ServerFailure);
+        match asked.ends_with("broken.example") {
+            true => vec![failed.build_bytes_vec().unwrap()],
+            false => vec![known(query)],
+        }
+    });
+    let mut servers = asking(vec![server]);
+    servers.search.insert(0, "broken.example".to_owned());
+    assert_eq!(servers.look_up("server").unwrap(), both());
+}
+
+#[test]
+fn a_timeout_and_attempts_have_the_bounds_of_the_c_library() {
+    let of = |text| {
+        let servers = Servers::of(text);
+        (servers.timeout.as_secs(), servers.attempts)
+    };
+    assert_eq!(of("options timeout:0 attempts:0\n"), (1, 1));
+    assert_eq!(of("options timeout:100 attempts:100\n"), (30, 5));
 }

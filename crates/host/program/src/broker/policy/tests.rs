@@ -1,3 +1,4 @@
+use std::collections::HashSet;
 use std::fs;
 use std::path::PathBuf;
 
@@ -264,9 +265,18 @@ fn the_shipped_example_is_in_order() {
 }
 
 #[test]
-fn each_option_is_found_by_its_name() {
+fn each_option_has_the_level_of_its_name_and_a_number_of_its_own() {
     for name in socket_options::names() {
-        assert!(socket_options::all().contains(&socket_options::find(name).unwrap()));
+        let level = match name.split_once('_').unwrap().0 {
+            "IP" => libc::IPPROTO_IP,
+            "IPV6" => libc::IPPROTO_IPV6,
+            "SO" => SOL_SOCKET,
+            "TCP" => IPPROTO_TCP,
+            other => panic!("{other}"),
+        };
+        assert_eq!(socket_options::find(name).unwrap().0, level, "{name}");
     }
+    let numbers: HashSet<_> = socket_options::all().into_iter().collect();
+    assert_eq!(numbers.len(), socket_options::names().len());
     assert_eq!(socket_options::find("TCP_INFO"), None);
 }

@@ -107,18 +107,24 @@ impl Book {
     /// before it destroyed it. The number of the port and the peer's address are left; a server's
     /// connections share both, and where no cookie tells them apart, none of several is ended.
     fn end_disconnected(&mut self, reading: &Reading<'_>) {
+        if !reading.destroyed {
+            return;
+        }
+        let mut all = self.current.values_mut();
+        let known = all.find(|one| one.cookie.is_some() && one.cookie == reading.cookie);
+        if let Some(account) = known {
+            account.end_ns.get_or_insert(reading.t_ns);
+            return;
+        }
         let (port, peer) = (reading.pair.0.port(), reading.pair.1.ip());
-        let mut own = self
-            .current
-            .values_mut()
-            .filter(|account| match account.cookie {
-                Some(cookie) => reading.cookie == Some(cookie),
-                None => {
-                    let (local, remote) = account.pair;
-                    account.end_ns.is_none() && local.port() == port && remote.ip() == peer
-                }
-            });
-        if let (true, Some(account), None) = (reading.destroyed, own.next(), own.next()) {
+        let mut own = self.current.values_mut().filter(|account| {
+            let (local, remote) = account.pair;
+            account.cookie.is_none()
+                && account.end_ns.is_none()
+                && local.port() == port
+                && remote.ip() == peer
+        });
+        if let (Some(account), None) = (own.next(), own.next()) {
             account.end_ns.get_or_insert(reading.t_ns);
         }
     }
@@ -349,6 +355,21 @@ mod tests {
         disconnect(&mut book, 2, 5001);
         let own = book.of(&owner("a"));
         assert!(own.iter().all(|(account, _)| account.end_ns.is_none()));
+    }
+
+    #[test]
+    fn a_cookie_tells_which_of_several_connections_to_a_server_has_ended() {
+        let mut book = Book::default();
+        book.program_started(&owner("a"), 0);
+        take(&mut book, 1, pair(5001, 40000), Some(5), Some(98));
+        take(&mut book, 1, pair(5001, 40001), None, Some(99));
+        disconnect(&mut book, 2, 5001);
+        let ends: Vec<_> = book
+            .of(&owner("a"))
+            .iter()
+            .map(|(account, _)| account.end_ns)
+            .collect();
+        assert_eq!(ends, [Some(2), None]);
     }
 
     #[test]
