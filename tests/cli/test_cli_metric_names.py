@@ -96,6 +96,11 @@ def test_streams_have_metrics_where_there_are_several(scenario: Path, metric: st
     scenario.write_text(f"{several}expect:\n  - mptcp.stream_share.4 <= 1\n")
     outcome = CliRunner().invoke(app, ["check", str(scenario)])
     assert 'stream_share has no part "4"' in outcome.stderr
+    single = "  - bulk: {from: client, to: server, name: single, duration: 2 s}\n"
+    beside = several.replace("  - ping", f"{single}  - ping")
+    scenario.write_text(f"{beside}expect:\n  - mptcp.stream_share.single.1 <= 1\n")
+    outcome = CliRunner().invoke(app, ["check", str(scenario)])
+    assert 'stream_share has no part "single.1"' in outcome.stderr
 
 
 def test_a_part_is_looked_for_in_the_variant_that_it_is_asked_of(scenario: Path) -> None:

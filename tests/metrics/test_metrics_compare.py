@@ -245,22 +245,52 @@ def test_findings_are_judged_by_the_means(
     assert (side.left, side.right) == pytest.approx(sides)
 
 
-def test_a_recovery_that_the_end_cut_off_is_undecided(tmp_path: Path) -> None:
-    made = result(tmp_path / "out", description([("mptcp", "mptcp")]))
-    failure = carrier(8 * SECOND, "eth fails", 1, up=False)
+def fail(made: Result, repetition: int, back_s: float | None = None) -> None:
+    """A download of 10 s whose link fails at 4 s, and which goes on at `back_s` if it does."""
+    failure = carrier(4 * SECOND, "eth fails", 1, up=False)
+    back_ns = 10 * SECOND if back_s is None else round(back_s * SECOND)
     bins = [
         {"traffic": "bulk", "index": 0, "way": "down", "t_ns": t, "bytes": 1}
-        for t in range(0, 8 * SECOND, 10_000_000)
+        for t in range(0, 10 * SECOND, 10_000_000)
+        if not 4 * SECOND <= t < back_ns
     ]
     tables: dict[str, list[dict[str, object]]] = {
         "transfers": [transfer()],
         "deliveries": bins,
-        "events": [{"t_ns": 8 * SECOND, "kind": "link", "subject": "eth", "label": "eth fails"}],
+        "events": [{"t_ns": 4 * SECOND, "kind": "link", "subject": "eth", "label": "eth fails"}],
     }
-    record(made.recording_folder("mptcp", 1), tables, manifest(plan=two_paths(failure)))
+    header = manifest("mptcp", "mptcp", repetition, two_paths(failure))
+    record(made.recording_folder("mptcp", repetition), tables, header)
+
+
+def test_a_recovery_that_the_end_cut_off_is_undecided(tmp_path: Path) -> None:
+    made = result(tmp_path / "out", description([("mptcp", "mptcp")]))
+    fail(made, 1)
     [verdict] = judge(["mptcp.recovery_s <= 1 s"], compare(made))
     assert verdict.held is None
     assert verdict.reason == "mptcp.recovery_s: not recovered before the end of the run"
+
+
+def test_repetitions_that_never_recover_leave_no_mean(tmp_path: Path) -> None:
+    made = result(tmp_path / "out", description([("mptcp", "mptcp")], repetitions=3))
+    fail(made, 1, back_s=4.5)
+    fail(made, 2)
+    fail(made, 3)
+    variants = compare(made)
+    recovery = variants[0].metrics["recovery_s"]
+    assert recovery.samples == (0.5, None, None)
+    assert (recovery.mean, recovery.ci95) == (None, None)
+    [verdict] = judge(["mptcp.recovery_s <= 1 s"], variants)
+    assert verdict.held is None
+    assert verdict.reason == "mptcp.recovery_s: recovered in only 1 of 3 repetitions"
+
+
+def test_recoveries_that_all_came_have_their_mean(tmp_path: Path) -> None:
+    made = result(tmp_path / "out", description([("mptcp", "mptcp")], repetitions=2))
+    fail(made, 1, back_s=4.5)
+    fail(made, 2, back_s=5.5)
+    [mptcp] = compare(made)
+    assert mptcp.metrics["recovery_s"].mean == pytest.approx(1.0)
 
 
 def test_a_link_away_from_the_clients_has_no_recovery_and_the_reason_says_so(

@@ -55,6 +55,17 @@ def test_one_stream_and_downloads_one_after_the_other_are_no_streams(tmp_path: P
         assert not [name for name in metrics if name.startswith(("stream_share", "jain.streams"))]
 
 
+def test_a_transfer_with_one_stream_is_none_of_the_streams_beside_it(tmp_path: Path) -> None:
+    rows = [
+        transfer(traffic=traffic, index=index, bytes=payload)
+        for traffic, index, payload in [("five", 0, 10), ("five", 1, 30), ("one", 0, 60)]
+    ]
+    metrics = measure(record(tmp_path / "r", {"transfers": rows})).metrics
+    assert metrics["stream_share.1"] == 0.25
+    assert metrics["jain.streams"] == pytest.approx(4**2 / (2 * (1 + 9)))
+    assert "stream_share.one.1" not in metrics
+
+
 def test_establishment_lasts_to_the_handshake_and_to_each_join(tmp_path: Path) -> None:
     rows = [
         transfer(index=0, start_ns=SECOND, connected_ns=SECOND + 10 * MILLISECOND),
@@ -76,15 +87,17 @@ def test_establishment_lasts_to_the_handshake_and_to_each_join(tmp_path: Path) -
     assert "establishment_s.join3" not in metrics
 
 
-def sent(tmp_path: Path, kind: str = "bulk") -> dict[str, float | None]:
+def sent(tmp_path: Path, kind: str = "bulk", payload: int = 900) -> dict[str, float | None]:
     """A subflow of 900 B that the server sent, in packets of 1000 B with 50 B of answers."""
-    subflow = {"t_ns": SECOND, "token": 1}
-    link = {"t_ns": SECOND, "link": "air"}
-    tables = {
+    subflow: dict[str, object] = {"t_ns": SECOND, "token": 1}
+    link: dict[str, object] = {"t_ns": SECOND, "link": "air"}
+    tables: dict[str, list[dict[str, object]]] = {
         "transfers": [transfer()],
         "subflow_samples": [
             subflow | {"node": "client", "subflow": "10.0.1.1:1-10.0.1.2:2", "bytes_sent": 0},
-            subflow | {"node": "server", "subflow": "10.0.1.2:2-10.0.1.1:1", "bytes_sent": 900},
+            subflow
+            | {"node": "server", "subflow": "10.0.1.2:2-10.0.1.1:1"}
+            | {"bytes_sent": payload},
         ],
         "link_samples": [
             link | {"from": "client.wifi", "to": "server.wifi", "offered_bytes": 50},
@@ -101,6 +114,16 @@ def sent(tmp_path: Path, kind: str = "bulk") -> dict[str, float | None]:
 
 def test_header_overhead_is_what_the_hosts_send_beside_payload(tmp_path: Path) -> None:
     assert sent(tmp_path)["header_overhead"] == pytest.approx(150 / 1050)
+
+
+def test_header_overhead_is_0_where_the_links_were_offered_less_than_was_sent(
+    tmp_path: Path,
+) -> None:
+    assert sent(tmp_path, payload=1100)["header_overhead"] == 0.0
+
+
+def test_header_overhead_is_not_known_without_payload(tmp_path: Path) -> None:
+    assert sent(tmp_path, payload=0)["header_overhead"] is None
 
 
 def test_there_is_no_header_overhead_beside_what_is_no_transfer(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 
 from mptcplab.metrics.benefit import aggregation_benefit, delay_benefit
+from mptcplab.metrics.definitions import RECOVERY
 from mptcplab.metrics.measurement import Measurement, measure
 from mptcplab.metrics.paths import PathFigures
 from mptcplab.metrics.plan_view import PlanView
@@ -238,10 +239,23 @@ def _run_warnings(runs: Sequence[Run]) -> list[str]:
 
 def _estimates(runs: Sequence[Run], are_one_run: bool) -> dict[str, Estimate]:
     names = dict.fromkeys(name for run in runs for name in run.measurement.metrics)
-    return {
-        name: estimate([run.measurement.metrics.get(name) for run in runs], are_one_run=are_one_run)
-        for name in names
-    }
+    figures = [run.measurement.metrics for run in runs]
+    return {name: _estimate(name, figures, are_one_run) for name in names}
+
+
+def _estimate(
+    name: str, figures: Sequence[Mapping[str, float | None]], are_one_run: bool
+) -> Estimate:
+    """A metric over repetitions.
+
+    A recovery time has no mean where a repetition never recovered: that of the others would be
+    the lower, the more often recovery failed.
+    """
+    samples = [own.get(name) for own in figures]
+    is_recovery = name.partition(".")[0] == RECOVERY
+    if is_recovery and any(name in own and own[name] is None for own in figures):
+        return Estimate(tuple(samples), None, None)
+    return estimate(samples, are_one_run=are_one_run)
 
 
 def _paths(runs: Sequence[Run], are_one_run: bool) -> tuple[PathEstimates, ...]:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 PERCENTILES = (50, 90, 99)
 """Those that times are given by, as parts of a name: ``p50``."""
+RECOVERY = "recovery_s"
+"""The metric whose null means that it never came, not that it is unknown."""
 
 
 @dataclass(frozen=True)
@@ -113,11 +115,12 @@ DEFINITIONS: dict[str, Definition] = {
             "planned time was over",
         ),
         Definition(
-            "recovery_s",
+            RECOVERY,
             "recovery from failure",
             "s",
             "time from a failure to sustained delivery at the receiver; with a path: from its "
-            "return to its sustained use. The worst of all failures; null if one never recovered",
+            "return to its sustained use. The worst of all failures; null if one never recovered, "
+            "as is the mean of repetitions then",
             "first delivery after the failure that begins a second without a pause above 200 ms "
             "and with at least 5 % of the mean rate of the 5 s before; of a path: first moment "
             "after the return that begins a sample interval and a second with at least half of "
@@ -131,8 +134,9 @@ DEFINITIONS: dict[str, Definition] = {
             "handover gap",
             "s",
             "longest silence at a receiver around a change of the network",
-            "longest time without a delivery that touches the time from a change to the next one "
-            "(by 10 ms bins; exact where it is the longest silence of the transfer)",
+            "longest time without a delivery that touches the time from a change to the next one, "
+            "up to the end of the transfer where nothing comes any more (by 10 ms bins; exact "
+            "where it is the longest silence of the transfer)",
         ),
         Definition(
             "longest_silence_s",
@@ -174,7 +178,7 @@ DEFINITIONS: dict[str, Definition] = {
             "time from before the first SYN to the end of the handshake at the client, mean of the "
             "connections that came so far; of a join: to its establishment, from the same start",
             "mean of connected − start; of a join: mean of its time − start, over the connections "
-            "that have it; commands count in neither",
+            "that have it; of all clients, background included; commands count in neither",
             "`join1`, `join2` …: the first, second … additional subflow",
         ),
         Definition(
@@ -183,9 +187,10 @@ DEFINITIONS: dict[str, Definition] = {
             "",
             "part of the hosts' packets that is not payload, 0 to 1: headers of IP and TCP with "
             "their options, and acknowledgements",
-            "1 − Σ bytes_sent / Σ offered_bytes; bytes_sent: payload that the subflows sent, "
-            "retransmissions included, both ends; offered_bytes: IP packets that the hosts handed "
-            "to their links; missing beside echoes, datagrams and commands",
+            "1 − Σ bytes_sent / Σ offered_bytes, at least 0; bytes_sent: payload that the subflows "
+            "sent, retransmissions included, both ends; offered_bytes: IP packets that the hosts "
+            "handed to their links; of all hosts, background included; null where no payload was "
+            "sent; missing beside echoes, datagrams and commands",
         ),
         Definition(
             "retransmitted_bytes",

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from mptcplab.metrics.comparison import VariantMetrics
-from mptcplab.metrics.definitions import definition_of
+from mptcplab.metrics.definitions import RECOVERY, definition_of
+from mptcplab.metrics.statistics import Estimate
 from mptcplab.scenario.expectation import (
     Comparison,
     ExpectationError,
@@ -15,8 +16,6 @@ from mptcplab.scenario.expectation import (
     parse,
     value_of,
 )
-
-RECOVERY = "recovery_s"
 
 
 @dataclass(frozen=True)
@@ -88,7 +87,7 @@ def _reason(finding: Finding, variants: Mapping[str, VariantMetrics]) -> str:
             return f"{name.variant} was not run"
         if values(name.variant, name.metric) is None:
             if name.metric in variants[name.variant].metrics and name.metric.startswith(RECOVERY):
-                return f"{full}: not recovered before the end of the run"
+                return f"{full}: {_not_recovered(variants[name.variant].metrics[name.metric])}"
             if name.metric.startswith(f"{RECOVERY}."):
                 return (
                     f"{full} has no value: only a client's interface, or a link at one, that was "
@@ -96,3 +95,9 @@ def _reason(finding: Finding, variants: Mapping[str, VariantMetrics]) -> str:
                 )
             return f"{full} has no value"
     return "a division by zero"
+
+
+def _not_recovered(recovery: Estimate) -> str:
+    if not recovery.known:
+        return "not recovered before the end of the run"
+    return f"recovered in only {recovery.known} of {len(recovery.samples)} repetitions"

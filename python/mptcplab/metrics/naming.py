@@ -73,13 +73,14 @@ def _parts(scenario: Scenario, variant: str) -> dict[str, list[str]]:
 
 
 def _streams(sent: list[Flow]) -> list[str]:
-    """The numbers of streams, and these of each flow; none where no flow has several."""
-    counts = {flow.name: flow.body.streams for flow in sent if isinstance(flow.body, Bulk)}
-    most = max(counts.values(), default=1)
-    if most < 2:
-        return []
+    """The numbers of streams, and these of each flow that has several."""
+    counts = {
+        flow.name: flow.body.streams
+        for flow in sent
+        if isinstance(flow.body, Bulk) and flow.body.streams > 1
+    }
     own = [f"{name}.{stream}" for name, count in counts.items() for stream in _numbers(count)]
-    return [*_numbers(most), *own]
+    return [*_numbers(max(counts.values(), default=0)), *own]
 
 
 def _numbers(count: int) -> list[str]:

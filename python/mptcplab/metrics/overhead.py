@@ -11,7 +11,8 @@ def header_overhead(recording: Recording, plan: PlanView) -> dict[str, float | N
     """``header_overhead`` of a recording.
 
     All that the hosts send has to be TCP of transfers: empty where there are echoes, datagrams or
-    commands beside them. Null where a counter is not known, or nothing was sent.
+    commands beside them. Null where a counter is not known, or no payload was sent. At least 0: a
+    host counts as sent what it discards while a cable is unplugged, which no link is offered.
     """
     if not plan.sends_transfers_only:
         return {}
@@ -23,7 +24,7 @@ def header_overhead(recording: Recording, plan: PlanView) -> dict[str, float | N
     )
     totals = subflow_totals(recording, plan)
     sent = totals.filter(pl.col("node").is_in(list(plan.hosts)))["bytes_sent"]
-    packets = int(links.sum())
-    if not packets or links.null_count() or sent.null_count():
+    packets, payload = int(links.sum()), int(sent.sum())
+    if not packets or not payload or links.null_count() or sent.null_count():
         return {"header_overhead": None}
-    return {"header_overhead": max(0.0, 1 - int(sent.sum()) / packets)}
+    return {"header_overhead": max(0.0, 1 - payload / packets)}

@@ -54,7 +54,8 @@ def recovery_s(flow: Flow, failure: Change, changes: Sequence[Change]) -> float 
 
     Sustained: over the second that begins with this delivery, no pause is longer than 200 ms, and
     the mean rate is at least 5 % of the mean before the failure. 0 where delivery went on. Null
-    where it was never sustained again before the transfer's end.
+    where it was never sustained again before the transfer's end, as it cannot be seen in the last
+    second before that: the mean over repetitions is then null, too.
     """
     before_ns, before_bytes = _before(flow, failure, changes)
     at_ns = failure.at_ns

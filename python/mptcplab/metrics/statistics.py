@@ -16,10 +16,11 @@ class Estimate:
     samples: tuple[float | None, ...]
     """One a repetition, in order; null where the repetition has no such figure."""
     mean: float | None
-    """Mean of the samples that are known; null where none is."""
+    """Mean of the samples that are known; null where none is, and of a recovery time where a
+    repetition never recovered."""
     ci95: tuple[float, float] | None
-    """95 % confidence interval of the mean; null below two known samples, and where all of them
-    are of one run."""
+    """95 % confidence interval of the mean; null without a mean, below two known samples, and where
+    all of them are of one run."""
 
     @property
     def known(self) -> int:

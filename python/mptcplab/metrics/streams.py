@@ -10,11 +10,12 @@ def stream_figures(transfers: pl.DataFrame) -> dict[str, float | None]:
     """``stream_share`` of each stream, and ``jain.streams``.
 
     Streams are numbered from 1. Where several flows or clients have streams, or both ways do,
-    those of one number count together, and each flow has its own shares beside that. Empty where
-    no bulk transfer has more than one stream.
+    those of one number count together, and each flow has its own shares beside that. A flow with
+    one stream does not count. Empty where no bulk transfer has more than one stream.
     """
-    streams = transfers.filter(pl.col("kind") == "bulk")
-    if streams.is_empty() or streams["index"].n_unique() < 2:
+    is_parallel = pl.col("index").n_unique().over("traffic") > 1
+    streams = transfers.filter(pl.col("kind") == "bulk").filter(is_parallel)
+    if streams.is_empty():
         return {}
     figures = _shares(streams, "stream_share")
     for (flow,), own in streams.group_by(["traffic"], maintain_order=True):

@@ -53,7 +53,10 @@ def _recovery(variant: VariantMetrics) -> str:
     if recovery is None:
         return ""
     if recovery.mean is None:
-        return f"{variant.name} did not recover from the failure before its end."
+        if not recovery.known:
+            return f"{variant.name} did not recover from the failure before its end."
+        some = f"{recovery.known} of {len(recovery.samples)} repetitions"
+        return f"{variant.name} recovered from the failure before its end in only {some}."
     gap = variant.metrics.get("handover_gap_s")
     silence = ""
     if gap is not None and gap.mean:

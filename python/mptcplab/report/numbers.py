@@ -44,11 +44,16 @@ def shown_with_unit(metric: str, value: float | None) -> str:
 
 
 def estimate_shown(metric: str, figure: Estimate | None) -> str:
-    """Mean ± half the 95 % interval, without the unit; how many samples if some are unknown."""
+    """Mean ± half the 95 % interval, without the unit; how many samples if some are unknown.
+
+    Of a recovery time without a mean: in how many repetitions it came.
+    """
     if figure is None:
         return UNKNOWN
     if figure.mean is None:
-        return NEVER if metric.startswith("recovery_s") else UNKNOWN
+        if not metric.startswith("recovery_s"):
+            return UNKNOWN
+        return f"recovered in {figure.known} of {len(figure.samples)}" if figure.known else NEVER
     scale, _ = _display(metric, figure.mean)
     mean, half = figure.mean * scale, figure.half_width
     text = number(mean)
