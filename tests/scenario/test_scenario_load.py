@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from mptcplab.scenario import (
+    Scenario,
     ScenarioError,
     for_variant,
     load,
@@ -121,15 +122,67 @@ def test_values_of_the_command_line(text: str, value: object) -> None:
     assert parse_value(text, "--set x") == value
 
 
+def times(scenario: Scenario) -> list[int]:
+    return [event.at for event in scenario.events]
+
+
 def test_a_new_duration_keeps_what_happens_in_mid_flow() -> None:
-    longer = with_duration(load("lisbon/A2"), 100 * SECOND)
-    bulk = longer.traffic[0].bulk
+    shorter = with_duration(load("lisbon/A2"), 10 * SECOND)
+    bulk = shorter.traffic[0].bulk
     assert bulk is not None
-    assert bulk.duration == 100 * SECOND
-    assert [event.at for event in longer.events] == [
-        8 * SECOND * 100 // 30,
-        18 * SECOND * 100 // 30,
+    assert bulk.duration == 10 * SECOND
+    assert times(shorter) == [8 * SECOND * 10 // 30, 18 * SECOND * 10 // 30]
+
+
+def test_a_longer_run_has_no_longer_outage() -> None:
+    failure = 8 * SECOND * 100 // 30
+    assert times(with_duration(load("lisbon/A2"), 100 * SECOND)) == [
+        failure,
+        failure + 10 * SECOND,
     ]
+
+
+def test_a_longer_run_has_the_outages_of_a_variant_no_longer() -> None:
+    longer = for_variant(with_duration(load("lisbon/F1"), 600 * SECOND), "failure")
+    failure, back = times(longer)
+    assert back - failure == 10 * SECOND
+    longer = with_duration(load("lisbon/A2"), 300 * SECOND)
+    later = with_overrides(load("lisbon/A2"), {"variants.mptcp.set": {"events.1.at": "28 s"}})
+    later = with_duration(later, 300 * SECOND)
+    assert times(for_variant(later, "mptcp")) == [80 * SECOND, 100 * SECOND]
+    assert times(for_variant(later, "tcp-eth")) == times(longer) == [80 * SECOND, 90 * SECOND]
+
+
+@pytest.mark.parametrize(
+    ("events", "longer"),
+    [
+        # A handover: what is down from the start on has no outage.
+        ([(0, "eth", False), (2, "wifi", False), (2, "eth", True)], [0, 20, 20]),
+        # Back again: the second change comes with the return of what failed in the first.
+        (
+            [
+                (0, "eth", False),
+                *((2, "wifi", False), (2, "eth", True)),
+                *((5, "eth", False), (5, "wifi", True)),
+            ],
+            [0, 20, 20, 23, 23],
+        ),
+        # Outages that overlap go on together, whatever is between them; later ones by themselves.
+        (
+            [
+                *((1, "wifi", False), (2, "eth", False), (3, "wifi", True), (4, "eth", True)),
+                *((6, "wifi", False), (8, "wifi", True), (9, "eth", False)),
+            ],
+            [10, 11, 12, 13, 60, 62, 90],
+        ),
+    ],
+)
+def test_a_longer_run_keeps_the_order_of_events(
+    events: list[tuple[int, str, bool]], longer: list[int]
+) -> None:
+    made = [{"at": f"{at} s", "carrier": link, "up": up} for at, link, up in events]
+    scenario = with_duration(with_overrides(loads(GOOD), {"events": made}), 100 * SECOND)
+    assert times(scenario) == [at * SECOND for at in longer]
 
 
 def test_a_new_duration_keeps_what_comes_one_after_the_other() -> None:

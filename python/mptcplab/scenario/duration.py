@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
-from mptcplab.scenario.loading import with_overrides
-from mptcplab.scenario.model import Scenario
+from mptcplab.scenario.loading import for_variant, with_overrides
+from mptcplab.scenario.model import Event, Scenario
 from mptcplab.scenario.problem import Problem, ScenarioError
 from mptcplab.scenario.units import UnitError, parse_time
 
 _LENGTH = re.compile(r"traffic\.\d+\.bulk\.(size|duration)")
 _BULK = re.compile(r"traffic\.\d+\.bulk")
-_MOMENT = re.compile(
-    r"traffic\.\d+\.[a-z-]+\.start|traffic\.\d+\.datagrams\.duration|events\.\d+\.at"
-)
+_MOMENT = re.compile(r"traffic\.\d+\.[a-z-]+\.start|traffic\.\d+\.datagrams\.duration")
 _WHOLE = re.compile(r"traffic(\.\d+)?|events\.\d+|traffic\.\d+\.(?!bulk)[a-z-]+")
 
 
@@ -26,8 +25,9 @@ def with_duration(scenario: Scenario, duration: int | str) -> Scenario:
 
     Times of events, starts of traffic and the duration of datagrams are scaled by the ratio of the
     new duration to the longest old one, so that what happened in mid-flow still does and what came
-    one after the other does not overlap. Where every transfer had a size there is no ratio: times
-    stay. Nothing else changes.
+    one after the other does not overlap. But an outage, from a failure to its return, gets no
+    longer: what happens in it keeps its distance from the failure. Where every transfer had a size
+    there is no ratio: times stay. Nothing else changes.
     What variants set is treated alike.
 
     Raises `ScenarioError` where the scenario cannot be so changed, or nothing has a duration.
@@ -47,8 +47,7 @@ def with_duration(scenario: Scenario, duration: int | str) -> Scenario:
         if item.body.start:
             start = item.body.start * duration_ns // longest
             values[f"traffic.{index}.{item.kind}.start"] = f"{start} ns"
-    for index, event in enumerate(scenario.events):
-        values[f"events.{index}.at"] = f"{event.at * duration_ns // longest} ns"
+    values |= _times(scenario.events, duration_ns, longest)
     for name, variant in scenario.variants.items():
         if variant.set:
             values[f"variants.{name}.set"] = {
@@ -56,6 +55,9 @@ def with_duration(scenario: Scenario, duration: int | str) -> Scenario:
                 for path, value in variant.set.items()
                 if not _LENGTH.fullmatch(path)
             }
+            if any(path.partition(".")[0] == "events" for path in variant.set):
+                events = for_variant(scenario, name).events
+                values[f"variants.{name}.set"] |= _times(events, duration_ns, longest)
     return with_overrides(scenario, values)
 
 
@@ -97,11 +99,48 @@ def _scaled(path: str, value: Any, duration_ns: int, longest_ns: int) -> Any:
         return _lasting(value, f"{duration_ns} ns")
     if _MOMENT.fullmatch(path):
         return _scaled_time(value, duration_ns, longest_ns)
-    if path == "events":
-        return [
-            event | {"at": _scaled_time(event["at"], duration_ns, longest_ns)} for event in value
-        ]
     return value
+
+
+def _times(events: Sequence[Event], duration_ns: int, longest_ns: int) -> dict[str, str]:
+    """The new times of events, by path."""
+    outages = _outages(events)
+    return {
+        f"events.{index}.at": f"{_moved(event.at, outages, duration_ns, longest_ns)} ns"
+        for index, event in enumerate(events)
+    }
+
+
+def _outages(events: Sequence[Event]) -> list[tuple[int, int]]:
+    """(failure, return) of what fails in the run and comes back, in order; none touch each other.
+
+    What is down from the start on was never up: its first return ends no outage.
+    """
+    down: dict[object, int] = {}
+    found: list[tuple[int, int]] = []
+    for event in sorted(events, key=lambda event: event.at):
+        subject = (event.link or event.carrier, event.interface)
+        if event.subflow is not None or event.up is None:
+            continue
+        if not event.up:
+            down.setdefault(subject, event.at)
+            continue
+        since = down.pop(subject, 0)
+        if since:
+            joined = [start for start, end in found if end >= since]
+            found = [(start, end) for start, end in found if end < since]
+            found.append((min([since, *joined]), event.at))
+    return found
+
+
+def _moved(at: int, outages: Sequence[tuple[int, int]], duration_ns: int, longest_ns: int) -> int:
+    """A time of an event in the new duration.
+
+    It is scaled, but where that lengthens an outage, events keep their distance from its start.
+    """
+    is_longer = duration_ns > longest_ns
+    since = next((start for start, end in outages if is_longer and start <= at <= end), at)
+    return since * duration_ns // longest_ns + at - since
 
 
 def _scaled_time(value: Any, duration_ns: int, longest_ns: int) -> str:
