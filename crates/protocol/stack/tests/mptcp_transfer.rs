@@ -166,3 +166,26 @@ fn a_subflow_without_a_free_port_takes_no_place_from_another() {
     world.run_for(100 * MS);
     assert_eq!(established(&world, CLIENT), 2);
 }
+
+/// What is not acknowledged when a subflow is closed goes again then, and not once more as its FIN
+/// is acknowledged.
+#[test]
+fn what_is_not_acknowledged_goes_again_once_where_a_subflow_is_closed() {
+    let mut world = World::new(vec![Path::new(10 * MS, 10_000_000); 2], generous());
+    world.keep_sent = false;
+    let ids = world.establish(mptcp());
+    let data = pattern(20_000_000);
+    world.transfer(CLIENT, ids, &data, SECOND);
+    let info = |world: &World| world.info(CLIENT, ids[CLIENT]).multipath.expect("MPTCP");
+    let before = info(&world);
+    let outstanding = before.bytes_sent - before.bytes_acked;
+    let second = world.subflows(CLIENT, ids[CLIENT])[1].id;
+    world.hosts[CLIENT].close_subflow(world.now, ids[CLIENT], second);
+    world.flush();
+    world.transfer(CLIENT, ids, &data, SECOND);
+    let again = info(&world).bytes_retransmitted - before.bytes_retransmitted;
+    assert!(
+        (1..=outstanding).contains(&again),
+        "{again} of {outstanding}"
+    );
+}

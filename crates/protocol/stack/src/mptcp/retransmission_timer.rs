@@ -9,6 +9,10 @@ use crate::Nanos;
 /// Interval where no subflow has a timer that runs (`TCP_RTO_MIN`).
 const MIN_INTERVAL_NS: Nanos = 200_000_000;
 
+/// Intervals are whole ticks, as the timers of Linux have them: at 250 Hz (`CONFIG_HZ`). One that is
+/// a fraction of that would count off the timeouts of a subflow before any answer could come.
+const TICK_NS: Nanos = 4_000_000;
+
 /// Longest interval, as that of TCP.
 const MAX_INTERVAL_NS: Nanos = 120_000_000_000;
 
@@ -54,10 +58,12 @@ impl RetransmissionTimer {
         self.running.map(|running| running.deadline)
     }
 
-    /// Sets what it is started with from now on; none where no subflow has a timer that runs.
+    /// Sets what it is started with from now on, rounded up to ticks; none where no subflow has a
+    /// timer that runs.
     pub(super) fn set_interval(&mut self, interval: Option<Nanos>) {
         let set = interval.filter(|interval| *interval > 0);
-        self.interval = set.unwrap_or(MIN_INTERVAL_NS);
+        let ticks = set.map(|interval| interval.next_multiple_of(TICK_NS));
+        self.interval = ticks.unwrap_or(MIN_INTERVAL_NS);
     }
 
     pub(super) fn start(&mut self, now: Nanos) {
@@ -104,18 +110,26 @@ mod tests {
     #[test]
     fn it_fires_at_its_interval_until_there_is_progress() {
         let mut timer = RetransmissionTimer::default();
-        timer.set_interval(Some(10));
+        timer.set_interval(Some(TICK_NS));
         timer.start(0);
-        assert_eq!(timer.deadline(), Some(10));
-        timer.repeat(10);
-        timer.repeat(20);
-        assert_eq!((timer.deadline(), timer.timeouts()), (Some(30), 2));
-        timer.set_interval(Some(15));
-        assert_eq!(timer.deadline(), Some(30));
-        timer.start(40);
-        assert_eq!(timer.deadline(), Some(55));
+        assert_eq!(timer.deadline(), Some(TICK_NS));
+        timer.repeat(TICK_NS);
+        timer.repeat(2 * TICK_NS);
+        assert_eq!((timer.deadline(), timer.timeouts()), (Some(3 * TICK_NS), 2));
+        timer.set_interval(Some(TICK_NS + 1));
+        assert_eq!(timer.deadline(), Some(3 * TICK_NS));
+        timer.start(4 * TICK_NS);
+        assert_eq!(timer.deadline(), Some(6 * TICK_NS));
         timer.stop();
         assert_eq!(timer.deadline(), None);
+    }
+
+    #[test]
+    fn however_little_a_subflow_s_timer_has_to_go_a_tick_passes() {
+        let mut timer = RetransmissionTimer::default();
+        timer.set_interval(Some(1));
+        timer.start(0);
+        assert_eq!(timer.deadline(), Some(TICK_NS));
     }
 
     #[test]
