@@ -30,11 +30,12 @@ class Interruption:
             if self.clock() - self._requested_s < ONE_REQUEST_S:
                 return
             raise KeyboardInterrupt
+        # Before anything else: the other signal of the same request interrupts this handler, too.
+        self._requested_s = self.clock()
         self.requested = True
         if self.stop is not None:
             self.stop()
-        # To stop may take a while, in which the other signal of the same request came.
-        self._requested_s = self.clock()
+            self._requested_s = self.clock()
 
     @contextmanager
     def listening(

@@ -35,6 +35,21 @@ def test_signals_at_once_are_one_request(number: signal.Signals) -> None:
     assert stopped == [1]
 
 
+def test_a_signal_while_the_first_is_handled_is_the_same_request() -> None:
+    clock, stopped = Clock(), []
+
+    def stop() -> None:
+        stopped.append(1)
+        os.kill(os.getpid(), signal.SIGINT)
+        clock.now_s += 2 * ONE_REQUEST_S
+
+    interruption = Interruption(stop=stop, clock=clock)
+    with interruption.listening():
+        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.SIGINT)
+    assert stopped == [1]
+
+
 def test_a_later_one_ends_everything_and_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     clock = Clock()
     interruption = Interruption(clock=clock)
