@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from mptcplab.scenario import load, loads, with_overrides
+from mptcplab.scenario.draw import Distribution
 from mptcplab.scenario.expectation import parse
 from mptcplab.scenario.host import Host, Interface
 from mptcplab.scenario.link import Link, Profile
@@ -23,6 +24,7 @@ from mptcplab.scenario.middlebox import (
 from mptcplab.scenario.model import Event, Scenario, SubflowEnds, Variant
 from mptcplab.scenario.profiles import profile_names
 from mptcplab.scenario.scheduler import Scheduler
+from mptcplab.scenario.sweep import Drawn, Sweep, Values
 from mptcplab.scenario.traffic import (
     Bulk,
     Command,
@@ -64,8 +66,13 @@ def test_the_kinds_of_events() -> None:
     assert len(replaced("events", BLOCKS[3]).events) == 6
 
 
+def test_the_sweep() -> None:
+    sweep = replaced("sweep", BLOCKS[4]).sweep
+    assert [len(axis.rows) for axis in sweep.every_axis] == [3, 5, 2, 100]
+
+
 def test_the_expectations() -> None:
-    tree = parse_tree(BLOCKS[4], "docs/scenario.md").value
+    tree = parse_tree(BLOCKS[5], "docs/scenario.md").value
     assert [len(parse(text).comparisons) for text in tree["expect"]] == [1, 2, 1]
 
 
@@ -106,6 +113,10 @@ def test_every_profile_is_listed() -> None:
         ProxyAck,
         DropUnknownOptions,
         Chance,
+        Sweep,
+        Values,
+        Drawn,
+        Distribution,
     ],
 )
 def test_every_key_is_described(model: type[Any]) -> None:

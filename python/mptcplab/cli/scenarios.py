@@ -97,6 +97,7 @@ def _only_on(scenario: Scenario) -> str:
 
 def check_scenarios(names: Sequence[str], *, as_json: bool) -> None:
     """Prints every problem of every file; exit status 1 when there is any."""
+    from mptcplab.scenario.points import check_points
     from mptcplab.session import load_known
 
     problems: list[Problem] = []
@@ -106,7 +107,9 @@ def check_scenarios(names: Sequence[str], *, as_json: bool) -> None:
         except ScenarioError as error:
             problems.extend(error.problems)
         else:
-            if not as_json:
+            of_points = check_points(scenario)
+            problems += of_points
+            if not (as_json or of_points):
                 typer.echo(f"{name}: good{_only_on(scenario)}")
     if as_json:
         rows = [

@@ -19,7 +19,9 @@ from mptcplab.scenario.units import (
     parse_time,
 )
 
-_WORDS = frozenset({"name", "title", "description", "source", "expect", "reference", "repetitions"})
+_WORDS = frozenset(
+    {"name", "title", "description", "source", "expect", "reference", "repetitions", "sweep"}
+)
 """Keys that say nothing of what is run."""
 _UNITS = ((parse_time, format_time), (parse_rate, format_rate), (parse_size, format_size))
 

@@ -36,6 +36,7 @@ from mptcplab.scenario.link import Link, LinkChange
 from mptcplab.scenario.problem import quoted
 from mptcplab.scenario.provenance import Provenance
 from mptcplab.scenario.quantity import Quantity, parse_quantity
+from mptcplab.scenario.sweep import Sweep
 from mptcplab.scenario.traffic import Protocol, TrafficItem
 
 _METRIC = re.compile(r"[a-z][a-z0-9_]*(\.[A-Za-z0-9_-]+)*")
@@ -142,6 +143,7 @@ class Scenario(Model):
     )
     repetitions: Annotated[Count, Field(le=1000)] = 3
     vary: Vary | None = Field(None, description="What each repetition draws by its seed")
+    sweep: Sweep | None = Field(None, description="What `mptcplab sweep` runs; `run` ignores it")
     sample_interval: PositiveTimeNs = Field(100_000_000, ge=1_000_000)
     reference: list[Reference] = Field([])
     expect: list[StrictStr] = Field([], description="Findings to check, such as mptcp.jain >= 0.9")
