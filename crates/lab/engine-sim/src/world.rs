@@ -18,6 +18,11 @@ use crate::traffic::Flow;
 
 /// The error of transfers that the time limit ends.
 const LIMIT_REACHED: &str = "the time limit of the run was reached";
+/// How long captures go on after the last flow has ended, for connections to close: FIN and its
+/// acknowledgement, sent again a few times where they are lost.
+const CLOSE_NS: Nanos = 5_000_000_000;
+/// Far more than connections take to close, unless virtual time stands still.
+const MAX_CLOSE_STEPS: u64 = 1_000_000;
 
 /// A plan and the state of its run.
 ///
@@ -176,16 +181,32 @@ impl World {
         }
     }
 
-    /// Writes the last rows and completes the captures.
+    /// Writes the last rows and completes the captures, which have the end of the connections, too.
     ///
     /// # Errors
     /// When a capture could not be written.
     pub fn finish(&mut self) -> Result<(), SimError> {
         telemetry::sample(&mut self.network, &self.plan);
         telemetry::write_counters(&mut self.network);
+        if self.network.has_captures() && !self.is_interrupted {
+            self.close_connections();
+        }
         self.network.finish_captures()?;
         telemetry::write_done(&mut self.network, self.is_interrupted);
         Ok(())
+    }
+
+    /// Lets the connections of flows that have ended close. The rows tell nothing of it.
+    fn close_connections(&mut self) {
+        for actor in [Actor::Timeline, Actor::Limit, Actor::Sampler] {
+            self.network.call(actor, None);
+        }
+        let until = self.now().saturating_add(CLOSE_NS);
+        let mut steps = 0;
+        while steps < MAX_CLOSE_STEPS && self.next_deadline().is_some_and(|next| next <= until) {
+            self.step();
+            steps += 1;
+        }
     }
 
     /// Takes the rows that were written since the last call: JSON lines.

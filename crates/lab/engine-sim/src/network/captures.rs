@@ -28,6 +28,11 @@ impl Network {
         Ok(())
     }
 
+    /// Whether the packets of some interface are captured.
+    pub(crate) fn has_captures(&self) -> bool {
+        !self.captures.is_empty()
+    }
+
     /// Completes the files of the captures.
     pub(crate) fn finish_captures(&mut self) -> Result<(), SimError> {
         let captures = std::mem::take(&mut self.captures);

@@ -100,6 +100,31 @@ fn tshark_has_nothing_to_complain_of() {
 }
 
 #[test]
+fn a_capture_has_the_end_of_the_connections() {
+    if !has_tshark() {
+        return;
+    }
+    let folder = captured("end", 65_535);
+    let ends = |filter: &str| tshark(&folder, &["-Y", filter, "-T", "fields", "-e", "ip.src"]);
+    // That of the client may go by the other path.
+    assert!(ends("tcp.options.mptcp.datafin.flag == 1").contains(&"10.0.0.2".to_owned()));
+    let fins = ends("tcp.flags.fin == 1 && !tcp.analysis.retransmission");
+    assert!(
+        fins.len() >= 4,
+        "each end of both connections sends FIN: {fins:?}"
+    );
+    // The answer to the last FIN is there as well.
+    let fields = "-Y tcp -T fields -e tcp.flags.fin -e tcp.analysis.acks_frame";
+    let last = tshark(&folder, &fields.split(' ').collect::<Vec<_>>());
+    let (fin, acknowledges) = last.last().unwrap().split_once('\t').unwrap();
+    assert!(
+        ["0", "False"].contains(&fin) && !acknowledges.is_empty(),
+        "{last:?}"
+    );
+    fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
 fn a_capture_has_each_packet_once_and_cut_to_its_length() {
     if !has_tshark() {
         return;
