@@ -42,9 +42,14 @@ BLOCKS = re.findall(r"```yaml\n(.*?)```", DOCUMENT, re.DOTALL)
 COMPLETE = BLOCKS[0]
 
 
-def replaced(key: str, block: str) -> Any:
+def block(key: str, word: str = "") -> str:
+    """The first block after the complete example that begins with this key and has this word."""
+    return next(str(b) for b in BLOCKS[1:] if b.startswith(f"{key}:") and word in b)
+
+
+def replaced(key: str, word: str = "") -> Any:
     """The complete example with one of its parts taken from another block."""
-    tree = parse_tree(block, "docs/scenario.md").value
+    tree = parse_tree(block(key, word), "docs/scenario.md").value
     return with_overrides(loads(COMPLETE), {key: tree[key]})
 
 
@@ -53,26 +58,41 @@ def test_the_complete_example_is_a_scenario() -> None:
 
 
 def test_the_kinds_of_traffic() -> None:
-    kinds = [item.kind for item in replaced("traffic", BLOCKS[2]).traffic]
+    kinds = [item.kind for item in replaced("traffic", "command:").traffic]
     assert kinds == ["bulk", "http", "ftp", "ping", "request-response", "datagrams", "command"]
 
 
 def test_the_kinds_of_middleboxes() -> None:
-    link = replaced("links", BLOCKS[1]).links["wifi"]
+    link = replaced("links", "middleboxes:").links["wifi"]
     assert [box.field for box in link.middleboxes] == list(Middlebox.model_fields)
 
 
 def test_the_kinds_of_events() -> None:
-    assert len(replaced("events", BLOCKS[3]).events) == 6
+    assert len(replaced("events").events) == 6
 
 
 def test_the_sweep() -> None:
-    sweep = replaced("sweep", BLOCKS[4]).sweep
+    sweep = replaced("sweep").sweep
     assert [len(axis.rows) for axis in sweep.every_axis] == [3, 5, 2, 100]
 
 
+def test_the_varying_rate() -> None:
+    tree = parse_tree(block("links", "varying"), "docs/scenario.md").value
+    link = Link.model_validate(tree["links"]["lte"])
+    assert link.down is not None
+    assert link.down.trace is not None
+    assert link.down.trace.varying is not None
+    assert link.down.trace.varying.seed == 4
+
+
+def test_the_topology() -> None:
+    scenario = loads(block("topology"))
+    assert len(scenario.hosts) == 16
+    assert scenario.traffic[0].body.servers[0] != "h0"
+
+
 def test_the_expectations() -> None:
-    tree = parse_tree(BLOCKS[5], "docs/scenario.md").value
+    tree = parse_tree(block("expect"), "docs/scenario.md").value
     assert [len(parse(text).comparisons) for text in tree["expect"]] == [1, 2, 1]
 
 

@@ -12,7 +12,7 @@ from mptcplab.scenario import (
     with_duration,
     with_overrides,
 )
-from mptcplab.scenario.link import Link
+from mptcplab.scenario.link import Link, Trace
 from mptcplab.scenario.tree import parse_tree
 
 GOOD = Path(__file__).with_name("good.yaml").read_text(encoding="utf-8")
@@ -60,7 +60,7 @@ def test_a_trace_is_found_beside_the_file(tmp_path: Path) -> None:
     (tmp_path / "traces" / "t.mahi").write_text("1\n2\n")
     text = GOOD.replace("rate: 48 Mbit/s", "trace: traces/t.mahi")
     (tmp_path / "mine.yaml").write_text(text, encoding="utf-8")
-    assert load(tmp_path / "mine.yaml").links["wifi"].trace == "traces/t.mahi"
+    assert load(tmp_path / "mine.yaml").links["wifi"].trace == Trace(file="traces/t.mahi")
 
 
 def test_a_scenario_never_changes() -> None:

@@ -66,7 +66,7 @@ def flows(scenario: Scenario, variant: Variant) -> list[Flow]:
                 name=name,
                 kind=item.kind,
                 client=client,
-                server=body.server or client,
+                server=body.server_of(client),
                 protocol=body.protocol or variant.protocol,
                 via=via,
                 via_from_variant=via is not None and body.via is None,

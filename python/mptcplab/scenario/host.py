@@ -179,10 +179,9 @@ def _parse_sysctls(value: object) -> object:
 Sysctls = Annotated[dict[str, StrictStr], BeforeValidator(_parse_sysctls)]
 
 
-class Host(Model):
-    """A machine with applications."""
+class HostSettings(Model):
+    """How a machine with applications behaves."""
 
-    interfaces: dict[InterfaceName, Annotated[Interface, Empty()]] = Field(min_length=1)
     mptcp: Mptcp = Mptcp()
     congestion_control: Annotated[
         str,
@@ -196,6 +195,12 @@ class Host(Model):
         False, description="Spread segments over the round trip; sim engine only"
     )
     sysctls: Sysctls = Field({}, description="Other settings of its network namespace")
+
+
+class Host(HostSettings):
+    """A machine with applications."""
+
+    interfaces: dict[InterfaceName, Annotated[Interface, Empty()]] = Field(min_length=1)
 
 
 class Router(Model):

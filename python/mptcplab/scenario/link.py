@@ -24,6 +24,7 @@ from mptcplab.scenario.fields import (
 )
 from mptcplab.scenario.middlebox import Middlebox
 from mptcplab.scenario.units import UnitError, parse_size
+from mptcplab.scenario.varying_rate import VaryingRate
 
 Unlimited = Literal["unlimited"]
 _MOST_PACKETS = 2**32 - 1
@@ -114,6 +115,24 @@ class Jitter(Model):
         return self
 
 
+class Trace(Model):
+    """A rate that changes over time."""
+
+    file: StrictStr | None = Field(
+        None, description="File in Mahimahi's format, relative to this file"
+    )
+    varying: VaryingRate | None = Field(None, description="Made by a seed")
+
+    @model_validator(mode="after")
+    def _one(self) -> Trace:
+        if (self.file is None) == (self.varying is None):
+            raise ValueError("give one of file and varying")
+        return self
+
+
+_TRACE_FILE_SCHEMA = {"type": "string", "description": "a file, such as lte.trace"}
+
+
 class GilbertElliott(Model):
     """Bursts of loss: a two-state Markov chain, a step a packet (Gilbert 1960, Elliott 1963)."""
 
@@ -169,8 +188,8 @@ class LinkSettings(Model):
     rate: RateLimit | None = Field(
         None, description="Of IP packets with framing; not given: unlimited"
     )
-    trace: StrictStr | None = Field(
-        None, description="File in Mahimahi's format to replay as the rate, relative to this file"
+    trace: Annotated[Trace, Short("file", _TRACE_FILE_SCHEMA)] | None = Field(
+        None, description="Replayed as the rate, again and again"
     )
     framing: SizeBytes | None = Field(
         None, description="Added to each IP packet for what the layer below costs", le=10_000
@@ -207,12 +226,9 @@ class Profile(LinkShape):
     duplex: Literal["full", "half"] = "full"
 
 
-class Link(LinkShape):
-    """A link between two interfaces."""
+class LinkStart(LinkShape):
+    """Settings of a link when the run begins."""
 
-    between: list[StrictStr] = Field(
-        min_length=2, max_length=2, description="Its two ends, as node.interface"
-    )
     profile: StrictStr | None = Field(None, description="Settings to start from, by name")
     duplex: Literal["full", "half"] | None = Field(
         None, description="half: both directions share the medium"
@@ -220,6 +236,14 @@ class Link(LinkShape):
     offload: StrictBool | None = Field(
         None,
         description="Let hosts hand over large segments; not given: from 500 Mbit/s",
+    )
+
+
+class Link(LinkStart):
+    """A link between two interfaces."""
+
+    between: list[StrictStr] = Field(
+        min_length=2, max_length=2, description="Its two ends, as node.interface"
     )
     middleboxes: list[Middlebox] = Field(
         [], description="What stands in it, in the order from the first end to the second"

@@ -20,6 +20,7 @@ from pydantic import (
 
 from mptcplab import lazy
 from mptcplab.scenario.entries import DEFAULT_VARIANT
+from mptcplab.scenario.expanded import Topology, expanded
 from mptcplab.scenario.expectation import ExpectationError, parse
 from mptcplab.scenario.fields import (
     Count,
@@ -133,6 +134,9 @@ class Scenario(Model):
     title: StrictStr = ""
     source: StrictStr = Field("", description="Where the experiment comes from")
     description: StrictStr = ""
+    topology: Topology | None = Field(
+        None, description="A network that is made by a rule; hosts and links may add to it"
+    )
     hosts: dict[Name, Host] = Field(min_length=1)
     routers: dict[Name, Annotated[Router, Empty()]] = Field({})
     links: dict[Name, Link] = Field(min_length=1)
@@ -149,6 +153,11 @@ class Scenario(Model):
     expect: list[StrictStr] = Field([], description="Findings to check, such as mptcp.jain >= 0.9")
 
     _provenance: Provenance = PrivateAttr()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _in_full(cls, tree: Any) -> Any:
+        return expanded(tree)
 
     @field_validator("name")
     @classmethod

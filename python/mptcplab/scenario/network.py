@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 from mptcplab.scenario.host import Host, Interface, Router
 from mptcplab.scenario.model import Scenario
@@ -23,8 +24,7 @@ FAMILIES = (4, 6)
 _SHIFTS = 256
 
 
-@dataclass(frozen=True, order=True)
-class End:
+class End(NamedTuple):
     """An interface of a node."""
 
     node: str
@@ -59,6 +59,10 @@ class Network:
     """In the order of their node: given ones first, then those that only links name."""
     links: dict[str, tuple[End, End]]
     addresses: dict[End, tuple[Address, ...]] = field(default_factory=dict)
+    _forwarding: dict[tuple[End, int], dict[End, tuple[End, ...]]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+    """Answers of `forwarding`, which are asked for again and again."""
 
     @cached_property
     def link_of(self) -> dict[End, str]:
@@ -67,7 +71,14 @@ class Network:
 
     def ends_of(self, node: str) -> list[End]:
         """The node's interfaces in order."""
-        return [end for end in self.interfaces if end.node == node]
+        return self._ends_of.get(node, [])
+
+    @cached_property
+    def _ends_of(self) -> dict[str, list[End]]:
+        found: dict[str, list[End]] = {}
+        for end in self.interfaces:
+            found.setdefault(end.node, []).append(end)
+        return found
 
     def peer(self, end: End) -> End | None:
         """The interface at the other end of the link."""
@@ -78,10 +89,15 @@ class Network:
 
     def address(self, end: End, family: int) -> IpAddress | None:
         """The interface's first address of the family."""
-        for address in self.addresses.get(end, ()):
-            if address.version == family:
-                return address.ip
-        return None
+        return self._first_addresses.get((end, family))
+
+    @cached_property
+    def _first_addresses(self) -> dict[tuple[End, int], IpAddress]:
+        found: dict[tuple[End, int], IpAddress] = {}
+        for end, addresses in self.addresses.items():
+            for address in addresses:
+                found.setdefault((end, address.version), address.ip)
+        return found
 
     def forwarding(self, start: End, family: int) -> dict[End, tuple[End, ...]]:
         """Interfaces that packets leaving at `start` can reach, with the ends crossed on the way.
@@ -89,6 +105,11 @@ class Network:
         The way is the one with the fewest links; of equal ones that over interfaces named first.
         Only routers forward; every hop needs addresses of the family at both ends of its link.
         """
+        if (start, family) not in self._forwarding:
+            self._forwarding[start, family] = self._reached(start, family)
+        return self._forwarding[start, family]
+
+    def _reached(self, start: End, family: int) -> dict[End, tuple[End, ...]]:
         reached: dict[End, tuple[End, ...]] = {}
         waiting: deque[tuple[End, tuple[End, ...]]] = deque([(start, ())])
         visited = {start.node}
@@ -157,8 +178,9 @@ def outline(scenario: Scenario) -> Network:
 
 def _addresses(network: Network) -> Iterator[tuple[End, tuple[Address, ...]]]:
     used = _check_given(network)
+    every = sorted({f for end in network.interfaces for f in _own_families(network, end) or ()})
     for number, ends in enumerate(network.links.values(), start=1):
-        families = _link_families(network, ends)
+        families = _link_families(network, ends, tuple(every) or (4,))
         subnets: dict[int, Subnet] = {}
         for family in sorted({*families[0], *families[1]}):
             subnets[family] = _link_network(network, ends, family, number, used)
@@ -175,13 +197,10 @@ def _addresses(network: Network) -> Iterator[tuple[End, tuple[Address, ...]]]:
 
 
 def _link_families(
-    network: Network, ends: tuple[End, End]
+    network: Network, ends: tuple[End, End], fallback: tuple[int, ...]
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Families of each end: a host's are its own, a router's follow from what it must carry."""
-    known = [_own_families(network, end) for end in ends]
-    every = sorted({f for end in network.interfaces for f in _own_families(network, end) or ()})
-    fallback = tuple(every) or (4,)
-    first, second = known
+    first, second = (_own_families(network, end) for end in ends)
     return (first or second or fallback, second or first or fallback)
 
 

@@ -62,6 +62,8 @@ class Provenance:
                     return Problem(origin, line, dotted((*start, *full, *last)), text)
         while full and full not in self.lines and _at(self.tree, full) is _ABSENT:
             full = full[:-1]
+        if not full and _at(self.tree, ("topology",)) is not _ABSENT:
+            full = ("topology",)
         return Problem(self.origin, self.line(full), dotted((*full, *last)), text)
 
     def value(self, path: KeyPath, default: object) -> object:

@@ -17,6 +17,9 @@ from mptcplab.scenario.model import Scenario
 def schema() -> dict[str, Any]:
     """The schema as JSON's types."""
     made = Scenario.model_json_schema(by_alias=True)
+    needed = [key for key in made["required"] if key not in ("hosts", "links")]
+    made["required"] = needed
+    made["anyOf"] = [{"required": ["hosts", "links"]}, {"required": ["topology"]}]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "mptcplab scenario",

@@ -15,6 +15,7 @@ from pydantic import (
     model_validator,
 )
 
+from mptcplab.scenario.drawn import Draw
 from mptcplab.scenario.fields import (
     LONGEST_NS,
     Count,
@@ -39,6 +40,27 @@ OLDER_KEYS = {"way": "direction"}
 _DIRECTION = AliasChoices("direction", "way")
 
 
+def _not_drawn(value: object) -> object:
+    if isinstance(value, dict):
+        raise ValueError("a draw among several clients is written {draw: permutation, seed: 1}")
+    return value
+
+
+Servers = Annotated[
+    OneOrMore,
+    BeforeValidator(_not_drawn),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "string"},
+                {"type": "array", "items": {"type": "string"}, "minItems": 1},
+                Draw.model_json_schema(),
+            ]
+        }
+    ),
+]
+
+
 class Item(Model):
     """Common settings of all kinds of traffic."""
 
@@ -53,8 +75,23 @@ class Item(Model):
 class Between(Item):
     """Traffic between clients and a server."""
 
-    clients: OneOrMore = Field(alias="from", description="A host, or several that do the same")
-    server: StrictStr = Field(alias="to")
+    clients: OneOrMore = Field(
+        alias="from", description="A host, several that do the same, or a pattern such as h*"
+    )
+    servers: Servers = Field(
+        alias="to", description="A host, one for each client, or drawn among the clients"
+    )
+
+    @model_validator(mode="after")
+    def _each_has_one(self) -> Between:
+        if len(self.servers) not in (1, len(self.clients)):
+            text = f"has {len(self.servers)} servers for {len(self.clients)} clients: give one each"
+            raise RefusalError("to", text)
+        return self
+
+    def server_of(self, client: str) -> str:
+        """The host that a client speaks to."""
+        return self.servers[self.clients.index(client) if len(self.servers) > 1 else 0]
 
 
 class Connections(Between):
@@ -213,9 +250,13 @@ class Command(Item):
         return self
 
     @property
-    def server(self) -> str | None:
+    def servers(self) -> list[str]:
         """The host that the command talks to, where it is known."""
-        return self.server_command.host if self.server_command else None
+        return [self.server_command.host] if self.server_command else []
+
+    def server_of(self, client: str) -> str:
+        """The host that the command talks to; its own where none is known."""
+        return self.servers[0] if self.servers else client
 
 
 class TrafficItem(Model):

@@ -19,6 +19,8 @@ from mptcplab.scenario.traffic import (
 )
 from mptcplab.scenario.units import format_rate, format_size, format_time
 
+_MOST_NAMED = 8
+
 
 def link_words(link: Link) -> list[str]:
     """Say a link's rate, delay and impairments, where they are not those of a perfect wire."""
@@ -35,10 +37,10 @@ def traffic_words(scenario: Scenario) -> Iterator[str]:
     """Say each flow in a line."""
     for item in scenario.traffic:
         body = item.body
-        ends = ", ".join(body.clients)
-        if body.server is not None:
+        ends = _several(body.clients)
+        if body.servers:
             arrow = {"up": "→", "down": "←", "both": "↔"}[getattr(body, "direction", "down")]
-            ends += f" {arrow} {body.server}"
+            ends += f" {arrow} {_several(body.servers)}"
         words = [f"{body.name or item.kind}: {ends}", _what(body)]
         if body.start:
             words.append(f"from {format_time(body.start)}")
@@ -76,6 +78,11 @@ def _change(settings: LinkSettings) -> str:
     return ", ".join(word for word in words if word)
 
 
+def _several(hosts: list[str]) -> str:
+    """The hosts; of many their number."""
+    return f"{len(hosts)} hosts" if len(hosts) > _MOST_NAMED else ", ".join(hosts)
+
+
 def _both(up: str, down: str) -> str:
     """One word where both directions are alike."""
     return up if up == down else f"↑ {up or '–'} ↓ {down or '–'}"
@@ -83,7 +90,10 @@ def _both(up: str, down: str) -> str:
 
 def _rate(settings: LinkSettings) -> str:
     if settings.trace is not None:
-        return f"trace {settings.trace}"
+        varying = settings.trace.varying
+        return (
+            f"trace {settings.trace.file}" if varying is None else f"≈ {format_rate(varying.mean)}"
+        )
     return format_rate(settings.rate) if isinstance(settings.rate, int) else "unlimited"
 
 

@@ -15,9 +15,10 @@ from mptcplab.engine.compile.middleboxes import compile_middleboxes
 from mptcplab.plan import link as plan
 from mptcplab.plan.model import InterfaceRef
 from mptcplab.scenario.link import Jitter, Link, LinkChange, LinkSettings, Loss, Queue, merged
-from mptcplab.scenario.mahimahi import mean_rate_bps, read_trace
+from mptcplab.scenario.mahimahi import mean_rate_bps
 from mptcplab.scenario.network import End, Network
 from mptcplab.scenario.profiles import changes_of, is_half_duplex, settings_of
+from mptcplab.scenario.replayed import opportunities_ms
 
 SMALLEST_QUEUE_BYTES = 16 * 1500
 OFFLOAD_FROM_BPS = 500_000_000
@@ -94,7 +95,7 @@ def compile_change(
 def rate_bps(settings: LinkSettings, folder: Path) -> int | None:
     """Bits a second, a trace's in the mean; None where unlimited."""
     if settings.trace is not None:
-        return mean_rate_bps(read_trace(folder / settings.trace, settings.trace))
+        return mean_rate_bps(opportunities_ms(settings.trace, folder))
     return settings.rate if isinstance(settings.rate, int) else None
 
 
@@ -138,8 +139,7 @@ def _is_undecided(state: LinkState, index: int) -> bool:
 
 def _rate(settings: LinkSettings, folder: Path) -> plan.Rate:
     if settings.trace is not None:
-        times = read_trace(folder / settings.trace, settings.trace)
-        return plan.TraceRate(opportunities_ms=tuple(times))
+        return plan.TraceRate(opportunities_ms=tuple(opportunities_ms(settings.trace, folder)))
     if isinstance(settings.rate, int):
         return plan.FixedRate(bits_per_second=settings.rate)
     return plan.UnlimitedRate()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
 
 from mptcplab.plan import node as plan
 from mptcplab.scenario.host import Interface, Mptcp
@@ -12,17 +15,32 @@ from mptcplab.scenario.path_manager import path_manager
 from mptcplab.scenario.scheduler import Scheduler
 
 
+@dataclass(frozen=True)
+class _Known:
+    """What the routes of every node rest on, in one family."""
+
+    subnets: Mapping[str, Subnet]
+    """Link → its network."""
+    distances: Mapping[str, Mapping[str, int]]
+
+
 def compile_nodes(scenario: Scenario, network: Network) -> tuple[plan.Node, ...]:
     """Hosts and routers of the plan, in the order of `network.nodes`."""
+    known = {
+        family: _Known(_subnets(network, family), _distances(network, family))
+        for family in FAMILIES
+    }
     return tuple(
-        _router(scenario, network, name)
+        _router(scenario, network, known, name)
         if name in network.routers
-        else _host(scenario, network, name)
+        else _host(scenario, network, known, name)
         for name in network.nodes
     )
 
 
-def _host(scenario: Scenario, network: Network, name: str) -> plan.Node:
+def _host(
+    scenario: Scenario, network: Network, known: Mapping[int, _Known], name: str
+) -> plan.Node:
     host = scenario.hosts[name]
     manager = path_manager(scenario, name)
     interfaces = []
@@ -34,7 +52,7 @@ def _host(scenario: Scenario, network: Network, name: str) -> plan.Node:
         name=name,
         router=False,
         interfaces=tuple(interfaces),
-        routes=tuple(_route(*route) for route in _host_routes(network, name)),
+        routes=tuple(_route(*route) for route in _host_routes(network, known, name)),
         mptcp=_mptcp(host.mptcp, manager.kind, manager.subflows_per_pair),
         clock_granularity_ns=host.clock_granularity,
         pacing=host.pacing,
@@ -42,7 +60,9 @@ def _host(scenario: Scenario, network: Network, name: str) -> plan.Node:
     )
 
 
-def _router(scenario: Scenario, network: Network, name: str) -> plan.Node:
+def _router(
+    scenario: Scenario, network: Network, known: Mapping[int, _Known], name: str
+) -> plan.Node:
     return plan.Node(
         name=name,
         router=True,
@@ -50,7 +70,7 @@ def _router(scenario: Scenario, network: Network, name: str) -> plan.Node:
             _interface(network, end, network.interfaces[end], None, [])
             for end in network.ends_of(name)
         ),
-        routes=tuple(_route(*route) for route in _router_routes(scenario, network, name)),
+        routes=tuple(_route(*route) for route in _router_routes(scenario, network, known, name)),
         mptcp=_mptcp(Mptcp(enabled=False), "default", 1),
         clock_granularity_ns=1,
         pacing=False,
@@ -115,7 +135,13 @@ def _scheduler_options(scheduler: Scheduler) -> plan.SchedulerOptions:
 
 
 def _route(to: Subnet, via: IpAddress) -> plan.Route:
-    return plan.Route(to=plan.Prefix(address=to.network_address, length=to.prefixlen), via=via)
+    return plan.Route(to=_prefix(to), via=via)
+
+
+@lru_cache(maxsize=4096)
+def _prefix(subnet: Subnet) -> plan.Prefix:
+    """The network of many routes."""
+    return plan.Prefix(address=subnet.network_address, length=subnet.prefixlen)
 
 
 def _gateways(network: Network, end: End) -> list[IpAddress]:
@@ -142,61 +168,91 @@ def _subnets(network: Network, family: int) -> dict[str, Subnet]:
     }
 
 
-def _reachable_links(network: Network, start: End, family: int) -> dict[str, int]:
-    """Link that packets leaving at `start` reach → links crossed, itself included."""
-    reached: dict[str, int] = {}
-    for arriving, way in network.forwarding(start, family).items():
-        if arriving.node not in network.routers:
-            continue
-        for end in network.ends_of(arriving.node):
-            if end in network.link_of:
-                crossed = len(way) // 2 + 1
-                name = network.link_of[end]
-                reached[name] = min(crossed, reached.get(name, crossed))
-    return reached
+def _links_at(network: Network, router: str) -> list[str]:
+    return [network.link_of[end] for end in network.ends_of(router) if end in network.link_of]
+
+
+def _reachable_links(network: Network, start: End, family: int) -> set[str]:
+    """Links that packets leaving at `start` reach."""
+    reached = {arriving.node for arriving in network.forwarding(start, family)}
+    return {link for node in reached & network.routers for link in _links_at(network, node)}
+
+
+def _distances(network: Network, family: int) -> dict[str, dict[str, int]]:
+    """Router → link → links that a packet of the router crosses to it, itself included."""
+    neighbours = {
+        router: [
+            peer.node
+            for end in network.ends_of(router)
+            if (peer := network.peer(end)) is not None
+            and peer.node in network.routers
+            and network.address(end, family) is not None
+            and network.address(peer, family) is not None
+        ]
+        for router in network.routers
+    }
+    links = {router: _links_at(network, router) for router in network.routers}
+    found: dict[str, dict[str, int]] = {}
+    for start in network.routers:
+        crossed = dict.fromkeys(links[start], 1)
+        away = {start: 0}
+        waiting = deque([start])
+        while waiting:
+            router = waiting.popleft()
+            for other in neighbours[router]:
+                if other not in away:
+                    away[other] = away[router] + 1
+                    waiting.append(other)
+                    for link in links[other]:
+                        crossed.setdefault(link, away[other] + 1)
+        found[start] = crossed
+    return found
 
 
 def _router_routes(
-    scenario: Scenario, network: Network, router: str
+    scenario: Scenario, network: Network, known: Mapping[int, _Known], router: str
 ) -> Iterator[tuple[Subnet, IpAddress]]:
     """The shortest way to every network that is not the router's own; with `ecmp` all of them."""
-    ends = network.ends_of(router)
-    own = {network.link_of[end] for end in ends}
+    own = set(_links_at(network, router))
     for family in FAMILIES:
         best: dict[str, tuple[int, list[IpAddress]]] = {}
-        for end in ends:
+        for end in network.ends_of(router):
             peer = network.peer(end)
             via = network.address(peer, family) if peer is not None else None
-            if via is None:
+            if peer is None or via is None or network.address(end, family) is None:
                 continue
-            for link, crossed in _reachable_links(network, end, family).items():
+            for link, crossed in known[family].distances.get(peer.node, {}).items():
                 if link in own:
                     continue
                 if link not in best or crossed < best[link][0]:
                     best[link] = (crossed, [via])
                 elif crossed == best[link][0] and scenario.routers[router].ecmp:
                     best[link][1].append(via)
-        for link, subnet in _subnets(network, family).items():
+        for link, subnet in known[family].subnets.items():
             for via in best[link][1] if link in best else ():
                 yield subnet, via
 
 
-def _host_routes(network: Network, host: str) -> Iterator[tuple[Subnet, IpAddress]]:
+def _host_routes(
+    network: Network, known: Mapping[int, _Known], host: str
+) -> Iterator[tuple[Subnet, IpAddress]]:
     """Ways to networks that the default route, over the first gateway, does not reach."""
     ends = network.ends_of(host)
-    known = {network.link_of[end] for end in ends}
+    if len(ends) == 1:
+        return
+    own = {network.link_of[end] for end in ends}
     for family in FAMILIES:
-        subnets = _subnets(network, family)
+        subnets = known[family].subnets
         default_taken = False
-        reached = set(known)
+        reached = set(own)
         for end in ends:
             via = next((g for g in _gateways(network, end) if g.version == family), None)
             if via is None:
                 continue
             links = _reachable_links(network, end, family)
             if default_taken:
-                for link in links:
-                    if link not in reached and link in subnets:
-                        yield subnets[link], via
+                for link, subnet in subnets.items():
+                    if link in links and link not in reached:
+                        yield subnet, via
             default_taken = True
             reached.update(links)

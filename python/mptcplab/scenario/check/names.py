@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from mptcplab.scenario.fields import check_interface_name
 from mptcplab.scenario.link import LinkSettings
-from mptcplab.scenario.mahimahi import TraceError, read_trace
+from mptcplab.scenario.mahimahi import TraceError
 from mptcplab.scenario.model import Scenario
 from mptcplab.scenario.problem import Problem, did_you_mean, quoted
+from mptcplab.scenario.replayed import opportunities_ms
 from mptcplab.scenario.tree import Path
 
 
@@ -47,12 +48,13 @@ def bad_traces(
     scenario: Scenario, path: Path, directions: tuple[LinkSettings, LinkSettings], half: bool
 ) -> Iterator[Problem]:
     """Traces that cannot be read, or that the link cannot replay."""
-    for trace in dict.fromkeys(d.trace for d in directions if d.trace is not None):
+    traces = [one.trace for one in directions if one.trace is not None]
+    for trace in dict.fromkeys(traces):
         if half:
             text = "a half-duplex link takes no trace, whose rate is one direction's"
             yield scenario.provenance.problem((*path, "trace"), text)
             continue
         try:
-            read_trace(scenario.folder / trace, trace)
+            opportunities_ms(trace, scenario.folder)
         except TraceError as error:
             yield scenario.provenance.problem((*path, "trace"), str(error))

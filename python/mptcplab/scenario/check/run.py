@@ -62,14 +62,15 @@ def _traffic(scenario: Scenario) -> Iterator[Problem]:
             wrong = unknown_host(scenario, client)
             if wrong:
                 yield _problem(scenario, (*path, from_key), wrong)
-            elif client == body.server:
+            elif body.servers and client == body.server_of(client):
                 yield _problem(scenario, to_path, f"{quoted(client)} is the client itself")
             elif body.via is not None:
                 yield from _via(scenario, (*path, "via"), client, body.via)
         for client in dict.fromkeys(c for c in body.clients if body.clients.count(c) > 1):
             yield _problem(scenario, (*path, from_key), f"{quoted(client)} is given twice")
-        if body.server is not None and (wrong := unknown_host(scenario, body.server)):
-            yield _problem(scenario, to_path, wrong)
+        for server in dict.fromkeys(body.servers):
+            if wrong := unknown_host(scenario, server):
+                yield _problem(scenario, to_path, wrong)
 
 
 def _via(scenario: Scenario, path: Path, client: str, via: str) -> Iterator[Problem]:

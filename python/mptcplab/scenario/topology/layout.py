@@ -103,7 +103,7 @@ def lay_out(scenario: Scenario, network: Network) -> Layout:
 
 def _starts(scenario: Scenario) -> list[str]:
     """Hosts of the first column: clients that are no servers, or those of the first flow."""
-    servers = {item.body.server for item in scenario.traffic}
+    servers = {server for item in scenario.traffic for server in item.body.servers}
     pure = [node for node in scenario.hosts if node in clients(scenario) - servers]
     return pure or list(scenario.traffic[0].body.clients)
 

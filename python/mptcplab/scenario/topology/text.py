@@ -49,13 +49,13 @@ def _chains(scenario: Scenario, network: Network) -> Iterator[tuple[list[str], l
     """For each client's interface its way to the server: the words to write, the links crossed."""
     drawn: set[tuple[End, str]] = set()
     for item in scenario.traffic:
-        server = item.body.server
-        for client in item.body.clients if server is not None else ():
+        for client in item.body.clients if item.body.servers else ():
+            server = item.body.server_of(client)
             for end in network.ends_of(client):
-                way = find_way(network, client, server or "", end.interface)
-                if way is None or (end, server or "") in drawn:
+                way = find_way(network, client, server, end.interface)
+                if way is None or (end, server) in drawn:
                     continue
-                drawn.add((end, server or ""))
+                drawn.add((end, server))
                 links = [network.link_of[leaving] for leaving in way.crossed[::2]]
                 nodes = [arriving.node for arriving in way.crossed[1:-1:2]]
                 parts = [_end(network, way.source, way.family)]
