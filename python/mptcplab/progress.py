@@ -33,7 +33,6 @@ class RunProgress:
 
     def __init__(self, jobs: Sequence[Job], name: str, display: Display | None) -> None:
         self._jobs = jobs
-        self._name = name
         self._words = name
         self._expected_s: dict[int, float | None] = {}
         self._shares: dict[int, float] = {}
@@ -54,7 +53,7 @@ class RunProgress:
         self._expected_s[number] = expected_s
         task = self._jobs[number].task
         place = f"({number + 1}/{len(self._jobs)})"
-        self._words = f"{self._name} {task.variant} {task.repetition} {place}"
+        self._words = f"{task.scenario.name} {task.variant} {task.repetition} {place}"
         self._show(number, 0.0)
 
     def reached(self, number: int, seconds: float) -> None:

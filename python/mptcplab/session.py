@@ -184,20 +184,49 @@ def execute(
     results, planned = [], []
     for prepared, folder in parts:
         choice = prepared.choices[engine]
-        described = _description(prepared, choice, engine, command)
+        described = describe(prepared, choice, engine, command)
         result = Result.create(folder, described)
         results.append(result)
         planned += jobs(prepared.scenario, choice, result, captures=settings.captures)
+    name = parts[0][0].scenario.name
+    failures = carry_out(
+        engine,
+        planned,
+        name,
+        settings.workers,
+        followed=followed,
+        interruption=interruption,
+        meanwhile=meanwhile,
+    )
+    return results, failures
+
+
+def carry_out(
+    engine: str,
+    planned: Sequence[Job],
+    name: str,
+    workers: int | None,
+    *,
+    followed: Followed,
+    interruption: Interruption,
+    meanwhile: Callable[[], None] | None = None,
+) -> list[str]:
+    """Carries out jobs on an engine, and gives what went wrong; `name` stands for them all.
+
+    Raises:
+        ScenarioError: a variant cannot be compiled.
+
+    """
     failures: list[str] = []
     try:
-        with followed(planned, parts[0][0].scenario.name) as progress:
-            executor = _engine(engine, settings.workers, meanwhile)
+        with followed(planned, name) as progress:
+            executor = _engine(engine, workers, meanwhile)
             interruption.stop = executor.stop
             if not interruption.requested:
                 failures += executor.execute(planned, progress)
     finally:
         interruption.stop = None
-    return results, failures
+    return failures
 
 
 def jobs(scenario: Scenario, choice: Choice, result: Result, *, captures: bool) -> list[Job]:
@@ -273,9 +302,10 @@ def _longest(scenario: Scenario) -> str | None:
     return format_time(max(known)) if known else None
 
 
-def _description(
+def describe(
     prepared: Prepared, choice: Choice, engine: str, command: Sequence[str]
 ) -> Description:
+    """The content of `result.json` of a prepared scenario on an engine."""
     from mptcplab.recording.result import Description, Reference, ScenarioEntry, VariantEntry
 
     scenario = prepared.scenario

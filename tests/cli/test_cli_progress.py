@@ -33,9 +33,9 @@ def test_a_line_every_ten_seconds_at_most(
             clock.now_s = 8.0 * (number + 1)
             progress.ended(number)
     assert capsys.readouterr().err.splitlines() == [
-        "x mptcp 2 (2/4): 34 % done, about 21 s left",
-        "x mptcp 3 (3/4): 66 % done, about 11 s left",
-        "x mptcp 4 (4/4): 97 % done, about 1 s left",
+        "lisbon/A1 mptcp 2 (2/4): 34 % done, about 21 s left",
+        "lisbon/A1 mptcp 3 (3/4): 66 % done, about 11 s left",
+        "lisbon/A1 mptcp 4 (4/4): 97 % done, about 1 s left",
     ]
 
 

@@ -14,6 +14,7 @@ from mptcplab.cli.commands.doctor import doctor
 from mptcplab.cli.commands.enter import enter
 from mptcplab.cli.commands.host import add_host_commands
 from mptcplab.cli.commands.report import report
+from mptcplab.cli.commands.reproduce import reproduce
 from mptcplab.cli.commands.run import run
 from mptcplab.cli.commands.scenarios import (
     check,
@@ -40,6 +41,7 @@ app.command("new")(new)
 app.command("schema")(schema)
 app.command("run")(run)
 app.command("report")(report)
+app.command("reproduce")(reproduce)
 app.command("trace")(trace)
 app.command("doctor")(doctor)
 app.command(

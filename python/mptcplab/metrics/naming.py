@@ -32,6 +32,11 @@ def unknown_metrics(scenario: Scenario) -> list[Problem]:
     return found
 
 
+def mistake_of(scenario: Scenario, variant: str, metric: str) -> str | None:
+    """The mistake in a full metric name of a variant that there is; null if there is none."""
+    return _wrong(metric, _parts(scenario, variant))
+
+
 def _wrong(metric: str, parts: dict[str, list[str]]) -> str | None:
     """The mistake in a full metric name; null if there is none."""
     name, dot, part = metric.partition(".")

@@ -104,8 +104,8 @@ class Finding:
     def names(self) -> Iterator[Name]:
         """Every metric that the finding speaks of."""
         for comparison in self.comparisons:
-            yield from _names(comparison.left)
-            yield from _names(comparison.right)
+            yield from names_in(comparison.left)
+            yield from names_in(comparison.right)
 
 
 def parse(text: str) -> Finding:
@@ -116,6 +116,26 @@ def parse(text: str) -> Finding:
         comparisons.append(parser.comparison())
     parser.end()
     return Finding(text, tuple(comparisons))
+
+
+def parse_expression(text: str) -> Expression:
+    """Reads one side of a comparison; raises `ExpectationError`."""
+    parser = _Parser(text)
+    read = parser.expression()
+    parser.end()
+    return read
+
+
+def names_in(expression: Expression) -> Iterator[Name]:
+    """Every metric that an expression speaks of."""
+    match expression:
+        case Name():
+            yield expression
+        case Unary(_, of):
+            yield from names_in(of)
+        case Binary(_, left, right):
+            yield from names_in(left)
+            yield from names_in(right)
 
 
 def evaluate(finding: Finding, lookup: Lookup) -> bool | None:
@@ -162,17 +182,6 @@ def holds(comparison: Comparison, lookup: Lookup) -> bool | None:
     return _COMPARISONS[comparison.sign](left, right)
 
 
-def _names(expression: Expression) -> Iterator[Name]:
-    match expression:
-        case Name():
-            yield expression
-        case Unary(_, of):
-            yield from _names(of)
-        case Binary(_, left, right):
-            yield from _names(left)
-            yield from _names(right)
-
-
 class _Parser:
     """Recursive descent over the tokens of one line."""
 
@@ -187,6 +196,9 @@ class _Parser:
             raise ExpectationError(f"expected >=, <=, >, < or == {self._before()}")
         self._next += 1
         return Comparison(sign, left, self._sum())
+
+    def expression(self) -> Expression:
+        return self._sum()
 
     def end(self) -> None:
         if self._next < len(self._tokens):

@@ -1,0 +1,90 @@
+"""`reproduce`: the options."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mptcplab.cli.commands.common import Json, one_of, path
+from mptcplab.shortage import ask
+
+
+class ReproductionEngine(StrEnum):
+    """Where a document is reproduced."""
+
+    KERNEL = "kernel"
+    SIM = "sim"
+
+
+def reproduce(
+    documents: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[DOCUMENT]...", help="Names of documents; all unless given."),
+    ] = None,
+    table: Annotated[
+        str | None, typer.Option(metavar="NUMBER", help="This table alone: 6.4, say.")
+    ] = None,
+    figure: Annotated[
+        str | None, typer.Option(metavar="NUMBER", help="This figure alone: 6.11, say.")
+    ] = None,
+    engine: Annotated[
+        ReproductionEngine,
+        typer.Option(
+            parser=one_of(ReproductionEngine),
+            metavar="|".join(ReproductionEngine),
+            help="The real stack, or virtual time.",
+        ),
+    ] = ReproductionEngine.SIM,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Shorter runs, each once: minutes for all documents.")
+    ] = False,
+    repeat: Annotated[
+        int | None, typer.Option(min=1, max=1000, help="Repetitions of each variant.")
+    ] = None,
+    duration: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="Longest duration of bulk transfers in which the network does not change.",
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of all that is random.")] = 1,
+    workers: Annotated[
+        int | None,
+        typer.Option(min=1, max=1024, help="Simulated runs at once; one a core unless given."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            parser=path, metavar="DIR", help="Folder of pages and recordings; goes on in it again."
+        ),
+    ] = None,
+    fail: Annotated[
+        bool,
+        typer.Option("--fail", help="End with status 3 where a difference has no reason."),
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Make the documents' tables and figures, theirs beside ours."""
+    ask()
+    from mptcplab.cli.reproduce import ReproduceOptions, reproduce_documents
+
+    reproduce_documents(
+        ReproduceOptions(
+            documents=tuple(documents or ()),
+            table=table,
+            figure=figure,
+            engine=engine.value,
+            quick=quick,
+            repetitions=repeat,
+            duration=duration,
+            seed=seed,
+            workers=workers,
+            out=out,
+            fail=fail,
+            as_json=json,
+        )
+    )

@@ -1,0 +1,179 @@
+"""`reproduce`: the documents' tables and figures, run, compared and shown."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import typer
+
+from mptcplab.cli.errors import FINDING_STATUS, UserError
+from mptcplab.cli.interruption import INTERRUPTED_STATUS, Interruption
+from mptcplab.cli.output import console, json_text
+from mptcplab.cli.progress import display
+from mptcplab.engine.job import EngineError, Job
+from mptcplab.progress import RunProgress
+from mptcplab.recording import RecordingError
+from mptcplab.reproduction import reading, running
+from mptcplab.reproduction.beside import Account, Mark, account
+from mptcplab.reproduction.model import Document
+from mptcplab.reproduction.running import Manner
+from mptcplab.scenario import ScenarioError
+from mptcplab.scenario.units import UnitError, parse_time
+from mptcplab.session import fresh_folder
+
+ALL = "all"
+
+
+@dataclass(frozen=True)
+class ReproduceOptions:
+    """The command's options."""
+
+    documents: tuple[str, ...]
+    table: str | None
+    figure: str | None
+    engine: str
+    quick: bool
+    repetitions: int | None
+    duration: str | None
+    seed: int
+    workers: int | None
+    out: Path | None
+    fail: bool
+    as_json: bool
+
+
+def reproduce_documents(options: ReproduceOptions) -> None:
+    """Runs what the chosen tables and figures need, and shows them beside the document's."""
+    documents = _documents(options)
+    manner = _manner(options)
+    out = options.out or fresh_folder("-".join(["reproduce", *options.documents]))
+    interruption = Interruption()
+    try:
+        parts = [running.parts(document, manner) for document in documents]
+        running.begin(out, manner)
+        with interruption.listening():
+            failures = _run(documents, parts, out, manner, options, interruption)
+            accounts = [
+                account(document, running.measured(own, out))
+                for document, own in zip(documents, parts, strict=True)
+            ]
+            _show(accounts, manner, out, options)
+    except (ScenarioError, RecordingError, EngineError) as error:
+        raise UserError(str(error)) from error
+    if failures:
+        raise UserError("\n".join(dict.fromkeys(failures)))
+    if interruption.requested:
+        again = shlex.join(["mptcplab", *_words(options, out)])
+        typer.echo(f"interrupted: what was measured is kept, go on with: {again}", err=True)
+        raise typer.Exit(INTERRUPTED_STATUS)
+    if options.fail and any(one.counts()[Mark.UNEXPLAINED] for one in accounts):
+        raise typer.Exit(FINDING_STATUS)
+
+
+def _documents(options: ReproduceOptions) -> list[Document]:
+    asked = options.documents or (ALL,)
+    names = reading.names() if ALL in asked else list(dict.fromkeys(asked))
+    if (ALL in asked or len(names) > 1) and (options.table or options.figure):
+        raise UserError("--table and --figure are of one document: name it")
+    try:
+        return [reading.chosen(reading.read(name), options.table, options.figure) for name in names]
+    except reading.UnknownNameError as error:
+        raise UserError(str(error)) from None
+
+
+def _manner(options: ReproduceOptions) -> Manner:
+    if options.duration is not None:
+        try:
+            parse_time(options.duration, usual="s")
+        except UnitError as error:
+            raise UserError(f"--duration: {error}") from None
+    return Manner(
+        engine=options.engine,
+        seed=options.seed,
+        quick=options.quick,
+        repetitions=options.repetitions,
+        duration=options.duration,
+        workers=options.workers,
+    )
+
+
+def _run(
+    documents: Sequence[Document],
+    parts: Sequence[Sequence[running.Part]],
+    out: Path,
+    manner: Manner,
+    options: ReproduceOptions,
+    interruption: Interruption,
+) -> list[str]:
+    def followed(planned: Sequence[Job], name: str) -> RunProgress:
+        shown = None if options.as_json else display(name, len(planned))
+        return RunProgress(planned, name, shown)
+
+    every = [part for own in parts for part in own]
+    for part in every:
+        if part.refusal:
+            typer.echo(f"{part.need.scenario}: not run: {part.refusal}", err=True)
+    progressed = running.run(
+        every,
+        out,
+        manner,
+        command=("mptcplab", *sys.argv[1:]),
+        followed=followed,
+        interruption=interruption,
+    )
+    names = ", ".join(document.name for document in documents)
+    typer.echo(f"{names}: runs found: {progressed.found}, done: {progressed.done}", err=True)
+    return list(progressed.failures)
+
+
+def _show(
+    accounts: Sequence[Account], manner: Manner, out: Path, options: ReproduceOptions
+) -> None:
+    """Writes pages and JSON, and prints the tables or JSON."""
+    # Slow to load: not before the runs.
+    from mptcplab.reproduction.html import to_html
+    from mptcplab.reproduction.json import to_json
+    from mptcplab.reproduction.terminal import to_terminal
+
+    objects = [to_json(one, manner) for one in accounts]
+    if options.as_json:
+        typer.echo(json_text(objects[0] if len(objects) == 1 else objects))
+    else:
+        screen = console()
+        for one in accounts:
+            to_terminal(one, screen)
+    command = shlex.join(["mptcplab", *_words(options, None)])
+    for one, told in zip(accounts, objects, strict=True):
+        stem = out / _stem(one, options)
+        page = stem.with_name(f"{stem.name}.html")
+        page.write_text(to_html(one, manner, out, command), encoding="utf-8")
+        stem.with_name(f"{stem.name}.json").write_text(f"{json_text(told)}\n", encoding="utf-8")
+        typer.echo(f"page: {page}", err=True)
+
+
+def _stem(one: Account, options: ReproduceOptions) -> str:
+    """The name of a page: a part of a document does not take the place of the whole."""
+    parts = [one.document.name]
+    parts += [f"table-{options.table}"] if options.table else []
+    parts += [f"figure-{options.figure}"] if options.figure else []
+    return "-".join(parts)
+
+
+def _words(options: ReproduceOptions, out: Path | None) -> list[str]:
+    """The command's words, without those of the machine."""
+    words = ["reproduce", *(options.documents or (ALL,))]
+    for name, value in (
+        ("table", options.table),
+        ("figure", options.figure),
+        ("engine", options.engine),
+        ("repeat", options.repetitions),
+        ("duration", options.duration),
+        ("seed", None if options.seed == 1 else options.seed),
+        ("out", out),
+    ):
+        words += [] if value is None else [f"--{name}", str(value)]
+    return [*words, *(["--quick"] if options.quick else [])]

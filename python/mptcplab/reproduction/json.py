@@ -1,0 +1,64 @@
+"""An account for programs; every key is described in `docs/reproduction/README.md`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mptcplab.reproduction.beside import AGREEMENT, Account, Figure, ItemAccount, Mark
+from mptcplab.reproduction.running import Manner
+
+
+def to_json(account: Account, manner: Manner) -> dict[str, Any]:
+    """The account as an object of JSON; what is not known is null."""
+    counts = account.counts()
+    return {
+        "document": account.document.name,
+        "title": account.document.title,
+        "engine": manner.engine,
+        "seed": manner.seed,
+        "quick": manner.quick,
+        "agreement": AGREEMENT,
+        "counts": {mark.value: counts[mark] for mark in Mark},
+        "items": [_item(item) for item in account.items],
+    }
+
+
+def _item(account: ItemAccount) -> dict[str, Any]:
+    item = account.item
+    return {
+        "kind": item.kind,
+        "number": item.number,
+        "section": item.section,
+        "caption": item.caption,
+        "note": item.note,
+        "columns": list(item.columns),
+        "rows": [[_cell(cell) for cell in row] for row in account.rows],
+        "says": [
+            {
+                "text": said.statement.text,
+                "scenario": said.statement.scenario or None,
+                "finding": said.statement.finding or None,
+                "sides": said.sides,
+                "mark": said.mark.value,
+                "note": said.note,
+            }
+            for said in account.says
+        ],
+    }
+
+
+def _cell(cell: str | Figure) -> Any:
+    if isinstance(cell, str):
+        return cell
+    ours = cell.ours
+    return {
+        "scenario": cell.cell.scenario,
+        "here": cell.cell.here,
+        "document": cell.theirs,
+        "at_most": cell.cell.at_most,
+        "mean": None if ours is None else ours.mean,
+        "ci95": None if ours is None or ours.ci95 is None else list(ours.ci95),
+        "samples": [] if ours is None else list(ours.samples),
+        "mark": cell.mark.value,
+        "note": cell.note,
+    }

@@ -1,0 +1,71 @@
+"""The runs that tables and figures need, each once however many cells show it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from mptcplab.reproduction.model import CAPTURED, Document, Item, Plot
+from mptcplab.scenario import Scenario
+from mptcplab.scenario.expectation import Name, names_in, parse, parse_expression
+
+_BENEFITS = ("aggregation_benefit", "delay_benefit")
+"""Metrics that are made of other variants' figures, too."""
+
+
+@dataclass(frozen=True)
+class Need:
+    """Variants of a scenario that are run; with captures, apart from the others."""
+
+    scenario: str
+    variants: tuple[str, ...]
+    captured_size: str | None = None
+    """Of the bulk transfer of a captured run; null for one without captures."""
+
+    @property
+    def folder(self) -> str:
+        """Name of the folder of its result."""
+        name = self.scenario.replace("/", "-")
+        return f"{name}-captured" if self.captured_size else name
+
+
+def needs(document: Document) -> list[Need]:
+    """What a document's items need, by scenario in the order of the items."""
+    variants: dict[str, dict[str, None]] = {}
+    captured: dict[str, Need] = {}
+    for item in document.items:
+        for scenario, names in _named(item):
+            variants.setdefault(scenario, {}).update(dict.fromkeys(names))
+        for plot in item.plots:
+            if plot.kind in CAPTURED:
+                captured.setdefault(plot.scenario, captured_need(plot))
+            else:
+                variants.setdefault(plot.scenario, {}).update(dict.fromkeys(plot.variants))
+    plain = [Need(scenario, tuple(names)) for scenario, names in variants.items() if names]
+    return [*plain, *captured.values()]
+
+
+def captured_need(plot: Plot) -> Need:
+    """What a plot of a capture needs."""
+    return Need(plot.scenario, plot.variants, plot.size)
+
+
+def with_compared(need: Need, scenario: Scenario) -> Need:
+    """The need with every variant, where a metric compares all: `*` stands for that."""
+    if "*" not in need.variants:
+        return need
+    return Need(need.scenario, tuple(scenario.variants))
+
+
+def _named(item: Item) -> Iterator[tuple[str, Iterable[str]]]:
+    """Scenarios, and the variants of them that cells and statements name."""
+    for cell in item.measured():
+        yield cell.scenario, _variants(names_in(parse_expression(cell.here)))
+    for statement in item.says:
+        if statement.finding:
+            yield statement.scenario, _variants(parse(statement.finding).names())
+
+
+def _variants(names: Iterable[Name]) -> list[str]:
+    found = [("*" if name.metric in _BENEFITS else name.variant) for name in names]
+    return list(dict.fromkeys(found))

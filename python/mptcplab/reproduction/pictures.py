@@ -1,0 +1,97 @@
+"""Our pictures and listings in the place of the document's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from mptcplab.metrics import VariantMetrics, compare
+from mptcplab.recording import RecordingError, Result
+from mptcplab.report.chosen import representative
+from mptcplab.report.palette import Style, styles
+from mptcplab.report.plots import courses_over_time, path_utilisation
+from mptcplab.report.series import Course, completion_times_s, course
+from mptcplab.reproduction.boxes import boxes
+from mptcplab.reproduction.captures import exchange, round_trips
+from mptcplab.reproduction.cumulative import cumulative
+from mptcplab.reproduction.model import CAPTURED, Plot, PlotKind
+from mptcplab.reproduction.needs import Need, captured_need
+from mptcplab.reproduction.running import result_folder
+from mptcplab.reproduction.subflows import listing
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A plot, or lines of text."""
+
+    title: str
+    svg: str | None = None
+    lines: tuple[str, ...] = ()
+
+
+def picture(plot: Plot, out: Path) -> Picture | None:
+    """Draws a plot from the recordings; null where they are not there, or hold nothing for it.
+
+    Raises:
+        RecordingError: a recording is damaged.
+
+    """
+    need = captured_need(plot) if plot.kind in CAPTURED else Need(plot.scenario, plot.variants)
+    folder = result_folder(out, need)
+    if not folder.is_dir():
+        return None
+    result = Result.open(folder)
+    title = f"{_TITLES[plot.kind]}: {plot.scenario}, {', '.join(plot.variants)}"
+    if plot.kind in CAPTURED:
+        return _captured(plot, result, title)
+    measured = {one.name: one for one in compare(result) if one.runs}
+    variants = [measured[name] for name in plot.variants if name in measured]
+    if not variants:
+        return None
+    if plot.kind is PlotKind.SUBFLOWS:
+        run = representative(variants[0])
+        return None if run is None else Picture(title, lines=listing(run.recording, plot.node))
+    svg = _drawn(plot, variants)
+    return None if svg is None else Picture(title, svg)
+
+
+_TITLES = {
+    PlotKind.THROUGHPUT: "Throughput over time",
+    PlotKind.SHARES: "Share of the payload by path",
+    PlotKind.BOXES: "Completion times",
+    PlotKind.CUMULATIVE: "Payload acknowledged over time",
+    PlotKind.ROUND_TRIPS: "Round-trip times by sequence number",
+    PlotKind.EXCHANGE: "Events of the protocol in our capture",
+    PlotKind.SUBFLOWS: "Subflows",
+}
+
+
+def _drawn(plot: Plot, variants: Sequence[VariantMetrics]) -> str | None:
+    if plot.kind is PlotKind.BOXES:
+        return boxes({one.name: completion_times_s(one) for one in variants}, "completion time, s")
+    if plot.kind is PlotKind.SHARES:
+        names = [path.interface for one in variants for path in one.paths]
+        return path_utilisation(variants, styles(names))
+    if plot.kind is PlotKind.CUMULATIVE:
+        run = representative(variants[0])
+        return None if run is None else cumulative(run.recording)
+    courses = [found for found in map(course, variants) if found is not None]
+    return courses_over_time(courses, lambda c: c.throughput_mbps, "Mbit/s", _colours(courses))
+
+
+def _colours(courses: Sequence[Course]) -> dict[str, Style]:
+    return styles(line.subject for one in courses for line in one.throughput_mbps)
+
+
+def _captured(plot: Plot, result: Result, title: str) -> Picture | None:
+    recordings = result.recordings(plot.variants[0])
+    if not recordings:
+        return None
+    files = sorted(recordings[0].folder.glob("*.pcapng"))
+    if not files:
+        raise RecordingError(f"{recordings[0].folder}: holds no capture")
+    if plot.kind is PlotKind.EXCHANGE:
+        return Picture(title, lines=exchange(files, plot.events))
+    svg = round_trips(files)
+    return None if svg is None else Picture(title, svg)

@@ -1,0 +1,292 @@
+"""Carries out the runs that a choice of tables and figures needs, and goes on where one stopped."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from platform import release
+
+from mptcplab import _native
+from mptcplab.engine.choice import EngineName
+from mptcplab.engine.job import Job, Task
+from mptcplab.interruption import Interruption
+from mptcplab.metrics import compare
+from mptcplab.recording import RecordingError, Result, Status
+from mptcplab.recording.files import publish
+from mptcplab.reproduction.beside import Known
+from mptcplab.reproduction.figures import figures
+from mptcplab.reproduction.model import Document
+from mptcplab.reproduction.needs import Need, needs, with_compared
+from mptcplab.scenario import Scenario, ScenarioError
+from mptcplab.scenario.units import parse_time
+from mptcplab.session import (
+    Choice,
+    Followed,
+    Prepared,
+    Settings,
+    carry_out,
+    describe,
+    load_known,
+    prepare,
+)
+
+RECORDINGS = "recordings"
+"""The folder of the results within that of a reproduction."""
+MADE = "reproduction.json"
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How everything is run."""
+
+    engine: str
+    seed: int = 1
+    quick: bool = False
+    """Shorter, and once each."""
+    repetitions: int | None = None
+    """As each scenario says where null."""
+    duration: str | None = None
+    """Longest duration of bulk transfers, where nothing happens in mid-flow."""
+    workers: int | None = None
+
+    def told(self) -> dict[str, object]:
+        """What the figures depend on."""
+        extension = sha256(Path(_native.__file__).read_bytes()).hexdigest()
+        return {
+            "engine": self.engine,
+            "seed": self.seed,
+            "quick": self.quick,
+            "repetitions": self.repetitions,
+            "duration": self.duration,
+            "extension": extension,
+            "kernel": release() if self.engine == EngineName.KERNEL else None,
+        }
+
+
+@dataclass(frozen=True)
+class Part:
+    """A need as it is run."""
+
+    need: Need
+    scenario: Scenario
+    prepared: Prepared | None
+    """Null where the engine refuses it."""
+    refusal: str = ""
+
+
+@dataclass(frozen=True)
+class Progressed:
+    """How much was there, and how much was done."""
+
+    found: int
+    done: int
+    failures: tuple[str, ...]
+
+
+def parts(document: Document, manner: Manner) -> list[Part]:
+    """The needs of a document, prepared for the engine.
+
+    Raises:
+        ScenarioError: a scenario has problems.
+        EngineError: a limit of the caller's keeps the kernel engine from being tried.
+
+    """
+    return [_part(need, document, manner) for need in needs(document)]
+
+
+def _part(need: Need, document: Document, manner: Manner) -> Part:
+    scenario = load_known(need.scenario)
+    need = with_compared(need, scenario)
+    repetitions = manner.repetitions or (1 if manner.quick else None)
+    settings = Settings(
+        engine=EngineName(manner.engine),
+        variants=need.variants,
+        repetitions=1 if need.captured_size else repetitions,
+        seed=manner.seed,
+        duration=None if need.captured_size else _duration(scenario, document, manner),
+        overrides=_sized(need.captured_size),
+    )
+    try:
+        return Part(need, scenario, prepare(scenario, settings))
+    except ScenarioError as error:
+        if any(variant not in scenario.variants for variant in need.variants):
+            raise
+        return Part(need, scenario, None, " ".join(problem.text for problem in error.problems))
+
+
+def _sized(size: str | None) -> dict[str, str | None]:
+    """Settings that give the first bulk transfer a size."""
+    if size is None:
+        return {}
+    return {"traffic.0.bulk.size": size, "traffic.0.bulk.duration": None}
+
+
+def _duration(scenario: Scenario, document: Document, manner: Manner) -> str | None:
+    """Another duration of the bulk transfers, if they are longer and nothing happens meanwhile."""
+    most = document.quick if manner.quick else manner.duration
+    if most is None or scenario.events or _sets_moments(scenario):
+        return None
+    durations = [one.bulk.duration for one in scenario.traffic if one.bulk is not None]
+    longest = max((one for one in durations if one is not None), default=0)
+    is_sized = any(one is None for one in durations)
+    return most if longest > parse_time(most, usual="s") and not is_sized else None
+
+
+def _sets_moments(scenario: Scenario) -> bool:
+    paths = [path for variant in scenario.variants.values() for path in variant.set]
+    return any(path.startswith("events") or path.endswith(".size") for path in paths)
+
+
+def begin(out: Path, manner: Manner) -> None:
+    """Makes the folder of a reproduction, or opens it again.
+
+    Raises:
+        RecordingError: it holds something else, or what was made in another manner.
+
+    """
+    path = out / MADE
+    told = manner.told()
+    try:
+        if not out.is_dir() or not any(out.iterdir()):
+            (out / RECORDINGS).mkdir(parents=True, exist_ok=True)
+            publish(path, json.dumps(told, indent=1).encode())
+            return
+        made = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise RecordingError(f"{out}: holds no {MADE}: choose another folder") from None
+    except (OSError, ValueError) as error:
+        raise RecordingError(f"{path}: cannot be read: {error}") from None
+    for key, value in told.items():
+        if made.get(key) != value:
+            raise RecordingError(
+                f"{out}: was made with {key} {made.get(key)}, not {value}: choose another folder"
+            )
+
+
+def run(
+    chosen: Sequence[Part],
+    out: Path,
+    manner: Manner,
+    *,
+    command: Sequence[str],
+    followed: Followed,
+    interruption: Interruption,
+    meanwhile: Callable[[], None] | None = None,
+) -> Progressed:
+    """Carries out what is not there yet.
+
+    Raises:
+        RecordingError: a result is there that was made of another scenario or manner.
+        ScenarioError: a variant cannot be compiled.
+
+    """
+    planned: list[Job] = []
+    found = 0
+    for part in chosen:
+        if part.prepared is not None:
+            wanted = _jobs(part, part.prepared, out, manner, command)
+            left = [job for job in wanted if not _is_complete(job.folder)]
+            planned += left
+            found += len(wanted) - len(left)
+    if not planned:
+        return Progressed(found, 0, ())
+    failures = carry_out(
+        manner.engine,
+        planned,
+        chosen[0].scenario.name,
+        manner.workers,
+        followed=followed,
+        interruption=interruption,
+        meanwhile=meanwhile,
+    )
+    done = sum(_is_complete(job.folder) for job in planned)
+    return Progressed(found, done, tuple(failures))
+
+
+def _jobs(
+    part: Part, prepared: Prepared, out: Path, manner: Manner, command: Sequence[str]
+) -> list[Job]:
+    choice = prepared.choices[manner.engine]
+    result = _result(part, prepared, choice, out, manner, command)
+    return [
+        Job(
+            Task(prepared.scenario, variant, repetition, choice.seed + repetition - 1),
+            result.recording_folder(variant, repetition),
+            part.need.captured_size is not None,
+        )
+        for repetition in range(1, choice.repetitions + 1)
+        for variant in choice.variants
+    ]
+
+
+def _result(
+    part: Part,
+    prepared: Prepared,
+    choice: Choice,
+    out: Path,
+    manner: Manner,
+    command: Sequence[str],
+) -> Result:
+    """The result of a part, made or opened; it names all variants, as others may be run later."""
+    every = replace(choice, variants=tuple(prepared.scenario.variants))
+    described = describe(prepared, every, manner.engine, command)
+    folder = result_folder(out, part.need)
+    if not folder.exists():
+        return Result.create(folder, described)
+    result = Result.open(folder)
+    same = {"command": described.command, "created": described.created}
+    if result.description.model_copy(update=same) != described:
+        raise RecordingError(
+            f"{folder}: was made of another {part.need.scenario}: choose another folder"
+        )
+    return result
+
+
+def result_folder(out: Path, need: Need) -> Path:
+    """Where the result of a need is."""
+    return out / RECORDINGS / need.folder
+
+
+def _is_complete(folder: Path) -> bool:
+    """Whether there is a whole recording; one that was interrupted is removed.
+
+    Raises:
+        RecordingError: it is going on.
+
+    """
+    from mptcplab.recording.reader import Recording
+
+    if not folder.exists():
+        return False
+    try:
+        status = Recording.open(folder).manifest.status
+    except RecordingError:
+        # Killed before its manifest was written.
+        status = Status.INTERRUPTED
+    if status is Status.RUNNING:
+        raise RecordingError(f"{folder}: is running: wait until it has ended")
+    if status is Status.COMPLETE:
+        return True
+    shutil.rmtree(folder)
+    return False
+
+
+def measured(chosen: Sequence[Part], out: Path) -> Mapping[str, Known]:
+    """The figures of what was run, by scenario.
+
+    Raises:
+        RecordingError: a recording is damaged.
+
+    """
+    known: dict[str, Known] = {}
+    for part in chosen:
+        folder = result_folder(out, part.need)
+        if part.need.captured_size:
+            continue
+        found = figures(compare(Result.open(folder))) if folder.is_dir() else {}
+        known[part.need.scenario] = Known(part.scenario, found, part.refusal)
+    return known

@@ -1,0 +1,153 @@
+"""`mptcplab reproduce`: a figure run and shown, gone on with, and mistakes in its words."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from mptcplab.cli.app import app
+from mptcplab.reproduction import reading
+
+PAGE = Path(__file__).parents[2] / "docs" / "reproduction" / "README.md"
+QUICK = ["reproduce", "lisbon", "--figure", "6.16", "--quick", "--workers", "1"]
+
+
+def called(words: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "mptcplab", *words],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a reproduction of one figure."""
+    place = tmp_path_factory.mktemp("reproduction")
+    ended = called([*QUICK, "--out", "out", "--fail"], place)
+    assert ended.returncode == 0, ended.stderr
+    assert "runs found: 0, done: 2" in ended.stderr
+    assert "< 0.500" in ended.stdout
+    return place / "out"
+
+
+def test_the_page_shows_both_figures_and_their_mark(folder: Path) -> None:
+    page = (folder / "lisbon-figure-6.16.html").read_text(encoding="utf-8")
+    assert "<strong>Quick:</strong>" in page
+    assert "&lt; 0.500" in page
+    assert "= agrees" in page
+    assert "<svg" in page
+    assert "http" not in page.replace("http://www.w3.org", "").replace("https://www.w3.org", "")
+
+
+def test_the_json_has_the_same_figures(folder: Path) -> None:
+    told = json.loads((folder / "lisbon-figure-6.16.json").read_text(encoding="utf-8"))
+    (item,) = told["items"]
+    cell = item["rows"][0][1]
+    assert (cell["document"], cell["at_most"], cell["mark"]) == (0.5, True, "agrees")
+    assert cell["mean"] == cell["samples"][0] < 0.5
+    assert told["counts"]["differs, no reason given"] == 0
+    assert told["quick"] is True
+
+
+def keys(value: object, place: str) -> Iterator[str]:
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield f"{place}{key}"
+            if key in ("items", "says"):
+                yield from keys(inner, f"{place}{key}[].")
+            if key == "rows":
+                yield from keys([cell for row in inner for cell in row], "")
+    elif isinstance(value, list):
+        for inner in value:
+            yield from keys(inner, place)
+
+
+def test_every_key_is_documented(folder: Path) -> None:
+    told = json.loads((folder / "lisbon-figure-6.16.json").read_text(encoding="utf-8"))
+    text = PAGE.read_text(encoding="utf-8")
+    rows = {line.split("`")[1] for line in text.splitlines() if line.startswith("| `")}
+    assert set(keys(told, "")) == rows
+
+
+def test_the_same_command_does_nothing_twice(folder: Path) -> None:
+    page = (folder / "lisbon-figure-6.16.html").read_text(encoding="utf-8")
+    ended = called([*QUICK, "--out", "out"], folder.parent)
+    assert "runs found: 2, done: 0" in ended.stderr
+    assert (folder / "lisbon-figure-6.16.html").read_text(encoding="utf-8") == page
+
+
+def test_what_was_interrupted_is_run_again(folder: Path) -> None:
+    manifest = folder / "recordings" / "lisbon-F5" / "mptcp" / "1" / "manifest.json"
+    told = json.loads(manifest.read_text(encoding="utf-8"))
+    manifest.write_text(json.dumps(told | {"status": "interrupted"}), encoding="utf-8")
+    ended = called([*QUICK, "--out", "out", "--json"], folder.parent)
+    assert "runs found: 1, done: 1" in ended.stderr
+    assert json.loads(ended.stdout)["document"] == "lisbon"
+    assert json.loads(manifest.read_text(encoding="utf-8")) == told
+
+
+def test_a_folder_of_another_manner_is_refused(folder: Path) -> None:
+    ended = called([*QUICK, "--out", "out", "--seed", "2"], folder.parent)
+    assert ended.returncode == 1
+    assert ended.stderr == "out: was made with seed 1, not 2: choose another folder\n"
+
+
+def test_a_foreign_folder_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("of a user", encoding="utf-8")
+    ended = called([*QUICK, "--out", "."], tmp_path)
+    assert ended.stderr == ".: holds no reproduction.json: choose another folder\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["lisbn"], "there is no document 'lisbn': did you mean \"lisbon\"?"),
+        (["lisbon", "--table", "6.44"], "lisbon has no table '6.44': did you mean \"6.4\"?"),
+        (["lisbon", "--figure", "6.4"], "lisbon has no figure '6.4': did you mean \"6.14\"?"),
+        (["--table", "6.4"], "--table and --figure are of one document: name it"),
+        (["lisbon", "--duration", "long"], "--duration: a time is a number with a unit, such as"),
+    ],
+)
+def test_a_mistake_is_one_line(words: list[str], told: str, tmp_path: Path) -> None:
+    ended = called(["reproduce", *words], tmp_path)
+    assert ended.returncode == 1
+    assert ended.stderr.startswith(told)
+    assert ended.stderr.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+RED = """
+name: red
+title: a document
+about: it
+quick: 100 ms
+items:
+  - table: "1"
+    section: "1"
+    caption: a table
+    columns: [throughput]
+    rows:
+      - [{scenario: lisbon/D1, here: tcp.goodput * 2, document: 1 Mbit/s}]
+"""
+
+
+def test_a_difference_without_a_reason_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "red.yaml").write_text(RED, encoding="utf-8")
+    monkeypatch.setattr(reading, "FOLDER", tmp_path)
+    monkeypatch.setattr(reading, "ORDER", ("red",))
+    words = ["reproduce", "red", "--quick", "--out", str(tmp_path / "out")]
+    ended = CliRunner().invoke(app, [*words, "--fail"])
+    assert ended.exit_code == 3, ended.output
+    assert CliRunner().invoke(app, words).exit_code == 0
+    page = (tmp_path / "out" / "red.html").read_text(encoding="utf-8")
+    assert '<span class="red">✗ differs, no reason given</span>' in page
