@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import polars as pl
+import pytest
 from tests.engine.launch import run
 from tests.engine.system import needs_mptcp
 from tests.engine.worlds import TCP, two_paths
@@ -32,3 +33,22 @@ def test_no_question_for_a_neighbour_takes_part_in_losses_and_queues(tmp_path: P
         .to_list()
     )
     assert offered == [3, 3, 0, 0]
+
+
+@pytest.mark.parametrize("engine", ["kernel", "sim"])
+def test_a_burst_passes_at_once_where_the_rates_bucket_holds_it(
+    tmp_path: Path, engine: str
+) -> None:
+    """Seven packets at once, through a queue of two and a rate of four a second."""
+    slow = "rate: 48 kbit/s, burst: 15 kB, queue: 2 packets"
+    traffic = "traffic:\n  - http: {from: client, to: server, size: 10 kB}\n"
+    scenario = two_paths(tmp_path, "burst", traffic + TCP)
+    scenario.write_text(scenario.read_text().replace("rate: 20 Mbit/s", slow, 1))
+    ended = run(["run", scenario, "--engine", engine, "--out", "out"], tmp_path)
+    assert ended.returncode == 0, ended.stderr
+    recording = Recording.open(tmp_path / "out/tcp/1")
+    last = recording.scan("link_samples").group_by("link", "from").agg(pl.all().max()).collect()
+    on_a = last.filter(link="a")
+    assert on_a["dropped_queue"].to_list() == [0, 0]
+    assert on_a["delivered_bytes"].max() > 10_000
+    assert recording.scan("transfers").collect()["bytes"].to_list() == [10_000]

@@ -10,6 +10,7 @@ from mptcplab.scenario import ScenarioError, load
 def test_a_link_without_settings_is_a_perfect_wire() -> None:
     assert direction("") == {
         "rate": {"kind": "unlimited"},
+        "burst_bytes": 0,
         "framing_bytes": 0,
         "delay_ns": 0,
         "jitter": {"kind": "none"},
@@ -29,6 +30,7 @@ def test_a_link_without_settings_is_a_perfect_wire() -> None:
     ("setting", "key", "value"),
     [
         ("rate: 48 Mbit/s", "rate", {"kind": "fixed", "bits_per_second": 48_000_000}),
+        ("rate: 48 Mbit/s, burst: 15 kB", "burst_bytes", 15_000),
         ("framing: 38 B", "framing_bytes", 38),
         ("delay: 1.5 ms", "delay_ns", 1_500_000),
         ("jitter: 1 ms", "jitter", {"kind": "uniform", "range_ns": 1_000_000}),

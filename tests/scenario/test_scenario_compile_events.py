@@ -60,6 +60,15 @@ def test_events(event: str, action: object, label: str) -> None:
     assert made == {"at_ns": 2_000_000_000, "action": action, "label": label}
 
 
+def test_a_change_of_the_bucket_leaves_the_rate() -> None:
+    more = "events: [{at: 2 s, link: eth, change: {burst: 20 kB, down: {burst: 5 kB}}}]"
+    changes = [event["action"]["change"] for event in plan(more=more)["events"]]
+    assert changes == [
+        {"direction": 0, "burst_bytes": 20_000},
+        {"direction": 1, "burst_bytes": 5_000},
+    ]
+
+
 def test_a_change_of_one_direction_names_it() -> None:
     more = "events: [{at: 2 s, link: eth, change: {down: {delay: 5 ms}}}]"
     (made,) = plan(more=more)["events"]

@@ -51,6 +51,12 @@ def test_the_picture_names_every_node_link_and_interface(entry: Entry) -> None:
         assert set(host.interfaces) <= set(shown)
 
 
+def test_the_text_says_how_large_the_bucket_of_a_rate_is() -> None:
+    base = load("lisbon/B1")
+    scenario = with_overrides(base, {"links.eth1.burst": "15 kB"})
+    assert "[eth1: 100 Mbit/s with bursts of 15 kB, 250 µs]" in draw_text(scenario)
+
+
 def test_the_picture_says_what_differs_between_directions() -> None:
     base = load("lisbon/B1")
     scenario = with_overrides(base, {"links.eth1.up": {"rate": "5 Mbit/s", "loss": "1 %"}})

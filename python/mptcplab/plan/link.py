@@ -121,6 +121,7 @@ class DirectionConfig(Model):
     """Treatment of packets in one direction of a link."""
 
     rate: Rate
+    burst_bytes: int = 0
     framing_bytes: int
     delay_ns: int
     jitter: Jitter
@@ -143,6 +144,7 @@ class LinkChange(Model):
 
     direction: Index | None = None
     rate: Rate | None = None
+    burst_bytes: int | None = None
     delay_ns: int | None = None
     jitter: Jitter | None = None
     loss: Loss | None = None

@@ -14,6 +14,7 @@ from mptcplab.scenario.fields import (
     RATE_SCHEMA,
     TIME_SCHEMA,
     Model,
+    PositiveSizeBytes,
     PositiveTimeNs,
     Probability,
     RefusalError,
@@ -28,6 +29,8 @@ from mptcplab.scenario.varying_rate import VaryingRate
 
 Unlimited = Literal["unlimited"]
 _MOST_PACKETS = 2**32 - 1
+LARGEST_BURST_BYTES = 10**12
+"""Eight seconds of the largest rate of a scenario."""
 _COUNTED = re.compile(r"(?P<number>\d{1,12}(\.\d{1,9})?)\s*(?P<unit>packets?|pkts?|p|BDPs?)", re.I)
 
 
@@ -191,6 +194,11 @@ class LinkSettings(Model):
     trace: Annotated[Trace, Short("file", _TRACE_FILE_SCHEMA)] | None = Field(
         None, description="Replayed as the rate, again and again"
     )
+    burst: PositiveSizeBytes | None = Field(
+        None,
+        description="Size of the rate's token bucket: what leaves at once after a pause",
+        le=LARGEST_BURST_BYTES,
+    )
     framing: SizeBytes | None = Field(
         None, description="Added to each IP packet for what the layer below costs", le=10_000
     )
@@ -205,6 +213,8 @@ class LinkSettings(Model):
     def _rate_or_trace(self) -> LinkSettings:
         if self.rate is not None and self.trace is not None:
             raise RefusalError("trace", "a link has a rate or a trace, not both")
+        if self.burst is not None and self.trace is not None:
+            raise RefusalError("burst", "is of a rate; a trace tells itself what leaves when")
         return self
 
 

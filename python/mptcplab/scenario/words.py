@@ -71,7 +71,7 @@ def event_words(event: Event) -> str:
 
 def _change(settings: LinkSettings) -> str:
     """Say only what is given."""
-    words = [_rate(settings) if settings.rate or settings.trace else ""]
+    words = [_rate(settings) if settings.rate or settings.trace else _burst(settings)]
     words += [_delay(settings), *_impairments(settings)]
     if settings.queue is not None:
         words.append("new queue")
@@ -94,7 +94,13 @@ def _rate(settings: LinkSettings) -> str:
         return (
             f"trace {settings.trace.file}" if varying is None else f"≈ {format_rate(varying.mean)}"
         )
-    return format_rate(settings.rate) if isinstance(settings.rate, int) else "unlimited"
+    if not isinstance(settings.rate, int):
+        return "unlimited"
+    return format_rate(settings.rate) + (f" with {_burst(settings)}" if settings.burst else "")
+
+
+def _burst(settings: LinkSettings) -> str:
+    return f"bursts of {format_size(settings.burst)}" if settings.burst else ""
 
 
 def _delay(settings: LinkSettings) -> str:

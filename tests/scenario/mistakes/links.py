@@ -43,6 +43,35 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
         ["15: links.wifi.trace: a link has a rate or a trace, not both"],
     ),
     (
+        "delay: 1 ms",
+        "burst: 15",
+        ['15: links.wifi.burst: 15: a size needs a unit: did you mean "15 B"?'],
+    ),
+    ("delay: 1 ms", "burst: 0 B", ['15: links.wifi.burst: "0 B": must be above 0']),
+    ("delay: 1 ms", "burst: 2000 GB", ['15: links.wifi.burst: "2000 GB": must be at most 1000 GB']),
+    (
+        "rate: 48 Mbit/s",
+        "trace: none.mahi, burst: 15 kB",
+        ["15: links.wifi.burst: is of a rate; a trace tells itself what leaves when"],
+    ),
+    (
+        "delay: 1 ms",
+        "duplex: half, burst: 15 kB",
+        [
+            "15: links.wifi.burst: a half-duplex link has no token bucket: remove it, or make the link full duplex"
+        ],
+    ),
+    (
+        "rate: 48 Mbit/s",
+        "burst: 15 kB",
+        ["15: links.wifi.burst: is of a rate, and wifi has none: give it a rate"],
+    ),
+    (
+        "rate: 48 Mbit/s",
+        "up: {rate: 1 Mbit/s, burst: 15 kB}, down: {burst: 15 kB}",
+        ["15: links.wifi.down.burst: is of a rate, and wifi has none: give it a rate"],
+    ),
+    (
         "rate: 48 Mbit/s",
         "duplex: half, trace: none.mahi",
         ["15: links.wifi.trace: a half-duplex link takes no trace, whose rate is one direction's"],

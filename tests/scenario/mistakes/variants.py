@@ -27,7 +27,7 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
         "mptcp: {}",
         "mptcp: {set: {links.eth.speed: 5 Mbit/s}}",
         [
-            "24: variants.mptcp.set.links.eth.speed: unknown key: known: rate, trace, framing, delay, jitter, loss, reordering, duplication, queue, up, down, profile, duplex, offload, between, middleboxes"
+            "24: variants.mptcp.set.links.eth.speed: unknown key: known: rate, trace, burst, framing, delay, jitter, loss, reordering, duplication, queue, up, down, profile, duplex, offload, between, middleboxes"
         ],
     ),
     (

@@ -40,6 +40,14 @@ pub enum ConfigError {
         /// Index of the direction.
         direction: usize,
     },
+    /// A token bucket on a link whose directions share the medium.
+    #[error(
+        "direction {direction}: burst_bytes needs a full-duplex link; leave it out or make it full duplex"
+    )]
+    BurstOnHalfDuplex {
+        /// Index of the direction.
+        direction: usize,
+    },
     /// CoDel with an interval of zero.
     #[error("direction {direction}: queue.discipline.interval_ns is 0; RFC 8289 recommends 100 ms")]
     ZeroInterval {
@@ -87,6 +95,7 @@ fn check_direction(
     config: &DirectionConfig,
 ) -> Result<(), ConfigError> {
     check_rate(direction, duplex, &config.rate)?;
+    check_burst(direction, duplex, config.burst_bytes)?;
     check_loss(direction, &config.loss)?;
     if let Some(reordering) = &config.reordering {
         check_probability(direction, "reordering.probability", reordering.probability)?;
@@ -117,6 +126,9 @@ pub(crate) fn check_change(
     if let Some(rate) = &change.rate {
         check_rate(direction, duplex, rate)?;
     }
+    if let Some(burst_bytes) = change.burst_bytes {
+        check_burst(direction, duplex, burst_bytes)?;
+    }
     if let Some(loss) = &change.loss {
         check_loss(direction, loss)?;
     }
@@ -141,6 +153,13 @@ fn check_rate(direction: usize, duplex: Duplex, rate: &Rate) -> Result<(), Confi
             Some(problem) => Err(ConfigError::Trace { direction, problem }),
             None => Ok(()),
         },
+    }
+}
+
+fn check_burst(direction: usize, duplex: Duplex, burst_bytes: u64) -> Result<(), ConfigError> {
+    match (duplex, burst_bytes) {
+        (Duplex::Full, _) | (Duplex::Half, 0) => Ok(()),
+        (Duplex::Half, _) => Err(ConfigError::BurstOnHalfDuplex { direction }),
     }
 }
 

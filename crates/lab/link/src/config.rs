@@ -37,6 +37,16 @@ pub enum Duplex {
 pub struct DirectionConfig {
     /// Rate of serialisation.
     pub rate: Rate,
+    /// Size of the token bucket of a fixed rate; a rate of another kind has none.
+    ///
+    /// The bucket is full at first and fills at the rate. A packet that comes to its turn takes as
+    /// many tokens as it has bytes, framing included, and leaves as soon as the bucket owes none:
+    /// at once where it held enough. So in any time t at most this and rate × t leave, as by the
+    /// token bucket filter of Linux, tc-tbf(8), without a peak rate. A packet larger than the
+    /// bucket, which tc-tbf drops, leaves when the rate has made up for what the bucket lacks. With
+    /// 0 a packet leaves when its last bit has been sent.
+    #[serde(default)]
+    pub burst_bytes: u64,
     /// Bytes added to each IP packet for what the layer below costs; counted by the serialiser
     /// only. Ethernet: 38 (preamble 8, header 14, frame check sequence 4, gap 12).
     pub framing_bytes: u32,
@@ -61,6 +71,7 @@ impl Default for DirectionConfig {
     fn default() -> Self {
         Self {
             rate: Rate::Unlimited,
+            burst_bytes: 0,
             framing_bytes: 0,
             delay_ns: 0,
             jitter: Jitter::None,
@@ -201,8 +212,12 @@ pub enum Discipline {
 pub struct LinkChange {
     /// Which direction changes, 0 or 1; both where `None`.
     pub direction: Option<usize>,
-    /// A packet in serialisation sends what remains of it at the new rate.
+    /// A packet in serialisation sends what remains of it at the new rate. From one fixed rate to
+    /// another the bucket keeps its tokens; where the old rate is none, it begins full.
     pub rate: Option<Rate>,
+    /// Size of the token bucket of a fixed rate. The bucket keeps its tokens, as far as they are
+    /// within the new size.
+    pub burst_bytes: Option<u64>,
     /// For packets whose serialisation ends from now on; these still arrive in order.
     pub delay_ns: Option<Nanos>,
     /// For packets whose serialisation ends from now on.

@@ -18,6 +18,7 @@ pub(crate) struct Direction<T> {
     pub(crate) up: bool,
     pub(crate) queue: Queue<T>,
     pub(crate) pace: Pace,
+    burst_bytes: u64,
     pub(crate) framing_bytes: u32,
     /// Boxed, for the generators are large and most links have no impairments: what every packet
     /// touches stays together.
@@ -41,7 +42,8 @@ impl<T: Clone> Direction<T> {
         Self {
             up: config.up,
             queue: Queue::new(&config.queue),
-            pace: Pace::new(&config.rate, 0),
+            pace: Pace::new(&config.rate, config.burst_bytes, 0),
+            burst_bytes: config.burst_bytes,
             framing_bytes: config.framing_bytes,
             impairs: impairments.are_set(),
             impairments,
@@ -73,6 +75,18 @@ impl<T: Clone> Direction<T> {
             self.propagation.send(arrives, fate.hold, packet.clone());
         }
         self.propagation.send(arrives, fate.hold, packet);
+    }
+
+    /// The rate from `now` on where a checked change gives a new rate or bucket.
+    pub(crate) fn changed_pace(&mut self, now: Nanos, change: &LinkChange) -> Option<Pace> {
+        self.burst_bytes = change.burst_bytes.unwrap_or(self.burst_bytes);
+        match (&change.rate, change.burst_bytes, &self.pace) {
+            (Some(rate), _, _) => Some(Pace::new(rate, self.burst_bytes, now)),
+            (None, Some(burst_bytes), Pace::Fixed(rate)) => {
+                Some(Pace::Fixed(rate.with_burst(burst_bytes)))
+            }
+            _ => None,
+        }
     }
 
     /// Applies what a checked change says about the stages other than the serialiser.

@@ -211,8 +211,8 @@ impl<T: Clone> Link<T> {
                 direction.counters.dropped_down +=
                     u64::from(channel.abort(self.now, direction, place));
             }
-            if let Some(rate) = &change.rate {
-                channel.set_pace(self.now, direction, place, Pace::new(rate, self.now));
+            if let Some(pace) = direction.changed_pace(self.now, change) {
+                channel.set_pace(self.now, direction, place, pace);
             }
         }
         self.advance(now);
@@ -254,8 +254,8 @@ impl<T: Clone> Link<T> {
     /// The fixed rate of a direction in bits a second; `None` where it is unlimited or a trace.
     #[must_use]
     pub fn rate_bps(&self, direction: usize) -> Option<u64> {
-        match self.directions[direction].pace {
-            Pace::Fixed(rate) => Some(rate.get()),
+        match &self.directions[direction].pace {
+            Pace::Fixed(rate) => Some(rate.bps.get()),
             Pace::Unlimited | Pace::Trace(_) => None,
         }
     }

@@ -7,27 +7,55 @@ use strength_reduce::StrengthReducedU64;
 use crate::Nanos;
 use crate::config::Rate;
 use crate::replay::Replay;
+use crate::serialise::{NANOBITS_PER_BYTE, Nanobits};
 
 /// The rate of a direction.
 #[derive(Debug)]
 pub(crate) enum Pace {
     Unlimited,
-    /// Bits per second, prepared to divide by.
-    Fixed(StrengthReducedU64),
+    Fixed(FixedRate),
     Trace(Box<Replay>),
+}
+
+/// A constant rate and its token bucket.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FixedRate {
+    /// Bits per second, prepared to divide by.
+    pub(crate) bps: StrengthReducedU64,
+    /// Work that the full bucket is worth.
+    pub(crate) burst: Nanobits,
 }
 
 impl Pace {
     /// A rate as it is from `now` on.
-    pub(crate) fn new(rate: &Rate, now: Nanos) -> Self {
+    pub(crate) fn new(rate: &Rate, burst_bytes: u64, now: Nanos) -> Self {
         match rate {
             Rate::Unlimited => Self::Unlimited,
             &Rate::Fixed { bits_per_second } => {
-                Self::Fixed(StrengthReducedU64::new(bits_per_second))
+                let bps = StrengthReducedU64::new(bits_per_second);
+                Self::Fixed(FixedRate { bps, burst: 0 }.with_burst(burst_bytes))
             }
             Rate::Trace { opportunities_ms } => {
                 Self::Trace(Box::new(Replay::new(opportunities_ms, now)))
             }
+        }
+    }
+
+    /// Work that the full bucket is worth.
+    pub(crate) fn burst(&self) -> Nanobits {
+        match self {
+            Self::Fixed(rate) => rate.burst,
+            Self::Unlimited | Self::Trace(_) => 0,
+        }
+    }
+}
+
+impl FixedRate {
+    /// The same rate with a bucket of this size.
+    pub(crate) fn with_burst(self, burst_bytes: u64) -> Self {
+        Self {
+            burst: Nanobits::from(burst_bytes) * NANOBITS_PER_BYTE,
+            ..self
         }
     }
 }

@@ -103,6 +103,7 @@ def _direction(settings: LinkSettings, back: LinkSettings, folder: Path) -> plan
     limits = _limits(settings, back, folder)
     return plan.DirectionConfig(
         rate=_rate(settings, folder),
+        burst_bytes=settings.burst or 0,
         framing_bytes=settings.framing or 0,
         delay_ns=settings.delay or 0,
         jitter=_jitter(settings.jitter),
@@ -123,6 +124,7 @@ def _told(told: LinkSettings, folder: Path) -> plan.LinkChange:
     has_rate = told.rate is not None or told.trace is not None
     return plan.LinkChange(
         rate=_rate(told, folder) if has_rate else None,
+        burst_bytes=told.burst,
         delay_ns=told.delay,
         jitter=None if told.jitter is None else _jitter(told.jitter),
         loss=None if told.loss is None else _loss(told.loss),

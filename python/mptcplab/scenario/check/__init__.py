@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from mptcplab.scenario.check import middlebox, run
-from mptcplab.scenario.check.names import bad_traces, unknown_end
+from mptcplab.scenario.check.names import bad_rates, unknown_end
 from mptcplab.scenario.link import Link
 from mptcplab.scenario.model import Scenario
 from mptcplab.scenario.network import AddressError, End, Network, build, outline
@@ -98,4 +98,4 @@ def _link_settings(scenario: Scenario, name: str, link: Link) -> Iterator[Proble
         text = f"{quoted(link.profile)}: {did_you_mean(link.profile, profile_names())}"
         yield _at(scenario, ("links", name, "profile"), f"unknown profile {text}")
         return
-    yield from bad_traces(scenario, ("links", name), settings_of(link), is_half_duplex(link))
+    yield from bad_rates(scenario, ("links", name), settings_of(link), is_half_duplex(link))

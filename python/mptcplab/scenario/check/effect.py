@@ -16,7 +16,7 @@ def check_effect(scenario: Scenario) -> Iterator[Problem]:
     """Every setting without effect in a scenario whose names have been checked."""
     yield from _limits(scenario)
     yield from _backups_of_routers(scenario)
-    yield from _queues(scenario)
+    yield from _rates(scenario)
 
 
 def _limits(scenario: Scenario) -> Iterator[Problem]:
@@ -37,8 +37,8 @@ def _backups_of_routers(scenario: Scenario) -> Iterator[Problem]:
                 yield scenario.provenance.problem(path, text)
 
 
-def _queues(scenario: Scenario) -> Iterator[Problem]:
-    """Queues of directions whose rate is unlimited from the start to the end."""
+def _rates(scenario: Scenario) -> Iterator[Problem]:
+    """Queues and buckets of directions that have no rate for them from the start to the end."""
     for name, link in scenario.links.items():
         changes: list[tuple[Path, LinkChange]] = [
             (("events", index, "change"), event.change)
@@ -46,18 +46,25 @@ def _queues(scenario: Scenario) -> Iterator[Problem]:
             if event.link == name and event.change is not None
         ]
         told = [settings_of(link), *(changes_of(change) for _, change in changes)]
-        up, down = (any(_has_rate(pair[index]) for pair in told) for index in (0, 1))
         shapes: list[tuple[Path, LinkShape]] = [(("links", name), link), *changes]
         for path, shape in shapes:
-            for key, part, limited in (
-                ((), shape, up or down),
-                (("up",), shape.up, up),
-                (("down",), shape.down, down),
+            for key, part, indices in (
+                ((), shape, (0, 1)),
+                (("up",), shape.up, (0,)),
+                (("down",), shape.down, (1,)),
             ):
-                if part is not None and part.queue is not None and not limited:
-                    text = f"no packet waits for {name}, whose rate is unlimited: give it a rate"
-                    yield scenario.provenance.problem((*path, *key, "queue"), text)
+                rates = [pair[index] for pair in told for index in indices]
+                if part is not None:
+                    for wrong, text in _without_rate(name, part, rates):
+                        yield scenario.provenance.problem((*path, *key, wrong), text)
 
 
-def _has_rate(settings: LinkSettings) -> bool:
-    return settings.trace is not None or isinstance(settings.rate, int)
+def _without_rate(
+    name: str, part: LinkSettings, rates: list[LinkSettings]
+) -> Iterator[tuple[str, str]]:
+    """Keys of settings of a link that need a rate which none of these is, and what to do."""
+    is_fixed = any(isinstance(settings.rate, int) for settings in rates)
+    if part.queue is not None and not is_fixed and all(one.trace is None for one in rates):
+        yield "queue", f"no packet waits for {name}, whose rate is unlimited: give it a rate"
+    if part.burst is not None and not is_fixed:
+        yield "burst", f"is of a rate, and {name} has none: give it a rate"

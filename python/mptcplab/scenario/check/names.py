@@ -44,10 +44,13 @@ def unknown_host(scenario: Scenario, name: str) -> str | None:
     return f"there is no host {quoted(name)}: {did_you_mean(name, scenario.hosts)}"
 
 
-def bad_traces(
+def bad_rates(
     scenario: Scenario, path: Path, directions: tuple[LinkSettings, LinkSettings], half: bool
 ) -> Iterator[Problem]:
-    """Traces that cannot be read, or that the link cannot replay."""
+    """Traces that cannot be read, and rates that the link cannot have."""
+    if half and any(one.burst is not None for one in directions):
+        text = "a half-duplex link has no token bucket: remove it, or make the link full duplex"
+        yield scenario.provenance.problem((*path, "burst"), text)
     traces = [one.trace for one in directions if one.trace is not None]
     for trace in dict.fromkeys(traces):
         if half:

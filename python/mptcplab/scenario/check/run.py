@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from mptcplab.scenario.check.effect import check_effect
-from mptcplab.scenario.check.names import bad_traces, unknown_end, unknown_host
+from mptcplab.scenario.check.names import bad_rates, unknown_end, unknown_host
 from mptcplab.scenario.check.subflow import check_subflows
 from mptcplab.scenario.expectation import parse
 from mptcplab.scenario.flows import Flow, end_ns, find_way, flows
@@ -93,7 +93,7 @@ def _event(scenario: Scenario, path: Path, event: Event) -> Iterator[Problem]:
             yield _problem(scenario, (*path, "interface"), f"{quoted(event.interface)}: {wrong}")
     if event.change is not None and event.link is not None:
         half = is_half_duplex(scenario.links[event.link])
-        yield from bad_traces(scenario, (*path, "change"), changes_of(event.change), half)
+        yield from bad_rates(scenario, (*path, "change"), changes_of(event.change), half)
 
 
 def _findings(scenario: Scenario) -> Iterator[Problem]:

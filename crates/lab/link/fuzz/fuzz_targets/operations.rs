@@ -20,6 +20,7 @@ struct Run {
 #[derive(Arbitrary, Debug)]
 struct Direction {
     rate: AnyRate,
+    burst_bytes: u16,
     framing_bytes: u8,
     delay_ns: u32,
     jitter: AnyJitter,
@@ -62,6 +63,7 @@ enum Operation {
     /// Goes on to the next deadline.
     Next,
     Rate(Option<bool>, AnyRate),
+    Burst(Option<bool>, u16),
     Delay(Option<bool>, u32),
     Jitter(Option<bool>, AnyJitter),
     Loss(Option<bool>, AnyLoss),
@@ -123,6 +125,7 @@ impl From<&Direction> for DirectionConfig {
         };
         Self {
             rate: (&direction.rate).into(),
+            burst_bytes: direction.burst_bytes.into(),
             framing_bytes: direction.framing_bytes.into(),
             delay_ns: direction.delay_ns.into(),
             jitter: (&direction.jitter).into(),
@@ -148,6 +151,10 @@ fn change(operation: &Operation) -> LinkChange {
     let direction = match operation {
         Operation::Rate(direction, rate) => {
             change.rate = Some(rate.into());
+            direction
+        }
+        Operation::Burst(direction, burst) => {
+            change.burst_bytes = Some((*burst).into());
             direction
         }
         Operation::Delay(direction, delay) => {

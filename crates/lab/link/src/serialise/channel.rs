@@ -129,7 +129,7 @@ impl<T: Clone> Channel<T> {
     ) -> (Nanobits, Nanos) {
         match pace {
             Pace::Unlimited => (0, start),
-            &mut Pace::Fixed(rate) => self.fixed.send(start, arrived, work, rate),
+            Pace::Fixed(rate) => self.fixed.send(start, arrived, work, rate),
             Pace::Trace(replay) => {
                 let bytes = bytes(work);
                 (
@@ -141,7 +141,7 @@ impl<T: Clone> Channel<T> {
     }
 
     /// Gives a direction a new rate, also for what is left of its packet in serialisation. The
-    /// channel has advanced to `now`.
+    /// channel has advanced to `now`; a packet that is still in serialisation has used all tokens.
     pub(crate) fn set_pace(
         &mut self,
         now: Nanos,
@@ -150,10 +150,15 @@ impl<T: Clone> Channel<T> {
         pace: Pace,
     ) {
         let old = core::mem::replace(&mut direction.pace, pace);
+        let tokens = match (&old, &direction.pace) {
+            (Pace::Fixed(_), _) if self.is_sending(index) => 0,
+            (Pace::Fixed(rate), _) => self.fixed.tokens(now, rate),
+            (_, new) => new.burst(),
+        };
         match self.sending.take() {
             Some(sending) if sending.direction == index => {
                 let left = sending.left(now, old);
-                self.fixed.restart(now);
+                self.fixed.restart(now, tokens, &direction.pace);
                 let (work, end) = self.send(now, now, left, &mut direction.pace);
                 self.sending = Some(Transmission {
                     start: now,
@@ -163,7 +168,7 @@ impl<T: Clone> Channel<T> {
                 });
             }
             Some(of_other_direction) => self.sending = Some(of_other_direction),
-            None => self.fixed.restart(now),
+            None => self.fixed.restart(now, tokens, &direction.pace),
         }
     }
 
@@ -176,7 +181,7 @@ impl<T: Clone> Channel<T> {
         if let (Some(sending), Pace::Trace(replay)) = (self.sending.take(), &mut direction.pace) {
             replay.interrupt(bytes(sending.work), now);
         }
-        self.fixed.restart(now);
+        self.fixed.restart(now, 0, &direction.pace);
         true
     }
 
@@ -212,7 +217,7 @@ impl<T> Transmission<T> {
         match pace {
             Pace::Unlimited => self.work,
             Pace::Fixed(rate) => {
-                self.work - Nanobits::from(now - self.start) * Nanobits::from(rate.get())
+                self.work - Nanobits::from(now - self.start) * Nanobits::from(rate.bps.get())
             }
             Pace::Trace(mut replay) => {
                 Nanobits::from(replay.interrupt(bytes(self.work), now)) * NANOBITS_PER_BYTE

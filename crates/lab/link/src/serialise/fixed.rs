@@ -4,18 +4,22 @@ use strength_reduce::StrengthReducedU64;
 
 use super::Nanobits;
 use crate::Nanos;
+use crate::pace::{FixedRate, Pace};
 
-/// When a serialiser is free again, exactly.
+/// When a serialiser is free again and its token bucket full, exactly.
 ///
-/// A packet ends at a fraction of a nanosecond and is reported at the next whole one. What the
-/// serialiser could have sent between the two, `spare`, is already sent of a packet that waited.
-/// Where the directions of a half-duplex link have different rates, `spare` is converted from one
-/// to the other and rounded down: less than 10⁻⁹ of a bit a turn.
+/// Without a bucket these are the same moment. A packet ends at a fraction of a nanosecond and is
+/// reported at the next whole one. What the serialiser could have sent between the two, `spare`, is
+/// already sent of a packet that waited. Where the directions of a half-duplex link have different
+/// rates, `spare` is converted from one to the other and rounded down: less than 10⁻⁹ of a bit a
+/// turn.
 #[derive(Debug, Default)]
 pub(crate) struct FixedSerialiser {
     /// End of the latest packet, rounded up.
     free_at: Nanos,
-    /// Work that would have been done between the exact end and `free_at`.
+    /// When the rate has made up for all that was sent, rounded up: not before `free_at`.
+    full_at: Nanos,
+    /// Work that would have been done between the exact moment and `full_at`.
     spare: Nanobits,
     /// The rate in which `spare` is counted.
     spare_bps: u64,
@@ -28,16 +32,16 @@ impl FixedSerialiser {
     }
 
     /// Sends a packet from `start`, as returned by [`start`](Self::start). Returns the work that is
-    /// left of it at `start` and when it ends.
+    /// left of it at `start`, beyond what the bucket holds, and when it ends.
     pub(crate) fn send(
         &mut self,
         start: Nanos,
         arrived: Nanos,
         work: Nanobits,
-        rate: StrengthReducedU64,
+        rate: &FixedRate,
     ) -> (Nanobits, Nanos) {
-        let bps = rate.get();
-        let waited = arrived < self.free_at;
+        let bps = rate.bps.get();
+        let waited = arrived < self.full_at;
         let spare = if !waited || self.spare == 0 {
             0
         } else if bps == self.spare_bps {
@@ -46,20 +50,50 @@ impl FixedSerialiser {
             self.spare * Nanobits::from(bps) / Nanobits::from(self.spare_bps)
         };
         let left = work.saturating_sub(spare);
-        let span = divided_up(left, rate);
+        let span = divided_up(left, rate.bps);
+        let lacking_ns = self.full_at.saturating_sub(start);
         self.spare = spare + span * Nanobits::from(bps) - work;
         self.spare_bps = bps;
-        self.free_at = start.saturating_add(Nanos::try_from(span).unwrap_or(Nanos::MAX));
+        self.full_at = after(start + lacking_ns, span);
+        if rate.burst == 0 {
+            self.free_at = self.full_at;
+            return (left, self.free_at);
+        }
+        let lacking = Nanobits::from(lacking_ns) * Nanobits::from(bps);
+        let left = (lacking + work).saturating_sub(spare + rate.burst);
+        self.free_at = after(start, divided_up(left, rate.bps));
         (left, self.free_at)
     }
 
-    /// Sends nothing before `now`, and forgets what was being sent.
-    pub(crate) fn restart(&mut self, now: Nanos) {
+    /// Tokens in the bucket at a time at which nothing is sent.
+    pub(crate) fn tokens(&self, now: Nanos, rate: &FixedRate) -> Nanobits {
+        let lacking_ns = Nanobits::from(self.full_at.saturating_sub(now));
+        let lacking = lacking_ns * Nanobits::from(rate.bps.get());
+        let spare = if lacking_ns > 0 { self.spare } else { 0 };
+        rate.burst.saturating_sub(lacking.saturating_sub(spare))
+    }
+
+    /// Sends nothing before `now`, forgets what was being sent, and has so many tokens, as far as
+    /// they are within the bucket.
+    pub(crate) fn restart(&mut self, now: Nanos, tokens: Nanobits, pace: &Pace) {
         *self = Self {
             free_at: now,
+            full_at: now,
             ..Self::default()
         };
+        if let Pace::Fixed(rate) = pace {
+            let lacking = rate.burst.saturating_sub(tokens);
+            let span = divided_up(lacking, rate.bps);
+            self.full_at = after(now, span);
+            self.spare_bps = rate.bps.get();
+            self.spare = span * Nanobits::from(self.spare_bps) - lacking;
+        }
     }
+}
+
+/// The moment a span after another.
+fn after(moment: Nanos, span: Nanobits) -> Nanos {
+    moment.saturating_add(Nanos::try_from(span).unwrap_or(Nanos::MAX))
 }
 
 /// `work / bps`, rounded up. Work of packets fits 64 bits, whose division by a rate that was

@@ -133,6 +133,15 @@ fn what_cannot_be_honoured_is_refused_by_name() {
             format!("direction 1: {message}")
         );
     }
+    let bucket = DirectionConfig {
+        rate: RATE,
+        burst_bytes: 1,
+        ..default()
+    };
+    assert_eq!(
+        refusal(Duplex::Half, bucket),
+        "direction 1: burst_bytes needs a full-duplex link; leave it out or make it full duplex"
+    );
     assert_eq!(
         refusal(Duplex::Half, trace(&[1])),
         "direction 1: a rate trace needs a full-duplex link; \
@@ -182,6 +191,14 @@ fn a_change_is_refused_for_the_same_reasons() {
         ),
         (
             LinkChange {
+                burst_bytes: Some(1),
+                ..LinkChange::default()
+            },
+            "direction 0: burst_bytes needs a full-duplex link; \
+             leave it out or make it full duplex",
+        ),
+        (
+            LinkChange {
                 rate: Some(trace(&[1]).rate),
                 ..LinkChange::default()
             },
@@ -224,6 +241,7 @@ fn the_ends_of_each_range_are_taken() {
 fn direction_as_json() -> Value {
     json!({
         "rate": {"kind": "fixed", "bits_per_second": 100_000_000},
+        "burst_bytes": 0,
         "framing_bytes": 38,
         "delay_ns": 10_000_000,
         "jitter": {"kind": "uniform", "range_ns": 1000},
@@ -243,6 +261,7 @@ fn direction_as_json() -> Value {
 fn a_configuration_reads_as_it_is_written() {
     let expected = DirectionConfig {
         rate: RATE,
+        burst_bytes: 0,
         framing_bytes: 38,
         delay_ns: 10_000_000,
         jitter: Jitter::Uniform { range_ns: 1000 },

@@ -1,5 +1,6 @@
 //! The promises of the link model, in virtual time.
 
+mod burst;
 mod changes;
 mod codel;
 mod config;

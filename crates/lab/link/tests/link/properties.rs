@@ -46,6 +46,13 @@ fn rate(duplex: Duplex) -> BoxedStrategy<Rate> {
     }
 }
 
+fn burst(duplex: Duplex) -> BoxedStrategy<u64> {
+    match duplex {
+        Duplex::Half => Just(0).boxed(),
+        Duplex::Full => prop_oneof![Just(0), 0_u64..10_000].boxed(),
+    }
+}
+
 fn jitter() -> impl Strategy<Value = Jitter> {
     prop_oneof![
         Just(Jitter::None),
@@ -101,7 +108,7 @@ fn queue() -> impl Strategy<Value = QueueConfig> {
 
 fn direction(duplex: Duplex) -> impl Strategy<Value = DirectionConfig> {
     (
-        (rate(duplex), 0_u32..50, 0..10 * MS, jitter()),
+        (rate(duplex), burst(duplex), 0_u32..50, 0..10 * MS, jitter()),
         (
             loss(),
             prop::option::of(reordering()),
@@ -109,20 +116,23 @@ fn direction(duplex: Duplex) -> impl Strategy<Value = DirectionConfig> {
             queue(),
         ),
     )
-        .prop_map(|((rate, framing_bytes, delay_ns, jitter), rest)| {
-            let (loss, reordering, duplication, queue) = rest;
-            DirectionConfig {
-                rate,
-                framing_bytes,
-                delay_ns,
-                jitter,
-                loss,
-                reordering,
-                duplication,
-                queue,
-                up: true,
-            }
-        })
+        .prop_map(
+            |((rate, burst_bytes, framing_bytes, delay_ns, jitter), rest)| {
+                let (loss, reordering, duplication, queue) = rest;
+                DirectionConfig {
+                    rate,
+                    burst_bytes,
+                    framing_bytes,
+                    delay_ns,
+                    jitter,
+                    loss,
+                    reordering,
+                    duplication,
+                    queue,
+                    up: true,
+                }
+            },
+        )
 }
 
 fn change(duplex: Duplex) -> impl Strategy<Value = LinkChange> {
@@ -131,6 +141,7 @@ fn change(duplex: Duplex) -> impl Strategy<Value = LinkChange> {
         (
             of(0_usize..2),
             of(rate(duplex)),
+            of(burst(duplex)),
             of(0..10 * MS),
             of(jitter()),
             of(loss()),
@@ -142,20 +153,23 @@ fn change(duplex: Duplex) -> impl Strategy<Value = LinkChange> {
             of(any::<bool>()),
         ),
     )
-        .prop_map(|((direction, rate, delay_ns, jitter, loss), rest)| {
-            let (reordering, duplication, limits, up) = rest;
-            LinkChange {
-                direction,
-                rate,
-                delay_ns,
-                jitter,
-                loss,
-                reordering,
-                duplication,
-                limits,
-                up,
-            }
-        })
+        .prop_map(
+            |((direction, rate, burst_bytes, delay_ns, jitter, loss), rest)| {
+                let (reordering, duplication, limits, up) = rest;
+                LinkChange {
+                    direction,
+                    rate,
+                    burst_bytes,
+                    delay_ns,
+                    jitter,
+                    loss,
+                    reordering,
+                    duplication,
+                    limits,
+                    up,
+                }
+            },
+        )
 }
 
 /// A link and what is done to it.
