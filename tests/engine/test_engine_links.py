@@ -50,5 +50,24 @@ def test_a_burst_passes_at_once_where_the_rates_bucket_holds_it(
     last = recording.scan("link_samples").group_by("link", "from").agg(pl.all().max()).collect()
     on_a = last.filter(link="a")
     assert on_a["dropped_queue"].to_list() == [0, 0]
-    assert on_a["delivered_bytes"].max() > 10_000
+    assert max(on_a["delivered_bytes"].to_list()) > 10_000
     assert recording.scan("transfers").collect()["bytes"].to_list() == [10_000]
+
+
+@pytest.mark.parametrize("engine", ["kernel", "sim"])
+def test_directions_of_a_half_duplex_link_share_what_its_trace_carries(
+    tmp_path: Path, engine: str
+) -> None:
+    """Both ways together take the time of the trace that both need, where each has half of it."""
+    tmp_path.joinpath("t.mahi").write_text("1\n2\n3\n20\n")
+    traffic = "traffic:\n  - bulk: {from: client, to: server, direction: both, size: 100 kB}\n"
+    scenario = two_paths(tmp_path, "shared", traffic + TCP)
+    medium = "duplex: half, trace: t.mahi"
+    scenario.write_text(scenario.read_text().replace("rate: 20 Mbit/s", medium, 1))
+    ended = run(["run", scenario, "--engine", engine, "--out", "out"], tmp_path)
+    assert ended.returncode == 0, ended.stderr
+    transfers = Recording.open(tmp_path / "out/tcp/1").scan("transfers").collect()
+    assert transfers["bytes"].to_list() == [100_000, 100_000]
+    lasted_ns = max(transfers["end_ns"].to_list()) - min(transfers["start_ns"].to_list())
+    whole_cycles = 200_000 // (4 * 1504) - 1
+    assert lasted_ns > whole_cycles * 20 * 10**6

@@ -74,7 +74,7 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
     (
         "rate: 48 Mbit/s",
         "duplex: half, trace: none.mahi",
-        ["15: links.wifi.trace: a half-duplex link takes no trace, whose rate is one direction's"],
+        ["15: links.wifi.trace: none.mahi: cannot be read (No such file or directory)"],
     ),
     (
         "rate: 48 Mbit/s",

@@ -32,14 +32,6 @@ pub enum ConfigError {
         /// Its fault.
         problem: TraceProblem,
     },
-    /// A rate trace on a link whose directions share the medium.
-    #[error(
-        "direction {direction}: a rate trace needs a full-duplex link; give a fixed rate or make it full duplex"
-    )]
-    TraceOnHalfDuplex {
-        /// Index of the direction.
-        direction: usize,
-    },
     /// A token bucket on a link whose directions share the medium.
     #[error(
         "direction {direction}: burst_bytes needs a full-duplex link; leave it out or make it full duplex"
@@ -94,7 +86,7 @@ fn check_direction(
     duplex: Duplex,
     config: &DirectionConfig,
 ) -> Result<(), ConfigError> {
-    check_rate(direction, duplex, &config.rate)?;
+    check_rate(direction, &config.rate)?;
     check_burst(direction, duplex, config.burst_bytes)?;
     check_loss(direction, &config.loss)?;
     if let Some(reordering) = &config.reordering {
@@ -124,7 +116,7 @@ pub(crate) fn check_change(
     change: &LinkChange,
 ) -> Result<(), ConfigError> {
     if let Some(rate) = &change.rate {
-        check_rate(direction, duplex, rate)?;
+        check_rate(direction, rate)?;
     }
     if let Some(burst_bytes) = change.burst_bytes {
         check_burst(direction, duplex, burst_bytes)?;
@@ -141,14 +133,11 @@ pub(crate) fn check_change(
     Ok(())
 }
 
-fn check_rate(direction: usize, duplex: Duplex, rate: &Rate) -> Result<(), ConfigError> {
+fn check_rate(direction: usize, rate: &Rate) -> Result<(), ConfigError> {
     match rate {
         Rate::Unlimited => Ok(()),
         Rate::Fixed { bits_per_second: 0 } => Err(ConfigError::ZeroRate { direction }),
         Rate::Fixed { .. } => Ok(()),
-        Rate::Trace { .. } if duplex == Duplex::Half => {
-            Err(ConfigError::TraceOnHalfDuplex { direction })
-        }
         Rate::Trace { opportunities_ms } => match trace_problem(opportunities_ms) {
             Some(problem) => Err(ConfigError::Trace { direction, problem }),
             None => Ok(()),

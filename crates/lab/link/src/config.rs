@@ -24,8 +24,7 @@ pub enum Duplex {
     #[default]
     Full,
     /// Both directions share one serialiser, as on a WiFi channel: the queues that have something
-    /// to send take turns, a packet a turn, each at the rate of its direction. A rate trace is
-    /// refused here, as its opportunities belong to one direction.
+    /// to send take turns, a packet a turn, each at the rate of its direction.
     Half,
 }
 
@@ -104,6 +103,11 @@ pub enum Rate {
     /// may need several opportunities and leaves with its last; what an opportunity has left goes
     /// to the packets that wait behind, and is lost where none waits. `framing_bytes` 4 counts
     /// packets as Mahimahi does.
+    ///
+    /// On a half-duplex link, where a direction has the medium for a time and not for a moment, each
+    /// opportunity stands for 1504 bytes in the millisecond that ends with it: packets are sent at
+    /// the rate of the millisecond, and begin only in one that has a rate. A packet that a
+    /// millisecond without a rate interrupts keeps the medium.
     Trace {
         /// Time of each opportunity in milliseconds since the trace began, in order; several may
         /// have the same time. The trace begins with the link or with the change that brings it,

@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 
 use crate::Nanos;
-use crate::config::{DirectionConfig, LinkChange};
+use crate::config::{DirectionConfig, Duplex, LinkChange};
 use crate::counters::Counters;
 use crate::impair::{DuplicationStage, Fate, Impairments, LossStage, ReorderingStage};
 use crate::pace::Pace;
@@ -29,7 +29,7 @@ pub(crate) struct Direction<T> {
 }
 
 impl<T: Clone> Direction<T> {
-    pub(crate) fn new(index: usize, config: &DirectionConfig, seed: u64) -> Self {
+    pub(crate) fn new(index: usize, duplex: Duplex, config: &DirectionConfig, seed: u64) -> Self {
         let random = |purpose| Random::new(seed, index, purpose);
         let impairments = Box::new(Impairments {
             loss: LossStage::new(config.loss.clone(), random(Purpose::Loss)),
@@ -42,7 +42,7 @@ impl<T: Clone> Direction<T> {
         Self {
             up: config.up,
             queue: Queue::new(&config.queue),
-            pace: Pace::new(&config.rate, config.burst_bytes, 0),
+            pace: Pace::new(&config.rate, config.burst_bytes, duplex, 0),
             burst_bytes: config.burst_bytes,
             framing_bytes: config.framing_bytes,
             impairs: impairments.are_set(),
@@ -78,10 +78,15 @@ impl<T: Clone> Direction<T> {
     }
 
     /// The rate from `now` on where a checked change gives a new rate or bucket.
-    pub(crate) fn changed_pace(&mut self, now: Nanos, change: &LinkChange) -> Option<Pace> {
+    pub(crate) fn changed_pace(
+        &mut self,
+        now: Nanos,
+        duplex: Duplex,
+        change: &LinkChange,
+    ) -> Option<Pace> {
         self.burst_bytes = change.burst_bytes.unwrap_or(self.burst_bytes);
         match (&change.rate, change.burst_bytes, &self.pace) {
-            (Some(rate), _, _) => Some(Pace::new(rate, self.burst_bytes, now)),
+            (Some(rate), _, _) => Some(Pace::new(rate, self.burst_bytes, duplex, now)),
             (None, Some(burst_bytes), Pace::Fixed(rate)) => {
                 Some(Pace::Fixed(rate.with_burst(burst_bytes)))
             }

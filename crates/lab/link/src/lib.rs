@@ -58,6 +58,7 @@ mod queue;
 mod random;
 mod replay;
 mod serialise;
+mod varying;
 
 pub use check::{ConfigError, TraceProblem};
 pub use config::{

@@ -68,8 +68,8 @@ impl<T: Clone> Link<T> {
             taken: 0,
             duplex: config.duplex,
             directions: [
-                Direction::new(0, first, seed),
-                Direction::new(1, second, seed),
+                Direction::new(0, config.duplex, first, seed),
+                Direction::new(1, config.duplex, second, seed),
             ],
             channels: [Channel::new(), Channel::new()],
         })
@@ -211,7 +211,7 @@ impl<T: Clone> Link<T> {
                 direction.counters.dropped_down +=
                     u64::from(channel.abort(self.now, direction, place));
             }
-            if let Some(pace) = direction.changed_pace(self.now, change) {
+            if let Some(pace) = direction.changed_pace(self.now, self.duplex, change) {
                 channel.set_pace(self.now, direction, place, pace);
             }
         }
@@ -256,7 +256,7 @@ impl<T: Clone> Link<T> {
     pub fn rate_bps(&self, direction: usize) -> Option<u64> {
         match &self.directions[direction].pace {
             Pace::Fixed(rate) => Some(rate.bps.get()),
-            Pace::Unlimited | Pace::Trace(_) => None,
+            Pace::Unlimited | Pace::Varying(_) | Pace::Trace(_) => None,
         }
     }
 

@@ -5,15 +5,19 @@ use alloc::boxed::Box;
 use strength_reduce::StrengthReducedU64;
 
 use crate::Nanos;
-use crate::config::Rate;
+use crate::config::{Duplex, Rate};
 use crate::replay::Replay;
 use crate::serialise::{NANOBITS_PER_BYTE, Nanobits};
+use crate::varying::VaryingRate;
 
 /// The rate of a direction.
 #[derive(Debug)]
 pub(crate) enum Pace {
     Unlimited,
     Fixed(FixedRate),
+    /// A trace on a half-duplex link.
+    Varying(Box<VaryingRate>),
+    /// A trace on a full-duplex link.
     Trace(Box<Replay>),
 }
 
@@ -28,16 +32,17 @@ pub(crate) struct FixedRate {
 
 impl Pace {
     /// A rate as it is from `now` on.
-    pub(crate) fn new(rate: &Rate, burst_bytes: u64, now: Nanos) -> Self {
+    pub(crate) fn new(rate: &Rate, burst_bytes: u64, duplex: Duplex, now: Nanos) -> Self {
         match rate {
             Rate::Unlimited => Self::Unlimited,
             &Rate::Fixed { bits_per_second } => {
                 let bps = StrengthReducedU64::new(bits_per_second);
                 Self::Fixed(FixedRate { bps, burst: 0 }.with_burst(burst_bytes))
             }
-            Rate::Trace { opportunities_ms } => {
-                Self::Trace(Box::new(Replay::new(opportunities_ms, now)))
-            }
+            Rate::Trace { opportunities_ms } => match duplex {
+                Duplex::Full => Self::Trace(Box::new(Replay::new(opportunities_ms, now))),
+                Duplex::Half => Self::Varying(Box::new(VaryingRate::new(opportunities_ms, now))),
+            },
         }
     }
 
@@ -45,7 +50,7 @@ impl Pace {
     pub(crate) fn burst(&self) -> Nanobits {
         match self {
             Self::Fixed(rate) => rate.burst,
-            Self::Unlimited | Self::Trace(_) => 0,
+            Self::Unlimited | Self::Varying(_) | Self::Trace(_) => 0,
         }
     }
 }

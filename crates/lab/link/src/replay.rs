@@ -7,7 +7,7 @@ use crate::Nanos;
 pub(crate) const NANOS_PER_MS: Nanos = 1_000_000;
 
 /// Bytes of one delivery opportunity.
-const OPPORTUNITY_BYTES: u64 = 1504;
+pub(crate) const OPPORTUNITY_BYTES: u64 = 1504;
 
 /// A trace and how far it has been used.
 #[derive(Debug)]

@@ -53,10 +53,6 @@ def bad_rates(
         yield scenario.provenance.problem((*path, "burst"), text)
     traces = [one.trace for one in directions if one.trace is not None]
     for trace in dict.fromkeys(traces):
-        if half:
-            text = "a half-duplex link takes no trace, whose rate is one direction's"
-            yield scenario.provenance.problem((*path, "trace"), text)
-            continue
         try:
             opportunities_ms(trace, scenario.folder)
         except TraceError as error:

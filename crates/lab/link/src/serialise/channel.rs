@@ -96,6 +96,7 @@ impl<T: Clone> Channel<T> {
         let arrived = direction.queue.head_arrived()?;
         match &direction.pace {
             Pace::Unlimited | Pace::Fixed(_) => Some(self.fixed.start(arrived)),
+            Pace::Varying(rate) => Some(rate.start(self.fixed.start(arrived))),
             Pace::Trace(replay) => Some(replay.start(arrived)),
         }
     }
@@ -130,6 +131,7 @@ impl<T: Clone> Channel<T> {
         match pace {
             Pace::Unlimited => (0, start),
             Pace::Fixed(rate) => self.fixed.send(start, arrived, work, rate),
+            Pace::Varying(rate) => self.fixed.send_varying(start, arrived, work, rate),
             Pace::Trace(replay) => {
                 let bytes = bytes(work);
                 (
@@ -219,6 +221,7 @@ impl<T> Transmission<T> {
             Pace::Fixed(rate) => {
                 self.work - Nanobits::from(now - self.start) * Nanobits::from(rate.bps.get())
             }
+            Pace::Varying(rate) => self.work - rate.work(self.start, now),
             Pace::Trace(mut replay) => {
                 Nanobits::from(replay.interrupt(bytes(self.work), now)) * NANOBITS_PER_BYTE
             }

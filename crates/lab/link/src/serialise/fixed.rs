@@ -1,10 +1,11 @@
-//! Serialisation at fixed rates, without rounding that adds up.
+//! Serialisation at fixed rates and at rates that vary, without rounding that adds up.
 
 use strength_reduce::StrengthReducedU64;
 
 use super::Nanobits;
 use crate::Nanos;
 use crate::pace::{FixedRate, Pace};
+use crate::varying::VaryingRate;
 
 /// When a serialiser is free again and its token bucket full, exactly.
 ///
@@ -42,35 +43,59 @@ impl FixedSerialiser {
     ) -> (Nanobits, Nanos) {
         let bps = rate.bps.get();
         let waited = arrived < self.full_at;
-        let spare = if !waited || self.spare == 0 {
-            0
-        } else if bps == self.spare_bps {
-            self.spare
-        } else {
-            self.spare * Nanobits::from(bps) / Nanobits::from(self.spare_bps)
-        };
+        let spare = if waited { self.spare_at(bps) } else { 0 };
         let left = work.saturating_sub(spare);
         let span = divided_up(left, rate.bps);
-        let lacking_ns = self.full_at.saturating_sub(start);
+        let refill_ns = self.full_at.saturating_sub(start);
         self.spare = spare + span * Nanobits::from(bps) - work;
         self.spare_bps = bps;
-        self.full_at = after(start + lacking_ns, span);
+        self.full_at = after(start + refill_ns, span);
         if rate.burst == 0 {
             self.free_at = self.full_at;
             return (left, self.free_at);
         }
-        let lacking = Nanobits::from(lacking_ns) * Nanobits::from(bps);
-        let left = (lacking + work).saturating_sub(spare + rate.burst);
+        let refill = Nanobits::from(refill_ns) * Nanobits::from(bps);
+        let left = (refill + work).saturating_sub(spare + rate.burst);
         self.free_at = after(start, divided_up(left, rate.bps));
         (left, self.free_at)
     }
 
+    /// The same at a rate that varies, from `start` in a millisecond that has one.
+    pub(crate) fn send_varying(
+        &mut self,
+        start: Nanos,
+        arrived: Nanos,
+        work: Nanobits,
+        rate: &VaryingRate,
+    ) -> (Nanobits, Nanos) {
+        let before = rate.bps_at(start.saturating_sub(1));
+        let spare = match arrived < self.full_at && start == self.full_at {
+            true => self.spare_at(before),
+            false => 0,
+        };
+        let left = work.saturating_sub(spare);
+        (self.full_at, self.spare, self.spare_bps) = match left {
+            0 => (start, spare - work, before),
+            _ => rate.end(start, left),
+        };
+        self.free_at = self.full_at;
+        (left, self.free_at)
+    }
+
+    /// The spare work, at a rate.
+    fn spare_at(&self, bps: u64) -> Nanobits {
+        if self.spare == 0 || bps == self.spare_bps {
+            return self.spare;
+        }
+        self.spare * Nanobits::from(bps) / Nanobits::from(self.spare_bps)
+    }
+
     /// Tokens in the bucket at a time at which nothing is sent.
     pub(crate) fn tokens(&self, now: Nanos, rate: &FixedRate) -> Nanobits {
-        let lacking_ns = Nanobits::from(self.full_at.saturating_sub(now));
-        let lacking = lacking_ns * Nanobits::from(rate.bps.get());
-        let spare = if lacking_ns > 0 { self.spare } else { 0 };
-        rate.burst.saturating_sub(lacking.saturating_sub(spare))
+        let refill_ns = Nanobits::from(self.full_at.saturating_sub(now));
+        let refill = refill_ns * Nanobits::from(rate.bps.get());
+        let spare = if refill_ns > 0 { self.spare } else { 0 };
+        rate.burst.saturating_sub(refill.saturating_sub(spare))
     }
 
     /// Sends nothing before `now`, forgets what was being sent, and has so many tokens, as far as
@@ -82,11 +107,11 @@ impl FixedSerialiser {
             ..Self::default()
         };
         if let Pace::Fixed(rate) = pace {
-            let lacking = rate.burst.saturating_sub(tokens);
-            let span = divided_up(lacking, rate.bps);
+            let refill = rate.burst.saturating_sub(tokens);
+            let span = divided_up(refill, rate.bps);
             self.full_at = after(now, span);
             self.spare_bps = rate.bps.get();
-            self.spare = span * Nanobits::from(self.spare_bps) - lacking;
+            self.spare = span * Nanobits::from(self.spare_bps) - refill;
         }
     }
 }

@@ -142,11 +142,6 @@ fn what_cannot_be_honoured_is_refused_by_name() {
         refusal(Duplex::Half, bucket),
         "direction 1: burst_bytes needs a full-duplex link; leave it out or make it full duplex"
     );
-    assert_eq!(
-        refusal(Duplex::Half, trace(&[1])),
-        "direction 1: a rate trace needs a full-duplex link; \
-         give a fixed rate or make it full duplex"
-    );
 }
 
 #[test]
@@ -196,14 +191,6 @@ fn a_change_is_refused_for_the_same_reasons() {
             },
             "direction 0: burst_bytes needs a full-duplex link; \
              leave it out or make it full duplex",
-        ),
-        (
-            LinkChange {
-                rate: Some(trace(&[1]).rate),
-                ..LinkChange::default()
-            },
-            "direction 0: a rate trace needs a full-duplex link; \
-             give a fixed rate or make it full duplex",
         ),
     ];
     for (change, message) in cases {

@@ -5,6 +5,7 @@ mod changes;
 mod codel;
 mod config;
 mod half_duplex;
+mod half_duplex_trace;
 mod impairments;
 mod propagation;
 mod properties;

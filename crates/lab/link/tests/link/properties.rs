@@ -31,7 +31,7 @@ fn fixed_or_unlimited() -> impl Strategy<Value = Rate> {
     ]
 }
 
-fn rate(duplex: Duplex) -> BoxedStrategy<Rate> {
+fn rate() -> impl Strategy<Value = Rate> {
     let trace =
         (prop::collection::vec(0_u64..12, 1..8), 1_u64..12).prop_map(|(mut times, last)| {
             times.push(last);
@@ -40,10 +40,7 @@ fn rate(duplex: Duplex) -> BoxedStrategy<Rate> {
                 opportunities_ms: times,
             }
         });
-    match duplex {
-        Duplex::Half => fixed_or_unlimited().boxed(),
-        Duplex::Full => prop_oneof![3 => fixed_or_unlimited(), 1 => trace].boxed(),
-    }
+    prop_oneof![3 => fixed_or_unlimited(), 1 => trace]
 }
 
 fn burst(duplex: Duplex) -> BoxedStrategy<u64> {
@@ -108,7 +105,7 @@ fn queue() -> impl Strategy<Value = QueueConfig> {
 
 fn direction(duplex: Duplex) -> impl Strategy<Value = DirectionConfig> {
     (
-        (rate(duplex), burst(duplex), 0_u32..50, 0..10 * MS, jitter()),
+        (rate(), burst(duplex), 0_u32..50, 0..10 * MS, jitter()),
         (
             loss(),
             prop::option::of(reordering()),
@@ -140,7 +137,7 @@ fn change(duplex: Duplex) -> impl Strategy<Value = LinkChange> {
     (
         (
             of(0_usize..2),
-            of(rate(duplex)),
+            of(rate()),
             of(burst(duplex)),
             of(0..10 * MS),
             of(jitter()),
