@@ -7,41 +7,42 @@ import pytest
 from mptcplab.cli.scenarios import check_scenarios, show_scenario
 
 TEXT = """\
-hosts: {client: {interfaces: {a: {}}}, server: {interfaces: {a: {}}}}
-links: {a: {between: [client.a, server.a]BOXES}}
+hosts: {client: {interfaces: {a: {}}CLIENT}, server: {interfaces: {a: {}}}}
+links: {a: {between: [client.a, server.a]}}
 traffic: [{TRAFFIC}]
 """
 PLAIN = "ping: {from: client, to: server}"
 COMMAND = "command: {on: client, run: 'true'}"
-BOXES = ", middleboxes: [{corrupt: {probability: 1 %}}]"
+PACING = ", pacing: true"
 
 
-def written(folder: Path, boxes: str, traffic: str) -> str:
+def written(folder: Path, client: str, traffic: str) -> str:
     file = folder / "one.yaml"
-    file.write_text(TEXT.replace("BOXES", boxes).replace("TRAFFIC", traffic))
+    file.write_text(TEXT.replace("CLIENT", client).replace("TRAFFIC", traffic))
     return str(file)
 
 
 @pytest.mark.parametrize(
-    ("boxes", "traffic", "words"),
+    ("client", "traffic", "words"),
     [
         ("", PLAIN, "good"),
-        (BOXES, PLAIN, "good (sim engine only)"),
+        (PACING, PLAIN, "good (sim engine only)"),
         ("", COMMAND, "good (kernel engine only)"),
-        (BOXES, COMMAND, "good (no engine can run all of it)"),
+        (PACING, COMMAND, "good (no engine can run all of it)"),
     ],
 )
 def test_check_says_which_engine_it_takes(
-    boxes: str, traffic: str, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    client: str, traffic: str, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    file = written(tmp_path, boxes, traffic)
+    file = written(tmp_path, client, traffic)
     check_scenarios([file], as_json=False)
     assert capsys.readouterr().out == f"{file}: {words}\n"
 
 
 def test_show_says_why(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    show_scenario(written(tmp_path, BOXES, PLAIN), None, as_json=False)
+    show_scenario(written(tmp_path, PACING, PLAIN), None, as_json=False)
     shown = capsys.readouterr().out
     assert shown.endswith(
-        "Engines\n  kernel: no, the kernel engine has no middleboxes (links.a.middleboxes)\n  sim\n"
+        "Engines\n  kernel: no, the kernel engine paces as the congestion control asks "
+        "(hosts.client.pacing)\n  sim\n"
     )

@@ -31,10 +31,14 @@ BULK = "bulk: {from: client, to: server, duration: 1 s, rate: 1 Mbit/s}"
 FTP = "ftp: {from: client, to: server, size: 1 MB}"
 DATAGRAMS = "datagrams: {from: client, to: server, duration: 1 s, rate: 1 Mbit/s}"
 SUBFLOW = "events: [{at: 1 s, subflow: {of: bulk, from: client.b, to: server.b}, up: true}]"
+NO_JOINING = (
+    "the kernel engine joins segments in front of hosts only, as the kernel of a router cuts them "
+    "again"
+)
 KERNEL_REFUSES = [
     (
-        {"LINK": ", middleboxes: [{corrupt: {probability: 1 %}}]"},
-        "x.yaml:6: links.a.middleboxes: the kernel engine has no middleboxes",
+        {"LINK": ", middleboxes: [{coalesce: {payload: 4 kB}}]"},
+        f"x.yaml:6: links.a.middleboxes.0: {NO_JOINING}",
     ),
     (
         {"ROUTER": "ecmp: true"},
@@ -198,11 +202,11 @@ def test_what_neither_can_do_is_refused_with_both_reasons() -> None:
     one = scenario(
         {
             "TRAFFIC": "command: {on: client, run: 'true'}",
-            "LINK": ", middleboxes: [{corrupt: {probability: 1 %}}]",
+            "LINK": ", middleboxes: [{coalesce: {payload: 4 kB}}]",
         }
     )
     assert message(EngineName.AUTO, one).splitlines() == [
-        "x.yaml:6: links.a.middleboxes: the kernel engine has no middleboxes: "
+        f"x.yaml:6: links.a.middleboxes.0: {NO_JOINING}: "
         "neither engine can run all of this: take it out",
         "x.yaml:10: traffic.0.command: the sim engine runs no programs: "
         "neither engine can run all of this: take it out",
@@ -234,7 +238,7 @@ variants:
   plain: {}
   tcp: {protocol: tcp}
   ecf: {set: {hosts.client.mptcp.scheduler: ecf}}
-  cut: {set: {"links.a.middleboxes": [{corrupt: {probability: 1 %}}]}}
+  cut: {set: {"links.a.middleboxes": [{coalesce: {payload: 4 kB}}]}}
   bbr: {set: {hosts.client.congestion_control: bbr}}
 """
 
@@ -247,7 +251,7 @@ def test_both_leaves_out_of_each_engine_what_it_cannot_run_and_says_so() -> None
         (
             f"{one.name}: the kernel engine leaves out ecf and cut: "
             "this kernel has no MPTCP scheduler ecf (it has: default) and "
-            "the kernel engine has no middleboxes.",
+            f"{NO_JOINING}.",
             f"{one.name}: the sim engine leaves out bbr: "
             "the sim engine has no congestion control bbr.",
         ),
@@ -257,11 +261,11 @@ def test_both_leaves_out_of_each_engine_what_it_cannot_run_and_says_so() -> None
 
 @pytest.mark.usefixtures("able")
 def test_both_refuses_a_variant_that_neither_can_run() -> None:
-    sets = '{hosts.client.congestion_control: bbr, "links.a.middleboxes": [{corrupt: {}}]}'
-    sets = sets.replace("{}", "{probability: 1 %}")
+    sets = '{hosts.client.congestion_control: bbr, "links.a.middleboxes": [{coalesce: {}}]}'
+    sets = sets.replace("{}", "{payload: 4 kB}")
     one = scenario({"EVENTS": f"variants: {{plain: {{}}, odd: {{set: {sets}}}}}"})
     assert message(EngineName.BOTH, one).splitlines() == [
-        "x.yaml:11: variants.odd.set.links.a.middleboxes: the kernel engine has no middleboxes: "
+        f"x.yaml:11: variants.odd.set.links.a.middleboxes.0: {NO_JOINING}: "
         "neither engine can run all of this: take it out",
         "x.yaml:11: variants.odd.set.hosts.client.congestion_control: "
         "the sim engine has no congestion control bbr: "
@@ -304,11 +308,11 @@ def test_an_engine_is_no_mend_for_other_keys_either(engine: EngineName) -> None:
     one = scenario(
         {
             "TRAFFIC": "command: {on: client, run: 'true'}",
-            "LINK": ", middleboxes: [{corrupt: {probability: 1 %}}]",
+            "LINK": ", middleboxes: [{coalesce: {payload: 4 kB}}]",
         }
     )
     assert message(engine, one).splitlines() == [
-        f"x.yaml:6: links.a.middleboxes: the kernel engine has no middleboxes: {NEITHER}",
+        f"x.yaml:6: links.a.middleboxes.0: {NO_JOINING}: {NEITHER}",
         f"x.yaml:10: traffic.0.command: the sim engine runs no programs: {NEITHER}",
     ]
 

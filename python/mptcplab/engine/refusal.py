@@ -13,7 +13,7 @@ class Refusal:
     """One thing that an engine cannot do."""
 
     reason: str
-    """A clause: `the kernel engine has no middleboxes`."""
+    """A clause: `the kernel engine has the machine's clock`."""
     path: Path | None = None
     """Key of the scenario that asks for it; null where it is the machine that lacks something."""
     scenario: Scenario | None = None

@@ -18,6 +18,7 @@ pub mod sysctl;
 pub mod telemetry;
 pub mod timeline;
 pub mod traffic;
+pub mod translations;
 
 pub use mptcplab_linux::netns;
 pub use mptcplab_plan as plan;

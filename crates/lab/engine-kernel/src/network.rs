@@ -12,10 +12,11 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use mptcplab_linux::interfaces::Interfaces;
 use mptcplab_linux::rtnetlink::{Rtnetlink, VethEnd};
+use mptcplab_middlebox::Chain;
 use mptcplab_record::LinkSample;
 
 use crate::capture;
-use crate::emulator::{Control, EmulatedLink, Emulator, Summary};
+use crate::emulator::{Control, EmulatedLink, Emulator, Middleboxes, Summary};
 use crate::frames::port::{Interface, Port};
 use crate::netns::NetNs;
 use crate::node::Node;
@@ -23,6 +24,7 @@ use crate::plan::{Action, InterfaceRef, Plan};
 use crate::realtime::ReservedThread;
 use crate::record::Recorder;
 use crate::sysctl;
+use crate::translations::Translations;
 
 /// Every node and link of a plan, before its start.
 pub struct Network {
@@ -130,7 +132,8 @@ impl Network {
     }
 
     /// Starts the links on `thread`, with `zero` as the zero of their time and of their captures;
-    /// `failed` is called when they cannot go on. What takes long has been done by
+    /// what their middleboxes make of addresses is noted in `translations`, and `failed` is called
+    /// when the links cannot go on. What takes long has been done by
     /// [`Network::build`]: the run has begun.
     ///
     /// # Errors
@@ -138,6 +141,7 @@ impl Network {
     pub fn start(
         self,
         plan: &Plan,
+        translations: &Translations,
         thread: ReservedThread,
         zero: Instant,
         failed: impl FnOnce() + Send + 'static,
@@ -152,8 +156,12 @@ impl Network {
         }
         let mut links = Vec::new();
         for (number, (link, ports)) in plan.links.iter().zip(self.ports).enumerate() {
+            let InterfaceRef { node, interface } = link.ends[0];
+            let mtu = plan.nodes[node].interfaces[interface].mtu;
+            let boxes = Chain::new(&link.middleboxes, plan.seed, number);
             links.push(EmulatedLink {
                 config: link.config.clone(),
+                middleboxes: Middleboxes::new(boxes, mac(number, false), mtu, translations.clone()),
                 // Far enough apart that the links of one repetition share no stream with another's.
                 seed: plan.seed.wrapping_mul(1 << 16).wrapping_add(number as u64),
                 ports,

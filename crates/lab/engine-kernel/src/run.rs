@@ -18,6 +18,7 @@ use crate::record::Recorder;
 use crate::telemetry::{self, NodeContext};
 use crate::timeline;
 use crate::traffic::{self, Applications, Context, Ended, Running, Stop};
+use crate::translations::Translations;
 
 /// The error of transfers that Ctrl-C ends.
 const INTERRUPTED: &str = "interrupted";
@@ -91,6 +92,7 @@ fn record(
         stop: stop.clone(),
         seed: plan.seed,
         applications: Applications::default(),
+        translations: Translations::default(),
     };
     let traffic = traffic::start(&plan.traffic, &context).map_err(io::Error::other)?;
     recorder.write(ready(plan, &nodes, begun))?;
@@ -98,7 +100,7 @@ fn record(
     // All are ready: the links, the events and the traffic have one zero.
     let zero = recorder.begin();
     let failed = move || stop.request("the links failed");
-    let links = network.start(plan, reserved, zero, failed)?;
+    let links = network.start(plan, &context.translations, reserved, zero, failed)?;
     let ended = drive(plan, &nodes, &links, &context, traffic);
     let ending = Instant::now();
     // Where the links have failed, that is the cause of whatever else went wrong.

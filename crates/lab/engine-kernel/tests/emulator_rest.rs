@@ -6,12 +6,14 @@ mod traffic_world;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use mptcplab_engine_kernel::emulator::{EmulatedLink, Emulator};
+use mptcplab_engine_kernel::emulator::{EmulatedLink, Emulator, Middleboxes};
 use mptcplab_engine_kernel::frames::port::{Interface, Port};
 use mptcplab_engine_kernel::netns::NetNs;
 use mptcplab_engine_kernel::realtime::ReservedThread;
+use mptcplab_engine_kernel::translations::Translations;
 use mptcplab_link::LinkConfig;
 use mptcplab_linux::rtnetlink::Rtnetlink;
+use mptcplab_middlebox::Chain;
 use nix::net::if_::if_nametoindex;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
@@ -45,6 +47,12 @@ fn an_interface_that_is_set_down_does_not_keep_it_awake() {
         let link = EmulatedLink {
             config: LinkConfig::default(),
             seed: 1,
+            middleboxes: Middleboxes::new(
+                Chain::new(&[], 1, 0),
+                [2, 0, 0, 0, 0, 1],
+                1500,
+                Translations::default(),
+            ),
             ports,
             taps: [None, None],
         };

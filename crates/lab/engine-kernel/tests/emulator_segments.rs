@@ -3,7 +3,9 @@
 mod emulator_frames;
 
 use emulator_frames::{Ip, Large, Transport, ipv4, ipv6, tcp};
-use mptcplab_engine_kernel::frames::segments::{Frame, OffloadHeader, with_checksum};
+use mptcplab_engine_kernel::frames::segments::{
+    ETHERNET_BYTES, Frame, OffloadHeader, with_checksum,
+};
 use proptest::prelude::*;
 
 /// Every packet of a frame, cut out one by one.
@@ -244,4 +246,38 @@ fn headers_that_contradict_their_offloads_leave_the_frame_whole() {
         assert_eq!(frame.packets(), 1, "{offload:?}");
         assert_eq!(frame.carve(0..1), (offload, bytes.clone().into()));
     }
+}
+
+#[test]
+fn a_packet_beyond_the_mtu_is_handed_over_as_one_joined_segment() {
+    for ip in [ipv4(7), ipv6()] {
+        let large = Large {
+            ip,
+            transport: Transport::Tcp(tcp(1)),
+            payload: vec![7; 4000],
+            gso_bytes: 4000,
+        };
+        let packet = large.packet(0);
+        let small = Frame::one_packet(packet.clone(), 9000);
+        assert_eq!(small.whole(), (&OffloadHeader::default(), &packet[..]));
+        let joined = Frame::one_packet(packet.clone(), 1500);
+        assert_eq!(joined.packets(), 1);
+        let (offload, bytes) = joined.carve(0..1);
+        let headers = packet.len() - 4000 - ETHERNET_BYTES;
+        assert_eq!(usize::from(offload.gso_bytes), 1500 - headers);
+        // The checksum that the kernel is asked to complete is the one that it had.
+        assert_eq!(with_checksum(&offload, bytes), packet);
+    }
+    // The kernel is not asked to cut what it could not.
+    let mut udp = Large {
+        ip: ipv4(7),
+        transport: Transport::Udp,
+        payload: vec![7; 4000],
+        gso_bytes: 4000,
+    }
+    .packet(0);
+    let whole = Frame::one_packet(udp.clone(), 1500);
+    assert_eq!(whole.whole(), (&OffloadHeader::default(), &udp[..]));
+    udp.truncate(ETHERNET_BYTES);
+    assert_eq!(Frame::one_packet(udp, 0).packets(), 1);
 }

@@ -1,12 +1,12 @@
 //! A link of the run with the middleboxes in it.
 
 use mptcplab_link::ConfigError;
+use mptcplab_middlebox::{Chain, Directed};
 use mptcplab_plan as plan;
 use mptcplab_plan::InterfaceRef;
 
 use crate::Nanos;
 use crate::in_flight::InFlight;
-use crate::middlebox::{Chain, Directed};
 use crate::schedule::earlier;
 
 /// A link, its ends and its middleboxes.

@@ -18,7 +18,7 @@ pub struct Link {
     /// Let the hosts hand over large segments (TSO): for fast links.
     pub offload: bool,
     /// Middleboxes in the link, in the order in which a packet of direction 0 meets them, after its
-    /// propagation. Only the simulator has middleboxes.
+    /// propagation.
     #[serde(default)]
     pub middleboxes: Vec<Middlebox>,
 }

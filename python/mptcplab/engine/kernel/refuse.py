@@ -15,6 +15,8 @@ from mptcplab.engine.kernel.sysctl import read_sysctl
 from mptcplab.engine.refusal import Refusal
 from mptcplab.scenario.flows import flows
 from mptcplab.scenario.host import CONGESTION_CONTROLS, Mptcp
+from mptcplab.scenario.link import Link
+from mptcplab.scenario.middlebox import OneWay
 from mptcplab.scenario.model import Scenario
 from mptcplab.scenario.path_manager import path_manager
 from mptcplab.scenario.problem import near
@@ -27,9 +29,12 @@ _LOAD = "Or load it into the kernel: as a module, or by BPF (`mptcplab cc load F
 def unsupported(scenario: Scenario) -> Iterator[Refusal]:
     """Settings that this engine can honour on no machine; `scenario` is as a variant makes it."""
     for name, link in scenario.links.items():
-        if link.middleboxes:
-            path: Path = ("links", name, "middleboxes")
-            yield Refusal("the kernel engine has no middleboxes", path, scenario)
+        for index, middlebox in enumerate(link.middleboxes):
+            box = middlebox.coalesce
+            if box is not None and _leads_to_router(scenario, link, box):
+                path: Path = ("links", name, "middleboxes", index)
+                reason = "the kernel engine joins segments in front of hosts only, as the kernel of"
+                yield Refusal(f"{reason} a router cuts them again", path, scenario)
     for name, router in scenario.routers.items():
         if router.ecmp:
             path = ("routers", name, "ecmp")
@@ -64,6 +69,12 @@ def unsupported(scenario: Scenario) -> Iterator[Refusal]:
         if host.pacing:
             path = ("hosts", name, "pacing")
             yield Refusal("the kernel engine paces as the congestion control asks", path, scenario)
+
+
+def _leads_to_router(scenario: Scenario, link: Link, box: OneWay) -> bool:
+    """Whether what leaves a box of this link may come to a router."""
+    ends = {"up": link.between[1:], "down": link.between[:1], None: link.between}
+    return any(end.partition(".")[0] in scenario.routers for end in ends[box.direction])
 
 
 def unsupported_here(scenario: Scenario, variant: str) -> Iterator[Refusal]:

@@ -7,6 +7,7 @@ use std::time::Instant;
 use mptcplab_link::{Delivery, Link, Nanos};
 
 use super::clock::Clock;
+use super::middleboxes::Middleboxes;
 use super::{DirectionState, EmulatedLink};
 use crate::capture::Tap;
 use crate::frames::port::{Outgoing, Port};
@@ -19,8 +20,8 @@ const ARRIVALS_A_TURN: usize = 256;
 /// A packet in the model: the frame that it came in, and its index there.
 #[derive(Clone)]
 pub(super) struct Packet {
-    frame: Rc<Frame>,
-    index: usize,
+    pub(super) frame: Rc<Frame>,
+    pub(super) index: usize,
 }
 
 /// The frames that one turn took from the interfaces.
@@ -37,6 +38,7 @@ pub(super) enum Arrivals {
 /// A link that the thread drives.
 pub(super) struct DrivenLink {
     pub(super) model: Link<Packet>,
+    middleboxes: Middleboxes,
     pub(super) ports: [Port; 2],
     taps: [Option<Tap>; 2],
     overruns: [u64; 2],
@@ -50,6 +52,7 @@ impl DrivenLink {
     pub(super) fn new(link: EmulatedLink) -> io::Result<Self> {
         Ok(Self {
             model: Link::new(&link.config, link.seed).map_err(io::Error::other)?,
+            middleboxes: link.middleboxes,
             ports: link.ports,
             taps: link.taps,
             overruns: [0; 2],
@@ -114,7 +117,13 @@ impl DrivenLink {
         }
     }
 
-    /// Brings the model to its horizon and sends what is due.
+    /// The next time at which the model or a middlebox may have something to send.
+    pub(super) fn next_deadline(&self) -> Option<Nanos> {
+        let deadlines = [self.model.next_deadline(), self.middleboxes.deadline()];
+        deadlines.into_iter().flatten().min()
+    }
+
+    /// Brings the model and the middleboxes to the link's horizon and sends what is due.
     pub(super) fn deliver(
         &mut self,
         zero: Instant,
@@ -127,6 +136,7 @@ impl DrivenLink {
         for delivery in &*due {
             lateness.add(now.saturating_sub(delivery.at));
         }
+        self.middleboxes.pass(self.horizon, due);
         self.send(due)
     }
 

@@ -116,7 +116,6 @@ impl Driver {
         for link in &mut self.links {
             let horizon = link.horizon;
             if link
-                .model
                 .next_deadline()
                 .is_some_and(|deadline| deadline <= horizon)
             {
@@ -155,11 +154,8 @@ impl Driver {
 
     /// Waits for a frame, a command or the next delivery; false for the last of these.
     fn sleep(&self) -> io::Result<bool> {
-        let deadline = self
-            .links
-            .iter()
-            .filter_map(|link| link.model.next_deadline())
-            .min();
+        let deadlines = self.links.iter().filter_map(DrivenLink::next_deadline);
+        let deadline = deadlines.min();
         let timeout = match deadline.map(|deadline| deadline.saturating_sub(self.now())) {
             Some(0) => return Ok(false),
             Some(span) => Some(TimeSpec::nanoseconds(span.min(i64::MAX as u64) as i64)),

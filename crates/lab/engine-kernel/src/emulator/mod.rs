@@ -8,6 +8,7 @@
 mod clock;
 mod driven_link;
 mod driver;
+mod middleboxes;
 
 use std::io;
 use std::sync::Arc;
@@ -18,6 +19,7 @@ use mptcplab_link::{Backlog, Counters, LinkChange, LinkConfig};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 
 use self::driver::Driver;
+pub use self::middleboxes::Middleboxes;
 use crate::capture::Tap;
 use crate::frames::port::Port;
 use crate::lateness::Lateness;
@@ -29,6 +31,8 @@ pub struct EmulatedLink {
     pub config: LinkConfig,
     /// Seed of its random streams.
     pub seed: u64,
+    /// What packets meet after their propagation.
+    pub middleboxes: Middleboxes,
     /// The interfaces at its ends.
     pub ports: [Port; 2],
     /// Captures of what its two interfaces send and receive.

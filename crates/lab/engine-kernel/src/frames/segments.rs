@@ -110,6 +110,25 @@ impl Frame {
         }
     }
 
+    /// A frame that is one packet with whole checksums. A TCP segment beyond the MTU gets the
+    /// offload header of segments that a network card has joined on their way in: its receiver
+    /// takes it as the one segment that it is, and a sender that forwards it would cut it again.
+    pub fn one_packet(mut bytes: Vec<u8>, mtu: u32) -> Self {
+        let mut offload = OffloadHeader::default();
+        if bytes.len() - ETHERNET_BYTES > mtu as usize
+            && let Some((joined, layout)) = joined(&bytes, mtu as usize)
+        {
+            let pseudo = layout.pseudo_header_sum(&bytes, bytes.len() - layout.transport);
+            put(&mut bytes, layout.transport + TCP_CHECKSUM, pseudo);
+            offload = joined;
+        }
+        Self {
+            offload,
+            bytes,
+            layout: None,
+        }
+    }
+
     /// Number of packets in the frame.
     pub fn packets(&self) -> usize {
         self.layout.map_or(1, |layout| {
@@ -283,6 +302,31 @@ fn layout(offload: &OffloadHeader, bytes: &[u8]) -> Option<Layout> {
         tcp,
         gso_bytes,
     })
+}
+
+/// The offload header of a TCP segment that is larger than the MTU, and its layout.
+fn joined(bytes: &[u8], mtu: usize) -> Option<(OffloadHeader, Layout)> {
+    let ip = bytes.get(ETHERNET_BYTES..)?;
+    let (gso_type, ip_header_bytes, protocol) = match ip.first()? >> 4 {
+        4 => (
+            OffloadHeader::GSO_TCPV4,
+            usize::from(ip[0] & 0x0f) * 4,
+            *ip.get(9)?,
+        ),
+        _ => (OffloadHeader::GSO_TCPV6, IPV6_HEADER_BYTES, *ip.get(6)?),
+    };
+    let data_offset = usize::from(ip.get(ip_header_bytes + 12)? >> 4) * 4;
+    let header_bytes = ip_header_bytes + data_offset;
+    let offload = OffloadHeader {
+        flags: OffloadHeader::NEEDS_CHECKSUM,
+        gso_type,
+        header_bytes: (ETHERNET_BYTES + header_bytes) as u16,
+        gso_bytes: mtu.checked_sub(header_bytes)? as u16,
+        checksum_start: (ETHERNET_BYTES + ip_header_bytes) as u16,
+        checksum_offset: TCP_CHECKSUM as u16,
+    };
+    let layout = layout(&offload, bytes).filter(|_| protocol == IPPROTO_TCP)?;
+    Some((offload, layout))
 }
 
 fn get(bytes: &[u8], at: usize) -> u16 {

@@ -133,7 +133,9 @@ pub(super) fn converse(
         cancel: &cancel,
         deadline,
     };
-    let serve = || match rendezvous.take(local, deadline, || given_up(flow, &cancel)) {
+    // Every middlebox has seen the client's SYN.
+    let peer = flow.translations.outermost(local);
+    let serve = || match rendezvous.take(peer, deadline, || given_up(flow, &cancel)) {
         Ok(socket) => {
             let result = ends.speak(&socket, server);
             (Some(socket), result)

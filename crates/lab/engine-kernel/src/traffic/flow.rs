@@ -21,6 +21,7 @@ use crate::telemetry::accounts::Owner;
 use crate::telemetry::{
     FinalState, NodeContext, SubflowEvents, write_final_connection, write_final_samples,
 };
+use crate::translations::Translations;
 use mptcplab_traffic::Failure;
 
 /// One flow in its run.
@@ -37,6 +38,8 @@ pub(super) struct Flow {
     pub(super) seed: u64,
     /// Takes over its clients' connections.
     pub(super) applications: Applications,
+    /// What middleboxes make of the addresses of its clients.
+    pub(super) translations: Translations,
     /// Joins at either end; `None` where they cannot be counted, and for TCP.
     client_events: Option<SubflowEvents>,
     server_events: Option<SubflowEvents>,
@@ -66,6 +69,7 @@ impl Flow {
             stop: context.stop.clone(),
             seed,
             applications: context.applications.clone(),
+            translations: context.translations.clone(),
             tally: Mutex::default(),
         })
     }

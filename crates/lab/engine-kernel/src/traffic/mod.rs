@@ -46,6 +46,7 @@ use crate::plan::{Protocol, Traffic, Workload};
 use crate::record::Recorder;
 use crate::telemetry::NodeContext;
 use crate::telemetry::accounts::{Accounts, Keeper};
+use crate::translations::Translations;
 
 /// State that all traffic of a run shares.
 #[derive(Clone)]
@@ -61,6 +62,8 @@ pub struct Context {
     pub seed: u64,
     /// The applications that open and close their own subflows.
     pub applications: Applications,
+    /// What middleboxes make of the addresses of clients.
+    pub translations: Translations,
 }
 
 /// The reason for which traffic cannot start.

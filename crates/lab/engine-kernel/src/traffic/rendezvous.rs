@@ -19,8 +19,7 @@ use mptcplab_traffic::Failure;
 /// Longest sleep of a thread before it checks whether it should end.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Accepted connections by the address of their client. Nothing in between changes addresses, so
-/// both ends of a connection know each other by it.
+/// Accepted connections by the address of their client, as the server knows it.
 #[derive(Default)]
 pub(super) struct Rendezvous {
     arrived: Mutex<HashMap<SocketAddr, Socket>>,

@@ -15,6 +15,7 @@ use mptcplab_engine_kernel::plan::{Interface, Mptcp, Node, Prefix, Protocol, Tra
 use mptcplab_engine_kernel::record::Recorder;
 use mptcplab_engine_kernel::telemetry::NodeContext;
 use mptcplab_engine_kernel::traffic::{Applications, Context, Stop};
+use mptcplab_engine_kernel::translations::Translations;
 pub(crate) use mptcplab_testbed::inside;
 use serde_json::Value;
 
@@ -83,6 +84,7 @@ impl World {
         Self {
             context: Context {
                 applications: Applications::default(),
+                translations: Translations::default(),
                 recorder,
                 nodes,
                 stop,

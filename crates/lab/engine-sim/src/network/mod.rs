@@ -9,6 +9,7 @@ use std::net::IpAddr;
 
 use foldhash::fast::FixedState;
 use mptcplab_plan::Plan;
+use mptcplab_random::{Purpose, Random};
 use mptcplab_stack::{ConnectionId, HostStack};
 use mptcplab_traffic::verdict::Mib;
 use mptcplab_wire::Packet;
@@ -19,7 +20,6 @@ use crate::error::SimError;
 use crate::link::{Arrived, Link};
 use crate::node::host;
 use crate::node::{AddressChange, Node};
-use crate::random::{Purpose, Random};
 use crate::record::Recorder;
 use crate::schedule::{Schedule, earlier};
 use crate::supplies::Supplies;

@@ -19,13 +19,13 @@ use std::net::IpAddr;
 use foldhash::fast::FixedState;
 use mptcplab_plan as plan;
 use mptcplab_plan::{EndpointFlags, Prefix};
+use mptcplab_random::{Purpose, Random};
 
 pub(crate) use self::interface::{AddressChange, Interface, InterfaceCounters};
 pub(crate) use self::routing::Forwarding;
 use self::routing::{CachedRoute, Destination, SLOTS};
 use crate::Nanos;
 use crate::fib::{Route, Table};
-use crate::random::{Purpose, Random};
 
 /// Metric of the main table's routes over a host's first interface; the others follow. Those of a
 /// router are all equally good.

@@ -6,13 +6,13 @@ use std::net::{IpAddr, SocketAddr};
 
 use bytes::Bytes;
 use mptcplab_plan::{Traffic, Way};
+use mptcplab_random::Random;
 use mptcplab_record::Delivery;
 use mptcplab_traffic::{Bin, Deliveries};
 use mptcplab_wire::Packet;
 
 use crate::Nanos;
 use crate::network::Network;
-use crate::random::Random;
 
 const UDP_HEADER_BYTES: u32 = 8;
 const IPV4_HEADER_BYTES: u32 = 20;

@@ -1,12 +1,12 @@
 //! The start of a flow, by its workload.
 
 use mptcplab_plan::{Protocol, Traffic, Way, Workload};
+use mptcplab_random::{Purpose, Random};
 use mptcplab_traffic::{Content, splitmix64};
 
 use super::{Flow, Stage, Work};
 use crate::Nanos;
 use crate::network::Network;
-use crate::random::{Purpose, Random};
 use crate::traffic::conversation::Outline;
 use crate::traffic::datagrams::{self, Datagrams};
 use crate::traffic::end::Role;

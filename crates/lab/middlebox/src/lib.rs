@@ -1,8 +1,14 @@
-//! Boxes in a link that interfere with packets ([`mptcplab_plan::Middlebox`]), one file each.
+//! Boxes in a link that interfere with packets ([`mptcplab_plan::Middlebox`]), one file each,
+//! without I/O and without a clock: packets and the time go in, packets and the next deadline come
+//! out. Both engines have them.
 //!
 //! A packet meets the boxes of its link after its propagation: those of direction 0 in the order
 //! of the plan, those of direction 1 in the opposite order. A box may drop a packet, change it,
 //! hold it back, make several of it, or send packets of its own either way.
+//!
+//! The bytes of packets may be anything: a box leaves alone what it cannot read.
+
+#![forbid(unsafe_code)]
 
 mod change_payload;
 mod coalesce;
@@ -19,17 +25,16 @@ mod tests;
 use std::collections::VecDeque;
 use std::fmt::Debug;
 
+use mptcplab_link::Nanos;
 use mptcplab_plan::Middlebox as Planned;
+use mptcplab_random::{Purpose, Random};
 use mptcplab_wire::Packet;
 
-use crate::Nanos;
-use crate::random::{Purpose, Random};
-
 /// A packet and the direction of the link in which it goes on.
-pub(crate) type Directed = (usize, Packet);
+pub type Directed = (usize, Packet);
 
 /// A box.
-trait Middlebox: Debug {
+trait Middlebox: Debug + Send {
     /// Takes a packet that comes in a direction; what goes on is appended to `out`.
     fn pass(&mut self, now: Nanos, directed: Directed, out: &mut Vec<Directed>);
 
@@ -46,13 +51,13 @@ trait Middlebox: Debug {
 
 /// The boxes of a link.
 #[derive(Debug)]
-pub(crate) struct Chain {
+pub struct Chain {
     boxes: Vec<Box<dyn Middlebox>>,
 }
 
 impl Chain {
     /// The boxes of link number `link` of a run with this seed.
-    pub(crate) fn new(planned: &[Planned], seed: u64, link: usize) -> Self {
+    pub fn new(planned: &[Planned], seed: u64, link: usize) -> Self {
         let make = |(index, planned)| {
             // No link has so many boxes that the streams of two links meet.
             let random = || Random::new(seed, Purpose::Middlebox, link << 8 | index);
@@ -64,12 +69,12 @@ impl Chain {
     }
 
     /// Whether there is none.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.boxes.is_empty()
     }
 
     /// Takes a packet that comes out of the link; what leaves the boxes is appended to `out`.
-    pub(crate) fn pass(&mut self, now: Nanos, directed: Directed, out: &mut Vec<Directed>) {
+    pub fn pass(&mut self, now: Nanos, directed: Directed, out: &mut Vec<Directed>) {
         let first = match directed.0 {
             0 => Some(0),
             _ => self.boxes.len().checked_sub(1),
@@ -78,12 +83,12 @@ impl Chain {
     }
 
     /// The next time at which one of the boxes acts by itself.
-    pub(crate) fn deadline(&self) -> Option<Nanos> {
+    pub fn deadline(&self) -> Option<Nanos> {
         self.boxes.iter().filter_map(|one| one.deadline()).min()
     }
 
     /// Lets the boxes do what is due.
-    pub(crate) fn act(&mut self, now: Nanos, out: &mut Vec<Directed>) {
+    pub fn act(&mut self, now: Nanos, out: &mut Vec<Directed>) {
         for index in 0..self.boxes.len() {
             if self.boxes[index].deadline().is_some_and(|due| due <= now) {
                 let mut sent = Vec::new();

@@ -1,14 +1,16 @@
 //! Joins consecutive segments of a connection, as a box that normalises traffic does.
 
 use bytes::{BufMut, BytesMut};
+use mptcplab_link::Nanos;
 use mptcplab_wire::Packet;
 
-use super::fields::{Flow, Tcp, set_ip_length};
-use super::{Directed, Middlebox, concerns};
-use crate::Nanos;
+use crate::fields::{Flow, Tcp, set_ip_length};
+use crate::{Directed, Middlebox, concerns};
 
 /// Connections of which a segment is held at once; of more, the oldest goes on.
 const HELD: usize = 1024;
+/// The length of the largest packet of IPv4; IPv6 would let it have its header beside that.
+const MOST_IP_BYTES: u32 = 65_535;
 
 /// A segment that waits for the next one.
 #[derive(Debug)]
@@ -21,7 +23,7 @@ struct Held {
 
 /// The box.
 #[derive(Debug)]
-pub(super) struct Coalesce {
+pub(crate) struct Coalesce {
     payload_bytes: u32,
     hold_ns: Nanos,
     direction: Option<usize>,
@@ -30,7 +32,7 @@ pub(super) struct Coalesce {
 }
 
 impl Coalesce {
-    pub(super) fn new(payload_bytes: u32, hold_ns: Nanos, direction: Option<usize>) -> Self {
+    pub(crate) fn new(payload_bytes: u32, hold_ns: Nanos, direction: Option<usize>) -> Self {
         Self {
             payload_bytes,
             hold_ns,
@@ -99,7 +101,8 @@ fn joins(first: &mut Packet, next: &mut Packet, payload_bytes: u32) -> bool {
     };
     let follows = next_tcp.is_plain_data()
         && tcp.sequence().wrapping_add(tcp.payload_bytes()) == next_tcp.sequence();
-    if !follows || tcp.payload_bytes() + next_tcp.payload_bytes() > payload_bytes {
+    let whole_bytes = tcp.payload_bytes() + next_tcp.payload_bytes();
+    if !follows || whole_bytes > payload_bytes || tcp.header_bytes() + whole_bytes > MOST_IP_BYTES {
         return false;
     }
     tcp.set_acknowledgement(next_tcp.acknowledgement());

@@ -1,19 +1,19 @@
 //! A firewall of 1999: drops segments with a TCP option that it does not know.
 
+use mptcplab_link::Nanos;
 use mptcplab_plan::SegmentKind;
 
-use super::fields::{OPTION_TIMESTAMPS, Tcp};
-use super::{Directed, Middlebox, concerns};
-use crate::Nanos;
+use crate::fields::{OPTION_TIMESTAMPS, Tcp};
+use crate::{Directed, Middlebox, concerns};
 
 /// The options that were known: MSS, window scale, SACK permitted, SACK, timestamps.
 const KNOWN: [u8; 5] = [2, 3, 4, 5, OPTION_TIMESTAMPS];
 
 /// The box.
 #[derive(Debug)]
-pub(super) struct DropUnknownOptions {
-    pub(super) on: SegmentKind,
-    pub(super) direction: Option<usize>,
+pub(crate) struct DropUnknownOptions {
+    pub(crate) on: SegmentKind,
+    pub(crate) direction: Option<usize>,
 }
 
 impl Middlebox for DropUnknownOptions {

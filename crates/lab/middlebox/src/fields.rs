@@ -27,12 +27,12 @@ const URG: u8 = 0x20;
 const CWR: u8 = 0x80;
 
 /// TCP option kinds.
-pub(super) const OPTION_END: u8 = 0;
-pub(super) const OPTION_PADDING: u8 = 1;
-pub(super) const OPTION_WINDOW_SCALE: u8 = 3;
-pub(super) const OPTION_SACK: u8 = 5;
-pub(super) const OPTION_TIMESTAMPS: u8 = 8;
-pub(super) const OPTION_MPTCP: u8 = 30;
+pub(crate) const OPTION_END: u8 = 0;
+pub(crate) const OPTION_PADDING: u8 = 1;
+pub(crate) const OPTION_WINDOW_SCALE: u8 = 3;
+pub(crate) const OPTION_SACK: u8 = 5;
+pub(crate) const OPTION_TIMESTAMPS: u8 = 8;
+pub(crate) const OPTION_MPTCP: u8 = 30;
 
 /// The offset of the transport header, and its protocol; `None` without a whole IP header.
 fn transport(header: &[u8]) -> Option<(usize, u8)> {
@@ -44,21 +44,21 @@ fn transport(header: &[u8]) -> Option<(usize, u8)> {
 }
 
 /// The offset of the TCP header; `None` in packets of other protocols.
-pub(super) fn tcp_offset(packet: &Packet) -> Option<usize> {
+pub(crate) fn tcp_offset(packet: &Packet) -> Option<usize> {
     let (offset, protocol) = transport(&packet.header)?;
     let is_whole = packet.header.len() >= offset + TCP_HEADER_BYTES;
     (protocol == PROTOCOL_TCP && is_whole).then_some(offset)
 }
 
 /// The TCP header of a packet, to read and to change.
-pub(super) struct Tcp<'a> {
+pub(crate) struct Tcp<'a> {
     packet: &'a mut Packet,
     offset: usize,
 }
 
 impl<'a> Tcp<'a> {
     /// The TCP header of a packet, if it has one.
-    pub(super) fn of(packet: &'a mut Packet) -> Option<Self> {
+    pub(crate) fn of(packet: &'a mut Packet) -> Option<Self> {
         let offset = tcp_offset(packet)?;
         Some(Self { packet, offset })
     }
@@ -81,75 +81,80 @@ impl<'a> Tcp<'a> {
         self.packet.header[self.offset + 13]
     }
 
-    pub(super) fn sequence(&self) -> u32 {
+    pub(crate) fn sequence(&self) -> u32 {
         self.u32(4)
     }
 
-    pub(super) fn set_sequence(&mut self, sequence: u32) {
+    pub(crate) fn set_sequence(&mut self, sequence: u32) {
         self.put(4, &sequence.to_be_bytes());
     }
 
-    pub(super) fn acknowledgement(&self) -> u32 {
+    pub(crate) fn acknowledgement(&self) -> u32 {
         self.u32(8)
     }
 
-    pub(super) fn set_acknowledgement(&mut self, acknowledgement: u32) {
+    pub(crate) fn set_acknowledgement(&mut self, acknowledgement: u32) {
         self.put(8, &acknowledgement.to_be_bytes());
     }
 
     /// The window as it stands in the header: not scaled.
-    pub(super) fn window(&self) -> u16 {
+    pub(crate) fn window(&self) -> u16 {
         self.u16(14)
     }
 
-    pub(super) fn set_window(&mut self, window: u16) {
+    pub(crate) fn set_window(&mut self, window: u16) {
         self.put(14, &window.to_be_bytes());
     }
 
-    pub(super) fn syn(&self) -> bool {
+    pub(crate) fn syn(&self) -> bool {
         self.flags() & SYN != 0
     }
 
-    pub(super) fn fin(&self) -> bool {
+    pub(crate) fn fin(&self) -> bool {
         self.flags() & FIN != 0
     }
 
-    pub(super) fn rst(&self) -> bool {
+    pub(crate) fn rst(&self) -> bool {
         self.flags() & RST != 0
     }
 
-    pub(super) fn ack(&self) -> bool {
+    pub(crate) fn ack(&self) -> bool {
         self.flags() & ACK != 0
     }
 
     /// Data and nothing that begins, ends or breaks the connection.
-    pub(super) fn is_plain_data(&self) -> bool {
+    pub(crate) fn is_plain_data(&self) -> bool {
         !self.packet.payload.is_empty() && self.flags() & (SYN | RST | URG | ACK) == ACK
     }
 
     /// FIN and PSH away: not the last of several.
-    pub(super) fn clear_end(&mut self) {
+    pub(crate) fn clear_end(&mut self) {
         let flags = self.flags() & !(FIN | PSH);
         self.put(13, &[flags]);
     }
 
     /// CWR away: not the first of several.
-    pub(super) fn clear_begin(&mut self) {
+    pub(crate) fn clear_begin(&mut self) {
         let flags = self.flags() & !CWR;
         self.put(13, &[flags]);
     }
 
     /// FIN and PSH of another segment that was joined to this one.
-    pub(super) fn take_end(&mut self, other: &Tcp<'_>) {
+    pub(crate) fn take_end(&mut self, other: &Tcp<'_>) {
         let flags = self.flags() | (other.flags() & (FIN | PSH));
         self.put(13, &[flags]);
     }
 
-    pub(super) fn payload_bytes(&self) -> u32 {
+    /// Bytes of the packet before its payload: the headers of IP and of TCP.
+    pub(crate) fn header_bytes(&self) -> u32 {
+        self.packet.header.len() as u32
+    }
+
+    pub(crate) fn payload_bytes(&self) -> u32 {
         self.packet.payload.len() as u32
     }
 
-    pub(super) fn is_of(&self, kind: SegmentKind) -> bool {
+    pub(crate) fn is_of(&self, kind: SegmentKind) -> bool {
         match kind {
             SegmentKind::Syn => self.syn() && !self.ack(),
             SegmentKind::SynAck => self.syn() && self.ack(),
@@ -160,7 +165,7 @@ impl<'a> Tcp<'a> {
     }
 
     /// Kind and place of each option but end and padding; stops at a malformed one.
-    pub(super) fn options(&self) -> Vec<(u8, Range<usize>)> {
+    pub(crate) fn options(&self) -> Vec<(u8, Range<usize>)> {
         let header = &self.packet.header;
         let length = usize::from(header[self.offset + 12] >> 4) * 4;
         let end = (self.offset + length).min(header.len());
@@ -184,19 +189,19 @@ impl<'a> Tcp<'a> {
     }
 
     /// The bytes of an option, its kind and length included.
-    pub(super) fn option(&self, wanted: u8) -> Option<&[u8]> {
+    pub(crate) fn option(&self, wanted: u8) -> Option<&[u8]> {
         let options = self.options();
         let (_, range) = options.into_iter().find(|&(kind, _)| kind == wanted)?;
         Some(&self.packet.header[range])
     }
 
     /// The bytes at a place that [`options`](Self::options) gave.
-    pub(super) fn bytes(&self, range: Range<usize>) -> &[u8] {
+    pub(crate) fn bytes(&self, range: Range<usize>) -> &[u8] {
         &self.packet.header[range]
     }
 
     /// Leaves nothing of the segment but an acknowledgement with a timestamps option, if any.
-    pub(super) fn make_acknowledgement(&mut self, timestamps: Option<&[u8]>) {
+    pub(crate) fn make_acknowledgement(&mut self, timestamps: Option<&[u8]>) {
         let options = self.offset + TCP_HEADER_BYTES;
         self.packet.header.truncate(options);
         let mut words = TCP_HEADER_BYTES / 4;
@@ -212,13 +217,13 @@ impl<'a> Tcp<'a> {
     }
 
     /// Replaces what stands there by padding.
-    pub(super) fn pad(&mut self, range: Range<usize>) {
+    pub(crate) fn pad(&mut self, range: Range<usize>) {
         self.packet.header[range].fill(OPTION_PADDING);
     }
 }
 
 /// Writes the lengths of headers and payload into the IP header.
-pub(super) fn set_ip_length(packet: &mut Packet) {
+pub(crate) fn set_ip_length(packet: &mut Packet) {
     let bytes = packet.ip_bytes();
     let (place, bytes) = match packet.header[0] >> 4 {
         4 => (2, bytes),
@@ -229,23 +234,23 @@ pub(super) fn set_ip_length(packet: &mut Packet) {
 
 /// Identity of a connection, a datagram flow or a ping of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Endpoint {
-    pub(super) address: IpAddr,
+pub(crate) struct Endpoint {
+    pub(crate) address: IpAddr,
     /// Port of TCP and UDP, identifier of an echo.
-    pub(super) port: u16,
+    pub(crate) port: u16,
 }
 
 /// Protocol and both ends of a packet of TCP, UDP or ICMP echo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Flow {
-    pub(super) protocol: u8,
-    pub(super) source: Endpoint,
-    pub(super) destination: Endpoint,
+pub(crate) struct Flow {
+    pub(crate) protocol: u8,
+    pub(crate) source: Endpoint,
+    pub(crate) destination: Endpoint,
 }
 
 impl Flow {
     /// The flow of a packet; `None` of other protocols.
-    pub(super) fn of(packet: &Packet) -> Option<Self> {
+    pub(crate) fn of(packet: &Packet) -> Option<Self> {
         let (protocol, [source, destination]) = ports(packet)?;
         let port =
             |place: usize| u16::from_be_bytes([packet.header[place], packet.header[place + 1]]);
@@ -263,7 +268,7 @@ impl Flow {
     }
 
     /// The flow of the answers.
-    pub(super) fn reversed(self) -> Self {
+    pub(crate) fn reversed(self) -> Self {
         Self {
             source: self.destination,
             destination: self.source,
@@ -285,13 +290,13 @@ fn ports(packet: &Packet) -> Option<(u8, [usize; 2])> {
 
 /// Which end of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Side {
+pub(crate) enum Side {
     Source,
     Destination,
 }
 
 /// Writes another address, of the same family, and another port into a packet of a [`Flow`].
-pub(super) fn set_endpoint(packet: &mut Packet, side: Side, endpoint: Endpoint) {
+pub(crate) fn set_endpoint(packet: &mut Packet, side: Side, endpoint: Endpoint) {
     let Some((_, ports)) = ports(packet) else {
         return;
     };

@@ -3,19 +3,19 @@
 //! The checksums are verified here in place of the next node: a packet that it would refuse is
 //! dropped.
 
+use mptcplab_link::Nanos;
+use mptcplab_random::Random;
 use mptcplab_wire::Packet;
 
-use super::{Directed, Middlebox, concerns};
-use crate::Nanos;
-use crate::random::Random;
+use crate::{Directed, Middlebox, concerns};
 
 /// The box.
 #[derive(Debug)]
-pub(super) struct Corrupt {
+pub(crate) struct Corrupt {
     /// For each packet.
-    pub(super) probability: f64,
-    pub(super) direction: Option<usize>,
-    pub(super) random: Random,
+    pub(crate) probability: f64,
+    pub(crate) direction: Option<usize>,
+    pub(crate) random: Random,
 }
 
 impl Middlebox for Corrupt {

@@ -1,19 +1,19 @@
 //! Replaces TCP options by padding.
 
+use mptcplab_link::Nanos;
 use mptcplab_plan::SegmentKind;
 
-use super::fields::{OPTION_MPTCP, Tcp};
-use super::{Directed, Middlebox, concerns};
-use crate::Nanos;
+use crate::fields::{OPTION_MPTCP, Tcp};
+use crate::{Directed, Middlebox, concerns};
 
 /// The box.
 #[derive(Debug)]
-pub(super) struct StripOptions {
-    pub(super) kinds: Vec<u8>,
+pub(crate) struct StripOptions {
+    pub(crate) kinds: Vec<u8>,
     /// MPTCP subtypes; all where empty.
-    pub(super) mptcp_subtypes: Vec<u8>,
-    pub(super) on: SegmentKind,
-    pub(super) direction: Option<usize>,
+    pub(crate) mptcp_subtypes: Vec<u8>,
+    pub(crate) on: SegmentKind,
+    pub(crate) direction: Option<usize>,
 }
 
 impl StripOptions {

@@ -1,10 +1,11 @@
 //! Properties of the boxes under arbitrary packets.
 
 use mptcplab_plan::{Middlebox as Planned, SegmentKind};
-use mptcplab_wire::Packet;
+use mptcplab_wire::{Packet, ReadError};
 use proptest::prelude::*;
 
 use super::{BOTH, act, chain, data, pass};
+use crate::Directed;
 
 proptest! {
     /// Whatever the pieces, a box that cuts and one that joins keep the stream of bytes.
@@ -43,22 +44,12 @@ proptest! {
         prop_assert_eq!(received, stream);
     }
 
-    /// No bytes make a box panic.
+    /// No bytes make a box panic, and a whole packet leaves every box whole.
     #[test]
-    fn any_packet_passes_every_box_without_panic(
-        bytes in prop::collection::vec(any::<u8>(), 20..200),
-        protocol in prop::sample::select(vec![1_u8, 6, 17, 58, 99]),
+    fn any_packet_passes_every_box_and_whole_ones_stay_whole(
+        packets in prop::collection::vec(packet(), 1..4),
         direction in 0..2_usize,
     ) {
-        let mut header = bytes;
-        header[0] = 0x45;
-        header[9] = protocol;
-        let cut = header.len().min(60);
-        let payload = header.split_off(cut);
-        let packet = Packet {
-            header: header.iter().copied().collect(),
-            payload: payload.into(),
-        };
         let all = SegmentKind::All;
         let boxes = [
             Planned::Nat { inside: 0, address: "192.0.2.1".parse().unwrap() },
@@ -72,10 +63,58 @@ proptest! {
             Planned::ChangePayload { probability: 1.0, direction: BOTH },
             Planned::Corrupt { probability: 1.0, direction: BOTH },
         ];
-        let mut out = Vec::new();
-        for one in &boxes {
-            chain(std::slice::from_ref(one)).pass(0, (direction, packet.clone()), &mut out);
+        let whole: Vec<Packet> = packets.iter().filter_map(|one| read(one).ok()).collect();
+        for count in [1, boxes.len()] {
+            for some in boxes.chunks(count) {
+                let mut out = Vec::new();
+                carry(some, direction, &packets, &mut out);
+                out.clear();
+                carry(some, direction, &whole, &mut out);
+                for (_, one) in out {
+                    prop_assert_eq!(read(&one), Ok(one), "{:?}", some);
+                }
+            }
         }
-        chain(&boxes).pass(0, (direction, packet), &mut out);
     }
+}
+
+/// Passes packets through boxes, one every 2 ns, until no box holds any.
+fn carry(boxes: &[Planned], direction: usize, packets: &[Packet], out: &mut Vec<Directed>) {
+    let mut boxes = chain(boxes);
+    for (now, packet) in packets.iter().enumerate() {
+        boxes.pass(2 * now as u64, (direction, packet.clone()), out);
+    }
+    boxes.act(100, out);
+}
+
+/// The packet as its receiver reads it.
+fn read(packet: &Packet) -> Result<Packet, ReadError> {
+    let mut bytes = Vec::new();
+    packet.write_to(&mut bytes);
+    Packet::read(bytes.into())
+}
+
+/// Bytes that begin as packets do. The length in the header is mostly right.
+fn packet() -> impl Strategy<Value = Packet> {
+    let bytes = prop::collection::vec(any::<u8>(), 60..200);
+    let protocol = prop::sample::select(vec![1_u8, 6, 6, 6, 17, 58, 99]);
+    (bytes, any::<bool>(), protocol, 0..2_usize).prop_map(|(mut bytes, ipv4, protocol, over)| {
+        let length = (bytes.len() - over) as u16;
+        if ipv4 {
+            bytes[0] = 0x45;
+            bytes[2..4].copy_from_slice(&length.to_be_bytes());
+            bytes[6] &= 0x40;
+            bytes[7] = 0;
+            bytes[9] = protocol;
+        } else {
+            bytes[0] = 0x60;
+            bytes[4..6].copy_from_slice(&(length - 40).to_be_bytes());
+            bytes[6] = protocol;
+        }
+        let payload = bytes.split_off(60);
+        Packet {
+            header: bytes.iter().copied().collect(),
+            payload: payload.into(),
+        }
+    })
 }

@@ -1,17 +1,18 @@
 //! Changes a byte of the payload and corrects the TCP checksum, as an application-level gateway does.
 
-use super::fields::tcp_offset;
-use super::{Directed, Middlebox, concerns};
-use crate::Nanos;
-use crate::random::Random;
+use mptcplab_link::Nanos;
+use mptcplab_random::Random;
+
+use crate::fields::tcp_offset;
+use crate::{Directed, Middlebox, concerns};
 
 /// The box.
 #[derive(Debug)]
-pub(super) struct ChangePayload {
+pub(crate) struct ChangePayload {
     /// For each segment with payload.
-    pub(super) probability: f64,
-    pub(super) direction: Option<usize>,
-    pub(super) random: Random,
+    pub(crate) probability: f64,
+    pub(crate) direction: Option<usize>,
+    pub(crate) random: Random,
 }
 
 impl Middlebox for ChangePayload {

@@ -1,11 +1,17 @@
 //! Streams of random numbers, one for each purpose, so that drawing from one moves no other.
+//!
+//! Both engines have the same streams for the same seed, and a seed means the same numbers on every
+//! machine: ChaCha8, and the logarithm of `libm`.
+
+#![no_std]
+#![forbid(unsafe_code)]
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 
 /// The purpose of a stream; its number is part of the meaning of a seed.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Purpose {
+pub enum Purpose {
     /// Initial sequence numbers, keys and ports of a host.
     Stack = 1,
     /// The choice of a router between equally good routes.
@@ -18,11 +24,11 @@ pub(crate) enum Purpose {
 
 /// Numbers of one stream.
 #[derive(Clone, Debug)]
-pub(crate) struct Random(ChaCha8Rng);
+pub struct Random(ChaCha8Rng);
 
 impl Random {
     /// The stream of a run's seed for the `index`-th object of a purpose.
-    pub(crate) fn new(seed: u64, purpose: Purpose, index: usize) -> Self {
+    pub fn new(seed: u64, purpose: Purpose, index: usize) -> Self {
         let mut key = [0; 32];
         key[..8].copy_from_slice(&seed.to_le_bytes());
         // The streams of the links have zeros here (`mptcplab_link`).
@@ -33,23 +39,23 @@ impl Random {
     }
 
     /// 64 random bits.
-    pub(crate) fn bits(&mut self) -> u64 {
+    pub fn bits(&mut self) -> u64 {
         self.0.next_u64()
     }
 
     /// True with this probability, to the nearest 2⁻⁵³.
-    pub(crate) fn chance(&mut self, probability: f64) -> bool {
+    pub fn chance(&mut self, probability: f64) -> bool {
         self.unit() < probability
     }
 
     /// Uniform over the whole numbers from 0 to below `count`, to less than 2⁻³² of each.
-    pub(crate) fn below(&mut self, count: u32) -> u32 {
+    pub fn below(&mut self, count: u32) -> u32 {
         let high = self.0.next_u64() >> 32;
         ((high * u64::from(count)) >> 32) as u32
     }
 
     /// Exponentially distributed with this mean; at least 1.
-    pub(crate) fn exponential(&mut self, mean: u64) -> u64 {
+    pub fn exponential(&mut self, mean: u64) -> u64 {
         let value = -libm::log(1.0 - self.unit()) * mean as f64;
         (value as u64).max(1)
     }

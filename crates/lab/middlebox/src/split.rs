@@ -1,18 +1,18 @@
 //! Cuts large segments into several, as segmentation offload (TSO) does: each part has a copy of the
 //! options.
 
+use mptcplab_link::Nanos;
 use mptcplab_wire::Packet;
 
-use super::fields::{Tcp, set_ip_length};
-use super::{Directed, Middlebox, concerns};
-use crate::Nanos;
+use crate::fields::{Tcp, set_ip_length};
+use crate::{Directed, Middlebox, concerns};
 
 /// The box.
 #[derive(Debug)]
-pub(super) struct Split {
+pub(crate) struct Split {
     /// Largest payload that passes.
-    pub(super) payload_bytes: u32,
-    pub(super) direction: Option<usize>,
+    pub(crate) payload_bytes: u32,
+    pub(crate) direction: Option<usize>,
 }
 
 impl Middlebox for Split {

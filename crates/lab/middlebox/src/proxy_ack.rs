@@ -6,13 +6,13 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use mptcplab_link::Nanos;
 use mptcplab_wire::Packet;
 
-use super::fields::{
+use crate::fields::{
     Flow, OPTION_SACK, OPTION_TIMESTAMPS, OPTION_WINDOW_SCALE, Tcp, set_ip_length,
 };
-use super::{Directed, Middlebox};
-use crate::Nanos;
+use crate::{Directed, Middlebox};
 
 /// Connections at once; data of others only passes.
 const CONNECTIONS: usize = 4096;
@@ -27,7 +27,7 @@ const LARGEST_WINDOW_SHIFT: u8 = 14;
 
 /// The box.
 #[derive(Debug)]
-pub(super) struct ProxyAck {
+pub(crate) struct ProxyAck {
     /// Packets in this direction carry the data that is acknowledged.
     onwards: usize,
     connections: BTreeMap<Flow, Connection>,
@@ -58,7 +58,7 @@ struct Connection {
 
 impl ProxyAck {
     /// `sender` is the end of the link that sends the data.
-    pub(super) fn new(sender: usize) -> Self {
+    pub(crate) fn new(sender: usize) -> Self {
         Self {
             onwards: sender,
             connections: BTreeMap::new(),

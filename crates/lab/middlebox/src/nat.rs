@@ -6,16 +6,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
-use super::fields::{Endpoint, Flow, Side, set_endpoint};
-use super::{Directed, Middlebox};
-use crate::Nanos;
+use mptcplab_link::Nanos;
+
+use crate::fields::{Endpoint, Flow, Side, set_endpoint};
+use crate::{Directed, Middlebox};
 
 /// The ports that are given out where a host's own is taken (RFC 6335: the dynamic ports).
 const DYNAMIC_PORTS: std::ops::RangeInclusive<u16> = 49_152..=65_535;
 
 /// The box.
 #[derive(Debug)]
-pub(super) struct Nat {
+pub(crate) struct Nat {
     /// Packets in this direction come from inside.
     outwards: usize,
     /// Its outer address.
@@ -30,7 +31,7 @@ pub(super) struct Nat {
 
 impl Nat {
     /// `inside` is the end of the link that is behind the box.
-    pub(super) fn new(inside: usize, address: IpAddr) -> Self {
+    pub(crate) fn new(inside: usize, address: IpAddr) -> Self {
         Self {
             outwards: inside,
             address,
