@@ -80,7 +80,7 @@ pub struct Control {
 enum Command {
     Change {
         link: usize,
-        change: LinkChange,
+        change: Box<LinkChange>,
         answer: Sender<io::Result<()>>,
     },
     State {
@@ -154,7 +154,7 @@ impl Control {
         let (answer, result) = channel();
         self.send(Command::Change {
             link,
-            change,
+            change: Box::new(change),
             answer,
         })?;
         result.recv().map_err(io::Error::other)?
