@@ -45,14 +45,6 @@ KERNEL_REFUSES = [
         "x.yaml:4: routers.r.ecmp: the kernel engine has no routers with equal ways",
     ),
     (
-        {"TRAFFIC": BULK},
-        "x.yaml:10: traffic.0.bulk.rate: the kernel engine has no senders of limited rate",
-    ),
-    (
-        {"TRAFFIC": DATAGRAMS},
-        "x.yaml:10: traffic.0.datagrams: the kernel engine sends no datagrams",
-    ),
-    (
         {"TRAFFIC": FTP, "EVENTS": SUBFLOW.replace("bulk", "ftp")},
         "x.yaml:11: events.0.subflow: the kernel engine's FTP is a program that opens no subflows "
         "itself",
@@ -216,8 +208,13 @@ def test_what_neither_can_do_is_refused_with_both_reasons() -> None:
 @pytest.mark.usefixtures("able")
 def test_both_needs_both() -> None:
     assert choose(EngineName.BOTH, scenario({}), ["mptcp"]).engines == (KERNEL, SIM)
-    one = scenario({"TRAFFIC": DATAGRAMS})
-    assert "the kernel engine sends no datagrams" in message(EngineName.BOTH, one)
+    for traffic in (BULK, DATAGRAMS):
+        assert choose(EngineName.BOTH, scenario({"TRAFFIC": traffic}), ["mptcp"]).engines == (
+            KERNEL,
+            SIM,
+        )
+    one = scenario({"CLIENT": ", pacing: true"})
+    assert "the kernel engine paces as the congestion control asks" in message(EngineName.BOTH, one)
 
 
 @pytest.mark.usefixtures("able")

@@ -34,6 +34,13 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
         "streams: 2",
         ["19: traffic.0.bulk: needs `duration: 10 s` or `size: 10 MB`"],
     ),
+    (
+        "bulk: {from: client, to: server, duration: 10 s}",
+        "datagrams: {from: client, to: server, duration: 10 s, rate: 1 Mbit/s, packet: 9 kB}",
+        [
+            "19: traffic.0.datagrams.packet: 9000 B, but client.wifi on the way takes packets of 1500 B: send no larger ones"
+        ],
+    ),
     ("duration: 10 s", "duration: 0 s", ['19: traffic.0.bulk.duration: "0 s": must be above 0']),
     (
         "duration: 10 s",

@@ -112,8 +112,7 @@ pub enum Workload {
         duration_ns: Option<u64>,
         /// Ends after this payload a stream.
         bytes: Option<u64>,
-        /// The application offers no more than this; as fast as it can where `None`. Only the
-        /// simulator has rate-limited senders.
+        /// The application offers no more than this; as fast as it can where `None`.
         #[serde(default)]
         rate_bps: Option<u64>,
     },
@@ -143,7 +142,7 @@ pub enum Workload {
         payload_bytes: u32,
     },
     /// UDP datagrams at a constant rate, with exponentially distributed pauses where asked for:
-    /// cross traffic. Only the simulator has it.
+    /// cross traffic.
     Datagrams {
         /// Direction; `both` sends the rate each way.
         way: Way,

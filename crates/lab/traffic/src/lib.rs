@@ -1,14 +1,18 @@
-//! The common part of both engines' traffic: the content of transfers, the heads of their HTTP,
-//! failures, the receiver's account, and the verdict on multipath.
+//! The common part of both engines' traffic: the content of transfers, the heads of their HTTP, the
+//! times at which limited senders send, failures, the receiver's account, and the verdict on
+//! multipath.
 
 #![forbid(unsafe_code)]
 
 mod content;
+pub mod datagrams;
 mod deliveries;
 mod failure;
 pub mod http;
+mod pacing;
 pub mod verdict;
 
 pub use content::{Content, splitmix64};
 pub use deliveries::{Bin, Deliveries, Silence};
 pub use failure::{Failure, complete, connecting, delivered};
+pub use pacing::{Offer, Pacing};

@@ -39,13 +39,6 @@ def unsupported(scenario: Scenario) -> Iterator[Refusal]:
         if router.ecmp:
             path = ("routers", name, "ecmp")
             yield Refusal("the kernel engine has no routers with equal ways", path, scenario)
-    for index, item in enumerate(scenario.traffic):
-        if item.datagrams is not None:
-            path = ("traffic", index, "datagrams")
-            yield Refusal("the kernel engine sends no datagrams", path, scenario)
-        if item.bulk is not None and item.bulk.rate is not None:
-            path = ("traffic", index, "bulk", "rate")
-            yield Refusal("the kernel engine has no senders of limited rate", path, scenario)
     every = [flow for variant in scenario.variants.values() for flow in flows(scenario, variant)]
     ftp = {flow.name for flow in every if flow.kind == "ftp"}
     for index, event in enumerate(scenario.events):

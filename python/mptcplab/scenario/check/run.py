@@ -155,6 +155,12 @@ def _flow(scenario: Scenario, network: Network, variant: str, flow: Flow) -> Ite
             start = f"{flow.client}.{flow.via}" if flow.via else flow.client
             text = f"there is no way from {start} to {flow.server} (variant {variant})"
             yield _problem(scenario, item, f"{text}: join them by links and routers")
+        elif isinstance(flow.body, Datagrams):
+            narrow = min(way.crossed, key=lambda end: network.interfaces[end].mtu)
+            size = network.interfaces[narrow].mtu
+            if flow.body.packet > size:
+                text = f"{flow.body.packet} B, but {narrow} on the way takes packets of {size} B"
+                yield _problem(scenario, (*item, "packet"), f"{text}: send no larger ones")
 
 
 def _late_events(scenario: Scenario) -> Iterator[Problem]:

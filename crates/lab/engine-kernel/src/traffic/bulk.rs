@@ -23,24 +23,37 @@ pub(super) enum Until {
 }
 
 /// Runs every stream of the flow, and returns when they have ended.
-pub(super) fn run(flow: &Flow, listener: &Socket, way: Way, streams: u32, until: Until) {
+pub(super) fn run(
+    flow: &Flow,
+    listener: &Socket,
+    way: Way,
+    streams: u32,
+    until: Until,
+    rate_bps: Option<u64>,
+) {
     let rendezvous = &Rendezvous::default();
     rendezvous.accept_during(flow, listener, || {
         thread::scope(|scope| {
             for &way in way.each() {
                 for index in 0..streams {
-                    scope.spawn(move || stream(flow, rendezvous, index, way, until));
+                    scope.spawn(move || stream(flow, rendezvous, index, way, (until, rate_bps)));
                 }
             }
         });
     });
 }
 
-fn stream(flow: &Flow, rendezvous: &Rendezvous, index: u32, way: Way, until: Until) {
+fn stream(
+    flow: &Flow,
+    rendezvous: &Rendezvous,
+    index: u32,
+    way: Way,
+    amount: (Until, Option<u64>),
+) {
     let content = content(flow, index);
     let entered = flow.enter_client();
     let mut transfer = flow.transfer("bulk", index, way);
-    let result = entered.and_then(|()| carry(flow, rendezvous, &content, &mut transfer, until));
+    let result = entered.and_then(|()| carry(flow, rendezvous, &content, &mut transfer, amount));
     flow.write_transfer(transfer, result);
 }
 
@@ -49,7 +62,7 @@ fn carry(
     rendezvous: &Rendezvous,
     content: &Content,
     transfer: &mut Transfer<'_>,
-    until: Until,
+    (until, rate_bps): (Until, Option<u64>),
 ) -> Result<(), Failure> {
     let (end_ns, amount) = match until {
         Until::Duration(duration) => (Some(transfer.start_ns + duration), None),
@@ -57,7 +70,7 @@ fn carry(
     };
     let deadline = end_ns.map(|end| flow.instant(end));
     let mut receiver = Receiver::new(transfer, flow, amount.map(|_| content)).until(end_ns);
-    let send = |end: &End<'_>| send(end, content, amount);
+    let send = |end: &End<'_>| send(end, content, amount, rate_bps);
     let receive = |end: &End<'_>| {
         let result = receiver.take_all(end);
         // A sender without an amount goes on for ever.

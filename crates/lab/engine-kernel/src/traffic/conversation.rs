@@ -7,6 +7,7 @@ use std::os::fd::AsFd;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use mptcplab_link::Nanos;
 use mptcplab_record::Transfer;
 use nix::poll::PollFlags;
 use socket2::Socket;
@@ -51,8 +52,14 @@ impl End<'_> {
         Ok(())
     }
 
-    /// Waits until `time`, unless the conversation ends before.
-    pub(super) fn sleep_until(&self, time: Instant) -> Result<(), Failure> {
+    /// Time since the begin of the run.
+    pub(super) fn now_ns(&self) -> Nanos {
+        self.flow.recorder.now()
+    }
+
+    /// Waits until this moment of the run, unless the conversation ends before.
+    pub(super) fn sleep_until(&self, t_ns: Nanos) -> Result<(), Failure> {
+        let time = self.flow.instant(t_ns);
         let until = self.deadline.map_or(time, |deadline| deadline.min(time));
         wait(None, &[&self.flow.stop, self.cancel], Some(until)).map_err(failed_to("wait"))?;
         self.ended().map_or(Ok(()), Err)

@@ -40,7 +40,7 @@ fn download(flow: &Flow, rendezvous: &Rendezvous, index: u32, bytes: u64) {
     let server = |end: &End<'_>| {
         let (bytes, _) = read_head(end, requested_length)?;
         end.write_all(http::response(bytes).as_bytes())?;
-        send(end, content, Some(bytes))
+        send(end, content, Some(bytes), None)
     };
     let result = converse(flow, rendezvous, &mut transfer, None, client, server);
     let received = receiver.bytes();

@@ -4,6 +4,7 @@ mod applications;
 mod bulk;
 mod command;
 mod conversation;
+mod datagrams;
 mod failure;
 mod flow;
 mod ftp;
@@ -31,6 +32,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use mptcplab_link::Nanos;
+use mptcplab_traffic::datagrams::Pattern;
 use mptcplab_traffic::splitmix64;
 use socket2::Socket;
 use thiserror::Error;
@@ -86,12 +88,6 @@ pub enum StartError {
         "traffic {traffic}: FTP needs the environment variable {PYTHON}, the path of the Python interpreter that mptcplab is installed in"
     )]
     NoPython {
-        /// The flow.
-        traffic: String,
-    },
-    /// Only the other engine has this workload.
-    #[error("traffic {traffic}: datagrams and rate-limited senders need the sim engine")]
-    OnlySimulated {
         /// The flow.
         traffic: String,
     },
@@ -263,16 +259,6 @@ fn prepare(traffic: &Traffic, context: &Context, seed: u64) -> Result<Prepared, 
             available: available.join(", "),
         });
     }
-    if matches!(
-        traffic.workload,
-        Workload::Datagrams { .. }
-            | Workload::Bulk {
-                rate_bps: Some(_),
-                ..
-            }
-    ) {
-        return Err(StartError::OnlySimulated { traffic: name() });
-    }
     if matches!(traffic.workload, Workload::Ftp { .. }) && env::var_os(PYTHON).is_none() {
         return Err(StartError::NoPython { traffic: name() });
     }
@@ -330,6 +316,24 @@ fn run(flow: &Flow, listener: Option<Socket>, mut before: Option<io::Result<Coun
                 },
             );
         }
+        (
+            &Workload::Datagrams {
+                way,
+                rate_bps,
+                packet_bytes,
+                duration_ns,
+                on_off_ns,
+            },
+            _,
+        ) if flow.begin() => {
+            let pattern = Pattern {
+                rate_bps,
+                packet_bytes,
+                duration_ns,
+                on_off_ns,
+            };
+            datagrams::run(flow, way, pattern);
+        }
         (_, Some(listener)) if flow.begin() => serve_and_connect(flow, &listener),
         _ => {}
     }
@@ -349,13 +353,13 @@ fn serve_and_connect(flow: &Flow, listener: &Socket) {
             streams,
             duration_ns,
             bytes,
-            rate_bps: _,
+            rate_bps,
         } => {
             let until = match (duration_ns, bytes) {
                 (_, Some(bytes)) => Until::Bytes(bytes),
                 (duration, None) => Until::Duration(duration.unwrap_or(0)),
             };
-            bulk::run(flow, listener, way, streams, until);
+            bulk::run(flow, listener, way, streams, until, rate_bps);
         }
         Workload::Http { bytes, count } => http::run(flow, listener, bytes, count),
         Workload::RequestResponse(requests) => request_response::run(flow, listener, requests),

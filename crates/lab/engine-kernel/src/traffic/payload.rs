@@ -2,7 +2,7 @@
 
 use mptcplab_link::Nanos;
 use mptcplab_record::Transfer;
-use mptcplab_traffic::{Content, Deliveries, splitmix64};
+use mptcplab_traffic::{Content, Deliveries, Offer, Pacing, splitmix64};
 
 use super::conversation::End;
 use super::flow::Flow;
@@ -20,12 +20,28 @@ pub(super) fn content(flow: &Flow, index: u32) -> Content {
     Content::new(splitmix64(flow.seed, index.into()))
 }
 
-/// Sends the content: `amount` of it, or until the other end cancels.
-pub(super) fn send(end: &End<'_>, content: &Content, amount: Option<u64>) -> Result<(), Failure> {
+/// Sends the content: `amount` of it, or until the other end cancels; no more than `rate_bps`.
+pub(super) fn send(
+    end: &End<'_>,
+    content: &Content,
+    amount: Option<u64>,
+    rate_bps: Option<u64>,
+) -> Result<(), Failure> {
+    let mut pacing = rate_bps.map(Pacing::new);
     let mut sent = 0;
     while amount.is_none_or(|amount| sent < amount) {
         let left = amount.map_or(u64::MAX, |amount| amount - sent);
-        sent += end.write(&content.from(sent, left.min(WRITE_LENGTH)))? as u64;
+        let allowed = match &mut pacing {
+            None => left,
+            Some(pacing) => match pacing.offer(end.now_ns(), sent, left) {
+                Offer::Bytes(bytes) => bytes,
+                Offer::Wait(due_ns) => {
+                    end.sleep_until(due_ns)?;
+                    continue;
+                }
+            },
+        };
+        sent += end.write(&content.from(sent, allowed.min(WRITE_LENGTH)))? as u64;
     }
     end.finish()
 }

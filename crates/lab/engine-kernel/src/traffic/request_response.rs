@@ -51,7 +51,7 @@ fn ask(
     let mut response = vec![0; requests.response_bytes as usize];
     let mut due_ns = flow.recorder.now();
     for sequence in 0..requests.count {
-        end.sleep_until(flow.instant(due_ns))?;
+        end.sleep_until(due_ns)?;
         let t_ns = flow.recorder.now();
         let result = end
             .write_all(&request)

@@ -1,26 +1,20 @@
 //! The roles of the sender and the receiver of payload.
 
-use crate::Nanos;
+use mptcplab_traffic::{Failure, Offer, Pacing};
 
 use super::end::{End, Input, Progress, Role};
-use mptcplab_traffic::Failure;
+use crate::Nanos;
 
 /// Read at most at once.
 const READ_BYTES: usize = 256 * 1024;
-
-/// A rate-limited application writes at least this much at once, but at the end.
-const SMALLEST_WRITE_BYTES: u64 = 1400;
-/// It writes at most this often.
-const WRITE_INTERVAL_NS: Nanos = 1_000_000;
 
 /// Sends the content: all of it, or until the conversation ends.
 #[derive(Debug)]
 pub(super) struct Send {
     /// Bytes of payload; `None` for as much as goes.
     amount: Option<u64>,
-    /// The application offers no more than this, from its first write on.
-    rate_bps: Option<u64>,
-    began: Option<Nanos>,
+    /// The application offers no more than this.
+    pacing: Option<Pacing>,
     sent: u64,
     due: Option<Nanos>,
 }
@@ -29,8 +23,7 @@ impl Send {
     pub(super) fn new(amount: Option<u64>, rate_bps: Option<u64>) -> Self {
         Self {
             amount,
-            rate_bps,
-            began: None,
+            pacing: rate_bps.map(Pacing::new),
             sent: 0,
             due: None,
         }
@@ -39,28 +32,16 @@ impl Send {
     /// The bytes that may be written now; sets the deadline where more follow.
     fn allowed(&mut self, now: Nanos) -> u64 {
         let left = self.amount.map_or(u64::MAX, |amount| amount - self.sent);
-        let Some(rate_bps) = self.rate_bps else {
+        let Some(pacing) = &mut self.pacing else {
             return left;
         };
-        let began = *self.began.get_or_insert(now);
-        let bits = u128::from(now - began) * u128::from(rate_bps) / 1_000_000_000;
-        let earned = u64::try_from(bits / 8).unwrap_or(u64::MAX) - self.sent;
-        let write = self.write_bytes(rate_bps).min(left);
-        if earned < write {
-            let bits = u128::from(self.sent + write) * 8 * 1_000_000_000;
-            let wait = bits.div_ceil(u128::from(rate_bps.max(1)));
-            self.due = Some(began.saturating_add(u64::try_from(wait).unwrap_or(Nanos::MAX)));
-            return 0;
+        match pacing.offer(now, self.sent, left) {
+            Offer::Bytes(bytes) => bytes,
+            Offer::Wait(due) => {
+                self.due = Some(due);
+                0
+            }
         }
-        earned.min(left)
-    }
-
-    /// Bytes that a rate-limited application writes at once.
-    fn write_bytes(&self, rate_bps: u64) -> u64 {
-        let in_an_interval = u128::from(rate_bps) * u128::from(WRITE_INTERVAL_NS) / 8_000_000_000;
-        u64::try_from(in_an_interval)
-            .unwrap_or(u64::MAX)
-            .max(SMALLEST_WRITE_BYTES)
     }
 }
 

@@ -2,13 +2,14 @@
 
 use mptcplab_plan::{Protocol, Traffic, Way, Workload};
 use mptcplab_random::{Purpose, Random};
+use mptcplab_traffic::datagrams::Pattern;
 use mptcplab_traffic::{Content, splitmix64};
 
 use super::{Flow, Stage, Work};
 use crate::Nanos;
 use crate::network::Network;
 use crate::traffic::conversation::Outline;
-use crate::traffic::datagrams::{self, Datagrams};
+use crate::traffic::datagrams::Datagrams;
 use crate::traffic::end::Role;
 use crate::traffic::http;
 use crate::traffic::payload::{Receive, Send};
@@ -76,7 +77,7 @@ impl Flow {
                 duration_ns,
                 on_off_ns,
             } => {
-                let pattern = datagrams::Pattern {
+                let pattern = Pattern {
                     rate_bps,
                     packet_bytes,
                     duration_ns,
