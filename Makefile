@@ -8,7 +8,7 @@ SOURCES := Cargo.toml Cargo.lock $(shell find crates '(' -name '*.rs' -o -name '
 # Changes when the compiler for BPF programs comes or goes.
 CLANG_STAMP := $(VENV)/clang-$(if $(shell command -v clang),present,absent).stamp
 
-# What the static program for hosts is built for.
+# The target triple of the static program for hosts.
 HOST_TARGET := $(shell rustc -vV 2>/dev/null | sed -n 's/^host: //p')
 
 .PHONY: demo test lint wasm wheel host bench docs setup fast lock clean

@@ -81,7 +81,7 @@ class Probed:
         ]
 
     def counters(self) -> dict[str, int]:
-        """What the model itself counted on the way to the server, at the end."""
+        """The model's own counters of the way to the server, at the end."""
         ways = [row for row in self.outcome.of("link_samples") if row["from"] == "client.eth"]
         last: dict[str, int] = ways[-1]
         return last

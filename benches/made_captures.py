@@ -22,7 +22,7 @@ _PAYLOAD = bytes(range(256)) * 5 + bytes(144)
 _PAIRS = 64
 """Pairs of segments between two retransmissions."""
 _AT_ONCE_BYTES = 16_000_000
-"""What is made before it is written."""
+"""Captured bytes that are made before they are written."""
 _STEP_NS = 10_000
 _START_NS = 1_700_000_000_000_000_000
 _SERVER = bytes([10, 128, 0, 1])
@@ -35,7 +35,7 @@ Numbers = npt.NDArray[np.uint64]
 
 @dataclass(frozen=True)
 class Shape:
-    """What a capture is to be."""
+    """The shape of a capture that is to be made."""
 
     packets: int
     """At least so many, handshakes aside."""

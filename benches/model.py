@@ -1,4 +1,4 @@
-"""What the link model says of packets with known times of sending: a second, plain writing of it.
+"""A second, plain writing of the link model, for packets with known times of sending.
 
 One direction with a fixed rate, a drop-tail queue and a constant delay: a packet that finds the
 serialiser busy waits, one that finds `limit` packets waiting is dropped; after its serialisation

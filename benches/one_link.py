@@ -39,7 +39,7 @@ PERFECT = {
 
 @dataclass
 class Outcome:
-    """What a run told and cost."""
+    """The rows that a run told, and its cost."""
 
     rows: list[Row]
     wall_s: float

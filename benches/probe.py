@@ -32,9 +32,9 @@ _HELLO = -1
 """Number of the packets that only resolve the hardware address."""
 _SETTLE_S = 0.3
 _LINGER_S = 1.0
-"""What is still on its way when the last packet has been sent arrives meanwhile."""
+"""The packets that are still on their way when the last one has been sent arrive meanwhile."""
 _COARSE_S = 100e-6
-"""What a sleep may take too long."""
+"""The time by which a sleep may be too long."""
 
 
 def send(file: str, address: str, port: str, packets: str, interval: str, payload: str) -> None:

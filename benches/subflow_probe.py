@@ -18,7 +18,7 @@ from pathlib import Path
 from mptcplab.subflow import Manager
 
 _SETTLE_S = 0.03
-"""What is left of a subflow goes meanwhile: the next one finds the path idle."""
+"""The packets that are left of a subflow go meanwhile: the next one finds the path idle."""
 
 
 def measure(file: str, address: str, port: str, count: str) -> None:
@@ -48,7 +48,7 @@ def measure(file: str, address: str, port: str, count: str) -> None:
 
 def serve(port: str) -> None:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    # Who subscribes lets subflows join.
+    # A manager that has subscribed lets subflows join.
     manager = Manager.direct()
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_MPTCP)
     listener.bind(("", int(port)))

@@ -1,4 +1,4 @@
-"""What `make fast` lets an instrumented build run: the whole catalogue on the simulator, briefly.
+"""The workload of `make fast`'s instrumented build: the whole catalogue on the simulator, briefly.
 
 The compiler then knows which way the branches mostly go. Nothing is measured here.
 """

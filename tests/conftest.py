@@ -1,4 +1,4 @@
-"""What all tests count on."""
+"""The state of the process that all tests count on."""
 
 import signal
 

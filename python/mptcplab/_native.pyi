@@ -13,7 +13,7 @@ class TraceError(Exception):
     """Captures that cannot be read, or tables that cannot be written; the message says why."""
 
 class BpfError(Exception):
-    """What cannot be done by BPF here; the message says why, and what to do."""
+    """A request that BPF cannot carry out here; the message says why, and what to do."""
 
 class HeldControl:
     """A congestion control that stays registered until `close`, or until the process ends."""
@@ -46,7 +46,7 @@ class Subflow:
 
     @property
     def room_bytes(self) -> int:
-        """What the window and the data already handed over leave free."""
+        """The part of the window that the data already handed over leaves free."""
 
     @property
     def queued_bytes(self) -> int:
@@ -65,7 +65,7 @@ class Subflow:
         """Largest payload of a segment."""
 
 class Connection:
-    """What a scheduler sees of a connection. Offsets count the bytes of its data from 0."""
+    """A connection as a scheduler sees it. Offsets count the bytes of its data from 0."""
 
     @property
     def now_ns(self) -> int:
@@ -329,7 +329,7 @@ class SubflowManager:
         """Watch a connection from now on."""
 
 class SubflowWatch:
-    """What happens to one connection."""
+    """Events of one connection."""
 
     def next(self, timeout_s: float | None) -> tuple[str | None, bool]:
         """Give the next event as JSON, and whether nothing follows."""

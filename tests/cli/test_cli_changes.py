@@ -1,4 +1,4 @@
-"""What was changed of a scenario stands in its result, and beside the document's figures."""
+"""Changes to a scenario stand in its result, and beside the document's figures."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What `check` says of a scenario that this machine cannot run, and another may."""
+"""`check` tells of a scenario that this machine cannot run, and another may."""
 
 from pathlib import Path
 

@@ -21,7 +21,7 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
 
 
 def completed(words: str, folder: Path) -> list[str]:
-    """What bash offers for the last word."""
+    """The words that bash offers for the last one."""
     if not (folder / "mptcplab.bash").exists():
         script = run(["completion", "bash"], folder)
         assert (script.returncode, script.stderr) == (0, "")

@@ -1,4 +1,4 @@
-"""What commands load: large libraries only where they are needed, as loading takes long."""
+"""Commands load large libraries only where they need them, as loading takes long."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""What the commands print does nothing to a terminal, and a failing output is one message."""
+"""The output of commands does nothing to a terminal, and a failing output is one message."""
 
 import json
 import os
@@ -41,7 +41,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def on_terminal(words: list[str], folder: Path) -> str:
-    """What the command writes to a terminal."""
+    """The bytes that the command writes to a terminal."""
     screen, ours = pty.openpty()
     process = subprocess.Popen(
         [COMMAND, *words], cwd=folder, env=environment(folder), stdout=ours, stderr=ours

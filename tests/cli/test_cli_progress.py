@@ -1,4 +1,4 @@
-"""What is told of a session's progress where no terminal shows a bar."""
+"""A session's progress is told where no terminal shows a bar."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What the machine or its limits do not grant is one line and status 1."""
+"""A shortage of the machine, or a limit, is one line and status 1."""
 
 import resource
 import subprocess

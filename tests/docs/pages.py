@@ -84,7 +84,7 @@ def links(page: Path) -> Iterator[str]:
 
 
 def anchors(page: Path) -> set[str]:
-    """What a link to a heading of the page is called."""
+    """The names by which links lead to headings of the page."""
     text = _FENCE.sub("", page.read_text(encoding="utf-8"))
     headings = (heading.lower().replace("`", "") for heading in _HEADING.findall(text))
     return {re.sub(r"[^\w\- ]", "", heading).replace(" ", "-") for heading in headings}

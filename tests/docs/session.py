@@ -28,7 +28,7 @@ _TIMEOUT_S = 600
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a command of the page did."""
+    """A command of the page, and what it printed."""
 
     line: int
     command: Command

@@ -14,6 +14,6 @@ def test_the_citation_is_of_this_version() -> None:
     assert isinstance(citation, dict)
     assert citation["version"] == project["version"]
     assert citation["license"] == project["license"]
-    # What version 1.2.0 of the format demands.
+    # The keys that version 1.2.0 of the format demands.
     assert citation["cff-version"] == "1.2.0"
     assert {"message", "title", "authors"} <= citation.keys()

@@ -91,7 +91,7 @@ def _names_of_rust(text: str) -> Iterator[str]:
 
 
 LINE_START = re.compile(r"^\s*(?://[/!]?|\#)", re.MULTILINE)
-"""What begins a line of a comment."""
+"""The signs that begin a line of a comment."""
 
 
 def test_replaced_phrases_are_in_no_sentence() -> None:

@@ -1,4 +1,4 @@
-"""What the documentation tells a reader to do works, and prints what it shows."""
+"""The commands of the documentation work, and print what it shows."""
 
 import shutil
 from collections.abc import Iterator
@@ -18,13 +18,13 @@ PROGRAMS = {
     "docs/howto/capture.md": ("tshark",),
     "docs/howto/subflows.md": ("cargo", "cc", "pkg-config"),
 }
-"""What pages need beside this project's own programs."""
+"""Programs that pages need beside this project's own."""
 KERNEL = ("namespaces and links", "MPTCP over two paths", "programs over MPTCP")
 
 
 @pytest.fixture(scope="session")
 def kernel() -> str | None:
-    """What this machine lacks to carry out the pages; `None` where it lacks nothing."""
+    """The thing that this machine lacks to carry out the pages; `None` where it lacks nothing."""
     found = {finding.name: finding for finding in examine()}
     for needed in KERNEL:
         finding = found.get(needed)

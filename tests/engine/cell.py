@@ -25,7 +25,7 @@ CELL = (
 
 
 def needed_folders() -> list[Path]:
-    """What the installed command is made of: the checkout, its packages and the interpreter."""
+    """The parts of the installed command: the checkout, its packages and the interpreter."""
     folders = {REPOSITORY, COMMAND.parents[1], Path(sys.base_prefix)}
     return sorted(folder.resolve() for folder in folders)
 

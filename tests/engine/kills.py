@@ -74,7 +74,7 @@ class Attempt:
         )
 
     def role_of(self, seen: Seen, all_seen: dict[int, Seen]) -> str:
-        """What a process of the run is."""
+        """The role of a process in the run."""
         if seen.pid == self.process.pid:
             return ROLES[0]
         if seen.parent == self.process.pid:

@@ -1,4 +1,4 @@
-"""What runs have left: files, whether they are whole, and namespaces that something still holds."""
+"""Leftovers of runs: files, whether they are whole, and namespaces that something still holds."""
 
 import subprocess
 import time
@@ -12,7 +12,7 @@ from mptcplab.recording import Recording, RecordingError, Result
 
 SYSTEM_FOLDERS = (Path("/tmp"), Path("/dev/shm"), Path("/var/tmp"))
 OWN_NAMESPACES = {"user": 0, "pid": 1, "mnt": 1, "net": 1, "ipc": 0, "uts": 0}
-"""What a cell itself has of each kind."""
+"""The number of namespaces of each kind that a cell itself has."""
 _SWITCHES = {"user": "--user", "mnt": "--mount", "net": "--net", "ipc": "--ipc", "uts": "--uts"}
 _BLOCK_HEADER_BYTES = 8
 _SECTION_HEADER = 0x0A0D0D0A

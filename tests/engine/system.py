@@ -1,4 +1,4 @@
-"""What this system offers, and what can be seen of it from outside of a run."""
+"""The abilities of this system, and the parts of its state that a run must not change."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 _VOLATILE = {"valid_life_time", "preferred_life_time", "expires", "txqlen"}
-"""What changes in the output of `ip` while nobody touches anything."""
+"""Fields of the output of `ip` that change while nobody touches anything."""
 
 
 def network_state() -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What takes long is done before a run begins: no transfer waits for it."""
+"""Long preparations are done before a run begins: no transfer waits for them."""
 
 import resource
 from pathlib import Path

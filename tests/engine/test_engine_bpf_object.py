@@ -51,7 +51,7 @@ def unloaded(tmp_path: Path) -> Iterator[None]:
 
 
 def refusal(folder: Path, file: str | Path) -> str:
-    """What `cc load` says of a file that it refuses, without the file's name."""
+    """The message of `cc load` about a file that it refuses, without the file's name."""
     ended = run(["cc", "load", str(file)], folder)
     assert (ended.returncode, ended.stdout) == (1, "")
     assert ended.stderr.startswith(f"{file}: ")

@@ -28,7 +28,7 @@ def test_a_run_whose_traffic_got_no_descriptors_fails(
     rows = Lab.rows
 
     def without_a_socket(lab: Lab) -> Iterator[Row]:
-        # What the lab told with a limit of 28, where which thread comes first decides.
+        # The row that the lab told with a limit of 28, where which thread comes first decides.
         for row in rows(lab):
             if row["record"] == "transfers":
                 row |= {"error": "open a socket: too many open files", "bytes": 0}

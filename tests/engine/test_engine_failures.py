@@ -22,7 +22,7 @@ traffic:
 
 
 def refusal(ended: subprocess.CompletedProcess[str]) -> str:
-    """What a command that failed said, as one line."""
+    """The message of a command that failed, as one line."""
     assert ended.returncode == 1, ended.stderr
     assert "Traceback" not in ended.stderr
     return " ".join(ended.stderr.split())

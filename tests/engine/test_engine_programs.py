@@ -78,7 +78,7 @@ def carried(recording: Recording) -> dict[str, int]:
 
 
 def printed(recording: Recording) -> str:
-    """What the client's program wrote to its standard output."""
+    """The standard output of the client's program."""
     rows = recording.frame("outputs").filter(node="client", stream="stdout")
     return "\n".join(rows["text"])
 

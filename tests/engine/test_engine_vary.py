@@ -1,4 +1,4 @@
-"""What a repetition draws by its seed."""
+"""Draws of a repetition by its seed."""
 
 import hashlib
 import json

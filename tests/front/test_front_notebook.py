@@ -1,4 +1,4 @@
-"""What a notebook shows of the objects."""
+"""The objects as a notebook shows them."""
 
 from pathlib import Path
 

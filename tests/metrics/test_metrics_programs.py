@@ -1,4 +1,4 @@
-"""What programs carried, by both ends' accounts of their sockets; each computed on paper."""
+"""Bytes of programs, by both ends' accounts of their sockets; each computed on paper."""
 
 from pathlib import Path
 

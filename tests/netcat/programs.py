@@ -90,7 +90,7 @@ def port_of(server: socket.socket) -> int:
 
 
 def everything(connection: socket.socket) -> bytes:
-    """What comes until the peer ends."""
+    """The bytes that come until the peer ends."""
     parts = []
     while part := connection.recv(1 << 20):
         parts.append(part)

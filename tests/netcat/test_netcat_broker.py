@@ -131,7 +131,7 @@ def test_the_pivot_of_a_car_without_privilege(carfi: World, folder: Path) -> Non
         ("-a", f"users: {USER}, interfaces: [eth1]", 2, "client.yaml:2: interface eth2 is not"),
         ("-a", f"users: {USER}, max_subflows: 1", 1, "1 subflows already, the most that is"),
         ("-a", f"users: {USER + 1}", 1, "no rule names you"),
-        # What is followed is tried again, but not against the policy.
+        # A path that is followed is tried again, but not against the policy.
         ("--policy pivot -I eth1 -I eth2", f"users: {USER}, interfaces: [eth1]", 2, "eth2 is not"),
     ],
 )

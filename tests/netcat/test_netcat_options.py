@@ -1,4 +1,4 @@
-"""What users of netcat know: -k, -z, -u, -4, -6, -s, -p, and mistakes."""
+"""Options that users of netcat know: -k, -z, -u, -4, -6, -s, -p, and mistakes."""
 
 import signal
 import socket

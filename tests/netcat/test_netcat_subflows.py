@@ -168,7 +168,7 @@ def test_a_path_without_answer_does_not_hold_up_the_transfer(carfi: World, tmp_p
 def test_a_transfer_that_is_over_before_a_subflow_could_open_is_told(
     carfi: World, tmp_path: Path
 ) -> None:
-    # Nobody answers for the first router any more.
+    # The address that the first router forwards to answers no more.
     carfi.router.run("ip addr flush dev net2")
     account, told = transfer(carfi, ["-a"], tmp_path)
     assert CLIENT[1] not in from_addresses(account)

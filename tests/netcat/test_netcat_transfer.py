@@ -1,4 +1,4 @@
-"""What goes in at one end comes out at the other, by every way of copying."""
+"""Bytes that go in at one end come out at the other, by every way of copying."""
 
 import os
 import random

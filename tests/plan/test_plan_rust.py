@@ -30,7 +30,7 @@ PLAIN = {"String": str, "PathBuf": str, "bool": bool, "f64": float} | dict.fromk
 
 
 def differences(place: str, rust: str, python: Any) -> list[str]:
-    """What is not the same in a type of Rust and one of Python, and in all below."""
+    """Differences between a type of Rust and one of Python, and those of all below."""
     ours = typing.get_args(python)
     told = [f"{place}: {rust} in Rust, {python} in Python"]
     if typing.get_origin(python) is typing.Annotated:

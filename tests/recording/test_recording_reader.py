@@ -1,4 +1,4 @@
-"""What a reader makes of good, unfinished, damaged and foreign folders."""
+"""A reader's view of good, unfinished, damaged and foreign folders."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What the writer leaves behind, and what it refuses."""
+"""Files that the writer leaves behind, and requests that it refuses."""
 
 import json
 import os

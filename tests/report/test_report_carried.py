@@ -1,4 +1,4 @@
-"""What paths carried beyond the goodput, and what it was."""
+"""The bytes that paths carried beyond the goodput, and their kinds."""
 
 from io import StringIO
 from pathlib import Path

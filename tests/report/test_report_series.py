@@ -1,4 +1,4 @@
-"""What the plots over time draw: whole intervals, and subflows for as long as they lived."""
+"""The plots over time draw whole intervals, and subflows for as long as they lived."""
 
 import warnings
 from pathlib import Path

@@ -21,7 +21,7 @@ then echo userspace > /proc/sys/net/mptcp/path_manager
 else echo 1 > /proc/sys/net/mptcp/pm_type
 fi
 """
-"""What a shell does in a namespace whose subflows are opened by order only; before Linux 6.15 the
+"""Lines of a shell in a namespace whose subflows are opened by order only; before Linux 6.15 the
 setting had another name."""
 
 _CLONE_NEWNET = 0x40000000

@@ -23,7 +23,7 @@ _TIME_LIMIT_S = 120
 
 @functools.cache
 def missing() -> str | None:
-    """What these tests need and is not here; null if nothing."""
+    """The thing that these tests need and is not here; null if nothing."""
     try:
         words = [*_ENTER_AS_USER, "ip", "link", "set", "lo", "up"]
         tried = subprocess.run(words, capture_output=True, text=True)

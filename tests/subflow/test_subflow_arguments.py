@@ -1,4 +1,4 @@
-"""What callers give and are given, without any connection."""
+"""Arguments that callers give and values that they are given, without any connection."""
 
 import inspect
 import re

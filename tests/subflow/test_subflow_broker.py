@@ -72,6 +72,6 @@ def test_who_has_neither_privilege_nor_a_broker_is_told_what_to_do() -> None:
     os.environ["MPTCPLAB_BROKER"] = "/nowhere/broker.sock"
     with pytest.raises(errors.NoBroker, match="no broker at /nowhere"):
         subflow.open_subflow(client, "10.0.2.2")
-    # What anybody is told he is told all the same.
+    # Answers that anybody may have he is given all the same.
     (initial,) = subflow.subflow_ids(client)
     assert subflow.subflow_getsockopt(client, initial, socket.IPPROTO_TCP, socket.TCP_INFO, 1)

@@ -14,7 +14,7 @@ Row = dict[str, Any]
 
 
 class Tables:
-    """What an analysis wrote into a folder."""
+    """The tables that an analysis wrote into a folder."""
 
     def __init__(self, folder: Path):
         self.folder = folder

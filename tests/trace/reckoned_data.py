@@ -1,4 +1,4 @@
-"""What the segments of a capture are to MPTCP, reckoned from the options as tshark shows them.
+"""The segments of a capture as MPTCP sees them, reckoned from the options as tshark shows them.
 
 The keys of every connection and the SYNs of every subflow must be in the capture, and no
 connection may send 4 GiB.

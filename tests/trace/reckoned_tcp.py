@@ -1,4 +1,4 @@
-"""What the segments of a capture are to TCP, reckoned from tshark's fields in the plainest way.
+"""The segments of a capture as TCP sees them, reckoned from tshark's fields in the plainest way.
 
 Sets of numbers instead of the analyser's moving edges: slow, and exact where the SYNs of both ends
 were captured.
@@ -14,14 +14,14 @@ from tests.trace.shark import Row
 
 @dataclass
 class _Direction:
-    """What one end sent on one subflow."""
+    """The data of one end on one subflow."""
 
     seen: Ranges = field(default_factory=Ranges)
     next: int | None = None
     acknowledged: int = 0
     fin: int | None = None
     selective: list[tuple[int, int]] = field(default_factory=list)
-    """What was acknowledged selectively, as the last acknowledgement tells."""
+    """The ranges that are acknowledged selectively, as the last acknowledgement tells."""
     reset: bool = False
     """The other end sent RST."""
     disturbed: int = 0

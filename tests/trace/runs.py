@@ -87,7 +87,7 @@ class Runs:
         return self._folder / name / variant / "1"
 
     def shown(self, case: str) -> list[shark.Row]:
-        """What tshark shows of the client's captures; it reads those that come next meanwhile."""
+        """The rows of tshark for the client's captures; it reads those that come next meanwhile."""
         name, _ = case.split("/")
         if case not in self._shown:
             for other in (each for each in CASES if each.startswith(f"{name}/")):

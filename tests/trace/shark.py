@@ -1,4 +1,4 @@
-"""What tshark says of each TCP segment of a capture, under the names of our tables."""
+"""The TCP segments of a capture as tshark shows them, under the names of our tables."""
 
 import os
 import subprocess

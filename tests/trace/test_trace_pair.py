@@ -124,7 +124,7 @@ def test_what_was_known_at_a_choice(found: Pair) -> None:
     own = found.choices.filter(connection=0)
     assert own["from"].unique().to_list() == ["server"]
     assert (own["heard_ns"] > 0).all()
-    # What comes over a path is at least as old as the path is long.
+    # News that comes over a path is at least as old as the path is long.
     age = own.group_by("subflow").agg(pl.col("age_ns").min() / MS).sort("subflow")
     for least, measured in zip((10, 20, 15), age["age_ns"], strict=True):
         assert least - 1 < measured < least + 4
@@ -276,7 +276,7 @@ def test_ppm_have_the_digits_that_their_uncertainty_leaves() -> None:
 
 
 def _at_the_server(talk: Talk) -> list[Frame]:
-    """What the server sees, 5 ms away from the client; all comes."""
+    """The frames as the server sees them, 5 ms away from the client; all come."""
     away_ns = {"client": 5 * MS, "server": -5 * MS}
     seen = [
         frame._replace(at_ns=frame.at_ns + away_ns[truth["from"]])

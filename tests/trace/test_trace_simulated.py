@@ -95,7 +95,7 @@ def test_the_clocks_of_a_simulation_are_one(captures: Ends, found: trace.Trace) 
     assert abs(both.clock.drift) < 1e-6
     assert both.paths["strays"].sum() == 0
     assert (both.packets["delay_ns"] > 0).all()
-    # What the server's acknowledgements repaired was lost on the way.
+    # Segments that the server's acknowledgements repaired were lost on the way.
     again = found.subflows.select("subflow", lost="client_retransmissions")
     own = both.paths.filter(pl.col("from") == "client").join(again, on="subflow", suffix="_again")
     repaired = own.filter(pl.col("subflow") == 1)

@@ -1,4 +1,4 @@
-"""What a summary says in words: titles that are explained, the order of events, rows of bins."""
+"""The words of a summary: titles that are explained, the order of events, rows of bins."""
 
 import re
 from pathlib import Path

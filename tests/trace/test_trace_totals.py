@@ -47,7 +47,7 @@ def test_bytes_and_retransmissions_are_those_that_the_sender_counted(
     }
     seen = {name: captured[name] for name in counted}
     if case == _WITHOUT_CARRIER and host == "server":
-        # What the host sent into an interface without carrier counts as sent and went nowhere.
+        # Packets that the host sent into an interface without carrier count and went nowhere.
         for name, most in counted.items():
             assert all(map(le, seen[name], most))
     else:

@@ -53,7 +53,7 @@ def _compare(ours: Rows, theirs: list[shark.Row]) -> Counter[str]:
 
 
 def _compare_reckoned(ours: Rows, reckoned: Rows) -> None:
-    """What is exact is the same as when it is reckoned plainly."""
+    """Compares the columns that are exact with those that are reckoned plainly."""
     wrong = []
     for row, known in zip(ours, reckoned, strict=True):
         columns = [column for column in _RECKONED if column in known]

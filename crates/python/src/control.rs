@@ -9,7 +9,7 @@ create_exception!(
     _native,
     BpfError,
     PyException,
-    "What cannot be done by BPF here; the message says why, and what to do."
+    "A request that BPF cannot carry out here; the message says why, and what to do."
 );
 
 /// A congestion control that stays registered until `close`, or until the process ends.

@@ -20,7 +20,7 @@ class Argument:
     """Without dashes."""
     is_option: bool
     values: tuple[str, ...]
-    """What stands for its value, or the values that there are; none for a flag."""
+    """A name for its value, or the values that there are; none for a flag."""
     meaning: str
     default: str | None
     required: bool
@@ -89,7 +89,7 @@ def _option(option: TyperOption) -> Argument:
 
 
 def _kind(option: TyperOption) -> str:
-    """What stands for a value that has no name of its own."""
+    """The name for a value that has none of its own."""
     if option.min is not None and option.max is not None:
         return f"{option.min}…{option.max}"
     return "NUMBER" if option.min is not None else "FILE"

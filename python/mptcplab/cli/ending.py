@@ -54,7 +54,7 @@ def _give_up(message: str) -> None:
 
 
 def _forget_output() -> None:
-    """What could not be written is not tried again when the interpreter ends."""
+    """Drops output that could not be written: the interpreter would try again when it ends."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:

@@ -1,4 +1,4 @@
-"""What goes wrong by a user's hand."""
+"""Errors that the user can fix, and the status of the command after them."""
 
 
 class UserError(Exception):

@@ -38,7 +38,7 @@ def hand_over(arguments: list[str]) -> None:
 
 
 def environment() -> dict[str, str]:
-    """What the program is started with; it refuses to work where its version is not this one."""
+    """The program's environment, with our version: it refuses to work where its own is another."""
     return os.environ | {"MPTCPLAB_CALLER_VERSION": VERSION}
 
 
@@ -53,5 +53,5 @@ def find_program() -> str | None:
 
     scripts = sysconfig.get_path("scripts")
     found = shutil.which(PROGRAM, path=scripts) or shutil.which(PROGRAM)
-    # What the PATH finds in the working folder may be anybody's.
+    # A program that the PATH finds in the working folder may be anybody's.
     return found if found is not None and os.path.isabs(found) else None  # noqa: PTH117

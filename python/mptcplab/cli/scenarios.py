@@ -81,7 +81,7 @@ def _engine_words(scenario: Scenario) -> Iterator[str]:
 
 
 def _only_on(scenario: Scenario) -> str:
-    """What to add for a scenario that not every engine can run, or only that of another machine."""
+    """A remark on a scenario that not every engine can run, or only that of another machine."""
     from mptcplab.engine.choice import KERNEL, SIM, missing, unsupported
 
     variants = list(scenario.variants)

@@ -1,4 +1,4 @@
-"""What headers and acknowledgements cost, by the packets that the hosts hand to their links."""
+"""The cost of headers and acknowledgements, by the packets that hosts hand to their links."""
 
 import polars as pl
 

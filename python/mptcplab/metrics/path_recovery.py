@@ -109,7 +109,7 @@ def path_recovery_figures(
 def _returned(
     back: Change, counters: Mapping[tuple[str, str], Counter], links: Mapping[str, Counter]
 ) -> Iterator[tuple[set[str], Counter, list[Counter]]]:
-    """What is back: its names, its counter, and those of all that its use is measured against."""
+    """Paths that are back: names, counter, and the counters that their use is measured against."""
     at_clients = sorted(back.interfaces & counters.keys())
     for node, interface in at_clients:
         own = [counter for (of, _), counter in counters.items() if of == node]

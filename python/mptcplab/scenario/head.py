@@ -1,4 +1,4 @@
-"""What a list tells of a scenario, read without a parser of YAML where that is as good.
+"""The part of a scenario that a list shows, read without a parser of YAML where that is as good.
 
 The parser takes half as long to load as a whole list may take, and longer for all of the catalogue.
 """

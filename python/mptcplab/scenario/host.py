@@ -68,7 +68,7 @@ class Interface(Model):
 
 
 class PathManager(Model):
-    """Who opens subflows, and from where."""
+    """The path manager of a host: whether it opens subflows, and from where."""
 
     kind: Literal["default", "fullmesh", "signal", "application", "ndiffports"]
     subflows_per_pair: int = 1

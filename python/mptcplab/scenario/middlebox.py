@@ -195,6 +195,6 @@ class Middlebox(Model):
 
     @property
     def box(self) -> Box:
-        """What that key holds."""
+        """The value of that key."""
         box: Box = getattr(self, self.field)
         return box

@@ -290,7 +290,7 @@ class TrafficItem(Model):
 
     @property
     def body(self) -> Body:
-        """What that key holds."""
+        """The value of that key."""
         return self._bodies[0]
 
 

@@ -1,4 +1,4 @@
-"""Who carries out a program's orders: a broker, or the program itself."""
+"""Managers, which carry out a program's commands: by a broker, or in the program itself."""
 
 from __future__ import annotations
 

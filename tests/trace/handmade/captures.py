@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 
 class Frame(NamedTuple):
-    """What an interface saw."""
+    """A packet as an interface saw it."""
 
     at_ns: int
     interface: int

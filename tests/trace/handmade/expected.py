@@ -1,4 +1,4 @@
-"""What is true of the connections of the captures that are made by hand, as a whole."""
+"""Facts about the connections of the captures that are made by hand, as a whole."""
 
 from typing import Any
 

@@ -30,7 +30,7 @@ def content(offset: int, length: int) -> bytes:
 
 @dataclass
 class Received:
-    """What arrived of a sequence: its left edge, and what lies ahead of that."""
+    """The part of a sequence that arrived: its left edge, and what lies ahead of that."""
 
     edge: int = 0
     ahead: list[tuple[int, int]] = field(default_factory=list)

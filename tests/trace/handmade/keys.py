@@ -1,4 +1,4 @@
-"""What MPTCP derives from keys: RFC 6824 by SHA-1, RFC 8684 by SHA-256."""
+"""Values that MPTCP derives from keys: RFC 6824 by SHA-1, RFC 8684 by SHA-256."""
 
 import hashlib
 import hmac

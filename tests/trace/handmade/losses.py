@@ -24,7 +24,7 @@ def reinjected() -> Talk:
     first.data("client", 1000, 1000, lost=True)
     second.data("client", 2000, 1000)
     second.acknowledge("server", after_ms=10)
-    # What was lost, in two parts on the other subflow.
+    # The data that was lost, in two parts on the other subflow.
     copy: dict[str, Any] = {"new_data_bytes": 0, "reinjected_from": 0}
     second.data("client", 1000, 400, reinjected_bytes=400, **copy)
     second.data("client", 1400, 600, reinjected_bytes=600, **copy)

@@ -1,4 +1,4 @@
-"""What goes wrong, or was not captured."""
+"""Connections in which something goes wrong, or was not captured."""
 
 from typing import Any
 

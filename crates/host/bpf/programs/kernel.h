@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
-/* What the programs use of the kernel. Of its structures only the fields that are read: loading
- * finds where the running kernel has them (CO-RE), so that neither its headers nor its version
- * are needed. */
+/* The parts of the kernel that the programs use. Of its structures only the fields that are read:
+ * loading finds where the running kernel has them (CO-RE), so that neither its headers nor its
+ * version are needed. */
 #pragma once
 
 typedef unsigned char u8;
@@ -26,8 +26,8 @@ typedef u8 bool;
 #define RELOCATED
 #endif
 
-/* What can be asked of a field where the program is loaded; a bit field is in BYTES bytes, and is
- * what remains after a shift by LEFT and one by RIGHT as of a u64. */
+/* Questions about a field that are answered where the program is loaded; a bit field is in BYTES
+ * bytes, and is the rest after a shift by LEFT and one by RIGHT as of a u64. */
 enum { BYTE_OFFSET = 0, BYTES = 1, EXISTS = 2, LEFT = 4, RIGHT = 5 };
 
 /* The fields of a map's definition, which its reader knows by their types. */

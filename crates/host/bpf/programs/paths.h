@@ -44,7 +44,7 @@ struct {
 	MAP_TYPE(value, struct connection);
 } connections SEC(".maps");
 
-/* What a new connection starts from. */
+/* The values that a new connection starts from. */
 static const u8 nothing[sizeof(struct connection)] = {};
 
 /* A subflow's place among the paths of its connection. */

@@ -53,7 +53,7 @@ INLINE bool is_meant(struct sock_common *socket, const struct request *request)
 	const struct mptcp_sock *connection = NULL;
 	u32 token = 0, id = 0;
 
-	/* What is about to be a socket, or was one, is none; nor has a kernel without MPTCP any. */
+	/* A socket that is not yet one, or no more, is none; nor has a kernel without MPTCP any. */
 	if (!tp || !__builtin_preserve_field_info(tp->is_mptcp, EXISTS) || !tp->is_mptcp)
 		return false;
 	subflow = tp->inet_conn.icsk_ulp_data;

@@ -13,7 +13,7 @@ struct control {
 	/* Whether the kernel has said that it begins, and therefore will say that it ends: what a
 	 * SYN/ACK acknowledges comes before. */
 	u64 has_begun;
-	/* What the window has grown by and is no whole segment yet. */
+	/* The growth of the window that is no whole segment yet. */
 	s64 credit;
 	/* `bytes_acked` at the last loss. */
 	u64 loss_mark;

@@ -5,9 +5,9 @@
  * queueing delay is twice its minimum the window drops to w base/(2 rtt), so that queues drain and
  * base is found again. Slow start ends where a segment is queued. On a loss it is Reno's.
  *
- * What is less than a segment in queues counts as no queueing delay. In exact arithmetic an empty
- * queue has none; in a real one it is some microseconds, which the next round doubles, and the window
- * would be drained all the time.
+ * Less than a segment in queues counts as no queueing delay. In exact arithmetic an empty queue has
+ * none; in a real one it is some microseconds, which the next round doubles, and the window would
+ * be drained all the time.
  *
  * Y. Cao, M. Xu, X. Fu, "Delay-based Congestion Control for Multipath TCP", ICNP 2012;
  * draft-xu-mptcp-congestion-control-05. */
@@ -149,7 +149,7 @@ void wvegas_cong_avoid(u64 *args)
 		tcp_slow_start(tp, acked);
 }
 
-/* What was measured while losses were repaired says nothing. */
+/* Begins a round after losses are repaired: samples from meanwhile say nothing. */
 SEC("struct_ops/wvegas_set_state")
 void wvegas_set_state(u64 *args)
 {

@@ -183,7 +183,7 @@ mod tests {
         }
         let (mut reader, writer) = pipe().unwrap();
         journal.end(Instant::now());
-        // What is queued is more than a pipe of one page takes.
+        // The lines in the queue are more than a pipe of one page takes.
         thread::scope(|scope| {
             scope.spawn(|| journal.write_out(writer));
             let mut written = String::new();

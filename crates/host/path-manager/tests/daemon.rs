@@ -323,7 +323,7 @@ fn a_deprecated_address_keeps_its_subflow_and_gets_no_new_one() {
     ip(&world.hosts.client, deprecate);
     let listener = &world.listener;
     let (client, server) = world.hosts.connect(listener, false);
-    // What the daemon heard of after it.
+    // An address that the daemon heard of after it.
     ip(&world.hosts.client, "addr add 10.0.1.3/24 dev eth1");
     world.expect(&[1, 1, 2]);
     (world.client, world.server) = (client, server);

@@ -21,7 +21,7 @@ pub(crate) struct Options {
     /// Where it listens, unless systemd passes a socket.
     #[arg(long, value_name = "PATH", default_value = "/run/mptcplab/broker.sock", value_parser = path_parser())]
     socket: PathBuf,
-    /// Who may do what (YAML); your own user unless given.
+    /// Users and their rights (YAML); your own user has all unless given.
     #[arg(long, value_name = "FILE", value_parser = path_parser())]
     policy: Option<PathBuf>,
     /// Permissions of the socket; the policy decides.

@@ -16,7 +16,7 @@ struct Program {
     commands: Vec<Described>,
 }
 
-/// What a program and a command have.
+/// The description of a program or of a command.
 #[derive(Deserialize)]
 struct Described {
     name: String,
@@ -30,7 +30,7 @@ struct Argument {
     /// Its name without dashes.
     name: String,
     is_option: bool,
-    /// What stands for its value, or the values that there are; none of them for a flag.
+    /// A name for its value, or the values that there are; none of them for a flag.
     values: Vec<String>,
     meaning: String,
     default: Option<String>,

@@ -14,7 +14,7 @@ pub(crate) struct Problem {
     pub(crate) line: usize,
     /// Dotted path of the key; empty for the file as a whole.
     pub(crate) key: String,
-    /// What is wrong, and the fix.
+    /// The mistake, and the fix.
     pub(crate) text: String,
 }
 

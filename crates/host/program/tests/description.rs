@@ -1,4 +1,5 @@
-//! What the laboratory has this program do for it: agree on a version, and describe its commands.
+//! The duties of this program towards the laboratory: they agree on a version, and it describes
+//! the laboratory's commands.
 
 use std::fs;
 use std::io::Write;

@@ -92,11 +92,11 @@ enum mptcplab_subflow_error {
 /* MPTCPLAB_SUBFLOW_VERSION of the library that the program runs with. */
 int mptcplab_subflow_version(void);
 
-/* What a code means, and its name in lower case without the prefix ("no_route"). */
+/* The meaning of a code, and its name in lower case without the prefix ("no_route"). */
 const char *mptcplab_subflow_strerror(int code);
 const char *mptcplab_subflow_error_name(int code);
 
-/* What the last call of this thread that failed has to say; valid until the next one fails. */
+/* The message of the last call of this thread that failed; valid until the next one fails. */
 const char *mptcplab_subflow_last_message(void);
 
 /*

@@ -56,7 +56,7 @@ fn compile(source: &str, compiler: &[&str], folder: &Path, libraries: &[&str]) -
         .args(["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I"])
         .arg(here.join("include"))
         .arg(here.join("tests").join(source))
-        // What follows is no source.
+        // The arguments that follow are no sources.
         .args(["-x", "none", "-o"])
         .arg(&program)
         .args(libraries)

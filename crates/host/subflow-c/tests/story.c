@@ -31,7 +31,7 @@ static void must(int condition, const char *what)
 	}
 }
 
-/* What a command gave: its number or word, or the name of the error. */
+/* Prints the result of a command: its number or word, or the name of the error. */
 static void outcome(int result, const char *word)
 {
 	if (result < 0)
@@ -94,7 +94,7 @@ static void tell_ids(void)
 	int count = mptcplab_subflow_ids(sock, ids, 16);
 
 	must(count >= 0 && count <= 16, "ids");
-	/* What there is no room for is counted all the same. */
+	/* Subflows that there is no room for are counted all the same. */
 	must(mptcplab_subflow_ids(sock, &first, 1) == count && first == ids[0], "one id");
 	must(mptcplab_subflow_ids(sock, NULL, 0) == count, "no id");
 	printf("ids:");

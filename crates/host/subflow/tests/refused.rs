@@ -66,7 +66,7 @@ fn what_cannot_be_opened_fails_with_its_reason() {
     let error = manager.open_subflow(client, &open).unwrap_err();
     assert_eq!(error, Error::NoRoute { local, remote });
 
-    // Nobody listens on that port.
+    // No socket listens on that port.
     let remote = SocketAddr::new(hosts.server_address(2, false), 9);
     let open = Open {
         remote: Some(remote),
@@ -185,7 +185,7 @@ fn the_initial_address_is_not_announced_while_others_were_opened_from_it() {
     let second = manager.open_subflow(client, &Open::from(address)).unwrap();
     let error = manager.announce(client, address);
     assert_eq!(error, Err(Error::AlreadyKnown { address }));
-    // What the error says to do.
+    // The fix that the error names.
     manager.close_subflow(client, second).unwrap();
     manager.announce(client, address).unwrap();
 }

@@ -6,7 +6,7 @@
 //! have on a wire. [`simulate`] runs a plan to its end and hands over the rows of its recording
 //! (`docs/recording.md`).
 //!
-//! # What makes a run repeatable
+//! # Repeatable runs
 //! - Time is a whole number of nanoseconds, and no clock is read.
 //! - Things happen one after the other, at equal times in a written order ([`World`]).
 //! - Random numbers come from streams named by their purpose: loss of one link does not move

@@ -26,7 +26,7 @@ const MAX_CLOSE_STEPS: u64 = 1_000_000;
 
 /// A plan and the state of its run.
 ///
-/// What happens depends on the plan alone, not on how the world is stepped: [`step`](Self::step)
+/// Events depend on the plan alone, not on how the world is stepped: [`step`](Self::step)
 /// lets one thing happen, [`run_until`](Self::run_until) everything up to a time. Of things at the
 /// same time, events of the plan come first, then the limit of time, links, nodes, flows,
 /// each in the order of the plan, and the sampling last; what one of them causes at the same time

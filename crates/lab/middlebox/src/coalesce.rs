@@ -62,7 +62,7 @@ impl Middlebox for Coalesce {
                 out.push((before.direction, before.packet));
             }
         }
-        // What has been joined waits no longer than its first segment would have.
+        // The joined segment waits no longer than its first part would have.
         let (packet, due) = whole.unwrap_or((packet, now.saturating_add(self.hold_ns)));
         if !can_wait || packet.payload.len() as u32 >= self.payload_bytes {
             return out.push((direction, packet));

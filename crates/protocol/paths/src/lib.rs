@@ -1,4 +1,4 @@
-//! What path managers have in common, without I/O and without a clock.
+//! The common part of path managers, without I/O and without a clock.
 //!
 //! A policy says which subflows a connection should have, on which paths ([`Desired`]); [`joins`]
 //! says which of them are to be opened now; [`Attempts`] tells what is under way and when a path

@@ -71,7 +71,7 @@ proptest! {
         world.write(CLIENT, ids[CLIENT], pattern(1000));
         world.write(SERVER, ids[SERVER], pattern(1000));
         world.run_for(SECOND);
-        // What the server says from now on is not its own.
+        // The server's packets from now on are not its own.
         let template = world
             .sent
             .iter()

@@ -83,7 +83,7 @@ fn a_backup_gets_nothing_as_long_as_another_subflow_is_left() {
     };
     let data = pattern(3_000_000);
     world.transfer(CLIENT, ids, &data, SECOND);
-    // What the second had on its way must be sent again, while the first is full.
+    // The second subflow's data in flight must be sent again, while the first is full.
     addresses.remove(1);
     world.set_addresses(CLIENT, addresses.clone());
     world.transfer(CLIENT, ids, &data, SECOND);

@@ -92,7 +92,7 @@ fn the_first_subflow_s_addresses_are_joined_again_as_soon_as_the_peer_is_told() 
         let least = DELAYS[1] + 4 * DELAYS[0];
         world.run_until(back + least);
         assert!(!is_joined(&world, 0));
-        // What the packets take to be sent.
+        // The time that the packets take to be sent.
         world.run_until(back + least + MS);
         assert!(is_joined(&world, 0), "{hosts:?}");
         assert_eq!(world.counter(SERVER, "MPTcpExtAddAddrTx"), 2);

@@ -167,8 +167,8 @@ fn a_subflow_without_a_free_port_takes_no_place_from_another() {
     assert_eq!(established(&world, CLIENT), 2);
 }
 
-/// What is not acknowledged when a subflow is closed goes again then, and not once more as its FIN
-/// is acknowledged.
+/// Data that is not acknowledged when a subflow is closed goes again then, and not once more as its
+/// FIN is acknowledged.
 #[test]
 fn what_is_not_acknowledged_goes_again_once_where_a_subflow_is_closed() {
     let mut world = World::new(vec![Path::new(10 * MS, 10_000_000); 2], generous());

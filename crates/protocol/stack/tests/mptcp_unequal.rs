@@ -12,7 +12,7 @@ fn world(rates_bps: [u64; 2]) -> World {
     world
 }
 
-/// What is on the slow path takes seconds to arrive. The fast one, idle meanwhile, sends the first
+/// Data on the slow path takes seconds to arrive. The fast one, idle meanwhile, sends the first
 /// fragment of it too after a timeout of data, and so on.
 #[test]
 fn a_slow_path_holds_a_fast_one_up_for_timeouts_of_data_and_not_for_its_own_round_trips() {

@@ -124,7 +124,7 @@ fn recovery_lets_a_segment_go_for_every_second_that_is_delivered() {
         }
         assert!(wire.step(u64::MAX));
     }
-    // What was in flight comes in one round trip, and half as many segments go out in it; where
+    // Segments in flight arrive within one round trip, and half as many go out in it; where
     // recovery ends the window is the threshold again.
     let sent = (wire.data_sent(CLIENT).len() - sent_before) as u64;
     assert!(

@@ -1,4 +1,4 @@
-"""What the lab process or a library tells of a failure, as an error of the engine."""
+"""Failures that the lab process or a library tells, as errors of the engine."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ mod world;
 
 /// The programs of `control`, registered under another name.
 fn register_as(control: Control, name: &str) -> Option<(Loaded, Option<OwnedFd>)> {
-    // What stands before and after the name in its structure: the flag, and zeros.
+    // The bytes of the structure around the name: the flag before it, and zeros after it.
     let pattern = |name: &str| {
         let mut bytes = [0_u8; 20];
         bytes[0] = 1;

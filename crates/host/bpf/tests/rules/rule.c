@@ -32,7 +32,7 @@ static struct tcp_sock socket_of(const struct path *own, u32 mss)
 }
 
 #ifdef VEGAS
-/* What a round does to a window in congestion avoidance of plain TCP; `state` is the share in
+/* The effect of a round on a window in congestion avoidance of plain TCP; `state` is the share in
  * 1/1024 segments and the least queueing delay, before and after. */
 u32 end_of_round(u32 window, u32 base_us, u32 rtt_us, bool is_limited, u32 state[2])
 {

@@ -30,7 +30,7 @@ pub(crate) fn alone(test: impl FnOnce() + Send + 'static) {
         for address in [FIRST, SECOND, SERVER] {
             ip(&format!("address add {address}/32 dev lo"));
         }
-        // What is closed at both ends goes soon.
+        // Connections that are closed at both ends go soon.
         fs::write("/proc/sys/net/mptcp/close_timeout", "1").unwrap();
         ip("mptcp limits set subflow 4 add_addr_accepted 4");
         test();

@@ -87,7 +87,7 @@ fn carry(devices: &[SyncDevice; 2], stopped: &UnixStream) -> io::Result<()> {
             let now = Instant::now();
             while under_way[from].front().is_some_and(|(due, _)| *due <= now) {
                 if let Some((_, packet)) = under_way[from].pop_front() {
-                    // What a host does not take is lost, as on any wire.
+                    // A packet that a host does not take is lost, as on any wire.
                     let _ = devices[1 - from].send(&packet);
                 }
             }

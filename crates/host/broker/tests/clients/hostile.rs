@@ -63,7 +63,7 @@ fn wrong_descriptors_are_refused_by_kind_and_closed() {
     assert_eq!(ask(stage.peer.as_fd()), Error::ForeignNamespace);
     // Of a connection that is no more.
     stage.client.write_all(b"unread").unwrap();
-    // What comes later than the end is no reason to reset the connection.
+    // Data that comes later than the end is no reason to reset the connection.
     stage.peer.peek(&mut [0]).unwrap();
     drop(stage.peer);
     while connection(&stage.client).is_ok() {

@@ -54,7 +54,7 @@ impl RawSession {
         let mut bytes = vec![0; 16 * 1024];
         let mut receive = || recv(&self.0, &mut bytes[..], RecvFlags::empty());
         let received = match receive() {
-            // What it said before it hung up comes after this.
+            // The messages that the broker sent before it hung up come after this.
             Err(Errno::CONNRESET) => receive(),
             other => other,
         };

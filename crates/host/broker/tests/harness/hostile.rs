@@ -80,7 +80,7 @@ impl Play {
             let length = usize::from(script.byte()).min(script.0.len());
             let (garbage, rest) = script.0.split_at(length);
             script.0 = rest;
-            // What reads as a request all the same has a number of its own.
+            // Garbage that reads as a request all the same has a number of its own.
             match Request::parse(garbage) {
                 Ok(request) if client.unanswered.insert(request.id) => {}
                 Ok(_) => return,

@@ -133,7 +133,7 @@ impl Servers {
         }
     }
 
-    /// What comes back first and answers the query; anything else is passed over.
+    /// The message that comes back first and answers the query; anything else is passed over.
     fn exchange_datagrams(
         &self,
         server: SocketAddr,

@@ -83,7 +83,7 @@ fn a_full_mesh_has_a_subflow_from_each_address_once() {
     assert_eq!(core.commands(0), []);
     established(&mut core, "10.0.2.2:40001");
     assert_eq!(core.commands(0), []);
-    // What the peer refused is not tried again.
+    // A subflow that the peer refused is not tried again.
     closed(&mut core, 0, "10.0.3.2:40002");
     assert_eq!(core.commands(100 * SECOND), []);
 }
@@ -205,7 +205,7 @@ fn from_a_deprecated_address_nothing_new_begins() {
         ..address(2)
     };
     core.set_addresses(vec![address(1), deprecated.clone(), address(3)]);
-    // What goes over it goes on, and it is not withdrawn.
+    // The subflow from it goes on, and the address is not withdrawn.
     assert_eq!(core.commands(0), []);
     closed(&mut core, 0, "10.0.2.2:40001");
     core.set_addresses(vec![deprecated]);

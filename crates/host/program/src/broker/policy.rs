@@ -41,7 +41,7 @@ pub(super) fn read(file: &Path) -> anyhow::Result<(Policy, Limits)> {
     parse(&text, &origin).map_err(|problems| refusal(&origin, problems))
 }
 
-/// What holds without a policy: the broker's own user may do everything.
+/// The policy that holds where none is given: the broker's own user may do everything.
 pub(super) fn own() -> Policy {
     let rule = Rule {
         place: "without --policy".to_owned(),

@@ -177,7 +177,7 @@ fn serve(node: &plan::Node, inbox: &Receiver<Command>, wake: &EventFd) {
                 return manager.warn(&format!("the network manager stopped: {error}"));
             }
         };
-        // What the kernel refuses once may succeed the next time.
+        // A request that the kernel refuses once may succeed the next time.
         if let Err(error) = manager.act(links_changed) {
             manager.warn(&error.to_string());
         }

@@ -161,7 +161,7 @@ pub(super) fn converse(
     flow.write_final_states(transfer, &own, accepted.as_ref());
     let result = first_cause(own_result, other_result);
     if deadline.is_some() || result.is_err() {
-        // What is still under way would only disturb what comes after.
+        // Data that is still under way would only disturb the flows that come after.
         for socket in [Some(&own), accepted.as_ref()].into_iter().flatten() {
             // Without it the kernel only takes longer.
             let _ = socket.set_linger(Some(Duration::ZERO));

@@ -198,7 +198,7 @@ impl Conversation {
                 if this.is_done {
                     return Ok(());
                 }
-                // What came before the end is still to be read.
+                // Data that came before the end is still to be read.
                 if this.is_established {
                     self.advance(network, traffic, side)?;
                 }
@@ -331,7 +331,7 @@ impl Conversation {
         }
         for side in &self.sides {
             let Some(id) = side.id else { continue };
-            // What is still under way would only disturb what comes after.
+            // Data that is still under way would only disturb the flows that come after.
             if timed_out || result.is_err() {
                 network.abort(side.node, id);
             }

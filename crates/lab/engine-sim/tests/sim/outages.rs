@@ -47,7 +47,7 @@ fn a_connection_whose_first_path_goes_and_returns_at_both_ends_uses_it_again_at_
     }
     let run = lab.run();
     let transfer = run.transfer();
-    // What goes again waits behind what the other subflow has in its send buffer.
+    // Data that is sent again waits behind that in the other subflow's send buffer.
     let silence = transfer["longest_silence_ns"].as_u64().unwrap();
     assert!(silence < 150 * MS, "{silence}");
     let during = carried(&run, OUTAGE[1]) - carried(&run, OUTAGE[0] + 100 * MS);
@@ -95,7 +95,7 @@ fn a_connection_without_a_subflow_goes_on_with_the_next_and_loses_nothing() {
     }
     let run = lab.run();
     let silence = run.transfer()["longest_silence_ns"].as_u64().unwrap();
-    // What was on its way arrives.
+    // The packets that were on their way arrive.
     assert!((900 * MS..SECOND + 50 * MS).contains(&silence), "{silence}");
     // Once its FIN is through, nothing passes the link while the connection has no subflow.
     let during = carried(&run, OUTAGE[1]) - carried(&run, OUTAGE[0] + 100 * MS);

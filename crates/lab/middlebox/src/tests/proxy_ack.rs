@@ -34,7 +34,7 @@ fn a_proxy_acknowledges_at_once_with_the_window_that_is_left() {
         pass(&mut proxy, 0, 0, &segment),
         [(0, segment.clone()), (1, expected)]
     );
-    // What does not follow is left to the receiver.
+    // A segment that does not follow is left to the receiver.
     let later = data(601, &[1; 100]);
     assert_eq!(pass(&mut proxy, 0, 0, &later), [(0, later.clone())]);
 }

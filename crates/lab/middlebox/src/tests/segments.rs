@@ -114,7 +114,7 @@ fn a_held_segment_is_joined_by_the_next_or_goes_on_in_time() {
     assert_eq!(pass(&mut coalesce, 60, 0, &data(7, b"g")), []);
     assert_eq!(coalesce.deadline(), Some(160));
     assert_eq!(act(&mut coalesce, 160), [(0, data(7, b"g"))]);
-    // What does not follow, or does not fit, pushes it on.
+    // A segment that does not follow, or does not fit, pushes the held one on.
     assert_eq!(pass(&mut coalesce, 200, 0, &data(8, b"hi")), []);
     assert_eq!(
         pass(&mut coalesce, 200, 0, &data(20, b"j")),

@@ -118,7 +118,7 @@ impl Connection {
     /// Follows the end of a subflow's TCP, of which at most a RST to send, or TIME-WAIT, is left.
     pub(super) fn on_subflow_closed(&mut self, now: Nanos, index: usize, reason: CloseReason) {
         let first = self.subflows[index].is_first();
-        // What was closed in order has left its data to the others then.
+        // A subflow that was closed in order has left its data to the others then.
         let left_before = self.subflows[index].end.is_closing();
         self.subflows[index].end.close();
         self.tell_subflow_closed(index, reason);

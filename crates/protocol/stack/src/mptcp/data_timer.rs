@@ -77,7 +77,7 @@ impl Connection {
                 self.sender.timer.back_off(now);
             }
         }
-        // What waits to become plain TCP must not be sent twice.
+        // Data that waits to become plain TCP must not be sent twice.
         if self.fallback.awaits_infinite_mapping() {
             return;
         }

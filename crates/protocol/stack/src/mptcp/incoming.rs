@@ -170,7 +170,7 @@ impl Connection {
         let Some(start) = near.checked_add_signed(i64::from(distance)) else {
             return;
         };
-        // What was sent twice or is meant for another subflow cannot become plain TCP.
+        // Data that was sent twice or is meant for another subflow cannot become plain TCP.
         self.fallback
             .keep_linear(bytes == 0 || data == start.checked_sub(1));
         let data_sequence = data.map_or(0, |data| numbers.wire(data));

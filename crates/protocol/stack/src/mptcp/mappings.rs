@@ -148,7 +148,8 @@ impl Mappings {
                 if offset + (self.pending_bytes as u64) < map.end() {
                     return None;
                 }
-                // What was dropped or delivered before the mapping was declared cannot be proved.
+                // Bytes that were dropped or delivered before the mapping was declared cannot be
+                // proved.
                 if offset > map.start || !self.proves(&map, &proof) {
                     return Some(Delivery::Corrupt(map.data));
                 }

@@ -24,7 +24,7 @@ const PATIENCE_NS: Nanos = 924_600_000_000;
 #[derive(Clone, Debug)]
 pub(super) struct RetransmissionTimer {
     running: Option<Running>,
-    /// What it is started with.
+    /// The time that it is started with.
     interval: Nanos,
     timeouts: u32,
 }

@@ -62,7 +62,7 @@ impl Connection {
             Mode::Multipath if self.handshake.is_confirmed() => Spoken::Multipath,
             _ => Spoken::Unconfirmed,
         };
-        // What waits for the infinite mapping takes room that the data level does not count.
+        // Data that waits for the infinite mapping takes room that the data level does not count.
         let held_bytes = if self.fallback.awaits_infinite_mapping() {
             subflow.mappings.pending_bytes() as u64
         } else {
@@ -101,8 +101,8 @@ impl Connection {
             let window_bytes = subflow.tcp.advertised_window_bytes();
             self.receiver.advertised(window_bytes);
         }
-        // What had no room, beside data or another option, goes with an acknowledgement. What an
-        // acknowledgement of its own could not carry waits.
+        // Signals that had no room, beside data or another option, go with an acknowledgement.
+        // Those that an acknowledgement of their own could not carry wait.
         let left = subflow.signals.len();
         if left > 0 && (left < waiting || !segment.payload.is_empty()) {
             subflow.tcp.request_ack();

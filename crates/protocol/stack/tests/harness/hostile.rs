@@ -292,7 +292,7 @@ impl Game {
         }
     }
 
-    /// What is due goes away when it is done.
+    /// Whether a deadline that is due goes away when the host has acted.
     fn host_advances(&mut self) -> bool {
         let mut host_deadline = self.host.next_deadline();
         for _ in 0..100 {

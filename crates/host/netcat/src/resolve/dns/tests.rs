@@ -52,7 +52,7 @@ fn record(data: RData<'static>) -> ResourceRecord<'static> {
     )
 }
 
-/// What a server answers that knows one name: an alias, with both kinds of address.
+/// The reply of a server that knows one name: an alias, with both kinds of address.
 fn known(query: &Packet<'_>) -> Vec<u8> {
     let asked = query.questions.first().unwrap();
     if asked.qname.to_string() != "server.lab.example" {

@@ -86,7 +86,7 @@ impl Book {
 
     /// Adds a reading.
     pub(crate) fn take(&mut self, reading: Reading<'_>) {
-        // What is left of a connection in TIME-WAIT or FIN-WAIT-2 is no socket and has no account.
+        // A connection in TIME-WAIT or FIN-WAIT-2 is no full socket any more and has no account.
         if reading.info.state.is_none() {
             return;
         }
