@@ -13,13 +13,10 @@ import numpy.typing as npt
 import polars as pl
 
 from mptcplab.metrics.plan_view import Change, PlanView
+from mptcplab.metrics.recovery import BEFORE_NS, WINDOW_NS
 from mptcplab.metrics.statistics import worst
 from mptcplab.recording import Recording
 
-WINDOW_NS = 1_000_000_000
-"""A path has to be in use for this long."""
-BEFORE_NS = 5_000_000_000
-"""The rate before a failure is taken over this time, or since an earlier change of the path."""
 PATH_USE = 0.5
 """A path is in use again at this part of its mean rate before its failure."""
 LEAST_USE = 0.01

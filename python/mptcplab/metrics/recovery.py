@@ -17,7 +17,7 @@ from mptcplab.recording import Recording
 BIN_NS = 10_000_000
 """Width of a bin of the table ``deliveries``."""
 WINDOW_NS = 1_000_000_000
-"""Delivery has to go on for this long to count as sustained."""
+"""Delivery, or the use of a path, has to go on for this long to count as sustained."""
 PAUSE_NS = 200_000_000
 """Longest pause within sustained delivery; the least retransmission timeout of Linux."""
 BEFORE_NS = 5_000_000_000
