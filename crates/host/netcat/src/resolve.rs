@@ -7,6 +7,8 @@ use std::net::{SocketAddr, ToSocketAddrs};
 #[cfg(any(test, target_feature = "crt-static"))]
 mod dns;
 #[cfg(any(test, target_feature = "crt-static"))]
+mod preference;
+#[cfg(any(test, target_feature = "crt-static"))]
 mod stub;
 
 /// The addresses of a host, in the order in which they are tried.

@@ -149,18 +149,9 @@ impl Servers {
         socket.send(bytes)?;
         let deadline = Instant::now() + self.timeout;
         loop {
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return Err(timed_out());
-            }
-            socket.set_read_timeout(Some(left))?;
+            socket.set_read_timeout(Some(left_until(deadline)?))?;
             let mut reply = vec![0; LARGEST_DATAGRAM_BYTES];
-            let length = socket
-                .recv(&mut reply)
-                .map_err(|error| match error.kind() {
-                    io::ErrorKind::WouldBlock => timed_out(),
-                    _ => error,
-                })?;
+            let length = socket.recv(&mut reply).map_err(timed_out_or)?;
             reply.truncate(length);
             if Packet::parse(&reply).is_ok_and(|reply| answers(&reply, query)) {
                 return Ok(reply);
@@ -168,19 +159,43 @@ impl Servers {
         }
     }
 
+    /// The reply that is complete before the timeout, however slowly its bytes come.
     fn exchange_by_tcp(&self, server: SocketAddr, query: &[u8]) -> io::Result<Vec<u8>> {
+        let deadline = Instant::now() + self.timeout;
         let mut stream = TcpStream::connect_timeout(&server, self.timeout)?;
-        stream.set_read_timeout(Some(self.timeout))?;
-        stream.set_write_timeout(Some(self.timeout))?;
-        // RFC 1035, section 4.2.2: the length comes first. A query is far below 64 KiB.
+        // RFC 1035, section 4.2.2: the length comes first. A query is far below 64 KiB, and fits
+        // into the socket's buffer.
         let length = (query.len() as u16).to_be_bytes();
         stream.write_all(&[&length, query].concat())?;
         let mut length = [0; 2];
-        stream.read_exact(&mut length)?;
+        read_until(&mut stream, &mut length, deadline)?;
         let mut reply = vec![0; u16::from_be_bytes(length).into()];
-        stream.read_exact(&mut reply)?;
+        read_until(&mut stream, &mut reply, deadline)?;
         Ok(reply)
     }
+}
+
+/// Fills the buffer, or fails at the deadline.
+fn read_until(stream: &mut TcpStream, mut buffer: &mut [u8], deadline: Instant) -> io::Result<()> {
+    while !buffer.is_empty() {
+        stream.set_read_timeout(Some(left_until(deadline)?))?;
+        match stream.read(buffer) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(length) => buffer = &mut buffer[length..],
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(timed_out_or(error)),
+        }
+    }
+    Ok(())
+}
+
+/// The time until a deadline, which is not over.
+fn left_until(deadline: Instant) -> io::Result<Duration> {
+    let left = deadline.saturating_duration_since(Instant::now());
+    if left.is_zero() {
+        return Err(timed_out());
+    }
+    Ok(left)
 }
 
 /// A server's address; none where its interface (`fe80::1%eth0`) is not there.
@@ -226,6 +241,14 @@ fn addresses(reply: &Packet<'_>) -> Vec<IpAddr> {
 /// An id that others have to guess.
 fn random() -> u16 {
     std::hash::RandomState::new().hash_one(()) as u16
+}
+
+/// The error of a socket, whose timeout the kernel tells as EAGAIN.
+fn timed_out_or(error: io::Error) -> io::Error {
+    match error.kind() {
+        io::ErrorKind::WouldBlock => timed_out(),
+        _ => error,
+    }
 }
 
 fn timed_out() -> io::Error {

@@ -5,13 +5,14 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::dns::Servers;
+use super::preference;
 
-/// The addresses of a name; `None` for what is an address already, with its interface
+/// The addresses of a name, those first that are tried first; `None` for what is an address already, with its interface
 /// (`fe80::1%eth0`) or without: for these the C library needs none of its modules.
 pub(super) fn resolve(host: &str) -> Option<io::Result<Vec<IpAddr>>> {
     let address = host.split_once('%').map_or(host, |(address, _)| address);
     let is_name = address.parse::<IpAddr>().is_err();
-    is_name.then(|| look_up(host))
+    is_name.then(|| look_up(host).map(preference::sorted))
 }
 
 fn look_up(name: &str) -> io::Result<Vec<IpAddr>> {

@@ -142,8 +142,8 @@ fn another_server_is_asked_where_one_fails_or_is_silent() {
     assert_eq!(error.to_string(), "nameserver 127.0.0.1: no answer");
 }
 
-#[test]
-fn a_long_answer_is_fetched_by_tcp() {
+/// A server whose answers are too long for UDP; by TCP `send` sends them, their length first.
+fn serve_by_tcp(send: impl Fn(TcpStream, &[u8]) -> io::Result<()> + Send + 'static) -> SocketAddr {
     let server = serve(|query| {
         let mut reply = reply_to(query, RCODE::NoError);
         reply.set_flags(PacketFlag::TRUNCATION);
@@ -158,13 +158,35 @@ fn a_long_answer_is_fetched_by_tcp() {
             let mut query = vec![0; u16::from_be_bytes(length).into()];
             stream.read_exact(&mut query).unwrap();
             let reply = known(&Packet::parse(&query).unwrap());
-            stream
-                .write_all(&(reply.len() as u16).to_be_bytes())
-                .unwrap();
-            stream.write_all(&reply).unwrap();
+            let length = (reply.len() as u16).to_be_bytes();
+            // The client may leave before the end.
+            let _ = send(stream, &[&length[..], &reply].concat());
         }
     });
+    server
+}
+
+#[test]
+fn a_long_answer_is_fetched_by_tcp() {
+    let server = serve_by_tcp(|mut stream, reply| stream.write_all(reply));
     assert_eq!(asking(vec![server]).look_up("server").unwrap(), both());
+}
+
+#[test]
+fn a_server_that_drips_its_answer_is_silent_where_that_takes_longer_than_the_timeout() {
+    let server = serve_by_tcp(|mut stream, reply| {
+        for byte in reply.chunks(1) {
+            thread::sleep(SHORT / 5);
+            stream.write_all(byte)?;
+        }
+        Ok(())
+    });
+    let servers = Servers {
+        timeout: SHORT,
+        ..asking(vec![server])
+    };
+    let error = servers.look_up("server").unwrap_err();
+    assert_eq!(error.to_string(), "nameserver 127.0.0.1: no answer");
 }
 
 #[test]
