@@ -42,10 +42,8 @@ pub struct Interface {
     pub name: String,
     /// Its alternative names (`altname`).
     pub other_names: Vec<String>,
-    /// It is up, and has a carrier.
-    pub is_running: bool,
-    /// It is up, and its driver has a carrier. `is_running` follows up to a second later: so rarely
-    /// the kernel looks at changes of carriers, those of all namespaces together.
+    /// It is up, and its driver has a carrier (`IFF_LOWER_UP`). `IFF_RUNNING` follows up to a second
+    /// later: so rarely the kernel looks at changes of carriers, those of all namespaces together.
     pub has_carrier: bool,
     /// It waits for something beyond the carrier, such as the login to a wireless network.
     pub is_dormant: bool,
@@ -189,7 +187,6 @@ fn interface(row: &[u8]) -> Option<Interface> {
         index: u32_at(row, 4)?,
         name: String::new(),
         other_names: Vec::new(),
-        is_running: flags & libc::IFF_UP != 0 && flags & libc::IFF_RUNNING != 0,
         has_carrier: flags & libc::IFF_UP != 0 && flags & libc::IFF_LOWER_UP != 0,
         is_dormant: false,
         is_loopback: flags & libc::IFF_LOOPBACK != 0,
@@ -288,7 +285,7 @@ mod tests {
         let row = link_row(libc::IFF_UP | libc::IFF_RUNNING, 6);
         let link = interface(&row).unwrap();
         assert_eq!((link.index, link.name.as_str()), (7, "wifi"));
-        assert!(link.is_running && !link.has_carrier && !link.is_dormant);
+        assert!(!link.has_carrier && !link.is_dormant);
         let expected = Counters {
             received_packets: 1,
             sent_packets: 2,
@@ -301,9 +298,11 @@ mod tests {
     }
 
     #[test]
-    fn a_link_without_carrier_is_not_running() {
-        let link = interface(&link_row(libc::IFF_UP, 2)).unwrap();
-        assert!(!link.is_running && !link.has_carrier);
+    fn a_link_has_a_carrier_only_while_it_is_up() {
+        let has_carrier = |flags| interface(&link_row(flags, 2)).unwrap().has_carrier;
+        assert!(has_carrier(libc::IFF_UP | libc::IFF_LOWER_UP));
+        assert!(!has_carrier(libc::IFF_UP));
+        assert!(!has_carrier(libc::IFF_LOWER_UP));
     }
 
     #[test]

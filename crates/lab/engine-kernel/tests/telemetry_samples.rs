@@ -107,6 +107,27 @@ fn every_subflow_and_interface_is_sampled() {
     assert!(counters.iter().all(|row| row["value"] != 0));
 }
 
+/// The kernel changes `IFF_RUNNING` once a second at most.
+#[test]
+fn an_interface_is_up_as_soon_as_it_has_its_carrier() {
+    if !inside("an_interface_is_up_as_soon_as_it_has_its_carrier") {
+        return;
+    }
+    let world = World::new();
+    for end in ["up", "down", "up", "down"] {
+        world.ip(1, &format!("link set eth {end}"));
+        let (context, every) = (&world.context, Duration::from_secs(3600));
+        let recorder = context.recorder.clone();
+        let sampler = telemetry::start(&context.nodes, |_| Ok(()), every, recorder).unwrap();
+        sampler.stop().unwrap();
+        let mut samples = world.rows("interface_samples").into_iter();
+        let last = samples
+            .rfind(|row| row["node"] == "client" && row["interface"] == "eth")
+            .unwrap();
+        assert_eq!(last["up"], end == "up");
+    }
+}
+
 #[test]
 fn sockets_of_any_program_are_seen_but_listeners_are_not() {
     if !inside("sockets_of_any_program_are_seen_but_listeners_are_not") {

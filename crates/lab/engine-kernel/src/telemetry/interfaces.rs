@@ -26,7 +26,7 @@ pub(super) fn interfaces(
             tx_packets: Some(counters.sent_packets),
             rx_dropped: Some(counters.received_dropped),
             tx_dropped: Some(counters.sent_dropped),
-            up: interface.is_running,
+            up: interface.has_carrier,
         });
     }
     Ok(())
