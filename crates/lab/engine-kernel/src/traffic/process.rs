@@ -172,7 +172,7 @@ impl Program<'_> {
         let wake = wait(gone, stops, deadline)?;
         if wake != Wake::Ready {
             // It may have gone meanwhile; until it is waited for, its number stays its own.
-            let _ = killpg(group, Signal::SIGTERM);
+            self.kill(group, Signal::SIGTERM);
             wait(gone, &[], Some(Instant::now() + GRACE))?;
         }
         let end_ns = self.recorder.now();
@@ -180,7 +180,7 @@ impl Program<'_> {
             // A daemon leaves the group after its parent has ended.
             wait(None, stops, Some(Instant::now() + GRACE))?;
         }
-        let _ = killpg(group, Signal::SIGKILL);
+        self.kill(group, Signal::SIGKILL);
         let status = child.wait()?;
         let exit = match wake {
             Wake::Ready => Exit::Itself(status),
@@ -188,6 +188,15 @@ impl Program<'_> {
             Wake::Stopped(_) => Exit::Stopped,
         };
         Ok((exit, end_ns))
+    }
+
+    /// Sends a signal to a process group, after a reading of the node's sockets: where a program is
+    /// killed with data that it has not read, the kernel clears the counters of the first subflow of
+    /// its MPTCP connection.
+    fn kill(&self, group: Pid, signal: Signal) {
+        let node = self.site.node;
+        node.accounts.look(node, self.recorder);
+        let _ = killpg(group, signal);
     }
 }
 
