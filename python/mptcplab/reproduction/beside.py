@@ -61,7 +61,7 @@ class Figure:
 
     cell: Measured
     metric: str
-    """What the figure is shown as."""
+    """The metric that the figure is shown as."""
     theirs: float | None
     """In the unit of the metric; null where the document has none."""
     ours: Estimate | None
@@ -121,7 +121,7 @@ class Account:
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of a scenario: itself, its figures, and why an engine refuses it."""
+    """A scenario, its figures, and why an engine refuses it."""
 
     scenario: Scenario
     figures: Figures

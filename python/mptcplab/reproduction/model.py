@@ -128,7 +128,7 @@ class Item(Model):
     says: tuple[Statement, ...] = ()
     plots: tuple[Plot, ...] = ()
     note: str = ""
-    """What a reader has to know of it, or why nothing here stands beside it."""
+    """A remark that a reader needs, or why nothing here stands beside it."""
 
     @model_validator(mode="after")
     def _is_one_and_even(self) -> Item:
@@ -142,7 +142,7 @@ class Item(Model):
 
     @property
     def kind(self) -> Literal["table", "figure", "listing"]:
-        """What it is."""
+        """Its kind."""
         return "table" if self.table else "figure" if self.figure else "listing"
 
     @property
@@ -168,7 +168,7 @@ class Document(Model):
     """Of its folder in the catalogue."""
     title: str
     about: str
-    """What it built and measured."""
+    """The testbed or simulation that it built, and its measurements."""
     quick: str
     """Longest duration of bulk transfers in a quick run."""
     items: tuple[Item, ...]

@@ -30,7 +30,7 @@ class Need:
 
 
 def needs(document: Document) -> list[Need]:
-    """What a document's items need, by scenario in the order of the items."""
+    """The needs of a document's items, by scenario in the order of the items."""
     variants: dict[str, dict[str, None]] = {}
     captured: dict[str, Need] = {}
     for item in document.items:
@@ -46,7 +46,7 @@ def needs(document: Document) -> list[Need]:
 
 
 def captured_need(plot: Plot) -> Need:
-    """What a plot of a capture needs."""
+    """The need of a plot of a capture."""
     return Need(plot.scenario, plot.variants, plot.size)
 
 

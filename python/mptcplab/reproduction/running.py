@@ -54,7 +54,7 @@ class Manner:
     workers: int | None = None
 
     def told(self) -> dict[str, object]:
-        """What the figures depend on."""
+        """The settings that the figures depend on."""
         extension = sha256(Path(_native.__file__).read_bytes()).hexdigest()
         return {
             "engine": self.engine,

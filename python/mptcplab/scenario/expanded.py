@@ -1,4 +1,4 @@
-"""What a scenario's short forms stand for: a topology, patterns of hosts, drawn servers.
+"""The short forms of a scenario, written out: a topology, patterns of hosts, drawn servers.
 
 Done on the plain tree before anything else reads it, so that the rest sees hosts, links and lists.
 What is not well-formed is left for the validation of its own key.

@@ -36,7 +36,7 @@ def at_point(scenario: Scenario, values: Mapping[str, Any]) -> Scenario:
 
 
 def check_points(scenario: Scenario) -> list[Problem]:
-    """What is wrong with the points of the scenario's sweep, each problem once."""
+    """The problems of the points of the scenario's sweep, each once."""
     if scenario.sweep is None:
         return []
     found: dict[tuple[int | None, str], Problem] = {}

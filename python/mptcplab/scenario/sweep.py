@@ -79,7 +79,7 @@ class Axis:
 
 
 class Sweep(Model):
-    """What `mptcplab sweep` runs: every combination of a value of each axis."""
+    """The points that `mptcplab sweep` runs: every combination of a value of each axis."""
 
     axes: Axes = Field({}, description="Dotted path → values, crossed with those of the others")
     zipped: list[Axes] = Field([], description="Axes whose values go together, each with as many")

@@ -17,7 +17,7 @@ from mptcplab.scenario.scheduler import Scheduler
 
 @dataclass(frozen=True)
 class _Known:
-    """What the routes of every node rest on, in one family."""
+    """The facts that the routes of every node rest on, in one family."""
 
     subnets: Mapping[str, Subnet]
     """Link → its network."""
