@@ -108,6 +108,25 @@ fn a_program_that_dies_without_closing_has_its_account() {
     if !inside("a_program_that_dies_without_closing_has_its_account") {
         return;
     }
+    check_server_of_a_client_that_dies(["python3", "-c", SERVER, "{port}", "1"]);
+}
+
+/// The server is killed as its client has ended; it has read nothing until then.
+#[test]
+fn a_program_that_is_killed_before_it_reads_has_its_account() {
+    if !inside("a_program_that_is_killed_before_it_reads_has_its_account") {
+        return;
+    }
+    let script = "
+import socket, sys, time
+peer, _ = socket.create_server(('', int(sys.argv[1]))).accept()
+time.sleep(600)
+";
+    check_server_of_a_client_that_dies(["python3", "-c", script, "{port}", "1"]);
+}
+
+/// Runs a client that sends 5008 bytes and dies, and looks at the account of its server's socket.
+fn check_server_of_a_client_that_dies(server: [&str; 5]) {
     let script = "
 import os, socket, sys
 peer = socket.create_connection((sys.argv[1], int(sys.argv[2])))
@@ -117,7 +136,6 @@ os._exit(0)
     for protocol in [Protocol::Tcp, Protocol::Mptcp] {
         let world = World::new();
         let client = ["python3", "-c", script, "{server}", "{port}"];
-        let server = ["python3", "-c", SERVER, "{port}", "1"];
         run(&world, &[command(protocol, &client, &server)]);
         let own = sockets(&world, "server");
         assert_eq!(own.len(), 1, "{protocol:?}");

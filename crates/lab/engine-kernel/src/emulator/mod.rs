@@ -31,7 +31,7 @@ pub struct EmulatedLink {
     pub config: LinkConfig,
     /// Seed of its random streams.
     pub seed: u64,
-    /// What packets meet after their propagation.
+    /// Middleboxes, which packets meet after their propagation.
     pub middleboxes: Middleboxes,
     /// The interfaces at its ends.
     pub ports: [Port; 2],

@@ -38,7 +38,7 @@ pub(super) struct Flow {
     pub(super) seed: u64,
     /// Takes over its clients' connections.
     pub(super) applications: Applications,
-    /// What middleboxes make of the addresses of its clients.
+    /// Translations by middleboxes of the addresses of its clients.
     pub(super) translations: Translations,
     /// Joins at either end; `None` where they cannot be counted, and for TCP.
     client_events: Option<SubflowEvents>,

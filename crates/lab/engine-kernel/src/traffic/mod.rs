@@ -64,7 +64,7 @@ pub struct Context {
     pub seed: u64,
     /// The applications that open and close their own subflows.
     pub applications: Applications,
-    /// What middleboxes make of the addresses of clients.
+    /// Translations by middleboxes of the addresses of clients.
     pub translations: Translations,
 }
 

@@ -139,7 +139,7 @@ proptest! {
         }
         let by = cycles * last * MS;
         let carried: u64 = due(&mut link, by).iter().map(|one| u64::from(one.ip_bytes)).sum();
-        // What the first cycle has at 0 came before the link.
+        // The opportunity of the first cycle at 0 came before the link.
         let capacity = cycles * opportunities.len() as u64 * 1504;
         let next = u64::from(sizes[0].max(sizes[1]));
         prop_assert!(carried <= capacity && capacity < carried + next, "{carried} of {capacity}");
