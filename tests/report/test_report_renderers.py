@@ -150,12 +150,19 @@ def test_the_page_is_well_formed_and_needs_nothing_from_elsewhere(page: str) -> 
 def test_the_page_holds_the_answer_the_tables_and_the_plots(page: str, model: Report) -> None:
     for sentence in model.answer:
         assert sentence in page
-    for title in ("Throughput over time", "Use of the paths", "Round-trip time", "Queues"):
+    for title in (
+        "Throughput over time",
+        "Use of the paths",
+        "Round-trip time",
+        "Round-trip time by sequence number",
+        "Payload of the subflows",
+        "Queues",
+    ):
         assert f"<h2>{title}</h2>" in page
     assert "<h2>Completion times</h2>" not in page
     assert "<h2>Latency</h2>" not in page
-    assert page.count("<svg") == 4
-    assert page.count(">eth is back<") == 3 * 3
+    assert page.count("<svg") == 6
+    assert page.count(">eth is back<") == 3 * 4
     assert "(tcp-wifi 2, tcp-eth 1, mptcp 2)" in page
     assert "mptcplab run test/hand" in page
 
@@ -243,7 +250,7 @@ def test_courses_are_rates_between_samples(model: Report) -> None:
     assert found is not None
     [wifi] = found.throughput_mbps
     assert wifi.label == "wifi"
-    assert wifi.times_s[0] == pytest.approx(0.2)
+    assert wifi.places[0] == pytest.approx(0.2)
     assert wifi.values.mean() == pytest.approx(42 * 1500 / 1448, rel=1e-4)
     assert [mark.time_s for mark in found.marks] == [8.0, 12.0]
 

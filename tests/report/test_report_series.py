@@ -17,7 +17,7 @@ from tests.recording.handmade import (
 
 from mptcplab.report import report
 from mptcplab.report.palette import styles
-from mptcplab.report.plots import courses_over_time
+from mptcplab.report.plots import LEAST_SAMPLES, boxes, courses_over_time
 from mptcplab.report.rates import MOST_POINTS, rates
 from mptcplab.report.series import Course, Line, course
 
@@ -75,7 +75,7 @@ def round_trips(folder: Path, rows: list[tuple[str | None, int, int]]) -> list[f
     found = course(report(made).variants[0])
     assert found is not None
     [line] = found.rtt_ms
-    return [float(time) for time in line.times_s]
+    return [float(time) for time in line.places]
 
 
 def test_the_round_trip_time_of_a_closed_subflow_ends_with_it(tmp_path: Path) -> None:
@@ -98,9 +98,54 @@ def test_the_round_trip_time_of_a_sender_that_has_written_all_goes_on(tmp_path: 
 
 def test_a_plot_of_nothing_but_zeros_has_a_scale() -> None:
     nothing = Line("wifi", "wifi", np.array([0.1, 0.2, 0.3]), np.zeros(3))
-    only = Course("mptcp", 1, (nothing,), (), (), ())
+    only = Course("mptcp", 1, (nothing,), (), (), (), (), ())
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         svg = courses_over_time([only], lambda one: one.throughput_mbps, "Mbit/s", styles(["wifi"]))
     assert svg is not None
     assert ">1.0<" in svg
+
+
+def test_payload_and_round_trips_are_told_by_subflow(tmp_path: Path) -> None:
+    made = result(tmp_path / "out", description([("mptcp", "mptcp")]))
+    samples: list[dict[str, object]] = [
+        {
+            "t_ns": place * 100 * MILLISECOND,
+            "node": "server",
+            "subflow": f"10.0.{network}.2:5001-10.0.{network}.1:4000",
+            "bytes_acked": 1_000_000 * place * network,
+            "rtt_us": 1000 * (10 * network + place),
+        }
+        for place in range(1, 7)
+        for network in (1, 2)
+    ]
+    record(
+        made.recording_folder("mptcp", 1),
+        {"transfers": [transfer()], "subflow_samples": samples},
+        manifest(plan=two_paths()),
+    )
+    found = course(report(made).variants[0])
+    assert found is not None
+    assert [(line.label, line.values.tolist()) for line in found.payload_mb] == [
+        ("wifi", [1, 2, 3, 4, 5, 6]),
+        ("eth", [2, 4, 6, 8, 10, 12]),
+    ]
+    wifi, eth = found.rtt_ms_by_payload
+    assert (wifi.places.tolist(), wifi.values.tolist()) == (
+        [1, 2, 3, 4, 5, 6],
+        [11, 12, 13, 14, 15, 16],
+    )
+    assert eth.places.tolist() == [2, 4, 6, 8, 10, 12]
+    metrics = report(made).variants[0].metrics
+    assert metrics["rtt_s"].mean == pytest.approx(0.0185)
+    assert metrics["rtt_s.eth"].mean == pytest.approx(0.0235)
+    assert metrics["rtt_s.wifi.p50"].mean == pytest.approx(0.0135)
+
+
+def test_boxes_are_of_variants_with_samples() -> None:
+    few, enough = [1.0] * (LEAST_SAMPLES - 1), [1.0] * (LEAST_SAMPLES - 1) + [2.0]
+    assert boxes({"few": few, "none": []}, "time in s") is None
+    svg = boxes({"few": few, "enough": enough}, "time in s")
+    assert svg is not None
+    assert f"enough (n = {LEAST_SAMPLES})" in svg
+    assert "few" not in svg

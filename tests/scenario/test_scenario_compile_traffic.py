@@ -20,6 +20,19 @@ def test_via_chooses_the_interface_and_the_server_address_on_its_side() -> None:
     assert (made["protocol"], made["expected_joins"]) == ("tcp", 0)
 
 
+def test_tcp_over_several_interfaces_at_once_is_a_flow_for_each() -> None:
+    more = "vary: {start: 50 ms}\nvariants: {tcp: {protocol: tcp, via: [wifi, eth]}, mptcp: {}}"
+    both = plan(more=more, variant="tcp")["traffic"]
+    assert [(made["name"], made["source"], made["target"]) for made in both] == [
+        ("bulk-wifi", "10.0.1.1", "10.0.2.2"),
+        ("bulk-eth", "10.0.3.1", "10.0.3.2"),
+    ]
+    assert both[0]["port"] != both[1]["port"]
+    (single,) = plan(more=more)["traffic"]
+    assert {made["start_ns"] for made in both} == {single["start_ns"]}
+    assert single["start_ns"] > 0
+
+
 @pytest.mark.parametrize(
     ("size", "joins"), [("499 kB", 0), ("500 kB", 1), ("10 kB", 0), ("10 MB", 1)]
 )

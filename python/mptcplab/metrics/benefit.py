@@ -2,41 +2,58 @@
 
 from collections.abc import Sequence
 
+LEAST_GAIN = 0.05
+"""Where all paths at once carry less than this beyond the best one, there is nothing to gain."""
 
-def aggregation_benefit(goodput: float | None, single: Sequence[float | None]) -> float | None:
-    """(g − C_max) / (ΣC − C_max) if g ≥ C_max, else (g − C_max) / C_max.
+
+def aggregation_benefit(
+    goodput: float | None, single: Sequence[float | None], at_once: float | None = None
+) -> float | None:
+    """(g − C_max) / (S − C_max) if g ≥ C_max, else (g − C_max) / C_max.
 
     1: as much as all paths together; 0: no more than the best; −1: nothing. Not clipped above 1.
-    ``single`` holds the goodput of TCP over each path alone in the same repetition. Null for
-    fewer than two paths, or where one of them does not work.
+    ``single`` holds the goodput of TCP over each path alone in the same repetition, and S is their
+    sum. Paths that share a bottleneck do not reach it: ``at_once`` is what TCP over all of them at
+    once carried, and S the smaller of both. Where that is not ``LEAST_GAIN`` above C_max, a g ≥
+    C_max is worth 0. Null for fewer than two paths, or where one of them does not work.
     Kaspar: Multipath Aggregation of Heterogeneous Networks, thesis, University of Oslo, 2011;
     Paasch, Khalili, Bonaventure: On the Benefits of Applying Experimental Design to Improve
-    Multipath TCP, CoNEXT 2013.
+    Multipath TCP, CoNEXT 2013. S by measurement is ours.
     """
     known = _working(single)
     if goodput is None or known is None:
         return None
     best = max(known)
-    if goodput >= best:
+    if goodput < best:
+        return (goodput - best) / best
+    if at_once is None:
         return (goodput - best) / (sum(known) - best)
-    return (goodput - best) / best
+    room = min(sum(known), at_once) - best
+    return (goodput - best) / room if room >= LEAST_GAIN * best else 0.0
 
 
-def delay_benefit(time: float | None, single: Sequence[float | None]) -> float | None:
+def delay_benefit(
+    time: float | None, single: Sequence[float | None], at_once: float | None = None
+) -> float | None:
     """(T_best − T) / (T_best − T_ideal) if T ≤ T_best, else −(T − T_best) / T.
 
     T_best is the time of the best single path, T_ideal = 1 / Σ(1 / T_i) that of all paths
-    together without loss. 1: ideal; 0: as the best path; towards −1: far slower. Null as above.
-    This formula is ours; no published one was found.
+    together without loss; of paths that share a bottleneck the time ``at_once`` in which TCP over
+    all of them at once delivered as much, where that is longer. 1: ideal; 0: as the best path;
+    towards −1: far slower. Where T_ideal is not ``LEAST_GAIN`` below T_best, a T ≤ T_best is worth
+    0. Null as above. This formula is ours; no published one was found.
     """
     known = _working(single)
     if time is None or time <= 0 or known is None:
         return None
     best = min(known)
+    if time > best:
+        return -(time - best) / time
     ideal = 1 / sum(1 / one for one in known)
-    if time <= best:
+    if at_once is None:
         return (best - time) / (best - ideal)
-    return -(time - best) / time
+    room = best - max(ideal, at_once)
+    return (best - time) / room if room >= LEAST_GAIN * best else 0.0
 
 
 def _working(single: Sequence[float | None]) -> list[float] | None:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
+from mptcplab.metrics.at_once import AtOnce, at_once
 from mptcplab.metrics.benefit import aggregation_benefit, delay_benefit
 from mptcplab.metrics.definitions import RECOVERY
 from mptcplab.metrics.measurement import Measurement, measure
@@ -14,6 +15,8 @@ from mptcplab.recording import Recording, Result, Status
 
 SAME_PAYLOAD = 0.05
 """Part of the payload by which that of commands may differ where their times are compared."""
+Formula = Callable[[float | None, Sequence[float | None], float | None], float | None]
+"""A benefit, of a figure, those of the paths alone, and that of all paths at once."""
 _INTERRUPTED = "interrupted"
 """The error of a transfer that was going on when its run was interrupted."""
 
@@ -123,18 +126,34 @@ def _beside_tcp(variant: VariantMetrics, variants: Sequence[VariantMetrics]) -> 
         for other in variants
         if other.protocol == "tcp" and other.runs and _do_the_same(other, variant)
     ]
-    metrics = dict(variant.metrics) | _benefits(variant, one_an_interface(plain))
+    beside = next((other for other in variants if _is_at_once(other, variant)), None)
+    metrics = dict(variant.metrics) | _benefits(variant, one_an_interface(plain), beside)
     if not carried_the_same([variant, *plain]):
         metrics.pop("delay_benefit", None)
     return replace(variant, metrics=metrics, plain=tuple(other.name for other in plain))
 
 
 def _do_the_same(one: VariantMetrics, other: VariantMetrics) -> bool:
-    """Whether they have the same task, in a repetition of both: its starts may be drawn."""
+    """Whether they have the same task."""
+    own, theirs = _same_repetition(one, other)
+    return own.task == theirs.task
+
+
+def _is_at_once(one: VariantMetrics, other: VariantMetrics) -> bool:
+    """Whether it has the other's task over several interfaces at once, each all of it, by TCP."""
+    if one.protocol != "tcp" or not one.runs:
+        return False
+    own, theirs = _same_repetition(one, other)
+    tasks = own.task_by_interface.values()
+    return len(tasks) > 1 and all(task == theirs.task for task in tasks)
+
+
+def _same_repetition(one: VariantMetrics, other: VariantMetrics) -> tuple[PlanView, PlanView]:
+    """Both plans in a repetition of both: starts of the traffic may be drawn."""
     runs = {run.repetition: run for run in other.runs}
     both = next((run for run in one.runs if run.repetition in runs), one.runs[0])
     beside = runs.get(both.repetition, other.runs[0])
-    return PlanView(both.recording).task == PlanView(beside.recording).task
+    return PlanView(both.recording), PlanView(beside.recording)
 
 
 def carried_the_same(variants: Sequence[VariantMetrics]) -> bool:
@@ -283,7 +302,10 @@ def _paths(runs: Sequence[Run], are_one_run: bool) -> tuple[PathEstimates, ...]:
     )
 
 
-def _benefits(variant: VariantMetrics, singles: Sequence[VariantMetrics]) -> dict[str, Estimate]:
+def _benefits(
+    variant: VariantMetrics, singles: Sequence[VariantMetrics], beside: VariantMetrics | None
+) -> dict[str, Estimate]:
+    """Both benefits; `beside` is the variant of TCP over all paths at once, where there is one."""
     runs = variant.runs
     same = variant.are_one_run and all(single.are_one_run for single in singles)
     by_repetition = [{run.repetition: run for run in single.runs} for single in singles]
@@ -292,16 +314,28 @@ def _benefits(variant: VariantMetrics, singles: Sequence[VariantMetrics]) -> dic
         same = [single.get(run.repetition) for single in by_repetition]
         return [None if one is None else one.measurement.metrics.get(metric) for one in same]
 
+    together = {} if beside is None else {run.repetition: _at_once(run) for run in beside.runs}
+
+    def benefit(run: Run, metric: str, formula: Formula, most: float | None) -> float | None:
+        if beside is not None and most is None:
+            return None
+        return formula(run.measurement.metrics.get(metric), of_singles(run, metric), most)
+
+    reached = [together.get(run.repetition, AtOnce(None, None)) for run in runs]
     aggregation = [
-        aggregation_benefit(run.measurement.metrics.get("goodput"), of_singles(run, "goodput"))
-        for run in runs
+        benefit(run, "goodput", aggregation_benefit, most.goodput_mbps)
+        for run, most in zip(runs, reached, strict=True)
     ]
     delay = [
-        delay_benefit(run.measurement.metrics.get("completion_s"), of_singles(run, "completion_s"))
-        for run in runs
+        benefit(run, "completion_s", delay_benefit, most.time_s)
+        for run, most in zip(runs, reached, strict=True)
     ]
     benefits = {
         "aggregation_benefit": estimate(aggregation, are_one_run=same),
         "delay_benefit": estimate(delay, are_one_run=same),
     }
     return {name: benefit for name, benefit in benefits.items() if benefit.known}
+
+
+def _at_once(run: Run) -> AtOnce:
+    return at_once(run.recording, PlanView(run.recording))

@@ -82,8 +82,9 @@ DEFINITIONS: dict[str, Definition] = {
             "",
             "what several paths gain over the best one: 0 as much as the best path, 1 as much as "
             "all together, −1 nothing; not clipped above 1",
-            "(g − C_max) / (ΣC − C_max) if g ≥ C_max, else (g − C_max) / C_max; C: goodput of "
-            "the TCP variants, one an interface, in the same repetition",
+            "(g − C_max) / (S − C_max) if g ≥ C_max, else (g − C_max) / C_max; C: goodput of "
+            "the TCP variants, one an interface; S: ΣC, or what TCP over all interfaces at once "
+            "carried where that is less; all in the same repetition",
             "",
             "Kaspar 2011; Paasch, Khalili, Bonaventure, CoNEXT 2013",
         ),
@@ -94,7 +95,8 @@ DEFINITIONS: dict[str, Definition] = {
             "the same for completion times: 0 as fast as the best path, 1 as fast as all together "
             "without loss, towards −1 far slower",
             "(T_best − T) / (T_best − T_ideal) if T ≤ T_best, else −(T − T_best) / T; "
-            "T_ideal = 1 / Σ(1 / T_i)",
+            "T_ideal: 1 / Σ(1 / T_i), or the time in which TCP over all interfaces at once "
+            "delivered as much where that is longer",
         ),
         Definition(
             "completion_s",
@@ -170,6 +172,17 @@ DEFINITIONS: dict[str, Definition] = {
             "",
             "share of the echoes and requests without an answer, 0 to 1",
             "unanswered / sent",
+        ),
+        Definition(
+            "rtt_s",
+            "round-trip time",
+            "s",
+            "smoothed round-trip time of the subflows, as their senders see it, queues included; "
+            "mean of the samples from the first payload on",
+            "mean of rtt_us of TCP_INFO at the sending ends, every sample of every subflow alike; "
+            "percentiles as of latency_s",
+            "`p50`, `p90`, `p99`; a client's interface, and these of it: `rtt_s.wifi.p99`",
+            "RFC 6298 (SRTT)",
         ),
         Definition(
             "establishment_s",

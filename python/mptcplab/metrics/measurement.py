@@ -20,6 +20,7 @@ from mptcplab.metrics.plan_view import PlanView
 from mptcplab.metrics.programs import program_results
 from mptcplab.metrics.received import received_figures
 from mptcplab.metrics.recovery import recovery_figures
+from mptcplab.metrics.round_trips import round_trip_figures
 from mptcplab.metrics.statistics import percentile
 from mptcplab.metrics.steadiness import Steadiness, steadiness
 from mptcplab.metrics.streams import stream_figures
@@ -86,6 +87,7 @@ def measure(recording: Recording) -> Measurement:
         header_overhead(recording, plan),
         received_figures(payload, recording),
         latency_figures(recording),
+        round_trip_figures(own, recording, plan),
         _joins(own, plan),
         {} if steady is None else {"steady": float(steady.is_steady)},
     ):

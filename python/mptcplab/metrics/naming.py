@@ -71,6 +71,11 @@ def _parts(scenario: Scenario, variant: str) -> dict[str, list[str]]:
         "completion_s": percentiles,
         "recovery_s": [*interfaces, *made.links],
         "latency_s": [*percentiles, *names, *of_flows],
+        "rtt_s": [
+            *percentiles,
+            *interfaces,
+            *(f"{i}.{p}" for i in interfaces for p in percentiles),
+        ],
         "establishment_s": [f"join{number}" for number in range(1, _MOST_JOINS + 1)],
         "stream_share": streams,
         "jain": ["streams"] if streams else [],

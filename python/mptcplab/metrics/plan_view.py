@@ -19,6 +19,7 @@ from mptcplab.plan.traffic import (
     FtpWorkload,
     HttpWorkload,
     RequestResponseWorkload,
+    Workload,
 )
 from mptcplab.recording import Recording, RecordingError
 from mptcplab.recording.manifest import MANIFEST, Json
@@ -83,6 +84,24 @@ class PlanView:
         """The workloads and the links, whatever the protocol and the path."""
         workloads = [(item.client, item.start_ns, item.workload) for item in self._plan.traffic]
         return workloads, [link.config for link in self._plan.links]
+
+    @cached_property
+    def task_by_interface(self) -> dict[str, tuple[object, ...]]:
+        """What is sent from each interface, as a task, of flows whose connections start at one."""
+        workloads: dict[str, list[object]] = {}
+        for item in self._plan.traffic:
+            _, interface = self.interface_of_address.get(str(item.source), (None, None))
+            if interface is not None:
+                task = (item.client, item.start_ns, item.workload)
+                workloads.setdefault(interface, []).append(task)
+        links = [link.config for link in self._plan.links]
+        return {interface: (own, links) for interface, own in workloads.items()}
+
+    @cached_property
+    def exchanges(self) -> int | None:
+        """How many transfers follow one another in each flow; null where flows differ in that."""
+        counts = {_exchanges(item.workload) for item in self._plan.traffic}
+        return counts.pop() if len(counts) == 1 else None
 
     @property
     def depends_on_starts(self) -> bool:
@@ -178,6 +197,10 @@ class PlanView:
     def _interface(self, end: InterfaceRef) -> tuple[str, str]:
         node = self._plan.nodes[end.node]
         return node.name, node.interfaces[end.interface].name
+
+
+def _exchanges(workload: Workload) -> int:
+    return workload.count if isinstance(workload, HttpWorkload | FtpWorkload) else 1
 
 
 def _read(recorded: Json) -> plan.Plan:

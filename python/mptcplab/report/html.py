@@ -11,7 +11,7 @@ from mptcplab.report import numbers
 from mptcplab.report.engines import side_by_side
 from mptcplab.report.model import Report
 from mptcplab.report.palette import Style, styles
-from mptcplab.report.plots import courses_over_time, distribution, path_utilisation
+from mptcplab.report.plots import boxes, courses_over_time, distribution, path_utilisation
 from mptcplab.report.series import Course, completion_times_s, course, latencies_ms, outputs
 from mptcplab.report.settings import beside_document, labels, unlike
 from mptcplab.report.terminal import (
@@ -114,6 +114,12 @@ def plots(report: Report) -> list[Plot]:
             ),
         ),
         (
+            "Completion times by variant",
+            "Median, quartiles, and the furthest within 1.5 times their distance; circles are the "
+            "transfers beyond. All repetitions together.",
+            boxes({v.name: completion_times_s(v) for v in report.variants}, "completion time in s"),
+        ),
+        (
             "Latency",
             "Part of the echoes and requests answered within a time; all repetitions together.",
             distribution({v.name: latencies_ms(v) for v in report.variants}, "latency in ms"),
@@ -122,6 +128,18 @@ def plots(report: Report) -> list[Plot]:
             "Round-trip time",
             "Smoothed, of each subflow, as its sender's kernel sees it. " + which,
             courses_over_time(courses, lambda c: c.rtt_ms, "RTT in ms", colours),
+        ),
+        (
+            "Round-trip time by sequence number",
+            "Smoothed, over what had been acknowledged on the subflow. " + which,
+            courses_over_time(
+                courses, lambda c: c.rtt_ms_by_payload, "RTT in ms", colours, "payload in MB"
+            ),
+        ),
+        (
+            "Payload of the subflows",
+            "Acknowledged so far, of each subflow, as its sender's kernel counts it. " + which,
+            courses_over_time(courses, lambda c: c.payload_mb, "MB", colours),
         ),
         (
             "Queues",

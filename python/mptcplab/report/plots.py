@@ -12,6 +12,10 @@ from mptcplab.report.palette import Style, styles
 from mptcplab.report.series import Course, Line
 
 PANEL_INCHES = 2.0
+LEAST_SAMPLES = 5
+"""Of fewer values a box says less than the values themselves."""
+WIDE = 30
+"""Ratio of the largest to the least value from which on an axis is logarithmic."""
 
 
 def courses_over_time(
@@ -19,8 +23,12 @@ def courses_over_time(
     lines: Callable[[Course], Sequence[Line]],
     ylabel: str,
     colours: Mapping[str, Style],
+    xlabel: str | None = None,
 ) -> str | None:
-    """One panel a variant over the same time, events marked; null if there is nothing to draw."""
+    """One panel a variant over the same time, events marked; null if there is nothing to draw.
+
+    With an ``xlabel`` over another figure than the time, without the events.
+    """
     drawn = [course for course in courses if lines(course)]
     if not drawn:
         return None
@@ -29,10 +37,11 @@ def courses_over_time(
         panels = figure.subplots(len(drawn), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
         for panel, course in zip(panels, drawn, strict=True):
             _panel(panel, lines(course), colours)
-            draw_marks(panel, course.marks)
+            if xlabel is None:
+                draw_marks(panel, course.marks)
             panel.set_title(course.variant, loc="left", fontsize=9, fontweight="bold")
             panel.set_ylabel(ylabel)
-        panels[-1].set_xlabel("time in s")
+        panels[-1].set_xlabel(xlabel or "time in s")
         panels[-1].set_xlim(left=0)
         from_zero(panels[-1], (line.values for course in drawn for line in lines(course)))
         return svg_of(figure)
@@ -46,7 +55,7 @@ def _panel(panel: Axes, lines: Sequence[Line], colours: Mapping[str, Style]) -> 
         seen[line.subject] = repeat + 1
         dashes = style.dashes if not repeat else ("-", "--", "-.", ":")[repeat % 4]
         panel.plot(
-            line.times_s,
+            line.places,
             line.values,
             color=style.colour,
             linestyle=dashes,
@@ -135,15 +144,45 @@ def distribution(samples: Mapping[str, Sequence[float]], xlabel: str) -> str | N
         axes.set_ylim(0, 1.02)
         axes.set_ylabel("part of the samples")
         axes.set_xlabel(xlabel)
-        if known and min(values[0] for values in known.values()) > 0:
-            spread = max(v[-1] for v in known.values()) / min(v[0] for v in known.values())
-            if spread > 30:
-                axes.set_xscale("log")
-                axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
-            else:
-                axes.set_xlim(left=0)
+        _scale_times(axes, list(known.values()))
         axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
         return svg_of(figure)
+
+
+def boxes(samples: Mapping[str, Sequence[float]], xlabel: str) -> str | None:
+    """A box a variant, by Tukey: quartiles, whiskers, outliers as circles.
+
+    Of the variants with at least `LEAST_SAMPLES`; null if there are none.
+    Tukey: Exploratory Data Analysis, 1977.
+    """
+    known = {name: values for name, values in samples.items() if len(values) >= LEAST_SAMPLES}
+    if not known:
+        return None
+    with mpl.rc_context(LOOK | {"axes.grid.axis": "x"}):
+        figure = Figure(figsize=(WIDTH_INCHES, 0.9 + 0.26 * len(known)), layout="constrained")
+        axes = figure.subplots()
+        axes.boxplot(
+            list(known.values()),
+            orientation="horizontal",
+            positions=list(range(len(known)))[::-1],
+            tick_labels=[f"{name} (n = {len(values)})" for name, values in known.items()],
+            widths=0.6,
+            flierprops={"marker": "o", "markersize": 3, "markerfacecolor": "none"},
+            medianprops={"color": "#b3261e"},
+        )
+        axes.set_xlabel(xlabel)
+        _scale_times(axes, list(known.values()))
+        return svg_of(figure)
+
+
+def _scale_times(axes: Axes, samples: Sequence[Sequence[float]]) -> None:
+    """From 0, or logarithmic where the values differ by more than `WIDE`."""
+    least, most = min(map(min, samples)), max(map(max, samples))
+    if least > 0 and most / least > WIDE:
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    elif least > 0:
+        axes.set_xlim(left=0)
 
 
 def _thin(points: list[tuple[float, float]], most: int = 300) -> list[tuple[float, float]]:

@@ -1,7 +1,7 @@
 """Courses over time for the plots, from the one recording that represents a variant."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +11,7 @@ from mptcplab.metrics import transfers as figures
 from mptcplab.metrics.comparison import VariantMetrics
 from mptcplab.metrics.plan_view import PlanView
 from mptcplab.metrics.programs import KIND as PROGRAMS
+from mptcplab.metrics.round_trips import round_trip_samples
 from mptcplab.recording import Recording
 from mptcplab.report.canvas import Mark, Numbers
 from mptcplab.report.chosen import ASIDE, representative
@@ -21,20 +22,19 @@ LEAST_POINTS = 5
 """Round-trip times of fewer samples than this show no course."""
 MOST_SUBFLOWS = 4
 """With more subflows over one interface, they are one line with gaps."""
-OPEN = ("ESTABLISHED", "CLOSE-WAIT")
-"""States in which an end has not closed its side."""
 MARKS_APART = 0.02
 """Least part of the whole time between two marks."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """A figure over time."""
+    """A figure over time, or over another one."""
 
     label: str
     subject: str
     """Its subject, a client's interface or a client; colours follow it."""
-    times_s: Numbers
+    places: Numbers
+    """Times in s, or values of the other figure."""
     values: Numbers
 
 
@@ -46,6 +46,9 @@ class Course:
     repetition: int
     throughput_mbps: tuple[Line, ...]
     rtt_ms: tuple[Line, ...]
+    rtt_ms_by_payload: tuple[Line, ...]
+    """Over the payload of the subflow that had been acknowledged, in MB."""
+    payload_mb: tuple[Line, ...]
     queue_packets: tuple[Line, ...]
     marks: tuple[Mark, ...]
 
@@ -67,6 +70,8 @@ def course(variant: VariantMetrics) -> Course | None:
         repetition=run.repetition,
         throughput_mbps=_throughput(recording, plan),
         rtt_ms=_round_trips(recording, plan),
+        rtt_ms_by_payload=_round_trips_by_payload(recording, plan),
+        payload_mb=_payload(recording, plan),
         queue_packets=_queues(recording, plan),
         marks=_marks(plan, recording.manifest.duration_s or 0.0),
     )
@@ -131,63 +136,58 @@ def _without_the_idle(lines: Sequence[Line]) -> tuple[Line, ...]:
 
 def _round_trips(recording: Recording, plan: PlanView) -> tuple[Line, ...]:
     """Smoothed round-trip times of the subflows, as their senders see them."""
-    transfers = _told_transfers(recording, plan)
-    senders = {
-        row["server"] if row["way"] == "down" else row["client"] for row in transfers.to_dicts()
-    }
-    samples = (
-        recording.frame("subflow_samples")
-        .filter(
-            pl.col("node").is_in(list(senders)), pl.col("rtt_us") > 0, pl.col("bytes_acked") > 1
-        )
-        .sort("t_ns")
+    lines = _of_subflows(recording, plan, lambda rows: (rows["t_ns"] / 1e9, rows["rtt_us"] / 1e3))
+    return tuple(line for line in lines if np.isfinite(line.values).sum() >= LEAST_POINTS)
+
+
+def _payload(recording: Recording, plan: PlanView) -> tuple[Line, ...]:
+    """Payload of the subflows that was acknowledged so far, in MB."""
+    return _of_subflows(
+        recording, plan, lambda rows: (rows["t_ns"] / 1e9, rows["bytes_acked"] / 1e6)
     )
-    lines: dict[str, list[pl.DataFrame]] = {}
-    for (subflow,), every in samples.group_by(["subflow"], maintain_order=True):
-        rows = _until_its_end(every)
-        interface = _client_interface(str(subflow), set(transfers["client"]), plan)
-        lines.setdefault(interface or str(subflow), []).append(rows)
+
+
+def _round_trips_by_payload(recording: Recording, plan: PlanView) -> tuple[Line, ...]:
+    """The round-trip times by the sequence number: by the payload that had been acknowledged."""
+    lines = _of_subflows(
+        recording, plan, lambda rows: (rows["bytes_acked"] / 1e6, rows["rtt_us"] / 1e3)
+    )
+    return tuple(line for line in lines if np.isfinite(line.values).sum() >= LEAST_POINTS)
+
+
+def _of_subflows(
+    recording: Recording,
+    plan: PlanView,
+    figures: Callable[[pl.DataFrame], tuple[pl.Series, pl.Series]],
+) -> tuple[Line, ...]:
+    """A line a subflow, of two figures of its samples; named by the client's interface."""
+    samples = round_trip_samples(_told_transfers(recording, plan), recording, plan)
+    lines: dict[str, list[tuple[pl.Series, pl.Series]]] = {}
+    for (subflow, interface), rows in samples.group_by(
+        ["subflow", "interface"], maintain_order=True
+    ):
+        lines.setdefault(str(interface or subflow), []).append(figures(rows))
     found: list[Line] = []
     for interface, groups in lines.items():
         if len(groups) > MOST_SUBFLOWS:
             found.append(_joined(interface, groups))
             continue
-        for number, rows in enumerate(groups, start=1):
+        for number, pair in enumerate(groups, start=1):
             label = interface if len(groups) == 1 else f"{interface} {number}"
-            found.append(_joined(interface, [rows], label))
-    return tuple(line for line in found if np.isfinite(line.values).sum() >= LEAST_POINTS)
+            found.append(_joined(interface, [pair], label))
+    return tuple(found)
 
 
-def _until_its_end(rows: pl.DataFrame) -> pl.DataFrame:
-    """The samples of a subflow up to its end, rows by time.
-
-    The kernel keeps a subflow that was closed for as long as its FIN is not acknowledged, and its
-    last round-trip time with it. A subflow ends with its last sample in which it was open, or,
-    closing, had more of its data acknowledged than a sample before.
-    """
-    is_open = pl.col("state").is_null() | pl.col("state").is_in(OPEN)
-    has_ended = ~is_open & (pl.col("bytes_acked").diff() <= 0)
-    return rows.filter(~has_ended.fill_null(value=False).cum_max())
-
-
-def _joined(interface: str, groups: Sequence[pl.DataFrame], label: str | None = None) -> Line:
-    """The round-trip times of several subflows as one line with gaps."""
-    step = max(1, sum(rows.height for rows in groups) // MOST_POINTS)
-    times, values = [], []
-    for rows in groups:
-        thin = rows.gather_every(step)
-        times += [*thin["t_ns"] / 1e9, np.nan]
-        values += [*thin["rtt_us"] / 1e3, np.nan]
-    return Line(label or interface, interface, np.array(times[:-1]), np.array(values[:-1]))
-
-
-def _client_interface(subflow: str, clients: set[str], plan: PlanView) -> str | None:
-    for end in subflow.split("-"):
-        address = end.rpartition(":")[0].strip("[]")
-        node, interface = plan.interface_of_address.get(address, (None, None))
-        if node in clients:
-            return interface
-    return None
+def _joined(
+    interface: str, groups: Sequence[tuple[pl.Series, pl.Series]], label: str | None = None
+) -> Line:
+    """The figures of several subflows as one line with gaps."""
+    step = max(1, sum(len(places) for places, _ in groups) // MOST_POINTS)
+    along, values = [], []
+    for places, own in groups:
+        along += [*places.gather_every(step), np.nan]
+        values += [*own.gather_every(step), np.nan]
+    return Line(label or interface, interface, np.array(along[:-1]), np.array(values[:-1]))
 
 
 def _queues(recording: Recording, plan: PlanView) -> tuple[Line, ...]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from pydantic import (
+    AfterValidator,
     AliasChoices,
     BaseModel,
     BeforeValidator,
@@ -242,6 +243,16 @@ OneOrMore = Annotated[
         }
     ),
 ]
+
+
+def _different(names: list[str]) -> list[str]:
+    for number, name in enumerate(names):
+        if name in names[:number]:
+            raise ValueError(f"{quoted(name)} is given twice")
+    return names
+
+
+DifferentNames = Annotated[OneOrMore, AfterValidator(_different)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,17 +22,21 @@ from mptcplab.scenario.traffic import (
 
 @dataclass(frozen=True)
 class Flow:
-    """One client's share of an entry of the traffic."""
+    """One client's share of an entry of the traffic, over one of the interfaces that it names."""
 
     index: int
     """Position of its entry in the scenario."""
     name: str
+    common_name: str
+    """The name without the interface, where the entry goes over several at once."""
     kind: str
     client: str
     server: str
     """The same as the client for a command without a server."""
     protocol: Protocol
     via: str | None
+    is_one_of_several: bool
+    """Whether `via` names several interfaces: the entry is sent over each of them at once."""
     via_from_variant: bool
     body: Body
 
@@ -52,27 +56,33 @@ def flows(scenario: Scenario, variant: Variant) -> list[Flow]:
     """All flows of a variant, in the order of the scenario.
 
     One that fixes its `protocol` is background: neither the variant's protocol nor its `via`
-    apply to it. One that fixes its `via` keeps it.
+    apply to it. One that fixes its `via` keeps it. Where `via` names several interfaces there is a
+    flow for each, which adds its name.
     """
     made = []
     for name, index, client in _named(scenario):
         item = scenario.traffic[index]
         body = item.body
         fixed = body.protocol is not None
-        via = body.via if fixed or body.via is not None else variant.via
-        made.append(
+        chosen = body.via if fixed or body.via is not None else variant.via
+        interfaces: list[str | None] = [None] if chosen is None else [*chosen]
+        several = len(interfaces) > 1
+        made += [
             Flow(
                 index=index,
-                name=name,
+                name=f"{name}-{via}" if several else name,
+                common_name=name,
                 kind=item.kind,
                 client=client,
                 server=body.server_of(client),
                 protocol=body.protocol or variant.protocol,
                 via=via,
+                is_one_of_several=several,
                 via_from_variant=via is not None and body.via is None,
                 body=body,
             )
-        )
+            for via in interfaces
+        ]
     return made
 
 

@@ -24,6 +24,7 @@ from mptcplab.scenario.expanded import Topology, expanded
 from mptcplab.scenario.expectation import ExpectationError, parse
 from mptcplab.scenario.fields import (
     Count,
+    DifferentNames,
     Empty,
     Model,
     MomentNs,
@@ -95,7 +96,9 @@ class Variant(Model):
 
     title: StrictStr = ""
     protocol: Protocol = "mptcp"
-    via: StrictStr | None = Field(None, description="The clients' interface to connect from")
+    via: DifferentNames | None = Field(
+        None, description="The clients' interface to connect from, or several for TCP over all"
+    )
     set: dict[StrictStr, Any] = Field({}, description="Dotted path → value to use instead")
 
 

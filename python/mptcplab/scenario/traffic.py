@@ -19,6 +19,7 @@ from mptcplab.scenario.drawn import Draw
 from mptcplab.scenario.fields import (
     LONGEST_NS,
     Count,
+    DifferentNames,
     DurationNs,
     Model,
     MomentNs,
@@ -66,7 +67,9 @@ class Item(Model):
 
     name: Name | None = Field(None, description="Unique; from the kind unless given")
     start: MomentNs = 0
-    via: StrictStr | None = Field(None, description="The client's interface to connect from")
+    via: DifferentNames | None = Field(
+        None, description="The client's interface to connect from, or several for TCP over all"
+    )
     protocol: Protocol | None = Field(
         None, description="Fixes it: the variant's protocol and via then do not apply"
     )

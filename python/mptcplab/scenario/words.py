@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from mptcplab.scenario.link import Link, LinkSettings
 from mptcplab.scenario.model import Event, Scenario
@@ -47,8 +47,13 @@ def traffic_words(scenario: Scenario) -> Iterator[str]:
         if body.protocol is not None:
             words.append(f"always {body.protocol}")
         if body.via is not None:
-            words.append(f"via {body.via}")
+            words.append(f"via {via_words(body.via)}")
         yield ", ".join(word for word in words if word)
+
+
+def via_words(via: Sequence[str]) -> str:
+    """Say the interfaces of `via`."""
+    return " and ".join(via)
 
 
 def event_words(event: Event) -> str:

@@ -14,6 +14,19 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
         ['23: variants.tcp-wifi.via: client has no interface "wlan": known: wifi, eth'],
     ),
     (
+        "via: wifi",
+        "via: [wifi, wlan]",
+        ['23: variants.tcp-wifi.via: client has no interface "wlan": known: wifi, eth'],
+    ),
+    ("via: wifi", "via: [wifi, wifi]", ['23: variants.tcp-wifi.via: "wifi" is given twice']),
+    (
+        "mptcp: {}",
+        "mptcp: {via: [wifi, eth]}",
+        [
+            "24: variants.mptcp.via: several interfaces at once are for protocol tcp: MPTCP uses them by its subflows"
+        ],
+    ),
+    (
         "mptcp: {}",
         "mptcp: {set: {links.eht.rate: 5 Mbit/s}}",
         ['24: variants.mptcp.set.links.eht.rate: there is no link "eht": did you mean "eth"?'],

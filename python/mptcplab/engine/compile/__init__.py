@@ -52,7 +52,7 @@ def compile_plan(
             compile_link(name, link, made.folder, network) for name, link in made.links.items()
         ),
         traffic=tuple(
-            _started(compile_flow(made, network, flow, index), made, seed)
+            _started(compile_flow(made, network, flow, index), flow, made, seed)
             for index, flow in enumerate(sent)
         ),
         events=tuple(_events(made, network, sent)),
@@ -62,12 +62,12 @@ def compile_plan(
     )
 
 
-def _started(flow: Traffic, scenario: Scenario, seed: int) -> Traffic:
+def _started(compiled: Traffic, flow: Flow, scenario: Scenario, seed: int) -> Traffic:
     """The flow with its start as the repetition draws it, where the scenario says so."""
     if scenario.vary is None:
-        return flow
-    delay_ns = start_delay_ns(seed, flow.name, scenario.vary.start)
-    return flow.model_copy(update={"start_ns": flow.start_ns + delay_ns})
+        return compiled
+    delay_ns = start_delay_ns(seed, flow.common_name, scenario.vary.start)
+    return compiled.model_copy(update={"start_ns": compiled.start_ns + delay_ns})
 
 
 def _capture(network: Network, capture: Capture) -> plan.Capture:

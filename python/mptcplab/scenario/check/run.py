@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 from mptcplab.scenario.check.effect import check_effect
 from mptcplab.scenario.check.names import bad_rates, unknown_end, unknown_host
@@ -73,11 +73,13 @@ def _traffic(scenario: Scenario) -> Iterator[Problem]:
                 yield _problem(scenario, to_path, wrong)
 
 
-def _via(scenario: Scenario, path: Path, client: str, via: str) -> Iterator[Problem]:
+def _via(scenario: Scenario, path: Path, client: str, via: Sequence[str]) -> Iterator[Problem]:
     known = scenario.hosts[client].interfaces
-    if via not in known:
-        text = f"{client} has no interface {quoted(via)}: {did_you_mean(via, known)}"
-        yield _problem(scenario, path, text)
+    for number, name in enumerate(via):
+        place = (*path, number) if len(via) > 1 else path
+        if name not in known:
+            text = f"{client} has no interface {quoted(name)}: {did_you_mean(name, known)}"
+            yield _problem(scenario, place, text)
 
 
 def _event(scenario: Scenario, path: Path, event: Event) -> Iterator[Problem]:
@@ -139,11 +141,15 @@ def _path_managers(scenario: Scenario) -> Iterator[Problem]:
 
 def _flow(scenario: Scenario, network: Network, variant: str, flow: Flow) -> Iterator[Problem]:
     item: Path = ("traffic", flow.index, flow.kind)
+    of_variant: Path = ("variants", variant, "via")
     if flow.via_from_variant and flow.via is not None:
-        wrong = list(_via(scenario, ("variants", variant, "via"), flow.client, flow.via))
+        wrong = list(_via(scenario, of_variant, flow.client, [flow.via]))
         if wrong:
             yield from wrong
             return
+    if flow.is_one_of_several and flow.protocol == "mptcp":
+        text = "several interfaces at once are for protocol tcp: MPTCP uses them by its subflows"
+        yield _problem(scenario, of_variant if flow.via_from_variant else (*item, "via"), text)
     opens_mptcp = flow.protocol == "mptcp" and not isinstance(flow.body, Ping | Datagrams)
     if opens_mptcp and not scenario.hosts[flow.client].mptcp.enabled:
         path: Path = ("hosts", flow.client, "mptcp", "enabled")

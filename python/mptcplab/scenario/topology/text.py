@@ -8,7 +8,7 @@ from mptcplab.scenario.flows import find_way
 from mptcplab.scenario.model import Scenario
 from mptcplab.scenario.network import End, Network, build
 from mptcplab.scenario.units import format_time
-from mptcplab.scenario.words import event_words, link_words, traffic_words
+from mptcplab.scenario.words import event_words, link_words, traffic_words, via_words
 
 
 def draw_text(scenario: Scenario, width: int = 100) -> str:
@@ -32,7 +32,7 @@ def draw_text(scenario: Scenario, width: int = 100) -> str:
         ],
         "Variants": [
             f"{name}: {variant.protocol}"
-            + (f" via {variant.via}" if variant.via else "")
+            + (f" via {via_words(variant.via)}" if variant.via else "")
             + "".join(f", {path} = {value}" for path, value in variant.set.items())
             for name, variant in scenario.variants.items()
         ],
