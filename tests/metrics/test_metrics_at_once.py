@@ -1,6 +1,7 @@
 """TCP over all paths at once, beside MPTCP: the benefits of paths with common links."""
 
 from pathlib import Path
+from typing import cast
 
 import pytest
 from tests.metrics.plans import two_paths
@@ -28,7 +29,7 @@ ADDRESS = {"wifi": "10.0.1.1", "eth": "10.0.2.1"}
 def plan_of(interfaces: list[str], workload: Json | None) -> Json:
     """The plan of two paths, with the flow over each of these interfaces."""
     made = two_paths(workload=workload)
-    [flow] = made["traffic"]
+    [flow] = cast("list[Json]", made["traffic"])
     names = {
         interface: f"get-{interface}" if len(interfaces) > 1 else "get" for interface in ADDRESS
     }

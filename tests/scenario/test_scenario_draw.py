@@ -37,7 +37,7 @@ def test_the_text_shows_each_path_with_its_links() -> None:
 
 def test_the_text_shows_links_off_the_paths_and_events() -> None:
     text = draw_text(load("carfi/netcat-topology"))
-    assert "  r1.r2 ── [r1-r2: 100 Mbit/s, 250 µs] ── r2.r1\n" in text
+    assert "  r1.r2 ── [r1-r2: 1.186 Mbit/s, 10 ms] ── r2.r1\n" in text
     assert "       8 s  eth unplugged\n      18 s  eth plugged in\n" in draw_text(load("lisbon/A2"))
 
 

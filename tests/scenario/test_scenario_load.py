@@ -85,7 +85,7 @@ def test_overrides_take_the_place_of_values() -> None:
     assert changed.hosts["client"].mptcp.limits.subflows == 1
     assert changed.traffic[0].bulk is not None
     assert changed.traffic[0].bulk.streams == 4
-    assert changed.variants["mptcp"].via == "eth"
+    assert changed.variants["mptcp"].via == ["eth"]
 
 
 def test_the_text_of_a_changed_scenario_is_what_was_run() -> None:

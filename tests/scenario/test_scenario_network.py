@@ -124,8 +124,8 @@ def test_a_host_has_the_router_beyond_each_link_as_gateway() -> None:
 
 def test_a_host_has_routes_to_what_its_default_gateway_does_not_reach() -> None:
     made = compile_plan(load("birzeit/long-equal"), "mptcp", seed=1).to_json()
-    # The first path is 10.0.1 to 10.0.4, behind the first gateway; the second has links 5 to 8.
-    assert routes(made, "client") == [f"10.0.{n}.0/24 via 10.0.5.2" for n in (6, 7, 8)]
+    # The first path is 10.0.1 to 10.0.3, behind the first gateway; the second has links 4 to 6.
+    assert routes(made, "client") == [f"10.0.{n}.0/24 via 10.0.4.2" for n in (5, 6)]
 
 
 def test_routers_in_a_row_know_all_networks() -> None:
