@@ -41,10 +41,6 @@ KERNEL_REFUSES = [
         f"x.yaml:6: links.a.middleboxes.0: {NO_JOINING}",
     ),
     (
-        {"ROUTER": "ecmp: true"},
-        "x.yaml:4: routers.r.ecmp: the kernel engine has no routers with equal ways",
-    ),
-    (
         {"TRAFFIC": FTP, "EVENTS": SUBFLOW.replace("bulk", "ftp")},
         "x.yaml:11: events.0.subflow: the kernel engine's FTP is a program that opens no subflows "
         "itself",
@@ -173,6 +169,11 @@ def test_what_can_be_loaded_is_not_lacking(monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.usefixtures("able")
 def test_what_a_machine_lacks_is_a_reason_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(refuse, "read_sysctl", lambda _: None)
+    assert message(EngineName.KERNEL, scenario({"ROUTER": "ecmp: true"})) == (
+        "x.yaml:4: routers.r.ecmp: this kernel's routers would divide flows all alike "
+        "(it lacks net.ipv4.fib_multipath_hash_seed): use the sim engine (--engine sim)"
+    )
     monkeypatch.setattr(refuse, "has_mptcp", lambda: False)
     one = scenario({"EVENTS": "variants: {tcp: {protocol: tcp}, mptcp: {}}"})
     assert choose(EngineName.AUTO, one, ["tcp"]).engines == (KERNEL,)

@@ -12,7 +12,8 @@ use netlink_packet_route::link::{
     InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage,
 };
 use netlink_packet_route::route::{
-    RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteProtocol, RouteScope, RouteType,
+    RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteNextHop, RouteProtocol,
+    RouteScope, RouteType,
 };
 use netlink_packet_route::rule::{RuleAction, RuleAttribute, RuleMessage};
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
@@ -115,6 +116,35 @@ impl Rtnetlink {
         }
     }
 
+    /// Adds or replaces a route of the main table over several next hops, each an interface and the
+    /// address behind it: the kernel divides what it forwards among them by a hash of each flow
+    /// (`net.ipv4.fib_multipath_hash_policy`, and that of `net.ipv6`).
+    ///
+    /// # Errors
+    /// The kernel's, e.g. when a next hop cannot be reached.
+    pub fn add_multipath_route(
+        &mut self,
+        to: IpNet,
+        next_hops: &[(u32, IpAddr)],
+        metric: u32,
+    ) -> io::Result<()> {
+        let mut message = route_message(TABLE_MAIN, to, metric);
+        let next_hop = |&(interface, via): &(u32, IpAddr)| {
+            let mut hop = RouteNextHop::default();
+            hop.interface_index = interface;
+            hop.attributes = vec![RouteAttribute::Gateway(route_address(via))];
+            hop
+        };
+        let next_hops = next_hops.iter().map(next_hop).collect();
+        message
+            .attributes
+            .push(RouteAttribute::MultiPath(next_hops));
+        self.0.request(
+            RouteNetlinkMessage::NewRoute(message),
+            NLM_F_CREATE | NLM_F_REPLACE,
+        )
+    }
+
     /// Adds or replaces a route in `table`. Routes through different interfaces to the same
     /// destination live beside each other by their `metric`.
     ///
@@ -128,31 +158,17 @@ impl Rtnetlink {
         interface: Option<u32>,
         metric: u32,
     ) -> io::Result<()> {
-        let mut message = RouteMessage::default();
-        message.header.address_family = family(to.addr());
-        message.header.destination_prefix_length = to.prefix_len();
-        message.header.protocol = RouteProtocol::Static;
-        message.header.kind = RouteType::Unicast;
-        message.header.scope = if via.is_some() {
-            RouteScope::Universe
-        } else {
-            RouteScope::Link
-        };
-        message.attributes.push(RouteAttribute::Table(table));
-        if to.prefix_len() > 0 {
-            message
-                .attributes
-                .push(RouteAttribute::Destination(route_address(to.addr())));
-        }
-        if let Some(via) = via {
-            message
-                .attributes
-                .push(RouteAttribute::Gateway(route_address(via)));
+        let mut message = route_message(table, to, metric);
+        match via {
+            Some(via) => {
+                let gateway = RouteAttribute::Gateway(route_address(via));
+                message.attributes.push(gateway);
+            }
+            None => message.header.scope = RouteScope::Link,
         }
         if let Some(index) = interface {
             message.attributes.push(RouteAttribute::Oif(index));
         }
-        message.attributes.push(RouteAttribute::Priority(metric));
         self.0.request(
             RouteNetlinkMessage::NewRoute(message),
             NLM_F_CREATE | NLM_F_REPLACE,
@@ -262,6 +278,24 @@ fn address_message(index: u32, address: IpAddr, length: u8) -> AddressMessage {
     message.header.index = index;
     message.attributes.push(AddressAttribute::Local(address));
     message.attributes.push(AddressAttribute::Address(address));
+    message
+}
+
+/// A unicast route that is still without a way.
+fn route_message(table: u32, to: IpNet, metric: u32) -> RouteMessage {
+    let mut message = RouteMessage::default();
+    message.header.address_family = family(to.addr());
+    message.header.destination_prefix_length = to.prefix_len();
+    message.header.protocol = RouteProtocol::Static;
+    message.header.kind = RouteType::Unicast;
+    message.header.scope = RouteScope::Universe;
+    message.attributes.push(RouteAttribute::Table(table));
+    if to.prefix_len() > 0 {
+        message
+            .attributes
+            .push(RouteAttribute::Destination(route_address(to.addr())));
+    }
+    message.attributes.push(RouteAttribute::Priority(metric));
     message
 }
 

@@ -13,6 +13,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use mptcplab_linux::interfaces::Interfaces;
 use mptcplab_linux::rtnetlink::{Rtnetlink, VethEnd};
 use mptcplab_middlebox::Chain;
+use mptcplab_random::{Purpose, Random};
 use mptcplab_record::LinkSample;
 
 use crate::capture;
@@ -69,7 +70,12 @@ impl Network {
         let nodes = plan
             .nodes
             .iter()
-            .map(|node| Node::start(node).map_err(|error| within(&node.name, error)))
+            .enumerate()
+            .map(|(index, node)| {
+                let bits = Random::new(plan.seed, Purpose::Routes, index).bits();
+                let flow_seed = (bits as u32).max(1);
+                Node::start(node, flow_seed).map_err(|error| within(&node.name, error))
+            })
             .collect::<io::Result<Vec<_>>>()?;
         let mut rtnetlink = Rtnetlink::open()?;
         let lab_netns = NetNs::current()?;

@@ -23,6 +23,8 @@ from mptcplab.scenario.problem import near
 from mptcplab.scenario.scheduler import SCHEDULERS
 from mptcplab.scenario.tree import Path
 
+_FLOW_SEED = "net.ipv4.fib_multipath_hash_seed"
+"""The key of a namespace's hash of flows, since Linux 6.11."""
 _LOAD = "Or load it into the kernel: as a module, or by BPF (`mptcplab cc load FILE`)"
 
 
@@ -35,10 +37,6 @@ def unsupported(scenario: Scenario) -> Iterator[Refusal]:
                 path: Path = ("links", name, "middleboxes", index)
                 reason = "the kernel engine joins segments in front of hosts only, as the kernel of"
                 yield Refusal(f"{reason} a router cuts them again", path, scenario)
-    for name, router in scenario.routers.items():
-        if router.ecmp:
-            path = ("routers", name, "ecmp")
-            yield Refusal("the kernel engine has no routers with equal ways", path, scenario)
     every = [flow for variant in scenario.variants.values() for flow in flows(scenario, variant)]
     ftp = {flow.name for flow in every if flow.kind == "ftp"}
     for index, event in enumerate(scenario.events):
@@ -82,6 +80,10 @@ def unsupported_here(scenario: Scenario, variant: str) -> Iterator[Refusal]:
         return
     if _speaks_mptcp(scenario, variant) and not has_mptcp():
         yield Refusal("this kernel has no MPTCP")
+    for name, router in scenario.routers.items():
+        if router.ecmp and read_sysctl(_FLOW_SEED) is None:
+            reason = f"this kernel's routers would divide flows all alike (it lacks {_FLOW_SEED})"
+            yield Refusal(reason, ("routers", name, "ecmp"), scenario)
     yield from missing(scenario)
 
 

@@ -5,16 +5,17 @@ use std::net::IpAddr;
 
 use mptcplab_linux::interfaces::Address;
 
-use super::manager::Manager;
-use crate::plan::Prefix;
+use super::manager::{Managed, Manager};
+use crate::plan::{Prefix, Route};
 use mptcplab_linux::rtnetlink::TABLE_MAIN;
 
 /// Routing tables of the interfaces, by their place in the node.
 const FIRST_TABLE: u32 = 1000;
-/// Metric of the main table's routes of the first interface; the others follow.
+/// Metric of the main table's routes of a host's first interface, the others follow; and of all of
+/// a router's.
 const FIRST_METRIC: u32 = 100;
 
-impl Manager<'_> {
+impl<'a> Manager<'a> {
     /// Installs what belongs to addresses that have come, and removes it for those that have gone.
     pub(super) fn sync_addresses(&mut self) -> io::Result<()> {
         let present = self.interfaces.addresses()?;
@@ -25,8 +26,8 @@ impl Manager<'_> {
                 let present = present.iter().any(is_it);
                 let installed = self.managed[interface].installed.contains(prefix);
                 if present && !installed {
-                    self.install_address(interface, *prefix)?;
                     self.managed[interface].installed.push(*prefix);
+                    self.install_address(interface, *prefix)?;
                     self.event(
                         "address",
                         interface,
@@ -92,17 +93,15 @@ impl Manager<'_> {
                 metric,
             )?;
         }
-        for route in &self.node.routes {
-            if same_family(&route.via) && prefix.contains(route.via) {
+        if self.node.router {
+            self.install_forwarding(prefix)?;
+        } else {
+            for route in self.routes_over(prefix) {
                 let (to, via) = (route.to.network(), Some(route.via));
                 self.rtnetlink
                     .add_route(TABLE_MAIN, to, via, Some(index), metric)?;
-                if !self.node.router {
-                    self.rtnetlink.add_route(table, to, via, Some(index), 0)?;
-                }
+                self.rtnetlink.add_route(table, to, via, Some(index), 0)?;
             }
-        }
-        if !self.node.router {
             // Packets from this address leave by its interface or not at all: a subflow that
             // took another path under this address would make two paths look like one.
             self.rtnetlink.add_unreachable(table, prefix.address)?;
@@ -122,8 +121,40 @@ impl Manager<'_> {
         Ok(())
     }
 
+    /// The node's routes whose next hop is a neighbour in the network of an address.
+    fn routes_over(&self, prefix: Prefix) -> impl Iterator<Item = &'a Route> + use<'a> {
+        let is_over = move |route: &&Route| prefix.contains(route.via);
+        self.node.routes.iter().filter(is_over)
+    }
+
+    /// Makes a router's routes over the network of an address those over all next hops that can be
+    /// used now: several of them share the flows.
+    fn install_forwarding(&mut self, prefix: Prefix) -> io::Result<()> {
+        for route in self.routes_over(prefix) {
+            let equal = self.node.routes.iter().filter(|one| one.to == route.to);
+            let next_hop = |one: &Route| {
+                let is_over = |managed: &&Managed| {
+                    let mut installed = managed.installed.iter();
+                    installed.any(|address| address.contains(one.via))
+                };
+                let managed = self.managed.iter().find(is_over)?;
+                Some((managed.index, one.via))
+            };
+            let next_hops: Vec<_> = equal.filter_map(next_hop).collect();
+            if !next_hops.is_empty() {
+                let to = route.to.network();
+                self.rtnetlink
+                    .add_multipath_route(to, &next_hops, FIRST_METRIC)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Removes rule and endpoint of an address that has gone; the kernel removes its routes.
     fn remove_address(&mut self, interface: usize, prefix: Prefix) -> io::Result<()> {
+        if self.node.router {
+            self.install_forwarding(prefix)?;
+        }
         self.rtnetlink
             .delete_source_rule(prefix.address, FIRST_TABLE + interface as u32)?;
         if let Some(path_manager) = &mut self.path_manager {

@@ -70,11 +70,12 @@ enum Command {
 
 impl Node {
     /// Creates the namespace with its settings. Once its interfaces have been created,
-    /// [`Node::configure`] follows.
+    /// [`Node::configure`] follows. A router's `flow_seed`, which is not 0, says which flow takes
+    /// which of equal ways.
     ///
     /// # Errors
     /// When the kernel refuses the namespace or one of the node's settings.
-    pub fn start(node: &plan::Node) -> io::Result<Self> {
+    pub fn start(node: &plan::Node, flow_seed: u32) -> io::Result<Self> {
         let (commands, inbox) = channel();
         let wake = Arc::new(EventFd::from_flags(
             EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC,
@@ -83,7 +84,7 @@ impl Node {
         thread::Builder::new().name(node.name.clone()).spawn({
             let wake = Arc::clone(&wake);
             let node = node.clone();
-            move || match prepare(&node) {
+            move || match prepare(&node, flow_seed) {
                 Ok(netns) => {
                     started
                         .send(Ok((netns, nix::unistd::gettid().as_raw())))

@@ -1,5 +1,6 @@
 //! The namespace of a node, with its settings.
 
+use std::collections::HashSet;
 use std::io;
 
 use mptcplab_linux::interfaces::Interfaces;
@@ -12,7 +13,7 @@ use crate::plan;
 use crate::sysctl;
 
 /// Moves the calling thread into a new namespace and sets its sysctls.
-pub(super) fn prepare(node: &plan::Node) -> io::Result<NetNs> {
+pub(super) fn prepare(node: &plan::Node, flow_seed: u32) -> io::Result<NetNs> {
     unshare(CloneFlags::CLONE_NEWNET)?;
     let netns = NetNs::current()?;
     let ipv6 = node
@@ -37,6 +38,7 @@ pub(super) fn prepare(node: &plan::Node) -> io::Result<NetNs> {
         if ipv6 {
             sysctl::set("net.ipv6.conf.all.forwarding", "1")?;
         }
+        set_multipath(node, ipv6, flow_seed)?;
     } else {
         set_mptcp(node, flag)?;
     }
@@ -48,6 +50,25 @@ pub(super) fn prepare(node: &plan::Node) -> io::Result<NetNs> {
         rtnetlink.set_up(interface.index, true)?;
     }
     Ok(netns)
+}
+
+/// Divides flows among a router's equal ways by addresses, protocol and ports, and lets no two routers
+/// divide them alike.
+fn set_multipath(node: &plan::Node, ipv6: bool, flow_seed: u32) -> io::Result<()> {
+    const BY_PORTS_TOO: &str = "1";
+    let mut networks = HashSet::new();
+    if node
+        .routes
+        .iter()
+        .all(|route| networks.insert(route.to.network()))
+    {
+        return Ok(());
+    }
+    sysctl::set("net.ipv4.fib_multipath_hash_policy", BY_PORTS_TOO)?;
+    if ipv6 {
+        sysctl::set("net.ipv6.fib_multipath_hash_policy", BY_PORTS_TOO)?;
+    }
+    sysctl::set("net.ipv4.fib_multipath_hash_seed", &flow_seed.to_string())
 }
 
 fn set_mptcp(node: &plan::Node, flag: impl Fn(bool) -> &'static str) -> io::Result<()> {
