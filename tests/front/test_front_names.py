@@ -27,7 +27,8 @@ short = dict(engine="sim", repeat=1, duration="200 ms")
 result = lab.run(scenario, variants="mptcp", capture=True, out=folder / "one", **short)
 assert lab.open(str(folder / "one"))["mptcp"][0].transfers.height == 1
 assert lab.read_trace(list((folder / "one/mptcp/1").glob("*.pcapng"))).connections.height == 1
-points = lab.sweep(scenario, {"links.eth.delay": ["1 ms"]}, out=folder / "two", **short)
+delays = {"links.eth.delay": ["1 ms"]}
+points = lab.sweep(scenario, delays, samples=True, out=folder / "two", **short)
 assert lab.compare(result, points[0].result).labels
 """
 

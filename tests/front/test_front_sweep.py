@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 import mptcplab as lab
+from mptcplab.metrics import compare
 
 SHORT: dict[str, Any] = {"engine": "sim", "variants": ["tcp-wifi", "mptcp"], "duration": "300 ms"}
 DELAYS = ["5 ms", "50 ms"]
@@ -15,7 +16,7 @@ DELAYS = ["5 ms", "50 ms"]
 def swept(tmp_path_factory: pytest.TempPathFactory) -> lab.Sweep:
     axes = {"links.wifi.delay": DELAYS, "links.eth.rate": ["10 Mbit/s", "100 Mbit/s"]}
     out = tmp_path_factory.mktemp("sweep") / "out"
-    return lab.sweep("lisbon/A1", axes, repeat=1, out=out, **SHORT)
+    return lab.sweep("lisbon/A1", axes, repeat=1, samples=True, out=out, **SHORT)
 
 
 def test_lists_of_values_are_crossed(swept: lab.Sweep) -> None:
@@ -28,6 +29,7 @@ def test_lists_of_values_are_crossed(swept: lab.Sweep) -> None:
     assert swept.variants == ("tcp-wifi", "mptcp")
     changes = {one.path: one.here for one in swept[2].result.description.scenario.changes}
     assert changes["links.wifi.delay"] == "50 ms"
+    assert swept[2].result["mptcp"][0].transfers.height == 1
 
 
 def test_the_frame_has_a_row_for_each_point_and_variant(swept: lab.Sweep) -> None:
@@ -59,7 +61,7 @@ def test_a_sweep_is_shown_as_a_table_and_can_be_opened_again(swept: lab.Sweep) -
     assert again.frame().equals(swept.frame())
     assert again._repr_html_() == swept._repr_html_()
     with pytest.raises(lab.RecordingError, match="not a sweep"):
-        lab.Sweep.open(swept.folder / "1")
+        lab.Sweep.open(swept.folder / "runs")
 
 
 def test_a_mistake_in_any_point_is_told_before_the_first_one_runs(tmp_path: Path) -> None:
@@ -70,8 +72,28 @@ def test_a_mistake_in_any_point_is_told_before_the_first_one_runs(tmp_path: Path
 
 @pytest.mark.parametrize("axes", [{}, {"links.wifi.delay": []}, {"links.wifi.delay": "5 ms"}])
 def test_axes_without_values_are_refused(axes: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="axes"):
+    with pytest.raises(lab.ScenarioError, match=r"^axes"):
         lab.sweep("lisbon/A1", axes)
+
+
+def test_the_figures_of_a_point_are_those_of_its_recordings(swept: lab.Sweep) -> None:
+    for point in swept:
+        by_name = {one.name: one for one in compare(point.result)}
+        assert [one.name for one in point.variants] == list(by_name)
+        for one in point.variants:
+            theirs = by_name[one.name].metrics
+            assert {name: of.samples for name, of in one.metrics.items()} == {
+                name: of.samples for name, of in theirs.items()
+            }
+
+
+def test_without_samples_a_point_has_figures_but_no_recordings(tmp_path: Path) -> None:
+    made = lab.sweep("lisbon/A1", {"links.wifi.delay": DELAYS}, repeat=1, out=tmp_path, **SHORT)
+    assert [one.name for one in made[0].variants] == ["tcp-wifi", "mptcp"]
+    with pytest.raises(lab.RecordingError, match="samples=True"):
+        assert made[0].result
+    again = lab.sweep("lisbon/A1", {"links.wifi.delay": DELAYS}, repeat=1, out=tmp_path, **SHORT)
+    assert again.frame().equals(made.frame())
 
 
 def test_two_results_are_compared_with_intervals(tmp_path: Path) -> None:

@@ -50,7 +50,11 @@ def keys(value: object, place: str = "") -> Iterator[str]:
 
 
 def test_every_key_is_documented_and_every_documented_key_is_there(output: dict[str, Any]) -> None:
-    rows = [line.split("`")[1] for line in DOCUMENT.read_text().splitlines() if line[:3] == "| `"]
+    rows = [
+        line.split("`")[1]
+        for line in DOCUMENT.read_text().partition("## A sweep")[0].splitlines()
+        if line[:3] == "| `"
+    ]
     commands = {row for row in rows if row.startswith("variants[].commands[].")}
     assert set(keys(output)) == set(rows) - {"mean", "ci95", "samples"} - commands
     assert set(output["variants"][0]["goodput_mbps"]) == {"mean", "ci95", "samples"}

@@ -23,6 +23,7 @@ from mptcplab.cli.commands.scenarios import (
     schema,
     show,
 )
+from mptcplab.cli.commands.sweep import sweep
 from mptcplab.cli.commands.trace import trace
 
 app = typer.Typer(
@@ -40,6 +41,7 @@ app.command("check")(check)
 app.command("new")(new)
 app.command("schema")(schema)
 app.command("run")(run)
+app.command("sweep")(sweep)
 app.command("report")(report)
 app.command("reproduce")(reproduce)
 app.command("trace")(trace)

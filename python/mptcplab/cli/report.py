@@ -14,13 +14,20 @@ from mptcplab.recording import RecordingError, open_results
 from mptcplab.report import report
 
 if TYPE_CHECKING:
+    from mptcplab.campaign.report import SweepReport
     from mptcplab.report import Report
+
+SWEEP = "sweep.json"
+"""The file by which a folder is a sweep; its module is slow to load."""
 
 
 def report_results(
     folders: Sequence[Path], html: Path | None, *, fail: bool, as_json: bool
 ) -> None:
     """Reports on results that were recorded before."""
+    if len(folders) == 1 and (folders[0] / SWEEP).is_file():
+        report_sweep(folders[0], html, as_json=as_json)
+        return
     try:
         reports = [report(result) for result in open_results(folders)]
     except RecordingError as error:
@@ -30,6 +37,32 @@ def report_results(
     print_reports(reports, as_json=as_json)
     if fail and not every_finding_holds(reports):
         raise typer.Exit(FINDING_STATUS)
+
+
+def report_sweep(folder: Path, html: Path | None, *, as_json: bool) -> None:
+    """Reports on a sweep that was run before."""
+    from mptcplab.campaign.report import sweep_report
+    from mptcplab.campaign.result import Sweep
+
+    try:
+        made = sweep_report(Sweep.open(folder))
+        if html is not None:
+            from mptcplab.campaign.html import to_html
+
+            write_text(to_html(made), html)
+        print_sweep(made, as_json=as_json)
+    except RecordingError as error:
+        raise UserError(str(error)) from error
+
+
+def print_sweep(report: SweepReport, *, as_json: bool) -> None:
+    """Prints the tables of a sweep, or one JSON object."""
+    from mptcplab.campaign.show import to_json, to_terminal
+
+    if as_json:
+        typer.echo(json_text(to_json(report)))
+    else:
+        to_terminal(report, console())
 
 
 def every_finding_holds(reports: Sequence[Report]) -> bool:
@@ -57,7 +90,12 @@ def write_page(reports: Sequence[Report], file: Path) -> None:
     # Plotting is slow to load.
     from mptcplab.report import to_html
 
+    write_text(to_html(reports), file)
+
+
+def write_text(text: str, file: Path) -> None:
+    """Writes a file that the user named."""
     try:
-        file.write_text(to_html(reports), encoding="utf-8")
+        file.write_text(text, encoding="utf-8")
     except OSError as error:
         raise UserError(f"{file}: cannot be written: {error.strerror}") from error

@@ -107,14 +107,14 @@ def _settings(options: RunOptions) -> Settings:
         repetitions=options.repetitions,
         seed=options.seed,
         duration=options.duration,
-        vary=None if options.vary is None else _variation(options.vary),
-        overrides=dict(_override(text) for text in options.overrides),
+        vary=None if options.vary is None else variation(options.vary),
+        overrides=dict(override(text) for text in options.overrides),
         captures=options.capture,
         workers=options.workers,
     )
 
 
-def _variation(text: str) -> dict[str, str]:
+def variation(text: str) -> dict[str, str]:
     """The scenario's `vary` of `start=50ms`."""
     key, equals, value = text.partition("=")
     if key.strip() != "start" or not equals:
@@ -122,7 +122,8 @@ def _variation(text: str) -> dict[str, str]:
     return {"start": value}
 
 
-def _override(text: str) -> tuple[str, object]:
+def override(text: str) -> tuple[str, object]:
+    """The path and the value of `--set`."""
     path, equals, value = text.partition("=")
     if not equals or not path:
         raise UserError(f"--set: '{text}': write PATH=VALUE, such as links.wifi.rate='20 Mbit/s'")

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
 
-from mptcplab.recording import Lab, Manifest, Status, Writer
+from mptcplab.recording import Lab, Manifest, Status
 
 NANOSECONDS = 1_000_000_000
 
@@ -14,17 +13,31 @@ Row = dict[str, Any]
 """A line that an engine writes: `record` and the columns."""
 
 
+class Target(Protocol):
+    """Where the rows of a run go: `Writer` or `MemoryWriter`."""
+
+    def ready(self, lab: Lab) -> None:
+        """The run goes on, in this process."""
+
+    def row(self, table: str, values: Mapping[str, object]) -> None:
+        """Adds a row to a table."""
+
+    def warn(self, sentence: str) -> None:
+        """Adds a warning."""
+
+    def emulator(self, **figures: object) -> None:
+        """Adds figures about how the engine did."""
+
+    def finish(self, status: Status, duration_s: float) -> Manifest:
+        """Ends the recording."""
+
+
 class Recorder:
-    """Takes the rows of one run and writes them."""
+    """Takes the rows of one run and passes them on to where they are kept."""
 
-    def __init__(self, folder: Path, manifest: Manifest, reached: Callable[[float], None]) -> None:
-        """Makes the folder; `reached` is told the seconds of the run.
-
-        Raises:
-            RecordingError: the folder cannot be made.
-
-        """
-        self._writer = Writer(folder, manifest)
+    def __init__(self, writer: Target, reached: Callable[[float], None]) -> None:
+        """`reached` is told the seconds of the run."""
+        self._writer = writer
         self._reached = reached
         self._reached_ns = 0
         self._is_interrupted = True

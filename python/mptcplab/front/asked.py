@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any
 
@@ -67,12 +67,12 @@ def engine_called(prepared: Prepared) -> str:
     return engine
 
 
-def in_python(error: ScenarioError, axes: Container[str] = ()) -> ScenarioError:
-    """The error with arguments in place of the command's options; `axes` are those of a sweep."""
-    return ScenarioError(_as_argument(problem, axes) for problem in error.problems)
+def in_python(error: ScenarioError) -> ScenarioError:
+    """The error with arguments in place of the command's options."""
+    return ScenarioError(map(_as_argument, error.problems))
 
 
-def _as_argument(problem: Problem, axes: Container[str]) -> Problem:
+def _as_argument(problem: Problem) -> Problem:
     text = problem.text.replace(
         ", or run each variant where it can be run (--engine both)",
         ", or run each variant where it can be run (variants=[...])",
@@ -81,10 +81,10 @@ def _as_argument(problem: Problem, axes: Container[str]) -> Problem:
     option, _, word = problem.origin.partition(" ")
     match option:
         case "--set":
-            parts = problem.key.split(".")
-            paths = (".".join(parts[:end]) for end in range(1, len(parts) + 1))
-            argument = "axes" if any(path in axes for path in paths) else "set"
-            return Problem(f'{argument}["{problem.key}"]', None, "", text)
+            return Problem(f'set["{problem.key}"]', None, "", text)
+        case "--axis":
+            argument = f'axes["{problem.key}"]' if problem.key else "axes"
+            return Problem(argument, None, "", text)
         case "--vary":
             return Problem(f'vary["{problem.key}"]', None, "", text)
         case "--engine":

@@ -9,7 +9,7 @@ import shutil
 import signal
 import sys
 import threading
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -137,10 +137,8 @@ def run(
     return result
 
 
-def prepared_for(
-    scenario: Scenario | str | PathLike[str], settings: Settings, axes: Container[str] = ()
-) -> Prepared:
-    """Prepares a scenario that the caller named; `axes` are the paths that a sweep sets.
+def prepared_for(scenario: Scenario | str | PathLike[str], settings: Settings) -> Prepared:
+    """Prepares a scenario that the caller named.
 
     Raises:
         ScenarioError: it cannot be run so; speaks of the arguments.
@@ -150,7 +148,7 @@ def prepared_for(
         own = scenario if isinstance(scenario, Scenario) else load_known(scenario)
         return prepare(own, settings)
     except ScenarioError as error:
-        raise in_python(error, axes) from None
+        raise in_python(error) from None
 
 
 def carried_out(
@@ -175,7 +173,7 @@ def carried_out(
             print(note, file=sys.stderr)
     made: dict[Path, Result] = {}
     interruption = Interruption()
-    with interruption.listening(_held_signals()):
+    with interruption.listening(held_signals()):
         for engine in dict.fromkeys(engine_called(one) for one, _ in parts):
             own = [part for part in parts if engine_called(part[0]) == engine]
             try:
@@ -199,8 +197,10 @@ def carried_out(
     return [made[folder] for _, folder in parts]
 
 
-def room(out: Folder, mark: str, replace: bool) -> Path:
+def room(out: Folder, mark: str, replace: bool, *, is_resumed: bool = False) -> Path:
     """The folder `out`, in which nothing is, or has been removed that the file `mark` names.
+
+    Where what `mark` names can be taken up again it is left there, unless it is to be replaced.
 
     Raises:
         RecordingError: it holds something that is not to be removed.
@@ -209,6 +209,8 @@ def room(out: Folder, mark: str, replace: bool) -> Path:
     folder = Path(fspath(out))
     try:
         if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
+            return folder
+        if is_resumed and not replace and (folder / mark).is_file():
             return folder
         if not replace:
             raise RecordingError(
@@ -224,7 +226,7 @@ def room(out: Folder, mark: str, replace: bool) -> Path:
     return folder
 
 
-def _held_signals() -> list[signal.Signals]:
+def held_signals() -> list[signal.Signals]:
     """Ctrl-C, where it would end the caller; a handler of the caller's own is left alone."""
     if threading.current_thread() is not threading.main_thread():
         return []

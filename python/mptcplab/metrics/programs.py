@@ -77,6 +77,8 @@ def connections(recording: Recording, plan: PlanView) -> dict[str, list[Connecti
     A connection between two commands belongs to the one that opened it.
     """
     clients = plan.commands
+    if not clients:
+        return {}
     by_key: dict[tuple[object, ...], list[End]] = {}
     for end in _ends(recording):
         own = end.own
@@ -107,6 +109,8 @@ def program_transfers(recording: Recording, plan: PlanView) -> pl.DataFrame:
 
 def program_results(recording: Recording, plan: PlanView) -> dict[str, bool]:
     """Whether each command that was run came to its end: exit status 0, or its time was over."""
+    if not plan.commands:
+        return {}
     runs = recording.frame("programs").filter(side="client")
     return {
         row["traffic"]: row["ended"] == "duration" or row["status"] == 0
@@ -117,6 +121,8 @@ def program_results(recording: Recording, plan: PlanView) -> dict[str, bool]:
 
 def program_times_s(recording: Recording, plan: PlanView, transfers: pl.DataFrame) -> list[float]:
     """From the first SYN to the last byte, of each command that left with exit status 0."""
+    if not plan.commands:
+        return []
     exited = recording.frame("programs").filter(side="client", status=0)
     times = []
     for traffic in exited["traffic"]:

@@ -1,5 +1,6 @@
 """Opening a recording."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
@@ -81,6 +82,10 @@ class Recording:
                 else folder.read(TABLES[table])
             )
         return self._frames[table]
+
+    def fill(self, frames: Mapping[str, pl.DataFrame]) -> None:
+        """Takes these tables as they are, in place of files."""
+        self._frames.update(frames)
 
     @property
     def transfers(self) -> pl.DataFrame:

@@ -84,6 +84,11 @@ def heading(metric: str, typical: float | None = None) -> tuple[str, str]:
     return title, _display(metric, 0.0 if typical is None else typical)[1]
 
 
+def scale(metric: str) -> float:
+    """The factor from the metric's unit to that of its heading."""
+    return _display(metric, 0.0)[0]
+
+
 _PERCENT = {"share", "stream_share", "completed", "latency_loss", "header_overhead"}
 _MILLISECONDS = {"latency_s", "establishment_s"}
 _PREFIXES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))

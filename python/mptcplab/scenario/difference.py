@@ -54,6 +54,11 @@ def differences(before: Scenario, after: Scenario) -> tuple[Difference, ...]:
     return tuple(found)
 
 
+def of_tree(tree: Any) -> dict[tuple[str, ...], str]:
+    """The settings of a scenario's tree that say what is run, by path, in words."""
+    return dict(_settings(tree))
+
+
 def _every(scenario: Scenario) -> dict[tuple[str, ...], str]:
     """All settings by path, with those that links have from their profiles."""
     of_profiles = {

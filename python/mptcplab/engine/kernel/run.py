@@ -18,7 +18,7 @@ from mptcplab.engine.kernel.sysctl import read_sysctl
 from mptcplab.engine.manifest import congestion_controls, expected_s, manifest
 from mptcplab.engine.recorder import Recorder, Row
 from mptcplab.plan import Plan
-from mptcplab.recording import Manifest
+from mptcplab.recording import Manifest, Writer
 from mptcplab.shortage import DESCRIPTORS, told_by
 
 ENGINE = "kernel"
@@ -38,7 +38,7 @@ class Run(AbstractContextManager["Run"]):
         task = job.task
         self._plan = compile_plan(task.scenario, task.variant, task.seed, job.capture)
         described = manifest(task, self._plan, ENGINE, **_circumstances(self._plan))
-        self._recorder = Recorder(job.folder, described, reached)
+        self._recorder = Recorder(Writer(job.folder, described), reached)
         self._lab: Lab | None = None
         self._is_stopped = False
 

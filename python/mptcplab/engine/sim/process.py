@@ -6,12 +6,15 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from mptcplab.engine.terminal import ctrl_c_held
 
-_WORKER = [sys.executable, "-m", "mptcplab.engine.sim.worker"]
+_MODULE = "mptcplab.engine.sim.worker"
+NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass
@@ -40,14 +43,26 @@ class Worker:
         _ahead.append(cls._started())
 
     @classmethod
-    def _started(cls) -> Worker:
+    def of_module(cls, module: str, *, inherits: int) -> Worker:
+        """Starts a module that works as the simulator's does; it has the descriptor, too."""
+        return cls._started(module, [inherits], {"POLARS_MAX_THREADS": "1"})
+
+    @classmethod
+    def _started(
+        cls,
+        module: str = _MODULE,
+        inherited: Sequence[int] = (),
+        environment: Mapping[str, str] = NOTHING,
+    ) -> Worker:
+        path = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
         with ctrl_c_held():
             process = subprocess.Popen(
-                _WORKER,
+                [sys.executable, "-m", module],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+                env={**os.environ, **path, **environment},
                 start_new_session=True,
+                pass_fds=inherited,
             )
         return cls(process)
 
@@ -61,6 +76,10 @@ class Worker:
             return
 
     def answers(self) -> list[Any]:
+        """What its lines say, as of `lines`."""
+        return [json.loads(line) for line in self.lines()]
+
+    def lines(self) -> list[bytes]:
         """Its lines since the last time; waits for one, or for its end.
 
         Read without a buffer of Python's, in which a selector would not see the next line.
@@ -69,7 +88,7 @@ class Worker:
         read = os.read(self.process.stdout.fileno(), 1 << 16)
         self.is_gone = not read
         *lines, self.rest = (self.rest + read).split(b"\n")
-        return [json.loads(line) for line in lines]
+        return lines
 
     def end(self) -> None:
         """Ends the process, whatever it does."""

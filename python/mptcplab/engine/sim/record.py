@@ -9,7 +9,7 @@ from pathlib import Path
 from mptcplab._native import SimulationError, simulate
 from mptcplab.engine.recorder import Recorder
 from mptcplab.engine.sim.supplied import Supplied
-from mptcplab.recording import Manifest, RecordingError
+from mptcplab.recording import Manifest, RecordingError, Writer
 
 _NOTHING = Supplied()
 
@@ -28,27 +28,37 @@ def record(
     was recorded until then is kept. What an algorithm that is `supplied` raises is raised again.
     """
     try:
-        recorder = Recorder(folder, manifest, reached)
-
-        def take(chunk: bytes) -> bool:
-            for line in chunk.decode().split("\n"):
-                if line:
-                    recorder.take(json.loads(line))
-            return not must_stop()
-
-        try:
-            simulate(plan, take, supplied.scheduler, supplied.congestion_controls)
-        except SimulationError as error:
-            return _failed(recorder, str(error))
-        except RecordingError:
-            raise
-        except BaseException as error:
-            # Ctrl-C in an algorithm, too.
-            recorder.fail(f"the {supplied.words or 'simulator'} raised {error!r}")
-            raise
-        recorder.finish()
+        return simulated(plan, Recorder(Writer(folder, manifest), reached), must_stop, supplied)
     except RecordingError as error:
         return str(error)
+
+
+def simulated(
+    plan: str, recorder: Recorder, must_stop: Callable[[], bool], supplied: Supplied = _NOTHING
+) -> str | None:
+    """Simulates `plan`, which is JSON, into a recorder; gives what went wrong.
+
+    Raises:
+        RecordingError: what was recorded cannot be written.
+
+    """
+
+    def take(chunk: bytes) -> bool:
+        for row in json.loads(b"[%b]" % chunk.rstrip(b"\n").replace(b"\n", b",")):
+            recorder.take(row)
+        return not must_stop()
+
+    try:
+        simulate(plan, take, supplied.scheduler, supplied.congestion_controls)
+    except SimulationError as error:
+        return _failed(recorder, str(error))
+    except RecordingError:
+        raise
+    except BaseException as error:
+        # Ctrl-C in an algorithm, too.
+        recorder.fail(f"the {supplied.words or 'simulator'} raised {error!r}")
+        raise
+    recorder.finish()
     return None
 
 

@@ -1,0 +1,279 @@
+"""Plots of a sweep: curves over an axis, heat maps over two, distributions over draws."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import Normalize
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter, NullLocator
+
+from mptcplab.report.canvas import LOOK
+from mptcplab.report.numbers import heading, scale
+from mptcplab.report.palette import Style, styles
+from mptcplab.scenario.units import UnitError, parse_rate, parse_size, parse_time
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from mptcplab.campaign.result import Sweep
+
+Size = tuple[float, float]
+PANEL_INCHES: Size = (4.4, 3.0)
+PANELS_A_ROW = 3
+MOST_PANELS = 6
+"""Choices of the other axes that are shown; a plot has to stay readable."""
+LOG_FROM = 20.0
+"""Ratio of the ends of an axis from which its scale is logarithmic."""
+MOST_NAMES = 8
+_DPI = 110
+_LEGEND_INCHES = 1.2
+
+
+class SweepFigure(Figure):
+    """A figure that a notebook shows without any setting of matplotlib's."""
+
+    def _repr_png_(self) -> bytes:
+        file = io.BytesIO()
+        self.savefig(file, format="png", dpi=_DPI)
+        return file.getvalue()
+
+
+def curves(sweep: Sweep, metric: str, key: str, panel: Size = PANEL_INCHES) -> Figure:
+    """A metric over the axis of `key`: a line a variant, a panel for each choice of other axes."""
+    frame = sweep.frame(metric)
+    own = next(axis for axis in sweep.every_axis if key in axis.keys)
+    others = [one for axis in sweep.every_axis if axis is not own for one in axis.keys]
+    parts = _parts(frame, others)
+    axis_values = list(dict.fromkeys(sweep.axes[key]))
+    with mpl.rc_context(LOOK):
+        figure, every = _panels(len(parts), panel)
+        look = styles(sweep.variants)
+        for axes, (title, part) in zip(every, parts.items(), strict=False):
+            axes.set_title(title, fontsize=8)
+            places = _axis(axes, axis_values, key)
+            _lines(axes, part, metric, dict(zip(map(repr, axis_values), places, strict=True)), look)
+        _finish(figure, every, metric, from_zero=metric not in _BENEFITS)
+    return figure
+
+
+def heat_maps(sweep: Sweep, metric: str, panel: Size = PANEL_INCHES) -> Figure:
+    """A metric over two axes, a panel for each variant that has it."""
+    down, across = (axis.keys[0] for axis in sweep.every_axis)
+    frame = sweep.frame(metric)
+    rows, columns = ([axis.rows[n][0] for n in range(len(axis.rows))] for axis in sweep.every_axis)
+    factor = scale(metric)
+    known = [name for name in sweep.variants if _has(frame, name, metric)]
+    with mpl.rc_context(LOOK):
+        figure, every = _panels(len(known), panel)
+        means = frame[metric].drop_nulls().to_numpy() * factor
+        low, high = float(means.min()), float(means.max())
+        image = None
+        for axes, name in zip(every, known, strict=False):
+            cells = np.full((len(rows), len(columns)), np.nan)
+            for row in frame.filter(variant=name).iter_rows(named=True):
+                if row[metric] is not None:
+                    place = rows.index(row[down]), columns.index(row[across])
+                    cells[place] = row[metric] * factor
+            look = (
+                {"cmap": "RdBu", "norm": _around_zero(low, high)}
+                if metric in _BENEFITS
+                else {"cmap": "viridis", "vmin": low, "vmax": high}
+            )
+            image = axes.imshow(cells, origin="lower", aspect="auto", **look)
+            _numbers(axes, cells, low, high, light_middle=metric in _BENEFITS)
+            axes.grid(visible=False)
+            axes.set_title(name, fontsize=8)
+            axes.set_xlabel(across)
+            axes.set_xticks(*_named(columns), rotation=30, ha="right")
+            axes.set_yticks(*_named(rows))
+        every[0].set_ylabel(down)
+        if image is not None:
+            figure.colorbar(image, ax=figure.axes, label=_label(metric))
+    return figure
+
+
+def distributions(sweep: Sweep, metric: str, panel: Size = PANEL_INCHES) -> Figure:
+    """The part of the points at which a metric is at most a value, a line a variant."""
+    frame = sweep.frame(metric)
+    factor = scale(metric)
+    others = [key for axis in sweep.every_axis if not axis.is_drawn for key in axis.keys]
+    parts = _parts(frame, others)
+    known = frame[metric].drop_nulls()
+    positive = bool(len(known)) and float(known.min()) > 0  # type: ignore[arg-type]
+    with mpl.rc_context(LOOK):
+        figure, every = _panels(len(parts), panel)
+        look = styles(sweep.variants)
+        for axes, (title, part) in zip(every, parts.items(), strict=False):
+            axes.set_title(title, fontsize=8)
+            for name, style in look.items():
+                values = np.sort(part.filter(variant=name)[metric].drop_nulls().to_numpy()) * factor
+                if len(values):
+                    share = np.arange(1, len(values) + 1) / len(values)
+                    axes.step(
+                        values,
+                        share,
+                        where="post",
+                        label=name,
+                        color=style.colour,
+                        linestyle=style.dashes,
+                    )
+            if positive and float(known.max()) / float(known.min()) > LOG_FROM:  # type: ignore[arg-type]
+                axes.set_xscale("log")
+            if metric in _BENEFITS:
+                axes.axvline(0, color="#888888", linewidth=0.8)
+                # Benefits have no end above 1; a few far beyond would hide the rest.
+                most = float(known.quantile(0.99) or 0.0)
+                axes.set_xlim(-1.05, max(1.05, 1.1 * most))
+            axes.set_xlabel(_label(metric))
+            axes.set_ylim(0, 1)
+        every[0].set_ylabel("part of the points")
+        _legend(figure, every)
+    return figure
+
+
+_BENEFITS = ("aggregation_benefit", "delay_benefit")
+
+
+def _around_zero(low: float, high: float) -> Any:
+    most = max(abs(low), abs(high)) or 1.0
+    return Normalize(-most, most)
+
+
+def _numbers(axes: Axes, cells: Any, low: float, high: float, *, light_middle: bool) -> None:
+    """Writes the value into each cell, where they are few enough to be read."""
+    if cells.size > 80:
+        return
+    for (down, across), value in np.ndenumerate(cells):
+        if np.isnan(value):
+            continue
+        share = (value - low) / (high - low) if high > low else 0.5
+        if light_middle:
+            most = max(abs(low), abs(high)) or 1.0
+            dark = abs(value) / most > 0.6
+        else:
+            dark = share < 0.6
+        colour = "white" if dark else "black"
+        axes.text(across, down, f"{value:.3g}", ha="center", va="center", fontsize=6, color=colour)
+
+
+def _parts(frame: pl.DataFrame, others: Sequence[str]) -> dict[str, pl.DataFrame]:
+    """The rows by the choice of these keys, in words; as many as there is room for."""
+    if not others:
+        return {"": frame}
+    parts = {}
+    for values, part in frame.group_by(list(others), maintain_order=True):
+        words = ", ".join(f"{key} {value}" for key, value in zip(others, values, strict=True))
+        parts[words] = part
+        if len(parts) == MOST_PANELS:
+            break
+    return parts
+
+
+def _panels(count: int, panel: Size) -> tuple[SweepFigure, list[Axes]]:
+    across = min(count, PANELS_A_ROW) or 1
+    down = -(-count // across) or 1
+    size = (panel[0] * across + _LEGEND_INCHES, panel[1] * down)
+    figure = SweepFigure(figsize=size, layout="constrained")
+    every = list(figure.subplots(down, across, sharey=True, squeeze=False).flat)
+    for axes in every[count:]:
+        axes.set_visible(False)
+    return figure, every
+
+
+def _axis(axes: Axes, values: Sequence[Any], key: str) -> list[float]:
+    """Sets the axis of the values up, and gives where they stand on it."""
+    places = _places(values)
+    axes.set_xlabel(key)
+    if min(places) > 0 and max(places) / min(places) >= LOG_FROM:
+        axes.set_xscale("log")
+        axes.xaxis.set_minor_formatter(NullFormatter())
+        axes.xaxis.set_minor_locator(NullLocator())
+    ticks, names = _named(values)
+    axes.set_xticks([places[int(tick)] for tick in ticks], names, rotation=30, ha="right")
+    return places
+
+
+def _named(values: Sequence[Any]) -> tuple[list[int], list[str]]:
+    """Places of values that get a name, and the names."""
+    step = -(-len(values) // MOST_NAMES)
+    chosen = list(range(0, len(values), step))
+    return chosen, [str(values[place]) for place in chosen]
+
+
+def _lines(
+    axes: Axes,
+    part: pl.DataFrame,
+    metric: str,
+    places: Mapping[str, float],
+    look: Mapping[str, Style],
+) -> None:
+    key = axes.get_xlabel()
+    factor = scale(metric)
+    for name, style in look.items():
+        rows = [
+            row
+            for row in part.filter(variant=name).iter_rows(named=True)
+            if row[metric] is not None
+        ]
+        if not rows:
+            continue
+        means = [row[metric] * factor for row in rows]
+        half = [((row[f"{metric}_high"] or row[metric]) - row[metric]) * factor for row in rows]
+        axes.errorbar(
+            [places[repr(row[key])] for row in rows],
+            means,
+            yerr=half if any(half) else None,
+            label=name,
+            color=style.colour,
+            linestyle=style.dashes,
+            marker=style.marker,
+            markersize=4,
+            capsize=3,
+        )
+
+
+def _finish(figure: Figure, every: Sequence[Axes], metric: str, *, from_zero: bool) -> None:
+    every[0].set_ylabel(_label(metric))
+    if from_zero and every[0].get_ylim()[0] >= -1e-9 - 0.1 * abs(every[0].get_ylim()[1]):
+        every[0].set_ylim(bottom=0)
+    _legend(figure, every)
+
+
+def _legend(figure: Figure, every: Sequence[Axes]) -> None:
+    known: dict[str, Any] = {}
+    for axes in every:
+        handles, names = axes.get_legend_handles_labels()
+        known |= dict(zip(names, handles, strict=True))
+    if known:
+        figure.legend(known.values(), known.keys(), loc="outside right upper")
+
+
+def _label(metric: str) -> str:
+    name, unit = heading(metric)
+    return f"{name} in {unit}" if unit else name
+
+
+def _has(frame: pl.DataFrame, variant: str, metric: str) -> bool:
+    return frame.filter(variant=variant)[metric].drop_nulls().len() > 0
+
+
+def _places(values: Sequence[Any]) -> list[float]:
+    """Where the values stand: to scale where all are quantities of one kind, else side by side."""
+    for parse in (_number, parse_time, parse_rate, parse_size):
+        try:
+            return [float(parse(value)) for value in values]
+        except (UnitError, ValueError, TypeError):
+            continue
+    return [float(place) for place in range(len(values))]
+
+
+def _number(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise TypeError
+    return float(value.removesuffix("%") if isinstance(value, str) else value)

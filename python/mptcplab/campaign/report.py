@@ -1,0 +1,224 @@
+"""The report of a sweep as data: everything that is shown of it, computed once."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from mptcplab.campaign.record import COMPLETE, FAILED
+from mptcplab.campaign.result import Sweep
+from mptcplab.metrics import Estimate
+from mptcplab.report.numbers import estimate_shown, heading, shown
+from mptcplab.scenario.sweep import Axis, overrides_of, point
+
+MOST_COLUMNS = 6
+"""Metrics that have a table."""
+PERCENTILES = (5, 25, 50, 75, 95)
+_WANTED = (
+    "goodput",
+    "aggregation_benefit",
+    "completion_s",
+    "delay_benefit",
+    "completed",
+    "recovery_s",
+    "handover_gap_s",
+    "jain",
+    "jain.streams",
+    "latency_s.p50",
+    "latency_s.p99",
+)
+"""Metrics with a table, the most telling first, where they are known."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A run that failed."""
+
+    run: int
+    words: str
+    """Point, variant and repetition."""
+    why: str
+    command: str
+    """Repeats it."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Figures of one metric."""
+
+    metric: str
+    title: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class SweepReport:
+    """Content of the report of a sweep."""
+
+    sweep: Sweep
+    sentences: tuple[str, ...]
+    """What was run, and how far."""
+    columns: tuple[str, ...]
+    """The metrics that are shown."""
+    tables: tuple[Table, ...]
+    failures: tuple[Failure, ...]
+    warnings: tuple[str, ...]
+
+
+def sweep_report(sweep: Sweep) -> SweepReport:
+    """Computes the report of a sweep.
+
+    Raises:
+        RecordingError: a table is damaged.
+
+    """
+    columns = _columns(sweep)
+    figures = sweep.estimates(*columns) if columns else None
+    return SweepReport(
+        sweep,
+        tuple(_sentences(sweep)),
+        columns,
+        () if figures is None else tuple(_table(sweep, figures, metric) for metric in columns),
+        tuple(_failures(sweep)),
+        tuple(_warnings(sweep)),
+    )
+
+
+def _columns(sweep: Sweep) -> tuple[str, ...]:
+    known = sweep.metrics()
+    wanted = [name for name in _WANTED if name in known]
+    if not wanted:
+        return ()
+    means = sweep.estimates(*wanted)
+    told = {
+        name
+        for name in wanted
+        if (own := means.filter(metric=name)["mean"].drop_nulls()).len()
+        and (name != "completed" or own.min() != 1)
+    }
+    return tuple(name for name in wanted if name in told)[:MOST_COLUMNS]
+
+
+def _sentences(sweep: Sweep) -> Iterator[str]:
+    told = sweep.campaign.result
+    for axis in sweep.every_axis:
+        yield _axis_words(axis)
+    times = f"{told.repetitions} repetitions" if told.repetitions > 1 else "one run each"
+    yield (
+        f"{len(sweep)} points × {len(sweep.variants)} variants ({', '.join(sweep.variants)}), "
+        f"{times}, on the {told.engine} engine, seed {told.seed}"
+    )
+    counts = dict(
+        sweep.store.collect(sweep.store.scan("runs").group_by("status").len()).iter_rows()
+    )
+    well, failed = counts.get(COMPLETE, 0), counts.get(FAILED, 0)
+    if well + failed < sweep.grid.runs:
+        yield f"{well + failed} of {sweep.grid.runs} runs done: the same command goes on"
+    if failed:
+        yield f"{failed} of {sweep.grid.runs} runs failed"
+
+
+def _axis_words(axis: Axis) -> str:
+    if axis.is_drawn:
+        return f"{len(axis.rows)} draws of {', '.join(axis.keys)}"
+    rows = [" with ".join(map(str, row)) for row in axis.rows]
+    few = rows if len(rows) <= 8 else [*rows[:3], "…", *rows[-2:]]
+    return f"{' with '.join(axis.keys)}: {', '.join(few)}"
+
+
+def _table(sweep: Sweep, figures: pl.DataFrame, metric: str) -> Table:
+    own = figures.filter(metric=metric)
+    title, unit = heading(metric)
+    words = f"{title}, {unit}" if unit else title
+    if any(axis.is_drawn for axis in sweep.every_axis):
+        return _distribution(sweep, own, metric, words)
+    known = [name for name in sweep.variants if name in set(own["variant"])]
+    cells: dict[int, dict[str, str]] = {}
+    for row in own.iter_rows(named=True):
+        cells.setdefault(row["point"], {})[row["variant"]] = _shown(metric, row)
+    rows = [
+        (
+            *map(str, point(sweep.every_axis, number).values()),
+            *(by_variant.get(name, "–") for name in known),
+        )
+        for number, by_variant in cells.items()
+    ]
+    some = own.filter(pl.col("low").is_not_null()).height
+    note = " (means ± half the 95 % confidence interval)" if some else ""
+    return Table(metric, f"{words}{note}", (*sweep.axes, *known), tuple(rows))
+
+
+def _distribution(sweep: Sweep, own: pl.DataFrame, metric: str, words: str) -> Table:
+    """Percentiles over the points of each choice of the axes that are not drawn."""
+    others = [(place, axis) for place, axis in enumerate(sweep.every_axis) if not axis.is_drawn]
+    keys = [key for _, axis in others for key in axis.keys]
+    values = [point(sweep.every_axis, number) for number in own["point"]]
+    told = own.with_columns(
+        *(pl.Series(key, [str(one[key]) for one in values]) for key in keys)
+    ).filter(pl.col("mean").is_not_null())
+    quantiles = [
+        pl.col("mean").quantile(percent / 100, "linear").alias(f"p{percent}")
+        for percent in PERCENTILES
+    ]
+    made = told.group_by([*keys, "variant"], maintain_order=True).agg(
+        pl.len().alias("points"), pl.col("mean").mean().alias("average"), *quantiles
+    )
+    rows = [
+        (
+            *row[: len(keys) + 1],
+            str(row[len(keys) + 1]),
+            *(shown(metric, value) for value in row[len(keys) + 2 :]),
+        )
+        for row in made.iter_rows()
+    ]
+    head = (*keys, "variant", "points", "mean", *(f"{percent} %" for percent in PERCENTILES))
+    return Table(metric, f"{words}: mean and percentiles over the points", head, tuple(rows))
+
+
+def _shown(metric: str, row: Mapping[str, Any]) -> str:
+    ends = None if row["low"] is None else (row["low"], row["high"])
+    samples = (row["mean"],) * row["known"]
+    return estimate_shown(metric, Estimate(samples, row["mean"], ends))
+
+
+def _failures(sweep: Sweep) -> Iterator[Failure]:
+    failed = sweep.store.collect(sweep.store.scan("runs").filter(status=FAILED).sort("run"))
+    for row in failed.iter_rows(named=True):
+        values = point(sweep.every_axis, row["point"])
+        at = ", ".join(f"{key} {value}" for key, value in values.items())
+        words = f"{row['variant']}, repetition {row['repetition']}, at {at}"
+        yield Failure(
+            row["run"], words, row["error"], repeating(sweep, row["variant"], row["seed"], values)
+        )
+
+
+def repeating(sweep: Sweep, variant: str, seed: int, values: Mapping[str, Any]) -> str:
+    """The command that repeats a run at these values."""
+    campaign = sweep.campaign
+    words = ["mptcplab", "run", campaign.source, "--engine", campaign.result.engine]
+    words += ["--variant", variant, "--repeat", "1", "--seed", str(seed)]
+    for path, value in (campaign.overrides | overrides_of(values)).items():
+        if not path.startswith("sweep"):
+            words += ["--set", f"{path}={value if isinstance(value, str) else json.dumps(value)}"]
+    return shlex.join(words)
+
+
+def _warnings(sweep: Sweep) -> Iterator[str]:
+    """The warnings of runs, each once, with how many runs have it."""
+    said = sweep.store.scan("runs").filter(pl.col("warnings").is_not_null())
+    split = said.select(pl.col("warnings").str.split("\n")).explode("warnings")
+    # Numbers differ from run to run.
+    plain = split.with_columns(kind=pl.col("warnings").str.replace_all(r"\d+(\.\d+)?", "#"))
+    counted = plain.group_by("kind", maintain_order=True).agg(
+        pl.len().alias("runs"), pl.col("warnings").first()
+    )
+    made = sweep.store.collect(counted.sort("runs", descending=True, maintain_order=True))
+    for row in made.iter_rows(named=True):
+        which = "a run" if row["runs"] == 1 else f"{row['runs']} runs, the first"
+        yield f"{which}: {row['warnings']}"
