@@ -49,6 +49,8 @@ def test_the_documents_figure_and_the_reason_are_those_of_the_scenario() -> None
 def test_a_difference_without_a_reason_is_marked() -> None:
     own = cell("mptcp.joins", document=2)
     assert figure(own, known(joins=[1.0])).mark is Mark.UNEXPLAINED
+    source = own.model_copy(update={"note": "table 6.1"})
+    assert figure(source, known(joins=[1.0])).mark is Mark.UNEXPLAINED
     why = own.model_copy(update={"note": "one path alone is there"})
     assert figure(why, known(joins=[1.0])).mark is Mark.DIFFERS
 
@@ -92,5 +94,5 @@ def test_a_statement_is_as_its_finding() -> None:
     assert (held.mark, held.sides) == (Mark.AGREES, "120.0 > 100.0")
     assert said(own, known(goodput=[80.0])).mark is Mark.UNEXPLAINED
     assert said(own, known(goodput=[80.0])).sides == "80.0, not > 100.0"
-    why = own.model_copy(update={"note": "the link is slower"})
+    why = own.model_copy(update={"note": "the link is slower than theirs"})
     assert said(why, known(goodput=[80.0])).mark is Mark.DIFFERS

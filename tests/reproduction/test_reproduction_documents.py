@@ -16,8 +16,6 @@ from mptcplab.scenario.expectation import parse as parse_finding
 from mptcplab.scenario.quantity import parse_quantity
 
 DOCUMENTS = {name: read(name) for name in names()}
-SHORTEST_REASON = 20
-"""Characters; a shorter note names a source."""
 
 
 def loaded(document: Document) -> dict[str, Scenario]:
@@ -68,15 +66,6 @@ def test_a_figure_stands_in_one_place_alone(document: Document) -> None:
             found = figure(own, Known(scenarios[cell.scenario], {}))
             twice += [cell] if found.theirs is not None else []
     assert twice == []
-
-
-@pytest.mark.parametrize("document", DOCUMENTS.values(), ids=DOCUMENTS)
-def test_the_reason_of_a_difference_is_a_sentence(document: Document) -> None:
-    scenarios = loaded(document)
-    cells = [cell for item in document.items for cell in item.measured()]
-    reasons = [figure(cell, Known(scenarios[cell.scenario], {})).note for cell in cells]
-    reasons += [one.note for item in document.items for one in item.says]
-    assert [one for one in reasons if one and len(one) < SHORTEST_REASON] == []
 
 
 @pytest.mark.parametrize("document", DOCUMENTS.values(), ids=DOCUMENTS)

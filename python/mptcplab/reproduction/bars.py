@@ -10,21 +10,26 @@ _HEIGHT = 0.38
 
 
 def bars(account: ItemAccount) -> str | None:
-    """A pair of bars for each figure, one where the document gives none; null without figures."""
-    found = [
+    """A pair of bars for each figure, one where the document gives none; null without figures.
+
+    Figures of another metric than the first one's have no place on its axis.
+    """
+    every = [
         (_label(account, row, column), cell)
         for row in account.rows
         for column, cell in enumerate(row)
         if isinstance(cell, Figure) and cell.ours is not None and cell.ours.mean is not None
     ]
-    if not found:
+    if not every:
         return None
+    found = [(label, cell) for label, cell in every if _kind(cell) == _kind(every[0][1])]
     with mpl.rc_context(LOOK | {"axes.grid.axis": "x"}):
         figure = figure_of(0.9 + 0.42 * len(found))
         axes = figure.subplots()
         figure.subplots_adjust(left=0.32)
         places = [float(len(found) - number) for number in range(len(found))]
-        _draw(axes, places, found, "document", 0.5, "#999999", "///")
+        if any(cell.theirs is not None for _, cell in found):
+            _draw(axes, places, found, "document", 0.5, "#999999", "///")
         _draw(axes, places, found, "here", -0.5, "#0072B2", "")
         axes.set_yticks(places, [label for label, _ in found])
         axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
@@ -49,6 +54,10 @@ def _draw(
         )
         axes.bar_label(drawn, [shown(cell.metric, value)], padding=2, fontsize=7)
     axes.barh(places[0], 0, color=colour, hatch=hatch, edgecolor="white", label=name)
+
+
+def _kind(cell: Figure) -> str:
+    return cell.metric.partition(".")[0]
 
 
 def _label(account: ItemAccount, row: tuple[str | Figure, ...], column: int) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from mptcplab.metrics import Estimate
+from mptcplab.metrics.definitions import RECOVERY
 from mptcplab.report.numbers import estimate_shown, number, shown
 from mptcplab.reproduction.figures import Figures, figure_of
 from mptcplab.reproduction.model import Document, Item, Measured, Statement, Statistic
@@ -26,6 +27,8 @@ from mptcplab.scenario.quantity import parse_quantity
 
 AGREEMENT = 0.1
 """Part of the document's figure by which ours may differ from it and agree."""
+SHORTEST_REASON = 20
+"""Characters of a note that gives a reason; a shorter one names a source."""
 RULE = (
     f"A figure agrees if ours is within {100 * AGREEMENT:.0f} % of the document's; where the "
     "document says only that it is less than a figure, if ours is no more than that. A sentence of "
@@ -163,11 +166,20 @@ def _mark(
 ) -> Mark:
     if refusal or cell.incomparable or theirs is None:
         return Mark.INCOMPARABLE
-    if ours is None or not ours.samples:
+    if ours is None or (not ours.known and not _never_came(cell, ours)):
         return Mark.MISSING
     if ours.mean is not None and agrees(theirs, ours.mean, at_most=cell.at_most):
         return Mark.AGREES
-    return Mark.DIFFERS if note else Mark.UNEXPLAINED
+    return _differs(note)
+
+
+def _never_came(cell: Measured, ours: Estimate) -> bool:
+    """Whether a recovery was waited for and did not come: that is a figure, too."""
+    return _metric(cell).startswith(RECOVERY) and bool(ours.samples)
+
+
+def _differs(note: str) -> Mark:
+    return Mark.DIFFERS if len(note) >= SHORTEST_REASON else Mark.UNEXPLAINED
 
 
 def agrees(theirs: float, ours: float, *, at_most: bool = False) -> bool:
@@ -191,11 +203,11 @@ def said(statement: Statement, known: Known | None) -> Said:
 
     held = evaluate(finding, value)
     sides = " and ".join(_sides(one, value) for one in finding.comparisons)
+    if held is None:
+        return Said(statement, Mark.MISSING, sides, "")
     if held:
         return Said(statement, Mark.AGREES, sides, "")
-    return Said(
-        statement, Mark.DIFFERS if statement.note else Mark.UNEXPLAINED, sides, statement.note
-    )
+    return Said(statement, _differs(statement.note), sides, statement.note)
 
 
 def _sides(comparison: Comparison, value: object) -> str:

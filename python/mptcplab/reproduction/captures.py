@@ -1,4 +1,4 @@
-"""Figures of a captured run: the events of the protocol, and round-trip times."""
+"""The events of the protocol in a captured run."""
 
 from __future__ import annotations
 
@@ -21,17 +21,3 @@ def exchange(files: Sequence[Path], kinds: Sequence[str]) -> tuple[str, ...]:
         return tuple(lines)
     half = MOST_LINES // 2
     return (*lines[:half], f"… {len(lines) - 2 * half} lines …", *lines[-half:])
-
-
-def round_trips(files: Sequence[Path]) -> str | None:
-    """Round-trip times of the largest connection by sequence number; null if there are none."""
-    from mptcplab.trace.render.plots import plots
-
-    with trace.read([str(file) for file in files]) as found:
-        view = trace.view(found)
-        if view.connections.is_empty():
-            return None
-        sizes = view.connections["client_bytes"] + view.connections["server_bytes"]
-        largest = int(view.connections["connection"][int(sizes.arg_max() or 0)])
-        drawn = [plot for plot in plots(view, largest) if "sequence" in plot.title.lower()]
-    return None if not drawn else str(drawn[-1].svg)

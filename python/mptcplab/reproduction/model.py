@@ -86,14 +86,11 @@ class PlotKind(StrEnum):
     CUMULATIVE = "cumulative"
     """Payload acknowledged over time, a line a subflow."""
     ROUND_TRIPS = "round-trips"
-    """Round-trip times by sequence number, a colour a subflow; of a capture."""
+    """Round-trip times by the payload that was acknowledged, a line a subflow."""
     EXCHANGE = "exchange"
     """The protocol's events in words; of a capture."""
     SUBFLOWS = "subflows"
     """The subflows of a host as a listing."""
-
-
-CAPTURED = (PlotKind.ROUND_TRIPS, PlotKind.EXCHANGE)
 
 
 class Plot(Model):
@@ -111,12 +108,13 @@ class Plot(Model):
 
 
 class Item(Model):
-    """A table, a figure or a listing of the document."""
+    """A table, a figure, a listing or a finding of the document."""
 
     table: str | None = None
     figure: str | None = None
     listing: str | None = None
-    """One of the three: its number."""
+    finding: str | None = None
+    """One of the four: its number; a finding is one of ours where the text has none."""
     section: str
     """Section of the document."""
     caption: str
@@ -132,8 +130,9 @@ class Item(Model):
 
     @model_validator(mode="after")
     def _is_one_and_even(self) -> Item:
-        if sum(one is not None for one in (self.table, self.figure, self.listing)) != 1:
-            raise ValueError("an item has one of table, figure and listing")
+        kinds = (self.table, self.figure, self.listing, self.finding)
+        if sum(one is not None for one in kinds) != 1:
+            raise ValueError("an item has one of table, figure, listing and finding")
         if any(len(row) != len(self.columns) for row in self.rows):
             raise ValueError("each row has a cell for each column")
         if not self.rows and not self.says and not self.plots and not self.note:
@@ -141,14 +140,16 @@ class Item(Model):
         return self
 
     @property
-    def kind(self) -> Literal["table", "figure", "listing"]:
+    def kind(self) -> Literal["table", "figure", "listing", "finding"]:
         """Its kind."""
-        return "table" if self.table else "figure" if self.figure else "listing"
+        if self.table or self.figure:
+            return "table" if self.table else "figure"
+        return "listing" if self.listing else "finding"
 
     @property
     def number(self) -> str:
         """Its number in the document."""
-        return self.table or self.figure or self.listing or ""
+        return self.table or self.figure or self.listing or self.finding or ""
 
     @property
     def name(self) -> str:

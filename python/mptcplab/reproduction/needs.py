@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from mptcplab.reproduction.model import CAPTURED, Document, Item, Plot
+from mptcplab.reproduction.model import Document, Item, Plot, PlotKind
 from mptcplab.scenario import Scenario
 from mptcplab.scenario.expectation import Name, names_in, parse, parse_expression
 
@@ -21,6 +21,8 @@ class Need:
     variants: tuple[str, ...]
     captured_size: str | None = None
     """Of the bulk transfer of a captured run; null for one without captures."""
+    repetitions: int = 0
+    """At least so many, as a table has a row for each."""
 
     @property
     def folder(self) -> str:
@@ -32,16 +34,24 @@ class Need:
 def needs(document: Document) -> list[Need]:
     """The needs of a document's items, by scenario in the order of the items."""
     variants: dict[str, dict[str, None]] = {}
+    repetitions: dict[str, int] = {}
     captured: dict[str, Need] = {}
     for item in document.items:
+        for cell in item.measured():
+            least = max(repetitions.get(cell.scenario, 0), cell.repetition or 0)
+            repetitions[cell.scenario] = least
         for scenario, names in _named(item):
             variants.setdefault(scenario, {}).update(dict.fromkeys(names))
         for plot in item.plots:
-            if plot.kind in CAPTURED:
+            if plot.kind is PlotKind.EXCHANGE:
                 captured.setdefault(plot.scenario, captured_need(plot))
             else:
                 variants.setdefault(plot.scenario, {}).update(dict.fromkeys(plot.variants))
-    plain = [Need(scenario, tuple(names)) for scenario, names in variants.items() if names]
+    plain = [
+        Need(scenario, tuple(names), repetitions=repetitions.get(scenario, 0))
+        for scenario, names in variants.items()
+        if names
+    ]
     return [*plain, *captured.values()]
 
 
@@ -54,7 +64,7 @@ def with_compared(need: Need, scenario: Scenario) -> Need:
     """The need with every variant, where a metric compares all: `*` stands for that."""
     if "*" not in need.variants:
         return need
-    return Need(need.scenario, tuple(scenario.variants))
+    return replace(need, variants=tuple(scenario.variants))
 
 
 def _named(item: Item) -> Iterator[tuple[str, Iterable[str]]]:

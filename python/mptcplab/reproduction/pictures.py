@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mptcplab.metrics import VariantMetrics, compare
 from mptcplab.recording import RecordingError, Result
 from mptcplab.report.chosen import representative
-from mptcplab.report.palette import Style, styles
-from mptcplab.report.plots import courses_over_time, path_utilisation
-from mptcplab.report.series import Course, completion_times_s, course
-from mptcplab.reproduction.boxes import boxes
-from mptcplab.reproduction.captures import exchange, round_trips
-from mptcplab.reproduction.cumulative import cumulative
-from mptcplab.reproduction.model import CAPTURED, Plot, PlotKind
+from mptcplab.report.palette import styles
+from mptcplab.report.plots import boxes, courses_over_time, path_utilisation
+from mptcplab.report.series import Course, Line, completion_times_s, course
+from mptcplab.reproduction.captures import exchange
+from mptcplab.reproduction.model import Plot, PlotKind
 from mptcplab.reproduction.needs import Need, captured_need
 from mptcplab.reproduction.running import result_folder
 from mptcplab.reproduction.subflows import listing
@@ -37,15 +35,16 @@ def picture(plot: Plot, out: Path) -> Picture | None:
         RecordingError: a recording is damaged.
 
     """
-    need = captured_need(plot) if plot.kind in CAPTURED else Need(plot.scenario, plot.variants)
+    is_captured = plot.kind is PlotKind.EXCHANGE
+    need = captured_need(plot) if is_captured else Need(plot.scenario, plot.variants)
     folder = result_folder(out, need)
     if not folder.is_dir():
         return None
     result = Result.open(folder)
     title = f"{_TITLES[plot.kind]}: {plot.scenario}, {', '.join(plot.variants)}"
-    if plot.kind in CAPTURED:
+    if is_captured:
         return _captured(plot, result, title)
-    measured = {one.name: one for one in compare(result) if one.runs}
+    measured = {one.name: one for one in compare(_with(result, plot.variants)) if one.runs}
     variants = [measured[name] for name in plot.variants if name in measured]
     if not variants:
         return None
@@ -56,12 +55,20 @@ def picture(plot: Plot, out: Path) -> Picture | None:
     return None if svg is None else Picture(title, svg)
 
 
+def _with(result: Result, variants: Sequence[str]) -> Result:
+    """The result with these variants alone: to measure the others takes long."""
+    described = result.description
+    own = tuple(one for one in described.scenario.variants if one.name in variants)
+    scenario = described.scenario.model_copy(update={"variants": own})
+    return replace(result, description=described.model_copy(update={"scenario": scenario}))
+
+
 _TITLES = {
     PlotKind.THROUGHPUT: "Throughput over time",
     PlotKind.SHARES: "Share of the payload by path",
     PlotKind.BOXES: "Completion times",
     PlotKind.CUMULATIVE: "Payload acknowledged over time",
-    PlotKind.ROUND_TRIPS: "Round-trip times by sequence number",
+    PlotKind.ROUND_TRIPS: "Round-trip times by the payload acknowledged",
     PlotKind.EXCHANGE: "Events of the protocol in our capture",
     PlotKind.SUBFLOWS: "Subflows",
 }
@@ -73,15 +80,18 @@ def _drawn(plot: Plot, variants: Sequence[VariantMetrics]) -> str | None:
     if plot.kind is PlotKind.SHARES:
         names = [path.interface for one in variants for path in one.paths]
         return path_utilisation(variants, styles(names))
-    if plot.kind is PlotKind.CUMULATIVE:
-        run = representative(variants[0])
-        return None if run is None else cumulative(run.recording)
     courses = [found for found in map(course, variants) if found is not None]
-    return courses_over_time(courses, lambda c: c.throughput_mbps, "Mbit/s", _colours(courses))
+    lines, ylabel, xlabel = _LINES[plot.kind]
+    looks = styles(line.subject for one in courses for line in lines(one))
+    return courses_over_time(courses, lines, ylabel, looks, xlabel)
 
 
-def _colours(courses: Sequence[Course]) -> dict[str, Style]:
-    return styles(line.subject for one in courses for line in one.throughput_mbps)
+_LINES: dict[PlotKind, tuple[Callable[[Course], Sequence[Line]], str, str | None]] = {
+    PlotKind.THROUGHPUT: (lambda c: c.throughput_mbps, "Mbit/s", None),
+    PlotKind.CUMULATIVE: (lambda c: c.payload_mb, "MB acknowledged", None),
+    PlotKind.ROUND_TRIPS: (lambda c: c.rtt_ms_by_payload, "RTT in ms", "MB acknowledged"),
+}
+"""Lines of a plot, and the titles of its axes; over time where the second is null."""
 
 
 def _captured(plot: Plot, result: Result, title: str) -> Picture | None:
@@ -91,7 +101,4 @@ def _captured(plot: Plot, result: Result, title: str) -> Picture | None:
     files = sorted(recordings[0].folder.glob("*.pcapng"))
     if not files:
         raise RecordingError(f"{recordings[0].folder}: holds no capture")
-    if plot.kind is PlotKind.EXCHANGE:
-        return Picture(title, lines=exchange(files, plot.events))
-    svg = round_trips(files)
-    return None if svg is None else Picture(title, svg)
+    return Picture(title, lines=exchange(files, plot.events))

@@ -101,7 +101,8 @@ def parts(document: Document, manner: Manner) -> list[Part]:
 def _part(need: Need, document: Document, manner: Manner) -> Part:
     scenario = load_known(need.scenario)
     need = with_compared(need, scenario)
-    repetitions = manner.repetitions or (1 if manner.quick else None)
+    usual = max(scenario.repetitions, need.repetitions)
+    repetitions = manner.repetitions or (1 if manner.quick else usual)
     settings = Settings(
         engine=EngineName(manner.engine),
         variants=need.variants,
@@ -130,10 +131,10 @@ def _duration(scenario: Scenario, document: Document, manner: Manner) -> str | N
     most = document.quick if manner.quick else manner.duration
     if most is None or scenario.events or _sets_moments(scenario):
         return None
-    durations = [one.bulk.duration for one in scenario.traffic if one.bulk is not None]
-    longest = max((one for one in durations if one is not None), default=0)
-    is_sized = any(one is None for one in durations)
-    return most if longest > parse_time(most, usual="s") and not is_sized else None
+    bulks = [one.bulk for one in scenario.traffic if one.bulk is not None]
+    durations = [bulk.duration or 0 for bulk in bulks]
+    are_all = len(bulks) == len(scenario.traffic) and all(durations)
+    return most if are_all and max(durations) > parse_time(most, usual="s") else None
 
 
 def _sets_moments(scenario: Scenario) -> bool:
