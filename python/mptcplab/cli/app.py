@@ -13,6 +13,7 @@ from mptcplab.cli.commands.description import completion, man
 from mptcplab.cli.commands.doctor import doctor
 from mptcplab.cli.commands.enter import enter
 from mptcplab.cli.commands.host import add_host_commands
+from mptcplab.cli.commands.rate_trace import rate_trace
 from mptcplab.cli.commands.report import report
 from mptcplab.cli.commands.reproduce import reproduce
 from mptcplab.cli.commands.run import run
@@ -40,6 +41,7 @@ app.command("show")(show)
 app.command("check")(check)
 app.command("new")(new)
 app.command("schema")(schema)
+app.command("rate-trace")(rate_trace)
 app.command("run")(run)
 app.command("sweep")(sweep)
 app.command("report")(report)

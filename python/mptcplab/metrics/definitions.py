@@ -106,7 +106,7 @@ DEFINITIONS: dict[str, Definition] = {
             "and of the commands, where they ended without error",
             "mean of end − start; of a command with exit status 0: last byte − first SYN, over all "
             "its connections",
-            "`p50`, `p90`, `p99`",
+            "`p50`, `p90`, `p99`; a flow with a size, where there are several",
         ),
         Definition(
             "completed",
@@ -157,6 +157,18 @@ DEFINITIONS: dict[str, Definition] = {
             "way by itself; null below two",
             "`streams`",
             "Jain, Chiu, Hawe, DEC-TR-301, 1984",
+        ),
+        Definition(
+            "share_of_ideal",
+            "share of the ideal",
+            "",
+            "what several clients got of what their own links and those of their servers could "
+            "carry, whatever lies between, 0 to 1",
+            "goodput / min(Σ over senders, Σ over receivers) of rate × (mtu − 52 B) / (mtu + "
+            "framing); null below two clients, and where a host's link has no fixed rate or is "
+            "half duplex",
+            "",
+            "Raiciu and others, SIGCOMM 2011, section 4",
         ),
         Definition(
             "latency_s",

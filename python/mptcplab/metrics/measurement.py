@@ -7,6 +7,7 @@ import polars as pl
 
 from mptcplab.metrics.definitions import PERCENTILES
 from mptcplab.metrics.establishment import establishment_figures
+from mptcplab.metrics.ideal import share_of_ideal
 from mptcplab.metrics.latency import latency_figures
 from mptcplab.metrics.overhead import header_overhead
 from mptcplab.metrics.path_recovery import path_recovery_figures
@@ -32,6 +33,7 @@ from mptcplab.metrics.transfers import (
     goodput_mbps,
     is_multipath,
     longest_silence_s,
+    mean_completion_s,
     own_transfers,
     payload_transfers,
     single_path_findings,
@@ -85,6 +87,7 @@ def measure(recording: Recording) -> Measurement:
         stream_figures(own_transfers(payload)),
         establishment_figures(own, recording),
         header_overhead(recording, plan),
+        share_of_ideal(own_transfers(payload), plan),
         received_figures(payload, recording),
         latency_figures(recording),
         round_trip_figures(own, recording, plan),
@@ -150,6 +153,10 @@ def _completion(
         figures["completion_s"] = sum(times) / len(times) if times else None
         for percent in PERCENTILES:
             figures[f"completion_s.p{percent}"] = percentile(times, percent)
+        sized = transfers.filter("is_sized")
+        if sized["traffic"].n_unique() > 1:
+            for (name,), own in sized.group_by(["traffic"], maintain_order=True):
+                figures[f"completion_s.{name}"] = mean_completion_s(own)
     figures["completed"] = completed_share(transfers, programs)
     return figures
 

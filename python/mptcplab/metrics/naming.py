@@ -68,7 +68,7 @@ def _parts(scenario: Scenario, variant: str) -> dict[str, list[str]]:
         "goodput": ["up", "down", *interfaces, *names, *clients, *both],
         "share": [*interfaces, *both],
         "carried": [*interfaces, *both],
-        "completion_s": percentiles,
+        "completion_s": [*percentiles, *names],
         "recovery_s": [*interfaces, *made.links],
         "latency_s": [*percentiles, *names, *of_flows],
         "rtt_s": [

@@ -11,7 +11,7 @@ from functools import cached_property
 from pydantic import ValidationError
 
 from mptcplab import plan
-from mptcplab.plan.link import TraceRate
+from mptcplab.plan.link import FixedRate, TraceRate
 from mptcplab.plan.model import InterfaceRef
 from mptcplab.plan.traffic import (
     BulkWorkload,
@@ -41,6 +41,18 @@ class Change:
     """Name of the link that changed, or is attached to the interface that changed."""
     interfaces: frozenset[tuple[str, str]]
     """(node, interface) at its ends, or the one that changed."""
+
+
+@dataclass(frozen=True)
+class HostLink:
+    """The link at an interface of a host."""
+
+    node: str
+    outgoing_bps: int | None
+    """Null where it is not one fixed rate of this direction alone."""
+    incoming_bps: int | None
+    framing_bytes: int
+    mtu: int
 
 
 class PlanView:
@@ -124,6 +136,25 @@ class PlanView:
         """Whether the rate of a link changes over time, as a trace says."""
         directions = [one for link in self._plan.links for one in link.config.directions]
         return any(isinstance(one.rate, TraceRate) for one in directions)
+
+    @cached_property
+    def host_links(self) -> Sequence[HostLink]:
+        """The links at the hosts' interfaces, in the order of the links."""
+        found = []
+        for link in self._plan.links:
+            rates = [
+                one.rate.bits_per_second
+                if isinstance(one.rate, FixedRate) and link.config.duplex == "full"
+                else None
+                for one in link.config.directions
+            ]
+            for end, (outgoing, incoming) in zip(link.ends, (rates, rates[::-1]), strict=True):
+                node = self._plan.nodes[end.node]
+                framing = link.config.directions[0].framing_bytes
+                mtu = node.interfaces[end.interface].mtu
+                if not node.router:
+                    found.append(HostLink(node.name, outgoing, incoming, framing, mtu))
+        return found
 
     @cached_property
     def interface_of_address(self) -> dict[str, tuple[str, str]]:

@@ -90,9 +90,18 @@ def completion_times_s(
 
     Of each transfer that has a size and ended without error, and of each command that did.
     """
-    done = transfers.filter("is_sized", pl.col("error").is_null(), pl.col("end_ns").is_not_null())
-    times = [time / NS_PER_S for time in (done["end_ns"] - done["start_ns"]).drop_nulls()]
-    return times + program_times_s(recording, plan, transfers)
+    return _times_s(transfers.filter("is_sized")) + program_times_s(recording, plan, transfers)
+
+
+def mean_completion_s(sized: pl.DataFrame) -> float | None:
+    """The same for transfers that have a size, their mean; null where none ended without error."""
+    times = _times_s(sized)
+    return sum(times) / len(times) if times else None
+
+
+def _times_s(sized: pl.DataFrame) -> list[float]:
+    done = sized.filter(pl.col("error").is_null(), pl.col("end_ns").is_not_null())
+    return [time / NS_PER_S for time in (done["end_ns"] - done["start_ns"]).drop_nulls()]
 
 
 def completed_share(transfers: pl.DataFrame, programs: Mapping[str, bool]) -> float | None:

@@ -127,6 +127,7 @@ def columns(variants: Sequence[VariantMetrics]) -> tuple[str, ...]:
         "recovery_s",
         *(name for name in known if name.startswith("recovery_s.")),
         "handover_gap_s",
+        "share_of_ideal",
         "jain",
         "jain.streams",
         "latency_s.p50",
