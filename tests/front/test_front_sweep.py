@@ -76,8 +76,32 @@ def test_axes_without_values_are_refused(axes: dict[str, Any]) -> None:
         lab.sweep("lisbon/A1", axes)
 
 
-def test_the_figures_of_a_point_are_those_of_its_recordings(swept: lab.Sweep) -> None:
-    for point in swept:
+AT_ONCE = """\
+name: at once
+hosts:
+  client: {interfaces: {a: {}, b: {}}}
+  server: {interfaces: {a: {}, b: {}}}
+links:
+  a: {between: [client.a, server.a], rate: 10 Mbit/s, delay: 5 ms, loss: 1 %}
+  b: {between: [client.b, server.b], rate: 10 Mbit/s, delay: 5 ms, loss: 1 %}
+traffic: [{http: {from: client, to: server, size: 1 MB}}]
+variants:
+  tcp-a: {protocol: tcp, via: a}
+  tcp-b: {protocol: tcp, via: b}
+  both: {protocol: tcp, via: [a, b]}
+  mptcp: {}
+"""
+
+
+def test_the_figures_of_a_point_are_those_of_its_recordings(
+    swept: lab.Sweep, tmp_path: Path
+) -> None:
+    file = tmp_path / "at_once.yaml"
+    file.write_text(AT_ONCE)
+    axes = {"links.a.delay": ["5 ms"]}
+    at_once = lab.sweep(file, axes, engine="sim", repeat=2, samples=True, out=tmp_path / "out")
+    assert "delay_benefit" in at_once[0].variants[-1].metrics
+    for point in [*swept, *at_once]:
         by_name = {one.name: one for one in compare(point.result)}
         assert [one.name for one in point.variants] == list(by_name)
         for one in point.variants:

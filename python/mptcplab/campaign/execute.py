@@ -24,7 +24,7 @@ from mptcplab.scenario import Scenario
 RECORDINGS = "recordings"
 MOST_BATCH = 48
 """Runs that a worker is given at once."""
-MOST_DEATHS = 2
+MOST_DEATHS = 3
 """Worker processes that may end with the same run under way."""
 _LOOKS_EVERY_S = 0.2
 """Longest time until a request to stop is passed on."""
@@ -38,6 +38,8 @@ class _Batch:
     worker: Worker
     runs: deque[int] = field(default_factory=deque)
     is_ready: bool = False
+    is_busy: bool = False
+    """It has not told the end of the batch yet."""
 
 
 class SimCampaign:
@@ -86,7 +88,7 @@ class SimCampaign:
             try:
                 for _ in range(min(self._limit, self._left)):
                     self._start(selector)
-                while any(batch.runs for batch in self._batches):
+                while any(batch.is_busy for batch in self._batches):
                     self._pass_stop_on()
                     for key, _ in selector.select(_LOOKS_EVERY_S):
                         batch: _Batch = key.data
@@ -128,6 +130,7 @@ class SimCampaign:
         runs = [*again, *islice(self._missing, count - len(again))]
         if runs:
             batch.runs.extend(runs)
+            batch.is_busy = True
             batch.worker.send([identity(self._grid, run, self._seed) for run in runs])
 
     def _has_more(self) -> bool:
@@ -138,7 +141,7 @@ class SimCampaign:
 
     def _pass_stop_on(self) -> None:
         for batch in self._batches:
-            if self._is_stopped and batch.runs and not batch.worker.is_told_to_stop:
+            if self._is_stopped and batch.is_busy and not batch.worker.is_told_to_stop:
                 batch.worker.is_told_to_stop = True
                 batch.worker.send(STOP)
 
@@ -149,6 +152,7 @@ class SimCampaign:
             if line == b"null":
                 # What it was told to stop is left out.
                 batch.runs.clear()
+                batch.is_busy = False
                 self._next(batch)
             elif line.startswith(b'"'):
                 if not batch.is_ready and line == b'"ready"':

@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from mptcplab.metrics import measure
+from mptcplab.metrics.at_once import at_once
 from mptcplab.metrics.benefit import aggregation_benefit, delay_benefit
-from mptcplab.metrics.comparison import SAME_PAYLOAD
+from mptcplab.metrics.comparison import SAME_PAYLOAD, Formula
 from mptcplab.metrics.plan_view import PlanView
 from mptcplab.recording import Recording
 
@@ -28,6 +30,7 @@ def address(plan: str, variant: str, repetition: int, versions: Mapping[str, Any
 def complete(identity: Record, recording: Recording) -> Record:
     """The record of a run that ended well; `identity` is what was known before."""
     measured = measure(recording)
+    plan = PlanView(recording)
     interfaces = {path.interface for path in measured.paths}
     transfers = recording.frame("transfers")
     warnings = [
@@ -41,7 +44,8 @@ def complete(identity: Record, recording: Recording) -> Record:
         "error": None,
         "duration_s": recording.manifest.duration_s,
         "interface": interfaces.pop() if len(interfaces) == 1 else None,
-        "task": _digest(repr(PlanView(recording).task)),
+        "task": _digest(repr(plan.task)),
+        "at_once": _at_once(recording, plan),
         "program_bytes": measured.program_bytes,
         "warnings": "\n".join(warnings) or None,
         "transfers": transfers.rows(),
@@ -65,17 +69,25 @@ def benefits(unit: Sequence[Record]) -> dict[int, dict[str, float]]:
         for one in well:
             if one["protocol"] == "tcp" and one["task"] == run["task"] and one["interface"]:
                 singles.setdefault(one["interface"], one)
-        found[run["run"]] = _benefits(run, list(singles.values()))
+        both = (one["at_once"] for one in well if one["protocol"] == "tcp" and one["at_once"])
+        beside = next((one for one in both if one["task"] == run["task"]), None)
+        found[run["run"]] = _benefits(run, list(singles.values()), beside)
     return found
 
 
-def _benefits(run: Record, singles: Sequence[Record]) -> dict[str, float]:
-    def of(metric: str) -> list[float | None]:
-        return [one["totals"].get(metric) for one in singles]
+def _benefits(run: Record, singles: Sequence[Record], beside: Record | None) -> dict[str, float]:
+    """Both benefits, as of `metrics.compare`; `beside` is what TCP over all paths at once did."""
+
+    def benefit(metric: str, formula: Formula, figure: str) -> float | None:
+        most = None if beside is None else beside[figure]
+        if beside is not None and most is None:
+            return None
+        of_singles = [one["totals"].get(metric) for one in singles]
+        return formula(run["totals"].get(metric), of_singles, most)
 
     made = {
-        "aggregation_benefit": aggregation_benefit(run["totals"].get("goodput"), of("goodput")),
-        "delay_benefit": delay_benefit(run["totals"].get("completion_s"), of("completion_s")),
+        "aggregation_benefit": benefit("goodput", aggregation_benefit, "goodput_mbps"),
+        "delay_benefit": benefit("completion_s", delay_benefit, "time_s"),
     }
     carried = [
         one["program_bytes"]
@@ -85,6 +97,14 @@ def _benefits(run: Record, singles: Sequence[Record]) -> dict[str, float]:
     if carried and max(carried) - min(carried) > SAME_PAYLOAD * max(carried):
         del made["delay_benefit"]
     return {metric: value for metric, value in made.items() if value is not None}
+
+
+def _at_once(recording: Recording, plan: PlanView) -> Record | None:
+    """What TCP over all paths at once did, and the task of each; null of other runs."""
+    tasks = list(plan.task_by_interface.values())
+    if recording.manifest.protocol != "tcp" or len(tasks) < 2 or tasks.count(tasks[0]) < len(tasks):
+        return None
+    return {"task": _digest(repr(tasks[0])), **asdict(at_once(recording, plan))}
 
 
 def _failed_transfers(errors: Sequence[str | None]) -> list[str]:
