@@ -14,14 +14,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from mptcplab.metrics import measure
 from mptcplab.recording import Recording
 from mptcplab.trace.reading import read
 from mptcplab.trace.render.json import to_json
 from mptcplab.trace.views import view
 
-_RATES = {"fullmesh": "508.5 (31.2)", "application-opened": "151.4 (3.1)"}
+_RATES = {"fullmesh-announced": "508.5 (31.2)", "application-opened": "151.4 (3.1)"}
 _INTERVALS = {
-    "fullmesh": ("0.1716 (0.0002)", "0.0283 (0.0064)", "0.1999 (0.0065)"),
+    "fullmesh-announced": ("0.1716 (0.0002)", "0.0283 (0.0064)", "0.1999 (0.0065)"),
     "application-opened": ("0.0908 (0.0521)", "0.0505 (0.0521)", "0.1412 (0.0001)"),
 }
 _SHARES = {"10.0.1.6": "40.66", "10.0.2.6": "35.67", "10.0.3.6": "23.66"}
@@ -35,6 +36,7 @@ def main() -> None:
         print(f"\n## {variant.name}, {len(runs)} runs\n")
         _rates(variant.name, [Recording.open(run) for run in runs])
         _packets(variant.name, [_connection(run) for run in runs])
+        _round_trips([Recording.open(run) for run in runs])
 
 
 def _rates(variant: str, recordings: Sequence[Recording]) -> None:
@@ -84,6 +86,18 @@ def _packets(variant: str, connections: Sequence[dict[str, Any]]) -> None:
         told = [_told(packets, 0), _told(rates, 3), _told(shares, 2), _told(bursts, 2)]
         document = _SHARES.get(address, "") if variant == "application-opened" else ""
         print(f"| {address} | {' | '.join(told)} | {document} |")
+
+
+def _round_trips(recordings: Sequence[Recording]) -> None:
+    """Smoothed round-trip times, and the payload carried, by interface."""
+    every = [measure(recording).metrics for recording in recordings]
+    interfaces = [name.removeprefix("share.") for name in every[0] if name.startswith("share.eth")]
+    print("\n| interface | payload, % | round trip: median, s | 99 % below, s |\n|---|---|---|---|")
+    for interface in interfaces:
+        names = [f"share.{interface}", f"rtt_s.{interface}.p50", f"rtt_s.{interface}.p99"]
+        shares, medians, longest = ([own.get(name) or 0.0 for own in every] for name in names)
+        told = [_told([100 * share for share in shares], 1), _told(medians, 3), _told(longest, 3)]
+        print(f"| {interface} | {' | '.join(told)} |")
 
 
 def _told(values: Sequence[float], digits: int) -> str:
