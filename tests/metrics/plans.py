@@ -11,6 +11,7 @@ _WORKLOADS: dict[str, Json] = {
         "bytes": None,
     },
     "http": {},
+    "stream": {},
     "command": {"argv": ["true"], "server_argv": None, "duration_ns": None},
 }
 

@@ -38,6 +38,8 @@ WANTED = {
     "beyond/middleboxes",
     "beyond/schedulers",
     "beyond/schedulers-answers",
+    "beyond/stream",
+    "birzeit/real-time",
 }
 ENTRIES = catalogue()
 SHORT = ("-10k", "-50k", "-100k", "-200k", "-500k")

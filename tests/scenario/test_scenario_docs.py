@@ -59,7 +59,16 @@ def test_the_complete_example_is_a_scenario() -> None:
 
 def test_the_kinds_of_traffic() -> None:
     kinds = [item.kind for item in replaced("traffic", "command:").traffic]
-    assert kinds == ["bulk", "http", "ftp", "ping", "request-response", "datagrams", "command"]
+    assert kinds == [
+        "bulk",
+        "http",
+        "ftp",
+        "ping",
+        "request-response",
+        "stream",
+        "datagrams",
+        "command",
+    ]
 
 
 def test_the_kinds_of_middleboxes() -> None:

@@ -197,6 +197,40 @@ DEFINITIONS: dict[str, Definition] = {
             "RFC 6298 (SRTT)",
         ),
         Definition(
+            "frames_in_time",
+            "frames in time",
+            "",
+            "share of a stream's frames that were delivered before their deadline, 0 to 1",
+            "frames with delay ≤ deadline / frames made; a frame is delivered with its last byte",
+            "a flow",
+        ),
+        Definition(
+            "frames_late",
+            "frames late",
+            "",
+            "share of a stream's frames that were delivered after their deadline, 0 to 1",
+            "frames with delay > deadline / frames made",
+            "a flow",
+        ),
+        Definition(
+            "frames_lost",
+            "frames lost",
+            "",
+            "share of a stream's frames that had not been delivered at its end, a deadline after "
+            "the last one was made, 0 to 1",
+            "1 − frames delivered / frames made",
+            "a flow",
+        ),
+        Definition(
+            "frame_delay_s",
+            "frame delay",
+            "s",
+            "time from the making of a frame to the delivery of its last byte, mean of those "
+            "delivered",
+            "mean of delay_ns; percentiles as of latency",
+            "`p50`, `p90`, `p99`; a flow, and these of it: `frame_delay_s.stream.p99`",
+        ),
+        Definition(
             "establishment_s",
             "establishment",
             "s",

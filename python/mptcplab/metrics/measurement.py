@@ -7,6 +7,7 @@ import polars as pl
 
 from mptcplab.metrics.definitions import PERCENTILES
 from mptcplab.metrics.establishment import establishment_figures
+from mptcplab.metrics.frames import frame_figures
 from mptcplab.metrics.ideal import share_of_ideal
 from mptcplab.metrics.latency import latency_figures
 from mptcplab.metrics.overhead import header_overhead
@@ -91,6 +92,7 @@ def measure(recording: Recording) -> Measurement:
         received_figures(payload, recording),
         latency_figures(recording),
         round_trip_figures(own, recording, plan),
+        frame_figures(recording, plan),
         _joins(own, plan),
         {} if steady is None else {"steady": float(steady.is_steady)},
     ):

@@ -9,7 +9,7 @@ from mptcplab.scenario import Problem, Scenario, for_variant
 from mptcplab.scenario.expectation import parse
 from mptcplab.scenario.flows import Flow, flows
 from mptcplab.scenario.problem import did_you_mean, quoted
-from mptcplab.scenario.traffic import Bulk
+from mptcplab.scenario.traffic import Bulk, Stream
 
 _MOST_JOINS = 8
 """Additional subflows whose establishment can be asked for: the most that a scenario allows."""
@@ -63,6 +63,7 @@ def _parts(scenario: Scenario, variant: str) -> dict[str, list[str]]:
     names = [flow.name for flow in sent]
     percentiles = [f"p{percent}" for percent in PERCENTILES]
     of_flows = [f"{name}.{percentile}" for name in names for percentile in percentiles]
+    frames = [flow.name for flow in sent if isinstance(flow.body, Stream)]
     streams = _streams(sent)
     return {
         "goodput": ["up", "down", *interfaces, *names, *clients, *both],
@@ -75,6 +76,14 @@ def _parts(scenario: Scenario, variant: str) -> dict[str, list[str]]:
             *percentiles,
             *interfaces,
             *(f"{i}.{p}" for i in interfaces for p in percentiles),
+        ],
+        "frames_in_time": frames,
+        "frames_late": frames,
+        "frames_lost": frames,
+        "frame_delay_s": [
+            *(percentiles if frames else []),
+            *frames,
+            *(f"{name}.{percentile}" for name in frames for percentile in percentiles),
         ],
         "establishment_s": [f"join{number}" for number in range(1, _MOST_JOINS + 1)],
         "stream_share": streams,

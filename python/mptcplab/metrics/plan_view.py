@@ -19,12 +19,13 @@ from mptcplab.plan.traffic import (
     FtpWorkload,
     HttpWorkload,
     RequestResponseWorkload,
+    StreamWorkload,
     Workload,
 )
 from mptcplab.recording import Recording, RecordingError
 from mptcplab.recording.manifest import MANIFEST, Json
 
-_TRANSFERS = (BulkWorkload, FtpWorkload, HttpWorkload, RequestResponseWorkload)
+_TRANSFERS = (BulkWorkload, FtpWorkload, HttpWorkload, RequestResponseWorkload, StreamWorkload)
 SIZED_KINDS = frozenset({"http", "ftp"})
 """Kinds of transfer that always have a size, and so a completion time."""
 
@@ -173,6 +174,15 @@ class PlanView:
             item.name: self._plan.nodes[item.client].name
             for item in self._plan.traffic
             if isinstance(item.workload, CommandWorkload)
+        }
+
+    @cached_property
+    def streams(self) -> dict[str, StreamWorkload]:
+        """The flows that are streams of frames."""
+        return {
+            item.name: item.workload
+            for item in self._plan.traffic
+            if isinstance(item.workload, StreamWorkload)
         }
 
     def protocol(self, traffic: str) -> str | None:

@@ -64,6 +64,23 @@ class PingWorkload(Model):
     payload_bytes: int
 
 
+class StreamWorkload(Model):
+    """Frames made at a constant rate, each of use until its deadline, over one connection."""
+
+    kind: Literal["stream"] = "stream"
+    way: Way
+    rate_bps: int
+    frame_bytes: int
+    deadline_ns: int
+    duration_ns: int
+
+    @property
+    def frames(self) -> int:
+        """How many frames are made."""
+        frame = self.frame_bytes * 8 * 10**9
+        return (self.duration_ns - 1) * self.rate_bps // frame + 1
+
+
 class RequestResponseWorkload(Model):
     """Request and response over one connection, one outstanding."""
 
@@ -89,6 +106,7 @@ Workload = Annotated[
     | HttpWorkload
     | FtpWorkload
     | PingWorkload
+    | StreamWorkload
     | RequestResponseWorkload
     | CommandWorkload,
     Field(discriminator="kind"),
@@ -119,4 +137,6 @@ class Traffic(Model):
         match self.workload:
             case BulkWorkload() | CommandWorkload() | DatagramsWorkload() as timed:
                 return timed.duration_ns
+            case StreamWorkload() as stream:
+                return stream.duration_ns
         return None

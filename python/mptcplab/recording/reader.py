@@ -128,6 +128,11 @@ class Recording:
         return self.frame("latencies")
 
     @property
+    def frames(self) -> pl.DataFrame:
+        """One row a frame of a stream that the receiver has whole."""
+        return self.frame("frames")
+
+    @property
     def counters(self) -> pl.DataFrame:
         """One row a counter of a node over the run."""
         return self.frame("counters")

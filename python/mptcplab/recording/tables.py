@@ -25,7 +25,7 @@ TRANSFERS = Table(
     "one connection of a flow, from start to end",
     (
         _TRAFFIC,
-        text("kind", "`bulk`, `http`, `ftp` or `request_response`"),
+        text("kind", "`bulk`, `http`, `ftp`, `request_response` or `stream`"),
         count("index", "which download or stream of the flow"),
         text("client", "node that connects"),
         text("server", "node that accepts"),
@@ -201,6 +201,20 @@ LATENCIES = Table(
     keys=("traffic", "kind", "sequence", "t_ns"),
 )
 
+FRAMES = Table(
+    "frames",
+    "one frame of a stream that the receiver has whole",
+    (
+        _TRAFFIC,
+        _WAY,
+        count("sequence", "number of the frame"),
+        time("t_ns", "when it was made"),
+        time("delay_ns", "time until its last byte was delivered"),
+    ),
+    keys=("traffic", "way", "sequence", "t_ns", "delay_ns"),
+    is_new=True,
+)
+
 COUNTERS = Table(
     "counters",
     "one counter of one node over the run",
@@ -301,6 +315,7 @@ TABLES: dict[str, Table] = {
         INTERFACE_SAMPLES,
         LINK_SAMPLES,
         LATENCIES,
+        FRAMES,
         COUNTERS,
         EVENTS,
         OUTPUTS,

@@ -12,7 +12,14 @@ from mptcplab.report.engines import side_by_side
 from mptcplab.report.model import Report
 from mptcplab.report.palette import Style, styles
 from mptcplab.report.plots import boxes, courses_over_time, distribution, path_utilisation
-from mptcplab.report.series import Course, completion_times_s, course, latencies_ms, outputs
+from mptcplab.report.series import (
+    Course,
+    completion_times_s,
+    course,
+    frame_delays_ms,
+    latencies_ms,
+    outputs,
+)
 from mptcplab.report.settings import beside_document, labels, unlike
 from mptcplab.report.terminal import (
     PROGRAM_COLUMNS,
@@ -123,6 +130,11 @@ def plots(report: Report) -> list[Plot]:
             "Latency",
             "Part of the echoes and requests answered within a time; all repetitions together.",
             distribution({v.name: latencies_ms(v) for v in report.variants}, "latency in ms"),
+        ),
+        (
+            "Delay of frames",
+            "Part of the delivered frames that came within a time; all repetitions together.",
+            distribution({v.name: frame_delays_ms(v) for v in report.variants}, "delay in ms"),
         ),
         (
             "Round-trip time",

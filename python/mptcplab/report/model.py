@@ -133,6 +133,11 @@ def columns(variants: Sequence[VariantMetrics]) -> tuple[str, ...]:
         "latency_s.p50",
         "latency_s.p99",
         *(["latency_loss"] if lost else []),
+        "frames_in_time",
+        "frames_late",
+        "frames_lost",
+        "frame_delay_s.p50",
+        "frame_delay_s.p99",
     ]
     return tuple(name for name in wanted if name in known)
 

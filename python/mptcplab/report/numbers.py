@@ -89,8 +89,17 @@ def scale(metric: str) -> float:
     return _display(metric, 0.0)[0]
 
 
-_PERCENT = {"share", "stream_share", "completed", "latency_loss", "header_overhead"}
-_MILLISECONDS = {"latency_s", "establishment_s"}
+_PERCENT = {
+    "share",
+    "stream_share",
+    "completed",
+    "latency_loss",
+    "header_overhead",
+    "frames_in_time",
+    "frames_late",
+    "frames_lost",
+}
+_MILLISECONDS = {"latency_s", "frame_delay_s", "establishment_s"}
 _PREFIXES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
 

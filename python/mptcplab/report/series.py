@@ -239,6 +239,13 @@ def completion_times_s(variant: VariantMetrics) -> list[float]:
     return times
 
 
+def frame_delays_ms(variant: VariantMetrics) -> list[float]:
+    """The delay of every frame of every run that was delivered."""
+    return [
+        time / 1e6 for run in variant.runs for time in run.recording.frame("frames")["delay_ns"]
+    ]
+
+
 def latencies_ms(variant: VariantMetrics) -> list[float]:
     """The time to the answer of every echo and request of every run that was answered."""
     return [

@@ -13,7 +13,7 @@ from mptcplab.scenario.units import UnitError, parse_time
 
 _LENGTH = re.compile(r"traffic\.\d+\.bulk\.(size|duration)")
 _BULK = re.compile(r"traffic\.\d+\.bulk")
-_MOMENT = re.compile(r"traffic\.\d+\.[a-z-]+\.start|traffic\.\d+\.datagrams\.duration")
+_MOMENT = re.compile(r"traffic\.\d+\.[a-z-]+\.start|traffic\.\d+\.(datagrams|stream)\.duration")
 _WHOLE = re.compile(r"traffic(\.\d+)?|events\.\d+|traffic\.\d+\.(?!bulk)[a-z-]+")
 
 
@@ -21,12 +21,12 @@ def with_duration(scenario: Scenario, duration: int | str) -> Scenario:
     """The scenario with another duration of every bulk transfer, in place of a size.
 
     `duration` is in nanoseconds, or has a unit: `"10 s"`. Where no transfer has a duration it is
-    that of datagrams.
+    that of datagrams and streams.
 
-    Times of events, starts of traffic and the duration of datagrams are scaled by the ratio of the
-    new duration to the longest old one, so that what happened in mid-flow still does and what came
-    one after the other does not overlap. But an outage, from a failure to its return, gets no
-    longer: what happens in it keeps its distance from the failure. Where every transfer had a size
+    Times of events, starts of traffic and the durations of datagrams and streams are scaled by the
+    ratio of the new duration to the longest old one, so that what happened in mid-flow still does
+    and what came one after the other does not overlap. But an outage, from a failure to its return,
+    gets no longer: what happens in it keeps its distance from the failure. Where every transfer had a size
     there is no ratio: times stay. Nothing else changes.
     What variants set is treated alike.
 
@@ -41,9 +41,9 @@ def with_duration(scenario: Scenario, duration: int | str) -> Scenario:
     for index, item in enumerate(scenario.traffic):
         if item.bulk is not None:
             values[f"traffic.{index}.bulk"] = _lasting(tree["traffic"][index]["bulk"], lasting)
-        if item.datagrams is not None:
-            length = item.datagrams.duration * duration_ns // longest
-            values[f"traffic.{index}.datagrams.duration"] = f"{length} ns"
+        if (timed := item.datagrams or item.stream) is not None:
+            length = timed.duration * duration_ns // longest
+            values[f"traffic.{index}.{item.kind}.duration"] = f"{length} ns"
         if item.body.start:
             start = item.body.start * duration_ns // longest
             values[f"traffic.{index}.{item.kind}.start"] = f"{start} ns"
@@ -69,15 +69,18 @@ def _parsed(duration: str) -> int:
 
 
 def _longest(scenario: Scenario, default_ns: int) -> int:
-    """The longest duration of a bulk transfer; of datagrams where there is no bulk transfer."""
+    """The longest duration of a bulk transfer; of others where there is no bulk transfer."""
     bulks = [item.bulk for item in scenario.traffic if item.bulk is not None]
-    datagrams = [item.datagrams for item in scenario.traffic if item.datagrams is not None]
-    if not bulks and not datagrams:
+    timed = [item.datagrams or item.stream for item in scenario.traffic]
+    others = [body.duration for body in timed if body is not None]
+    if not bulks and not others:
         kinds = ", ".join(dict.fromkeys(item.kind for item in scenario.traffic)) or "none"
-        text = f"{scenario.name} has no bulk transfer and no datagrams to set it of: only {kinds}"
+        text = (
+            f"{scenario.name} has no bulk transfer, stream or datagrams to set it of: only {kinds}"
+        )
         raise ScenarioError([Problem("--duration", None, "", text)])
     if not bulks:
-        return max(one.duration for one in datagrams)
+        return max(others)
     return max((bulk.duration for bulk in bulks if bulk.duration), default=default_ns)
 
 

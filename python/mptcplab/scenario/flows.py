@@ -17,6 +17,7 @@ from mptcplab.scenario.traffic import (
     Ping,
     Protocol,
     RequestResponse,
+    Stream,
 )
 
 
@@ -157,6 +158,8 @@ def timed_length_ns(body: Body) -> int | None:
     match body:
         case Bulk() | Command() | Datagrams():
             return body.duration
+        case Stream():
+            return body.duration + body.deadline
         case Ping():
             return body.interval * body.count
         case RequestResponse() if body.interval > 0:

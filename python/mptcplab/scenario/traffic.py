@@ -38,6 +38,8 @@ Direction = Literal["up", "down", "both"]
 
 OLDER_KEYS = {"way": "direction"}
 """Keys of traffic that go on being read, with those that took their place."""
+MOST_FRAMES = 1_000_000
+"""Of a stream."""
 _DIRECTION = AliasChoices("direction", "way")
 
 
@@ -177,6 +179,23 @@ class RequestResponse(Repeated, Connections):
     response: PositiveSizeBytes = Field(64, le=2**31)
 
 
+class Stream(Connections):
+    """Frames made at a constant rate, each of use until its deadline: a real-time stream."""
+
+    direction: Literal["up", "down"] = Field("down", validation_alias=_DIRECTION)
+    rate: RateBps = Field(description="Of the payload that is made")
+    frame: PositiveSizeBytes = Field(description="Payload of each frame")
+    deadline: PositiveTimeNs = Field(description="From a frame's making to its delivery")
+    duration: DurationNs
+
+    @model_validator(mode="after")
+    def _not_too_many(self) -> Stream:
+        if self.rate * self.duration > MOST_FRAMES * self.frame * 8 * 10**9:
+            text = f"a stream has at most {MOST_FRAMES} frames: make them larger"
+            raise RefusalError("frame", text)
+        return self
+
+
 class OnOff(Model):
     """Bursts and pauses of exponentially distributed length."""
 
@@ -270,13 +289,14 @@ class TrafficItem(Model):
     ftp: Ftp | None = None
     ping: Ping | None = None
     request_response: RequestResponse | None = Field(None, alias="request-response")
+    stream: Stream | None = None
     datagrams: Datagrams | None = None
     command: Command | None = None
 
     @model_validator(mode="after")
     def _one(self) -> TrafficItem:
         if len(self.model_fields_set) != 1 or self._bodies == []:
-            kinds = "bulk, http, ftp, ping, request-response, datagrams, command"
+            kinds = "bulk, http, ftp, ping, request-response, stream, datagrams, command"
             raise ValueError(f"a flow has exactly one of: {kinds}")
         return self
 
@@ -297,4 +317,4 @@ class TrafficItem(Model):
         return self._bodies[0]
 
 
-Body = Bulk | Http | Ftp | Ping | RequestResponse | Datagrams | Command
+Body = Bulk | Http | Ftp | Ping | RequestResponse | Stream | Datagrams | Command

@@ -16,6 +16,7 @@ from mptcplab.scenario.traffic import (
     Http,
     Ping,
     RequestResponse,
+    Stream,
 )
 from mptcplab.scenario.units import format_rate, format_size, format_time
 
@@ -144,6 +145,9 @@ def _what(body: Body) -> str:
             return f"{body.count} × every {format_time(body.interval)}"
         case RequestResponse():
             return f"{body.count} × {format_size(body.request)} / {format_size(body.response)}"
+        case Stream():
+            made = f"{format_rate(body.rate)} in frames of {format_size(body.frame)}"
+            return f"{format_time(body.duration)}, {made} due within {format_time(body.deadline)}"
         case Datagrams():
             words = [format_time(body.duration), f"{format_rate(body.rate)} of datagrams"]
             if body.on_off is not None:

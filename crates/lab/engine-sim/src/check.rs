@@ -111,6 +111,7 @@ fn check_traffic(plan: &Plan, traffic: &Traffic) -> Result<(), SimError> {
         Workload::Bulk { streams, .. } if streams > PORTS => {
             refuse("a client has 65,535 ports for its streams")
         }
+        Workload::Stream { frame_bytes: 0, .. } => refuse("frames have at least one byte"),
         Workload::RequestResponse(requests) if requests.request_bytes == 0 => {
             refuse("a request has at least one byte")
         }

@@ -155,6 +155,20 @@ pub enum Workload {
         /// Mean length of the bursts and of the pauses between them; none where `None`.
         on_off_ns: Option<[u64; 2]>,
     },
+    /// Frames made at a constant rate from the start on, each of use until its deadline, over one
+    /// connection. It ends with the last frame, or a deadline after its duration.
+    Stream {
+        /// Direction of the payload; `both` is refused before it comes here.
+        way: Way,
+        /// Rate at which payload is made.
+        rate_bps: u64,
+        /// Payload of each frame.
+        frame_bytes: u64,
+        /// Time from its making in which a frame is of use.
+        deadline_ns: u64,
+        /// Frames are made for this time from the start.
+        duration_ns: u64,
+    },
     /// Request and response over one connection, one outstanding.
     RequestResponse(Requests),
     /// Any command, run inside the client's host.

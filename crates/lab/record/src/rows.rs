@@ -30,6 +30,7 @@ tables! {
     Counter: "counters",
     Delivery: "deliveries",
     Event: "events",
+    Frame: "frames",
     InterfaceSample: "interface_samples",
     Join: "joins",
     Latency: "latencies",
@@ -95,6 +96,15 @@ pub struct Latency<'a> {
     pub sequence: u32,
     pub t_ns: Nanos,
     pub rtt_ns: Option<Nanos>,
+}
+
+#[derive(Serialize)]
+pub struct Frame<'a> {
+    pub traffic: &'a str,
+    pub way: Way,
+    pub sequence: u64,
+    pub t_ns: Nanos,
+    pub delay_ns: Nanos,
 }
 
 #[derive(Serialize)]

@@ -1,5 +1,5 @@
 //! The common part of both engines' traffic: the content of transfers, the heads of their HTTP, the
-//! times at which limited senders send, failures, the receiver's account, and the verdict on
+//! times at which limited senders send, the frames of streams, failures, the receiver's account, and the verdict on
 //! multipath.
 
 #![forbid(unsafe_code)]
@@ -8,6 +8,7 @@ mod content;
 pub mod datagrams;
 mod deliveries;
 mod failure;
+mod frames;
 pub mod http;
 mod pacing;
 pub mod verdict;
@@ -15,4 +16,5 @@ pub mod verdict;
 pub use content::{Content, splitmix64};
 pub use deliveries::{Bin, Deliveries, Silence};
 pub use failure::{Failure, complete, connecting, delivered};
+pub use frames::Frames;
 pub use pacing::{Offer, Pacing};

@@ -30,6 +30,7 @@ from mptcplab.scenario.traffic import (
     Http,
     Ping,
     RequestResponse,
+    Stream,
 )
 
 FIRST_PORT = 5001
@@ -220,6 +221,14 @@ def _workload(body: Body) -> plan.Workload:
                 packet_bytes=body.packet,
                 duration_ns=body.duration,
                 on_off_ns=None if bursts is None else (bursts.burst, bursts.pause),
+            )
+        case Stream():
+            return plan.StreamWorkload(
+                way=body.direction,
+                rate_bps=body.rate,
+                frame_bytes=body.frame,
+                deadline_ns=body.deadline,
+                duration_ns=body.duration,
             )
         case Http():
             return plan.HttpWorkload(bytes=body.size, count=body.count)

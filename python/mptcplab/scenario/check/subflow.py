@@ -13,7 +13,7 @@ from mptcplab.scenario.problem import Problem, did_you_mean, quoted
 from mptcplab.scenario.traffic import Connections
 from mptcplab.scenario.tree import Path
 
-_WITH_CONNECTIONS = ("bulk", "http", "ftp", "request-response")
+_WITH_CONNECTIONS = ("bulk", "http", "ftp", "request-response", "stream")
 
 
 def check_subflows(

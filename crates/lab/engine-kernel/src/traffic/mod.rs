@@ -22,6 +22,7 @@ mod shim;
 mod socket;
 mod sockets;
 mod stop;
+mod stream;
 mod verdict;
 mod watch;
 
@@ -33,7 +34,7 @@ use std::time::{Duration, Instant};
 
 use mptcplab_link::Nanos;
 use mptcplab_traffic::datagrams::Pattern;
-use mptcplab_traffic::splitmix64;
+use mptcplab_traffic::{Frames, splitmix64};
 use socket2::Socket;
 use thiserror::Error;
 
@@ -265,7 +266,10 @@ fn prepare(traffic: &Traffic, context: &Context, seed: u64) -> Result<Prepared, 
     let flow = Flow::new(traffic, context, seed).map_err(io("listen to the path manager"))?;
     let listens = matches!(
         traffic.workload,
-        Workload::Bulk { .. } | Workload::Http { .. } | Workload::RequestResponse(_)
+        Workload::Bulk { .. }
+            | Workload::Http { .. }
+            | Workload::RequestResponse(_)
+            | Workload::Stream { .. }
     );
     let listen = || socket::listen(traffic);
     let listener = listens
@@ -363,6 +367,20 @@ fn serve_and_connect(flow: &Flow, listener: &Socket) {
         }
         Workload::Http { bytes, count } => http::run(flow, listener, bytes, count),
         Workload::RequestResponse(requests) => request_response::run(flow, listener, requests),
+        Workload::Stream {
+            way,
+            rate_bps,
+            frame_bytes,
+            deadline_ns,
+            duration_ns,
+        } => {
+            let frames = Frames {
+                rate_bps,
+                frame_bytes,
+                duration_ns,
+            };
+            stream::run(flow, listener, way, frames, deadline_ns);
+        }
         Workload::Ftp { .. }
         | Workload::Ping { .. }
         | Workload::Datagrams { .. }

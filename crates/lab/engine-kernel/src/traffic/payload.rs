@@ -10,10 +10,10 @@ use crate::plan::Way;
 use mptcplab_traffic::Failure;
 
 /// Read at most at once.
-const READ_LENGTH: usize = 256 * 1024;
+pub(super) const READ_LENGTH: usize = 256 * 1024;
 
 /// Written at most at once.
-const WRITE_LENGTH: u64 = 64 * 1024;
+pub(super) const WRITE_LENGTH: u64 = 64 * 1024;
 
 /// Payload of the transfer with this number.
 pub(super) fn content(flow: &Flow, index: u32) -> Content {

@@ -3,10 +3,10 @@
 use socket2::Socket;
 
 use super::conversation::{End, converse};
-use super::failure::failed_to;
 use super::flow::Flow;
 use super::payload::Receiver;
 use super::rendezvous::Rendezvous;
+use super::socket::no_delay;
 use crate::plan::{Requests, Way};
 use mptcplab_traffic::Failure;
 
@@ -22,23 +22,17 @@ fn exchange(flow: &Flow, rendezvous: &Rendezvous, requests: Requests) {
     let mut transfer = flow.transfer("request_response", 0, Way::Down);
     let mut receiver = Receiver::new(&transfer, flow, None);
     let client = |end: &End<'_>| {
-        no_delay(end)?;
+        no_delay(end.socket())?;
         ask(end, flow, requests, &mut receiver)?;
         end.finish()
     };
     let server = |end: &End<'_>| {
-        no_delay(end)?;
+        no_delay(end.socket())?;
         answer(end, requests)
     };
     let result = converse(flow, rendezvous, &mut transfer, None, client, server);
     receiver.finish(&mut transfer);
     flow.write_transfer(transfer, result);
-}
-
-fn no_delay(end: &End<'_>) -> Result<(), Failure> {
-    end.socket()
-        .set_tcp_nodelay(true)
-        .map_err(failed_to("switch off Nagle's algorithm"))
 }
 
 fn ask(

@@ -4,8 +4,10 @@ use std::fs;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
+use mptcplab_traffic::Failure;
 use socket2::{Domain, SockAddr, Socket, Type};
 
+use super::failure::failed_to;
 use crate::plan::{Protocol, Traffic};
 
 /// Connections that may wait to be accepted.
@@ -61,6 +63,13 @@ pub(super) fn for_socket(traffic: &Traffic, address: SocketAddr) -> SockAddr {
         ip => ip,
     };
     SocketAddr::new(ip, address.port()).into()
+}
+
+/// Lets small segments go at once.
+pub(super) fn no_delay(socket: &Socket) -> Result<(), Failure> {
+    socket
+        .set_tcp_nodelay(true)
+        .map_err(failed_to("switch off Nagle's algorithm"))
 }
 
 /// A listener on every address that the flow's sockets have: one that is bound to a single address

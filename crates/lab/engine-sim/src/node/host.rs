@@ -86,7 +86,10 @@ impl Settings {
             },
             dual_stack: traffic.dual_stack,
             congestion_control,
-            no_delay: matches!(traffic.workload, Workload::RequestResponse(_)),
+            no_delay: matches!(
+                traffic.workload,
+                Workload::RequestResponse(_) | Workload::Stream { .. }
+            ),
             send_buffer: self.send_buffer,
             receive_buffer: self.receive_buffer,
             ecn: self.ecn,

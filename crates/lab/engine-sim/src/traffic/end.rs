@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use bytes::Bytes;
 use mptcplab_plan::Way;
-use mptcplab_record::{Delivery, Latency};
+use mptcplab_record::{Delivery, Frame, Latency};
 use mptcplab_stack::ConnectionId;
 use mptcplab_traffic::{Bin, Content, Deliveries};
 
@@ -148,6 +148,18 @@ impl End<'_> {
             true => account.content.check(offset, payload),
             false => Ok(()),
         }
+    }
+
+    /// Writes a row of a frame that was made at a time and has just been received.
+    pub(super) fn write_frame(&mut self, sequence: u64, t_ns: Nanos) {
+        let row = Frame {
+            traffic: self.traffic,
+            way: self.account.way,
+            sequence,
+            t_ns,
+            delay_ns: self.network.now - t_ns,
+        };
+        self.network.recorder.write(row);
     }
 
     /// Writes a row of `latencies`.

@@ -10,6 +10,7 @@ mod http;
 mod payload;
 mod ping;
 mod request_response;
+mod stream;
 mod verdict;
 
 pub(crate) use flow::Flow;

@@ -6,7 +6,7 @@ use super::end::{End, Input, Progress, Role};
 use crate::Nanos;
 
 /// Read at most at once.
-const READ_BYTES: usize = 256 * 1024;
+pub(super) const READ_BYTES: usize = 256 * 1024;
 
 /// Sends the content: all of it, or until the conversation ends.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use mptcplab_plan::{Protocol, Traffic, Way, Workload};
 use mptcplab_random::{Purpose, Random};
 use mptcplab_traffic::datagrams::Pattern;
-use mptcplab_traffic::{Content, splitmix64};
+use mptcplab_traffic::{Content, Frames, splitmix64};
 
 use super::{Flow, Stage, Work};
 use crate::Nanos;
@@ -15,6 +15,7 @@ use crate::traffic::http;
 use crate::traffic::payload::{Receive, Send};
 use crate::traffic::ping::Ping;
 use crate::traffic::request_response::{Requester, Responder};
+use crate::traffic::stream::{FrameReceiver, FrameSender};
 use crate::traffic::verdict::Counters;
 
 impl Flow {
@@ -59,6 +60,20 @@ impl Flow {
                 ];
                 let outline = self.outline("request_response", 0, Way::Down, roles);
                 self.open(network, outline, self.traffic.port);
+            }
+            Workload::Stream {
+                way,
+                rate_bps,
+                frame_bytes,
+                deadline_ns,
+                duration_ns,
+            } => {
+                let frames = Frames {
+                    rate_bps,
+                    frame_bytes,
+                    duration_ns,
+                };
+                self.open_stream(network, way, frames, deadline_ns);
             }
             Workload::Ftp { way, .. } => self.log_in(network, way),
             Workload::Ping {
@@ -135,6 +150,24 @@ impl Flow {
             amount: bytes,
             until: timed,
             ..self.outline("bulk", index, way, roles)
+        };
+        self.open(network, outline, self.traffic.port);
+    }
+
+    fn open_stream(&mut self, network: &mut Network, way: Way, frames: Frames, deadline_ns: Nanos) {
+        let now = network.now;
+        let mut roles: [Box<dyn Role>; 2] = [
+            Box::new(FrameSender::new(frames, now)),
+            Box::new(FrameReceiver::new(frames, now)),
+        ];
+        if way == Way::Down {
+            roles.reverse();
+        }
+        let lasting = frames.duration_ns.saturating_add(deadline_ns);
+        let outline = Outline {
+            is_compared: true,
+            until: Some(now.saturating_add(lasting)),
+            ..self.outline("stream", 0, way, roles)
         };
         self.open(network, outline, self.traffic.port);
     }
