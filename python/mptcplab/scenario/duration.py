@@ -26,9 +26,8 @@ def with_duration(scenario: Scenario, duration: int | str) -> Scenario:
     Times of events, starts of traffic and the durations of datagrams and streams are scaled by the
     ratio of the new duration to the longest old one, so that what happened in mid-flow still does
     and what came one after the other does not overlap. But an outage, from a failure to its return,
-    gets no longer: what happens in it keeps its distance from the failure. Where every transfer had a size
-    there is no ratio: times stay. Nothing else changes.
-    What variants set is treated alike.
+    gets no longer: what happens in it keeps its distance from the failure. Where every transfer had
+    a size there is no ratio: times stay. Nothing else changes. What variants set is treated alike.
 
     Raises `ScenarioError` where the scenario cannot be so changed, or nothing has a duration.
     """

@@ -21,7 +21,7 @@ from mptcplab.scenario.fields import (
 from mptcplab.scenario.problem import did_you_mean
 from mptcplab.scenario.scheduler import SchedulerField
 
-PATH_MANAGERS = ("default", "fullmesh", "signal", "application")
+PATH_MANAGERS = ("default", "fullmesh", "signal", "subflow-signal", "application")
 """Those without a number; `ndiffports` has one."""
 CONGESTION_CONTROLS = (
     "cubic", "reno", "bbr", "vegas", "westwood", "illinois", "htcp", "bic", "veno", "yeah", "dctcp",
@@ -70,7 +70,7 @@ class Interface(Model):
 class PathManager(Model):
     """The path manager of a host: whether it opens subflows, and from where."""
 
-    kind: Literal["default", "fullmesh", "signal", "application", "ndiffports"]
+    kind: Literal["default", "fullmesh", "signal", "subflow-signal", "application", "ndiffports"]
     subflows_per_pair: int = 1
 
 

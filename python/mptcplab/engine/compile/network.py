@@ -99,11 +99,13 @@ def _interface(
 
 
 def _endpoint(manager: str, settings: Interface) -> plan.EndpointFlags | None:
-    """Flags of the kernel's endpoint; it refuses signal together with fullmesh."""
+    """Flags of the kernel's endpoint; it refuses signal together with fullmesh (tried)."""
     if manager == "fullmesh":
         return plan.EndpointFlags(subflow=True, fullmesh=True, backup=settings.backup)
     if manager == "signal":
         return plan.EndpointFlags(signal=True, backup=settings.backup)
+    if manager == "subflow-signal":
+        return plan.EndpointFlags(signal=True, subflow=True, backup=settings.backup)
     return None
 
 
@@ -111,7 +113,7 @@ def _mptcp(settings: Mptcp, manager: str, subflows_per_pair: int) -> plan.Mptcp:
     accepted = settings.limits.add_addr_accepted
     if accepted is None:
         # A host that accepts announced addresses opens subflows to them: no passive path manager.
-        accepted = 8 if manager in ("fullmesh", "signal") else 0
+        accepted = 8 if manager in ("fullmesh", "signal", "subflow-signal") else 0
     return plan.Mptcp(
         enabled=settings.enabled,
         checksum=settings.checksum,

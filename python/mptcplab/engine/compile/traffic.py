@@ -128,7 +128,8 @@ def _expected_joins(scenario: Scenario, network: Network, flow: Flow, way: Way |
 
     Counted conservatively: with fullmesh one for each of the client's other interfaces that
     reaches the server in a family of the connection's socket (one of IPv4 has no IPv6 subflows),
-    with ndiffports and from the application what was asked for, otherwise none. A connection of
+    with subflow-signal one for each that reaches the connection's own address of the server, with
+    ndiffports and from the application what was asked for, otherwise none. A connection of
     less than half a second may be over before a subflow has joined; it is expected to have none. Of
     a command the server must be known: without one it has no way.
     """
@@ -143,6 +144,9 @@ def _expected_joins(scenario: Scenario, network: Network, flow: Flow, way: Way |
         return min(limit, manager.subflows_per_pair - 1)
     if manager.kind == "application":
         return min(limit, len(own_subflows(flow)))
+    if manager.kind == "subflow-signal":
+        reached = [network.forwarding(end, way.family) for end in network.ends_of(flow.client)]
+        return min(limit, sum(way.target in ends for ends in reached) - 1)
     if manager.kind != "fullmesh":
         return 0
     families = FAMILIES if _is_dual_stack(flow.body) else (way.family,)

@@ -127,7 +127,7 @@ def _path_managers(scenario: Scenario) -> Iterator[Problem]:
         if manager == "ndiffports" and name not in clients(scenario):
             text = "ndiffports opens subflows of clients, and no traffic starts here"
             yield _problem(scenario, ("hosts", name, "mptcp", "path_manager"), text)
-        if manager in ("fullmesh", "signal"):
+        if manager in ("fullmesh", "signal", "subflow-signal"):
             continue
         text = f"{name}'s path manager is {manager}, which has no backups: use fullmesh"
         for interface, settings in host.interfaces.items():
