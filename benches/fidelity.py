@@ -1,7 +1,8 @@
 """Does a link do what it was set to? Measured by packets that carry their number and time.
 
-100 Mbit/s, 10 ms, packets of 1500 bytes with Ethernet's framing. Four runs a repetition: half
-loaded (delay), overloaded (rate, queue), with loss, and with reordering and duplication.
+10 ms, packets of 1500 bytes with Ethernet's framing. Four runs a repetition at 100 Mbit/s: half
+loaded (delay), overloaded (rate, queue), with loss, and with reordering and duplication. One at
+1 Gbit/s: half loaded, as the program that sends and notes each packet cannot do more.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ from .model import Wire, arrivals_ns, longest_busy_period
 from .one_link import PORT, Outcome, plan, run
 
 _RATE_BPS = 100_000_000
+_FAST_BPS = 1_000_000_000
 _DELAY_NS = 10_000_000
 _IP_BYTES = 1500
 _FRAMING_BYTES = 38
 _HEADER_BYTES = 28
-_SERIALISATION_NS = (_IP_BYTES + _FRAMING_BYTES) * 8 * 1_000_000_000 // _RATE_BPS
 _LIMIT_PACKETS = 1000
 """Room enough that a sender that is kept from running for a moment leaves the link busy."""
 _LOSS = 0.02
@@ -41,20 +42,14 @@ _Z = 3.29
 class Probed:
     """The packets of one run."""
 
-    def __init__(self, seed: int, packets: int, load: float, **changes: Any) -> None:
-        settings: dict[str, Any] = {
-            "rate": {"kind": "fixed", "bits_per_second": _RATE_BPS},
-            "delay_ns": _DELAY_NS,
-            "queue": {
-                "limit_packets": _LIMIT_PACKETS,
-                "limit_bytes": None,
-                "discipline": {"kind": "drop_tail"},
-            },
-        } | changes
+    def __init__(
+        self, seed: int, packets: int, load: float, rate_bps: int = _RATE_BPS, **changes: Any
+    ) -> None:
+        self.wire = Wire(_serialisation_ns(rate_bps), _DELAY_NS, _LIMIT_PACKETS)
         with tempfile.TemporaryDirectory() as folder:
             sent, arrived = Path(folder, "sent"), Path(folder, "arrived")
             probe = [sys.executable, str(Path(__file__).with_name("probe.py"))]
-            interval_ns = round(_SERIALISATION_NS / load)
+            interval_ns = round(self.wire.serialisation_ns / load)
             sizes = [str(packets), str(interval_ns), str(_IP_BYTES - _HEADER_BYTES)]
             workload = {
                 "kind": "command",
@@ -62,6 +57,7 @@ class Probed:
                 "server_argv": [*probe, "receive", str(arrived), str(PORT)],
                 "duration_ns": None,
             }
+            settings = _settings(rate_bps) | changes
             self.outcome: Outcome = run(plan(workload, seed=seed, **settings))
             spans = _pairs(sent)
             self.sent_ns = [before for before, _ in spans]
@@ -87,9 +83,25 @@ class Probed:
         return last
 
 
+def _serialisation_ns(rate_bps: int) -> int:
+    return (_IP_BYTES + _FRAMING_BYTES) * 8 * 1_000_000_000 // rate_bps
+
+
+def _settings(rate_bps: int) -> dict[str, Any]:
+    """Settings of a link of this rate."""
+    limits = {"limit_packets": _LIMIT_PACKETS, "limit_bytes": None}
+    return {
+        "rate": {"kind": "fixed", "bits_per_second": rate_bps},
+        "delay_ns": _DELAY_NS,
+        "queue": limits | {"discipline": {"kind": "drop_tail"}},
+    }
+
+
 def measure(effort: Effort) -> list[Figure]:
     """All figures, over the runs of about so many seconds each."""
-    packets = round(effort.seconds * 1e9 / _SERIALISATION_NS)
+    packets, many = (
+        round(effort.seconds * 1e9 / _serialisation_ns(rate)) for rate in (_RATE_BPS, _FAST_BPS)
+    )
     seeds = range(1, effort.repeat + 1)
     half = [Probed(seed, packets // 2, 0.5) for seed in seeds]
     over = [Probed(seed, packets, 1.2) for seed in seeds]
@@ -107,42 +119,50 @@ def measure(effort: Effort) -> list[Figure]:
         )
         for seed in seeds
     ]
-    return [*_delay(half), *_overload(over), *_loss(lossy), *_mixed(mixed), *_emulator(half)]
+    fast = [Probed(seed, many // 2, 0.5, _FAST_BPS) for seed in seeds]
+    return [
+        *_delay(half),
+        *_overload(over),
+        *_loss(lossy),
+        *_mixed(mixed),
+        *_emulator(half),
+        *_delay(fast, "1 Gbit/s: "),
+        *_emulator(fast, "1 Gbit/s: "),
+    ]
 
 
-def _delay(runs: list[Probed]) -> list[Figure]:
+def _delay(runs: list[Probed], prefix: str = "") -> list[Figure]:
     """Delay beyond the serialisation and the set 10 ms.
 
     The sender is a program of this machine: kept from running for a moment it sends a burst, whose
     packets rightly wait for each other. The model says how long; what is beyond is the emulator's.
     """
     added = [
-        [(delay - _SERIALISATION_NS - _DELAY_NS) / 1e6 for delay in probed.delays_ns()]
+        [(delay - probed.wire.serialisation_ns - _DELAY_NS) / 1e6 for delay in probed.delays_ns()]
         for probed in runs
     ]
     model = [_beyond_model_ms(probed) for probed in runs]
+    both = "the same and what the sender's own bursts wait"
+    figures = [
+        *_quantiles(f"{prefix}delay beyond the model's", model, 0.2, 1),
+        *_quantiles(f"{prefix}{both}", added),
+    ]
+    lost = [float(_missing(probed)) for probed in runs]
+    return [*figures, figure(f"{prefix}packets lost at half load", "", lost, 0, 0)]
+
+
+def _quantiles(
+    name: str, runs: list[list[float]], median: float | None = None, most: float | None = None
+) -> list[Figure]:
+    """Median and 99th percentile of each run, in ms, and how far both may be from 0."""
     return [
         figure(
-            "delay beyond the model's, median", "ms", [quantile(r, 0.5) for r in model], -0.2, 0.2
-        ),
-        figure(
-            "delay beyond the model's, 99th percentile",
+            f"{name}, {word}",
             "ms",
-            [quantile(r, 0.99) for r in model],
-            -1,
-            1,
-        ),
-        figure(
-            "the same and what the sender's own bursts wait, median",
-            "ms",
-            [quantile(r, 0.5) for r in added],
-        ),
-        figure(
-            "the same and what the sender's own bursts wait, 99th percentile",
-            "ms",
-            [quantile(r, 0.99) for r in added],
-        ),
-        figure("packets lost at half load", "", [float(_missing(probed)) for probed in runs], 0, 0),
+            [quantile(each, share) for each in runs],
+            *((-limit, limit) if limit is not None else ()),
+        )
+        for word, share, limit in (("median", 0.5, median), ("99th percentile", 0.99, most))
     ]
 
 
@@ -150,37 +170,24 @@ def _overload(runs: list[Probed]) -> list[Figure]:
     """Rate and queue of a link that is offered a fifth too much."""
     carried, filled = [], []
     for probed in runs:
-        model = arrivals_ns(_wire(), probed.sent_ns)
-        period = longest_busy_period(_wire(), model)
+        model = arrivals_ns(probed.wire, probed.sent_ns)
+        period = longest_busy_period(probed.wire, model)
         # Which of two packets a full queue takes is a matter of nanoseconds; both are counted.
         busy = [at for number, at in probed.arrivals if period[0] <= number <= period[-1]]
         bits = (len(busy) - 1) * (_IP_BYTES + _FRAMING_BYTES) * 8
         carried.append(bits / (busy[-1] - busy[0]) * 1e9 / _RATE_BPS)
         # A packet that just finds room waits for all before it and the one in serialisation.
         longest_ns = quantile(probed.delays_ns(), 0.99) - _DELAY_NS
-        filled.append(longest_ns / ((_LIMIT_PACKETS + 1) * _SERIALISATION_NS))
+        filled.append(longest_ns / ((_LIMIT_PACKETS + 1) * probed.wire.serialisation_ns))
     beyond = [_beyond_model_ms(probed) for probed in runs]
     drops = [
-        _missing(probed) - sum(at is None for at in arrivals_ns(_wire(), probed.sent_ns))
+        _missing(probed) - sum(at is None for at in arrivals_ns(probed.wire, probed.sent_ns))
         for probed in runs
     ]
     return [
         figure("carried rate over set rate while busy", "", carried, 0.995, 1.005),
         figure("overloaded 1.2 times: longest wait over the limit's", "", filled, 0.97, 1.01),
-        figure(
-            "overloaded: delay beyond the model's, median",
-            "ms",
-            [quantile(r, 0.5) for r in beyond],
-            -0.2,
-            0.2,
-        ),
-        figure(
-            "overloaded: delay beyond the model's, 99th percentile",
-            "ms",
-            [quantile(r, 0.99) for r in beyond],
-            -1,
-            1,
-        ),
+        *_quantiles("overloaded: delay beyond the model's", beyond, 0.2, 1),
         figure("overloaded: drops beyond the model's", "packets", [float(d) for d in drops]),
     ]
 
@@ -215,12 +222,12 @@ def _mixed(runs: list[Probed]) -> list[Figure]:
     ]
 
 
-def _emulator(runs: list[Probed]) -> list[Figure]:
+def _emulator(runs: list[Probed], prefix: str = "") -> list[Figure]:
     """How late frames left, by the emulator's own account."""
     done = [probed.outcome.of("done")[0] for probed in runs]
     return [
         figure(
-            f"lateness by the emulator's own account, {name}",
+            f"{prefix}lateness by the emulator's own account, {name}",
             "ms",
             [row[key] / 1e6 for row in done],
         )
@@ -233,16 +240,12 @@ def _emulator(runs: list[Probed]) -> list[Figure]:
 
 def _beyond_model_ms(probed: Probed) -> list[float]:
     """Delay of each packet beyond the model's, for those that both delivered."""
-    model = arrivals_ns(_wire(), probed.sent_ns)
+    model = arrivals_ns(probed.wire, probed.sent_ns)
     return [
         (at - expected) / 1e6
         for number, at in probed.arrivals
         if (expected := model[number]) is not None and number not in probed.interrupted
     ]
-
-
-def _wire() -> Wire:
-    return Wire(_SERIALISATION_NS, _DELAY_NS, _LIMIT_PACKETS)
 
 
 def _missing(probed: Probed) -> int:
