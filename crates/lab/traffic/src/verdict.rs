@@ -199,14 +199,19 @@ impl Evidence {
         if client.grew("MPCapableSYNACKRX") == Some(0) {
             return "The connection never stood: nothing with MPTCP answered its SYN";
         }
-        if any(
-            client,
-            &[
-                "MPJoinSynTxBindErr",
-                "MPJoinSynTxConnectErr",
-                "MPJoinSynTxCreatSkErr",
-            ],
-        ) {
+        // With a full mesh over disjoint paths some pairs of addresses have no route: what did leave
+        // tells more.
+        let is_lost = client.has_grown("MPJoinSynTx") && !server.has_grown("MPJoinSynRx");
+        if !is_lost
+            && any(
+                client,
+                &[
+                    "MPJoinSynTxBindErr",
+                    "MPJoinSynTxConnectErr",
+                    "MPJoinSynTxCreatSkErr",
+                ],
+            )
+        {
             return "The client could not open the subflow: no route from that endpoint's address, or \
                     the address is not there";
         }
@@ -341,7 +346,7 @@ mod tests {
             (no_endpoint, side(&[]), 0, "no endpoint that opens subflows"),
             (client(&[]), side(&[]), 0, "limit of subflows is zero"),
             (
-                client(&["MPJoinSynTx"]),
+                client(&["MPJoinSynTx", "MPJoinSynTxConnectErr"]),
                 side(&[]),
                 0,
                 "did not reach the server",
