@@ -190,9 +190,9 @@ impl Program<'_> {
         Ok((exit, end_ns))
     }
 
-    /// Sends a signal to a process group, after a reading of the node's sockets: where a program is
-    /// killed with data that it has not read, the kernel clears the counters of the first subflow of
-    /// its MPTCP connection.
+    /// Sends a signal to a process group, after a reading of the node's sockets: it makes no call of
+    /// close(2) at which they could be read, and the kernel's notice of a socket's end may come when
+    /// the accounts have been written.
     fn kill(&self, group: Pid, signal: Signal) {
         let node = self.site.node;
         node.accounts.look(node, self.recorder);
