@@ -1,4 +1,4 @@
-"""What a campaign is: its file, and whether a folder holds the same one."""
+"""The description of a campaign: its file, and whether a folder holds the same one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SWEEP = "sweep.json"
 
 
 class Versions(Model):
-    """What decides on the figures of a run beside its plan."""
+    """Versions that decide on the figures of a run, beside its plan."""
 
     mptcplab: str
     extension: str

@@ -150,7 +150,7 @@ class SimCampaign:
         kept = 0
         for line in batch.worker.lines():
             if line == b"null":
-                # What it was told to stop is left out.
+                # A run that was told to stop is left out.
                 batch.runs.clear()
                 batch.is_busy = False
                 self._next(batch)
@@ -186,7 +186,7 @@ class SimCampaign:
 
 
 def identity(grid: Grid, run: int, seed: int) -> Record:
-    """What is known of a run before it begins; `seed` is the campaign's."""
+    """The part of a run's record that is known before it begins; `seed` is the campaign's."""
     point, repetition, variant = grid.place(run)
     return {
         "run": run,

@@ -1,4 +1,4 @@
-"""What a campaign keeps of a run, as a line of JSON."""
+"""The record that a campaign keeps of a run, as a line of JSON."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _benefits(run: Record, singles: Sequence[Record], beside: Record | None) -> 
 
 
 def _at_once(recording: Recording, plan: PlanView) -> Record | None:
-    """What TCP over all paths at once did, and the task of each; null of other runs."""
+    """The figures of TCP over all paths at once, and the task of each; null of other runs."""
     tasks = list(plan.task_by_interface.values())
     if recording.manifest.protocol != "tcp" or len(tasks) < 2 or tasks.count(tasks[0]) < len(tasks):
         return None

@@ -63,7 +63,7 @@ class SweepReport:
 
     sweep: Sweep
     sentences: tuple[str, ...]
-    """What was run, and how far."""
+    """Sentences on the runs, and how far they are."""
     columns: tuple[str, ...]
     """The metrics that are shown."""
     tables: tuple[Table, ...]

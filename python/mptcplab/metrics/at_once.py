@@ -1,4 +1,4 @@
-"""What TCP over all paths at once delivers: the most that paths with common links can carry."""
+"""TCP over all paths at once: the most that paths with common links can carry."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -30,7 +30,7 @@ def share_of_ideal(payload: pl.DataFrame, plan: PlanView) -> dict[str, float | N
 
 
 def _payload_rates_mbps(plan: PlanView) -> dict[str, tuple[float, float]] | None:
-    """What each host can send and receive over all its links; null where that is not fixed."""
+    """The rates of each host over all its links, out and in; null where one is not fixed."""
     rates: defaultdict[str, tuple[float, float]] = defaultdict(lambda: (0.0, 0.0))
     for link in plan.host_links:
         if link.outgoing_bps is None or link.incoming_bps is None:

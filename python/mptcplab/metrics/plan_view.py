@@ -100,7 +100,7 @@ class PlanView:
 
     @cached_property
     def task_by_interface(self) -> dict[str, tuple[object, ...]]:
-        """What is sent from each interface, as a task, of flows whose connections start at one."""
+        """The task of each interface, of flows whose connections start at one."""
         workloads: dict[str, list[object]] = {}
         for item in self._plan.traffic:
             _, interface = self.interface_of_address.get(str(item.source), (None, None))

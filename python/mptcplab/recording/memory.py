@@ -52,7 +52,7 @@ class MemoryWriter:
         return self._manifest
 
     def recording(self) -> Recording:
-        """What was collected."""
+        """The recording of the rows that were collected."""
         made = Recording(Path(), self._manifest)
         made.fill({name: self._frame(name) for name in TABLES})
         return made

@@ -51,7 +51,7 @@ class Columns:
 
 @dataclass(frozen=True)
 class _Span:
-    """What came between two times, in seconds."""
+    """Bits that came between two times, in seconds."""
 
     start: float
     end: float

@@ -76,7 +76,7 @@ class Worker:
             return
 
     def answers(self) -> list[Any]:
-        """What its lines say, as of `lines`."""
+        """The values that its lines hold, as of `lines`."""
         return [json.loads(line) for line in self.lines()]
 
     def lines(self) -> list[bytes]:
