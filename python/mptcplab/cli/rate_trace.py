@@ -9,7 +9,6 @@ import typer
 from mptcplab.cli.errors import UserError
 from mptcplab.scenario.mahimahi import LARGEST_FILE_BYTES, mean_rate_bps
 from mptcplab.scenario.rate_log import Columns, LogError, trace_of_log
-from mptcplab.scenario.units import format_rate
 from mptcplab.user_file import FileError, read_text
 
 
@@ -25,5 +24,7 @@ def write_trace(log: Path, out: Path, columns: Columns) -> None:
         out.write_text("".join(f"{time_ms}\n" for time_ms in times), encoding="ascii")
     except OSError as error:
         raise UserError(f"{out}: cannot be written: {error.strerror}") from None
-    length, rate = times[-1] / 1000, format_rate(mean_rate_bps(times))
-    typer.echo(f"{out}: {length:g} s, {rate} in the mean; write `trace: {out}` in a link")
+    length, rate = times[-1] / 1000, mean_rate_bps(times) / 1e6
+    typer.echo(
+        f"{out}: {length:g} s, {rate:.3g} Mbit/s in the mean; write `trace: {out}` in a link"
+    )
