@@ -41,6 +41,16 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
             "19: traffic.0.datagrams.packet: 9000 B, but client.wifi on the way takes packets of 1500 B: send no larger ones"
         ],
     ),
+    (
+        "bulk: {from: client, to: server, duration: 10 s}",
+        "stream: {from: client, to: server, duration: 10 s, rate: 1 Gbit/s, frame: 1 B, deadline: 1 s}",
+        ["19: traffic.0.stream.frame: a stream has at most 1000000 frames: make them larger"],
+    ),
+    (
+        "bulk: {from: client, to: server, duration: 10 s}",
+        "stream: {from: client, to: server, duration: 10 s, rate: 1 Mbit/s, frame: 1 kB}",
+        ["19: traffic.0.stream.deadline: missing: add `deadline: 150 ms`"],
+    ),
     ("duration: 10 s", "duration: 0 s", ['19: traffic.0.bulk.duration: "0 s": must be above 0']),
     (
         "duration: 10 s",
@@ -72,7 +82,7 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
         "- bulk: {from: client, to: server, duration: 10 s}",
         "- bulk: {from: client, to: server, duration: 10 s}\n    ping: {from: client, to: server}",
         [
-            "19: traffic.0: a flow has exactly one of: bulk, http, ftp, ping, request-response, datagrams, command"
+            "19: traffic.0: a flow has exactly one of: bulk, http, ftp, ping, request-response, stream, datagrams, command"
         ],
     ),
     (

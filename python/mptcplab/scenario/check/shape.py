@@ -28,6 +28,8 @@ _EXAMPLES = {
     "by": "by: 5 ms",
     "rate": "rate: 5 Mbit/s",
     "duration": "duration: 10 s",
+    "frame": "frame: 20 kB",
+    "deadline": "deadline: 150 ms",
     "burst": "burst: 500 ms",
     "pause": "pause: 500 ms",
     "inside": "inside: client.wifi",
