@@ -38,13 +38,16 @@ _LEGEND_INCHES = 1.2
 class SweepFigure(Figure):
     """A figure that a notebook shows without any setting of matplotlib's."""
 
+    is_narrow = False
+    """One panel wide, for the column of a paper: the legend stands above."""
+
     def _repr_png_(self) -> bytes:
         file = io.BytesIO()
         self.savefig(file, format="png", dpi=_DPI)
         return file.getvalue()
 
 
-def curves(sweep: Sweep, metric: str, key: str, panel: Size = PANEL_INCHES) -> Figure:
+def curves(sweep: Sweep, metric: str, key: str, width_inches: float | None = None) -> Figure:
     """A metric over the axis of `key`: a line a variant, a panel for each choice of other axes."""
     frame = sweep.frame(metric)
     own = next(axis for axis in sweep.every_axis if key in axis.keys)
@@ -52,17 +55,19 @@ def curves(sweep: Sweep, metric: str, key: str, panel: Size = PANEL_INCHES) -> F
     parts = _parts(frame, others)
     axis_values = list(dict.fromkeys(sweep.axes[key]))
     with mpl.rc_context(LOOK):
-        figure, every = _panels(len(parts), panel)
+        figure, every = panels(len(parts), width_inches)
         look = styles(sweep.variants)
         for axes, (title, part) in zip(every, parts.items(), strict=False):
             axes.set_title(title, fontsize=8)
-            places = _axis(axes, axis_values, key)
-            _lines(axes, part, metric, dict(zip(map(repr, axis_values), places, strict=True)), look)
-        _finish(figure, every, metric, from_zero=metric not in _BENEFITS)
+            places = axis_of(axes, axis_values, key)
+            by_value = dict(zip(map(repr, axis_values), places, strict=True))
+            for name, style in look.items():
+                line(axes, part.filter(variant=name), metric, by_value, name, style)
+        finish(figure, every, metric)
     return figure
 
 
-def heat_maps(sweep: Sweep, metric: str, panel: Size = PANEL_INCHES) -> Figure:
+def heat_maps(sweep: Sweep, metric: str, width_inches: float | None = None) -> Figure:
     """A metric over two axes, a panel for each variant that has it."""
     down, across = (axis.keys[0] for axis in sweep.every_axis)
     frame = sweep.frame(metric)
@@ -70,7 +75,7 @@ def heat_maps(sweep: Sweep, metric: str, panel: Size = PANEL_INCHES) -> Figure:
     factor = scale(metric)
     known = [name for name in sweep.variants if _has(frame, name, metric)]
     with mpl.rc_context(LOOK):
-        figure, every = _panels(len(known), panel)
+        figure, every = panels(len(known), width_inches)
         means = frame[metric].drop_nulls().to_numpy() * factor
         low, high = float(means.min()), float(means.max())
         image = None
@@ -98,7 +103,7 @@ def heat_maps(sweep: Sweep, metric: str, panel: Size = PANEL_INCHES) -> Figure:
     return figure
 
 
-def distributions(sweep: Sweep, metric: str, panel: Size = PANEL_INCHES) -> Figure:
+def distributions(sweep: Sweep, metric: str, width_inches: float | None = None) -> Figure:
     """The part of the points at which a metric is at most a value, a line a variant."""
     frame = sweep.frame(metric)
     factor = scale(metric)
@@ -107,7 +112,7 @@ def distributions(sweep: Sweep, metric: str, panel: Size = PANEL_INCHES) -> Figu
     known = frame[metric].drop_nulls()
     positive = bool(len(known)) and float(known.min()) > 0  # type: ignore[arg-type]
     with mpl.rc_context(LOOK):
-        figure, every = _panels(len(parts), panel)
+        figure, every = panels(len(parts), width_inches)
         look = styles(sweep.variants)
         for axes, (title, part) in zip(every, parts.items(), strict=False):
             axes.set_title(title, fontsize=8)
@@ -175,18 +180,24 @@ def _parts(frame: pl.DataFrame, others: Sequence[str]) -> dict[str, pl.DataFrame
     return parts
 
 
-def _panels(count: int, panel: Size) -> tuple[SweepFigure, list[Axes]]:
-    across = min(count, PANELS_A_ROW) or 1
-    down = -(-count // across) or 1
-    size = (panel[0] * across + _LEGEND_INCHES, panel[1] * down)
+def panels(count: int, width_inches: float | None) -> tuple[SweepFigure, list[Axes]]:
+    """Panels side by side, or where a width is given one above the other in it."""
+    if width_inches is None:
+        across = min(count, PANELS_A_ROW) or 1
+        down = -(-count // across) or 1
+        size = (PANEL_INCHES[0] * across + _LEGEND_INCHES, PANEL_INCHES[1] * down)
+    else:
+        across, down = 1, count or 1
+        size = (width_inches, 0.7 * width_inches * down)
     figure = SweepFigure(figsize=size, layout="constrained")
+    figure.is_narrow = width_inches is not None
     every = list(figure.subplots(down, across, sharey=True, squeeze=False).flat)
     for axes in every[count:]:
         axes.set_visible(False)
     return figure, every
 
 
-def _axis(axes: Axes, values: Sequence[Any], key: str) -> list[float]:
+def axis_of(axes: Axes, values: Sequence[Any], key: str) -> list[float]:
     """Sets the axis of the values up, and gives where they stand on it."""
     places = _places(values)
     axes.set_xlabel(key)
@@ -206,51 +217,51 @@ def _named(values: Sequence[Any]) -> tuple[list[int], list[str]]:
     return chosen, [str(values[place]) for place in chosen]
 
 
-def _lines(
+def line(
     axes: Axes,
     part: pl.DataFrame,
     metric: str,
     places: Mapping[str, float],
-    look: Mapping[str, Style],
+    label: str,
+    style: Style,
 ) -> None:
+    """Draws the metric of these rows over the axis; `places` by the repr of the value."""
     key = axes.get_xlabel()
     factor = scale(metric)
-    for name, style in look.items():
-        rows = [
-            row
-            for row in part.filter(variant=name).iter_rows(named=True)
-            if row[metric] is not None
-        ]
-        if not rows:
-            continue
-        means = [row[metric] * factor for row in rows]
-        half = [((row[f"{metric}_high"] or row[metric]) - row[metric]) * factor for row in rows]
-        axes.errorbar(
-            [places[repr(row[key])] for row in rows],
-            means,
-            yerr=half if any(half) else None,
-            label=name,
-            color=style.colour,
-            linestyle=style.dashes,
-            marker=style.marker,
-            markersize=4,
-            capsize=3,
-        )
+    rows = [row for row in part.iter_rows(named=True) if row[metric] is not None]
+    if not rows:
+        return
+    half = [((row[f"{metric}_high"] or row[metric]) - row[metric]) * factor for row in rows]
+    axes.errorbar(
+        [places[repr(row[key])] for row in rows],
+        [row[metric] * factor for row in rows],
+        yerr=half if any(half) else None,
+        label=label,
+        color=style.colour,
+        linestyle=style.dashes,
+        marker=style.marker,
+        markersize=4,
+        capsize=3,
+    )
 
 
-def _finish(figure: Figure, every: Sequence[Axes], metric: str, *, from_zero: bool) -> None:
+def finish(figure: SweepFigure, every: Sequence[Axes], metric: str) -> None:
+    """Names the axis of the metric, which begins at 0 where it can, and adds the legend."""
+    from_zero = metric not in _BENEFITS
     every[0].set_ylabel(_label(metric))
     if from_zero and every[0].get_ylim()[0] >= -1e-9 - 0.1 * abs(every[0].get_ylim()[1]):
         every[0].set_ylim(bottom=0)
     _legend(figure, every)
 
 
-def _legend(figure: Figure, every: Sequence[Axes]) -> None:
+def _legend(figure: SweepFigure, every: Sequence[Axes]) -> None:
     known: dict[str, Any] = {}
     for axes in every:
         handles, names = axes.get_legend_handles_labels()
         known |= dict(zip(names, handles, strict=True))
-    if known:
+    if known and figure.is_narrow:
+        figure.legend(known.values(), known.keys(), loc="outside upper center", ncols=3)
+    elif known:
         figure.legend(known.values(), known.keys(), loc="outside right upper")
 
 

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from mptcplab.cli.commands.compare import compare
 from mptcplab.cli.commands.description import completion, man
 from mptcplab.cli.commands.doctor import doctor
 from mptcplab.cli.commands.enter import enter
@@ -45,6 +46,7 @@ app.command("rate-trace")(rate_trace)
 app.command("run")(run)
 app.command("sweep")(sweep)
 app.command("report")(report)
+app.command("compare")(compare)
 app.command("reproduce")(reproduce)
 app.command("trace")(trace)
 app.command("doctor")(doctor)

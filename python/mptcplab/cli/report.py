@@ -15,6 +15,7 @@ from mptcplab.report import report
 
 if TYPE_CHECKING:
     from mptcplab.campaign.report import SweepReport
+    from mptcplab.cli.export import Export
     from mptcplab.report import Report
 
 SWEEP = "sweep.json"
@@ -22,11 +23,16 @@ SWEEP = "sweep.json"
 
 
 def report_results(
-    folders: Sequence[Path], html: Path | None, *, fail: bool, as_json: bool
+    folders: Sequence[Path],
+    html: Path | None,
+    export: Export | None,
+    *,
+    fail: bool,
+    as_json: bool,
 ) -> None:
     """Reports on results that were recorded before."""
     if len(folders) == 1 and (folders[0] / SWEEP).is_file():
-        report_sweep(folders[0], html, as_json=as_json)
+        report_sweep(folders[0], html, export, as_json=as_json)
         return
     try:
         reports = [report(result) for result in open_results(folders)]
@@ -34,12 +40,17 @@ def report_results(
         raise UserError(str(error)) from error
     if html is not None:
         write_page(reports, html)
+    if export is not None:
+        from mptcplab.cli.export import export_results
+        from mptcplab.report.settings import labels
+
+        export_results(dict(zip(labels(reports), reports, strict=True)), export)
     print_reports(reports, as_json=as_json)
     if fail and not every_finding_holds(reports):
         raise typer.Exit(FINDING_STATUS)
 
 
-def report_sweep(folder: Path, html: Path | None, *, as_json: bool) -> None:
+def report_sweep(folder: Path, html: Path | None, export: Export | None, *, as_json: bool) -> None:
     """Reports on a sweep that was run before."""
     from mptcplab.campaign.report import sweep_report
     from mptcplab.campaign.result import Sweep
@@ -50,6 +61,10 @@ def report_sweep(folder: Path, html: Path | None, *, as_json: bool) -> None:
             from mptcplab.campaign.html import to_html
 
             write_text(to_html(made), html)
+        if export is not None:
+            from mptcplab.cli.export import export_sweep
+
+            export_sweep(made, export)
         print_sweep(made, as_json=as_json)
     except RecordingError as error:
         raise UserError(str(error)) from error

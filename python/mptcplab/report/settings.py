@@ -52,11 +52,12 @@ def unlike(reports: Sequence[Report]) -> list[tuple[str, tuple[str, ...]]]:
     for place, one in enumerate(reports):
         earlier = first.setdefault(one.description.scenario.name, place)
         other = reports[earlier].description
-        found.append((known[earlier], _between(other, one.description)))
+        found.append((known[earlier], unlike_settings(other, one.description)))
     return found
 
 
-def _between(first: Description, second: Description) -> tuple[str, ...]:
+def unlike_settings(first: Description, second: Description) -> tuple[str, ...]:
+    """The settings of the second that are not the first's, in words."""
     try:
         scenarios = loads(first.scenario.text), loads(second.scenario.text)
     except ScenarioError:

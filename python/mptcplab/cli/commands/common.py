@@ -19,6 +19,29 @@ Fail = Annotated[
     bool, typer.Option("--fail", help="End with status 3 where a finding does not hold.")
 ]
 
+Metrics = Annotated[
+    list[str] | None,
+    typer.Option("--metric", metavar="NAME", help="goodput, say; repeat for more."),
+]
+TableFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--table",
+        parser=lambda text: path(text),
+        metavar="FILE",
+        help="Write .csv, .parquet, .tex.",
+    ),
+]
+FigureFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--figure", parser=lambda text: path(text), metavar="FILE", help="Write .png, .svg or .pdf."
+    ),
+]
+Width = Annotated[
+    str, typer.Option("--width", metavar="WIDTH", help="Of the figure: a paper's column is 84mm.")
+]
+
 
 def one_of(kind: type[E]) -> Callable[[str], E]:
     """The parser of an option that takes one of some words."""

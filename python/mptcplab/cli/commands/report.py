@@ -7,7 +7,15 @@ from typing import Annotated
 
 import typer
 
-from mptcplab.cli.commands.common import Fail, Json, path
+from mptcplab.cli.commands.common import (
+    Fail,
+    FigureFile,
+    Json,
+    Metrics,
+    TableFile,
+    Width,
+    path,
+)
 from mptcplab.shortage import ask
 
 
@@ -19,11 +27,20 @@ def report(
         Path | None,
         typer.Option("--html", parser=path, metavar="FILE", help="Write one page to this file."),
     ] = None,
+    metric: Metrics = None,
+    table: TableFile = None,
+    figure: FigureFile = None,
+    width: Width = "84mm",
     fail: Fail = False,
     json: Json = False,
 ) -> None:
-    """Report on results again."""
+    """Report on results or on a sweep again, and write their tables and figures."""
     ask()
     from mptcplab.cli.report import report_results
 
-    report_results(runs, html, fail=fail, as_json=json)
+    export = None
+    if table is not None or figure is not None:
+        from mptcplab.cli.export import Export
+
+        export = Export(table, figure, tuple(metric or ()), width)
+    report_results(runs, html, export, fail=fail, as_json=json)

@@ -1,0 +1,141 @@
+"""`compare`: results, or sweeps, side by side with the first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import typer
+from rich import box
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from mptcplab.campaign.compared import over_each_other, shared
+from mptcplab.campaign.report import sweep_report
+from mptcplab.campaign.result import Sweep
+from mptcplab.campaign.show import MOST_ROWS
+from mptcplab.cli.errors import UserError
+from mptcplab.cli.export import Export, export_results, write_figure, write_table
+from mptcplab.cli.output import console, json_text
+from mptcplab.cli.report import SWEEP
+from mptcplab.front.comparisons import Comparison, compare
+from mptcplab.metrics import Estimate
+from mptcplab.recording import RecordingError, Result
+from mptcplab.report import report
+from mptcplab.report.numbers import estimate_shown, heading
+from mptcplab.report.settings import labels, unlike_settings
+
+
+def compare_folders(folders: Sequence[Path], wanted: Export, *, as_json: bool) -> None:
+    """Prints every other folder beside the first, and writes what is wanted."""
+    if len(folders) < 2:
+        raise UserError("compare: give two folders or more")
+    are_sweeps = [(folder / SWEEP).is_file() for folder in folders]
+    if any(are_sweeps) and not all(are_sweeps):
+        raise UserError("compare: give results, or sweeps, not both")
+    try:
+        if all(are_sweeps):
+            _sweeps([Sweep.open(folder) for folder in folders], wanted, as_json=as_json)
+        else:
+            _results([Result.open(folder) for folder in folders], wanted, as_json=as_json)
+    except RecordingError as error:
+        raise UserError(str(error)) from error
+    except (ValueError, KeyError) as error:
+        raise UserError(str(error.args[0])) from error
+
+
+def _results(results: Sequence[Result], wanted: Export, *, as_json: bool) -> None:
+    found = [compare(results[0], other) for other in results[1:]]
+    reports = [report(result) for result in results]
+    export_results(dict(zip(labels(reports), reports, strict=True)), wanted)
+    if as_json:
+        told = [
+            {
+                "second": one.labels[1],
+                "settings": list(one.settings),
+                "rows": one.frame().to_dicts(),
+            }
+            for one in found
+        ]
+        typer.echo(json_text({"first": found[0].labels[0], "comparisons": told}))
+        return
+    for one in found:
+        _print(one.labels, one.settings, ("variant", "metric"), list(_rows(one, wanted.metrics)))
+
+
+def _rows(one: Comparison, metrics: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    for row in one.rows if metrics else one.told:
+        if not metrics or row.metric in metrics:
+            words = ", ".join(part for part in heading(row.metric) if part)
+            figures = (row.first, row.second, row.apart)
+            yield (row.variant, words, *(estimate_shown(row.metric, of) for of in figures))
+
+
+def _sweeps(sweeps: Sequence[Sweep], wanted: Export, *, as_json: bool) -> None:
+    first = sweeps[0]
+    metric = wanted.metrics[0] if wanted.metrics else (*sweep_report(first).columns, "goodput")[0]
+    names = {str(sweep.folder): sweep for sweep in sweeps}
+    frames = [shared(first, other, metric) for other in sweeps[1:]]
+    if any(frame.is_empty() for frame in frames):
+        raise UserError(f"no point and variant with {metric} is in all of {', '.join(names)}")
+    if wanted.table is not None:
+        others = [pl.lit(str(other.folder)).alias("with") for other in sweeps[1:]]
+        parts = [frame.with_columns(name) for frame, name in zip(frames, others, strict=True)]
+        write_table(pl.concat(parts), wanted.table)
+    if wanted.figure is not None:
+        longest = max(first.every_axis, key=lambda axis: len(axis.rows))
+        figure = over_each_other(names, metric, longest.keys[0], wanted.inches)
+        write_figure(figure, wanted.figure)
+    if as_json:
+        told = [
+            {"second": str(other.folder), "settings": _settings(first, other)}
+            | {"metric": metric, "rows": frame.to_dicts()}
+            for other, frame in zip(sweeps[1:], frames, strict=True)
+        ]
+        typer.echo(json_text({"first": str(first.folder), "comparisons": told}))
+        return
+    for other, frame in zip(sweeps[1:], frames, strict=True):
+        head = (*first.axes, "variant")
+        rows = [
+            (*(str(row[name]) for name in head), *_shown(metric, row)) for row in frame.to_dicts()
+        ]
+        console().print(Text(", ".join(part for part in heading(metric) if part)))
+        both = (str(first.folder), str(other.folder))
+        _print(both, _settings(first, other), head, rows)
+
+
+def _settings(first: Sweep, other: Sweep) -> list[str]:
+    return list(unlike_settings(first.campaign.result, other.campaign.result))
+
+
+def _shown(metric: str, row: dict[str, Any]) -> Iterator[str]:
+    for name in ("first", "second", "difference"):
+        low, high = row[f"{name}_low"], row[f"{name}_high"]
+        ends = None if low is None else (low, high)
+        yield estimate_shown(metric, Estimate((row[name],), row[name], ends))
+
+
+def _print(
+    both: Sequence[str],
+    settings: Sequence[str],
+    head: Sequence[str],
+    rows: Sequence[tuple[str, ...]],
+) -> None:
+    screen = console()
+    screen.print(f"[bold]{escape(both[1])}[/bold] beside [bold]{escape(both[0])}[/bold]")
+    if settings:
+        screen.print(Text(f"It has {'; '.join(settings)}."))
+    screen.print(Text("means ± half the 95 % confidence interval, where there is one"))
+    table = Table(box=box.SIMPLE_HEAD)
+    for name in head:
+        table.add_column(escape(name))
+    for name in ("first", "second", "difference"):
+        table.add_column(name, justify="right")
+    for row in rows[:MOST_ROWS]:
+        table.add_row(*map(escape, row))
+    screen.print(table)
+    if len(rows) > MOST_ROWS:
+        screen.print(Text(f"  … and {len(rows) - MOST_ROWS} more: --json has all"))

@@ -1,0 +1,120 @@
+"""Tables and figures of results and sweeps as files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from mptcplab.cli.errors import UserError
+from mptcplab.report.export import ExportError, figure_bytes, table_bytes, width_inches
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from mptcplab.campaign.report import SweepReport
+    from mptcplab.metrics import VariantMetrics
+    from mptcplab.report import Report
+
+
+@dataclass(frozen=True)
+class Export:
+    """Which files to write, and of what."""
+
+    table: Path | None
+    figure: Path | None
+    metrics: tuple[str, ...]
+    """Those of the report where empty; the figure is of the first."""
+    width: str
+
+    @property
+    def inches(self) -> float:
+        """The width of the figure.
+
+        Raises:
+            UserError: it is none.
+
+        """
+        try:
+            return width_inches(self.width)
+        except ExportError as error:
+            raise UserError(f"--width {error}") from error
+
+
+def export_sweep(report: SweepReport, wanted: Export) -> None:
+    """Writes the files of a sweep."""
+    sweep = report.sweep
+    metrics = wanted.metrics or report.columns or ("goodput",)
+    try:
+        sweep.check(metrics)
+        if wanted.table is not None:
+            write_table(sweep.frame(*metrics), wanted.table)
+        if wanted.figure is not None:
+            from mptcplab.campaign.html import figure_of
+
+            write_figure(figure_of(sweep, metrics[0], wanted.inches), wanted.figure)
+    except KeyError as error:
+        raise UserError(f"--metric {error.args[0]}") from error
+
+
+def export_results(labelled: Mapping[str, Report], wanted: Export) -> None:
+    """Writes the files of results, which have these names."""
+    results = {label: report.variants for label, report in labelled.items()}
+    columns = dict.fromkeys(name for report in labelled.values() for name in report.columns)
+    metrics = wanted.metrics or tuple(columns) or ("goodput",)
+    known = {name for own in results.values() for one in own for name in one.metrics}
+    for metric in metrics:
+        if metric not in known:
+            raise UserError(f"--metric '{metric}': the metrics are {', '.join(sorted(known))}")
+    if wanted.table is not None:
+        write_table(results_frame(results, metrics), wanted.table)
+    if wanted.figure is not None:
+        from mptcplab.report.bars import bars
+
+        write_figure(bars(results, metrics[0], wanted.inches), wanted.figure)
+
+
+def results_frame(
+    results: Mapping[str, Sequence[VariantMetrics]], metrics: Sequence[str]
+) -> pl.DataFrame:
+    """One row a result and variant, with each metric and its interval."""
+    rows = []
+    for label, variants in results.items():
+        for variant in variants:
+            row: dict[str, object] = {"result": label, "variant": variant.name}
+            row["n"] = variant.sample_size
+            for metric in metrics:
+                found = variant.metrics.get(metric)
+                ends = (None, None) if found is None or found.ci95 is None else found.ci95
+                row[metric] = None if found is None else found.mean
+                row |= {f"{metric}_low": ends[0], f"{metric}_high": ends[1]}
+            rows.append(row)
+    figures = [f"{metric}{end}" for metric in metrics for end in ("", "_low", "_high")]
+    types = dict.fromkeys(figures, pl.Float64)
+    return pl.DataFrame(rows, schema_overrides=types, infer_schema_length=None)
+
+
+def write_table(frame: pl.DataFrame, file: Path) -> None:
+    """Writes a table by the suffix of the file."""
+    try:
+        _write(file, table_bytes(frame, file))
+    except ExportError as error:
+        raise UserError(str(error)) from error
+
+
+def write_figure(figure: Figure, file: Path) -> None:
+    """Writes a figure by the suffix of the file."""
+    try:
+        _write(file, figure_bytes(figure, file))
+    except ExportError as error:
+        raise UserError(str(error)) from error
+
+
+def _write(file: Path, content: bytes) -> None:
+    try:
+        file.write_bytes(content)
+    except OSError as error:
+        raise UserError(f"{file}: cannot be written: {error.strerror}") from error
