@@ -25,7 +25,7 @@ SWEEP = "sweep.json"
 def report_results(
     folders: Sequence[Path],
     html: Path | None,
-    export: Export | None,
+    export: Export | None = None,
     *,
     fail: bool,
     as_json: bool,

@@ -23,6 +23,7 @@ def bars(
     with mpl.rc_context(LOOK):
         figure = Figure(figsize=(width_inches, 0.7 * width_inches), layout="constrained")
         axes = figure.subplots()
+        axes.set_axisbelow(True)
         wide = 0.8 / len(results)
         for place, (label, style) in enumerate(styles(results).items()):
             known = {one.name: one.metrics.get(metric) for one in results[label]}
@@ -34,7 +35,9 @@ def bars(
                 at,
                 [np.nan if mean is None else mean * factor for mean in means],
                 wide,
-                yerr=[0.0 if one is None else one * factor for one in half] if any(half) else None,
+                yerr=[np.nan if one is None else one * factor for one in half]
+                if any(half)
+                else None,
                 label=label,
                 color=style.colour,
                 capsize=2,
