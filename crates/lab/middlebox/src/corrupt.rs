@@ -26,7 +26,9 @@ impl Middlebox for Corrupt {
         let mut bytes = Vec::with_capacity(packet.ip_bytes());
         packet.write_to(&mut bytes);
         let bit = self.random.below(8 * bytes.len() as u32);
-        bytes[bit as usize / 8] ^= 1 << (bit % 8);
+        if let Some(byte) = bytes.get_mut(bit as usize / 8) {
+            *byte ^= 1 << (bit % 8);
+        }
         if let Ok(packet) = Packet::read(bytes.into()) {
             out.push((direction, packet));
         }
