@@ -68,7 +68,7 @@ def test_a_duration_without_a_unit_means_seconds(folder: Path) -> None:
 def test_a_duration_that_nothing_has_is_refused(folder: Path) -> None:
     written(HTTP)
     ended = run(simulated("--duration", "3s"), folder)
-    told = "--duration: x has no bulk transfer and no datagrams to set it of: only http\n"
+    told = "--duration: x has no bulk transfer, stream or datagrams to set it of: only http\n"
     assert (ended.returncode, ended.stderr) == (1, told)
     assert not Path("out").exists()
 

@@ -234,8 +234,8 @@ def test_a_new_duration_is_refused_where_no_traffic_has_one() -> None:
     with pytest.raises(ScenarioError) as refused:
         with_duration(load("birzeit/short-equal"), SECOND)
     assert str(refused.value) == (
-        "--duration: birzeit/short-equal has no bulk transfer and no datagrams to set it of: only "
-        "http"
+        "--duration: birzeit/short-equal has no bulk transfer, stream or datagrams to set it of: "
+        "only http"
     )
 
 
