@@ -12,6 +12,7 @@ from dataclasses import replace
 from . import (
     answer,
     broker,
+    cross_cells,
     cross_check,
     experiments,
     fidelity,
@@ -36,13 +37,25 @@ _BENCHES = {
     "subflow": subflow.measure,
     "speed": speed.measure,
     "cross-check": cross_check.measure,
+    "cross-cells": cross_cells.measure,
+    "cross-random": cross_cells.measure_random,
     "experiments": experiments.measure,
     "ns-3": ns3.measure,
     "trace": trace.measure,
     "broker": broker.measure,
     "netcat": netcat.measure,
 }
-_ON_REQUEST = {"broker", "cross-check", "experiments", "netcat", "ns-3", "speed", "trace"}
+_ON_REQUEST = {
+    "broker",
+    "cross-cells",
+    "cross-check",
+    "cross-random",
+    "experiments",
+    "netcat",
+    "ns-3",
+    "speed",
+    "trace",
+}
 """Those that take long or install something: not run unless named."""
 
 

@@ -80,23 +80,32 @@ def _both_can(scenario: Scenario, variant: str) -> bool:
 
 
 def _compared(scenario: Scenario, variants: list[str], repeat: int) -> Iterator[Compared]:
+    on_both = samples_on_both(scenario, variants, repeat)
+    for (variant, metric), (kernel, sim) in on_both.items():
+        medians = statistics.median(kernel), statistics.median(sim)
+        yield Compared(scenario.name, variant, metric, *medians)
+
+
+def samples_on_both(
+    scenario: Scenario, variants: list[str], repeat: int
+) -> dict[tuple[str, str], tuple[list[float], list[float]]]:
+    """Of each variant and metric that both engines have: the kernel's samples and the
+    simulator's."""
     by_engine = {}
     engines: dict[str, Engine] = {KERNEL: KernelEngine(), SIM: SimEngine()}
     for name, engine in engines.items():
         folder = Path(tempfile.mkdtemp(prefix="mptcplab-"))
         try:
-            by_engine[name] = _medians(scenario, Choice(variants, repeat, 1), engine, name, folder)
+            by_engine[name] = _samples(scenario, Choice(variants, repeat, 1), engine, name, folder)
         finally:
             shutil.rmtree(folder)
-    for (variant, metric), kernel in by_engine[KERNEL].items():
-        sim = by_engine[SIM].get((variant, metric))
-        if sim is not None:
-            yield Compared(scenario.name, variant, metric, kernel, sim)
+    kernel, sim = by_engine[KERNEL], by_engine[SIM]
+    return {key: (kernel[key], sim[key]) for key in kernel if key in sim}
 
 
-def _medians(
+def _samples(
     scenario: Scenario, choice: Choice, engine: Engine, name: str, folder: Path
-) -> dict[tuple[str, str], float]:
+) -> dict[tuple[str, str], list[float]]:
     variants = tuple(
         VariantEntry(name=v, protocol=scenario.variants[v].protocol) for v in choice.variants
     )
@@ -116,7 +125,7 @@ def _medians(
             estimate = variant.metrics.get(metric)
             samples = [] if estimate is None else [s for s in estimate.samples if s]
             if samples:
-                found[variant.name, metric] = statistics.median(samples)
+                found[variant.name, metric] = samples
     return found
 
 
