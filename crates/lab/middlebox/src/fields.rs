@@ -15,6 +15,7 @@ const PROTOCOL_TCP: u8 = 6;
 const PROTOCOL_UDP: u8 = 17;
 const PROTOCOL_ICMPV6: u8 = 58;
 
+const IPV4_HEADER_BYTES: usize = 20;
 const IPV6_HEADER_BYTES: usize = 40;
 const TCP_HEADER_BYTES: usize = 20;
 
@@ -36,11 +37,13 @@ pub(crate) const OPTION_MPTCP: u8 = 30;
 
 /// The offset of the transport header, and its protocol; `None` without a whole IP header.
 fn transport(header: &[u8]) -> Option<(usize, u8)> {
-    match header.first()? >> 4 {
-        4 => Some((usize::from(header[0] & 0x0f) * 4, *header.get(9)?)),
-        6 => Some((IPV6_HEADER_BYTES, *header.get(6)?)),
-        _ => None,
-    }
+    let (offset, protocol) = match header.first()? >> 4 {
+        4 => (usize::from(header[0] & 0x0f) * 4, *header.get(9)?),
+        6 => (IPV6_HEADER_BYTES, *header.get(6)?),
+        _ => return None,
+    };
+    let is_whole = offset >= IPV4_HEADER_BYTES && header.len() >= offset;
+    is_whole.then_some((offset, protocol))
 }
 
 /// The offset of the TCP header; `None` in packets of other protocols.

@@ -78,6 +78,25 @@ proptest! {
     }
 }
 
+#[test]
+fn a_header_that_is_not_whole_has_no_ports_to_translate() {
+    let address = "192.0.2.1".parse().unwrap();
+    let packet = Packet {
+        header: [0x40, 0, 0, 12, 0, 0, 0, 0, 64, 6, 0, 0]
+            .into_iter()
+            .collect(),
+        payload: Default::default(),
+    };
+    let mut out = Vec::new();
+    carry(
+        &[Planned::Nat { inside: 0, address }],
+        0,
+        &[packet],
+        &mut out,
+    );
+    assert_eq!(out, []);
+}
+
 /// Passes packets through boxes, one every 2 ns, until no box holds any.
 fn carry(boxes: &[Planned], direction: usize, packets: &[Packet], out: &mut Vec<Directed>) {
     let mut boxes = chain(boxes);
