@@ -38,10 +38,11 @@ class Values(Model):
             raise ValueError("give a list of values, or a range by from, to and count")
         if self.values is None and not all(given):
             raise ValueError("a range has from, to and count")
-        made = self.listed
-        for place, value in enumerate(made):
-            if value in made[:place]:
+        found: set[str] = set()
+        for place, value in enumerate(self.listed):
+            if repr(value) in found:
                 raise RefusalError(str(place), f"{quoted(value)}: is there already")
+            found.add(repr(value))
         return self
 
     @property
