@@ -39,7 +39,7 @@ variants:
   tcp: {protocol: tcp, via: a}
 repetitions: 3
 """
-PINNED = "abd3c23cfc1bba06bccb386e5875760538961ee0e8879c8a98b601fae4a1037e"
+PINNED = "ca9fe8cae0bb432c63b0cb50d194da0d4eb1bf5758a99f6bff3bea6733b3060e"
 
 
 def files(folder: Path) -> dict[str, str]:

@@ -17,6 +17,10 @@ const IFLA_IFNAME: u16 = 3;
 /// State by RFC 2863 (`linux/if.h`).
 const IFLA_OPERSTATE: u16 = 16;
 const IF_OPER_DORMANT: u8 = 5;
+const IF_OPER_UP: u8 = 6;
+/// Whether the state waits for a login, as of a wireless network (`linux/if.h`).
+const IFLA_LINKMODE: u16 = 17;
+const IF_LINK_MODE_DORMANT: u8 = 1;
 /// `struct rtnl_link_stats64`
 const IFLA_STATS64: u16 = 23;
 /// A list of `IFLA_ALT_IFNAME`.
@@ -191,10 +195,12 @@ fn interface(row: &[u8]) -> Option<Interface> {
         is_dormant: false,
         is_loopback: flags & libc::IFF_LOOPBACK != 0,
     };
+    let (mut state, mut mode) = (None, None);
     for (kind, value) in attributes(row.get(LINK_HEADER_BYTES..)?) {
         match kind {
             IFLA_IFNAME => found.name = text(value),
-            IFLA_OPERSTATE => found.is_dormant = value.first() == Some(&IF_OPER_DORMANT),
+            IFLA_OPERSTATE => state = value.first().copied(),
+            IFLA_LINKMODE => mode = value.first().copied(),
             IFLA_PROP_LIST => {
                 let names = attributes(value).filter(|&(kind, _)| kind == IFLA_ALT_IFNAME);
                 found.other_names.extend(names.map(|(_, name)| text(name)));
@@ -202,6 +208,9 @@ fn interface(row: &[u8]) -> Option<Interface> {
             _ => {}
         }
     }
+    // The state follows the carrier up to a second later; until then the mode tells what it will be.
+    found.is_dormant = state == Some(IF_OPER_DORMANT)
+        || (mode == Some(IF_LINK_MODE_DORMANT) && state != Some(IF_OPER_UP));
     Some(found).filter(|found| !found.name.is_empty())
 }
 
@@ -324,6 +333,13 @@ mod tests {
             libc::IFF_UP | libc::IFF_LOWER_UP,
             IF_OPER_DORMANT
         ));
+    }
+
+    #[test]
+    fn an_interface_that_waits_for_a_login_is_dormant_before_its_state_says_so() {
+        let mut row = link_row(libc::IFF_UP | libc::IFF_LOWER_UP, 2);
+        row.extend([5, 0, IFLA_LINKMODE as u8, 0, IF_LINK_MODE_DORMANT, 0, 0, 0]);
+        assert!(interface(&row).unwrap().is_dormant);
     }
 
     fn address_row(flags: u8, attributes: &[(u16, [u8; 4])]) -> Vec<u8> {

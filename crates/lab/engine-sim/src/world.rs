@@ -304,8 +304,10 @@ impl World {
         }
     }
 
-    /// Dispatches the events of a node's stack and sends its packets.
+    /// Sends the packets of a node's stack, dispatches its events, and sends what they bring.
     fn serve(&mut self, node: usize) {
+        // As a kernel does, the stack acknowledges what has come before the application wakes up.
+        self.network.transmit(node);
         while let Some(event) = self.next_event_of(node) {
             self.dispatch(node, event);
         }

@@ -50,6 +50,34 @@ fn a_data_fin_that_gets_lost_is_sent_again() {
 }
 
 #[test]
+fn a_data_fin_is_sent_again_after_200_ms_and_then_after_pauses_from_400_ms_on() {
+    let (mut bench, _, id) = Bench::accepted(&[plain_address(0)]);
+    bench.host.shutdown(bench.now, id);
+    bench.flush();
+    bench.next();
+    for pause in [200, 400, 800, 1600] {
+        bench.pass(pause * MS - 1);
+        bench.nothing();
+        bench.pass(1);
+        bench.next();
+    }
+    let info = bench.host.info(id).unwrap().multipath.unwrap();
+    assert_eq!(info.retransmits, 4);
+}
+
+#[test]
+fn a_data_fin_is_not_sent_by_itself_while_data_is_outstanding() {
+    let (mut bench, _, id) = Bench::accepted(&[plain_address(0)]);
+    bench.write(id, 1000);
+    bench.host.shutdown(bench.now, id);
+    bench.flush();
+    bench.out.clear();
+    bench.pass(10 * SECOND);
+    assert!(!bench.out.is_empty());
+    assert!(bench.out.iter().all(|sent| !sent.payload.is_empty()));
+}
+
+#[test]
 fn a_client_that_closes_at_once_sends_a_data_fin() {
     let (mut bench, _, id) = Bench::connected(config(), &[plain_address(0)]);
     bench.host.release(bench.now, id);
@@ -94,7 +122,14 @@ fn subflows_are_closed_when_both_directions_are() {
 
 #[test]
 fn a_data_fin_rides_on_data_that_is_handed_out_after_it_was_asked_for() {
-    let (mut bench, flow, id) = Bench::accepted(&[plain_address(0)]);
+    let mut bench = Bench::new(config(), &[plain_address(0)]);
+    let mut roomy = options();
+    roomy.send_buffer.initial_bytes = 100_000;
+    bench.host.listen(80, roomy);
+    let mut flow = Flow::new(0, 5000, 80);
+    bench.syn_capable(&mut flow, capable());
+    bench.inject(flow.with(".", 1, 1, bench.keys()));
+    let id = bench.accepted_id();
     bench.write(id, 40_000);
     bench.host.shutdown(bench.now, id);
     bench.flush();

@@ -195,7 +195,7 @@ fn data_that_tcp_delivered_and_the_connection_lost_is_sent_again() {
 fn a_closed_window_is_probed() {
     let (mut bench, flow, id) = Bench::accepted(&[plain_address(0)]);
     // The handshake offered 30 000 bytes.
-    bench.write(id, 40_000);
+    bench.write(id, 32_000);
     let mut sent = 0;
     while let Some(segment) = bench.out.pop_front() {
         sent += segment.payload.len();

@@ -120,6 +120,30 @@ fn an_address_that_returns_keeps_its_new_subflow() {
 }
 
 #[test]
+fn redundant_sends_nothing_again_where_a_subflow_closes() {
+    let mut config = generous();
+    config.scheduler = SchedulerKind::Redundant;
+    let paths = vec![
+        Path::new(20 * MS, 10_000_000),
+        Path::new(100 * MS, 2_000_000),
+    ];
+    let mut world = World::new(paths, config);
+    world.keep_sent = false;
+    let ids = world.establish(mptcp());
+    let data = pattern(3_000_000);
+    world.transfer(CLIENT, ids, &data, SECOND);
+    let sent_again = |world: &World| {
+        let info = world.info(CLIENT, ids[CLIENT]).multipath.unwrap();
+        info.bytes_retransmitted
+    };
+    let before = sent_again(&world);
+    let addresses = all_addresses(&world);
+    world.set_addresses(CLIENT, vec![addresses[0]]);
+    world.run_for(SECOND);
+    assert_eq!(sent_again(&world) - before, 0);
+}
+
+#[test]
 fn opportunistic_retransmission_sends_nothing_twice_on_one_path() {
     let mut config = generous();
     config.scheduler = SchedulerKind::LowestRtt;

@@ -141,7 +141,7 @@ fn a_lost_tail_is_probed_after_two_round_trips() {
         .map(|sent| sent.at - begin)
         .collect();
     // The probe is the last segment; its SACK shows the other to be lost.
-    assert_eq!(again, [3 * RTT, 4 * RTT]);
+    assert_eq!(again, [3 * RTT + 2 * MS, 4 * RTT + 2 * MS]);
     assert_eq!(wire.counter(CLIENT, "TcpExtTCPLossProbes"), 1);
     assert_eq!(wire.counter(CLIENT, "TcpExtTCPTimeouts"), 0);
     assert_eq!(wire.read(SERVER, ids[SERVER]).len(), 1448 * 4);
@@ -163,6 +163,22 @@ fn a_single_segment_is_acknowledged_at_once_at_first_and_after_40_ms_later_on() 
     wire.run_for(SECOND);
     assert_eq!(wire.times(SERVER, begin), [RTT / 2 + 40 * MS]);
     assert_eq!(wire.counter(SERVER, "TcpExtDelayedACKs"), 1);
+}
+
+#[test]
+fn a_segment_with_psh_is_acknowledged_as_soon_as_the_application_has_read_it() {
+    let (mut wire, ids) = pair();
+    for _ in 0..16 {
+        wire.write(CLIENT, ids[CLIENT], Bytes::from_static(b"quick"));
+        wire.run_for(RTT);
+    }
+    wire.write(CLIENT, ids[CLIENT], Bytes::from_static(b"read"));
+    let begin = wire.now;
+    wire.sent.retain(|sent| sent.from == CLIENT);
+    wire.run_for(RTT / 2);
+    assert_eq!(wire.times(SERVER, begin), []);
+    wire.read(SERVER, ids[SERVER]);
+    assert_eq!(wire.times(SERVER, begin), [RTT / 2]);
 }
 
 /// The acknowledgement number of the client's last data.

@@ -140,7 +140,6 @@ impl Connection {
         self.counters.established = u64::from(!self.sender.is_shut());
         let window = first.tcp.send_window_bytes();
         self.sender.open_window(window);
-        self.sum_send_buffers();
     }
 
     fn tell_first_subflow(&mut self) {

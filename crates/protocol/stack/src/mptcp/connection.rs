@@ -280,14 +280,28 @@ impl Connection {
             self.receiver.found_nothing();
             return None;
         }
-        if self.handshake.is_multipath()
-            && let Some(free) = self.receiver.much_room_bytes()
-        {
-            for subflow in self.subflows.iter_mut().filter(|subflow| subflow.is_open()) {
-                subflow.update_window(free);
-            }
+        if self.handshake.is_multipath() {
+            self.follow_read();
         }
         data
+    }
+
+    /// Lets acknowledgements go out after a read: where the peer should know of room, and where it
+    /// may wait for one that was held back, as the application has read all.
+    ///
+    /// Source: `mptcp_cleanup_rbuf` in Linux 6.18, net/mptcp/protocol.c.
+    fn follow_read(&mut self) {
+        let free = self.receiver.much_room_bytes();
+        let all_read = self.receiver.is_empty();
+        for subflow in self.subflows.iter_mut().filter(|subflow| subflow.is_open()) {
+            if let Some(free) = free {
+                subflow.update_window(free);
+            }
+            if all_read {
+                subflow.tcp.acknowledge_read();
+                subflow.pending = true;
+            }
+        }
     }
 
     /// Tunes the buffer after a read. Those of the subflows grow with that of the connection, and

@@ -69,6 +69,11 @@ impl DataReceiver {
         self.end == Some(self.next())
     }
 
+    /// Whether the application has read all that came, and nothing waits for data before it.
+    pub(super) fn is_empty(&self) -> bool {
+        self.reassembly.held_bytes() == 0
+    }
+
     /// Bytes that the application can read.
     pub(super) fn ready_bytes(&self) -> u64 {
         self.reassembly.ready_bytes()

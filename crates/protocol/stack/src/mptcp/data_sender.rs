@@ -107,7 +107,6 @@ impl DataSender {
         if offset > self.next + u64::from(fin_sent) || offset < self.queue.start() {
             return result;
         }
-        result.valid = true;
         let window_end = offset + window_bytes;
         if window_end > self.window_end {
             self.window_end = window_end;
@@ -223,8 +222,6 @@ impl DataSender {
 /// Effect of a data acknowledgement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Acknowledged {
-    /// It was of something that was sent.
-    pub(super) valid: bool,
     /// Bytes newly acknowledged.
     pub(super) bytes: u64,
     /// DATA_FIN was acknowledged by it.
@@ -248,7 +245,8 @@ mod tests {
     fn an_acknowledgement_of_what_was_not_sent_is_ignored() {
         let mut sender = sender();
         for number in [701, 99, 0, u64::MAX] {
-            assert!(!sender.acknowledge(DataNumber::Long(number), 5000).valid);
+            let acknowledged = sender.acknowledge(DataNumber::Long(number), 5000);
+            assert_eq!(acknowledged, Acknowledged::default());
         }
         let acknowledged = sender.acknowledge(DataNumber::Long(700), 5000);
         assert_eq!((acknowledged.bytes, sender.acknowledged()), (600, 600));

@@ -62,20 +62,28 @@ impl Connection {
         self.sender.timer.repeat(now);
         self.scheduling.request();
         if self.sender.is_blocked() {
+            let subflows = self.subflows.iter();
+            let heard_at = subflows.map(|subflow| subflow.tcp.heard_at()).max();
+            if self
+                .sender
+                .timer
+                .has_timed_out_since(now, heard_at.unwrap_or(0))
+            {
+                self.close(CloseReason::TimedOut);
+                return;
+            }
             self.sender.timer.back_off(now);
             self.probe_window();
             return;
         }
-        if self.sender.timer.is_hopeless(now) {
+        if self.sender.timer.has_timed_out(now) {
             self.close(CloseReason::TimedOut);
             return;
         }
         let (from, next) = (self.sender.acknowledged(), self.sender.next());
-        if self.sender.fin_to_signal().is_some() {
+        if from == next && self.sender.fin_to_signal().is_some() {
             self.signal_fin();
-            if from == next {
-                self.sender.timer.back_off(now);
-            }
+            self.sender.timer.repeat_fin(now);
         }
         // Data that waits to become plain TCP must not be sent twice.
         if self.fallback.awaits_infinite_mapping() {
@@ -113,7 +121,7 @@ impl Connection {
         }
         let mut all_silent = true;
         for index in busy {
-            self.look_for_life(index);
+            self.check_stale(index);
             all_silent &= self.subflows[index].staleness.is_silent();
         }
         idle.or(backup.filter(|_| all_silent))

@@ -133,9 +133,13 @@ impl Connection {
         }
         if let Some(number) = dss.acknowledgement {
             let window = self.subflows[index].tcp.send_window_bytes();
+            let blocked = self.sender.is_blocked();
             let acknowledged = self.sender.acknowledge(number, window);
             if acknowledged.bytes > 0 || acknowledged.fin {
                 self.on_data_acknowledged(now, acknowledged.bytes);
+            } else if blocked && acknowledged.window_grew {
+                // What waited for the window has not waited for an acknowledgement yet.
+                self.restart_data_timer(now, false);
             }
         }
         if let Some(mapping) = &dss.mapping {

@@ -52,7 +52,7 @@ impl Connection {
             bytes_received: receiver.next(),
             bytes_acked: sender.acknowledged(),
             bytes_retransmitted: sender.bytes_again,
-            retransmits: sender.timer.timeouts(),
+            retransmits: sender.timer.retransmits(),
         }
     }
 

@@ -27,6 +27,8 @@ mod lifetime;
 mod mappings;
 mod middlebox;
 mod numbers;
+
+mod opportunistic;
 mod option_writer;
 mod path_management;
 mod ranges;

@@ -1,5 +1,5 @@
-//! When data is sent again, or a closed window or DATA_FIN asked for, as nothing was acknowledged at
-//! the level of data.
+//! When data is sent again, or a closed window or DATA_FIN asked for, as nothing was acknowledged
+//! at the level of data.
 //!
 //! Source: `mptcp_reset_rtx_timer`, `__mptcp_set_timeout`, `mptcp_set_datafin_timeout` in Linux
 //! 6.18, net/mptcp/protocol.c.
@@ -9,16 +9,16 @@ use crate::Nanos;
 /// Interval where no subflow has a timer that runs (`TCP_RTO_MIN`).
 const MIN_INTERVAL_NS: Nanos = 200_000_000;
 
-/// Intervals are whole ticks, as the timers of Linux have them: at 250 Hz (`CONFIG_HZ`). One that is
-/// a fraction of that would count off the timeouts of a subflow before any answer could come.
+/// Intervals are whole ticks, as the timers of Linux have them: at 250 Hz (`CONFIG_HZ`). One that
+/// is a fraction of that would count off the timeouts of a subflow before any answer could come.
 const TICK_NS: Nanos = 4_000_000;
 
-/// Longest interval, as that of TCP.
-const MAX_INTERVAL_NS: Nanos = 120_000_000_000;
+/// Doublings of the least interval at most: more would go beyond the longest timeout of TCP, 120 s.
+const MAX_DOUBLINGS: u32 = 9;
 
 /// Without progress for so long the connection is given up: for as long as TCP tries
 /// (`tcp_retries2`: 15).
-const PATIENCE_NS: Nanos = 924_600_000_000;
+const TIMEOUT_NS: Nanos = 924_600_000_000;
 
 /// The retransmission timer of data.
 #[derive(Clone, Debug)]
@@ -26,7 +26,8 @@ pub(super) struct RetransmissionTimer {
     running: Option<Running>,
     /// The time that it is started with.
     interval: Nanos,
-    timeouts: u32,
+    /// How often a DATA_FIN was signalled again (`icsk_retransmits` of the connection).
+    retransmits: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -43,15 +44,15 @@ impl Default for RetransmissionTimer {
         Self {
             running: None,
             interval: MIN_INTERVAL_NS,
-            timeouts: 0,
+            retransmits: 0,
         }
     }
 }
 
 impl RetransmissionTimer {
-    /// How often it has fired.
-    pub(super) fn timeouts(&self) -> u32 {
-        self.timeouts
+    /// How often a DATA_FIN was signalled again.
+    pub(super) fn retransmits(&self) -> u32 {
+        self.retransmits
     }
 
     pub(super) fn deadline(&self) -> Option<Nanos> {
@@ -80,26 +81,40 @@ impl RetransmissionTimer {
 
     /// Starts it again, as it has fired.
     pub(super) fn repeat(&mut self, now: Nanos) {
-        self.timeouts += 1;
         let interval = self.interval;
         if let Some(running) = &mut self.running {
             running.deadline = now + interval;
         }
     }
 
+    /// Counts a DATA_FIN that is signalled again, and lets it fire later each time. As in Linux the
+    /// first one counts already, so that the first pause is twice the least.
+    pub(super) fn repeat_fin(&mut self, now: Nanos) {
+        self.retransmits += 1;
+        if let Some(running) = &mut self.running {
+            running.backoff = running.backoff.max(1);
+        }
+        self.back_off(now);
+    }
+
     /// Lets it fire later, twice as long each time: what waits is not data.
     pub(super) fn back_off(&mut self, now: Nanos) {
         if let Some(running) = &mut self.running {
-            let interval = MIN_INTERVAL_NS << running.backoff.min(16);
-            running.deadline = now + interval.min(MAX_INTERVAL_NS);
+            let interval = MIN_INTERVAL_NS << running.backoff.min(MAX_DOUBLINGS);
+            running.deadline = now + interval;
             running.backoff += 1;
         }
     }
 
     /// The peer has acknowledged nothing at the level of data for so long that it never will.
-    pub(super) fn is_hopeless(&self, now: Nanos) -> bool {
+    pub(super) fn has_timed_out(&self, now: Nanos) -> bool {
+        self.has_timed_out_since(now, 0)
+    }
+
+    /// The same of a closed window, where the peer was heard at a time.
+    pub(super) fn has_timed_out_since(&self, now: Nanos, heard_at: Nanos) -> bool {
         self.running
-            .is_some_and(|running| now - running.since >= PATIENCE_NS)
+            .is_some_and(|running| now - running.since.max(heard_at) >= TIMEOUT_NS)
     }
 }
 
@@ -115,7 +130,7 @@ mod tests {
         assert_eq!(timer.deadline(), Some(TICK_NS));
         timer.repeat(TICK_NS);
         timer.repeat(2 * TICK_NS);
-        assert_eq!((timer.deadline(), timer.timeouts()), (Some(3 * TICK_NS), 2));
+        assert_eq!(timer.deadline(), Some(3 * TICK_NS));
         timer.set_interval(Some(TICK_NS + 1));
         assert_eq!(timer.deadline(), Some(3 * TICK_NS));
         timer.start(4 * TICK_NS);
@@ -143,14 +158,14 @@ mod tests {
     }
 
     #[test]
-    fn for_what_is_not_data_it_doubles_until_there_is_no_hope() {
+    fn for_what_is_not_data_it_doubles_until_it_is_given_up() {
         let mut timer = RetransmissionTimer::default();
         timer.start(0);
         for interval_ms in [200, 400, 800] {
             timer.back_off(0);
             assert_eq!(timer.deadline(), Some(interval_ms * 1_000_000));
         }
-        assert!(!timer.is_hopeless(PATIENCE_NS - 1));
-        assert!(timer.is_hopeless(PATIENCE_NS));
+        assert!(!timer.has_timed_out(TIMEOUT_NS - 1));
+        assert!(timer.has_timed_out(TIMEOUT_NS));
     }
 }

@@ -10,9 +10,7 @@ use super::data_sender::DataSender;
 use super::handshake::Mode;
 use super::subflow::Subflow;
 use crate::Nanos;
-use crate::scheduler::{
-    Choice, Scheduler, SchedulerKind, SubflowView, View, opportunistic_retransmission, preferred,
-};
+use crate::scheduler::{Choice, Scheduler, SchedulerKind, SubflowView, View, preferred};
 use crate::tcp::DataMapping;
 
 /// Data handed to a subflow at once after a fallback.
@@ -25,7 +23,7 @@ pub(super) struct Scheduling {
     /// Something has changed that the scheduler may act on.
     due: bool,
     /// Kept to be used again at each call of the scheduler.
-    views: Vec<SubflowView>,
+    pub(super) views: Vec<SubflowView>,
 }
 
 impl Scheduling {
@@ -73,7 +71,7 @@ impl Scheduling {
         self.scheduler.choose(&view)
     }
 
-    fn view(&self, now: Nanos, sender: &DataSender) -> View<'_> {
+    pub(super) fn view(&self, now: Nanos, sender: &DataSender) -> View<'_> {
         view(now, &self.views, sender)
     }
 }
@@ -143,7 +141,7 @@ impl Connection {
     }
 
     /// A scheduler may have something for a slower subflow although all data was handed out once.
-    fn sends_everything_everywhere(&self) -> bool {
+    pub(super) fn sends_everything_everywhere(&self) -> bool {
         matches!(self.config.scheduler, SchedulerKind::Redundant)
             && self.sender.acknowledged() < self.sender.next()
     }
@@ -151,7 +149,7 @@ impl Connection {
     /// Fills `views` with the usable subflows.
     fn look_at_subflows(&mut self) {
         for index in 0..self.subflows.len() {
-            self.revive(index);
+            self.set_active(index);
         }
         self.scheduling.views.clear();
         let usable = |subflow: &&Subflow| subflow.may_send() && !subflow.staleness.is_stale();
@@ -168,32 +166,6 @@ impl Connection {
             return choice;
         }
         self.retransmit_opportunistically(now)
-    }
-
-    fn retransmit_opportunistically(&mut self, now: Nanos) -> Option<Choice> {
-        let from = self.sender.acknowledged();
-        let (carriers, bytes) = self.carriers_of(from);
-        let view = self.scheduling.view(now, &self.sender);
-        let found = opportunistic_retransmission(&view, &carriers, bytes)?;
-        let faster = self.scheduling.views[found.choice.subflow].id;
-        if let Some(faster) = self
-            .subflows
-            .iter_mut()
-            .find(|subflow| subflow.id == faster)
-        {
-            faster.relieved_until = from + bytes;
-        }
-        if self.config.penalisation {
-            let id = self.scheduling.views[found.held_by].id;
-            if let Some(slow) = self.subflows.iter_mut().find(|subflow| subflow.id == id)
-                && slow.penalised_until <= now
-            {
-                slow.penalised_until = now + slow.tcp.smoothed_rtt_ns();
-                slow.tcp
-                    .shrink_window(slow.tcp.congestion_window().bytes / 2);
-            }
-        }
-        Some(found.choice)
     }
 
     /// Sends again what other subflows may have lost.

@@ -19,7 +19,8 @@ pub(super) struct SendBuffer {
 }
 
 impl SendBuffer {
-    /// The buffer at the start, before anything was acknowledged on the first subflow.
+    /// The buffer at the start, with that of a first subflow whose handshake has not ended: the
+    /// connection learns of the one after it with the first acknowledgement that makes room.
     pub(super) fn new(initial_bytes: u64) -> Self {
         Self {
             bytes: OWN_BYTES + initial_bytes,

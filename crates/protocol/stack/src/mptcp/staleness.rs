@@ -61,17 +61,17 @@ impl Staleness {
 impl Connection {
     /// Counts a timeout of data for a subflow that has some. Where it is stale, and others are not
     /// near it, they send all that is not acknowledged.
-    pub(super) fn look_for_life(&mut self, index: usize) {
+    pub(super) fn check_stale(&mut self, index: usize) {
         let subflow = &mut self.subflows[index];
         let heard_at = subflow.tcp.heard_at();
         let overdue = subflow.staleness.on_timeout(heard_at);
-        self.revive(index);
-        let lively = |subflow: &Subflow| {
+        self.set_active(index);
+        let active = |subflow: &Subflow| {
             let staleness = &subflow.staleness;
             subflow.may_send() && !staleness.stale && staleness.timeouts < STALE_LOSS_COUNT - 1
         };
         let mut others = self.subflows.iter().enumerate();
-        if overdue && others.any(|(other, subflow)| other != index && lively(subflow)) {
+        if overdue && others.any(|(other, subflow)| other != index && active(subflow)) {
             self.subflows[index].staleness.stale = true;
             self.counters.stale += 1;
             self.reinject();
@@ -79,7 +79,7 @@ impl Connection {
     }
 
     /// Lets a stale subflow have data again, where the peer was heard on it since.
-    pub(super) fn revive(&mut self, index: usize) {
+    pub(super) fn set_active(&mut self, index: usize) {
         let subflow = &mut self.subflows[index];
         if subflow.staleness.take_recovery(subflow.tcp.heard_at()) {
             self.counters.recovered += 1;

@@ -56,8 +56,8 @@ impl Default {
     }
 }
 
-/// How long it takes to send what is queued, in memory, at a rate, which may be the shortest of all where the
-/// rate is not known yet.
+/// How long it takes to send what is queued, in memory, at a rate, which may be the shortest of all
+/// where the rate is not known yet.
 #[derive(Clone, Copy)]
 struct Linger {
     queued_bytes: u64,

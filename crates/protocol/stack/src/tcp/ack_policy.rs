@@ -18,6 +18,9 @@ pub(crate) struct AckPolicy {
     told: u64,
     /// Length of the peer's full segments as far as seen.
     segment_bytes: u64,
+    /// Data came with PSH or in a small segment since the last acknowledgement: the peer may have
+    /// no more, and wait.
+    pushed: bool,
 }
 
 impl AckPolicy {
@@ -29,6 +32,7 @@ impl AckPolicy {
             last_data: None,
             told,
             segment_bytes: 536,
+            pushed: false,
         }
     }
 
@@ -37,10 +41,18 @@ impl AckPolicy {
         self.told
     }
 
-    /// Data came in order and left no hole; `next` is RCV.NXT after it. True where it is to be
-    /// acknowledged at once.
-    pub(crate) fn on_data(&mut self, now: Nanos, bytes: u64, next: u64, rto_ns: Nanos) -> bool {
+    /// Data came in order and left no hole, `pushed` by PSH; `next` is RCV.NXT after it. True where
+    /// it is to be acknowledged at once.
+    pub(crate) fn on_data(
+        &mut self,
+        now: Nanos,
+        bytes: u64,
+        pushed: bool,
+        next: u64,
+        rto_ns: Nanos,
+    ) -> bool {
         self.segment_bytes = self.segment_bytes.max(bytes);
+        self.pushed |= pushed || bytes < self.segment_bytes;
         let paused = self.last_data.is_some_and(|last| now - last > rto_ns);
         if paused {
             self.quick = QUICK_ACKS;
@@ -62,6 +74,15 @@ impl AckPolicy {
             self.quick = self.quick.saturating_sub(1);
         }
         self.told = next;
+        self.pushed = false;
+    }
+
+    /// Whether an acknowledgement is owed to a peer that may wait for it, once the application has
+    /// read everything up to `next`.
+    ///
+    /// Source: `tcp_cleanup_rbuf` in Linux 6.18, net/ipv4/tcp.c.
+    pub(crate) fn is_owed(&self, next: u64) -> bool {
+        self.pushed && !self.interactive && next > self.told
     }
 
     /// Notes that the delay ran out: there was no answer to ride on.
@@ -77,7 +98,7 @@ mod tests {
     const SECOND: Nanos = 1_000_000_000;
 
     fn receive(policy: &mut AckPolicy, now: Nanos, next: u64) -> bool {
-        let at_once = policy.on_data(now, 1000, next, SECOND);
+        let at_once = policy.on_data(now, 1000, false, next, SECOND);
         if at_once {
             policy.on_ack_sent(next);
         }

@@ -158,8 +158,8 @@ impl CongestionState {
     }
 
     /// Lets the algorithm know of a rest, with nothing in flight, before new data leaves, and
-    /// shrinks a window that rested longer than a timeout: it starts again from the initial one (RFC 5681, section 4.1), halved for each
-    /// timeout of rest until there.
+    /// shrinks a window that rested longer than a timeout: it starts again from the initial one
+    /// (RFC 5681, section 4.1), halved for each timeout of rest until there.
     pub(crate) fn restart_after_idle(&mut self, now: Nanos, rto_ns: Nanos, open: bool) {
         let Some(idle) = self.validation.idle_ns(now) else {
             return;

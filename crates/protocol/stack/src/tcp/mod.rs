@@ -207,7 +207,16 @@ impl Tcp {
         if self.state.may_receive() && self.receiver.should_update_window() {
             self.due.ack = true;
         }
+        if self.receiver.ready_bytes() == 0 {
+            self.acknowledge_read();
+        }
         Some(taken)
+    }
+
+    /// The application has read all that came: lets an ACK go out that was held back, where the
+    /// peer may wait for it.
+    pub(crate) fn acknowledge_read(&mut self) {
+        self.due.ack |= self.state.may_receive() && self.receiver.owes_ack();
     }
 
     /// Takes the room in the connection's window: lets an ACK go out where the peer should

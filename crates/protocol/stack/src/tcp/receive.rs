@@ -235,7 +235,11 @@ impl Tcp {
         let options = &self.options;
         let round_trip = || options.elapsed_ns(now, segment);
         let rto = self.rtt.rto_ns();
-        match self.receiver.insert(now, start, payload, rto, round_trip) {
+        let pushed = segment.flags.psh;
+        let received = self
+            .receiver
+            .insert(now, start, payload, pushed, rto, round_trip);
+        match received {
             Received::InOrder { bytes, at_once } => {
                 self.volume.count_received(bytes);
                 progress.readable = true;

@@ -138,13 +138,14 @@ impl Receiver {
         beyond
     }
 
-    /// Takes payload within the window. `round_trip` is that of the segment's timestamp, with the
-    /// timestamp.
+    /// Takes payload within the window, `pushed` by PSH. `round_trip` is that of the segment's
+    /// timestamp, with the timestamp.
     pub(crate) fn insert(
         &mut self,
         now: Nanos,
         start: u64,
         payload: Bytes,
+        pushed: bool,
         rto_ns: Nanos,
         round_trip: impl FnOnce() -> Option<(Nanos, u32)>,
     ) -> Received {
@@ -159,8 +160,9 @@ impl Receiver {
                 if let Some((elapsed, echo)) = round_trip() {
                     self.window.sample_rtt(elapsed, echo);
                 }
-                let at_once =
-                    self.acks.on_data(now, bytes, next, rto_ns) || filled || self.has_sack_blocks();
+                let at_once = self.acks.on_data(now, bytes, pushed, next, rto_ns)
+                    || filled
+                    || self.has_sack_blocks();
                 Received::InOrder {
                     bytes: next - before,
                     at_once,
@@ -244,6 +246,11 @@ impl Receiver {
     #[inline]
     pub(crate) fn on_ack_sent(&mut self) {
         self.acks.on_ack_sent(self.queue.next());
+    }
+
+    /// Whether an acknowledgement is owed once the application has read all.
+    pub(crate) fn owes_ack(&self) -> bool {
+        self.acks.is_owed(self.queue.next())
     }
 
     /// Notes that data was sent, which may be an answer.

@@ -1,5 +1,5 @@
-//! The sending half of a connection: SND.UNA, SND.NXT and SND.WND (RFC 9293, section 3.3.1), and the
-//! data that was handed over and not sent.
+//! The sending half of a connection: SND.UNA, SND.NXT and SND.WND (RFC 9293, section 3.3.1), and
+//! the data that was handed over and not sent.
 
 use bytes::Bytes;
 use mptcplab_wire::Segment;

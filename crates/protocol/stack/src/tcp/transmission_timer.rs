@@ -2,12 +2,17 @@
 //! that of the tail loss probe where there may be one, which then fires no later than the other
 //! would.
 //!
-//! Source: `tcp_schedule_loss_probe`, `tcp_rearm_rto`, `tcp_set_xmit_timer` in Linux 6.18, net/ipv4.
+//! Source: `tcp_schedule_loss_probe`, `tcp_rearm_rto`, `tcp_set_xmit_timer` in Linux 6.18,
+//! net/ipv4.
 
 use super::Tcp;
 use super::recovery::Phase;
 use super::timers::Timer;
 use crate::Nanos;
+use crate::congestion::Cause;
+
+/// Least time beyond two round trips before a probe (`TCP_TIMEOUT_MIN_US`).
+const PROBE_MARGIN_NS: Nanos = 2_000_000;
 
 impl Tcp {
     /// Starts the timers anew, as something was acknowledged cumulatively.
@@ -79,10 +84,13 @@ impl Tcp {
     /// Starts the timer of the probe (RFC 8985, section 7.2), which fires at `latest` where that is
     /// to come. False where there is to be none.
     fn schedule_loss_probe(&mut self, now: Nanos, latest: Nanos) -> bool {
+        let echo = Phase::Reduction {
+            cause: Cause::EcnEcho,
+        };
         let wanted = self.options.sack()
             && self.state.is_synchronised()
             && !self.scoreboard.is_empty()
-            && self.recovery.phase == Phase::Open
+            && (self.recovery.phase == Phase::Open || self.recovery.phase == echo)
             && self.scoreboard.sacked() == 0;
         if !wanted {
             return false;
@@ -90,7 +98,7 @@ impl Tcp {
         let timeout = match self.rtt.smoothed_ns() {
             0 => self.rtt.rto_ns(),
             smoothed if self.scoreboard.len() == 1 => 2 * smoothed + self.config.min_rto_ns,
-            smoothed => (2 * smoothed).max(2 * self.config.clock_granularity_ns),
+            smoothed => 2 * smoothed + PROBE_MARGIN_NS.max(2 * self.config.clock_granularity_ns),
         };
         let deadline = now.saturating_add(timeout);
         let deadline = if latest > now {
