@@ -37,7 +37,7 @@ def main() -> None:
 
 
 def _points(sweep: Sweep) -> Iterator[Point]:
-    """What was drawn at each point, and the benefits of each variant there."""
+    """The values drawn at each point, and the benefits of each variant there."""
     for point in sweep:
         values = point.values
         rates = [parse_rate(values[f"links.{link}.rate"]) for link in ("eth", "wifi")]

@@ -186,7 +186,15 @@ def test_a_longer_run_keeps_the_order_of_events(
 
 
 def test_a_new_duration_keeps_what_comes_one_after_the_other() -> None:
-    shorter = with_duration(load("torino/B"), 2 * SECOND)
+    scenario = loads(
+        "hosts: {a: {interfaces: {x: }}, b: {interfaces: {x: }}}\n"
+        "links: {l: {between: [a.x, b.x]}}\n"
+        "traffic:\n"
+        "  - bulk: {from: a, to: b, duration: 10 s}\n"
+        "  - bulk: {from: a, to: b, duration: 10 s, start: 11 s}\n"
+        "  - ftp: {from: a, to: b, size: 50 MB, start: 22 s}\n"
+    )
+    shorter = with_duration(scenario, 2 * SECOND)
     assert [item.body.start for item in shorter.traffic] == [0, 2_200_000_000, 4_400_000_000]
     assert shorter.traffic[2].ftp is not None
     assert shorter.traffic[2].ftp.size == 50_000_000

@@ -138,7 +138,7 @@ impl Connection {
             if acknowledged.bytes > 0 || acknowledged.fin {
                 self.on_data_acknowledged(now, acknowledged.bytes);
             } else if blocked && acknowledged.window_grew {
-                // What waited for the window has not waited for an acknowledgement yet.
+                // Data that waited for the window has not waited for an acknowledgement yet.
                 self.restart_data_timer(now, false);
             }
         }
