@@ -98,7 +98,7 @@ def test_ctrl_c_keeps_what_was_done(folder: Path) -> None:
     process.send_signal(signal.SIGINT)
     ended = finish(process)
     assert ended.returncode == 130
-    assert "interrupted: the same command goes on where it ended" in ended.stderr
+    assert "interrupted: the same command with --out" in ended.stderr
     kept = done(folder / "out")
     assert 10 <= kept < RUNS
     assert f"{kept} of {RUNS} runs done" in ended.stdout

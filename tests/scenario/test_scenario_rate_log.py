@@ -1,3 +1,5 @@
+import time
+
 import pytest
 
 from mptcplab.scenario.mahimahi import mean_rate_bps, parse_trace
@@ -40,11 +42,26 @@ def test_a_log_that_ends_in_silence_keeps_its_length() -> None:
     assert passing(times, 1000, 16_999) == 0
 
 
+def test_dates_without_a_zone_have_the_same_distance_everywhere(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    text = "t,r\n2018-10-28 02:59:59,100\n2018-10-28 03:00:00,100\n"
+    monkeypatch.setenv("TZ", "Europe/Brussels")
+    time.tzset()
+    try:
+        assert trace_of_log(text, Columns("t", rate="r"), "log")[-1] == 2000
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
 @pytest.mark.parametrize(
     ("text", "columns", "message"),
     [
         ("", RATES, "log: is empty"),
         ("Timestamp,DL_bitrates\n", RATES, 'log: has no column "DL_bitrate": did you mean'),
+        ("1,2\n", Columns("²", rate="2"), 'log: has no column "²": known: 1, 2'),
+        ("x" * 200_000 + ",y\n", RATES, "log:1: field larger than field limit"),
         ("1 2\n", OF_BYTES, "log: has no column 5: it has 2"),
         ("t,r\n0,1\n1\n", Columns("t", rate="r"), "log:3: has 1 columns"),
         ("t,r\n0,1\n1,-\n", Columns("t", rate="r"), 'log:3: "-" is no amount from 0 up'),

@@ -176,12 +176,12 @@ def _traces(scenario: Scenario) -> Iterator[tuple[str, str]]:
 
 
 def _named(tree: Any, key: str) -> Iterator[str]:
-    """The texts at keys that end in `trace`, those of axes included."""
+    """The texts at keys that end in `trace` or `file`, those of axes included."""
     if isinstance(tree, Mapping):
         for name, value in tree.items():
             yield from _named(value, key if name in ("values", "choice") else str(name))
     elif isinstance(tree, list):
         for value in tree:
             yield from _named(value, key)
-    elif isinstance(tree, str) and key.rpartition(".")[2] == "trace":
+    elif isinstance(tree, str) and key.split(".")[-1] in ("trace", "file"):
         yield tree

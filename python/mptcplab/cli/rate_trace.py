@@ -20,8 +20,13 @@ def write_trace(log: Path, out: Path, columns: Columns) -> None:
         raise UserError(f"{log}: {error}") from None
     except LogError as error:
         raise UserError(str(error)) from None
+    lines = "".join(f"{time_ms}\n" for time_ms in times).encode("ascii")
+    if len(lines) > LARGEST_FILE_BYTES:
+        raise UserError(f"{log}: its trace has {len(lines)} bytes, more than a link reads: cut it")
+    if out.exists() and not out.is_file():
+        raise UserError(f"{out}: is no regular file")
     try:
-        out.write_text("".join(f"{time_ms}\n" for time_ms in times), encoding="ascii")
+        out.write_bytes(lines)
     except OSError as error:
         raise UserError(f"{out}: cannot be written: {error.strerror}") from None
     length, rate = times[-1] / 1000, mean_rate_bps(times) / 1e6

@@ -65,15 +65,19 @@ def run_sweep(options: SweepOptions) -> None:
                 interruption=interruption,
                 shown=None if options.as_json else display,
             )
-            made = Sweep.open(folder)
             typer.echo(_told(outcome), err=True)
-            print_sweep(sweep_report(made), as_json=options.as_json)
+            report = sweep_report(Sweep.open(folder))
+            print_sweep(report, as_json=options.as_json)
             page = shlex.join(["mptcplab", "report", str(folder), "--html", "FILE"])
             typer.echo(f"page: {page}", err=True)
         except (RecordingError, EngineError) as error:
             raise UserError(str(error)) from error
     if not outcome.is_whole:
-        typer.echo("interrupted: the same command goes on where it ended", err=True)
+        again = f"the same command with --out {shlex.quote(str(folder))} goes on where it ended"
+        typer.echo(f"interrupted: {again}", err=True)
+    if report.failures:
+        raise typer.Exit(1)
+    if not outcome.is_whole:
         raise typer.Exit(INTERRUPTED_STATUS)
 
 

@@ -17,6 +17,7 @@ from mptcplab.interruption import Interruption
 from mptcplab.metrics import compare
 from mptcplab.recording import RecordingError, Result, Status
 from mptcplab.recording.files import publish
+from mptcplab.recording.manifest import MANIFEST, RUNNING
 from mptcplab.reproduction.beside import Known
 from mptcplab.reproduction.figures import figures
 from mptcplab.reproduction.model import Document
@@ -256,16 +257,16 @@ def _is_complete(folder: Path) -> bool:
     """Whether there is a whole recording; one that was interrupted is removed.
 
     Raises:
-        RecordingError: it is going on.
+        RecordingError: it is going on, or cannot be read.
 
     """
     from mptcplab.recording.reader import Recording
 
     if not folder.exists():
         return False
-    try:
+    if any((folder / name).exists() for name in (MANIFEST, RUNNING)):
         status = Recording.open(folder).manifest.status
-    except RecordingError:
+    else:
         # Killed before its manifest was written.
         status = Status.INTERRUPTED
     if status is Status.RUNNING:

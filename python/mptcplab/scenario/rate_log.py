@@ -15,7 +15,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import pairwise
 
 from mptcplab.scenario.fields import LARGEST_RATE_BPS
@@ -27,6 +27,11 @@ TIME_UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
 RATE_UNITS = {"bit/s": 1.0, "kbit/s": 1e3, "Mbit/s": 1e6, "B/s": 8.0, "kB/s": 8e3, "MB/s": 8e6}
 """Bits a second of a unit of rate."""
 MOST_OPPORTUNITIES = 2_000_000
+_MOST_NAMES = 50
+_LONGEST_NAME = 100
+"""Names of columns that are looked through for one like the wanted."""
+_MOST_DIGITS = 5
+"""Of the number of a column."""
 _LONGEST_S = 7 * 24 * 3600.0
 _OPPORTUNITY_BITS = OPPORTUNITY_BYTES * 8
 _UNDERSCORED = re.compile(r"(\d{4})\.(\d\d)\.(\d\d)_(\d\d)\.(\d\d)\.(\d\d)")
@@ -108,14 +113,14 @@ def _byte_spans(rows: Sequence[tuple[float, float]]) -> list[_Span]:
 
 def _rows(text: str, columns: Columns, name: str) -> Iterator[tuple[float, float]]:
     """Seconds since the first line, and bits a second or bits, of each line."""
-    lines = list(_cells(text))
+    lines = list(_cells(text, name))
     if not lines:
         raise LogError(f"{name}: is empty")
     value_column = columns.rate if columns.rate is not None else columns.bytes or ""
     factor = 8.0 if columns.rate is None else RATE_UNITS[columns.rate_unit]
     head = [cell.strip() for cell in lines[0][1]]
     places = [_place(column, head, name) for column in (columns.time, value_column)]
-    has_head = any(not column.isdigit() for column in (columns.time, value_column)) or (
+    has_head = any(not _is_place(column) for column in (columns.time, value_column)) or (
         places[1] < len(head) and _number(head[places[1]]) is None
     )
     first = last = 0.0
@@ -136,7 +141,7 @@ def _rows(text: str, columns: Columns, name: str) -> Iterator[tuple[float, float
         yield last, amount * factor
 
 
-def _cells(text: str) -> Iterator[tuple[int, list[str]]]:
+def _cells(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
     """Line numbers from 1 and cells of the lines that are not empty."""
     head = next((line for line in text.splitlines() if line.strip()), "")
     separator = next((one for one in (";", "\t", ",") if one in head), None)
@@ -146,17 +151,28 @@ def _cells(text: str) -> Iterator[tuple[int, list[str]]]:
         if separator is None:
             yield number, line.split()
         else:
-            yield number, next(csv.reader([line], delimiter=separator))
+            try:
+                yield number, next(csv.reader([line], delimiter=separator))
+            except csv.Error as error:
+                raise LogError(f"{name}:{number}: {error}") from None
 
 
 def _place(column: str, head: Sequence[str], name: str) -> int:
-    if column.isdigit():
+    if _is_place(column):
         if not 1 <= int(column) <= len(head):
             raise LogError(f"{name}: has no column {column}: it has {len(head)}")
         return int(column) - 1
     if column not in head:
-        raise LogError(f"{name}: has no column {quoted(column)}: {did_you_mean(column, head)}")
+        hint = did_you_mean(
+            column, [one for one in head if len(one) <= _LONGEST_NAME][:_MOST_NAMES]
+        )
+        raise LogError(f"{name}: has no column {quoted(column)}: {hint}")
     return head.index(column)
+
+
+def _is_place(column: str) -> bool:
+    """Whether a column is given by its number."""
+    return column.isascii() and column.isdecimal() and len(column) <= _MOST_DIGITS
 
 
 def _number(text: str) -> float | None:
@@ -172,6 +188,8 @@ def _seconds(text: str, unit: str, where: str) -> float:
     if number is not None:
         return number * TIME_UNITS[unit]
     try:
-        return datetime.fromisoformat(_UNDERSCORED.sub(r"\1-\2-\3 \4:\5:\6", text)).timestamp()
+        when = datetime.fromisoformat(_UNDERSCORED.sub(r"\1-\2-\3 \4:\5:\6", text))
+        # A date without a zone has the same distance from the others on every machine.
+        return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError, OSError):
         raise LogError(f"{where}: {quoted(text)} is no time") from None

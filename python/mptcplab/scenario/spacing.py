@@ -20,7 +20,7 @@ from mptcplab.scenario.units import (
 
 DIGITS = 4
 """Significant digits of what is computed, so that tables and commands stay short."""
-_WITH_UNIT = re.compile(r"\s*([+-]?[0-9.]+(?:[eE][+-]?[0-9]{1,2})?)\s*([^\s0-9.].*?)\s*")
+_WITH_UNIT = re.compile(r"([+-]?[0-9.]+(?:[eE][+-]?[0-9]{1,2})?)\s*([^\s0-9.].*)")
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def scale_of(*ends: object) -> Scale:
         return Scale(float, round)
     if all(isinstance(end, int | float) and not isinstance(end, bool) for end in ends):
         return Scale(float, _rounded)
-    found = [_WITH_UNIT.fullmatch(end) if isinstance(end, str) else None for end in ends]
+    found = [_WITH_UNIT.fullmatch(end.strip()) if isinstance(end, str) else None for end in ends]
     units = {None if one is None else one[2] for one in found}
     if len(units) == 1 and None not in units:
         (unit,) = units
@@ -107,7 +107,7 @@ def _logarithms(low: float, high: float) -> tuple[float, float]:
 
 
 def _number(value: Any) -> float:
-    found = _WITH_UNIT.fullmatch(value)
+    found = _WITH_UNIT.fullmatch(value.strip())
     assert found is not None
     return float(found[1])
 

@@ -33,6 +33,7 @@ pub(crate) const OPTION_PADDING: u8 = 1;
 pub(crate) const OPTION_WINDOW_SCALE: u8 = 3;
 pub(crate) const OPTION_SACK: u8 = 5;
 pub(crate) const OPTION_TIMESTAMPS: u8 = 8;
+const TIMESTAMPS_BYTES: usize = 10;
 pub(crate) const OPTION_MPTCP: u8 = 30;
 
 /// The offset of the transport header, and its protocol; `None` without a whole IP header.
@@ -198,12 +199,19 @@ impl<'a> Tcp<'a> {
         Some(&self.packet.header[range])
     }
 
+    /// The timestamps option, if there is one of its length (RFC 7323, section 3.2).
+    pub(crate) fn timestamps(&self) -> Option<&[u8]> {
+        let option = self.option(OPTION_TIMESTAMPS)?;
+        (option.len() == TIMESTAMPS_BYTES).then_some(option)
+    }
+
     /// The bytes at a place that [`options`](Self::options) gave.
     pub(crate) fn bytes(&self, range: Range<usize>) -> &[u8] {
         &self.packet.header[range]
     }
 
-    /// Leaves nothing of the segment but an acknowledgement with a timestamps option, if any.
+    /// Leaves nothing of the segment but an acknowledgement with a timestamps option of its length,
+    /// if any.
     pub(crate) fn make_acknowledgement(&mut self, timestamps: Option<&[u8]>) {
         let options = self.offset + TCP_HEADER_BYTES;
         self.packet.header.truncate(options);

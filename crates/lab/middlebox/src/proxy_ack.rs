@@ -2,16 +2,15 @@
 //! box: a performance-enhancing proxy (RFC 3135, section 3.1.2) without connections of its own.
 //!
 //! Acknowledgements of the receiver are replaced by the box's later ones, with the part of the
-//! receiver's window that is left beyond them and without its SACK blocks. The end of the data (FIN) is the receiver's to acknowledge.
+//! receiver's window that is left beyond them and without its SACK blocks. The end of the data (FIN)
+//! is the receiver's to acknowledge. Connections that the receiver opens only pass.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use mptcplab_link::Nanos;
 use mptcplab_wire::Packet;
 
-use crate::fields::{
-    Flow, OPTION_SACK, OPTION_TIMESTAMPS, OPTION_WINDOW_SCALE, Tcp, set_ip_length,
-};
+use crate::fields::{Flow, OPTION_SACK, OPTION_WINDOW_SCALE, Tcp, set_ip_length};
 use crate::{Directed, Middlebox};
 
 /// Connections at once; data of others only passes.
@@ -36,6 +35,8 @@ pub(crate) struct ProxyAck {
 /// The state of a connection, once the receiver has answered its SYN.
 #[derive(Debug)]
 struct Connection {
+    /// Number of the first byte of data.
+    first: u32,
     /// Everything before it has been acknowledged to the sender.
     next: u32,
     /// Latest acknowledgement by the receiver.
@@ -70,12 +71,17 @@ impl ProxyAck {
         let flow = Flow::of(packet)?;
         let tcp = Tcp::of(packet)?;
         if tcp.rst() || tcp.syn() {
-            self.connections.remove(&flow);
+            // A SYN that comes again takes nothing from a sender that was acknowledged already.
+            let next = tcp.sequence().wrapping_add(1);
+            let is_again = |connection: &Connection| tcp.syn() && connection.first == next;
+            if !self.connections.get(&flow).is_some_and(is_again) {
+                self.connections.remove(&flow);
+            }
             return None;
         }
         let is_data = tcp.is_plain_data();
         let (sequence, bytes) = (tcp.sequence(), tcp.payload_bytes());
-        let timestamp = tcp.option(OPTION_TIMESTAMPS).map(<[u8]>::to_vec);
+        let timestamp = tcp.timestamps().map(<[u8]>::to_vec);
         let connection = self.connections.get_mut(&flow)?;
         if !is_data || after(sequence, connection.next) {
             return None;
@@ -108,7 +114,10 @@ impl ProxyAck {
             return;
         }
         if tcp.syn() {
-            if self.connections.len() < CONNECTIONS {
+            let first = tcp.acknowledgement();
+            let known = self.connections.get(&flow);
+            let is_again = known.is_some_and(|connection| connection.first == first);
+            if !is_again && (known.is_some() || self.connections.len() < CONNECTIONS) {
                 let connection = Connection::new(packet);
                 self.connections.extend(Some(flow).zip(connection));
             }
@@ -142,6 +151,7 @@ impl Connection {
             .option(OPTION_WINDOW_SCALE)
             .and_then(|option| option.get(2));
         Some(Self {
+            first: next,
             next,
             acknowledged: next,
             // The window of a SYN is not scaled.
@@ -217,7 +227,7 @@ impl Connection {
         if let Some(tcp) = Tcp::of(&mut packet) {
             let occupied = tcp.payload_bytes() + u32::from(tcp.syn()) + u32::from(tcp.fin());
             sequence = Some(tcp.sequence().wrapping_add(occupied));
-            let own = tcp.option(OPTION_TIMESTAMPS);
+            let own = tcp.timestamps();
             timestamp = own.zip(echoed).and_then(|(own, echoed)| {
                 let mut option = own.to_vec();
                 option.get_mut(6..10)?.copy_from_slice(echoed.get(2..6)?);

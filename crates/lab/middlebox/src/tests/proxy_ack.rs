@@ -1,7 +1,7 @@
 //! The box that acknowledges in the receiver's name.
 
 use mptcplab_plan::Middlebox as Planned;
-use mptcplab_wire::{SackBlock, Segment};
+use mptcplab_wire::{SackBlock, Segment, Timestamps};
 
 use super::{Chain, ack, act, chain, data, pass, syn};
 
@@ -57,6 +57,43 @@ fn a_proxy_sends_again_what_was_lost_behind_it() {
         [(1, last.clone())]
     );
     assert_eq!(proxy.deadline(), None);
+}
+
+#[test]
+fn a_handshake_that_comes_again_takes_nothing_that_was_acknowledged() {
+    let mut proxy = proxy();
+    let segment = data(101, &[1; 400]);
+    pass(&mut proxy, 0, 0, &segment);
+    pass(&mut proxy, 1, 1, &syn(ack(101)));
+    pass(&mut proxy, 2, 0, &syn(data(100, b"")));
+    assert_eq!(act(&mut proxy, 1_000_000_000), [(0, segment)]);
+    // Another handshake of the same addresses and ports begins anew.
+    pass(&mut proxy, 3, 0, &syn(data(9000, b"")));
+    assert_eq!(proxy.deadline(), None);
+}
+
+#[test]
+fn a_timestamps_option_of_another_length_is_none() {
+    let mut proxy = proxy();
+    // The largest headers, with an option of 20 bytes of the kind of timestamps.
+    let mut bytes = vec![
+        0x4f, 0, 0, 100, 0, 0, 0, 0, 64, 6, 0, 0, 10, 0, 0, 2, 10, 0, 0, 1,
+    ];
+    bytes.resize(60, 1);
+    bytes.extend([
+        0x13, 0x89, 0x9c, 0x40, 0, 0, 1, 0xf5, 0, 0, 0, 101, 0xa0, 0x10, 3, 0xe8,
+    ]);
+    bytes.extend([0, 0, 0, 0, 8, 20]);
+    bytes.resize(100, 0);
+    let mut packet = ack(101).into_packet(64);
+    packet.header.clear();
+    packet.header.extend(bytes);
+    proxy.pass(0, (1, packet), &mut Vec::new());
+    let mut segment = data(101, &[1; 400]);
+    segment.options.timestamps = Some(Timestamps { value: 3, echo: 4 });
+    let out = pass(&mut proxy, 1, 0, &segment);
+    assert_eq!(out.len(), 2);
+    assert_eq!(out[1].1.options.timestamps, None);
 }
 
 #[test]
