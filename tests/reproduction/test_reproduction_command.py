@@ -99,6 +99,12 @@ def test_a_folder_of_another_manner_is_refused(folder: Path) -> None:
     assert ended.stderr == "out: was made with seed 1, not 2: choose another folder\n"
 
 
+def test_a_damaged_description_is_named(tmp_path: Path) -> None:
+    (tmp_path / "reproduction.json").write_text("[]")
+    ended = called([*QUICK, "--out", "."], tmp_path)
+    assert ended.stderr == "reproduction.json: cannot be read: it holds no object\n"
+
+
 def test_a_foreign_folder_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("of a user", encoding="utf-8")
     ended = called([*QUICK, "--out", "."], tmp_path)

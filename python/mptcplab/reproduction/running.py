@@ -158,6 +158,8 @@ def begin(out: Path, manner: Manner) -> None:
             publish(path, json.dumps(told, indent=1).encode())
             return
         made = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(made, dict):
+            raise ValueError("it holds no object")
     except FileNotFoundError:
         raise RecordingError(f"{out}: holds no {MADE}: choose another folder") from None
     except (OSError, ValueError) as error:
