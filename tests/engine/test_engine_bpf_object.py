@@ -86,7 +86,7 @@ def test_a_run_has_what_was_loaded_from_a_file(section: str, tmp_path: Path) -> 
         f"the kernel has {NAME} already: give yours another name, or unload what was loaded "
         f"(`mptcplab cc unload {NAME}`)"
     )
-    # Whoever may load nothing may use it.
+    # A user who may load nothing may use it.
     for prefix in [(), CELL] if cell_refused() is None else [()]:
         folder = f"out-{len(prefix)}"
         ended = run([*words, folder], tmp_path, prefix=prefix)

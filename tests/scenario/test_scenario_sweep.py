@@ -134,6 +134,14 @@ def test_a_draw_depends_on_the_seed_its_number_and_its_path_alone() -> None:
             'sweep.axes.links.wifi.delay.1: "1 ms": is there already',
         ),
         (
+            "{axes: {repetitions: [10, 10.0]}}",
+            "sweep.axes.repetitions.1: 10.0: is there already",
+        ),
+        (
+            "{axes: {links.wifi.loss: [{bursts: 1}, {bursts: 1.0}]}}",
+            'sweep.axes.links.wifi.loss.1: {"bursts": 1.0}: is there already',
+        ),
+        (
             "{axes: {links.wifi.delay: {from: 1 ms, to: 2 ms}}}",
             "sweep.axes.links.wifi.delay: a range has from, to and count",
         ),

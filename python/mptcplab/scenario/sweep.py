@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -38,11 +38,7 @@ class Values(Model):
             raise ValueError("give a list of values, or a range by from, to and count")
         if self.values is None and not all(given):
             raise ValueError("a range has from, to and count")
-        found: set[str] = set()
-        for place, value in enumerate(self.listed):
-            if repr(value) in found:
-                raise RefusalError(str(place), f"{quoted(value)}: is there already")
-            found.add(repr(value))
+        _check_distinct(self.listed)
         return self
 
     @property
@@ -52,6 +48,20 @@ class Values(Model):
             return self.values
         assert self.count is not None
         return spaced(self.first, self.last, self.count, is_log=self.scale == "log")
+
+
+def _check_distinct(values: Sequence[Any]) -> None:
+    """Raises `RefusalError` at a value that equals one before it, as 10.0 does 10."""
+    hashed: set[Hashable] = set()
+    others: list[Any] = []
+    for place, value in enumerate(values):
+        is_hashable = isinstance(value, Hashable)
+        if value in (hashed if is_hashable else others):
+            raise RefusalError(str(place), f"{quoted(value)}: is there already")
+        if is_hashable:
+            hashed.add(value)
+        else:
+            others.append(value)
 
 
 _LIST = {"type": "array", "minItems": 1, "description": "values"}

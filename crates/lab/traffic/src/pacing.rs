@@ -9,7 +9,7 @@ const WRITE_INTERVAL_NS: Nanos = 1_000_000;
 
 /// The rate of an application, from its first write on.
 ///
-/// Whoever could not write in time makes up for it: what counts is the amount since the first write.
+/// Makes up for writes that came late: the amount since the first write decides.
 #[derive(Clone, Debug)]
 pub struct Pacing {
     rate_bps: u64,
