@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
@@ -13,6 +12,7 @@ from mptcplab.campaign.report import SweepReport
 from mptcplab.campaign.result import Sweep
 from mptcplab.report.canvas import svg_of
 from mptcplab.report.numbers import heading
+from mptcplab.report.pages import templates
 from mptcplab.scenario import ScenarioError, loads
 from mptcplab.scenario.topology import draw_svg
 
@@ -25,13 +25,7 @@ POINTS_AN_INCH = 96
 
 def to_html(report: SweepReport) -> str:
     """One self-contained page of HTML."""
-    environment = Environment(
-        loader=PackageLoader("mptcplab.campaign"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = templates("mptcplab.campaign")
     drawn = [
         (title, round(POINTS_AN_INCH * figure.get_figwidth()), Markup(svg_of(figure)))
         for title, figure in plots(report)

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from mptcplab.metrics import VariantMetrics
 from mptcplab.report import numbers
 from mptcplab.report.engines import side_by_side
 from mptcplab.report.model import Report
+from mptcplab.report.pages import templates
 from mptcplab.report.palette import Style, styles
 from mptcplab.report.plots import boxes, courses_over_time, distribution, path_utilisation
 from mptcplab.report.series import (
@@ -51,13 +51,7 @@ def to_html(reports: Sequence[Report]) -> str:
         RecordingError: a recording that a plot needs is damaged.
 
     """
-    environment = Environment(
-        loader=PackageLoader("mptcplab.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = templates("mptcplab.report")
     environment.globals |= {
         "beside_document": beside_document,
         "estimate": numbers.estimate_shown,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from mptcplab.report.pages import templates
 from mptcplab.reproduction.bars import bars
 from mptcplab.reproduction.beside import RULE, SIGNS, Account, Figure, ItemAccount, Mark
 from mptcplab.reproduction.model import PlotKind
@@ -25,13 +25,7 @@ def to_html(account: Account, manner: Manner, out: Path, command: str) -> str:
         RecordingError: a recording that a picture needs is damaged.
 
     """
-    environment = Environment(
-        loader=PackageLoader("mptcplab.reproduction"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = templates("mptcplab.reproduction")
     counts = account.counts()
     return environment.get_template("page.html.j2").render(
         document=account.document,

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from mptcplab.report.pages import templates
 from mptcplab.trace import many_subflows, words
 from mptcplab.trace.figures import ENDS
 from mptcplab.trace.glossary import MEANINGS
@@ -39,13 +39,7 @@ def to_html(view: View, pair: Pair | None = None) -> str:
         TraceError: the trace has no table of packets.
 
     """
-    environment = Environment(
-        loader=PackageLoader("mptcplab.trace.render"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = templates("mptcplab.trace.render")
     environment.globals["meanings"] = MEANINGS
     ordered = cells.largest_first(view.connections)
     shown = ordered.head(AT_LENGTH)
