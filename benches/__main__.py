@@ -14,16 +14,20 @@ from . import (
     broker,
     cross_cells,
     cross_check,
+    cross_subset,
     experiments,
     fidelity,
     figures,
+    kernel_cells,
     netcat,
     ns3,
     set_up,
     speed,
     subflow,
+    sweep,
     throughput,
     trace,
+    wake_up,
     ways,
 )
 from .effort import SHORTEST, Effort
@@ -32,6 +36,7 @@ _BENCHES = {
     "fidelity": fidelity.measure,
     "throughput": throughput.measure,
     "ways": ways.measure,
+    "wake-up": wake_up.measure,
     "set-up": set_up.measure,
     "answer": answer.measure,
     "subflow": subflow.measure,
@@ -39,7 +44,10 @@ _BENCHES = {
     "cross-check": cross_check.measure,
     "cross-cells": cross_cells.measure,
     "cross-random": cross_cells.measure_random,
+    "cross-subset": cross_subset.measure,
+    "kernel-cells": kernel_cells.measure,
     "experiments": experiments.measure,
+    "sweep": sweep.measure,
     "ns-3": ns3.measure,
     "trace": trace.measure,
     "broker": broker.measure,
@@ -50,11 +58,15 @@ _ON_REQUEST = {
     "cross-cells",
     "cross-check",
     "cross-random",
+    "cross-subset",
     "experiments",
+    "kernel-cells",
     "netcat",
     "ns-3",
     "speed",
+    "sweep",
     "trace",
+    "wake-up",
 }
 """Those that take long or install something: not run unless named."""
 
@@ -82,12 +94,13 @@ def main() -> int:
     for name in options.bench or usual:
         before = os.getloadavg()[0]
         measured = _BENCHES[name](effort)
+        loads = before, os.getloadavg()[0]
         if effort.shortest:
             measured = [replace(each, target="", met=None) for each in measured]
         results[name] = measured
         if not options.json:
             print(f"\n## {name}\n")
-            print(_conditions(effort.repeat, before), end="\n\n")
+            print(_conditions(effort.repeat, loads), end="\n\n")
             print(figures.table(measured), flush=True)
     if options.json:
         rows = {name: [each.as_dict() for each in measured] for name, measured in results.items()}
@@ -96,9 +109,10 @@ def main() -> int:
     return 1 if missed else 0
 
 
-def _conditions(repeat: int, load: float) -> str:
+def _conditions(repeat: int, loads: tuple[float, float]) -> str:
     machine = f"{os.cpu_count()} processors, Linux {platform.release()}"
-    return f"{machine}; {repeat} runs; load average {load:.1f} before them"
+    before, after = loads
+    return f"{machine}; {repeat} runs; load average {before:.1f} before them and {after:.1f} after"
 
 
 if __name__ == "__main__":

@@ -24,6 +24,9 @@ RATE_RATIOS = (1, 3, 10, 100)
 DELAY_RATIOS = (1, 3, 10, 30)
 LOSSES = (0.0, 0.1, 1.0)
 """In percent."""
+RANDOM_CELLS = 100
+SECONDS = 6.0
+"""Length of bulk transfers."""
 _FIRST_MBPS, _FIRST_MS = 40.0, 5.0
 _BIRZEIT_RATE = 10.0
 _BIRZEIT_LINKS = ("path2-1", "path2-2", "path2-3")
@@ -64,14 +67,14 @@ class Cell:
     variant: str = "cell"
 
 
-def cells(seconds: float) -> Iterator[Cell]:
+def cells(seconds: float = SECONDS) -> Iterator[Cell]:
     """All of them; bulk transfers take so long. A failure begins after a third of it and lasts for
     another third."""
     for cell in _cells():
         yield Cell(cell.name, shortened(cell.scenario, seconds), cell.variant)
 
 
-def drawn(count: int, seconds: float) -> Iterator[Cell]:
+def drawn(count: int = RANDOM_CELLS, seconds: float = SECONDS) -> Iterator[Cell]:
     """Two random paths each: 1 to 100 Mbit/s and 1 to 100 ms, drawn evenly on a logarithmic scale,
     and a loss of 0, 0.1 or 1 %. A number gives the same cell always."""
     for seed in range(1, count + 1):

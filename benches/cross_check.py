@@ -6,30 +6,20 @@ The table of all of them is written to `out/cross-check.md`.
 
 from __future__ import annotations
 
-import shutil
 import statistics
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 from mptcplab.engine.choice import KERNEL, SIM, refusals
-from mptcplab.engine.job import Engine, NullProgress
-from mptcplab.engine.kernel.engine import KernelEngine
-from mptcplab.engine.sim.engine import SimEngine
-from mptcplab.metrics import compare
-from mptcplab.recording import Description, Result
-from mptcplab.recording.result import ScenarioEntry, VariantEntry
 from mptcplab.scenario import Scenario, catalogue, load
-from mptcplab.session import Choice, jobs
 
 from .effort import Effort
 from .figures import Figure, figure, quantile
+from .samples import Part, samples
 from .shortened import shortened
 
 REPORT = Path("out", "cross-check.md")
-_METRICS = ("goodput", "completion_s")
 _FEWEST = ("lisbon/A1", "birzeit/long-equal")
 _MEDIAN_APART, _P95_APART = 0.05, 0.15
 
@@ -80,53 +70,11 @@ def _both_can(scenario: Scenario, variant: str) -> bool:
 
 
 def _compared(scenario: Scenario, variants: list[str], repeat: int) -> Iterator[Compared]:
-    on_both = samples_on_both(scenario, variants, repeat)
-    for (variant, metric), (kernel, sim) in on_both.items():
-        medians = statistics.median(kernel), statistics.median(sim)
-        yield Compared(scenario.name, variant, metric, *medians)
-
-
-def samples_on_both(
-    scenario: Scenario, variants: list[str], repeat: int
-) -> dict[tuple[str, str], tuple[list[float], list[float]]]:
-    """Of each variant and metric that both engines have: the kernel's samples and the
-    simulator's."""
-    by_engine = {}
-    engines: dict[str, Engine] = {KERNEL: KernelEngine(), SIM: SimEngine()}
-    for name, engine in engines.items():
-        folder = Path(tempfile.mkdtemp(prefix="mptcplab-"))
-        try:
-            by_engine[name] = _samples(scenario, Choice(variants, repeat, 1), engine, name, folder)
-        finally:
-            shutil.rmtree(folder)
-    kernel, sim = by_engine[KERNEL], by_engine[SIM]
-    return {key: (kernel[key], sim[key]) for key in kernel if key in sim}
-
-
-def _samples(
-    scenario: Scenario, choice: Choice, engine: Engine, name: str, folder: Path
-) -> dict[tuple[str, str], list[float]]:
-    variants = tuple(
-        VariantEntry(name=v, protocol=scenario.variants[v].protocol) for v in choice.variants
-    )
-    described = Description(
-        scenario=ScenarioEntry(name=scenario.name, text=scenario.text, variants=variants),
-        engine=name,
-        seed=choice.seed,
-        repetitions=choice.repetitions,
-        created=datetime.now(UTC).isoformat(timespec="seconds"),
-    )
-    result = Result.create(folder, described)
-    for failure in engine.execute(jobs(scenario, choice, result, captures=False), NullProgress()):
-        print(f"warning: {name}: {failure}")
-    found = {}
-    for variant in compare(result):
-        for metric in _METRICS:
-            estimate = variant.metrics.get(metric)
-            samples = [] if estimate is None else [s for s in estimate.samples if s]
-            if samples:
-                found[variant.name, metric] = samples
-    return found
+    part = Part(scenario, variants)
+    [kernel], [sim] = (samples(engine, [part], repeat) for engine in (KERNEL, SIM))
+    for variant, metric in kernel.keys() & sim.keys():
+        of_both = (statistics.median(found[variant, metric]) for found in (kernel, sim))
+        yield Compared(scenario.name, variant, metric, *of_both)
 
 
 def _table(every: list[Compared]) -> str:

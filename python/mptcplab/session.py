@@ -320,7 +320,8 @@ def describe(
                 VariantEntry(name=name, protocol=scenario.variants[name].protocol)
                 for name in choice.variants
             ),
-            expect=tuple(scenario.expect),
+            expect=tuple(entry.finding for entry in scenario.expect),
+            notes={entry.finding: entry.note for entry in scenario.expect if entry.note},
             reference=tuple(
                 Reference(
                     variant=row.variant,

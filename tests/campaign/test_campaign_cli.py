@@ -159,6 +159,14 @@ def test_the_axes_can_stand_in_the_scenario_and_run_ignores_them(folder: Path) -
     assert outputs[0] == outputs[1] != ""
 
 
+def test_draws_are_none_of_axes_that_are_given(folder: Path) -> None:
+    ended = sweep(folder, "--draws", "4", *DELAYS, "--out", "drawn")
+    assert ended.returncode == 1
+    assert ended.stderr == (
+        "--draws: --axis takes the place of the scenario's sweep and of its draws\n"
+    )
+
+
 def test_a_point_that_cannot_be_run_fails_alone_and_is_listed(folder: Path) -> None:
     # Of so many points not all are tried beforehand: a queue wants a rate.
     (folder / "many.yaml").write_text(
@@ -197,3 +205,35 @@ def test_the_page_has_curves_and_heat_maps(folder: Path) -> None:
     assert "<h2>Goodput over both axes</h2>" in page
     assert page.count("<svg") >= 5
     assert "http://" not in page.replace("http://www.w3.org", "")
+
+
+@pytest.mark.parametrize(
+    "axis",
+    [
+        "links.a.loss=0,0.5 %",
+        "links.a.loss=0,0.005",
+        "hosts.client.mptcp.path_manager=[fullmesh,{ndiffports: 2}]",
+    ],
+)
+def test_values_of_several_kinds_have_a_page_and_compare(folder: Path, axis: str) -> None:
+    ended = sweep(folder, "--axis", axis, "--axis", "links.b.delay=1ms,9ms", "--out", "out")
+    assert ended.returncode == 0, ended.stderr
+    ended = run(["report", "out", "--html", "page.html", "--table", "t.csv"], folder)
+    assert ended.returncode == 0, ended.stderr
+    assert (folder / "page.html").read_text().count("<svg") >= 2
+    ended = run(["compare", "out", "out", "--figure", "f.svg"], folder)
+    assert ended.returncode == 0, ended.stderr
+    made = Sweep.open(folder / "out")
+    repeated = shlex.split(repeating(made, "mptcp", 1, made[3].values))
+    assert run(repeated[1:], folder).returncode == 0
+
+
+def test_points_with_the_same_plan_keep_their_own_recordings(folder: Path) -> None:
+    words = ("--axis", "title=one,two", "--variant", "mptcp", "--samples", "--out", "out")
+    ended = sweep(folder, *words)
+    assert ended.returncode == 0, ended.stderr
+    made = Sweep.open(folder / "out")
+    assert made.store.scan("runs").collect()["address"].n_unique() == 2
+    kept = [recording.folder for point in made for recording in point.result["mptcp"]]
+    assert len(set(kept)) == 4
+    assert all((one / "manifest.json").is_file() for one in kept)

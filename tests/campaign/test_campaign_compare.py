@@ -1,13 +1,21 @@
 """`compare`, and tables and figures as files."""
 
 import json
+import shutil
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 from tests.engine.launch import run
 
+import mptcplab as lab
+from mptcplab.campaign.compared import shared
+from mptcplab.campaign.result import Sweep
+from mptcplab.front.comparisons import Compared
+from mptcplab.metrics.statistics import estimate
 from mptcplab.report.export import ExportError, latex, width_inches
+from mptcplab.report.numbers import with_half
 
 SCENARIO = """\
 name: two
@@ -36,6 +44,20 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         axis = ["--axis", "links.a.delay=1ms,20ms"]
         assert run(["sweep", *words, f"sweep{number}", *axis], made).returncode == 0
     return made
+
+
+def test_report_and_compare_name_damaged_lines(folder: Path, tmp_path: Path) -> None:
+    for name in ("sweep1", "sweep2"):
+        shutil.copytree(folder / name, tmp_path / name)
+    # Its runs are in the journal again, and one line is damaged.
+    (tmp_path / "sweep1" / "runs" / "000000.parquet").unlink()
+    (tmp_path / "sweep1" / "journal" / "000000.jsonl").write_bytes(b"00000000 {}\n")
+    line = "sweep1/journal/000000.jsonl:1: the line is damaged: its run is missing until"
+    ended = run(["report", "sweep1"], tmp_path)
+    assert f"Warning: {line}" in ended.stdout
+    told = json.loads(run(["report", "sweep1", "--json"], tmp_path).stdout)
+    assert told["warnings"][0].startswith(line)
+    assert run(["compare", "sweep2", "sweep1"], tmp_path).stderr.startswith(line)
 
 
 @pytest.mark.parametrize("kind", ["run", "sweep"])
@@ -89,6 +111,80 @@ def test_a_mistake_is_one_line(folder: Path, words: list[str], message: str) -> 
     assert line.startswith(message)
 
 
+def told(folder: Path, *words: str) -> list[dict[str, Any]]:
+    """The rows of the first comparison."""
+    ended = run(["compare", *words, "--json"], folder)
+    assert ended.returncode == 0, ended.stderr
+    rows: list[dict[str, Any]] = json.loads(ended.stdout)["comparisons"][0]["rows"]
+    return rows
+
+
+def test_points_are_joined_by_value_and_runs_with_one_seed_are_paired(folder: Path) -> None:
+    common = ["two.yaml", "--engine", "sim", "--set", "links.b.delay=25 ms"]
+    for out, values, seed in (("spelled", "1 ms,20000us", 1), ("others", "1ms,20ms", 11)):
+        words = [*common, "--axis", f"links.a.delay={values}", "--seed", str(seed), "--out", out]
+        assert run(["sweep", *words], folder).returncode == 0
+    same = told(folder, "sweep2", "spelled", "--metric", "completion_s")
+    assert len(same) == 4
+    assert {row["difference"] for row in same} == {0.0}
+    figures = {
+        other: [
+            row
+            for row in told(folder, "sweep1", other, "--metric", "completion_s")
+            if row["variant"] == "mptcp"
+        ]
+        for other in ("spelled", "others")
+    }
+    assert all(row["paired"] for row in figures["spelled"])
+    assert not any(row["paired"] for row in figures["others"])
+    ended = run(["compare", "sweep1", "spelled", "--metric", "completion_s"], folder)
+    assert "that of a difference is over pairs of runs with one seed" in " ".join(
+        ended.stdout.split()
+    )
+    ended = run(["compare", "sweep1", "others", "--metric", "completion_s"], folder)
+    assert "pairs of runs" not in ended.stdout
+
+
+def test_runs_of_results_that_share_a_seed_are_paired(folder: Path) -> None:
+    ended = run(["compare", "run1", "run2", "--metric", "completion_s"], folder)
+    assert "over pairs of runs with one seed" in " ".join(ended.stdout.split())
+    first, second = (lab.open(folder / name) for name in ("run1", "run2"))
+    rows = {row.variant: row for row in lab.compare(first, second).rows if row.metric == "goodput"}
+    row = rows["mptcp"]
+    assert row.first is not None
+    assert row.second is not None
+    both = zip(row.first.samples, row.second.samples, strict=True)
+    assert row.ci95 == estimate([b - a for a, b in both if a and b]).ci95
+    other = Compared(row.variant, row.metric, row.first, row.second)
+    assert other.ci95 is not None
+    assert other.ci95 != row.ci95
+
+
+def test_the_interval_of_pairs_is_that_of_their_differences(folder: Path) -> None:
+    first, second = (Sweep.open(folder / name) for name in ("sweep1", "sweep2"))
+    before, after = (one[0].variants[1].metrics["completion_s"].samples for one in (first, second))
+    expected = estimate([b - a for a, b in zip(before, after, strict=True) if a and b])
+    row = shared(first, second, "completion_s").row(1, named=True)
+    assert row["variant"] == "mptcp"
+    assert expected.ci95 is not None
+    assert (row["difference_low"], row["difference_high"]) == pytest.approx(expected.ci95)
+
+
+@pytest.mark.parametrize(
+    ("mean", "half", "words"),
+    [
+        (9.5912, 0.0031, "9.591 ± 0.003"),
+        (9.5912, 0.31, "9.59 ± 0.31"),
+        (9.5912, 0.0, "9.59 ± 0.00"),
+        (9.5912, 1e-15, "9.59 ± 0.00"),
+        (0.0, 0.02, "0.00 ± 0.02"),
+        (12345.0, 0.2, "12345.0 ± 0.2"),
+    ],
+)
+def test_an_interval_has_the_digits_that_show_it(mean: float, half: float, words: str) -> None:
+    assert with_half(mean, half) == words
+
+
 def test_latex_has_means_with_intervals_and_no_special_characters() -> None:
     frame = pl.DataFrame(
         {"a_b": ["x&y", "50 %"], "m": [1.25, -3.0], "m_low": [1.0, None], "m_high": [1.5, None]}
@@ -108,3 +204,17 @@ def test_widths() -> None:
     for wrong in ("84", "0.2in", "500cm", "mm"):
         with pytest.raises(ExportError):
             width_inches(wrong)
+
+
+def test_points_of_equal_values_are_compared_each_with_its_own(folder: Path) -> None:
+    (folder / "drawn.yaml").write_text(
+        (folder / "two.yaml").read_text(encoding="utf-8")
+        + "sweep:\n  drawn: {count: 6, values: {links.a.delay: {choice: [5 ms, 20 ms]}}}\n",
+        encoding="utf-8",
+    )
+    ended = run(["sweep", "drawn.yaml", "--engine", "sim", "--out", "drawn"], folder)
+    assert ended.returncode == 0, ended.stderr
+    rows = told(folder, "drawn", "drawn", "--metric", "completion_s")
+    assert len(rows) == 12
+    assert {row["difference"] for row in rows} == {0.0}
+    assert all(row["paired"] for row in rows if row["variant"] == "mptcp")

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from tests.engine.launch import COMMAND, TIME_LIMIT_S, environment, run
 
+from mptcplab.cli.scenarios import list_scenarios
 from mptcplab.printable import printable
 from mptcplab.scenario import ScenarioError, loads
 
@@ -164,3 +165,10 @@ def test_ordinary_text_is_left_alone() -> None:
     every = "".join(map(chr, range(sys.maxunicode + 1)))
     kept = [c for c in printable(every) if not c.isprintable() and ord(c) < 0xA0]
     assert kept == ["\t", "\n"]
+
+
+def test_a_list_names_some_of_many_variants(capsys: pytest.CaptureFixture[str]) -> None:
+    list_scenarios("birzeit/short-unequal", as_json=False)
+    line = capsys.readouterr().out
+    assert line.endswith(", and 30 more]\n")
+    assert line.count(", ") == 12

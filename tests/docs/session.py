@@ -21,6 +21,8 @@ EXEMPT = {
 
 SHELL = ("console", "sh")
 """Languages of the blocks that hold commands."""
+_PROGRESS = re.compile(r": \d+ % done(, about .+ left)?$")
+"""Lines of progress, which only a slow machine gets to see."""
 _MARK = "\x1e"
 _TIMEOUT_S = 600
 """No page takes that long; one that hangs must end."""
@@ -110,7 +112,9 @@ def difference(outcome: Outcome) -> str | None:
     shown = outcome.command.output
     if not shown:
         return None
-    printed = [line for line in outcome.printed.splitlines() if line.strip()]
+    printed = [
+        line for line in outcome.printed.splitlines() if line.strip() and not _PROGRESS.search(line)
+    ]
     place, leaps = 0, False
     for line in shown:
         if line.strip() == "…":

@@ -6,7 +6,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from tests.docs.pages import PAGES, ROOT, blocks, commands, name
+from tests.docs.pages import PAGES, ROOT, Command, blocks, commands, name
 from tests.docs.session import EXEMPT, SHELL, Outcome, carry_out, difference, normal, steps
 
 from mptcplab.engine.finding import Verdict
@@ -16,6 +16,7 @@ from mptcplab.scenario import loads
 TO_DO = [page for page in PAGES if steps(page)]
 PROGRAMS = {
     "docs/howto/capture.md": ("tshark",),
+    "docs/howto/cluster.md": ("openssl",),
     "docs/howto/subflows.md": ("cargo", "cc", "pkg-config"),
 }
 """Programs that pages need beside this project's own."""
@@ -90,6 +91,13 @@ def test_an_exemption_is_used() -> None:
 def test_figures_and_spaces_do_not_count() -> None:
     assert normal("  mptcp   134.3 ± 2.5") == normal("mptcp 99 ± 1")
     assert normal("tcp 1") != normal("mptcp 1")
+
+
+def test_progress_of_a_slow_machine_does_not_count() -> None:
+    command = Command("mptcplab run mine.yaml", ("mine — Two paths",))
+    printed = "mine mptcp 3 (9/9): 89 % done, about 1 s left\nmine — Two paths\n"
+    assert difference(Outcome(1, command, printed)) is None
+    assert difference(Outcome(1, command, printed.replace("done", "gone"))) == "mine — Two paths"
 
 
 @pytest.mark.parametrize(

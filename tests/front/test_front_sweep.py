@@ -154,3 +154,21 @@ def test_results_without_a_common_variant_are_not_compared(tmp_path: Path) -> No
     )
     with pytest.raises(ValueError, match="no variant is in both"):
         lab.compare(first, second)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind", "message"),
+    [
+        ({"tls_ca": "ca.pem"}, ValueError, "they go with cluster=ADDRESS"),
+        ({"cluster": "tcp://[::1]:1", "workers": 2}, ValueError, "has workers of its own"),
+        ({"cluster": "tcp://[::1]:1", "samples": True}, ValueError, "recordings stay on one"),
+        ({"cluster": "nowhere"}, lab.EngineError, "^cluster 'nowhere': write tcp://127"),
+        ({"cluster": "tcp://192.0.2.1:1"}, lab.EngineError, "with tls_ca, tls_cert and tls_key$"),
+    ],
+)
+def test_arguments_for_a_cluster_are_checked(
+    arguments: dict[str, Any], kind: type[Exception], message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(kind, match=message):
+        lab.sweep("lisbon/A1", {"links.wifi.delay": DELAYS}, out=tmp_path / "out", **arguments)
+    assert not (tmp_path / "out").exists()

@@ -158,7 +158,8 @@ def test_a_connection_between_two_commands_is_that_of_who_opened_it(tmp_path: Pa
     ]
     recording = record(tmp_path / "r", {"sockets": rows}, manifest(plan=plan))
     transfers = program_transfers(recording, PlanView(recording))
-    told = transfers.select("traffic", "way", "bytes", "source", "server").rows()
+    columns = ("traffic", "way", "bytes", "source", "server")
+    told = [tuple(row[name] for name in columns) for row in transfers]
     assert told == [
         ("command", "down", 5000, "10.0.1.1:40000", "server"),
         ("command", "up", 1000, "10.0.1.1:40000", "server"),

@@ -134,6 +134,15 @@ def test_a_path_recovers_when_it_carries_half_of_what_it_carried_before(tmp_path
     assert "recovery_s.wifi" not in metrics
 
 
+@pytest.mark.parametrize("column", ["rx_bytes", "tx_bytes"])
+def test_a_sample_without_its_counter_is_no_sample(tmp_path: Path, column: str) -> None:
+    samples = counters((0, 8, 1_000_000), (8, 14, 0), (14, 20, 1_000_000))
+    samples[129][column] = None
+    bins = deliveries((0, 20, 1000))
+    metrics = measure(run(tmp_path / "r", bins, FAILURE, RETURN, samples=samples)).metrics
+    assert metrics["recovery_s.eth"] == pytest.approx(2.0)
+
+
 def test_a_path_that_is_never_used_again_has_no_recovery_time(tmp_path: Path) -> None:
     samples = counters((0, 8, 1_000_000), (8, 20, 100_000))
     bins = deliveries((0, 20, 1000))
@@ -204,8 +213,16 @@ def link_counters(*spans: tuple[int, int, int]) -> list[dict[str, object]]:
     ]
 
 
-def beyond(folder: Path, *spans: tuple[int, int, int]) -> dict[str, float | None]:
-    """Metrics of a run in which a link between routers fails and comes back."""
+def beyond(
+    folder: Path, *spans: tuple[int, int, int], unknown: int | None = None
+) -> dict[str, float | None]:
+    """Metrics of a run in which a link between routers fails and comes back.
+
+    The counter of the sample `unknown` is not known.
+    """
+    samples = link_counters(*spans)
+    if unknown is not None:
+        samples[unknown]["delivered_bytes"] = None
     events = (
         carrier(8 * SECOND, "uplink fails", 2, up=False),
         carrier(12 * SECOND, "uplink is back", 2, up=True),
@@ -224,7 +241,7 @@ def beyond(folder: Path, *spans: tuple[int, int, int]) -> dict[str, float | None
         "deliveries": deliveries((0, 8, 1000), (13, 20, 1000)),
         "events": happened(*events),
         "interface_samples": counters((0, 8, 1_000_000), (8, 13, 0), (13, 20, 1_000_000)),
-        "link_samples": link_counters(*spans),
+        "link_samples": samples,
     }
     return dict(measure(record(folder, tables, manifest(plan=plan))).metrics)
 
@@ -235,5 +252,7 @@ def test_a_link_beyond_the_client_recovers_by_what_it_carries_itself(tmp_path: P
     assert used["recovery_s.uplink"] == pytest.approx(2.0)
     unused = beyond(tmp_path / "unused", (0, 20, 1_000))
     assert "recovery_s.uplink" not in unused
+    gap = beyond(tmp_path / "gap", (0, 8, 1_000_000), (8, 14, 0), (14, 20, 1_000_000), unknown=259)
+    assert gap["recovery_s.uplink"] == pytest.approx(2.0)
     never = beyond(tmp_path / "never", (0, 8, 1_000_000), (8, 20, 0))
     assert never["recovery_s.uplink"] is None

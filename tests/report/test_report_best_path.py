@@ -109,3 +109,13 @@ def test_the_latency_is_told_beside_the_goodput() -> None:
         "mptcp was faster than a: 20.0 Mbit/s, 2.00 times 10.0 Mbit/s.",
         "Answers with mptcp came later than with a: 20.0 ms, 2.00 times 10.0 ms.",
     )
+
+
+def test_of_many_variants_without_one_of_tcp_beside_them_the_table_tells() -> None:
+    several = [variant(f"mptcp-{number}", None, {"goodput": [9.0]}) for number in range(13)]
+    told = [VariantMetrics(**{**vars(one), "plain": ()}) for one in several]
+    assert answer(told, []) == ()
+    assert len(answer(told[:12], [])) == 12
+    single = variant("a", "a", {"goodput": [10.0]})
+    beside = VariantMetrics(**{**vars(several[0]), "plain": ("a",)})
+    assert len(answer([single, beside, *told[1:]], [])) == 1

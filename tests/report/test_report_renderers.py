@@ -73,6 +73,27 @@ def test_a_long_note_stands_once_below_the_figures_of_the_document(model: Report
     assert lines.count(f"note 1: {why}") == 1
 
 
+def test_the_note_of_a_finding_is_printed_where_it_does_not_hold(tmp_path: Path) -> None:
+    told = description([("mptcp", "mptcp")], expect=("mptcp.goodput > 1", "mptcp.goodput > 9"))
+    notes = {"mptcp.goodput > 1": "is not told", "mptcp.goodput > 9": "the link has 8 [Mbit/s]"}
+    scenario = told.scenario.model_copy(update={"notes": notes})
+    made = result(tmp_path / "out", told.model_copy(update={"scenario": scenario}))
+    rows = [transfer(end_ns=SECOND, bytes=10**6)]
+    record(made.recording_folder("mptcp", 1), {"transfers": rows}, manifest())
+    model = report(made)
+    lines = printed(model)
+    assert "not held mptcp.goodput > 9 (8, not > 9) note 1" in lines
+    assert "note 1: the link has 8 [Mbit/s]" in lines
+    assert "is not told" not in "".join(lines)
+    page = to_html([model])
+    assert "the link has 8 [Mbit/s]" in page
+    assert "is not told" not in page
+    beside = [ReferenceRow("mptcp", "goodput", "Mbit/s", 9.5, None, notes["mptcp.goodput > 9"])]
+    lines = printed(replace(model, references=tuple(beside)))
+    assert lines.count("note 1: the link has 8 [Mbit/s]") == 1
+    assert "not held mptcp.goodput > 9 (8, not > 9) note 1" in lines
+
+
 def test_streams_have_a_table_of_their_shares(tmp_path: Path) -> None:
     folder = tmp_path / "out"
     made = result(folder, description([("mptcp", "mptcp")]))

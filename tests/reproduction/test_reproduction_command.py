@@ -1,18 +1,28 @@
 """`mptcplab reproduce`: a figure run and shown, gone on with, and mistakes in its words."""
 
+import fcntl
 import json
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from mptcplab.cli.app import app
-from mptcplab.reproduction import reading
+from mptcplab.metrics import compare
+from mptcplab.recording import RecordingError, Result
+from mptcplab.reproduction import expected, reading
+from mptcplab.reproduction.figures import figures
+from mptcplab.reproduction.folder import LOCK, MADE, RECORDINGS, opened
+from mptcplab.reproduction.manner import Manner
 
 PAGE = Path(__file__).parents[2] / "docs" / "reproduction" / "README.md"
+SIMULATED = Manner("sim")
 QUICK = ["reproduce", "lisbon", "--figure", "6.16", "--quick", "--workers", "1"]
 
 
@@ -62,6 +72,10 @@ def keys(value: object, place: str) -> Iterator[str]:
             yield f"{place}{key}"
             if key in ("items", "says"):
                 yield from keys(inner, f"{place}{key}[].")
+            if key == "differs" and not inner:
+                yield from (
+                    f"differs[].{one}" for one in ("name", "mean", "half_width", "expected")
+                )
             if key == "rows":
                 yield from keys([cell for row in inner for cell in row], "")
     elif isinstance(value, list):
@@ -87,6 +101,7 @@ def test_what_was_interrupted_is_run_again(folder: Path) -> None:
     manifest = folder / "recordings" / "lisbon-F5" / "mptcp" / "1" / "manifest.json"
     told = json.loads(manifest.read_text(encoding="utf-8"))
     manifest.write_text(json.dumps(told | {"status": "interrupted"}), encoding="utf-8")
+    assert set(figures(compare(Result.open(folder / RECORDINGS / "lisbon-F5")))) == {"tcp"}
     ended = called([*QUICK, "--out", "out", "--json"], folder.parent)
     assert "runs found: 1, done: 1" in ended.stderr
     assert json.loads(ended.stdout)["document"] == "lisbon"
@@ -103,6 +118,46 @@ def test_a_damaged_description_is_named(tmp_path: Path) -> None:
     (tmp_path / "reproduction.json").write_text("[]")
     ended = called([*QUICK, "--out", "."], tmp_path)
     assert ended.stderr == "reproduction.json: cannot be read: it holds no object\n"
+
+
+def test_a_second_one_in_the_same_folder_is_refused(folder: Path) -> None:
+    with (folder / LOCK).open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        ended = called([*QUICK, "--out", "out"], folder.parent)
+    assert ended.returncode == 1
+    assert ended.stderr == ("out: another reproduction goes on in this folder: wait for its end\n")
+    assert called([*QUICK, "--out", "out"], folder.parent).returncode == 0
+
+
+@settings(deadline=None)
+@given(st.binary() | st.recursive(st.none() | st.integers() | st.text(), st.lists).map(json.dumps))
+def test_any_description_is_refused_in_words(made: bytes | str) -> None:
+    content = made if isinstance(made, bytes) else made.encode()
+    with TemporaryDirectory() as out:
+        path = Path(out, MADE)
+        path.write_bytes(content)
+        with pytest.raises(RecordingError, match="cannot be read"), opened(path.parent, SIMULATED):
+            pass
+
+
+@pytest.mark.parametrize("made", ["[" * 100_000, '{"seed": ' * 100_000, "{}", "1e999", "NaN"])
+def test_a_nested_or_empty_description_is_refused(made: str, tmp_path: Path) -> None:
+    (tmp_path / MADE).write_text(made)
+    with pytest.raises(RecordingError), opened(tmp_path, SIMULATED):
+        pass
+
+
+def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("of a user")
+    ended = called([*QUICK, "--out", "out"], tmp_path)
+    assert ended.stderr == "out: holds no reproduction.json: choose another folder\n"
+
+
+def test_a_command_that_was_killed_as_it_began_is_gone_on_with(tmp_path: Path) -> None:
+    (tmp_path / LOCK).touch()
+    (tmp_path / RECORDINGS).mkdir()
+    with opened(tmp_path, SIMULATED):
+        assert (tmp_path / MADE).exists()
 
 
 def test_a_foreign_folder_is_left_alone(tmp_path: Path) -> None:
@@ -157,3 +212,25 @@ def test_a_difference_without_a_reason_fails(
     assert CliRunner().invoke(app, words).exit_code == 0
     page = (tmp_path / "out" / "red.html").read_text(encoding="utf-8")
     assert '<span class="red">✗ differs, no reason given</span>' in page
+
+
+def test_a_figure_that_is_not_the_explained_one_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = RED.replace("1 Mbit/s}", "1 Mbit/s, note: half of it is sent twice for a good reason}")
+    (tmp_path / "red.yaml").write_text(own, encoding="utf-8")
+    known = tmp_path / "red-sim.yaml"
+    monkeypatch.setattr(reading, "FOLDER", tmp_path)
+    monkeypatch.setattr(reading, "ORDER", ("red",))
+    monkeypatch.setattr(expected, "FOLDER", tmp_path)
+    words = ["reproduce", "red", "--quick", "--out", str(tmp_path / "out"), "--fail"]
+    assert CliRunner().invoke(app, words).exit_code == 0
+    assert "differs, figure not expected" in (tmp_path / "out" / "red.html").read_text("utf-8")
+    for figure, status, mark in (
+        ("87.5 ± 1", 0, "≠ differs"),
+        ("60", 3, "✗✗ differs, and not as explained"),
+    ):
+        known.write_text(f"--quick:\n  lisbon/D1:\n    tcp.goodput * 2: {figure}\n", "utf-8")
+        assert CliRunner().invoke(app, words).exit_code == status
+        assert mark in (tmp_path / "out" / "red.html").read_text("utf-8")
+    assert "where 57.0 to 63.0 was expected" in (tmp_path / "out" / "red.html").read_text("utf-8")

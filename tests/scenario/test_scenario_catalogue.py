@@ -29,6 +29,7 @@ WANTED = {
     "carfi/application",
     "carfi/drive",
     "carfi/equal-paths",
+    "louvain/causes",
     "louvain/coupled",
     "louvain/experiments",
     "louvain/shared",

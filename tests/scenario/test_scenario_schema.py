@@ -43,6 +43,7 @@ def test_the_catalogue_conforms(entry: Entry) -> None:
         ("from: client", "from: [client]"),
         ("duration: 10 s", "duration: 10 s, direction: up"),
         ("duration: 10 s", "duration: 10 s, way: up"),
+        ("- mptcp.goodput > tcp-wifi.goodput", "- {finding: mptcp.goodput > 5, note: why}"),
     ],
 )
 def test_each_way_to_write_a_value_conforms(old: str, new: str) -> None:

@@ -42,6 +42,7 @@ def reckon(rows: list[Row]) -> list[dict[str, Any]]:
 
     - in flight is data, without SYN and FIN
     - `selective_bytes` of them are in the last SACK
+    - `duplicate_bytes`: those that came twice, as the last SACK tells
     - `holes`: some of what is in flight was captured late or not at all, or sent again
     - `again`: bytes of the segment were seen before
     - `acknowledged_before`: all bytes of the segment were
@@ -72,7 +73,7 @@ def _reckon(flows: dict[tuple[int, str], _Direction], row: Row) -> dict[str, Any
         own.disturbed = max(own.disturbed, edge)
     if "F" in flags:
         own.fin = end
-    if row["payload_bytes"] or "S" in flags or "F" in flags:
+    if "R" not in flags:
         own.next = max(own.next, edge)
     # Neither SYN, which is number 0, nor FIN is data.
     fin = own.fin is not None and own.fin == own.next - 1 and own.fin >= own.acknowledged
@@ -87,6 +88,9 @@ def _reckon(flows: dict[tuple[int, str], _Direction], row: Row) -> dict[str, Any
             right - max(left, own.acknowledged)
             for left, right in own.selective
             if right > own.acknowledged
+        ),
+        "duplicate_bytes": sum(
+            right - left for left, right in own.selective if right <= own.acknowledged
         ),
         "reset": own.reset,
         "again": row["payload_bytes"] > new,

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
@@ -97,17 +98,21 @@ class Runs:
         return self._shown[case].result()
 
     def captures(self, case: str, host: str = "client") -> list[Path]:
+        """The captures of a host's interfaces."""
+        return sorted(self.recording(case).glob(f"{host}-*.pcapng"))
+
+    def counted(self, case: str, host: str) -> list[Path]:
         """The captures of a host's interfaces, as far as the recording's own counts go.
 
-        Those of the simulator go on until the connections have closed.
+        Those of the simulator end with the run, its captures when the connections have closed.
         """
         recording = self.recording(case)
-        files = sorted(recording.glob(f"{host}-*.pcapng"))
+        files = self.captures(case, host)
         if RUNS[case.split("/")[0]][1] == "kernel":
             return files
-        counted = recording / "counted"
-        counted.mkdir(exist_ok=True)
-        return [_until_the_end(recording, file, counted / file.name) for file in files]
+        folder = recording / "counted"
+        folder.mkdir(exist_ok=True)
+        return [_until_the_end(recording, file, folder / file.name) for file in files]
 
     def merged(self, case: str, host: str = "client") -> Path:
         """The captures of a host in one file, in the order of time."""
@@ -130,6 +135,8 @@ def _until_the_end(recording: Path, file: Path, to: Path) -> Path:
     """The packets of a capture until the end of its run."""
     duration_s = json.loads((recording / "manifest.json").read_text())["duration_s"]
     if not to.exists():
+        if not shutil.which("editcap"):
+            pytest.skip("this machine has no editcap, which comes with tshark")
         # The option names the first time that is left out.
         stop = f"{duration_s + 1e-9:.9f}"
         subprocess.run(["editcap", "-B", stop, file, to], check=True, capture_output=True)

@@ -10,6 +10,7 @@ from tests.trace.ours import analyse
 from tests.trace.runs import CASES, Runs
 
 _WITHOUT_CARRIER = "kernel/unplugged"
+_ENDS_LOST = "sim/requests"
 _ENDS_UNKNOWN = "fast-close/fast-close"
 """Made by commands, of which the recording has no last samples."""
 
@@ -28,8 +29,12 @@ def _subflow_name(row: dict[str, Any], host: str) -> str:
 def test_bytes_and_retransmissions_are_those_that_the_sender_counted(
     case: str, host: str, runs: Runs, tmp_path: Path
 ) -> None:
-    """The capture at the sender's interfaces is complete, but for what it could not send."""
-    tables = analyse(runs.captures(case, host), tmp_path / "tables")
+    """The capture at the sender's interfaces is complete, but for what it could not send.
+
+    What a closed socket sends again, which has no payload, comes after the last sample: in one of
+    the runs the end of some connections is lost.
+    """
+    tables = analyse(runs.counted(case, host), tmp_path / "tables")
     samples = pl.read_parquet(runs.recording(case) / "subflow_samples.parquet")
     last = samples.filter(pl.col("final"), pl.col("node") == host, pl.col("state") != "SYN-SENT")
     counted: dict[str, tuple[int, int, int]] = {
@@ -51,7 +56,12 @@ def test_bytes_and_retransmissions_are_those_that_the_sender_counted(
         for name, most in counted.items():
             assert all(map(le, seen[name], most))
     else:
-        assert seen == counted
+        assert {name: total[:2] for name, total in seen.items()} == {
+            name: total[:2] for name, total in counted.items()
+        }
+        later = [seen[name][2] - retrans for name, (_, _, retrans) in counted.items()]
+        assert all(0 <= each <= 1 for each in later)
+        assert case == _ENDS_LOST or not any(later)
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.startswith(("kernel/", "sim/"))])
@@ -60,7 +70,7 @@ def test_retransmissions_are_of_the_kinds_that_the_sender_counted(
 ) -> None:
     """Beside the counters of the host that sent the data (`nstat`'s names)."""
     host = "client" if case.endswith("upwards") else "server"
-    tables = analyse(runs.captures(case, host), tmp_path / "tables")
+    tables = analyse(runs.counted(case, host), tmp_path / "tables")
     counters = pl.read_parquet(runs.recording(case) / "counters.parquet")
     counted = dict(counters.filter(pl.col("node") == host).select("name", "value").iter_rows())
     subflows = tables["subflows"]

@@ -11,8 +11,9 @@
 //! sequence number of its segment, or what the other end acknowledges, if that is captured first.
 //! Data before it that come late have numbers of 0 and less.
 //!
-//! The *highest* number is that of the last byte, SYN or FIN seen. Where a segment begins beyond
-//! the next number, there is a *gap*: data that were sent but not seen. Data below the highest that
+//! The *highest* number is that of the last byte, SYN or FIN that was sent. Where a segment, an
+//! acknowledgement without data too, begins beyond the next number, there is a *gap*: data that were
+//! sent but not seen. Data below the highest that
 //! lie in no gap were *seen before*. So the distinct bytes are exact, whatever is lost or
 //! reordered; at most 1024 gaps are kept, and the lowest are forgotten beyond that.
 //!

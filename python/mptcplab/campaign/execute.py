@@ -6,15 +6,13 @@ import json
 import os
 import selectors
 from collections import deque
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 
 from mptcplab.campaign.description import Campaign
-from mptcplab.campaign.grid import Grid
-from mptcplab.campaign.record import Record, failed
-from mptcplab.campaign.store import Ledger
+from mptcplab.campaign.ledger import Ledger
+from mptcplab.campaign.pending import Pending, identity, setup
+from mptcplab.campaign.record import failed
 from mptcplab.engine.job import EngineError
 from mptcplab.engine.sim.process import Worker
 from mptcplab.engine.sim.protocol import STOP
@@ -22,10 +20,8 @@ from mptcplab.progress import Display
 from mptcplab.scenario import Scenario
 
 RECORDINGS = "recordings"
-MOST_BATCH = 48
-"""Runs that a worker is given at once."""
 MOST_DEATHS = 3
-"""Worker processes that may end with the same run under way."""
+"""Worker processes that may end with the same run under way, or before their first one."""
 _LOOKS_EVERY_S = 0.2
 """Longest time until a request to stop is passed on."""
 _MODULE = "mptcplab.campaign.worker"
@@ -57,20 +53,11 @@ class SimCampaign:
         self._ledger = ledger
         self._limit = workers or len(os.sched_getaffinity(0))
         self._seed = campaign.result.seed
-        self._setup = {
-            "scenario": {
-                "text": scenario.text,
-                "origin": scenario.origin,
-                "folder": str(scenario.folder.resolve()),
-                "name": scenario.name,
-            },
-            "versions": campaign.versions.model_dump(),
-            "seed": self._seed,
-            "samples": str((folder / RECORDINGS).resolve()) if campaign.samples else None,
-        }
-        self._missing: Iterator[int] = ledger.missing()
-        self._again: deque[int] = deque()
+        self._setup = setup(scenario, campaign, folder / RECORDINGS if campaign.samples else None)
+        self._pending = Pending(ledger)
         self._deaths: dict[int, int] = {}
+        self._early_deaths = 0
+        """Worker processes that ended before they were ready, since one was."""
         self._batches: list[_Batch] = []
         self._is_stopped = False
         self._left = self._grid.runs - ledger.found
@@ -90,6 +77,7 @@ class SimCampaign:
                     self._start(selector)
                 while any(batch.is_busy for batch in self._batches):
                     self._pass_stop_on()
+                    self._ledger.sync_when_due()
                     for key, _ in selector.select(_LOOKS_EVERY_S):
                         batch: _Batch = key.data
                         done += self._take(batch)
@@ -97,7 +85,7 @@ class SimCampaign:
                             selector.unregister(key.fileobj)
                             self._batches.remove(batch)
                             self._bury(batch)
-                            if self._has_more():
+                            if self._pending and not self._is_stopped:
                                 self._start(selector)
                     if display is not None:
                         total = self._grid.runs
@@ -122,22 +110,11 @@ class SimCampaign:
     def _next(self, batch: _Batch) -> None:
         if self._is_stopped:
             return
-        share = self._left // (4 * self._limit)
-        size = len(self._grid.variants)
-        # Whole units: a point is compiled for all variants at once.
-        count = max(size, min(MOST_BATCH, share) // size * size)
-        again = [self._again.popleft() for _ in range(min(count, len(self._again)))]
-        runs = [*again, *islice(self._missing, count - len(again))]
+        runs = self._pending.take(self._left // (4 * self._limit))
         if runs:
             batch.runs.extend(runs)
             batch.is_busy = True
             batch.worker.send([identity(self._grid, run, self._seed) for run in runs])
-
-    def _has_more(self) -> bool:
-        """Whether something is left that no worker has."""
-        if not self._again:
-            self._again.extend(islice(self._missing, 1))
-        return bool(self._again) and not self._is_stopped
 
     def _pass_stop_on(self) -> None:
         for batch in self._batches:
@@ -157,6 +134,7 @@ class SimCampaign:
             elif line.startswith(b'"'):
                 if not batch.is_ready and line == b'"ready"':
                     batch.is_ready = True
+                    self._early_deaths = 0
                     continue
                 raise EngineError(json.loads(line))
             else:
@@ -171,9 +149,13 @@ class SimCampaign:
     def _bury(self, batch: _Batch) -> None:
         """Gives the runs of a worker that has ended to others, unless it is one that ends them."""
         status = batch.worker.process.wait()
-        if not batch.is_ready:
-            raise EngineError(f"a worker process ended before its first run (status {status})")
         if not batch.runs:
+            return
+        if not batch.is_ready:
+            self._early_deaths += 1
+            if self._early_deaths >= MOST_DEATHS:
+                raise EngineError(f"a worker process ended before its first run (status {status})")
+            self._pending.give_back(batch.runs)
             return
         first = batch.runs[0]
         self._deaths[first] = self._deaths.get(first, 0) + 1
@@ -182,16 +164,4 @@ class SimCampaign:
             why = f"the worker process ended unexpectedly (status {status})"
             record = failed(identity(self._grid, first, self._seed), why)
             self._keep(first, json.dumps(record).encode())
-        self._again.extend(batch.runs)
-
-
-def identity(grid: Grid, run: int, seed: int) -> Record:
-    """The part of a run's record that is known before it begins; `seed` is the campaign's."""
-    point, repetition, variant = grid.place(run)
-    return {
-        "run": run,
-        "point": point,
-        "repetition": repetition,
-        "variant": variant,
-        "seed": grid.seed(run, seed),
-    }
+        self._pending.give_back(batch.runs)

@@ -51,6 +51,13 @@ def estimates(campaign: Campaign, store: Store, metrics: Sequence[str]) -> pl.Da
     )
 
 
+def samples(store: Store, metric: str) -> pl.DataFrame:
+    """A metric of each run that has it: `point`, `variant`, `seed`, `value`."""
+    runs = store.scan("runs").filter(status=COMPLETE).select("run", "point", "variant", "seed")
+    own = store.scan("totals").filter(pl.col("value").is_not_null(), metric=metric)
+    return store.collect(own.join(runs, on="run").select("point", "variant", "seed", "value"))
+
+
 def _sameness(campaign: Campaign, every: pl.LazyFrame, key: list[str]) -> pl.LazyFrame:
     """Whether the runs of a point and variant are one run: in virtual time only chance differs."""
     if campaign.result.engine != "sim" or campaign.result.repetitions < 2:

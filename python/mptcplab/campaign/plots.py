@@ -13,6 +13,7 @@ from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter, NullLocator
 
+from mptcplab.campaign.column import column_of
 from mptcplab.report.canvas import LOOK
 from mptcplab.report.numbers import heading, scale
 from mptcplab.report.palette import Style, styles
@@ -53,14 +54,14 @@ def curves(sweep: Sweep, metric: str, key: str, width_inches: float | None = Non
     own = next(axis for axis in sweep.every_axis if key in axis.keys)
     others = [one for axis in sweep.every_axis if axis is not own for one in axis.keys]
     parts = _parts(frame, others)
-    axis_values = list(dict.fromkeys(sweep.axes[key]))
+    axis_values = list(dict.fromkeys(column_of(sweep.axes[key])))
     with mpl.rc_context(LOOK):
         figure, every = panels(len(parts), width_inches)
         look = styles(sweep.variants)
         for axes, (title, part) in zip(every, parts.items(), strict=False):
             axes.set_title(title, fontsize=8)
             places = axis_of(axes, axis_values, key)
-            by_value = dict(zip(map(repr, axis_values), places, strict=True))
+            by_value = dict(zip(axis_values, places, strict=True))
             for name, style in look.items():
                 line(axes, part.filter(variant=name), metric, by_value, name, style)
         finish(figure, every, metric)
@@ -71,7 +72,7 @@ def heat_maps(sweep: Sweep, metric: str, width_inches: float | None = None) -> F
     """A metric over two axes, a panel for each variant that has it."""
     down, across = (axis.keys[0] for axis in sweep.every_axis)
     frame = sweep.frame(metric)
-    rows, columns = ([axis.rows[n][0] for n in range(len(axis.rows))] for axis in sweep.every_axis)
+    rows, columns = (column_of([row[0] for row in axis.rows]) for axis in sweep.every_axis)
     factor = scale(metric)
     known = [name for name in sweep.variants if _has(frame, name, metric)]
     with mpl.rc_context(LOOK):
@@ -221,11 +222,11 @@ def line(
     axes: Axes,
     part: pl.DataFrame,
     metric: str,
-    places: Mapping[str, float],
+    places: Mapping[Any, float],
     label: str,
     style: Style,
 ) -> None:
-    """Draws the metric of these rows over the axis; `places` by the repr of the value."""
+    """Draws the metric of these rows over the axis; `places` by the value."""
     key = axes.get_xlabel()
     factor = scale(metric)
     rows = [row for row in part.iter_rows(named=True) if row[metric] is not None]
@@ -233,7 +234,7 @@ def line(
         return
     half = [((row[f"{metric}_high"] or row[metric]) - row[metric]) * factor for row in rows]
     axes.errorbar(
-        [places[repr(row[key])] for row in rows],
+        [places[row[key]] for row in rows],
         [row[metric] * factor for row in rows],
         yerr=half if any(half) else None,
         label=label,

@@ -13,12 +13,16 @@ from mptcplab.metrics.at_once import at_once
 from mptcplab.metrics.benefit import aggregation_benefit, delay_benefit
 from mptcplab.metrics.comparison import SAME_PAYLOAD, Formula
 from mptcplab.metrics.plan_view import PlanView
+from mptcplab.plan import Plan
 from mptcplab.recording import Recording
+from mptcplab.recording.tables import TRANSFERS as OF_RECORDING
 
 Record = dict[str, Any]
 """The columns of the table `runs`, and `transfers` and `totals` with what is the run's of them."""
 
 COMPLETE, FAILED = "complete", "failed"
+MOST_ATTEMPTS = 3
+"""Attempts at a run that fails by its machine: a full disk, a killed worker."""
 
 
 def address(plan: str, variant: str, repetition: int, versions: Mapping[str, Any]) -> str:
@@ -27,15 +31,15 @@ def address(plan: str, variant: str, repetition: int, versions: Mapping[str, Any
     return hashlib.sha256(content.encode()).hexdigest()
 
 
-def complete(identity: Record, recording: Recording) -> Record:
-    """The record of a run that ended well; `identity` is what was known before."""
-    measured = measure(recording)
-    plan = PlanView(recording)
+def complete(identity: Record, recording: Recording, compiled: Plan) -> Record:
+    """The record of a run of a plan that ended well; `identity` is what was known before."""
+    plan = PlanView(recording, compiled)
+    measured = measure(recording, plan)
     interfaces = {path.interface for path in measured.paths}
-    transfers = recording.frame("transfers")
+    transfers = list(recording.rows("transfers", OF_RECORDING.schema))
     warnings = [
         *(f"not multipath: {finding}" for finding in measured.single_path),
-        *_failed_transfers(transfers["error"].to_list()),
+        *_failed_transfers([row["error"] for row in transfers]),
         *recording.manifest.warnings,
     ]
     return identity | {
@@ -48,14 +52,28 @@ def complete(identity: Record, recording: Recording) -> Record:
         "at_once": _at_once(recording, plan),
         "program_bytes": measured.program_bytes,
         "warnings": "\n".join(warnings) or None,
-        "transfers": transfers.rows(),
+        "transfers": [[row[name] for name in OF_RECORDING.schema] for row in transfers],
         "totals": measured.metrics,
     }
 
 
-def failed(identity: Record, why: str) -> Record:
-    """The record of a run that failed."""
-    return identity | {"status": FAILED, "error": why, "transfers": [], "totals": {}}
+def failed(identity: Record, why: str, *, by_plan: bool = False) -> Record:
+    """The record of a run that failed; `by_plan`: as it would every time, in virtual time."""
+    return identity | {
+        "status": FAILED,
+        "error": why,
+        "by_plan": by_plan,
+        "transfers": [],
+        "totals": {},
+    }
+
+
+def is_final(record: Record) -> bool:
+    """Whether nothing would come of another attempt, or there were enough."""
+    if record["status"] == COMPLETE or record["by_plan"]:
+        return True
+    tried: int = record["attempts"]
+    return tried >= MOST_ATTEMPTS
 
 
 def benefits(unit: Sequence[Record]) -> dict[int, dict[str, float]]:

@@ -86,7 +86,7 @@ def sweep_report(sweep: Sweep) -> SweepReport:
         columns,
         () if figures is None else tuple(_table(sweep, figures, metric) for metric in columns),
         tuple(_failures(sweep)),
-        tuple(_warnings(sweep)),
+        (*sweep.store.damage(), *_warnings(sweep)),
     )
 
 

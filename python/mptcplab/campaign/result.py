@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mptcplab.campaign.column import column_of
 from mptcplab.campaign.description import Campaign, opened
 from mptcplab.campaign.execute import RECORDINGS
 from mptcplab.campaign.figures import estimates, known_metrics
 from mptcplab.campaign.record import COMPLETE
 from mptcplab.campaign.store import Store
-from mptcplab.campaign.worker import recording_folder
+from mptcplab.campaign.worker import recordings_of_point
 from mptcplab.metrics import Estimate
 from mptcplab.metrics.definitions import RECOVERY
 from mptcplab.metrics.statistics import estimate
@@ -36,21 +37,6 @@ class PointVariant:
     """By full metric name; each has a sample for every run that is complete."""
     sample_size: int
     """How many different runs the figures rest on."""
-
-
-@dataclass(frozen=True, repr=False)
-class PointResult(Result):
-    """The recordings of a point, which are in folders by their addresses."""
-
-    folders: Mapping[tuple[str, int], Path] = field(default_factory=dict)
-    """Variant and repetition → folder."""
-
-    def recording_folder(self, variant: str, repetition: int) -> Path:
-        """See `Result`."""
-        return self.folders[variant, repetition]
-
-    def _begun(self, variant: str) -> list[int]:
-        return sorted(repetition for name, repetition in self.folders if name == variant)
 
 
 class Point:
@@ -167,7 +153,7 @@ class Sweep(Sequence[Point]):
         names = metrics or ("goodput",)
         made = self.estimates(*names)
         numbers = made["point"].unique(maintain_order=True)
-        values = [point(self.every_axis, number) for number in numbers]
+        values = [self.cells(number) for number in numbers]
         key = ["point", "variant"]
         wide = made.select(*key, "n").unique(maintain_order=True)
         for name in names:
@@ -176,6 +162,19 @@ class Sweep(Sequence[Point]):
             wide = wide.join(own, on=key, how="left", maintain_order="left")
         told = pl.DataFrame(values, infer_schema_length=None).with_columns(point=numbers)
         return told.join(wide, on="point", maintain_order="left_right").drop("point")
+
+    def cells(self, number: int) -> dict[str, Any]:
+        """The values of a point as cells of a table, in whose columns all are of one kind."""
+        values = point(self.every_axis, number)
+        return {key: self._cells[key][repr(value)] for key, value in values.items()}
+
+    @cached_property
+    def _cells(self) -> dict[str, dict[str, Any]]:
+        """Key → what the cell of each value holds, by the value's repr."""
+        return {
+            key: dict(zip(map(repr, values), column_of(values), strict=True))
+            for key, values in self.axes.items()
+        }
 
     def plot(self, metric: str = "goodput", *, x: str | None = None) -> Figure:
         """Draws a metric over an axis, a line a variant, a panel for each choice of other axes.
@@ -250,13 +249,6 @@ class Sweep(Sequence[Point]):
                 f"{self.folder}: the sweep has kept no recordings: run it with --samples "
                 "(samples=True)"
             )
-        runs = self._runs_at(number)
-        folders = {
-            (row["variant"], row["repetition"]): recording_folder(
-                self.folder / RECORDINGS, row["address"]
-            )
-            for row in runs.filter(status=COMPLETE).iter_rows(named=True)
-        }
         told = self.campaign.result
         changes = (
             *told.scenario.changes,
@@ -267,7 +259,7 @@ class Sweep(Sequence[Point]):
         )
         scenario = told.scenario.model_copy(update={"changes": changes})
         description = told.model_copy(update={"scenario": scenario})
-        return PointResult(self.folder, description, folders=folders)
+        return Result(recordings_of_point(self.folder / RECORDINGS, number), description)
 
     def _runs_at(self, number: int) -> pl.DataFrame:
         import polars as pl

@@ -9,10 +9,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from mptcplab.campaign.cluster import ClusterCampaign
+from mptcplab.campaign.cluster_address import Cluster
 from mptcplab.campaign.description import Campaign, begun, described
 from mptcplab.campaign.execute import SimCampaign
 from mptcplab.campaign.kernel import UNDER_WAY, KernelCampaign
-from mptcplab.campaign.store import Ledger, Store
+from mptcplab.campaign.ledger import Ledger
+from mptcplab.campaign.store import Store
 from mptcplab.engine.choice import KERNEL, EngineName, choose, unsupported
 from mptcplab.interruption import Interruption
 from mptcplab.progress import Display
@@ -21,6 +24,7 @@ from mptcplab.scenario.points import at_point, check_points, checked_points
 from mptcplab.scenario.sweep import point
 from mptcplab.session import Prepared, Settings, describe, prepare
 
+Execution = SimCampaign | KernelCampaign | ClusterCampaign
 Shown = Callable[[str, int], Display]
 """Makes what shows the progress of so many runs of a scenario of this name."""
 
@@ -35,6 +39,12 @@ class Outcome:
     """Runs that were there before."""
     done: int
     """Runs that were done now."""
+    done_again: int
+    """Of these the ones that had failed before."""
+    to_be_tried_again: int
+    """Runs that the same command does once more."""
+    notes: tuple[str, ...]
+    """Sentences on what was damaged in the folder, and on workers that could not work."""
 
     @property
     def is_whole(self) -> bool:
@@ -104,12 +114,13 @@ def carry_out(
     command: Sequence[str],
     interruption: Interruption,
     shown: Shown | None,
+    cluster: Cluster | None = None,
 ) -> Outcome:
     """Runs what is missing of a sweep in its folder.
 
     Raises:
         RecordingError: the folder holds something else, or cannot be written.
-        EngineError: the simulator's processes cannot work.
+        EngineError: the simulator's processes, or the cluster, cannot work.
 
     """
     ((engine, choice),) = prepared.choices.items()
@@ -117,26 +128,38 @@ def carry_out(
     campaign = described(prepared.scenario, result, samples=samples)
     begun(folder, campaign)
     ledger = Ledger(Store(folder, campaign.grid()))
-    runs, found = ledger.grid.runs, ledger.found
-    left = runs - found
+    left = ledger.grid.runs - ledger.found
     try:
-        execution = _execution(prepared.scenario, campaign, ledger, folder, workers)
+        execution: Execution
+        if cluster is not None:
+            execution = ClusterCampaign(prepared.scenario, campaign, ledger, cluster)
+        else:
+            execution = _execution(prepared.scenario, campaign, ledger, folder, workers)
         interruption.stop = execution.stop
         name = prepared.scenario.name
         display = None if shown is None or not left else shown(name, left)
         if left and not interruption.requested:
             with _showing(display):
                 execution.execute(display, name)
+        notes = execution.notes if isinstance(execution, ClusterCampaign) else []
     finally:
         interruption.stop = None
         ledger.close()
     shutil.rmtree(folder / UNDER_WAY, ignore_errors=True)
-    return Outcome(folder, runs, found, ledger.done)
+    return Outcome(
+        folder,
+        runs=ledger.grid.runs,
+        found=ledger.found,
+        done=ledger.done,
+        done_again=ledger.done_again,
+        to_be_tried_again=ledger.to_be_tried_again,
+        notes=(*ledger.damaged, *notes),
+    )
 
 
 def _execution(
     scenario: Scenario, campaign: Campaign, ledger: Ledger, folder: Path, workers: int | None
-) -> SimCampaign | KernelCampaign:
+) -> Execution:
     if campaign.result.engine == KERNEL:
         return KernelCampaign(scenario, campaign, ledger, folder)
     return SimCampaign(scenario, campaign, ledger, folder, workers)

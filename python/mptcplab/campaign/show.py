@@ -33,7 +33,7 @@ def to_terminal(report: SweepReport, console: Console) -> None:
         console.print(Text(f"Warning: {warning}", style="bold yellow"))
     for table in report.tables:
         console.print(Text(table.title))
-        console.print(_drawn(table))
+        console.print(drawn(table))
         if len(table.rows) > MOST_ROWS:
             console.print(Text(f"  … and {len(table.rows) - MOST_ROWS} more: --json has all"))
     for failure in report.failures[:MOST_FAILURES]:
@@ -103,15 +103,19 @@ def to_notebook(sweep: Sweep) -> str:
     return "".join([*parts, paragraph(str(sweep.folder))])
 
 
-def _drawn(table: Table) -> Drawn:
-    drawn = Drawn(box=box.SIMPLE_HEAD)
+def drawn(table: Table) -> Drawn:
+    """The table for a terminal, whose names are folded where it is narrow, and no figures."""
+    made = Drawn(box=box.SIMPLE_HEAD)
     first = next((place for place, cell in enumerate(table.head) if cell == "variant"), None)
     for place, name in enumerate(table.head):
         is_text = first is not None and place <= first
-        drawn.add_column(escape(name), justify="left" if is_text else "right")
+        if is_text:
+            made.add_column(escape(name), overflow="fold")
+        else:
+            made.add_column(escape(name), justify="right", no_wrap=True)
     for row in table.rows[:MOST_ROWS]:
-        drawn.add_row(*map(escape, row))
-    return drawn
+        made.add_row(*map(escape, row))
+    return made
 
 
 def _number(value: float | None) -> float | None:

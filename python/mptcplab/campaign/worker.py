@@ -2,8 +2,8 @@
 
     python -m mptcplab.campaign.worker
 
-It reads JSON values from standard input, a line each: first what is run (`Setup`), then batches of
-runs, each as `execute.identity` makes it, or `stop`. It answers with a line for each
+It reads JSON values from standard input, a line each: first what is run (`pending.setup`), then
+batches of runs, each as `pending.identity` makes it, or `stop`. It answers with a line for each
 run, its record, and `null` after each batch.
 """
 
@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,20 +28,11 @@ if TYPE_CHECKING:
 class Runner:
     """Carries out runs of a campaign."""
 
-    def __init__(self, setup: dict[str, Any], requests: Requests) -> None:
-        # Large libraries, which are loaded where there is room for them only.
-        from mptcplab.scenario import loads
-
-        scenario = setup["scenario"]
-        self._scenario = loads(
-            scenario["text"],
-            scenario["origin"],
-            Path(scenario["folder"]),
-            default_name=scenario["name"],
-        )
+    def __init__(self, setup: dict[str, Any], must_stop: Callable[[], bool]) -> None:
+        self._scenario = loaded(setup["scenario"])
         self._versions = setup["versions"]
         self._samples = None if setup["samples"] is None else Path(setup["samples"])
-        self._requests = requests
+        self._must_stop = must_stop
         self._point: tuple[int, Scenario] | None = None
 
     def run(self, identity: Record) -> Record | None:
@@ -53,7 +45,7 @@ class Runner:
             identity["protocol"] = scenario.variants[identity["variant"]].protocol
             return self._simulated(scenario, identity)
         except ScenarioError as error:
-            return failed(identity, str(error.problems[0]))
+            return failed(identity, str(error.problems[0]), by_plan=True)
 
     def _at(self, number: int) -> Scenario:
         from mptcplab.scenario.points import at_point
@@ -71,8 +63,8 @@ class Runner:
         from mptcplab.engine.job import Task
         from mptcplab.engine.manifest import congestion_controls, manifest
         from mptcplab.engine.recorder import Recorder
-        from mptcplab.engine.sim.record import record, simulated
-        from mptcplab.recording import Recording, Status
+        from mptcplab.engine.sim.record import simulated
+        from mptcplab.recording import Recording, RecordingError, Status, Writer
         from mptcplab.recording.memory import MemoryWriter
 
         task = Task(scenario, identity["variant"], identity["repetition"], identity["seed"])
@@ -81,28 +73,45 @@ class Runner:
         identity["address"] = address(text, task.variant, task.repetition, self._versions)
         settings = {"congestion_control": congestion_controls(plan)}
         described = manifest(task, plan, "sim", settings=settings)
-        if self._samples is None:
-            writer = MemoryWriter(described)
-            recorder = Recorder(writer, lambda _: None)
-            why = simulated(text, recorder, self._requests.must_stop)
-            recording = writer.recording()
-        else:
-            folder = recording_folder(self._samples, identity["address"])
-            # A kill between the recording and its record leaves the first.
-            shutil.rmtree(folder, ignore_errors=True)
-            must_stop = self._requests.must_stop
-            why = record(text, folder, described, lambda _: None, must_stop)
-            recording = Recording.open(folder)
-        if why is not None:
-            return failed(identity, why)
-        if recording.manifest.status is Status.INTERRUPTED:
-            return None
-        return complete(identity, recording)
+        try:
+            if self._samples is None:
+                memory = MemoryWriter(described)
+                why = simulated(text, Recorder(memory, lambda _: None), self._must_stop)
+                recording = memory.recording()
+            else:
+                folder = recording_folder(self._samples, identity)
+                # A kill between the recording and its record leaves the first.
+                shutil.rmtree(folder, ignore_errors=True)
+                files = Writer(folder, described)
+                why = simulated(text, Recorder(files, lambda _: None), self._must_stop)
+                recording = Recording.open(folder)
+            if why is not None:
+                return failed(identity, why, by_plan=True)
+            if recording.manifest.status is Status.INTERRUPTED:
+                return None
+            return complete(identity, recording, plan)
+        except RecordingError as error:
+            return failed(identity, str(error))
 
 
-def recording_folder(recordings: Path, address: str) -> Path:
-    """The folder of the recording of a run, by its address."""
-    return recordings / address[:2] / address
+def loaded(scenario: dict[str, Any]) -> Scenario:
+    """The scenario as `pending.setup` describes it."""
+    # Large libraries, which are loaded where there is room for them only.
+    from mptcplab.scenario import loads
+
+    folder = Path(scenario["folder"])
+    return loads(scenario["text"], scenario["origin"], folder, default_name=scenario["name"])
+
+
+def recording_folder(recordings: Path, run: Record) -> Path:
+    """The folder of the recording of a run: that of its point is laid out as a result is."""
+    folder = recordings_of_point(recordings, run["point"])
+    return folder / str(run["variant"]) / str(run["repetition"])
+
+
+def recordings_of_point(recordings: Path, number: int) -> Path:
+    """The folder of the recordings of a point."""
+    return recordings / f"{number:06}"
 
 
 def main() -> None:
@@ -112,7 +121,7 @@ def main() -> None:
     setup = requests.wait()
     if setup is None:
         return
-    runner = Runner(setup, requests)
+    runner = Runner(setup, requests.must_stop)
     tell("ready")
     while (batch := requests.wait()) is not None:
         if batch == STOP:

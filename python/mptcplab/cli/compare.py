@@ -21,7 +21,7 @@ from mptcplab.cli.errors import UserError
 from mptcplab.cli.export import Export, export_results, write_figure, write_table
 from mptcplab.cli.output import console, json_text
 from mptcplab.cli.report import SWEEP
-from mptcplab.front.comparisons import Comparison, compare
+from mptcplab.front.comparisons import Compared, Comparison, compare, pairing
 from mptcplab.metrics import Estimate
 from mptcplab.recording import RecordingError, Result
 from mptcplab.report import report
@@ -63,18 +63,26 @@ def _results(results: Sequence[Result], wanted: Export, *, as_json: bool) -> Non
         typer.echo(json_text({"first": found[0].labels[0], "comparisons": told}))
         return
     for one in found:
-        _print(one.labels, one.settings, ("variant", "metric"), list(_rows(one, wanted.metrics)))
+        of = [row for row in _wanted(one, wanted.metrics) if row.ci95 is not None]
+        pairs = pairing([row.paired is not None for row in of])
+        rows = list(_rows(one, wanted.metrics))
+        _print(one.labels, one.settings, ("variant", "metric"), rows, pairs)
 
 
 def _rows(one: Comparison, metrics: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    for row in one.rows if metrics else one.told:
-        if not metrics or row.metric in metrics:
-            words = ", ".join(part for part in heading(row.metric) if part)
-            figures = (row.first, row.second, row.apart)
-            yield (row.variant, words, *(estimate_shown(row.metric, of) for of in figures))
+    for row in _wanted(one, metrics):
+        words = ", ".join(part for part in heading(row.metric) if part)
+        figures = (row.first, row.second, row.apart)
+        yield (row.variant, words, *(estimate_shown(row.metric, of) for of in figures))
+
+
+def _wanted(one: Comparison, metrics: Sequence[str]) -> Sequence[Compared]:
+    return [row for row in one.rows if row.metric in metrics] if metrics else one.told
 
 
 def _sweeps(sweeps: Sequence[Sweep], wanted: Export, *, as_json: bool) -> None:
+    for words in (words for sweep in sweeps for words in sweep.store.damage()):
+        typer.echo(words, err=True)
     first = sweeps[0]
     metric = wanted.metrics[0] if wanted.metrics else (*sweep_report(first).columns, "goodput")[0]
     names = {str(sweep.folder): sweep for sweep in sweeps}
@@ -104,7 +112,8 @@ def _sweeps(sweeps: Sequence[Sweep], wanted: Export, *, as_json: bool) -> None:
         ]
         console().print(Text(", ".join(part for part in heading(metric) if part)))
         both = (str(first.folder), str(other.folder))
-        _print(both, _settings(first, other), head, rows)
+        known = frame.filter(pl.col("difference_low").is_not_null())
+        _print(both, _settings(first, other), head, rows, pairing(known["paired"].to_list()))
 
 
 def _settings(first: Sweep, other: Sweep) -> list[str]:
@@ -123,12 +132,13 @@ def _print(
     settings: Sequence[str],
     head: Sequence[str],
     rows: Sequence[tuple[str, ...]],
+    pairing: str = "",
 ) -> None:
     screen = console()
     screen.print(f"[bold]{escape(both[1])}[/bold] beside [bold]{escape(both[0])}[/bold]")
     if settings:
         screen.print(Text(f"It has {'; '.join(settings)}."))
-    screen.print(Text("means ± half the 95 % confidence interval, where there is one"))
+    screen.print(Text(f"means ± half the 95 % confidence interval, where there is one{pairing}"))
     table = Table(box=box.SIMPLE_HEAD)
     for name in head:
         table.add_column(escape(name))

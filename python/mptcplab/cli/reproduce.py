@@ -17,10 +17,11 @@ from mptcplab.cli.progress import display
 from mptcplab.engine.job import EngineError, Job
 from mptcplab.progress import RunProgress
 from mptcplab.recording import RecordingError
-from mptcplab.reproduction import reading, running
-from mptcplab.reproduction.beside import Account, Mark, account
+from mptcplab.reproduction import expected, folder, reading, running
+from mptcplab.reproduction.beside import Account, account
+from mptcplab.reproduction.manner import Manner
+from mptcplab.reproduction.marks import RED
 from mptcplab.reproduction.model import Document
-from mptcplab.reproduction.running import Manner
 from mptcplab.scenario import ScenarioError
 from mptcplab.scenario.units import UnitError, parse_time
 from mptcplab.session import fresh_folder
@@ -54,12 +55,12 @@ def reproduce_documents(options: ReproduceOptions) -> None:
     interruption = Interruption()
     try:
         parts = [running.parts(document, manner) for document in documents]
-        running.begin(out, manner)
-        with interruption.listening():
+        known = [expected.read(document.name, manner.engine) for document in documents]
+        with folder.opened(out, manner), interruption.listening():
             failures = _run(documents, parts, out, manner, options, interruption)
             accounts = [
-                account(document, running.measured(own, out))
-                for document, own in zip(documents, parts, strict=True)
+                account(document, running.measured(own, out, lengths.get(manner.length, {})))
+                for document, own, lengths in zip(documents, parts, known, strict=True)
             ]
             _show(accounts, manner, out, options)
     except (ScenarioError, RecordingError, EngineError) as error:
@@ -70,7 +71,7 @@ def reproduce_documents(options: ReproduceOptions) -> None:
         again = shlex.join(["mptcplab", *_words(options, out)])
         typer.echo(f"interrupted: what was measured is kept, go on with: {again}", err=True)
         raise typer.Exit(INTERRUPTED_STATUS)
-    if options.fail and any(one.counts()[Mark.UNEXPLAINED] for one in accounts):
+    if options.fail and any(one.counts()[mark] for one in accounts for mark in RED):
         raise typer.Exit(FINDING_STATUS)
 
 

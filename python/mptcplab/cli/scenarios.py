@@ -16,6 +16,9 @@ from mptcplab.scenario import Problem, ScenarioError
 if TYPE_CHECKING:
     from mptcplab.scenario import Scenario
 
+MOST_VARIANTS = 12
+"""Variants of a scenario that a list names; `show` and JSON have all."""
+
 
 def load_scenario(name: str) -> Scenario:
     """Loads a scenario for a command; its problems become one message."""
@@ -43,7 +46,9 @@ def list_scenarios(pattern: str, *, as_json: bool) -> None:
         raise UserError(f"no scenario matches '{pattern}'; `mptcplab list` shows all")
     width = max(len(entry.name) for entry in entries)
     for entry in entries:
-        typer.echo(f"{entry.name:{width}}  {entry.title}  [{', '.join(entry.variants)}]")
+        more = len(entry.variants) - MOST_VARIANTS
+        names = [*entry.variants[:MOST_VARIANTS], *([f"and {more} more"] if more > 0 else [])]
+        typer.echo(f"{entry.name:{width}}  {entry.title}  [{', '.join(names)}]")
 
 
 def show_scenario(name: str, svg: Path | None, *, as_json: bool) -> None:

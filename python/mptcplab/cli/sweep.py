@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 import shlex
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import typer
 
+from mptcplab.campaign.cluster_address import Cluster
+from mptcplab.campaign.record import MOST_ATTEMPTS
 from mptcplab.campaign.report import sweep_report
 from mptcplab.campaign.result import Sweep
 from mptcplab.campaign.session import Outcome, carry_out, prepare_sweep
@@ -44,6 +47,9 @@ class SweepOptions:
     vary: str | None
     overrides: tuple[str, ...]
     workers: int | None
+    cluster: str | None
+    tls: tuple[Path | None, Path | None, Path | None]
+    """Authority, certificate and key for the cluster."""
     samples: bool
     out: Path | None
     as_json: bool
@@ -51,6 +57,7 @@ class SweepOptions:
 
 def run_sweep(options: SweepOptions) -> None:
     """Runs what is missing of a sweep and reports on it."""
+    cluster = _cluster(options)
     prepared = _prepared(options)
     folder = options.out or fresh_folder(f"{prepared.scenario.name}-sweep")
     interruption = Interruption()
@@ -64,8 +71,10 @@ def run_sweep(options: SweepOptions) -> None:
                 command=("mptcplab", *sys.argv[1:]),
                 interruption=interruption,
                 shown=None if options.as_json else display,
+                cluster=cluster,
             )
-            typer.echo(_told(outcome), err=True)
+            for line in _told(outcome):
+                typer.echo(line, err=True)
             report = sweep_report(Sweep.open(folder))
             print_sweep(report, as_json=options.as_json)
             page = shlex.join(["mptcplab", "report", str(folder), "--html", "FILE"])
@@ -99,12 +108,29 @@ def axis(text: str) -> tuple[str, Any]:
     return key.strip(), [parse_value(value, "--axis") for value in values.split(",")]
 
 
+def _cluster(options: SweepOptions) -> Cluster | None:
+    if options.cluster is None:
+        if any(options.tls):
+            raise UserError("--tls-ca, --tls-cert, --tls-key: they go with --cluster ADDRESS")
+        return None
+    if options.workers is not None:
+        raise UserError("--workers: the cluster has workers of its own: leave it out")
+    if options.samples:
+        raise UserError("--samples: recordings stay on one machine: leave --cluster out")
+    try:
+        return Cluster(options.cluster, *options.tls)
+    except EngineError as error:
+        raise UserError(str(error)) from error
+
+
 def _prepared(options: SweepOptions) -> Prepared:
     if options.engine is EngineName.BOTH:
         raise UserError("--engine both: sweep on each engine, and compare the two")
+    # The abilities of this machine say nothing of the workers.
+    on_sim = options.cluster is not None and options.engine is EngineName.AUTO
     try:
         settings = Settings(
-            engine=options.engine,
+            engine=EngineName.SIM if on_sim else options.engine,
             variants=options.variants,
             repetitions=options.repetitions,
             seed=options.seed,
@@ -131,6 +157,8 @@ def _sweep(options: SweepOptions) -> dict[str, Any] | None:
         axes[key] = values
     if not axes:
         return None
+    if options.draws is not None:
+        raise UserError("--draws: --axis takes the place of the scenario's sweep and of its draws")
     return {"zipped": [axes]} if options.is_zipped else {"axes": axes}
 
 
@@ -138,5 +166,13 @@ def _draws(options: SweepOptions) -> dict[str, Any]:
     return {} if options.draws is None else {"sweep.drawn.count": options.draws}
 
 
-def _told(outcome: Outcome) -> str:
-    return f"{outcome.folder}: {outcome.runs} runs: {outcome.found} found, {outcome.done} done"
+def _told(outcome: Outcome) -> Iterator[str]:
+    yield from outcome.notes
+    again = f", {outcome.done_again} of them had failed" if outcome.done_again else ""
+    runs = f"{outcome.runs} runs: {outcome.found} found, {outcome.done} done"
+    yield f"{outcome.folder}: {runs}{again}"
+    if outcome.to_be_tried_again:
+        yield (
+            f"{outcome.to_be_tried_again} runs failed by the machine, not by their plan: the same "
+            f"command tries them again, each {MOST_ATTEMPTS} times in all"
+        )

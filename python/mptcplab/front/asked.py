@@ -72,12 +72,22 @@ def in_python(error: ScenarioError) -> ScenarioError:
     return ScenarioError(map(_as_argument, error.problems))
 
 
+def words_in_python(text: str) -> str:
+    """A message with arguments in place of the command's options."""
+    text = re.sub(r"--engine (\w+)", r'engine="\1"', text)
+    return re.sub(r"--(cluster|tls-ca|tls-cert|tls-key|out)\b", _argument, text)
+
+
+def _argument(option: re.Match[str]) -> str:
+    return option[1].replace("-", "_")
+
+
 def _as_argument(problem: Problem) -> Problem:
     text = problem.text.replace(
         ", or run each variant where it can be run (--engine both)",
         ", or run each variant where it can be run (variants=[...])",
     )
-    text = re.sub(r"--engine (\w+)", r'engine="\1"', text)
+    text = words_in_python(text)
     option, _, word = problem.origin.partition(" ")
     match option:
         case "--set":

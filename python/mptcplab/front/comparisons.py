@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import sqrt
 from statistics import stdev
 from typing import TYPE_CHECKING
 
-from mptcplab.metrics import Estimate
-from mptcplab.metrics.statistics import CONFIDENCE, student_t
+from mptcplab.metrics import Estimate, VariantMetrics
+from mptcplab.metrics.statistics import CONFIDENCE, estimate, student_t
 from mptcplab.recording import Result
 from mptcplab.report import Report, report
 from mptcplab.report.numbers import estimate_shown, heading
@@ -28,6 +28,8 @@ class Compared:
     metric: str
     first: Estimate | None
     second: Estimate | None
+    has_pairs: bool = False
+    """Both have the same seeds, in the same order, in virtual time: chance is the same to both."""
 
     @property
     def difference(self) -> float | None:
@@ -40,12 +42,17 @@ class Compared:
 
     @property
     def ci95(self) -> tuple[float, float] | None:
-        """95 % confidence interval of the difference (Welch); null where one mean has none."""
+        """95 % confidence interval of the difference; null where one mean has none.
+
+        Of the differences of pairs where the runs are `paired`, else after Welch.
+        """
         difference = self.difference
         if difference is None or self.first is None or self.second is None:
             return None
         if self.first.ci95 is None or self.second.ci95 is None:
             return None
+        if self.paired is not None:
+            return self.paired.ci95
         one, other = _of_mean(self.first), _of_mean(self.second)
         spread = one[0] + other[0]
         if spread == 0:
@@ -53,6 +60,17 @@ class Compared:
         freedom = spread**2 / (one[0] ** 2 / one[1] + other[0] ** 2 / other[1])
         half = student_t(1 - (1 - CONFIDENCE) / 2, max(1, int(freedom))) * sqrt(spread)
         return difference - half, difference + half
+
+    @cached_property
+    def paired(self) -> Estimate | None:
+        """The differences of runs with one seed; null where one has no partner, or no figure."""
+        if not self.has_pairs or self.first is None or self.second is None:
+            return None
+        both = zip(self.first.samples, self.second.samples, strict=True)
+        known = [(one, other) for one, other in both if one is not None and other is not None]
+        if len(known) < len(self.first.samples):
+            return None
+        return estimate([other - one for one, other in known])
 
     @property
     def apart(self) -> Estimate | None:
@@ -82,12 +100,18 @@ class Comparison:
     def rows(self) -> tuple[Compared, ...]:
         """Every metric of every variant that both have."""
         first, second = self._reports
-        others = {variant.name: variant.metrics for variant in second.variants}
+        others = {variant.name: variant for variant in second.variants}
+        both = [(mine, others[mine.name]) for mine in first.variants if mine.name in others]
         return tuple(
-            Compared(mine.name, metric, mine.metrics.get(metric), others[mine.name].get(metric))
-            for mine in first.variants
-            if mine.name in others
-            for metric in dict.fromkeys([*mine.metrics, *others[mine.name]])
+            Compared(
+                mine.name,
+                metric,
+                mine.metrics.get(metric),
+                other.metrics.get(metric),
+                _chance(mine) is not None and _chance(mine) == _chance(other),
+            )
+            for mine, other in both
+            for metric in dict.fromkeys([*mine.metrics, *other.metrics])
         )
 
     @property
@@ -125,7 +149,8 @@ class Comparison:
             for row in self.told
         ]
         unlike = "; ".join(self.settings)
-        words = "means ± half the 95 % confidence interval, where there is one"
+        pairs = pairing([row.paired is not None for row in self.told if row.ci95 is not None])
+        words = f"means ± half the 95 % confidence interval, where there is one{pairs}"
         head = ["variant", "metric", *self.labels, "difference"]
         told = paragraph(f"{self.labels[1]} has {unlike}.") if unlike else ""
         return f"{told}{paragraph(words)}{table(head, rows)}"
@@ -143,6 +168,21 @@ def compare(result: Result, other: Result) -> Comparison:
             f"no variant is in both results: {', '.join(result)}, and {', '.join(other)}"
         )
     return Comparison(result, other)
+
+
+def _chance(variant: VariantMetrics) -> list[int] | None:
+    """The seeds of its runs; null where they do not decide on all that is left to chance."""
+    told = [run.recording.manifest for run in variant.runs]
+    return [one.seed for one in told] if all(one.engine == "sim" for one in told) else None
+
+
+def pairing(are_paired: Sequence[bool]) -> str:
+    """How the intervals of differences came about; empty where none is over pairs."""
+    count = sum(are_paired)
+    if not count:
+        return ""
+    which = "" if count == len(are_paired) else f"; in {count} of the {len(are_paired)} rows"
+    return f"; that of a difference is over pairs of runs with one seed{which}"
 
 
 _FIGURES = [

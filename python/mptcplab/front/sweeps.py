@@ -5,12 +5,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
+from mptcplab.campaign.cluster_address import Cluster
 from mptcplab.campaign.description import SWEEP
 from mptcplab.campaign.result import Point, Sweep
 from mptcplab.campaign.session import carry_out, prepare_sweep
-from mptcplab.front.asked import asked, call_text, in_python
+from mptcplab.engine.job import EngineError
+from mptcplab.front.asked import asked, call_text, in_python, words_in_python
 from mptcplab.front.calls import Folder, Interrupted, held_signals, room
 from mptcplab.interruption import Interruption
 from mptcplab.progress import Lines
@@ -33,6 +36,10 @@ def sweep(
     set: Mapping[str, Any] | None = None,  # noqa: A002
     samples: bool = False,
     workers: int | None = None,
+    cluster: str | None = None,
+    tls_ca: str | PathLike[str] | None = None,
+    tls_cert: str | PathLike[str] | None = None,
+    tls_key: str | PathLike[str] | None = None,
     out: Folder | None = None,
     replace: bool = False,
     progress: bool = True,
@@ -43,15 +50,20 @@ def sweep(
     "20 ms"]}`, `{"links.wifi.rate": {"from": "1 Mbit/s", "to": "1 Gbit/s", "count": 4, "scale":
     "log"}}`. Without them it is the scenario's own `sweep`. A sweep that was interrupted is taken
     up again where `out` is its folder and the arguments are the same; nothing is run twice.
-    `samples` keeps the recording of each run, with all tables. The other arguments, and what is
-    raised, are as of `run`.
+    `samples` keeps the recording of each run, with all tables. `cluster` is the address of a Dask
+    scheduler whose workers do the runs, and `tls_ca`, `tls_cert` and `tls_key` are the files of the
+    certificates for it; `auto` is the simulator there. The other arguments, and what is raised, are
+    as of `run`.
 
     Raises:
         ScenarioError: there is no axis, or one has no value or the same twice.
+        EngineError: the cluster cannot work; what was done is kept.
 
     """
+    reached = _cluster(cluster, (tls_ca, tls_cert, tls_key), samples=samples, workers=workers)
     settings = asked(
-        engine=engine,
+        # The abilities of this machine say nothing of the workers.
+        engine="sim" if reached is not None and engine == "auto" else engine,
         variants=variants,
         repeat=repeat,
         seed=seed,
@@ -76,19 +88,55 @@ def sweep(
             print(note, file=sys.stderr)
     interruption = Interruption()
     with interruption.listening(held_signals()):
-        outcome = carry_out(
-            prepared,
-            folder,
-            samples=samples,
-            workers=workers,
-            command=[call_text("sweep", scenario, {**locals(), "capture": False}, told)],
-            interruption=interruption,
-            shown=(lambda _, runs: Lines(runs)) if progress else None,
-        )
+        try:
+            outcome = carry_out(
+                prepared,
+                folder,
+                samples=samples,
+                workers=workers,
+                command=[call_text("sweep", scenario, {**locals(), "capture": False}, told)],
+                interruption=interruption,
+                shown=(lambda _, runs: Lines(runs)) if progress else None,
+                cluster=reached,
+            )
+        except EngineError as error:
+            raise EngineError(words_in_python(str(error))) from error
+    if progress and sys.stderr is not None:
+        for note in outcome.notes:
+            print(note, file=sys.stderr)
     made = Sweep.open(folder)
     if not outcome.is_whole:
         raise Interrupted(made, "Sweep.open")
     return made
+
+
+def _cluster(
+    address: str | None,
+    tls: Sequence[str | PathLike[str] | None],
+    *,
+    samples: bool,
+    workers: int | None,
+) -> Cluster | None:
+    """The scheduler that is asked for; null for this machine.
+
+    Raises:
+        ValueError: the arguments do not go together.
+        EngineError: the address is none, or one that only TLS may reach.
+
+    """
+    files = [None if file is None else Path(file) for file in tls]
+    if address is None:
+        if any(files):
+            raise ValueError("tls_ca, tls_cert, tls_key: they go with cluster=ADDRESS")
+        return None
+    if workers is not None:
+        raise ValueError("workers: the cluster has workers of its own: leave it out")
+    if samples:
+        raise ValueError("samples: recordings stay on one machine: leave cluster out")
+    try:
+        return Cluster(address, *files)
+    except EngineError as error:
+        raise EngineError(words_in_python(str(error))) from None
 
 
 def _lists(axes: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from mptcplab import lazy
 if TYPE_CHECKING:
     from mptcplab.metrics.comparison import VariantMetrics, compare
     from mptcplab.metrics.definitions import DEFINITIONS, Definition, definition_of
-    from mptcplab.metrics.expectations import Sides, Verdict, judge
+    from mptcplab.metrics.expectations import Sides, Verdict, judge, names_of
     from mptcplab.metrics.measurement import Measurement, measure
     from mptcplab.metrics.naming import unknown_metrics
     from mptcplab.metrics.statistics import Estimate
@@ -24,6 +24,7 @@ __all__ = [
     "definition_of",
     "judge",
     "measure",
+    "names_of",
     "unknown_metrics",
 ]
 
@@ -40,6 +41,7 @@ __getattr__ = lazy.names(
         "compare": "comparison",
         "definition_of": "definitions",
         "judge": "expectations",
+        "names_of": "expectations",
         "measure": "measurement",
         "unknown_metrics": "naming",
     },

@@ -1,16 +1,13 @@
 """TCP over all paths at once: the most that paths with common links can carry."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import polars as pl
-
+from mptcplab.metrics.deliveries import BIN_NS, Bins, delivery_bins, key_of
 from mptcplab.metrics.plan_view import PlanView
+from mptcplab.metrics.rows import Row, known, total
 from mptcplab.metrics.transfers import NS_PER_S, goodput_mbps, own_transfers, timed_transfers
 from mptcplab.recording import Recording
-
-_BIN_NS = 10_000_000
-"""Width of a bin of the table `deliveries`."""
 
 
 @dataclass(frozen=True)
@@ -32,26 +29,25 @@ def at_once(recording: Recording, plan: PlanView) -> AtOnce:
     the end of a bin of the table `deliveries` payload is taken to come evenly.
     """
     transfers = own_transfers(timed_transfers(recording, plan))
-    if not transfers["is_sized"].any():
+    if not any(row["is_sized"] for row in transfers):
         return AtOnce(goodput_mbps(transfers), None)
-    payload = float(transfers["bytes"].sum()) / len(plan.task_by_interface)
-    begun, exchanges = transfers["start_ns"].min(), plan.exchanges
-    whole = transfers["is_sized"].all() and transfers["error"].is_null().all()
-    if not whole or not isinstance(begun, int) or exchanges is None:
+    payload = float(total(transfers, "bytes")) / len(plan.task_by_interface)
+    starts_ns, exchanges = known(transfers, "start_ns"), plan.exchanges
+    whole = all(row["is_sized"] and row["error"] is None for row in transfers)
+    if not whole or not starts_ns or exchanges is None:
         return AtOnce(None, None)
-    reached_ns = _reached_ns(recording.frame("deliveries"), transfers, payload)
+    begun = min(starts_ns)
+    reached_ns = _reached_ns(delivery_bins(recording), transfers, payload)
     if reached_ns is None or reached_ns <= begun:
         return AtOnce(None, None)
     seconds = (reached_ns - begun) / NS_PER_S
     return AtOnce(payload * 8 / seconds / 1e6, seconds / exchanges)
 
 
-def _reached_ns(
-    deliveries: pl.DataFrame, transfers: pl.DataFrame, payload_bytes: float
-) -> float | None:
+def _reached_ns(bins: Bins, transfers: Sequence[Row], payload_bytes: float) -> float | None:
     """When so many bytes had been delivered."""
     changes: list[tuple[float, float]] = []
-    for begin_ns, end_ns, size in _spans(deliveries, transfers):
+    for begin_ns, end_ns, size in _spans(bins, transfers):
         rate = size / (end_ns - begin_ns)
         changes += [(begin_ns, rate), (end_ns, -rate)]
     delivered, rate, before = 0.0, 0.0, 0.0
@@ -63,11 +59,10 @@ def _reached_ns(
     return None
 
 
-def _spans(deliveries: pl.DataFrame, transfers: pl.DataFrame) -> Iterator[tuple[int, int, int]]:
+def _spans(bins: Bins, transfers: Sequence[Row]) -> Iterator[tuple[int, int, int]]:
     """Beginning and end of each bin, and its bytes, within the first and last byte of its flow."""
-    keys = ["traffic", "index", "way"]
-    bins = deliveries.join(transfers.select(*keys, "first_byte_ns", "end_ns"), on=keys)
-    for row in bins.select("t_ns", "bytes", "first_byte_ns", "end_ns").iter_rows():
-        begin_ns, size, first_ns, last_ns = row
-        begin_ns, end_ns = max(begin_ns, first_ns), min(begin_ns + _BIN_NS, last_ns)
-        yield begin_ns, max(end_ns, begin_ns + 1), size
+    for transfer in transfers:
+        for start_ns, size in bins.get(key_of(transfer), ()):
+            begin_ns = max(start_ns, transfer["first_byte_ns"])
+            end_ns = min(start_ns + BIN_NS, transfer["end_ns"])
+            yield begin_ns, max(end_ns, begin_ns + 1), size

@@ -63,6 +63,11 @@ class VariantMetrics:
     """The runs are the same one: nothing in the scenario is left to chance."""
 
     @property
+    def are_simulated(self) -> bool:
+        """Whether all runs are of the simulator, which a seed decides."""
+        return all(run.recording.manifest.engine == "sim" for run in self.runs)
+
+    @property
     def sample_size(self) -> int:
         """How many different runs the figures rest on."""
         return 1 if self.are_one_run else len(self.runs)
@@ -220,7 +225,7 @@ def _failures(runs: Sequence[Run]) -> list[str]:
     failed: list[tuple[int, str]] = []
     count = 0
     for run in runs:
-        errors = run.recording.frame("transfers")["error"]
+        errors = [row["error"] for row in run.recording.rows("transfers", ("error",))]
         count += len(errors)
         failed += [(run.repetition, why) for why in errors if why and why != _INTERRUPTED]
     if not failed:

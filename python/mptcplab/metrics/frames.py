@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mptcplab.metrics.definitions import PERCENTILES
 from mptcplab.metrics.plan_view import PlanView
-from mptcplab.metrics.statistics import percentile
+from mptcplab.metrics.rows import grouped
+from mptcplab.metrics.statistics import mean_and_percentiles
 from mptcplab.plan.traffic import StreamWorkload
 from mptcplab.recording import Recording
 
@@ -16,14 +16,14 @@ def frame_figures(recording: Recording, plan: PlanView) -> dict[str, float | Non
     Names as in :mod:`mptcplab.metrics.definitions`: of all flows together, and of each. A frame
     that was never made, as the run ended before, is lost. Empty where there is no stream.
     """
-    frames = recording.frame("frames")
-    figures: dict[str, float | None] = {}
+    if not plan.streams:
+        return {}
+    frames = grouped(recording.rows("frames", ("traffic", "delay_ns")), "traffic")
     each = [
-        (flow, _Delivered(stream, frames.filter(traffic=flow)["delay_ns"].to_list()))
+        (flow, _Delivered(stream, [row["delay_ns"] for row in frames.get((flow,), ())]))
         for flow, stream in plan.streams.items()
     ]
-    if each:
-        figures |= _figures([own for _, own in each], "")
+    figures = _figures([own for _, own in each], "")
     for flow, own in each:
         figures |= _figures([own], f".{flow}")
     return figures
@@ -45,10 +45,8 @@ def _figures(streams: Sequence[_Delivered], part: str) -> dict[str, float | None
     made = sum(one.stream.frames for one in streams)
     in_time = sum(one.in_time for one in streams)
     delays = [delay / 1e9 for one in streams for delay in one.delays_ns]
-    mean = sum(delays) / len(delays) if delays else None
     return {
         f"frames_in_time{part}": in_time / made,
         f"frames_late{part}": (len(delays) - in_time) / made,
         f"frames_lost{part}": 1 - len(delays) / made,
-        f"frame_delay_s{part}": mean,
-    } | {f"frame_delay_s{part}.p{p}": percentile(delays, p) for p in PERCENTILES}
+    } | mean_and_percentiles(f"frame_delay_s{part}", delays)

@@ -1,31 +1,33 @@
 """Share of the ideal: of what the hosts' own links could carry, whatever lies between."""
 
 from collections import defaultdict
-
-import polars as pl
+from collections.abc import Sequence
 
 from mptcplab.metrics.plan_view import PlanView
+from mptcplab.metrics.rows import Row, total
 from mptcplab.metrics.transfers import rate_mbps
 
 _HEADERS_BYTES = 52
 """IPv4 and TCP with timestamps."""
 
 
-def share_of_ideal(payload: pl.DataFrame, plan: PlanView) -> dict[str, float | None]:
+def share_of_ideal(payload: Sequence[Row], plan: PlanView) -> dict[str, float | None]:
     """Goodput over the most payload that the senders' and the receivers' links take.
 
     Empty where only one client sends or receives, or where the rate of a host's link is not fixed.
     """
+    if len({row["client"] for row in payload}) < 2:
+        return {}
     rates = _payload_rates_mbps(plan)
-    if rates is None or payload["client"].n_unique() < 2:
+    if rates is None:
         return {}
     ideal = 0.0
     for up, sender, receiver in ((True, "client", "server"), (False, "server", "client")):
-        own = payload.filter(pl.col("way") == ("up" if up else "down"))
-        sent = sum(rates[node][0] for node in own[sender].unique())
-        received = sum(rates[node][1] for node in own[receiver].unique())
+        own = [row for row in payload if row["way"] == ("up" if up else "down")]
+        sent = sum(rates[node][0] for node in dict.fromkeys(row[sender] for row in own))
+        received = sum(rates[node][1] for node in dict.fromkeys(row[receiver] for row in own))
         ideal += min(sent, received)
-    goodput = rate_mbps(int(payload["bytes"].sum()), payload)
+    goodput = rate_mbps(total(payload, "bytes"), payload)
     return {"share_of_ideal": None if goodput is None or not ideal else goodput / ideal}
 
 

@@ -1,9 +1,9 @@
 """Figures of echoes and of requests and their answers."""
 
-import polars as pl
+from collections.abc import Sequence
 
-from mptcplab.metrics.definitions import PERCENTILES
-from mptcplab.metrics.statistics import percentile
+from mptcplab.metrics.rows import Row, grouped, known
+from mptcplab.metrics.statistics import mean_and_percentiles
 from mptcplab.recording import Recording
 
 
@@ -13,19 +13,15 @@ def latency_figures(recording: Recording) -> dict[str, float | None]:
     Names as in :mod:`mptcplab.metrics.definitions`: of all flows together, and of each. Empty
     where nothing was asked.
     """
-    latencies = recording.frame("latencies")
-    figures = _figures(latencies, "latency_s")
-    for (traffic,), own in latencies.group_by(["traffic"], maintain_order=True):
-        figures |= _figures(own, f"latency_s.{traffic}")
-    if not latencies.is_empty():
-        figures["latency_loss"] = latencies["rtt_ns"].null_count() / latencies.height
-    return figures
-
-
-def _figures(latencies: pl.DataFrame, name: str) -> dict[str, float | None]:
-    if latencies.is_empty():
+    latencies = list(recording.rows("latencies", ("traffic", "rtt_ns")))
+    if not latencies:
         return {}
-    answered = [time / 1e9 for time in latencies["rtt_ns"].drop_nulls()]
-    mean = sum(answered) / len(answered) if answered else None
-    percentiles = {f"{name}.p{p}": percentile(answered, p) for p in PERCENTILES}
-    return {name: mean} | percentiles
+    figures = _figures(latencies, "latency_s")
+    for (traffic,), own in grouped(latencies, "traffic").items():
+        figures |= _figures(own, f"latency_s.{traffic}")
+    lost = sum(row["rtt_ns"] is None for row in latencies)
+    return figures | {"latency_loss": lost / len(latencies)}
+
+
+def _figures(latencies: Sequence[Row], name: str) -> dict[str, float | None]:
+    return mean_and_percentiles(name, [time / 1e9 for time in known(latencies, "rtt_ns")])

@@ -3,9 +3,6 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-import polars as pl
-
-from mptcplab.metrics.definitions import PERCENTILES
 from mptcplab.metrics.establishment import establishment_figures
 from mptcplab.metrics.frames import frame_figures
 from mptcplab.metrics.ideal import share_of_ideal
@@ -15,17 +12,17 @@ from mptcplab.metrics.path_recovery import path_recovery_figures
 from mptcplab.metrics.paths import (
     PathFigures,
     path_figures,
-    reinjected_bytes,
-    retransmitted_bytes,
 )
 from mptcplab.metrics.plan_view import PlanView
 from mptcplab.metrics.programs import program_results
 from mptcplab.metrics.received import received_figures
 from mptcplab.metrics.recovery import recovery_figures
 from mptcplab.metrics.round_trips import round_trip_figures
-from mptcplab.metrics.statistics import percentile
+from mptcplab.metrics.rows import Row, grouped, known, known_sum, total
+from mptcplab.metrics.statistics import mean_and_percentiles
 from mptcplab.metrics.steadiness import Steadiness, steadiness
 from mptcplab.metrics.streams import stream_figures
+from mptcplab.metrics.totals import connection_totals, subflow_totals
 from mptcplab.metrics.transfers import (
     completed_share,
     completion_times_s,
@@ -38,6 +35,7 @@ from mptcplab.metrics.transfers import (
     own_transfers,
     payload_transfers,
     single_path_findings,
+    sized_transfers,
     timed_transfers,
 )
 from mptcplab.recording import Recording
@@ -58,18 +56,19 @@ class Measurement:
     """Payload that the connections of commands carried, both ways."""
 
 
-def measure(recording: Recording) -> Measurement:
-    """Computes every metric of a recording.
+def measure(recording: Recording, view: PlanView | None = None) -> Measurement:
+    """Computes every metric of a recording; `view` is that of its plan, where there is one already.
 
     Raises:
         RecordingError: a table is missing or damaged.
 
     """
-    plan = PlanView(recording)
+    plan = PlanView(recording) if view is None else view
     transfers = timed_transfers(recording, plan)
     payload = payload_transfers(transfers)
     own = own_transfers(transfers)
-    paths = path_figures(payload, recording, plan)
+    subflows, connections = subflow_totals(recording, plan), connection_totals(recording)
+    paths = path_figures(payload, subflows, plan)
     steady = steadiness(own_transfers(payload), recording, plan)
     metrics: dict[str, float | None] = {}
     for part in (
@@ -82,14 +81,14 @@ def measure(recording: Recording) -> Measurement:
         {
             "longest_silence_s": longest_silence_s(payload),
             "jain": fairness(payload),
-            "retransmitted_bytes": retransmitted_bytes(recording, plan),
-            "reinjected_bytes": reinjected_bytes(recording),
+            "retransmitted_bytes": known_sum([one.bytes_retrans for one in subflows]),
+            "reinjected_bytes": known_sum([one.bytes_retrans for one in connections.values()]),
         },
         stream_figures(own_transfers(payload)),
         establishment_figures(own, recording),
-        header_overhead(recording, plan),
+        header_overhead(subflows, recording, plan),
         share_of_ideal(own_transfers(payload), plan),
-        received_figures(payload, recording),
+        received_figures(payload, subflows, connections),
         latency_figures(recording),
         round_trip_figures(own, recording, plan),
         frame_figures(recording, plan),
@@ -97,11 +96,11 @@ def measure(recording: Recording) -> Measurement:
         {} if steady is None else {"steady": float(steady.is_steady)},
     ):
         metrics |= {name: value for name, value in part.items() if name not in metrics}
-    program_bytes = int(transfers["bytes"].sum()) - int(own["bytes"].sum())
+    program_bytes = total(transfers, "bytes") - total(own, "bytes")
     return Measurement(metrics, paths, single_path_findings(own, plan), steady, program_bytes)
 
 
-def _goodputs(payload: pl.DataFrame, paths: Sequence[PathFigures]) -> dict[str, float | None]:
+def _goodputs(payload: Sequence[Row], paths: Sequence[PathFigures]) -> dict[str, float | None]:
     """Where a name means several things, the first in this order has it."""
     figures: dict[str, float | None] = {"goodput": goodput_mbps(payload)}
     for parts in (
@@ -146,29 +145,28 @@ def _shares(paths: Sequence[PathFigures]) -> dict[str, float | None]:
 
 
 def _completion(
-    transfers: pl.DataFrame, recording: Recording, plan: PlanView
+    transfers: Sequence[Row], recording: Recording, plan: PlanView
 ) -> dict[str, float | None]:
     figures: dict[str, float | None] = {}
     programs = program_results(recording, plan)
-    if transfers["is_sized"].any() or programs:
+    sized = sized_transfers(transfers)
+    if sized or programs:
         times = completion_times_s(transfers, recording, plan)
-        figures["completion_s"] = sum(times) / len(times) if times else None
-        for percent in PERCENTILES:
-            figures[f"completion_s.p{percent}"] = percentile(times, percent)
-        sized = transfers.filter("is_sized")
-        if sized["traffic"].n_unique() > 1:
-            for (name,), own in sized.group_by(["traffic"], maintain_order=True):
+        figures |= mean_and_percentiles("completion_s", times)
+        by_flow = grouped(sized, "traffic")
+        if len(by_flow) > 1:
+            for (name,), own in by_flow.items():
                 figures[f"completion_s.{name}"] = mean_completion_s(own)
     figures["completed"] = completed_share(transfers, programs)
     return figures
 
 
-def _joins(transfers: pl.DataFrame, plan: PlanView) -> dict[str, float | None]:
-    mptcp = transfers.filter(pl.col("protocol") == "mptcp")
-    if mptcp.is_empty():
+def _joins(transfers: Sequence[Row], plan: PlanView) -> dict[str, float | None]:
+    mptcp = [row for row in transfers if row["protocol"] == "mptcp"]
+    if not mptcp:
         return {}
-    least, multipath = mptcp["joins"].min(), is_multipath(mptcp, plan)
+    joins, multipath = known(mptcp, "joins"), is_multipath(mptcp, plan)
     return {
-        "joins": float(least) if isinstance(least, int) else None,
+        "joins": float(min(joins)) if joins else None,
         "multipath": None if multipath is None else float(multipath),
     }

@@ -20,7 +20,7 @@ def unknown_metrics(scenario: Scenario) -> list[Problem]:
     parts = {variant: _parts(scenario, variant) for variant in scenario.variants}
     place = scenario.provenance.problem
     found = []
-    for index, text in enumerate(scenario.expect):
+    for index, text in enumerate(entry.finding for entry in scenario.expect):
         for name in dict.fromkeys(parse(text).names()):
             wrong = _wrong(name.metric, parts[name.variant])
             if wrong is not None:

@@ -1,13 +1,16 @@
 """The cost of headers and acknowledgements, by the packets that hosts hand to their links."""
 
-import polars as pl
+from collections.abc import Sequence
 
-from mptcplab.metrics.paths import subflow_totals
 from mptcplab.metrics.plan_view import PlanView
+from mptcplab.metrics.rows import larger
+from mptcplab.metrics.totals import SubflowTotals
 from mptcplab.recording import Recording
 
 
-def header_overhead(recording: Recording, plan: PlanView) -> dict[str, float | None]:
+def header_overhead(
+    totals: Sequence[SubflowTotals], recording: Recording, plan: PlanView
+) -> dict[str, float | None]:
     """``header_overhead`` of a recording.
 
     All that the hosts send has to be TCP of transfers: empty where there are echoes, datagrams or
@@ -16,15 +19,14 @@ def header_overhead(recording: Recording, plan: PlanView) -> dict[str, float | N
     """
     if not plan.sends_transfers_only:
         return {}
-    links = (
-        recording.frame("link_samples")
-        .filter(pl.col("from").str.split(".").list.first().is_in(list(plan.hosts)))
-        .group_by("link", "from")
-        .agg(pl.col("offered_bytes").max())["offered_bytes"]
-    )
-    totals = subflow_totals(recording, plan)
-    sent = totals.filter(pl.col("node").is_in(list(plan.hosts)))["bytes_sent"]
-    packets, payload = int(links.sum()), int(sent.sum())
-    if not packets or not payload or links.null_count() or sent.null_count():
+    offered: dict[tuple[str, str], int | None] = {}
+    for row in recording.rows("link_samples", ("link", "from", "offered_bytes")):
+        if row["from"].partition(".")[0] in plan.hosts:
+            key = row["link"], row["from"]
+            offered[key] = larger(offered.get(key), row["offered_bytes"])
+    packets = list(offered.values())
+    payload = [one.bytes_sent for one in totals if one.node in plan.hosts]
+    if None in packets or None in payload:
         return {"header_overhead": None}
-    return {"header_overhead": max(0.0, 1 - payload / packets)}
+    sent, carried = sum(filter(None, packets)), sum(filter(None, payload))
+    return {"header_overhead": max(0.0, 1 - carried / sent) if sent and carried else None}

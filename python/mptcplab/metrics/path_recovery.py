@@ -10,10 +10,10 @@ from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 
 from mptcplab.metrics.plan_view import Change, PlanView
 from mptcplab.metrics.recovery import BEFORE_NS, WINDOW_NS
+from mptcplab.metrics.rows import Row, grouped, known
 from mptcplab.metrics.statistics import worst
 from mptcplab.recording import Recording
 
@@ -64,7 +64,7 @@ def path_recovery_s(path: Counter, rate_before: float, return_ns: int) -> float 
 
 
 def path_recovery_figures(
-    transfers: pl.DataFrame, recording: Recording, plan: PlanView
+    transfers: Sequence[Row], recording: Recording, plan: PlanView
 ) -> dict[str, float | None]:
     """``recovery_s.<path>`` of a recording, by the clients' interfaces and the links.
 
@@ -72,10 +72,10 @@ def path_recovery_figures(
     where nothing came back, or where the path was not in use before its failure.
     """
     changes = plan.changes
-    start_ns = transfers["start_ns"].min()
-    if not isinstance(start_ns, int):
+    starts_ns = known(transfers, "start_ns")
+    if not starts_ns or not any(change.up for change in changes):
         return {}
-    counters = _counters(set(transfers["client"]), recording)
+    counters = _counters({row["client"] for row in transfers}, recording)
     links = _link_counters(recording)
     by_path: dict[str, list[float | None]] = {}
     for back in (change for change in changes if change.up):
@@ -83,7 +83,7 @@ def path_recovery_figures(
         if failure is None:
             continue
         since_ns = max(
-            start_ns,
+            min(starts_ns),
             failure.at_ns - BEFORE_NS,
             *(
                 change.at_ns
@@ -118,30 +118,36 @@ def _returned(
 
 
 def _counters(nodes: set[str], recording: Recording) -> dict[tuple[str, str], Counter]:
-    """The counters of the nodes' interfaces that were sampled at least twice."""
-    samples = recording.frame("interface_samples").filter(pl.col("node").is_in(list(nodes)))
+    """The counters of the nodes' interfaces that are known at two times at least."""
+    columns = ("node", "interface", "t_ns", "rx_bytes", "tx_bytes")
+    samples = [
+        row
+        for row in recording.rows("interface_samples", columns)
+        if row["node"] in nodes and row["rx_bytes"] is not None and row["tx_bytes"] is not None
+    ]
     return {
-        (str(node), str(interface)): Counter(
-            own["t_ns"].to_numpy(), (own["rx_bytes"] + own["tx_bytes"]).to_numpy()
+        (node, interface): _counter(
+            [(row["t_ns"], row["rx_bytes"] + row["tx_bytes"]) for row in own]
         )
-        for (node, interface), own in samples.sort("t_ns").group_by(["node", "interface"])
-        if own.height > 1
+        for (node, interface), own in grouped(samples, "node", "interface").items()
+        if len(own) > 1
     }
 
 
 def _link_counters(recording: Recording) -> dict[str, Counter]:
-    """The counters of the links that were sampled at least twice."""
-    samples = (
-        recording.frame("link_samples")
-        .group_by("link", "t_ns")
-        .agg(pl.col("delivered_bytes").sum())
-        .sort("t_ns")
-    )
-    return {
-        str(link): Counter(own["t_ns"].to_numpy(), own["delivered_bytes"].to_numpy())
-        for (link,), own in samples.group_by(["link"], maintain_order=True)
-        if own.height > 1
-    }
+    """The counters of the links that are known at two times at least, both ways."""
+    known_at: dict[str, list[tuple[int, int]]] = {}
+    samples = recording.rows("link_samples", ("link", "t_ns", "delivered_bytes"))
+    for (link, t_ns), ways in grouped(samples, "link", "t_ns").items():
+        delivered = known(ways, "delivered_bytes")
+        if len(delivered) == len(ways):
+            known_at.setdefault(link, []).append((t_ns, sum(delivered)))
+    return {link: _counter(own) for link, own in known_at.items() if len(own) > 1}
+
+
+def _counter(samples: Sequence[tuple[int, int]]) -> Counter:
+    both = np.array(sorted(samples), dtype=np.int64)
+    return Counter(both[:, 0], both[:, 1])
 
 
 def _failure_before(back: Change, changes: Sequence[Change]) -> Change | None:

@@ -6,13 +6,13 @@ headers, acknowledgements, retransmissions and other traffic, so that the parts 
 with the goodput; they serve for the course of the throughput over time instead.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-import polars as pl
-
 from mptcplab.metrics.plan_view import PlanView
+from mptcplab.metrics.rows import Row, grouped
+from mptcplab.metrics.totals import SubflowTotals
 from mptcplab.metrics.transfers import goodput_mbps, rate_mbps
-from mptcplab.recording import Recording
 
 
 @dataclass(frozen=True)
@@ -31,83 +31,37 @@ class PathFigures:
     """That payload over the time of the client's goodput."""
 
 
-def subflow_totals(recording: Recording, plan: PlanView) -> pl.DataFrame:
-    """Last counters of each subflow at each node: one row a (node, subflow).
-
-    Not by token: that of a connection that fell back is known while it is sampled, but null in its
-    final row.
-    Columns beside these: ``interface`` (by the plan's addresses, else as sampled last),
-    ``bytes_sent``, ``bytes_acked``, ``bytes_received``, ``bytes_retrans``.
-    """
-    counters = ["bytes_sent", "bytes_acked", "bytes_received", "bytes_retrans"]
-    totals = (
-        recording.frame("subflow_samples")
-        .sort("t_ns")
-        .group_by(["node", "subflow"], maintain_order=True)
-        .agg(pl.col(counters).max(), pl.col("interface").drop_nulls().last())
-    )
-    planned = [_interface(subflow, plan) for subflow in totals["subflow"]]
-    return totals.with_columns(
-        pl.Series("planned", planned, pl.String).fill_null(totals["interface"]).alias("interface")
-    )
-
-
 def path_figures(
-    transfers: pl.DataFrame, recording: Recording, plan: PlanView
+    transfers: Sequence[Row], totals: Sequence[SubflowTotals], plan: PlanView
 ) -> tuple[PathFigures, ...]:
     """The paths of every client, in the order of the plan."""
-    totals = subflow_totals(recording, plan)
-    figures = []
-    for (client,), own in transfers.group_by(["client"], maintain_order=True):
-        ways = set(own["way"])
-        payload = pl.lit(0)
-        if "down" in ways:
-            payload = payload + pl.col("bytes_received").fill_null(0)
-        if "up" in ways:
-            payload = payload + pl.col("bytes_acked").fill_null(0)
-        by_interface = (
-            totals.filter(pl.col("node") == client, pl.col("interface").is_not_null())
-            .group_by("interface", maintain_order=True)
-            .agg(payload.sum().alias("payload"))
-        )
-        total = by_interface["payload"].sum()
+    figures: list[PathFigures] = []
+    for (client,), own in grouped(transfers, "client").items():
+        by_interface = _payload(client, {row["way"] for row in own}, totals)
+        total = sum(by_interface.values())
         if total == 0:
             continue
         goodput = goodput_mbps(own)
         figures += [
             PathFigures(
-                client=str(client),
+                client=client,
                 interface=interface,
                 goodput_mbps=None if goodput is None else goodput * payload_bytes / total,
                 share=payload_bytes / total,
                 payload_bytes=payload_bytes,
                 carried_mbps=rate_mbps(payload_bytes, own),
             )
-            for interface, payload_bytes in by_interface.iter_rows()
+            for interface, payload_bytes in by_interface.items()
         ]
     return tuple(sorted(figures, key=lambda path: plan.place(path.client, path.interface)))
 
 
-def retransmitted_bytes(recording: Recording, plan: PlanView) -> int | None:
-    """Payload that TCP sent again on the same subflow, summed over both ends of all subflows."""
-    return _known_sum(subflow_totals(recording, plan)["bytes_retrans"])
-
-
-def reinjected_bytes(recording: Recording) -> int | None:
-    """Payload that MPTCP sent again on another subflow, summed over both ends."""
-    totals = (
-        recording.frame("connection_samples")
-        .group_by("node", "token")
-        .agg(pl.col("bytes_retrans").max())
-    )
-    return _known_sum(totals["bytes_retrans"])
-
-
-def _known_sum(values: pl.Series) -> int | None:
-    return None if values.null_count() == len(values) else int(values.sum())
-
-
-def _interface(subflow: str, plan: PlanView) -> str | None:
-    local = subflow.partition("-")[0].rpartition(":")[0].strip("[]")
-    _, interface = plan.interface_of_address.get(local, (None, None))
-    return interface
+def _payload(client: str, ways: set[str], totals: Sequence[SubflowTotals]) -> dict[str, int]:
+    """Payload of a client's subflows by interface."""
+    carried: dict[str, int] = {}
+    for one in totals:
+        if one.node == client and one.interface is not None:
+            down = one.bytes_received or 0 if "down" in ways else 0
+            up = one.bytes_acked or 0 if "up" in ways else 0
+            carried[one.interface] = carried.get(one.interface, 0) + down + up
+    return carried

@@ -11,6 +11,7 @@ from functools import cached_property
 from pydantic import ValidationError
 
 from mptcplab import plan
+from mptcplab.metrics.rows import grouped, known
 from mptcplab.plan.link import FixedRate, TraceRate
 from mptcplab.plan.model import InterfaceRef
 from mptcplab.plan.traffic import (
@@ -59,15 +60,15 @@ class HostLink:
 class PlanView:
     """A view of the plan in a recording's manifest."""
 
-    def __init__(self, recording: Recording) -> None:
-        """Looks at the plan of ``recording``.
+    def __init__(self, recording: Recording, compiled: plan.Plan | None = None) -> None:
+        """Looks at the plan of ``recording``: at the one that it was ``compiled`` to, where given.
 
         Raises:
             RecordingError: the manifest's plan is damaged.
 
         """
         try:
-            self._plan = _read(recording.manifest.plan)
+            self._plan = compiled or _read(recording.manifest.plan)
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             place = ".".join(str(part) for part in ("plan", *first["loc"]))
@@ -92,11 +93,27 @@ class PlanView:
         workload = self._traffic[traffic].workload if traffic in self._traffic else None
         return isinstance(workload, BulkWorkload) and workload.bytes is not None
 
+    @property
+    def flows(self) -> list[str]:
+        """The names of the flows, in the order of the plan."""
+        return [item.name for item in self._plan.traffic]
+
+    @property
+    def clients(self) -> list[tuple[str, str]]:
+        """The client of each flow, and the flow's protocol."""
+        nodes = self._plan.nodes
+        return [(nodes[item.client].name, item.protocol) for item in self._plan.traffic]
+
     @cached_property
     def task(self) -> tuple[object, ...]:
-        """The workloads and the links, whatever the protocol and the path."""
+        """The workloads, the links and what happens to them, whatever the protocol and the path."""
         workloads = [(item.client, item.start_ns, item.workload) for item in self._plan.traffic]
-        return workloads, [link.config for link in self._plan.links]
+        changes = [
+            (event.at_ns, event.action)
+            for event in self._plan.events
+            if isinstance(event.action, plan.LinkAction | plan.InterfaceAction)
+        ]
+        return workloads, [link.config for link in self._plan.links], changes
 
     @cached_property
     def task_by_interface(self) -> dict[str, tuple[object, ...]]:
@@ -107,8 +124,8 @@ class PlanView:
             if interface is not None:
                 task = (item.client, item.start_ns, item.workload)
                 workloads.setdefault(interface, []).append(task)
-        links = [link.config for link in self._plan.links]
-        return {interface: (own, links) for interface, own in workloads.items()}
+        _, links, changes = self.task
+        return {interface: (own, links, changes) for interface, own in workloads.items()}
 
     @cached_property
     def exchanges(self) -> int | None:
@@ -207,12 +224,15 @@ class PlanView:
     @cached_property
     def changes(self) -> Sequence[Change]:
         """The planned changes of the network that took place, with the times they took place at."""
-        happened = self._recording.frame("events")
+        if not self._plan.events:
+            return []
+        happened = grouped(
+            self._recording.rows("events", ("t_ns", "kind", "label")), "kind", "label"
+        )
         changes = []
         for event in self._plan.events:
-            rows = happened.filter(kind=event.action.kind, label=event.label)
-            times = rows["t_ns"].drop_nulls()
-            if times.is_empty():
+            times = known(happened.get((event.action.kind, event.label), ()), "t_ns")
+            if not times:
                 continue
             planned_ns = event.at_ns
             at_ns = min(times, key=lambda time: abs(time - planned_ns))

@@ -9,18 +9,16 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
-
-import polars as pl
 
 from mptcplab.metrics.plan_view import PlanView
+from mptcplab.metrics.rows import Row, known
+from mptcplab.metrics.totals import ConnectionTotals, connection_totals
 from mptcplab.recording import Recording
-from mptcplab.recording.tables import TRANSFERS
+from mptcplab.recording.tables import SOCKETS, TRANSFERS
 
 KIND = "command"
 """Kind of the transfers of programs."""
-
-Row = Mapping[str, Any]
+_UNKNOWN = ConnectionTotals()
 
 
 @dataclass(frozen=True)
@@ -85,7 +83,7 @@ def connections(recording: Recording, plan: PlanView) -> dict[str, list[Connecti
         if clients.get(own["traffic"]) == own["node"]:
             single = own["token"] if own["token"] is not None else id(own)
             by_key.setdefault((own["traffic"], own["token"] is None, single), []).append(end)
-    totals = _mptcp_totals(recording)
+    totals = connection_totals(recording)
     found: dict[str, list[Connection]] = {traffic: [] for traffic in clients}
     for (traffic, *_), ends in by_key.items():
         if not _is_of_the_other(ends, clients):
@@ -95,47 +93,46 @@ def connections(recording: Recording, plan: PlanView) -> dict[str, list[Connecti
     return found
 
 
-def program_transfers(recording: Recording, plan: PlanView) -> pl.DataFrame:
+def program_transfers(recording: Recording, plan: PlanView) -> list[Row]:
     """The connections of commands as rows of ``transfers``, one each way that payload went."""
-    rows = [
+    return [
         _transfer(traffic, number, connection, way, plan)
         for traffic, own in connections(recording, plan).items()
         for number, connection in enumerate(own)
         for way in ("down", "up")
         if (connection.down_bytes if way == "down" else connection.up_bytes)
     ]
-    return pl.DataFrame(rows, schema=TRANSFERS.schema)
 
 
 def program_results(recording: Recording, plan: PlanView) -> dict[str, bool]:
     """Whether each command that was run came to its end: exit status 0, or its time was over."""
     if not plan.commands:
         return {}
-    runs = recording.frame("programs").filter(side="client")
     return {
         row["traffic"]: row["ended"] == "duration" or row["status"] == 0
-        for row in runs.iter_rows(named=True)
-        if row["traffic"] in plan.commands
+        for row in recording.rows("programs", ("traffic", "side", "ended", "status"))
+        if row["side"] == "client" and row["traffic"] in plan.commands
     }
 
 
-def program_times_s(recording: Recording, plan: PlanView, transfers: pl.DataFrame) -> list[float]:
+def program_times_s(recording: Recording, plan: PlanView, transfers: Sequence[Row]) -> list[float]:
     """From the first SYN to the last byte, of each command that left with exit status 0."""
     if not plan.commands:
         return []
-    exited = recording.frame("programs").filter(side="client", status=0)
     times = []
-    for traffic in exited["traffic"]:
-        own = transfers.filter(kind=KIND, traffic=traffic)
-        start, end = own["start_ns"].min(), own["end_ns"].max()
-        if traffic in plan.commands and isinstance(start, int) and isinstance(end, int):
-            times.append((end - start) / 1e9)
+    for run in recording.rows("programs", ("traffic", "side", "status")):
+        if run["side"] != "client" or run["status"] != 0 or run["traffic"] not in plan.commands:
+            continue
+        own = [row for row in transfers if (row["kind"], row["traffic"]) == (KIND, run["traffic"])]
+        starts, ends = known(own, "start_ns"), known(own, "end_ns")
+        if starts and ends:
+            times.append((max(ends) - min(starts)) / 1e9)
     return times
 
 
 def _ends(recording: Recording) -> Iterator[End]:
     """Every socket with its other end; addresses that were used again are paired in their order."""
-    rows = recording.frame("sockets").sort("first_ns", maintain_order=True).to_dicts()
+    rows = sorted(recording.rows("sockets", SOCKETS.schema), key=lambda row: row["first_ns"])
     seen: Counter[tuple[str, str]] = Counter()
     places: dict[tuple[str, int], Row] = {}
     numbered = []
@@ -161,18 +158,20 @@ def _is_of_the_other(ends: Sequence[End], clients: Mapping[str, str]) -> bool:
 
 
 def _connection(
-    ends: Sequence[End], totals: Mapping[tuple[str, int], tuple[int | None, int | None]]
+    ends: Sequence[End], totals: Mapping[tuple[str, int], ConnectionTotals]
 ) -> Connection:
     own = ends[0].own
     peer = next((end.peer for end in ends if end.peer is not None), None)
-    received, reinjected = totals.get((own["node"], own["token"]), (None, None))
-    their_received, their_reinjected = (
-        (None, None) if peer is None else totals.get((peer["node"], peer["token"]), (None, None))
-    )
+    here = totals.get((own["node"], own["token"]), _UNKNOWN)
+    there = _UNKNOWN if peer is None else totals.get((peer["node"], peer["token"]), _UNKNOWN)
     return Connection(
         ends,
-        _once(sum(end.received for end in ends), received, their_reinjected, len(ends)),
-        _once(sum(end.delivered for end in ends), their_received, reinjected, len(ends)),
+        _once(
+            sum(end.received for end in ends), here.bytes_received, there.bytes_retrans, len(ends)
+        ),
+        _once(
+            sum(end.delivered for end in ends), there.bytes_received, here.bytes_retrans, len(ends)
+        ),
     )
 
 
@@ -187,16 +186,6 @@ def _once(carried: int, received: int | None, reinjected: int | None, subflows: 
     if carried - received <= subflows:
         return received
     return max(received, carried - (reinjected or 0))
-
-
-def _mptcp_totals(recording: Recording) -> dict[tuple[str, int], tuple[int | None, int | None]]:
-    """Bytes that each connection of MPTCP received and reinjected, by node and token."""
-    totals = (
-        recording.frame("connection_samples")
-        .group_by("node", "token")
-        .agg(pl.col("bytes_received", "bytes_retrans").max())
-    )
-    return {(node, token): (got, again) for node, token, got, again in totals.iter_rows()}
 
 
 def _last_byte_ns(receiver: Row | None, sender: Row | None) -> int | None:
@@ -226,14 +215,12 @@ def _received(row: Row, sender: Row | None) -> int:
     return max(received, _acknowledged(sender)) if row["end_ns"] is not None else received
 
 
-def _transfer(
-    traffic: str, number: int, connection: Connection, way: str, plan: PlanView
-) -> dict[str, object]:
+def _transfer(traffic: str, number: int, connection: Connection, way: str, plan: PlanView) -> Row:
     first = connection.ends[0].own
     local, _, remote = first["subflow"].partition("-")
     other, _ = plan.interface_of_address.get(_host(remote), (None, None))
     protocol = plan.protocol(traffic)
-    return {
+    return dict.fromkeys(TRANSFERS.schema) | {
         "traffic": traffic,
         "kind": KIND,
         "index": number,

@@ -4,13 +4,17 @@ Data arrives twice where it was sent on several subflows, and it waits where dat
 another subflow, is missing. The end of a run finds the latter undelivered.
 """
 
-import polars as pl
+from collections.abc import Mapping, Sequence
 
-from mptcplab.metrics.paths import reinjected_bytes
-from mptcplab.recording import Recording
+from mptcplab.metrics.rows import Row, known_sum, total
+from mptcplab.metrics.totals import ConnectionTotals, SubflowTotals
 
 
-def received_figures(transfers: pl.DataFrame, recording: Recording) -> dict[str, int | None]:
+def received_figures(
+    transfers: Sequence[Row],
+    subflows: Sequence[SubflowTotals],
+    connections: Mapping[tuple[str, int], ConnectionTotals],
+) -> dict[str, int | None]:
     """``undelivered_bytes`` and ``duplicate_bytes`` of a recording.
 
     Missing where no transfer spoke MPTCP; null where the connections' own counters are not known.
@@ -19,43 +23,27 @@ def received_figures(transfers: pl.DataFrame, recording: Recording) -> dict[str,
     left nothing behind. The second bound holds where Linux sends data of a closed subflow
     again, which it does not count as reinjected.
     """
-    spoken = transfers.filter(
-        pl.col("token").is_not_null(), ~pl.col("fallback").fill_null(value=False)
-    )
-    if spoken.is_empty():
+    spoken = [row for row in transfers if row["token"] is not None and not row["fallback"]]
+    if not spoken:
         return {}
-    delivered = int(spoken["bytes"].sum())
-    excess = max(0, _received(spoken, recording) - delivered)
-    reinjected, sent = reinjected_bytes(recording), _sent(recording)
+    delivered = total(spoken, "bytes")
+    excess = max(0, _received(spoken, subflows) - delivered)
+    reinjected = known_sum([one.bytes_retrans for one in connections.values()])
+    sent = known_sum([one.bytes_sent for one in connections.values()])
     if reinjected is None or sent is None:
         return {"undelivered_bytes": None, "duplicate_bytes": None}
-    is_whole = spoken["is_sized"].all() and spoken["error"].null_count() == spoken.height
+    is_whole = all(row["is_sized"] and row["error"] is None for row in spoken)
     undelivered = 0 if is_whole else max(0, min(excess - reinjected, sent - delivered))
     return {"undelivered_bytes": undelivered, "duplicate_bytes": excess - undelivered}
 
 
-def _received(transfers: pl.DataFrame, recording: Recording) -> int:
+def _received(transfers: Sequence[Row], subflows: Sequence[SubflowTotals]) -> int:
     """Payload of the transfers' subflows as the client knows it: received, or acknowledged."""
-    # The last row of a subflow may have lost its token.
-    subflows = (
-        recording.frame("subflow_samples")
-        .group_by("node", "subflow")
-        .agg(pl.col("token").drop_nulls().last(), pl.col("bytes_received", "bytes_acked").max())
+    by_connection: dict[tuple[str, int | None], list[SubflowTotals]] = {}
+    for one in subflows:
+        by_connection.setdefault((one.node, one.token), []).append(one)
+    return sum(
+        (one.bytes_acked if row["way"] == "up" else one.bytes_received) or 0
+        for row in transfers
+        for one in by_connection.get((row["client"], row["token"]), ())
     )
-    payload = pl.when(pl.col("way") == "up").then("bytes_acked").otherwise("bytes_received")
-    return int(
-        transfers.select("client", "token", "way")
-        .join(subflows, left_on=["client", "token"], right_on=["node", "token"])
-        .select(payload.sum())
-        .item()
-    )
-
-
-def _sent(recording: Recording) -> int | None:
-    """Payload that the connections sent, each byte once, both ends."""
-    sent = (
-        recording.frame("connection_samples")
-        .group_by("node", "token")
-        .agg(pl.col("bytes_sent").max())["bytes_sent"]
-    )
-    return None if sent.null_count() == len(sent) else int(sent.sum())

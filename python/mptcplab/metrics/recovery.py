@@ -7,15 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
-import polars as pl
 
+from mptcplab.metrics.deliveries import BIN_NS, Bins, Times, delivery_bins, summed
 from mptcplab.metrics.plan_view import Change, PlanView
+from mptcplab.metrics.rows import Row, grouped
 from mptcplab.metrics.statistics import worst
 from mptcplab.recording import Recording
 
-BIN_NS = 10_000_000
-"""Width of a bin of the table ``deliveries``."""
 WINDOW_NS = 1_000_000_000
 """Delivery, or the use of a path, has to go on for this long to count as sustained."""
 PAUSE_NS = 200_000_000
@@ -26,8 +24,6 @@ TOGETHER_NS = 1_000_000_000
 """Changes that are no further apart than this count as one when the time before them is taken."""
 TRICKLE = 0.05
 """Sustained delivery has at least this part of the mean rate before the failure."""
-
-Times = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -106,7 +102,7 @@ def handover_gap_s(flow: Flow, change: Change, until_ns: int) -> float | None:
 
 
 def recovery_figures(
-    transfers: pl.DataFrame, recording: Recording, plan: PlanView
+    transfers: Sequence[Row], recording: Recording, plan: PlanView
 ) -> dict[str, float | None]:
     """``recovery_s`` and ``handover_gap_s`` of a recording.
 
@@ -117,17 +113,18 @@ def recovery_figures(
     if not changes:
         return {}
     figures: dict[str, float | None] = {}
+    bins = delivery_bins(recording)
     failures = [change for change in changes if change.up is False]
     recoveries = [
         recovery_s(flow, failure, changes)
-        for flow in flows(transfers, recording, ["traffic", "way"])
+        for flow in flows(transfers, bins, "traffic", "way")
         for failure in failures
         if interrupts(flow, failure, changes)
     ]
     if recoveries:
         figures["recovery_s"] = worst(recoveries)
     gaps = []
-    for flow in flows(transfers, recording, ["traffic", "way", "index"]):
+    for flow in flows(transfers, bins, "traffic", "way", "index"):
         for change, following in zip(changes, [*changes[1:], None], strict=True):
             until_ns = flow.end_ns if following is None else max(following.at_ns, change.at_ns + 1)
             gap = handover_gap_s(flow, change, until_ns)
@@ -138,34 +135,27 @@ def recovery_figures(
     return figures
 
 
-def flows(transfers: pl.DataFrame, recording: Recording, keys: list[str]) -> list[Flow]:
+def flows(transfers: Sequence[Row], bins: Bins, *keys: str) -> list[Flow]:
     """The deliveries of the transfers that share ``keys``, each as one flow."""
-    deliveries = recording.frame("deliveries")
-    found = []
-    for _, group in transfers.drop_nulls(["start_ns", "until_ns"]).group_by(
-        keys, maintain_order=True
-    ):
-        of_group = (
-            deliveries.join(group.select("traffic", "way", "index"), on=["traffic", "way", "index"])
-            .group_by("t_ns")
-            .agg(pl.col("bytes").sum())
-            .sort("t_ns")
-        )
-        silence = None
-        if group.height == 1:
-            first = group.row(0, named=True)
-            if first["longest_silence_ns"] is not None:
-                silence = (first["longest_silence_at_ns"] or 0, first["longest_silence_ns"])
-        found.append(
-            Flow(
-                start_ns=group["start_ns"].min(),  # type: ignore[arg-type]
-                end_ns=group["until_ns"].max(),  # type: ignore[arg-type]
-                bins_ns=of_group["t_ns"].to_numpy(),
-                bytes=of_group["bytes"].to_numpy(),
-                longest_silence=silence,
-            )
-        )
-    return found
+    timed = [
+        row for row in transfers if row["start_ns"] is not None and row["until_ns"] is not None
+    ]
+    return [_flow(group, bins) for group in grouped(timed, *keys).values()]
+
+
+def _flow(transfers: Sequence[Row], bins: Bins) -> Flow:
+    silence = None
+    if len(transfers) == 1 and transfers[0]["longest_silence_ns"] is not None:
+        (only,) = transfers
+        silence = (only["longest_silence_at_ns"] or 0, only["longest_silence_ns"])
+    bins_ns, payloads = summed(bins, transfers)
+    return Flow(
+        start_ns=min(row["start_ns"] for row in transfers),
+        end_ns=max(row["until_ns"] for row in transfers),
+        bins_ns=bins_ns,
+        bytes=payloads,
+        longest_silence=silence,
+    )
 
 
 def _before(flow: Flow, failure: Change, changes: Sequence[Change]) -> tuple[int, int]:

@@ -1,90 +1,84 @@
 """Smoothed round-trip times of subflows, as their senders see them."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
-import polars as pl
-
-from mptcplab.metrics.definitions import PERCENTILES
 from mptcplab.metrics.plan_view import PlanView
-from mptcplab.metrics.statistics import percentile
+from mptcplab.metrics.rows import Row, grouped
+from mptcplab.metrics.statistics import mean_and_percentiles
 from mptcplab.recording import Recording
 
 OPEN = ("ESTABLISHED", "CLOSE-WAIT")
 """States in which an end has not closed its side."""
+_COLUMNS = ("t_ns", "node", "subflow", "state", "rtt_us", "bytes_acked")
+
+
+@dataclass(frozen=True)
+class SubflowSamples:
+    """The samples of a subflow's sending end, in the order of time, up to its end."""
+
+    subflow: str
+    interface: str | None
+    """The client's; null where it is not known."""
+    rows: Sequence[Row]
+    """With `t_ns`, `rtt_us`, `bytes_acked`."""
 
 
 def round_trip_figures(
-    transfers: pl.DataFrame, recording: Recording, plan: PlanView
+    transfers: Sequence[Row], recording: Recording, plan: PlanView
 ) -> dict[str, float | None]:
     """Mean and percentiles in seconds: of all subflows, and of those over each client interface.
 
     Of the samples in which the sender had got an acknowledgement of payload; empty without any.
     """
-    samples = round_trip_samples(transfers, recording, plan)
-    figures = _figures("rtt_s", samples)
-    known = samples.filter(pl.col("interface").is_not_null())
-    for (interface,), own in known.group_by(["interface"], maintain_order=True):
-        figures |= _figures(f"rtt_s.{interface}", own)
+    every: list[float] = []
+    by_interface: dict[str, list[float]] = {}
+    for own in round_trip_samples(transfers, recording, plan):
+        times = [row["rtt_us"] / 1e6 for row in own.rows]
+        every += times
+        if own.interface is not None:
+            by_interface.setdefault(own.interface, []).extend(times)
+    figures = mean_and_percentiles("rtt_s", every) if every else {}
+    for interface, times in by_interface.items():
+        figures |= mean_and_percentiles(f"rtt_s.{interface}", times)
     return figures
 
 
 def round_trip_samples(
-    transfers: pl.DataFrame, recording: Recording, plan: PlanView
-) -> pl.DataFrame:
-    """The samples of the sending ends: ``t_ns``, ``subflow``, ``rtt_us``, ``bytes_acked``.
-
-    And ``interface``, the client's, null where it is not known. By subflow, in the order of time,
-    each up to its end.
-    """
-    clients, senders = set(transfers["client"]), senders_of(transfers)
-    samples = (
-        recording.frame("subflow_samples")
-        .filter(
-            pl.col("node").is_in(list(senders)), pl.col("rtt_us") > 0, pl.col("bytes_acked") > 1
-        )
-        .sort("t_ns")
-    )
-    parts = [
-        _until_its_end(every).select(
-            "t_ns",
-            "subflow",
-            "rtt_us",
-            "bytes_acked",
-            interface=pl.lit(_client_interface(str(subflow), clients, plan), pl.String),
-        )
-        for (subflow,), every in samples.group_by(["subflow"], maintain_order=True)
+    transfers: Sequence[Row], recording: Recording, plan: PlanView
+) -> Sequence[SubflowSamples]:
+    """The samples of the sending ends, each subflow by itself."""
+    clients, senders = {row["client"] for row in transfers}, senders_of(transfers)
+    samples = [
+        row
+        for row in recording.rows("subflow_samples", _COLUMNS)
+        if row["node"] in senders and (row["rtt_us"] or 0) > 0 and (row["bytes_acked"] or 0) > 1
     ]
-    empty = samples.clear().select(
-        "t_ns", "subflow", "rtt_us", "bytes_acked", interface=pl.lit(None, pl.String)
-    )
-    return pl.concat([empty, *parts])
+    samples.sort(key=lambda row: row["t_ns"])
+    return [
+        SubflowSamples(subflow, _client_interface(subflow, clients, plan), _until_its_end(rows))
+        for (subflow,), rows in grouped(samples, "subflow").items()
+    ]
 
 
-def senders_of(transfers: pl.DataFrame) -> set[str]:
+def senders_of(transfers: Sequence[Row]) -> set[str]:
     """The nodes that send the payload of these transfers."""
-    return {
-        row["server"] if row["way"] == "down" else row["client"] for row in transfers.to_dicts()
-    }
+    return {row["server"] if row["way"] == "down" else row["client"] for row in transfers}
 
 
-def _figures(name: str, samples: pl.DataFrame) -> dict[str, float | None]:
-    if samples.is_empty():
-        return {}
-    seconds = [rtt_us / 1e6 for rtt_us in samples["rtt_us"]]
-    percentiles = {f"{name}.p{p}": percentile(seconds, p) for p in PERCENTILES}
-    return {name: sum(seconds) / len(seconds)} | percentiles
-
-
-def _until_its_end(rows: pl.DataFrame) -> pl.DataFrame:
+def _until_its_end(rows: Sequence[Row]) -> Sequence[Row]:
     """The samples of a subflow up to its end, rows by time.
 
     The kernel keeps a subflow that was closed for as long as its FIN is not acknowledged, and its
     last round-trip time with it. A subflow ends with its last sample in which it was open, or,
     closing, had more of its data acknowledged than a sample before.
     """
-    is_open = pl.col("state").is_null() | pl.col("state").is_in(OPEN)
-    has_ended = ~is_open & (pl.col("bytes_acked").diff() <= 0)
-    return rows.filter(~has_ended.fill_null(value=False).cum_max())
+    for place in range(1, len(rows)):
+        row = rows[place]
+        is_open = row["state"] is None or row["state"] in OPEN
+        if not is_open and row["bytes_acked"] <= rows[place - 1]["bytes_acked"]:
+            return rows[:place]
+    return rows
 
 
 def _client_interface(subflow: str, clients: Collection[str], plan: PlanView) -> str | None:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import cache
 from statistics import fmean, stdev
 
+from mptcplab.metrics.definitions import PERCENTILES
+
 CONFIDENCE = 0.95
 
 
@@ -50,6 +52,25 @@ def estimate(samples: Sequence[float | None], *, are_one_run: bool = False) -> E
     return Estimate(tuple(samples), mean, (mean - half, mean + half))
 
 
+def difference_of_means(left: Sequence[float], right: Sequence[float]) -> Estimate:
+    """Mean of the left less that of the right, and its interval after Welch.
+
+    None below two samples of a side, but where they all are the same: those have no chance in them.
+    """
+    mean = fmean(left) - fmean(right)
+    shares = [
+        (stdev(side) ** 2 / len(side), len(side) - 1)
+        for side in (left, right)
+        if len(side) > 1 and len(set(side)) > 1
+    ]
+    variance = sum(share for share, _ in shares)
+    if min(len(left), len(right)) < 2 or not shares:
+        return Estimate((), mean, None)
+    freedom = variance**2 / sum(share**2 / free for share, free in shares)
+    half = student_t(1 - (1 - CONFIDENCE) / 2, max(1, int(freedom))) * math.sqrt(variance)
+    return Estimate((), mean, (mean - half, mean + half))
+
+
 @cache
 def student_t(probability: float, freedom: int) -> float:
     """Quantile of Student's t distribution for a probability in [0.5, 1), by bisection."""
@@ -92,6 +113,13 @@ def percentile(values: Sequence[float], percent: float) -> float | None:
     below = math.floor(place)
     above = min(below + 1, len(ordered) - 1)
     return ordered[below] + (ordered[above] - ordered[below]) * (place - below)
+
+
+def mean_and_percentiles(name: str, values: Sequence[float]) -> dict[str, float | None]:
+    """Mean of times under this name, percentiles as its parts; null where there are no times."""
+    ordered = sorted(values)
+    figures: dict[str, float | None] = {name: sum(values) / len(values) if values else None}
+    return figures | {f"{name}.p{p}": percentile(ordered, p) for p in PERCENTILES}
 
 
 def jain_index(values: Sequence[float]) -> float | None:

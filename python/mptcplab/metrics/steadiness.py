@@ -6,14 +6,15 @@ Operations Research 30(3), 1982, recommends ten to thirty).
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 
+from mptcplab.metrics.deliveries import BIN_NS, delivery_bins, summed
 from mptcplab.metrics.plan_view import PlanView
-from mptcplab.metrics.recovery import BIN_NS
+from mptcplab.metrics.rows import Row
 from mptcplab.metrics.statistics import student_t
 from mptcplab.recording import Recording
 
@@ -66,7 +67,7 @@ class Steadiness:
         return "; ".join(reasons).replace("%", " %")
 
 
-def steadiness(transfers: pl.DataFrame, recording: Recording, plan: PlanView) -> Steadiness | None:
+def steadiness(transfers: Sequence[Row], recording: Recording, plan: PlanView) -> Steadiness | None:
     """How steady the goodput of transfers with a duration was; null where it is not judged.
 
     That is so where a transfer has a size or failed, where the network changed in the meantime or
@@ -103,14 +104,16 @@ def judged(batches: Numbers, whole: float) -> Steadiness | None:
     )
 
 
-def _span(transfers: pl.DataFrame, plan: PlanView) -> tuple[int, int] | None:
+def _span(transfers: Sequence[Row], plan: PlanView) -> tuple[int, int] | None:
     """The time in which all transfers were going on, where it can be judged."""
-    known = transfers.select("start_ns", "until_ns").null_count().row(0) == (0, 0)
-    if transfers.is_empty() or not known or plan.follows_traces:
+    if not transfers or plan.follows_traces:
         return None
-    if transfers["is_sized"].any() or transfers["error"].null_count() < transfers.height:
+    if any(row["is_sized"] or row["error"] is not None for row in transfers):
         return None
-    starts, ends = transfers["start_ns"].to_list(), transfers["until_ns"].to_list()
+    starts = [row["start_ns"] for row in transfers]
+    ends = [row["until_ns"] for row in transfers]
+    if None in starts or None in ends:
+        return None
     start_ns, end_ns = max(starts), min(ends)
     if end_ns - start_ns < SHORTEST * (max(ends) - min(starts)):
         return None
@@ -119,19 +122,13 @@ def _span(transfers: pl.DataFrame, plan: PlanView) -> tuple[int, int] | None:
     return start_ns, end_ns
 
 
-def _carried(transfers: pl.DataFrame, recording: Recording, times_ns: Numbers) -> Numbers:
+def _carried(transfers: Sequence[Row], recording: Recording, times_ns: Numbers) -> Numbers:
     """Payload that had been delivered at these times, within a bin in proportion."""
-    bins = (
-        recording.frame("deliveries")
-        .join(transfers.select("traffic", "way", "index"), on=["traffic", "way", "index"])
-        .group_by("t_ns")
-        .agg(pl.col("bytes").sum())
-        .sort("t_ns")
-    )
-    if bins.is_empty():
+    bins_ns, payloads = summed(delivery_bins(recording), transfers)
+    if not bins_ns.size:
         return np.zeros(len(times_ns))
-    starts = bins["t_ns"].to_numpy().astype(np.float64)
-    sums = np.concatenate(([0.0], np.cumsum(bins["bytes"].to_numpy())))
+    starts = bins_ns.astype(np.float64)
+    sums = np.concatenate(([0.0], np.cumsum(payloads)))
     # A bin's payload comes between its start and its end; between bins nothing does.
     times = np.column_stack((starts, starts + BIN_NS)).ravel()
     payload = np.column_stack((sums[:-1], sums[1:])).ravel()

@@ -1,20 +1,19 @@
 """Figures of transfers: goodput, completion, joins."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
-
-import polars as pl
 
 from mptcplab.metrics.plan_view import PlanView
 from mptcplab.metrics.programs import KIND as PROGRAMS
 from mptcplab.metrics.programs import program_times_s, program_transfers
+from mptcplab.metrics.rows import Row, grouped, known, total
 from mptcplab.metrics.statistics import jain_index
 from mptcplab.recording import Recording, Status
+from mptcplab.recording.tables import TRANSFERS
 
 NS_PER_S = 1e9
 
 
-def timed_transfers(recording: Recording, plan: PlanView) -> pl.DataFrame:
+def timed_transfers(recording: Recording, plan: PlanView) -> list[Row]:
     """The table ``transfers`` with the columns that the figures need beside it.
 
     ``until_ns``: up to when the transfer counts. That is its last byte; but a transfer that failed
@@ -24,12 +23,11 @@ def timed_transfers(recording: Recording, plan: PlanView) -> pl.DataFrame:
     ``is_sized``: whether it had a size to carry.
     The connections of commands are among them (kind ``command``).
     """
-    transfers = recording.frame("transfers").vstack(program_transfers(recording, plan))
     manifest = recording.manifest
     run_end_ns = None if manifest.duration_s is None else round(manifest.duration_s * NS_PER_S)
     interrupted = manifest.status is Status.INTERRUPTED
 
-    def until(row: dict[str, Any]) -> int | None:
+    def until(row: Row) -> int | None:
         end: int | None = row["end_ns"]
         duration_ns = plan.duration_ns(row["traffic"])
         if row["error"] is not None and plan.is_sized(row["traffic"], row["kind"]):
@@ -40,92 +38,98 @@ def timed_transfers(recording: Recording, plan: PlanView) -> pl.DataFrame:
                 end = min(end, run_end_ns)
         return run_end_ns if end is None else end
 
-    rows = transfers.to_dicts()
-    return transfers.with_columns(
-        pl.Series("until_ns", [until(row) for row in rows], pl.Int64),
-        pl.Series(
-            "is_sized", [plan.is_sized(row["traffic"], row["kind"]) for row in rows], pl.Boolean
-        ),
-    )
+    rows = [*recording.rows("transfers", TRANSFERS.schema), *program_transfers(recording, plan)]
+    return [
+        {**row, "until_ns": until(row), "is_sized": plan.is_sized(row["traffic"], row["kind"])}
+        for row in rows
+    ]
 
 
-def payload_transfers(transfers: pl.DataFrame) -> pl.DataFrame:
+def payload_transfers(transfers: Sequence[Row]) -> list[Row]:
     """Those that are there to carry payload: all but request and response."""
-    return transfers.filter(pl.col("kind") != "request_response")
+    return [row for row in transfers if row["kind"] != "request_response"]
 
 
-def own_transfers(transfers: pl.DataFrame) -> pl.DataFrame:
+def own_transfers(transfers: Sequence[Row]) -> list[Row]:
     """Those of which both ends are the lab's own: not the connections of commands."""
-    return transfers.filter(pl.col("kind") != PROGRAMS)
+    return [row for row in transfers if row["kind"] != PROGRAMS]
 
 
-def goodput_mbps(transfers: pl.DataFrame) -> float | None:
+def goodput_mbps(transfers: Sequence[Row]) -> float | None:
     """Payload delivered to the applications, over the time from the first start to the last byte.
 
     Mbit/s; null for no transfers, or none that lasted.
     """
-    return rate_mbps(int(transfers["bytes"].sum()), transfers)
+    return rate_mbps(total(transfers, "bytes"), transfers)
 
 
-def rate_mbps(payload_bytes: int, transfers: pl.DataFrame) -> float | None:
+def rate_mbps(payload_bytes: int, transfers: Sequence[Row]) -> float | None:
     """Some payload over the time of the transfers, as their goodput is."""
-    start, until = transfers["start_ns"].min(), transfers["until_ns"].max()
-    if not isinstance(start, int) or not isinstance(until, int) or until <= start:
+    starts, ends = known(transfers, "start_ns"), known(transfers, "until_ns")
+    if not starts or not ends or max(ends) <= min(starts):
         return None
-    return payload_bytes * 8 / (until - start) * NS_PER_S / 1e6
+    lasted_ns: int = max(ends) - min(starts)
+    return payload_bytes * 8 / lasted_ns * NS_PER_S / 1e6
 
 
-def goodput_by(transfers: pl.DataFrame, column: str) -> dict[str, float | None]:
+def goodput_by(transfers: Sequence[Row], column: str) -> dict[str, float | None]:
     """Goodput of the transfers that share a value of ``column``, by value, in order of mention."""
     return {
-        str(value): goodput_mbps(group)
-        for (value,), group in transfers.group_by([column], maintain_order=True)
+        str(value): goodput_mbps(group) for (value,), group in grouped(transfers, column).items()
     }
 
 
+def sized_transfers(transfers: Sequence[Row]) -> list[Row]:
+    """Those that have a size to carry."""
+    return [row for row in transfers if row["is_sized"]]
+
+
 def completion_times_s(
-    transfers: pl.DataFrame, recording: Recording, plan: PlanView
+    transfers: Sequence[Row], recording: Recording, plan: PlanView
 ) -> list[float]:
     """From the start, before connecting, to the last byte.
 
     Of each transfer that has a size and ended without error, and of each command that did.
     """
-    return _times_s(transfers.filter("is_sized")) + program_times_s(recording, plan, transfers)
+    return _times_s(sized_transfers(transfers)) + program_times_s(recording, plan, transfers)
 
 
-def mean_completion_s(sized: pl.DataFrame) -> float | None:
+def mean_completion_s(sized: Sequence[Row]) -> float | None:
     """The same for transfers that have a size, their mean; null where none ended without error."""
     times = _times_s(sized)
     return sum(times) / len(times) if times else None
 
 
-def _times_s(sized: pl.DataFrame) -> list[float]:
-    done = sized.filter(pl.col("error").is_null(), pl.col("end_ns").is_not_null())
-    return [time / NS_PER_S for time in (done["end_ns"] - done["start_ns"]).drop_nulls()]
+def _times_s(sized: Sequence[Row]) -> list[float]:
+    return [
+        (row["end_ns"] - row["start_ns"]) / NS_PER_S
+        for row in sized
+        if row["error"] is None and row["end_ns"] is not None and row["start_ns"] is not None
+    ]
 
 
-def completed_share(transfers: pl.DataFrame, programs: Mapping[str, bool]) -> float | None:
+def completed_share(transfers: Sequence[Row], programs: Mapping[str, bool]) -> float | None:
     """Share of the transfers, and of the commands, that ended without error."""
     own = own_transfers(transfers)
-    count = own.height + len(programs)
+    count = len(own) + len(programs)
     if count == 0:
         return None
-    return (own["error"].null_count() + sum(programs.values())) / count
+    return (sum(row["error"] is None for row in own) + sum(programs.values())) / count
 
 
-def fairness(transfers: pl.DataFrame) -> float | None:
+def fairness(transfers: Sequence[Row]) -> float | None:
     """Jain's index of the clients' goodputs."""
     goodputs = goodput_by(transfers, "client").values()
     return jain_index([goodput for goodput in goodputs if goodput is not None])
 
 
-def longest_silence_s(transfers: pl.DataFrame) -> float | None:
+def longest_silence_s(transfers: Sequence[Row]) -> float | None:
     """Longest time between two deliveries to a receiver, of all transfers."""
-    longest = transfers["longest_silence_ns"].max()
-    return longest / NS_PER_S if isinstance(longest, int) else None
+    silences = known(transfers, "longest_silence_ns")
+    return max(silences) / NS_PER_S if silences else None
 
 
-def is_multipath(transfers: pl.DataFrame, plan: PlanView) -> bool | None:
+def is_multipath(transfers: Sequence[Row], plan: PlanView) -> bool | None:
     """Whether each of these MPTCP connections is the multipath one that it claims to be.
 
     Null where none is known to fall short, but one is not known: it never connected, or joins were
@@ -133,7 +137,7 @@ def is_multipath(transfers: pl.DataFrame, plan: PlanView) -> bool | None:
     """
     verdicts = [
         _has_fallen_short(row["fallback"], row["joins"], plan.expected_joins(row["traffic"]))
-        for row in transfers.iter_rows(named=True)
+        for row in transfers
     ]
     if True in verdicts:
         return False
@@ -148,27 +152,27 @@ def _has_fallen_short(fallback: bool | None, joins: int | None, expected: int) -
     return None if joins is None else joins < expected
 
 
-def single_path_findings(transfers: pl.DataFrame, plan: PlanView) -> Sequence[str]:
+def single_path_findings(transfers: Sequence[Row], plan: PlanView) -> Sequence[str]:
     """Why this run is not the multipath run that it claims to be, a sentence for each flow.
 
     An MPTCP connection is at fault if it fell back to TCP, or if fewer subflows joined over its
     life than the topology gives reason to expect.
     """
     findings = []
-    mptcp = transfers.filter(pl.col("protocol") == "mptcp")
-    for (traffic,), group in mptcp.group_by(["traffic"], maintain_order=True):
-        fallbacks = group.filter("fallback").height
+    mptcp = [row for row in transfers if row["protocol"] == "mptcp"]
+    for (traffic,), group in grouped(mptcp, "traffic").items():
+        fallbacks = sum(bool(row["fallback"]) for row in group)
         if fallbacks:
             findings.append(
-                f"{traffic}: {fallbacks} of {group.height} connections fell back to TCP: "
+                f"{traffic}: {fallbacks} of {len(group)} connections fell back to TCP: "
                 "one path only"
             )
-        expected = plan.expected_joins(str(traffic))
-        short = group.filter(~pl.col("fallback").fill_null(value=False), pl.col("joins") < expected)
-        if short.height:
-            least = min(short["joins"].to_list())
+        expected = plan.expected_joins(traffic)
+        joins = known([row for row in group if not row["fallback"]], "joins")
+        short = [number for number in joins if number < expected]
+        if short:
             findings.append(
-                f"{traffic}: on {short.height} of {group.height} connections fewer subflows joined "
-                f"than expected ({least} of {expected})"
+                f"{traffic}: on {len(short)} of {len(group)} connections fewer subflows joined "
+                f"than expected ({min(short)} of {expected})"
             )
     return findings

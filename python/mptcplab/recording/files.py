@@ -38,6 +38,23 @@ def publish(path: Path, content: bytes) -> None:
         os.close(folder)
 
 
+def sync(path: Path) -> None:
+    """Waits until a file, or the names in a folder, are on the disk.
+
+    Raises:
+        RecordingError: they cannot be written.
+
+    """
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(file)
+        finally:
+            os.close(file)
+    except OSError as error:
+        raise RecordingError(f"{path}: cannot be written: {error.strerror}") from error
+
+
 def _publish_unnamed(folder: int, name: str, content: bytes) -> bool:
     try:
         file = os.open(".", os.O_TMPFILE | os.O_WRONLY, 0o644, dir_fd=folder)

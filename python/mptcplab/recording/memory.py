@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -53,19 +54,26 @@ class MemoryWriter:
 
     def recording(self) -> Recording:
         """The recording of the rows that were collected."""
-        made = Recording(Path(), self._manifest)
-        made.fill({name: self._frame(name) for name in TABLES})
-        return made
-
-    def _frame(self, name: str) -> pl.DataFrame:
-        rows = self._rows.get(name)
-        if not rows:
-            return _empty(name)
-        schema = TABLES[name].schema
-        columns = {column: [row.get(column) for row in rows] for column in schema}
-        return pl.DataFrame(columns, schema=schema)
+        return MemoryRecording(Path(), self._manifest, self._rows)
 
 
-@cache
-def _empty(table: str) -> pl.DataFrame:
-    return pl.DataFrame(schema=TABLES[table].schema)
+@dataclass(frozen=True, repr=False)
+class MemoryRecording(Recording):
+    """A recording whose rows are in memory."""
+
+    taken: Mapping[str, Sequence[Mapping[str, object]]]
+    """By table: its rows, each with every column."""
+
+    def rows(
+        self,
+        table: str,
+        columns: Collection[str],  # noqa: ARG002 - every column is there
+    ) -> Iterable[Mapping[str, Any]]:
+        """See `Recording.rows`."""
+        return self.taken.get(table, ())
+
+    def frame(self, table: str) -> pl.DataFrame:
+        """See `Recording.frame`."""
+        schema = TABLES[table].schema
+        rows = self.taken.get(table, ())
+        return pl.DataFrame({name: [row[name] for row in rows] for name in schema}, schema=schema)

@@ -1,10 +1,11 @@
 """Opening a recording."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -83,9 +84,14 @@ class Recording:
             )
         return self._frames[table]
 
-    def fill(self, frames: Mapping[str, pl.DataFrame]) -> None:
-        """Takes these tables as they are, in place of files."""
-        self._frames.update(frames)
+    def rows(self, table: str, columns: Collection[str]) -> Iterable[Mapping[str, Any]]:
+        """The rows of the table ``table`` by column; they have these columns, at least.
+
+        Raises:
+            RecordingError: as :meth:`frame`.
+
+        """
+        return self.frame(table).select(*columns).iter_rows(named=True)
 
     @property
     def transfers(self) -> pl.DataFrame:

@@ -61,6 +61,8 @@ class ScenarioEntry(Model):
     """Changes of it: by the command line, or against the catalogue's entry of its name."""
     variants: tuple[VariantEntry, ...]
     expect: tuple[str, ...] = ()
+    notes: dict[str, str] = Field(default_factory=dict)
+    """Finding → why it does not hold, where it does not."""
     reference: tuple[Reference, ...] = ()
 
 

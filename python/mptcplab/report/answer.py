@@ -4,22 +4,28 @@ from collections.abc import Sequence
 
 from mptcplab.metrics import Estimate, VariantMetrics, Verdict
 from mptcplab.report.best_path import beside_sum, compared
+from mptcplab.report.flows import own_client
 from mptcplab.report.numbers import estimate_with_unit, shown_with_unit
 
 MOST_AT_LENGTH = 3
 """With more variants than this, each gets one sentence."""
+MOST_ALONE = 12
+"""With more variants than this, only those get one that TCP is beside; the table has the others."""
 
 
 def answer(variants: Sequence[VariantMetrics], verdicts: Sequence[Verdict]) -> tuple[str, ...]:
     """A few sentences: what each MPTCP variant reached beside TCP, and which findings hold."""
     told = [variant for variant in variants if variant.protocol == "mptcp"] or variants
     by_name = {variant.name: variant for variant in variants}
-    sentences = []
+    sentences: list[str] = []
     for variant in told:
         plain = [by_name[name] for name in variant.plain]
-        sentences += [*compared(variant, plain), _honesty(variant)]
+        client = own_client(variant)
+        if plain or len(told) <= MOST_ALONE:
+            sentences += compared(variant, plain, client)
+        sentences.append(_honesty(variant))
         if len(told) <= MOST_AT_LENGTH:
-            sentences += [beside_sum(variant, plain), _shares(variant), _recovery(variant)]
+            sentences += [beside_sum(variant, plain), _shares(variant, client), _recovery(variant)]
     if verdicts:
         sentences.append(_findings(verdicts))
     return tuple(sentence for sentence in sentences if sentence)
@@ -36,14 +42,14 @@ def _honesty(variant: VariantMetrics) -> str:
     )
 
 
-def _shares(variant: VariantMetrics) -> str:
-    shares = _parts(variant, "share")
+def _shares(variant: VariantMetrics, client: str | None) -> str:
+    """How the payload of all clients, or of one, was divided among the paths."""
+    shares = _parts(variant, "share" if client is None else f"share.{client}")
     if len(shares) < 2:
         return ""
     words = ", ".join(
         f"{shown_with_unit('share', share.mean)} over {interface}"
         for interface, share in shares.items()
-        if interface.count(".") == 0
     )
     return f"Its payload went {words}."
 
@@ -87,8 +93,9 @@ def _findings(verdicts: Sequence[Verdict]) -> str:
 
 def _parts(variant: VariantMetrics, metric: str) -> dict[str, Estimate]:
     """The figures of a metric's parts that are one word: interfaces, not CLIENT.INTERFACE."""
-    return {
-        name.partition(".")[2]: figure
+    parts = {
+        name.removeprefix(f"{metric}."): figure
         for name, figure in variant.metrics.items()
-        if name.startswith(f"{metric}.") and name.count(".") == 1
+        if name.startswith(f"{metric}.")
     }
+    return {part: figure for part, figure in parts.items() if "." not in part}

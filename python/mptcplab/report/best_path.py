@@ -1,7 +1,7 @@
 """A variant of MPTCP beside the best path alone, in words."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mptcplab.metrics import Estimate, VariantMetrics
 from mptcplab.metrics.comparison import carried_the_same, one_an_interface
@@ -41,16 +41,19 @@ LATENCY = Measure(
 )
 
 
-def compared(variant: VariantMetrics, plain: Sequence[VariantMetrics]) -> Iterator[str]:
+def compared(
+    variant: VariantMetrics, plain: Sequence[VariantMetrics], client: str | None = None
+) -> Iterator[str]:
     """A sentence for the time of transfers, or else the goodput, and one for the latency.
 
-    ``plain`` are the variants of TCP that do the same.
+    ``plain`` are the variants of TCP that do the same; ``client`` is whose goodput is told, where
+    it is not that of all.
     """
-    first = COMPLETION if _is_timed(variant, plain) else GOODPUT
+    first = COMPLETION if _is_timed(variant, plain) else _goodput_of(client)
     for measure in (first, LATENCY):
         figure = _figure(variant, measure)
         if figure is not None:
-            yield _beside_best(variant.name, figure, plain, measure)
+            yield _beside_best(variant.name, figure, plain, measure, client)
 
 
 def beside_sum(variant: VariantMetrics, plain: Sequence[VariantMetrics]) -> str:
@@ -67,22 +70,44 @@ def beside_sum(variant: VariantMetrics, plain: Sequence[VariantMetrics]) -> str:
     return f"That is {percent} % of the sum of the single paths ({parts})."
 
 
+def _goodput_of(client: str | None) -> Measure:
+    """The goodput of all clients, or of one, whose name begins the sentence."""
+    if client is None:
+        return GOODPUT
+    words = {
+        field: f"For {client}, {getattr(GOODPUT, field)}"
+        for field in ("alone", "more", "less", "same", "apart")
+    }
+    return replace(GOODPUT, metric=f"goodput.{client}", **words)
+
+
 def _beside_best(
-    name: str, figure: Estimate, plain: Sequence[VariantMetrics], measure: Measure
+    name: str,
+    figure: Estimate,
+    plain: Sequence[VariantMetrics],
+    measure: Measure,
+    client: str | None,
 ) -> str:
     ours = estimate_with_unit(measure.metric, figure)
     found = [(one, _figure(one, measure)) for one in plain]
     known = [(one, theirs) for one, theirs in found if theirs is not None and _mean(theirs) > 0]
     if not known:
         return measure.alone.format(name=name, figure=ours)
-    choose = max if measure is GOODPUT else min
+    choose = max if measure.metric.startswith(GOODPUT.metric) else min
     best, theirs = choose(known, key=lambda one: _mean(one[1]))
     other = best.name
     if len(known) > 1:
-        other = f"the best {'path alone' if best.single_path else 'of TCP'} ({best.name})"
+        kind = "path alone" if _is_one_path(best, client) else "of TCP"
+        other = f"the best {kind} ({best.name})"
     judgement = _judgement(figure, theirs, measure).format(name=name, other=other)
     times = number(_mean(figure) / _mean(theirs))
     return f"{judgement}: {ours}, {times} times {estimate_with_unit(measure.metric, theirs)}."
+
+
+def _is_one_path(variant: VariantMetrics, client: str | None) -> bool:
+    """Whether all payload, or that of one client, went over one interface."""
+    paths = {path.interface for path in variant.paths if client in (None, path.client)}
+    return len(paths) == 1
 
 
 def _judgement(ours: Estimate, theirs: Estimate, measure: Measure) -> str:

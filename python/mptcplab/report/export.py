@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from mptcplab.report.numbers import number
+from mptcplab.report.numbers import number, with_half
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -22,6 +22,7 @@ COLUMN = "84mm"
 _DPI = 300
 _INCHES = {"mm": 1 / 25.4, "cm": 1 / 2.54, "in": 1.0}
 _WIDTH = re.compile(r"(\d{1,4}(?:\.\d{1,4})?)\s*(mm|cm|in)")
+_PLUS_MINUS = r"\pm"
 _SPECIAL = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
 
 
@@ -98,11 +99,9 @@ def _cell(row: dict[str, Any], name: str, *, is_estimate: bool) -> str:
         return "--"
     if not isinstance(value, float):
         return _escaped(str(value))
-    mean = number(value).replace("−", "-")
-    if not is_estimate or row[f"{name}_high"] is None:
-        return f"${mean}$"
-    decimals = len(mean.partition(".")[2])
-    return rf"${mean} \pm {row[f'{name}_high'] - value:.{decimals}f}$"
+    high = row[f"{name}_high"] if is_estimate else None
+    text = number(value) if high is None else with_half(value, high - value)
+    return f"${text.replace('−', '-').replace('±', _PLUS_MINUS)}$"
 
 
 def _row(cells: Iterable[str]) -> str:

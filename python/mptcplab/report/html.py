@@ -8,6 +8,7 @@ from markupsafe import Markup
 from mptcplab.metrics import VariantMetrics
 from mptcplab.report import numbers
 from mptcplab.report.engines import side_by_side
+from mptcplab.report.flows import named, with_any
 from mptcplab.report.model import Report
 from mptcplab.report.pages import templates
 from mptcplab.report.palette import Style, styles
@@ -57,12 +58,14 @@ def to_html(reports: Sequence[Report]) -> str:
         "estimate": numbers.estimate_shown,
         "estimate_with_unit": numbers.estimate_with_unit,
         "heading": numbers.heading,
+        "named": named,
         "number": numbers.number,
         "path_figures": path_figures,
         "program_columns": PROGRAM_COLUMNS,
         "program_sentences": program_sentences,
         "theirs": theirs,
         "verdict_numbers": verdict_numbers,
+        "with_any": with_any,
     }
     sections = [
         {

@@ -109,6 +109,7 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
             for side in verdict.sides
         ],
         "reason": verdict.reason,
+        "note": verdict.note,
     }
 
 

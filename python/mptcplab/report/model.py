@@ -1,17 +1,21 @@
 """The report as data: everything that the renderers show, computed once."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from mptcplab.metrics import Estimate, VariantMetrics, Verdict, compare, judge
+from mptcplab.metrics import Estimate, VariantMetrics, Verdict, compare, judge, names_of
 from mptcplab.recording import Result
 from mptcplab.recording.result import Description
 from mptcplab.report.answer import answer
 from mptcplab.report.carried import carried_notes
 from mptcplab.report.chosen import ASIDE
+from mptcplab.report.flows import FlowTable, flow_tables
 from mptcplab.report.programs import ProgramAccount, program_accounts
 from mptcplab.report.settings import changed
+
+IF_ASKED = frozenset({"establishment_s", "header_overhead", "joins", "longest_silence_s", "rtt_s"})
+"""Metrics that have a column only where a finding or a figure of the document is about them."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,8 @@ class Report:
     """The metrics of the table of variants: full names, the most telling first."""
     clients: tuple[str, ...]
     """The clients that carried payload."""
+    flows: tuple[FlowTable, ...]
+    """The tables of the metrics that several flows have."""
     streams: tuple[str, ...]
     """The numbers of the streams, where bulk transfers have several at once."""
     carried_notes: tuple[str, ...]
@@ -74,15 +80,16 @@ def report(result: Result) -> Report:
     """
     description = result.description
     variants = tuple(compare(result))
-    verdicts = tuple(judge(description.scenario.expect, variants))
+    verdicts = tuple(judge(description.scenario.expect, variants, description.scenario.notes))
     return Report(
         folder=result.folder,
         description=description,
         changes=changed(description),
         answer=answer(variants, verdicts),
         variants=variants,
-        columns=columns(variants),
+        columns=columns(variants, _asked(description)),
         clients=tuple(dict.fromkeys(path.client for v in variants for path in v.paths)),
+        flows=flow_tables(variants),
         streams=_streams(variants),
         carried_notes=carried_notes(variants),
         programs=tuple(account for v in variants for account in program_accounts(v)),
@@ -104,8 +111,11 @@ def _warnings(variants: Sequence[VariantMetrics]) -> Iterable[Warned]:
         yield Warned("all variants" if every else ", ".join(names), sentence)
 
 
-def columns(variants: Sequence[VariantMetrics]) -> tuple[str, ...]:
-    """The metrics that are worth a column: those that are known and not the same by nature."""
+def columns(variants: Sequence[VariantMetrics], asked: Collection[str] = ()) -> tuple[str, ...]:
+    """The metrics that are worth a column: those that are known and not the same by nature.
+
+    Of some metrics only those that are ``asked`` for.
+    """
     known = {
         name: figure
         for variant in variants
@@ -138,8 +148,15 @@ def columns(variants: Sequence[VariantMetrics]) -> tuple[str, ...]:
         "frames_lost",
         "frame_delay_s.p50",
         "frame_delay_s.p99",
+        *(name for name in known if name in asked and name.partition(".")[0] in IF_ASKED),
     ]
     return tuple(name for name in wanted if name in known)
+
+
+def _asked(description: Description) -> set[str]:
+    """The metrics that the scenario's findings and the document's figures are about."""
+    names = {name.metric for text in description.scenario.expect for name in names_of(text)}
+    return names | {entry.metric for entry in description.scenario.reference}
 
 
 def _streams(variants: Sequence[VariantMetrics]) -> tuple[str, ...]:

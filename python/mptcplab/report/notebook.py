@@ -111,5 +111,5 @@ def _variants(found: Report) -> Markup:
 
 
 def _findings(found: Report) -> Markup:
-    rows = [[_HELD[one.held], one.text, verdict_numbers(one)] for one in found.verdicts]
-    return table(["", "finding", ""], rows)
+    rows = [[_HELD[one.held], one.text, verdict_numbers(one), one.note] for one in found.verdicts]
+    return table(["", "finding", "", ""], rows)

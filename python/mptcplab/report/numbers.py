@@ -5,6 +5,8 @@ import math
 from mptcplab.metrics import Estimate, definition_of
 
 UNKNOWN = "–"
+_NOTHING = 1e-9
+"""A smaller part of the mean is an error of rounding."""
 NEVER = "not recovered"
 """Shown for a recovery time that the end of the run cut off."""
 DIGITS = 3
@@ -25,6 +27,14 @@ def decimals_of(value: float) -> int:
         return 0
     least = 1 if abs(value) < 1000 else 0
     return max(least, DIGITS - 1 - math.floor(math.log10(abs(value))))
+
+
+def with_half(mean: float, half: float) -> str:
+    """A mean ± half its interval, to the decimals of the mean, or to more where those show none."""
+    decimals = decimals_of(mean)
+    if half > _NOTHING * abs(mean):
+        decimals = max(decimals, -math.floor(math.log10(half)))
+    return f"{number(mean, decimals)} ± {number(half, decimals)}"
 
 
 def shown(metric: str, value: float | None) -> str:
@@ -56,10 +66,7 @@ def estimate_shown(metric: str, figure: Estimate | None) -> str:
         return f"recovered in {figure.known} of {len(figure.samples)}" if figure.known else NEVER
     scale, _ = _display(metric, figure.mean)
     mean, half = figure.mean * scale, figure.half_width
-    text = number(mean)
-    if half is not None:
-        decimals = decimals_of(mean)
-        text += f" ± {number(half * scale, decimals)}"
+    text = number(mean) if half is None else with_half(mean, half * scale)
     if figure.known < len(figure.samples):
         text += f" ({figure.known} of {len(figure.samples)})"
     return text

@@ -7,7 +7,8 @@ from typing import Any
 
 from mptcplab.metrics import VariantMetrics
 from mptcplab.metrics.plan_view import PlanView
-from mptcplab.metrics.programs import Connection, End, Row, connections
+from mptcplab.metrics.programs import Connection, End, connections
+from mptcplab.metrics.rows import Row
 from mptcplab.recording import Recording
 from mptcplab.report.chosen import representative
 from mptcplab.report.text import printable

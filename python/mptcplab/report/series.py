@@ -1,7 +1,7 @@
 """Courses over time for the plots, from the one recording that represents a variant."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +12,7 @@ from mptcplab.metrics.comparison import VariantMetrics
 from mptcplab.metrics.plan_view import PlanView
 from mptcplab.metrics.programs import KIND as PROGRAMS
 from mptcplab.metrics.round_trips import round_trip_samples
+from mptcplab.metrics.rows import Row, grouped, total
 from mptcplab.recording import Recording
 from mptcplab.report.canvas import Mark, Numbers
 from mptcplab.report.chosen import ASIDE, representative
@@ -89,12 +90,20 @@ def outputs(variant: VariantMetrics) -> dict[str, list[str]]:
     }
 
 
-def _told_transfers(recording: Recording, plan: PlanView) -> pl.DataFrame:
+def _told_transfers(recording: Recording, plan: PlanView) -> list[Row]:
     """The transfers, without the way of a command that only asked for what came the other way."""
-    carried = pl.col("bytes").sum()
-    whole = carried.over("traffic")
-    is_aside = (pl.col("kind") == PROGRAMS) & (carried.over("traffic", "way") < ASIDE * whole)
-    return figures.timed_transfers(recording, plan).filter(~is_aside)
+    transfers = figures.timed_transfers(recording, plan)
+    whole = {key: total(own, "bytes") for (key,), own in grouped(transfers, "traffic").items()}
+    aside = {
+        (flow, way)
+        for (flow, way), own in grouped(transfers, "traffic", "way").items()
+        if total(own, "bytes") < ASIDE * whole[flow]
+    }
+    return [
+        row
+        for row in transfers
+        if row["kind"] != PROGRAMS or (row["traffic"], row["way"]) not in aside
+    ]
 
 
 def _throughput(recording: Recording, plan: PlanView) -> tuple[Line, ...]:
@@ -104,10 +113,12 @@ def _throughput(recording: Recording, plan: PlanView) -> tuple[Line, ...]:
     """
     transfers = _told_transfers(recording, plan)
     samples = recording.frame("interface_samples")
-    unaccounted = plan.command_clients - set(transfers.filter(kind=PROGRAMS)["client"])
-    taken = {"down", "up"} if unaccounted else set(transfers["way"])
+    unaccounted = plan.command_clients - {
+        row["client"] for row in transfers if row["kind"] == PROGRAMS
+    }
+    taken = {"down", "up"} if unaccounted else {row["way"] for row in transfers}
     ways = [way for way in ("down", "up") if way in taken]
-    clients = plan.in_order([*transfers["client"], *plan.command_clients])
+    clients = plan.in_order([*(row["client"] for row in transfers), *plan.command_clients])
     subject = "interface" if len(clients) == 1 else "node"
     carried = (
         samples.filter(pl.col("node").is_in(clients))
@@ -136,37 +147,32 @@ def _without_the_idle(lines: Sequence[Line]) -> tuple[Line, ...]:
 
 def _round_trips(recording: Recording, plan: PlanView) -> tuple[Line, ...]:
     """Smoothed round-trip times of the subflows, as their senders see them."""
-    lines = _of_subflows(recording, plan, lambda rows: (rows["t_ns"] / 1e9, rows["rtt_us"] / 1e3))
+    lines = _of_subflows(recording, plan, ("t_ns", 1e9), ("rtt_us", 1e3))
     return tuple(line for line in lines if np.isfinite(line.values).sum() >= LEAST_POINTS)
 
 
 def _payload(recording: Recording, plan: PlanView) -> tuple[Line, ...]:
     """Payload of the subflows that was acknowledged so far, in MB."""
-    return _of_subflows(
-        recording, plan, lambda rows: (rows["t_ns"] / 1e9, rows["bytes_acked"] / 1e6)
-    )
+    return _of_subflows(recording, plan, ("t_ns", 1e9), ("bytes_acked", 1e6))
 
 
 def _round_trips_by_payload(recording: Recording, plan: PlanView) -> tuple[Line, ...]:
     """The round-trip times by the sequence number: by the payload that had been acknowledged."""
-    lines = _of_subflows(
-        recording, plan, lambda rows: (rows["bytes_acked"] / 1e6, rows["rtt_us"] / 1e3)
-    )
+    lines = _of_subflows(recording, plan, ("bytes_acked", 1e6), ("rtt_us", 1e3))
     return tuple(line for line in lines if np.isfinite(line.values).sum() >= LEAST_POINTS)
 
 
 def _of_subflows(
-    recording: Recording,
-    plan: PlanView,
-    figures: Callable[[pl.DataFrame], tuple[pl.Series, pl.Series]],
+    recording: Recording, plan: PlanView, along: tuple[str, float], up: tuple[str, float]
 ) -> tuple[Line, ...]:
-    """A line a subflow, of two figures of its samples; named by the client's interface."""
-    samples = round_trip_samples(_told_transfers(recording, plan), recording, plan)
-    lines: dict[str, list[tuple[pl.Series, pl.Series]]] = {}
-    for (subflow, interface), rows in samples.group_by(
-        ["subflow", "interface"], maintain_order=True
-    ):
-        lines.setdefault(str(interface or subflow), []).append(figures(rows))
+    """A line a subflow, named by the client's interface: a column of its samples over another.
+
+    Each is a column and the number by which its values are divided.
+    """
+    lines: dict[str, list[tuple[list[float], list[float]]]] = {}
+    for own in round_trip_samples(_told_transfers(recording, plan), recording, plan):
+        places, values = ([row[column] / unit for row in own.rows] for column, unit in (along, up))
+        lines.setdefault(own.interface or own.subflow, []).append((places, values))
     found: list[Line] = []
     for interface, groups in lines.items():
         if len(groups) > MOST_SUBFLOWS:
@@ -179,14 +185,15 @@ def _of_subflows(
 
 
 def _joined(
-    interface: str, groups: Sequence[tuple[pl.Series, pl.Series]], label: str | None = None
+    interface: str, groups: Sequence[tuple[list[float], list[float]]], label: str | None = None
 ) -> Line:
     """The figures of several subflows as one line with gaps."""
     step = max(1, sum(len(places) for places, _ in groups) // MOST_POINTS)
-    along, values = [], []
+    along: list[float] = []
+    values: list[float] = []
     for places, own in groups:
-        along += [*places.gather_every(step), np.nan]
-        values += [*own.gather_every(step), np.nan]
+        along += [*places[::step], np.nan]
+        values += [*own[::step], np.nan]
     return Line(label or interface, interface, np.array(along[:-1]), np.array(values[:-1]))
 
 

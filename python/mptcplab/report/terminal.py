@@ -1,6 +1,8 @@
 """The report for a terminal."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import TypeVar
 
 from rich import box
 from rich.console import Console, Group, RenderableType
@@ -9,8 +11,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from mptcplab.metrics import Sides, Verdict
+from mptcplab.metrics import Sides, VariantMetrics, Verdict
 from mptcplab.report.engines import SideBySide, side_by_side
+from mptcplab.report.flows import named, with_any
 from mptcplab.report.model import ReferenceRow, Report
 from mptcplab.report.numbers import (
     UNKNOWN,
@@ -35,6 +38,7 @@ PROGRAM_COLUMNS = (
 )
 SHORT_NOTE = 12
 """Characters of a note that still stands beside its figure."""
+_Column = TypeVar("_Column")
 _BOUNDLESS = 10_000
 """Columns of a terminal on which everything has room."""
 
@@ -70,13 +74,15 @@ def _parts(
     if report.programs:
         yield _programs(report)
     if len(report.clients) > 1:
-        yield _clients(report)
+        yield _clients(report, console)
+    for table in report.flows:
+        yield _across(report, console, "flow", table.title, table.metrics)
     if report.streams:
-        yield _streams(report)
+        yield _streams(report, console)
     if report.references:
         yield _references(report)
     if report.verdicts:
-        yield _verdicts(report.verdicts)
+        yield _verdicts(report)
 
 
 def _some(title: str, settings: Sequence[str]) -> str:
@@ -111,29 +117,31 @@ def _table(first: str = "variant") -> Table:
     return table
 
 
-def _titled(title: str, table: Table) -> Group:
-    """A table under its title; a title of the table's own would wrap at the table's width."""
-    return Group(Text(title), table)
+def _titled(title: str, *tables: Table) -> Group:
+    """Tables under a title; a title of a table's own would wrap at the table's width."""
+    return Group(Text(title), *tables)
 
 
 def _variants(report: Report, console: Console) -> Group:
     repetitions = max((variant.sample_size for variant in report.variants), default=0)
     words = {0: "nothing was measured", 1: "one run each"}
     caption = words.get(repetitions, "means ± half the 95 % confidence interval")
-    return Group(Text(caption), *(_figures(report, part) for part in _parted(report, console)))
+    return Group(Text(caption), *_parted(report.columns, partial(_figures, report), console))
 
 
-def _parted(report: Report, console: Console) -> Iterable[list[str]]:
-    """The metrics in their order, as many at a time as one table has room for."""
+def _parted(
+    columns: Iterable[_Column], draw: Callable[[Sequence[_Column]], Table], console: Console
+) -> Iterable[Table]:
+    """Tables of the columns in their order, each of as many as there is room for."""
     boundless = console.options.update(width=_BOUNDLESS)
-    part: list[str] = []
-    for metric in report.columns:
-        table = _figures(report, [*part, metric])
-        if part and console.measure(table, options=boundless).maximum > console.width:
-            yield part
+    part: list[_Column] = []
+    for column in columns:
+        wider = draw([*part, column])
+        if part and console.measure(wider, options=boundless).maximum > console.width:
+            yield draw(part)
             part = []
-        part.append(metric)
-    yield part
+        part.append(column)
+    yield draw(part)
 
 
 def _figures(report: Report, metrics: Sequence[str]) -> Table:
@@ -197,36 +205,37 @@ def path_figures(path: PathAccount) -> list[str]:
     return [*(f"{count}" for count in counts), number(path.min_rtt_ms), number(path.rtt_ms)]
 
 
-def _clients(report: Report) -> Group:
-    table = _table("client")
-    for variant in report.variants:
-        table.add_column(escape(variant.name), justify="right")
-    for client in report.clients:
-        metric = f"goodput.{client}"
-        figures = [
-            estimate_shown(metric, variant.metrics.get(metric)) for variant in report.variants
-        ]
-        table.add_row(escape(client), *figures)
-    return _titled("goodput by client, Mbit/s", table)
+def _clients(report: Report, console: Console) -> Group:
+    metrics = named("goodput", report.clients)
+    return _across(report, console, "client", "goodput by client, Mbit/s", metrics)
 
 
-def _streams(report: Report) -> Group:
-    table = _table("stream")
-    for variant in report.variants:
-        table.add_column(escape(variant.name), justify="right")
-    for stream in report.streams:
-        metric = f"stream_share.{stream}"
-        figures = [
-            estimate_shown(metric, variant.metrics.get(metric)) for variant in report.variants
-        ]
-        table.add_row(stream, *figures)
-    return _titled("share of each stream, %", table)
+def _streams(report: Report, console: Console) -> Group:
+    metrics = named("stream_share", report.streams)
+    return _across(report, console, "stream", "share of each stream, %", metrics)
+
+
+def _across(
+    report: Report, console: Console, what: str, title: str, metrics: Sequence[tuple[str, str]]
+) -> Group:
+    """Tables with a row for each name and its metric, and a column for each variant with any."""
+
+    def draw(variants: Sequence[VariantMetrics]) -> Table:
+        table = _table(what)
+        for variant in variants:
+            table.add_column(escape(variant.name), justify="right")
+        for name, metric in metrics:
+            figures = [estimate_shown(metric, variant.metrics.get(metric)) for variant in variants]
+            table.add_row(escape(name), *figures)
+        return table
+
+    return _titled(title, *_parted(with_any(report.variants, metrics), draw, console))
 
 
 def _references(report: Report) -> Group:
     """The document's figures beside ours; what does not fit beside them stands below."""
     notes = [row.note for row in report.references]
-    long = list(dict.fromkeys(note for note in notes if len(note) > SHORT_NOTE))
+    long = _long_notes(report)
     table = _table()
     table.add_column("metric")
     table.add_column("document", justify="right")
@@ -242,8 +251,18 @@ def _references(report: Report) -> Group:
             estimate_with_unit(row.metric, row.ours),
             *([escape(beside)] if any(notes) else []),
         )
-    below = [Text(f"note {place}: {note}") for place, note in enumerate(long, 1)]
+    below = _below(long)
     return Group(_titled(beside_document(report), table), *below, *([""] if below else []))
+
+
+def _long_notes(report: Report) -> list[str]:
+    """The notes about the document's figures that do not fit beside them, each once."""
+    notes = (row.note for row in report.references)
+    return list(dict.fromkeys(note for note in notes if len(note) > SHORT_NOTE))
+
+
+def _below(notes: Sequence[str], first: int = 1) -> list[Text]:
+    return [Text(f"note {place}: {note}") for place, note in enumerate(notes, first)]
 
 
 def theirs(row: ReferenceRow) -> str:
@@ -253,7 +272,8 @@ def theirs(row: ReferenceRow) -> str:
     return f"{number(row.theirs)} {row.unit}"
 
 
-def _verdicts(verdicts: Iterable[Verdict]) -> Table:
+def _verdicts(report: Report) -> Group:
+    """The findings, and below them the notes that no figure of the document has had."""
     words = {
         True: Text("held", "green"),
         False: Text("not held", "bold red"),
@@ -263,9 +283,14 @@ def _verdicts(verdicts: Iterable[Verdict]) -> Table:
     table.add_column(justify="right", no_wrap=True)
     table.add_column()
     table.add_column(style="dim")
-    for verdict in verdicts:
-        table.add_row(words[verdict.held], Text(verdict.text), Text(verdict_numbers(verdict)))
-    return table
+    told = _long_notes(report)
+    notes = list(dict.fromkeys([*told, *(one.note for one in report.verdicts if one.note)]))
+    for verdict in report.verdicts:
+        why = f" note {notes.index(verdict.note) + 1}" if verdict.note else ""
+        numbers = Text(verdict_numbers(verdict) + why)
+        table.add_row(words[verdict.held], Text(verdict.text), numbers)
+    below = _below(notes[len(told) :], len(told) + 1)
+    return Group(table, *([""] if below else []), *below)
 
 
 def verdict_numbers(verdict: Verdict) -> str:

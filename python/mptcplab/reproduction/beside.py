@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
 from mptcplab.metrics import Estimate
 from mptcplab.metrics.definitions import RECOVERY
+from mptcplab.metrics.noise import Samples, difference, doubt
+from mptcplab.metrics.statistics import estimate
 from mptcplab.report.numbers import estimate_shown, number, shown
+from mptcplab.reproduction.chance import may_agree, may_be_equal, perhaps_by_chance
+from mptcplab.reproduction.expected import ByFigure
 from mptcplab.reproduction.figures import Figures, figure_of
+from mptcplab.reproduction.marks import RED, Checked, Mark, agrees, checked, of_difference
 from mptcplab.reproduction.model import Document, Item, Measured, Statement, Statistic
+from mptcplab.reproduction.needs import named
 from mptcplab.scenario import Scenario
 from mptcplab.scenario.expectation import (
     Comparison,
+    Finding,
+    Lookup,
     Name,
     evaluate,
     holds,
@@ -24,38 +31,6 @@ from mptcplab.scenario.expectation import (
     value_of,
 )
 from mptcplab.scenario.quantity import parse_quantity
-
-AGREEMENT = 0.1
-"""Part of the document's figure by which ours may differ from it and agree."""
-SHORTEST_REASON = 20
-"""Characters of a note that gives a reason; a shorter one names a source."""
-RULE = (
-    f"A figure agrees if ours is within {100 * AGREEMENT:.0f} % of the document's; where the "
-    "document says only that it is less than a figure, if ours is no more than that. A sentence of "
-    "the document agrees if the finding beside it holds in what was measured here. The same rule "
-    "is applied to every cell."
-)
-
-
-class Mark(StrEnum):
-    """How a figure or a statement stands to the document's."""
-
-    AGREES = "agrees"
-    DIFFERS = "differs"
-    """And a note says why."""
-    UNEXPLAINED = "differs, no reason given"
-    INCOMPARABLE = "cannot be compared"
-    MISSING = "not measured"
-
-
-SIGNS = {
-    Mark.AGREES: "=",
-    Mark.DIFFERS: "≠",
-    Mark.UNEXPLAINED: "✗",
-    Mark.INCOMPARABLE: "–",
-    Mark.MISSING: "?",
-}
-"""A sign for each mark, which a colour only repeats."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +47,8 @@ class Figure:
     mark: Mark
     note: str
     """Why they differ, or cannot be compared; also what a reader has to know where they agree."""
+    checked: Checked | None = None
+    """Where they differ: ours beside the figure that the note is about."""
 
     @property
     def theirs_shown(self) -> str:
@@ -94,6 +71,9 @@ class Said:
     sides: str
     """The figures that were compared; empty where none were."""
     note: str
+    checked: tuple[Checked, ...] = ()
+    """Where the finding does not hold: the figures that it speaks of, beside those that the note is
+    about."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +83,8 @@ class ItemAccount:
     item: Item
     rows: tuple[tuple[str | Figure, ...], ...]
     says: tuple[Said, ...]
+    warnings: tuple[str, ...] = ()
+    """Of the runs that the figures are from, a line each."""
 
     def marks(self) -> list[Mark]:
         """The mark of each figure and statement."""
@@ -129,6 +111,12 @@ class Known:
     scenario: Scenario
     figures: Figures
     refusal: str = ""
+    expected: ByFigure | None = None
+    """Figures that differ, as they are known; null where it was never measured in this manner."""
+
+    def has_chance(self, names: Iterable[Name]) -> bool:
+        """Whether these figures come out otherwise each time: a seed decides simulated ones."""
+        return not all(self.figures[name.variant].are_simulated for name in names)
 
 
 def account(document: Document, known: Mapping[str, Known]) -> Account:
@@ -147,44 +135,45 @@ def _item(item: Item, known: Mapping[str, Known]) -> ItemAccount:
             for row in item.rows
         ),
         tuple(said(one, known.get(one.scenario)) for one in item.says),
+        tuple(dict.fromkeys(_warnings(item, known))),
     )
+
+
+def _warnings(item: Item, known: Mapping[str, Known]) -> Iterator[str]:
+    for scenario, variants in named(item):
+        for name, found in known[scenario].figures.items():
+            if name in variants or "*" in variants:
+                yield from (f"{scenario} {name}, {warning}" for warning in found.warnings)
 
 
 def figure(cell: Measured, known: Known) -> Figure:
     """A cell's figures and how they compare."""
-    theirs, note = _theirs(cell, known.scenario)
+    theirs, note, is_input = _theirs(cell, known.scenario)
     ours = None if known.refusal else figure_of(cell, known.figures)
-    mark = _mark(cell, theirs, ours, note, known.refusal)
     reason = known.refusal or cell.incomparable or note
-    if mark is Mark.INCOMPARABLE and not reason:
-        reason = "the document gives no figure"
-    return Figure(cell, _metric(cell), theirs, ours, mark, reason)
-
-
-def _mark(
-    cell: Measured, theirs: float | None, ours: Estimate | None, note: str, refusal: str
-) -> Mark:
-    if refusal or cell.incomparable or theirs is None:
-        return Mark.INCOMPARABLE
-    if ours is None or (not ours.known and not _never_came(cell, ours)):
-        return Mark.MISSING
+    metric = _metric(cell)
+    if known.refusal or cell.incomparable or theirs is None:
+        reason = reason or "the document gives no figure"
+        return Figure(cell, metric, theirs, ours, Mark.INCOMPARABLE, reason)
+    if ours is None:
+        return Figure(cell, metric, theirs, ours, Mark.MISSING, reason)
+    if _is_partial(metric, ours) and known.expected is not None:
+        return Figure(cell, metric, theirs, ours, Mark.UNEXPECTED, "not all repetitions have it")
     if ours.mean is not None and agrees(theirs, ours.mean, at_most=cell.at_most):
-        return Mark.AGREES
-    return _differs(note)
+        mark = Mark.INPUT if is_input else Mark.AGREES
+        return Figure(cell, metric, theirs, ours, mark, reason)
+    one = checked(cell.name, ours, known.expected, theirs)
+    mark = of_difference(note, [one], known.expected)
+    if mark in RED and known.has_chance(names_in(parse_expression(cell.here))):
+        has_interval = cell.statistic is Statistic.MEAN and not cell.repetition
+        may_be = not has_interval or may_agree(theirs, ours, at_most=cell.at_most)
+        mark = perhaps_by_chance(mark, [one], may_agree=may_be)
+    return Figure(cell, metric, theirs, ours, mark, reason, one)
 
 
-def _never_came(cell: Measured, ours: Estimate) -> bool:
-    """Whether a recovery was waited for and did not come: that is a figure, too."""
-    return _metric(cell).startswith(RECOVERY) and bool(ours.samples)
-
-
-def _differs(note: str) -> Mark:
-    return Mark.DIFFERS if len(note) >= SHORTEST_REASON else Mark.UNEXPLAINED
-
-
-def agrees(theirs: float, ours: float, *, at_most: bool = False) -> bool:
-    """The rule for figures."""
-    return ours <= theirs if at_most else abs(ours - theirs) <= AGREEMENT * abs(theirs)
+def _is_partial(metric: str, ours: Estimate) -> bool:
+    """Whether the mean leaves repetitions out; that of a recovery never does."""
+    return 0 < ours.known < len(ours.samples) and not metric.startswith(RECOVERY)
 
 
 def said(statement: Statement, known: Known | None) -> Said:
@@ -201,32 +190,86 @@ def said(statement: Statement, known: Known | None) -> Said:
         found = known.figures[variant].metrics.get(metric)
         return None if found is None else found.mean
 
+    apart = _apart(finding, known.figures)
     held = evaluate(finding, value)
     sides = " and ".join(_sides(one, value) for one in finding.comparisons)
-    if held is None:
-        return Said(statement, Mark.MISSING, sides, "")
-    if held:
-        return Said(statement, Mark.AGREES, sides, "")
-    return Said(statement, _differs(statement.note), sides, statement.note)
+    chance = _doubt(finding, apart, value) if held else None
+    if held and chance is None:
+        mark = Mark.INPUT if statement.input else Mark.AGREES
+        return Said(statement, mark, sides, "")
+    own = _spoken_of(finding, known)
+    mark = of_difference(statement.note, own, known.expected)
+    if mark in RED and known.has_chance(finding.names()):
+        mark = perhaps_by_chance(mark, own, may_agree=_may_hold(finding, apart, value))
+    told = f"{sides}, but {chance}" if chance else sides
+    return Said(statement, mark, told, statement.note, own)
 
 
-def _sides(comparison: Comparison, value: object) -> str:
-    left, right = value_of(comparison.left, value), value_of(comparison.right, value)  # type: ignore[arg-type]
+def _apart(finding: Finding, found: Figures) -> list[Estimate]:
+    """The left side less the right one, a figure a comparison."""
+
+    def samples(variant: str, metric: str) -> Samples:
+        return found[variant].samples(metric)
+
+    own = [found[name.variant] for name in finding.names()]
+    same, simulated = all(one.are_one_run for one in own), all(one.are_simulated for one in own)
+    return [
+        difference(one, samples, are_one_run=same, are_simulated=simulated)
+        for one in finding.comparisons
+    ]
+
+
+def _doubt(finding: Finding, apart: Sequence[Estimate], value: Lookup) -> str | None:
+    """Why a finding that the means confirm may be chance; null where it is not."""
+    for one, between in zip(finding.comparisons, apart, strict=True):
+        left, right = value_of(one.left, value), value_of(one.right, value)
+        assert left is not None
+        assert right is not None
+        if reason := doubt(one, left, right, between):
+            return reason
+    return None
+
+
+def _may_hold(finding: Finding, apart: Sequence[Estimate], value: Lookup) -> bool:
+    """Whether every comparison that does not hold fails by no more than chance."""
+    for one, between in zip(finding.comparisons, apart, strict=True):
+        held = holds(one, value)
+        names = [*names_in(one.left), *names_in(one.right)]
+        largest = max(abs(value(name.variant, name.metric) or 0) for name in names)
+        if held is None or (not held and not may_be_equal(between, largest)):
+            return False
+    return True
+
+
+def _spoken_of(finding: Finding, known: Known) -> tuple[Checked, ...]:
+    """The figures of a finding beside those that are expected."""
+    return tuple(
+        checked(
+            f"{name.variant}.{name.metric}",
+            known.figures[name.variant].metrics.get(name.metric, estimate([])),
+            known.expected,
+        )
+        for name in dict.fromkeys(finding.names())
+    )
+
+
+def _sides(comparison: Comparison, value: Lookup) -> str:
+    left, right = value_of(comparison.left, value), value_of(comparison.right, value)
     sign = comparison.sign
-    told = sign if holds(comparison, value) is not False else f", not {sign}"  # type: ignore[arg-type]
+    told = sign if holds(comparison, value) is not False else f", not {sign}"
     return f"{number(left)} {told} {number(right)}".replace(" ,", ",")
 
 
-def _theirs(cell: Measured, scenario: Scenario) -> tuple[float | None, str]:
-    """The document's figure, and why ours differs from it."""
+def _theirs(cell: Measured, scenario: Scenario) -> tuple[float | None, str, bool]:
+    """The document's figure, why ours differs from it, and whether it went into the scenario."""
     if cell.document is not None:
-        return parse_quantity(cell.document).value, cell.note
+        return parse_quantity(cell.document).value, cell.note, cell.input
     expression = parse_expression(cell.here)
     if isinstance(expression, Name) and cell.statistic is Statistic.MEAN and not cell.repetition:
         for entry in scenario.reference:
             if (entry.variant, entry.metric) == (expression.variant, expression.metric):
-                return entry.value.value, cell.note or entry.note
-    return None, cell.note
+                return entry.value.value, cell.note or entry.note, entry.input
+    return None, cell.note, cell.input
 
 
 def _metric(cell: Measured) -> str:

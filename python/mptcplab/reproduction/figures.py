@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import pstdev, stdev
 
 from mptcplab.metrics import Estimate, VariantMetrics
+from mptcplab.metrics.comparison import Run
 from mptcplab.metrics.statistics import estimate
+from mptcplab.recording import Status
 from mptcplab.reproduction.model import Measured, Statistic
 from mptcplab.scenario.expectation import Expression, Name, names_in, parse_expression, value_of
 
@@ -22,6 +24,9 @@ class VariantFigures:
     repetitions: tuple[int, ...]
     metrics: Mapping[str, Estimate]
     are_one_run: bool
+    are_simulated: bool
+    warnings: tuple[str, ...] = ()
+    """Of the runs, such as that the machine was too slow for them."""
 
     def samples(self, metric: str) -> Samples:
         """The metric of each repetition that was measured."""
@@ -35,32 +40,46 @@ Figures = Mapping[str, VariantFigures]
 
 
 def figures(variants: list[VariantMetrics]) -> Figures:
-    """The figures of those variants that have recordings."""
+    """The figures of those variants that have whole recordings."""
     return {
         one.name: VariantFigures(
-            tuple(run.repetition for run in one.runs), one.metrics, one.are_one_run
+            tuple(run.repetition for run in one.runs),
+            one.metrics,
+            one.are_one_run,
+            one.are_simulated,
+            tuple(_warnings(one.runs)),
         )
         for one in variants
-        if one.runs
+        if one.runs and all(run.recording.manifest.status is Status.COMPLETE for run in one.runs)
     }
 
 
+def _warnings(runs: Sequence[Run]) -> Iterator[str]:
+    for run in runs:
+        for warning in run.recording.manifest.warnings:
+            yield f"repetition {run.repetition}: {warning}"
+
+
 def figure_of(cell: Measured, found: Figures) -> Estimate | None:
-    """Our figure for a cell; null where one that it is made of was not measured."""
+    """Our figure for a cell; null where the runs that it is made of are not there.
+
+    One that none of these runs has is a figure without samples that are known: a transfer that
+    never ended, a subflow that never came.
+    """
     expression = parse_expression(cell.here)
     names = list(names_in(expression))
     if any(name.variant not in found for name in names):
         return None
+    if isinstance(expression, Name) and cell.statistic is Statistic.MEAN and not cell.repetition:
+        own = found[expression.variant]
+        return own.metrics.get(expression.metric) or estimate([None] * len(own.repetitions))
+    values = _by_repetition(expression, found)
     if cell.repetition is not None:
-        return _estimate(_by_repetition(expression, found).get(cell.repetition))
+        return estimate([values[cell.repetition]]) if cell.repetition in values else None
     if cell.statistic is not Statistic.MEAN:
-        values = _by_repetition(expression, found).values()
-        return _estimate(_deviation(cell.statistic, [one for one in values if one is not None]))
-    if isinstance(expression, Name):
-        known = found[expression.variant].metrics.get(expression.metric)
-        return known if known is not None else Estimate((), None, None)
+        return _deviation(cell.statistic, list(values.values()))
     same = all(found[name.variant].are_one_run for name in names)
-    return estimate(list(_by_repetition(expression, found).values()), are_one_run=same)
+    return estimate(list(values.values()), are_one_run=same)
 
 
 def _by_repetition(expression: Expression, found: Figures) -> Samples:
@@ -78,11 +97,12 @@ def _samples(name: Name, found: Figures) -> Samples:
     return found[name.variant].samples(name.metric)
 
 
-def _deviation(statistic: Statistic, values: list[float]) -> float | None:
+def _deviation(statistic: Statistic, values: list[float | None]) -> Estimate | None:
+    """The deviation of the values that are known; null of fewer than two repetitions."""
     if len(values) < 2:
         return None
-    return pstdev(values) if statistic is Statistic.POPULATION_DEVIATION else stdev(values)
-
-
-def _estimate(value: float | None) -> Estimate:
-    return Estimate((value,), value, None)
+    known = [value for value in values if value is not None]
+    if len(known) < 2:
+        return estimate([None])
+    deviation = pstdev if statistic is Statistic.POPULATION_DEVIATION else stdev
+    return estimate([deviation(known)])

@@ -8,11 +8,12 @@ from markupsafe import Markup
 
 from mptcplab.report.pages import templates
 from mptcplab.reproduction.bars import bars
-from mptcplab.reproduction.beside import RULE, SIGNS, Account, Figure, ItemAccount, Mark
+from mptcplab.reproduction.beside import Account, Figure, ItemAccount
+from mptcplab.reproduction.manner import Manner
+from mptcplab.reproduction.marks import RED, RULE, SIGNS, Mark
 from mptcplab.reproduction.model import PlotKind
-from mptcplab.reproduction.notes import notes, place
+from mptcplab.reproduction.notes import notes, place, unexpected
 from mptcplab.reproduction.pictures import Picture, picture
-from mptcplab.reproduction.running import Manner
 
 MOST_BESIDE = 2
 """Columns of figures up to which a cell's two figures stand beside each other."""
@@ -33,6 +34,8 @@ def to_html(account: Account, manner: Manner, out: Path, command: str) -> str:
         command=command,
         rule=RULE,
         signs=SIGNS,
+        red=RED,
+        differs=(Mark.DIFFERS, Mark.UNCHECKED),
         counts=[(mark, counts[mark]) for mark in Mark if counts[mark]],
         sections=[_section(item, out) for item in account.items],
         is_figure=lambda cell: isinstance(cell, Figure),
@@ -46,6 +49,7 @@ def _section(account: ItemAccount, out: Path) -> dict[str, object]:
         "account": account,
         "item": account.item,
         "notes": notes(account),
+        "unexpected": unexpected(account),
         "is_wide": max(figures, default=0) > MOST_BESIDE,
         "pictures": [_shown(one) for one in _pictures(account, out) if one is not None],
     }

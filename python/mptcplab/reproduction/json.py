@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from mptcplab.reproduction.beside import AGREEMENT, Account, Figure, ItemAccount, Mark
-from mptcplab.reproduction.running import Manner
+from mptcplab.reproduction.beside import Account, Figure, ItemAccount, Said
+from mptcplab.reproduction.manner import Manner
+from mptcplab.reproduction.marks import AGREEMENT, Checked, Mark
 
 
 def to_json(account: Account, manner: Manner) -> dict[str, Any]:
@@ -17,6 +18,7 @@ def to_json(account: Account, manner: Manner) -> dict[str, Any]:
         "engine": manner.engine,
         "seed": manner.seed,
         "quick": manner.quick,
+        "length": manner.length,
         "agreement": AGREEMENT,
         "counts": {mark.value: counts[mark] for mark in Mark},
         "items": [_item(item) for item in account.items],
@@ -33,17 +35,20 @@ def _item(account: ItemAccount) -> dict[str, Any]:
         "note": item.note,
         "columns": list(item.columns),
         "rows": [[_cell(cell) for cell in row] for row in account.rows],
-        "says": [
-            {
-                "text": said.statement.text,
-                "scenario": said.statement.scenario or None,
-                "finding": said.statement.finding or None,
-                "sides": said.sides,
-                "mark": said.mark.value,
-                "note": said.note,
-            }
-            for said in account.says
-        ],
+        "says": [_said(said) for said in account.says],
+        "warnings": list(account.warnings),
+    }
+
+
+def _said(said: Said) -> Any:
+    return {
+        "text": said.statement.text,
+        "scenario": said.statement.scenario or None,
+        "finding": said.statement.finding or None,
+        "sides": said.sides,
+        "mark": said.mark.value,
+        "note": said.note,
+        "differs": [_checked(one) for one in said.checked],
     }
 
 
@@ -61,4 +66,15 @@ def _cell(cell: str | Figure) -> Any:
         "samples": [] if ours is None else list(ours.samples),
         "mark": cell.mark.value,
         "note": cell.note,
+        "differs": None if cell.checked is None else _checked(cell.checked),
+    }
+
+
+def _checked(one: Checked) -> Any:
+    bounds = None if one.expected is None else one.expected.bounds(one.theirs)
+    return {
+        "name": one.name,
+        "mean": one.ours.mean,
+        "half_width": one.ours.half_width,
+        "expected": None if bounds is None else list(bounds),
     }

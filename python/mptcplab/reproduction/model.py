@@ -41,6 +41,16 @@ class Measured(Model):
     """Why the two cannot be compared, though both are shown."""
     note: str = ""
     """Why ours differs, where the scenario has no reference for it."""
+    input: bool = False
+    """The document's figure went into the scenario, where that has no reference for it."""
+
+    @property
+    def name(self) -> str:
+        """One line that names it: a figure of one name is one."""
+        parts = [self.here]
+        parts += [] if self.statistic is Statistic.MEAN else [self.statistic]
+        parts += [f"repetition {self.repetition}"] if self.repetition else []
+        return ", ".join(parts)
 
 
 def _kind(cell: object) -> str:
@@ -64,6 +74,8 @@ class Statement(Model):
     """As in a scenario's `expect`; empty where nothing here can test it."""
     note: str = ""
     """Why the finding does not hold, or why there is none."""
+    input: bool = False
+    """The scenario was made so that it holds."""
 
     @model_validator(mode="after")
     def _says_why(self) -> Statement:

@@ -40,7 +40,7 @@ def needs(document: Document) -> list[Need]:
         for cell in item.measured():
             least = max(repetitions.get(cell.scenario, 0), cell.repetition or 0)
             repetitions[cell.scenario] = least
-        for scenario, names in _named(item):
+        for scenario, names in named(item):
             variants.setdefault(scenario, {}).update(dict.fromkeys(names))
         for plot in item.plots:
             if plot.kind is PlotKind.EXCHANGE:
@@ -67,8 +67,8 @@ def with_compared(need: Need, scenario: Scenario) -> Need:
     return replace(need, variants=tuple(scenario.variants))
 
 
-def _named(item: Item) -> Iterator[tuple[str, Iterable[str]]]:
-    """Scenarios, and the variants of them that cells and statements name."""
+def named(item: Item) -> Iterator[tuple[str, Iterable[str]]]:
+    """Scenarios, and the variants of them that cells and statements name; `*` stands for all."""
     for cell in item.measured():
         yield cell.scenario, _variants(names_in(parse_expression(cell.here)))
     for statement in item.says:

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from pathlib import Path
-from platform import release
 
-from mptcplab import _native
 from mptcplab.engine.choice import EngineName
 from mptcplab.engine.job import Job, Task
 from mptcplab.interruption import Interruption
 from mptcplab.metrics import compare
 from mptcplab.recording import RecordingError, Result, Status
-from mptcplab.recording.files import publish
 from mptcplab.recording.manifest import MANIFEST, RUNNING
 from mptcplab.reproduction.beside import Known
+from mptcplab.reproduction.expected import ByScenario
 from mptcplab.reproduction.figures import figures
+from mptcplab.reproduction.folder import RECORDINGS
+from mptcplab.reproduction.manner import Manner
 from mptcplab.reproduction.model import Document
 from mptcplab.reproduction.needs import Need, needs, with_compared
 from mptcplab.scenario import Scenario, ScenarioError
@@ -34,38 +32,6 @@ from mptcplab.session import (
     load_known,
     prepare,
 )
-
-RECORDINGS = "recordings"
-"""The folder of the results within that of a reproduction."""
-MADE = "reproduction.json"
-
-
-@dataclass(frozen=True)
-class Manner:
-    """How everything is run."""
-
-    engine: str
-    seed: int = 1
-    quick: bool = False
-    """Shorter, and once each."""
-    repetitions: int | None = None
-    """As each scenario says where null."""
-    duration: str | None = None
-    """Longest duration of bulk transfers, where nothing happens in mid-flow."""
-    workers: int | None = None
-
-    def told(self) -> dict[str, object]:
-        """The settings that the figures depend on."""
-        extension = sha256(Path(_native.__file__).read_bytes()).hexdigest()
-        return {
-            "engine": self.engine,
-            "seed": self.seed,
-            "quick": self.quick,
-            "repetitions": self.repetitions,
-            "duration": self.duration,
-            "extension": extension,
-            "kernel": release() if self.engine == EngineName.KERNEL else None,
-        }
 
 
 @dataclass(frozen=True)
@@ -141,34 +107,6 @@ def _duration(scenario: Scenario, document: Document, manner: Manner) -> str | N
 def _sets_moments(scenario: Scenario) -> bool:
     paths = [path for variant in scenario.variants.values() for path in variant.set]
     return any(path.startswith("events") or path.endswith(".size") for path in paths)
-
-
-def begin(out: Path, manner: Manner) -> None:
-    """Makes the folder of a reproduction, or opens it again.
-
-    Raises:
-        RecordingError: it holds something else, or what was made in another manner.
-
-    """
-    path = out / MADE
-    told = manner.told()
-    try:
-        if not out.is_dir() or not any(out.iterdir()):
-            (out / RECORDINGS).mkdir(parents=True, exist_ok=True)
-            publish(path, json.dumps(told, indent=1).encode())
-            return
-        made = json.loads(path.read_text(encoding="utf-8"))
-        if not isinstance(made, dict):
-            raise ValueError("it holds no object")
-    except FileNotFoundError:
-        raise RecordingError(f"{out}: holds no {MADE}: choose another folder") from None
-    except (OSError, ValueError) as error:
-        raise RecordingError(f"{path}: cannot be read: {error}") from None
-    for key, value in told.items():
-        if made.get(key) != value:
-            raise RecordingError(
-                f"{out}: was made with {key} {made.get(key)}, not {value}: choose another folder"
-            )
 
 
 def run(
@@ -279,8 +217,8 @@ def _is_complete(folder: Path) -> bool:
     return False
 
 
-def measured(chosen: Sequence[Part], out: Path) -> Mapping[str, Known]:
-    """The figures of what was run, by scenario.
+def measured(chosen: Sequence[Part], out: Path, expected: ByScenario) -> Mapping[str, Known]:
+    """The figures of what was run, and those that are expected, by scenario.
 
     Raises:
         RecordingError: a recording is damaged.
@@ -292,5 +230,6 @@ def measured(chosen: Sequence[Part], out: Path) -> Mapping[str, Known]:
         if part.need.captured_size:
             continue
         found = figures(compare(Result.open(folder))) if folder.is_dir() else {}
-        known[part.need.scenario] = Known(part.scenario, found, part.refusal)
+        own = expected.get(part.need.scenario)
+        known[part.need.scenario] = Known(part.scenario, found, part.refusal, own)
     return known

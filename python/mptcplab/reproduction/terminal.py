@@ -10,10 +10,16 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from mptcplab.reproduction.beside import RULE, SIGNS, Account, Figure, ItemAccount, Mark, Said
-from mptcplab.reproduction.notes import notes, place
+from mptcplab.reproduction.beside import Account, Figure, ItemAccount, Said
+from mptcplab.reproduction.marks import RED, RULE, SIGNS, Mark
+from mptcplab.reproduction.notes import notes, place, unexpected
 
-_STYLES = {Mark.AGREES: "green", Mark.DIFFERS: "yellow", Mark.UNEXPLAINED: "bold red"}
+_STYLES = {
+    Mark.AGREES: "green",
+    Mark.DIFFERS: "yellow",
+    Mark.UNCHECKED: "yellow",
+    **dict.fromkeys(RED, "bold red"),
+}
 _BOUNDLESS = 10_000
 """Columns of a terminal on which everything has room."""
 _WORDS = ", ".join(f"{sign} {mark.value}" for mark, sign in SIGNS.items())
@@ -46,6 +52,10 @@ def _parts(account: ItemAccount, console: Console) -> Iterable[RenderableType]:
         yield from (_table(account, known, part) for part in _divided(account, known, console))
     for said in account.says:
         yield _said(said, known)
+    for line in unexpected(account):
+        yield Text(f"{SIGNS[Mark.UNEXPECTED]} {line}", style=_STYLES[Mark.UNEXPECTED])
+    for warning in account.warnings:
+        yield Text(f"warning: {warning}", style="yellow")
     for number, note in enumerate(known, 1):
         yield Text(f"[{number}] {note}", style="dim")
 

@@ -125,6 +125,21 @@ class Reference(Model):
         WithJsonSchema({"type": ["string", "number"], "description": "such as 146 Mbit/s or 15 s"}),
     ]
     note: StrictStr = ""
+    input: StrictBool = Field(
+        False, description="The figure went into the scenario: a run that has it shows nothing"
+    )
+
+
+def _in_a_mapping(value: object) -> object:
+    return value if isinstance(value, dict) else {"finding": value}
+
+
+class Expectation(Model):
+    """A finding to check; the finding alone is the short form."""
+
+    finding: StrictStr
+    note: StrictStr = ""
+    """Why it does not hold, where it does not."""
 
 
 class Scenario(Model):
@@ -153,7 +168,28 @@ class Scenario(Model):
     sweep: Sweep | None = Field(None, description="What `mptcplab sweep` runs; `run` ignores it")
     sample_interval: PositiveTimeNs = Field(100_000_000, ge=1_000_000)
     reference: list[Reference] = Field([])
-    expect: list[StrictStr] = Field([], description="Findings to check, such as mptcp.jain >= 0.9")
+    expect: list[
+        Annotated[
+            Expectation,
+            BeforeValidator(_in_a_mapping),
+            WithJsonSchema(
+                {
+                    "anyOf": [
+                        {"type": "string"},
+                        {
+                            "type": "object",
+                            "properties": {
+                                "finding": {"type": "string"},
+                                "note": {"type": "string"},
+                            },
+                            "required": ["finding"],
+                            "additionalProperties": False,
+                        },
+                    ]
+                }
+            ),
+        ]
+    ] = Field([], description="Findings to check, such as mptcp.jain >= 0.9")
 
     _provenance: Provenance = PrivateAttr()
 
@@ -171,12 +207,12 @@ class Scenario(Model):
 
     @field_validator("expect")
     @classmethod
-    def _parse_expectations(cls, value: list[str]) -> list[str]:
-        for index, text in enumerate(value):
+    def _parse_expectations(cls, value: list[Expectation]) -> list[Expectation]:
+        for index, entry in enumerate(value):
             try:
-                parse(text)
+                parse(entry.finding)
             except ExpectationError as error:
-                raise RefusalError(str(index), f"{quoted(text)}: {error}") from None
+                raise RefusalError(str(index), f"{quoted(entry.finding)}: {error}") from None
         return value
 
     def model_post_init(self, context: Any, /) -> None:

@@ -7,7 +7,7 @@ Every parser raises `UnitError` with the hint in its text.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal, localcontext
 
@@ -157,6 +157,21 @@ def parse_time(value: object, *, usual: str = TIME.usual) -> int:
 def parse_size(value: object) -> int:
     """Bytes of `500 kB`."""
     return _whole(SIZE, *_quantity(SIZE, value))
+
+
+def comparable(value: object) -> Hashable:
+    """A value that is equal for equal quantities, however they are written: `5ms` and `5 ms`."""
+    for parse in (parse_time, parse_rate, parse_size):
+        try:
+            return parse.__name__, parse(value)
+        except UnitError:
+            continue
+    try:
+        return "number", parse_probability(value)
+    except UnitError:
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return "number", float(value)
+        return "other", repr(value)
 
 
 def parse_probability(value: object) -> float:

@@ -91,6 +91,22 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
         ],
     ),
     (
+        "- mptcp.goodput > tcp-wifi.goodput",
+        "- {finding: mptcp.goodput >, note: x}",
+        ['26: expect.0: "mptcp.goodput >": expected a number or variant.metric at the end'],
+    ),
+    (
+        "- mptcp.goodput > tcp-wifi.goodput",
+        "- {note: x}",
+        ["26: expect.0.finding: missing: add `finding: mptcp.jain >= 0.9`"],
+    ),
+    ("- mptcp.goodput > tcp-wifi.goodput", "- 5", ["26: expect.0: 5: expected text"]),
+    (
+        "- mptcp.goodput > tcp-wifi.goodput",
+        "- {finding: mptcp.goodput > 5, why: x}",
+        ["26: expect.0.why: unknown key: known: finding, note"],
+    ),
+    (
         "> tcp-wifi.goodput",
         "",
         ['26: expect.0: "mptcp.goodput": expected >=, <=, >, < or == at the end'],

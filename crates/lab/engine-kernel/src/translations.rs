@@ -1,4 +1,4 @@
-//! The addresses that middleboxes give to the senders of packets, as they are seen on the links.
+//! The addresses that middleboxes give to the senders of segments, as they are seen on the links.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;

@@ -20,7 +20,6 @@ pub(crate) fn act(network: &mut Network, flows: &[Flow], action: &Action) -> Res
             let changed = &mut network.links[link];
             // First the link: what a host sends the moment its carrier is back finds it up.
             changed
-                .model
                 .change(now, change)
                 .map_err(|error| error.to_string())?;
             let ends = changed.ends;

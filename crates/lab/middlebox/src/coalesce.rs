@@ -4,7 +4,8 @@ use bytes::{BufMut, BytesMut};
 use mptcplab_link::Nanos;
 use mptcplab_wire::Packet;
 
-use crate::fields::{Flow, Tcp, set_ip_length};
+use crate::fields::{Tcp, set_ip_length};
+use crate::flow::Flow;
 use crate::{Directed, Middlebox, concerns};
 
 /// Connections of which a segment is held at once; of more, the oldest goes on.

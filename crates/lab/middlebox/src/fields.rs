@@ -4,16 +4,12 @@
 //! Checksums are not kept: packets carry none before they are written as bytes
 //! ([`Packet`](mptcplab_wire::Packet)).
 
-use std::net::IpAddr;
 use std::ops::Range;
 
 use mptcplab_plan::SegmentKind;
 use mptcplab_wire::Packet;
 
-const PROTOCOL_ICMP: u8 = 1;
-const PROTOCOL_TCP: u8 = 6;
-const PROTOCOL_UDP: u8 = 17;
-const PROTOCOL_ICMPV6: u8 = 58;
+pub(crate) const PROTOCOL_TCP: u8 = 6;
 
 const IPV4_HEADER_BYTES: usize = 20;
 const IPV6_HEADER_BYTES: usize = 40;
@@ -36,10 +32,15 @@ pub(crate) const OPTION_TIMESTAMPS: u8 = 8;
 const TIMESTAMPS_BYTES: usize = 10;
 pub(crate) const OPTION_MPTCP: u8 = 30;
 
-/// The offset of the transport header, and its protocol; `None` without a whole IP header.
-fn transport(header: &[u8]) -> Option<(usize, u8)> {
+/// The offset of the transport header, and its protocol; `None` without a whole IP header, and in a
+/// fragment other than the first.
+pub(crate) fn transport(header: &[u8]) -> Option<(usize, u8)> {
     let (offset, protocol) = match header.first()? >> 4 {
-        4 => (usize::from(header[0] & 0x0f) * 4, *header.get(9)?),
+        4 => {
+            let is_later = *header.get(6)? & 0x1f != 0 || *header.get(7)? != 0;
+            let offset = usize::from(header[0] & 0x0f) * 4;
+            (offset, (!is_later).then_some(*header.get(9)?)?)
+        }
         6 => (IPV6_HEADER_BYTES, *header.get(6)?),
         _ => return None,
     };
@@ -91,6 +92,12 @@ impl<'a> Tcp<'a> {
 
     pub(crate) fn set_sequence(&mut self, sequence: u32) {
         self.put(4, &sequence.to_be_bytes());
+    }
+
+    /// The number after the last that the segment takes.
+    pub(crate) fn end(&self) -> u32 {
+        let taken = self.payload_bytes() + u32::from(self.syn()) + u32::from(self.fin());
+        self.sequence().wrapping_add(taken)
     }
 
     pub(crate) fn acknowledgement(&self) -> u32 {
@@ -241,83 +248,4 @@ pub(crate) fn set_ip_length(packet: &mut Packet) {
         _ => (4, bytes - IPV6_HEADER_BYTES),
     };
     packet.header[place..place + 2].copy_from_slice(&(bytes as u16).to_be_bytes());
-}
-
-/// Identity of a connection, a datagram flow or a ping of a host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Endpoint {
-    pub(crate) address: IpAddr,
-    /// Port of TCP and UDP, identifier of an echo.
-    pub(crate) port: u16,
-}
-
-/// Protocol and both ends of a packet of TCP, UDP or ICMP echo.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Flow {
-    pub(crate) protocol: u8,
-    pub(crate) source: Endpoint,
-    pub(crate) destination: Endpoint,
-}
-
-impl Flow {
-    /// The flow of a packet; `None` of other protocols.
-    pub(crate) fn of(packet: &Packet) -> Option<Self> {
-        let (protocol, [source, destination]) = ports(packet)?;
-        let port =
-            |place: usize| u16::from_be_bytes([packet.header[place], packet.header[place + 1]]);
-        Some(Self {
-            protocol,
-            source: Endpoint {
-                address: packet.source(),
-                port: port(source),
-            },
-            destination: Endpoint {
-                address: packet.destination(),
-                port: port(destination),
-            },
-        })
-    }
-
-    /// The flow of the answers.
-    pub(crate) fn reversed(self) -> Self {
-        Self {
-            source: self.destination,
-            destination: self.source,
-            ..self
-        }
-    }
-}
-
-/// Protocol and the places of both ports; those of an echo are both that of its identifier.
-fn ports(packet: &Packet) -> Option<(u8, [usize; 2])> {
-    let (offset, protocol) = transport(&packet.header)?;
-    let places = match protocol {
-        PROTOCOL_TCP | PROTOCOL_UDP => [offset, offset + 2],
-        PROTOCOL_ICMP | PROTOCOL_ICMPV6 => [offset + 4, offset + 4],
-        _ => return None,
-    };
-    (packet.header.len() >= offset + 8).then_some((protocol, places))
-}
-
-/// Which end of a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Side {
-    Source,
-    Destination,
-}
-
-/// Writes another address, of the same family, and another port into a packet of a [`Flow`].
-pub(crate) fn set_endpoint(packet: &mut Packet, side: Side, endpoint: Endpoint) {
-    let Some((_, ports)) = ports(packet) else {
-        return;
-    };
-    let index = usize::from(side == Side::Destination);
-    let mut put = |place: usize, bytes: &[u8]| {
-        packet.header[place..place + bytes.len()].copy_from_slice(bytes);
-    };
-    match endpoint.address {
-        IpAddr::V4(address) => put(12 + 4 * index, &address.octets()),
-        IpAddr::V6(address) => put(8 + 16 * index, &address.octets()),
-    }
-    put(ports[index], &endpoint.port.to_be_bytes());
 }

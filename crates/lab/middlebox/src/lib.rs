@@ -6,7 +6,8 @@
 //! of the plan, those of direction 1 in the opposite order. A box may drop a packet, change it,
 //! hold it back, make several of it, or send packets of its own either way.
 //!
-//! The bytes of packets may be anything: a box leaves alone what it cannot read.
+//! The bytes of packets may be anything: a box leaves alone what it cannot read, but a NAT lets
+//! nothing pass that it cannot translate.
 
 #![forbid(unsafe_code)]
 
@@ -15,6 +16,8 @@ mod coalesce;
 mod corrupt;
 mod drop_unknown;
 mod fields;
+mod flow;
+mod icmp_error;
 mod nat;
 mod proxy_ack;
 mod split;
@@ -37,6 +40,11 @@ pub type Directed = (usize, Packet);
 trait Middlebox: Debug + Send {
     /// Takes a packet that comes in a direction; what goes on is appended to `out`.
     fn pass(&mut self, now: Nanos, directed: Directed, out: &mut Vec<Directed>);
+
+    /// Whether it lets pass what is no whole packet, such as a fragment.
+    fn passes_unread(&self) -> bool {
+        true
+    }
 
     /// The time at which the box acts by itself.
     fn deadline(&self) -> Option<Nanos> {
@@ -80,6 +88,11 @@ impl Chain {
             _ => self.boxes.len().checked_sub(1),
         };
         self.carry(now, VecDeque::from([(first, directed)]), out);
+    }
+
+    /// Whether all boxes let pass what is no whole packet, such as a fragment.
+    pub fn passes_unread(&self) -> bool {
+        self.boxes.iter().all(|one| one.passes_unread())
     }
 
     /// The next time at which one of the boxes acts by itself.

@@ -3,14 +3,16 @@
 //!
 //! Acknowledgements of the receiver are replaced by the box's later ones, with the part of the
 //! receiver's window that is left beyond them and without its SACK blocks. The end of the data (FIN)
-//! is the receiver's to acknowledge. Connections that the receiver opens only pass.
+//! is the receiver's to acknowledge, and with that the box forgets the connection. Either end may
+//! have opened it.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use mptcplab_link::Nanos;
 use mptcplab_wire::Packet;
 
-use crate::fields::{Flow, OPTION_SACK, OPTION_WINDOW_SCALE, Tcp, set_ip_length};
+use crate::fields::{OPTION_SACK, OPTION_WINDOW_SCALE, Tcp, set_ip_length};
+use crate::flow::Flow;
 use crate::{Directed, Middlebox};
 
 /// Connections at once; data of others only passes.
@@ -29,10 +31,13 @@ const LARGEST_WINDOW_SHIFT: u8 = 14;
 pub(crate) struct ProxyAck {
     /// Packets in this direction carry the data that is acknowledged.
     onwards: usize,
+    /// By the flow of the data.
     connections: BTreeMap<Flow, Connection>,
+    /// SYNs of the receiver that the sender has not answered.
+    openings: BTreeMap<Flow, Packet>,
 }
 
-/// The state of a connection, once the receiver has answered its SYN.
+/// The state of a connection, once a SYN has been answered.
 #[derive(Debug)]
 struct Connection {
     /// Number of the first byte of data.
@@ -41,6 +46,10 @@ struct Connection {
     next: u32,
     /// Latest acknowledgement by the receiver.
     acknowledged: u32,
+    /// The number after the sender's FIN.
+    end: Option<u32>,
+    /// The number after the last that the receiver has sent.
+    receiver_next: u32,
     /// End of the receiver's window.
     right_edge: u32,
     window_shift: u8,
@@ -63,6 +72,7 @@ impl ProxyAck {
         Self {
             onwards: sender,
             connections: BTreeMap::new(),
+            openings: BTreeMap::new(),
         }
     }
 
@@ -70,19 +80,23 @@ impl ProxyAck {
     fn take_data(&mut self, now: Nanos, packet: &mut Packet) -> Option<Packet> {
         let flow = Flow::of(packet)?;
         let tcp = Tcp::of(packet)?;
-        if tcp.rst() || tcp.syn() {
-            // A SYN that comes again takes nothing from a sender that was acknowledged already.
-            let next = tcp.sequence().wrapping_add(1);
-            let is_again = |connection: &Connection| tcp.syn() && connection.first == next;
-            if !self.connections.get(&flow).is_some_and(is_again) {
-                self.connections.remove(&flow);
-            }
+        if tcp.rst() {
+            self.forget(flow);
+            return None;
+        }
+        if tcp.syn() {
+            self.take_syn_of_sender(flow, &tcp);
             return None;
         }
         let is_data = tcp.is_plain_data();
         let (sequence, bytes) = (tcp.sequence(), tcp.payload_bytes());
         let timestamp = tcp.timestamps().map(<[u8]>::to_vec);
+        let end = sequence.wrapping_add(bytes + 1);
+        let is_end = tcp.fin();
         let connection = self.connections.get_mut(&flow)?;
+        if is_end {
+            connection.end = Some(end);
+        }
         if !is_data || after(sequence, connection.next) {
             return None;
         }
@@ -107,28 +121,31 @@ impl ProxyAck {
             return;
         };
         if tcp.rst() {
-            self.connections.remove(&flow);
-            return;
+            return self.forget(flow);
         }
         if !tcp.ack() {
+            if tcp.syn() && self.openings.len() < CONNECTIONS {
+                self.openings.insert(flow, packet.clone());
+            }
             return;
         }
         if tcp.syn() {
-            let first = tcp.acknowledgement();
-            let known = self.connections.get(&flow);
-            let is_again = known.is_some_and(|connection| connection.first == first);
-            if !is_again && (known.is_some() || self.connections.len() < CONNECTIONS) {
-                let connection = Connection::new(packet);
-                self.connections.extend(Some(flow).zip(connection));
-            }
-            return;
+            let (first, shift) = (tcp.acknowledgement(), window_shift(&tcp));
+            return self.open(flow, packet, first, shift.unwrap_or(0));
         }
         let Some(connection) = self.connections.get_mut(&flow) else {
             return;
         };
         connection.hear(now, &tcp, out);
+        let acknowledgement = tcp.acknowledgement();
+        if connection
+            .end
+            .is_some_and(|end| !after(end, acknowledgement))
+        {
+            return self.forget(flow);
+        }
         let beyond = connection.next;
-        if after(beyond, tcp.acknowledgement()) {
+        if after(beyond, acknowledgement) {
             tcp.set_acknowledgement(beyond);
             tcp.set_window(connection.window());
             for (kind, range) in tcp.options() {
@@ -139,24 +156,57 @@ impl ProxyAck {
         }
         connection.template = packet.clone();
     }
+
+    /// A SYN of the sender: the first of a connection, or its answer to that of the receiver.
+    fn take_syn_of_sender(&mut self, flow: Flow, tcp: &Tcp<'_>) {
+        let first = tcp.sequence().wrapping_add(1);
+        if !self.is_known(flow, first) {
+            self.connections.remove(&flow);
+        }
+        let opening = self.openings.remove(&flow);
+        if let Some(mut opening) = opening.filter(|_| tcp.ack()) {
+            let own = Tcp::of(&mut opening).and_then(|tcp| window_shift(&tcp));
+            // Windows are scaled where both have said so (RFC 7323, section 2.2).
+            let shift = own.filter(|_| window_shift(tcp).is_some());
+            self.open(flow, &mut opening, first, shift.unwrap_or(0));
+        }
+    }
+
+    /// Begins a connection whose data begin at `first`, from the receiver's SYN. A handshake that
+    /// comes again takes nothing from a sender that was acknowledged already.
+    fn open(&mut self, flow: Flow, syn: &mut Packet, first: u32, window_shift: u8) {
+        if !self.is_known(flow, first) && self.connections.len() < CONNECTIONS {
+            let connection = Connection::new(syn, first, window_shift);
+            self.connections.extend(Some(flow).zip(connection));
+        }
+    }
+
+    /// Whether there is a connection of this flow whose data begin at `first`.
+    fn is_known(&self, flow: Flow, first: u32) -> bool {
+        let known = self.connections.get(&flow);
+        known.is_some_and(|connection| connection.first == first)
+    }
+
+    fn forget(&mut self, flow: Flow) {
+        self.connections.remove(&flow);
+        self.openings.remove(&flow);
+    }
 }
 
 impl Connection {
-    /// A connection from the receiver's answer to the SYN.
-    fn new(syn_ack: &mut Packet) -> Option<Self> {
-        let template = syn_ack.clone();
-        let tcp = Tcp::of(syn_ack)?;
-        let next = tcp.acknowledgement();
-        let shift = tcp
-            .option(OPTION_WINDOW_SCALE)
-            .and_then(|option| option.get(2));
+    /// A connection whose data begin at `first`, from the receiver's SYN.
+    fn new(syn: &mut Packet, first: u32, window_shift: u8) -> Option<Self> {
+        let template = syn.clone();
+        let tcp = Tcp::of(syn)?;
         Some(Self {
-            first: next,
-            next,
-            acknowledged: next,
+            first,
+            next: first,
+            acknowledged: first,
+            end: None,
+            receiver_next: tcp.end(),
             // The window of a SYN is not scaled.
-            right_edge: next.wrapping_add(tcp.window().into()),
-            window_shift: shift.copied().unwrap_or(0).min(LARGEST_WINDOW_SHIFT),
+            right_edge: first.wrapping_add(tcp.window().into()),
+            window_shift,
             kept: VecDeque::new(),
             kept_bytes: 0,
             duplicates: 0,
@@ -169,6 +219,9 @@ impl Connection {
 
     /// Notes what the receiver says, and sends again what it lacks.
     fn hear(&mut self, now: Nanos, tcp: &Tcp<'_>, out: &mut Vec<Packet>) {
+        if after(tcp.end(), self.receiver_next) {
+            self.receiver_next = tcp.end();
+        }
         let acknowledgement = tcp.acknowledgement();
         let window = u32::from(tcp.window()) << self.window_shift;
         let right_edge = acknowledgement.wrapping_add(window);
@@ -222,11 +275,8 @@ impl Connection {
     /// An acknowledgement in the receiver's name; `echoed` is the timestamps option of the data.
     fn acknowledgement(&self, echoed: Option<&[u8]>) -> Packet {
         let mut packet = self.template.clone();
-        let mut sequence = None;
         let mut timestamp = None;
         if let Some(tcp) = Tcp::of(&mut packet) {
-            let occupied = tcp.payload_bytes() + u32::from(tcp.syn()) + u32::from(tcp.fin());
-            sequence = Some(tcp.sequence().wrapping_add(occupied));
             let own = tcp.timestamps();
             timestamp = own.zip(echoed).and_then(|(own, echoed)| {
                 let mut option = own.to_vec();
@@ -237,7 +287,7 @@ impl Connection {
         packet.payload = bytes::Bytes::new();
         if let Some(mut tcp) = Tcp::of(&mut packet) {
             tcp.make_acknowledgement(timestamp.as_deref());
-            tcp.set_sequence(sequence.unwrap_or_default());
+            tcp.set_sequence(self.receiver_next);
             tcp.set_acknowledgement(self.next);
             tcp.set_window(self.window());
         }
@@ -282,6 +332,12 @@ impl Middlebox for ProxyAck {
             connection.tries < TRIES
         });
     }
+}
+
+/// The window shift that a SYN offers.
+fn window_shift(syn: &Tcp<'_>) -> Option<u8> {
+    let option = syn.option(OPTION_WINDOW_SCALE)?;
+    option.get(2).map(|&shift| shift.min(LARGEST_WINDOW_SHIFT))
 }
 
 /// Whether sequence number `one` lies after `other` (RFC 9293, section 3.4).

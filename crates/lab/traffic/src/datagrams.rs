@@ -110,6 +110,17 @@ impl Schedule {
     }
 }
 
+/// Warnings about datagrams of one way that have ended.
+#[must_use]
+pub fn warning(sent: u64, received: u64) -> Option<String> {
+    (sent > 0 && received == 0).then(|| {
+        format!(
+            "none of the {sent} datagrams sent arrived (where the path works, a nat may be in the \
+             way: it lets nothing in but answers)"
+        )
+    })
+}
+
 fn header_bytes(target: IpAddr) -> u32 {
     UDP_HEADER_BYTES
         + match target {
@@ -133,6 +144,14 @@ mod tests {
             schedule.advance(&mut draw);
         }
         times
+    }
+
+    #[test]
+    fn datagrams_of_which_none_arrives_are_told() {
+        assert_eq!(warning(0, 0), None);
+        assert_eq!(warning(20, 1), None);
+        let text = warning(20, 0).unwrap();
+        assert!(text.starts_with("none of the 20 datagrams sent arrived"));
     }
 
     #[test]

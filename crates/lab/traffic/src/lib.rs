@@ -18,3 +18,6 @@ pub use deliveries::{Bin, Deliveries, Silence};
 pub use failure::{Failure, complete, connecting, delivered};
 pub use frames::Frames;
 pub use pacing::{Offer, Pacing};
+
+/// Senders of payload write at most so much at once.
+pub const WRITE_BYTES: u64 = 64 * 1024;

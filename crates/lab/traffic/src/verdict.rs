@@ -227,7 +227,7 @@ impl Evidence {
                     ended, or the subflow reached another host";
         }
         if any(server, &["MPJoinRejected"]) {
-            return "The server rejected the subflow: its limit of subflows is too low";
+            return "The server rejected the subflow: its limit is too low, or its program is done";
         }
         if any(server, &["MPJoinAckHMacFailure"]) || any(client, &["MPJoinSynAckHMacFailure"]) {
             return "The subflow's authentication failed";

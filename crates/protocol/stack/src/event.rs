@@ -49,7 +49,8 @@ pub enum Event {
         /// Why.
         reason: CloseReason,
     },
-    /// A subflow is established, the first one included.
+    /// A subflow is established, the first one included. The end that opened a further one hears of
+    /// it at the SYN/ACK, and sends data on it once the peer has answered the third ACK.
     SubflowEstablished {
         /// The connection.
         id: ConnectionId,

@@ -2,8 +2,8 @@
 
 use core::net::IpAddr;
 
-/// A network and the address from which the host reaches it: what its routes say where nothing else
-/// asks for an address.
+/// A network and an address from which the host reaches it. Of several for one network the first is
+/// that of programs that ask for none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Route {
     /// An address of the network.
@@ -42,6 +42,13 @@ pub(crate) fn source_for(routes: &[Route], destination: IpAddr) -> Option<IpAddr
     longest.map(|route| route.source)
 }
 
+/// Whether a destination is reached from an address of the host: a connection from there fails at
+/// once where it is not. Everything is where no routes are known.
+pub(crate) fn reaches(routes: &[Route], source: IpAddr, destination: IpAddr) -> bool {
+    let leads = |route: &Route| route.source == source && route.leads_to(destination);
+    routes.is_empty() || routes.iter().any(leads)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -77,5 +84,19 @@ mod tests {
         ] {
             assert_eq!(source_for(&routes, ip(destination)), source.map(ip));
         }
+    }
+
+    #[test]
+    fn a_destination_is_reached_from_the_addresses_whose_routes_lead_there() {
+        let routes = [
+            route("10.0.1.0", 24, "10.0.1.1"),
+            route("10.0.2.0", 24, "10.0.2.1"),
+            route("0.0.0.0", 0, "10.0.2.1"),
+        ];
+        let reached = |source, destination| reaches(&routes, ip(source), ip(destination));
+        assert!(reached("10.0.1.1", "10.0.1.9"));
+        assert!(!reached("10.0.1.1", "10.0.2.9"));
+        assert!(reached("10.0.2.1", "10.0.1.9"));
+        assert!(reaches(&[], ip("10.0.1.1"), ip("10.0.2.9")));
     }
 }

@@ -5,6 +5,10 @@ use crate::Nanos;
 /// RTO before the first sample (RFC 6298, section 2.1).
 pub(crate) const INITIAL_RTO_NS: Nanos = 1_000_000_000;
 
+/// The least SRTT: a unit of Linux's, an eighth of a microsecond. Rates are reckoned from it, and
+/// without one a path over which packets take no time would have none.
+const LEAST_SMOOTHED_NS: Nanos = 125;
+
 /// Half of the time over which the smallest round trip is kept (`tcp_min_rtt_wlen`: 300 s).
 const MINIMUM_HALF_NS: Nanos = 150_000_000_000;
 
@@ -56,7 +60,8 @@ impl RttEstimator {
     pub(crate) fn sample(&mut self, now: Nanos, rtt_ns: Nanos, acknowledged: u64, next: u64) {
         if self.sampled {
             self.deviate(rtt_ns);
-            self.smoothed_ns = self.smoothed_ns - self.smoothed_ns / 8 + rtt_ns / 8;
+            let smoothed_ns = self.smoothed_ns - self.smoothed_ns / 8 + rtt_ns / 8;
+            self.smoothed_ns = smoothed_ns.max(LEAST_SMOOTHED_NS);
             if acknowledged > self.round_end {
                 let excess = self.margin_ns.saturating_sub(self.largest_ns);
                 self.margin_ns -= excess.div_ceil(4);
@@ -65,7 +70,7 @@ impl RttEstimator {
             }
         } else {
             self.sampled = true;
-            self.smoothed_ns = rtt_ns;
+            self.smoothed_ns = rtt_ns.max(LEAST_SMOOTHED_NS);
             self.deviation_ns = 2 * rtt_ns;
             self.margin_ns = self.deviation_ns.max(self.floor_ns);
             self.largest_ns = self.margin_ns;
@@ -240,6 +245,15 @@ mod tests {
         assert_eq!(rtt.rto_ns(), 120_000 * MS);
         sample(&mut rtt, 0, 10 * MS);
         assert_eq!(rtt.rto_ns(), 210 * MS);
+    }
+
+    #[test]
+    fn round_trips_of_no_time_count_a_unit() {
+        let mut rtt = estimator();
+        for n in 0..9 {
+            sample(&mut rtt, n, 0);
+            assert_eq!(rtt.smoothed_ns(), LEAST_SMOOTHED_NS);
+        }
     }
 
     #[test]

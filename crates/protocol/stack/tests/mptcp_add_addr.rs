@@ -150,6 +150,25 @@ fn an_announcement_without_an_echo_is_sent_again() {
 }
 
 #[test]
+fn an_announcement_without_an_echo_does_not_keep_the_next_back() {
+    let addresses = [plain_address(0), signalling(1), signalling(2)];
+    let (mut bench, _, _) = Bench::accepted(&addresses);
+    let (one, other) = (announced(&bench, 1), announced(&bench, 2));
+    let mut told = Vec::new();
+    told.push(bench.next());
+    bench.nothing();
+    for pause in [1, 2, 4, 600] {
+        bench.pass(pause * SECOND);
+        told.extend(bench.out.drain(..));
+    }
+    let times = |option| {
+        let bears = |segment: &&mptcplab_wire::Segment| segment.options.mptcp.contains(option);
+        told.iter().filter(bears).count()
+    };
+    assert_eq!((times(&one), times(&other)), (4, 4));
+}
+
+#[test]
 fn an_address_that_has_gone_is_withdrawn_and_its_subflows_closed() {
     let (mut bench, first, id) = Bench::accepted(&[plain_address(0), plain_address(1)]);
     let data = bench.data(&first, 1, 1, 1, 1, 2);

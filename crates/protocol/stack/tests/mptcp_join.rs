@@ -76,6 +76,20 @@ fn a_client_joins_and_sends_no_data_before_the_fourth_packet() {
     let third = bench.next();
     let hmac = join_hmac_in_ack(&join_hmac(bench.key, PEER_KEY, nonce, PEER_NONCE));
     assert_eq!(only(&third), MptcpOption::Join(Join::Ack { hmac }));
+    let established = |bench: &Bench| {
+        let events = bench.events.iter();
+        let initiated = events.filter(|event| {
+            matches!(
+                event,
+                Event::SubflowEstablished {
+                    initiated_here: true,
+                    ..
+                }
+            )
+        });
+        initiated.count()
+    };
+    assert_eq!(established(&bench), 2);
     // The first subflow is gone: only the new one could carry data, and may not yet.
     bench.inject(first.segment("R.", 1, 3));
     bench.write(id, 100);
@@ -84,16 +98,7 @@ fn a_client_joins_and_sends_no_data_before_the_fourth_packet() {
     let data = bench.next();
     assert_eq!(data.source, flow.host);
     assert_eq!(bench.read_dss(&data), (Some(1), Some((3, 1, 100, false))));
-    let established = bench.events.iter().filter(|event| {
-        matches!(
-            event,
-            Event::SubflowEstablished {
-                initiated_here: true,
-                ..
-            }
-        )
-    });
-    assert_eq!(established.count(), 2);
+    assert_eq!(established(&bench), 2);
 }
 
 #[test]

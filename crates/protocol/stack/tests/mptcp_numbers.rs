@@ -1,4 +1,5 @@
-//! Data sequence numbers of 4 bytes: the sender may choose them (RFC 8684, section 3.3.1).
+//! Data sequence numbers and acknowledgements of 4 bytes: the sender may choose them (RFC 8684,
+//! section 3.3.1).
 
 mod mptcp_world;
 
@@ -75,4 +76,43 @@ fn numbers_of_four_bytes_wrap_and_mean_the_same_data() {
             |event: &Event| matches!(event, Event::Closed { reason: why, .. } if *why == reason);
         assert_eq!(world.count(CLIENT, closed) + world.count(SERVER, closed), 2);
     }
+}
+
+/// The longest payload that a host sent.
+fn longest(world: &World, host: usize) -> usize {
+    let sent = world.sent.iter().filter(|(_, from, ..)| *from == host);
+    let lengths = sent.map(|(.., segment)| segment.payload.len());
+    lengths.max().unwrap_or(0)
+}
+
+#[test]
+fn acknowledgements_have_four_bytes_until_data_comes_and_segments_are_longer_by_four() {
+    let mut world = world(generous());
+    let ids = world.establish(mptcp());
+    let data = pattern(DATA_BYTES as usize);
+    let is_short = |number: &DataNumber| matches!(number, DataNumber::Short(_));
+    world.transfer(CLIENT, ids, &data, 60 * SECOND);
+    let [sequence, acknowledgements] = numbers(&world, CLIENT);
+    assert!(!sequence.iter().any(is_short) && acknowledgements.iter().all(is_short));
+    assert!(!numbers(&world, SERVER)[1].is_empty());
+    assert_eq!(longest(&world, CLIENT), 1424);
+    world.sent.clear();
+    world.transfer(SERVER, ids, &data, 60 * SECOND);
+    assert_eq!(longest(&world, SERVER), 1420);
+    world.sent.clear();
+    world.transfer(CLIENT, ids, &data, 60 * SECOND);
+    let [_, acknowledgements] = numbers(&world, CLIENT);
+    assert!(!acknowledgements.iter().any(is_short));
+    assert_eq!(longest(&world, CLIENT), 1420);
+}
+
+#[test]
+fn psh_ends_what_a_subflow_is_given_at_once() {
+    let mut world = world(generous());
+    let ids = world.establish(mptcp());
+    world.transfer(CLIENT, ids, &pattern(DATA_BYTES as usize), 60 * SECOND);
+    let sent = world.sent.iter().filter(|(_, from, ..)| *from == CLIENT);
+    let mut lengths = sent.filter(|(.., segment)| !segment.payload.is_empty());
+    // Segments that are not full end fragments, one or more of them.
+    assert!(lengths.all(|(.., segment)| segment.flags.psh || segment.payload.len() == 1424));
 }

@@ -88,13 +88,14 @@ fn the_first_subflow_s_addresses_are_joined_again_as_soon_as_the_peer_is_told() 
         let mut world = two_networks(fullmesh());
         stands(&mut world);
         let back = flap(&mut world, hosts, 0);
-        // ADD_ADDR by the other network; SYN, SYN/ACK, ACK and the ACK that answers it.
-        let least = DELAYS[1] + 4 * DELAYS[0];
+        // ADD_ADDR by the other network; SYN and SYN/ACK.
+        let least = DELAYS[1] + 2 * DELAYS[0];
         world.run_until(back + least);
         assert!(!is_joined(&world, 0));
         // The time that the packets take to be sent.
         world.run_until(back + least + MS);
         assert!(is_joined(&world, 0), "{hosts:?}");
+        world.run_for(2 * DELAYS[1]);
         assert_eq!(world.counter(SERVER, "MPTcpExtAddAddrTx"), 2);
         assert_eq!(world.counter(SERVER, "MPTcpExtEchoAdd"), 2);
         assert_eq!(world.counter(CLIENT, "MPTcpExtAddAddrDrop"), 0);
@@ -106,7 +107,7 @@ fn an_address_that_only_the_client_lost_is_joined_from_without_an_announcement()
     let mut world = two_networks(fullmesh());
     stands(&mut world);
     let back = flap(&mut world, &[CLIENT], 0);
-    world.run_until(back + 4 * DELAYS[0] + MS);
+    world.run_until(back + 2 * DELAYS[0] + MS);
     assert!(is_joined(&world, 0));
     assert_eq!(world.counter(SERVER, "MPTcpExtAddAddrTx"), 1);
 }
@@ -263,7 +264,8 @@ fn what_a_lost_address_had_is_sent_by_others_before_new_data() {
     );
     received.extend(more);
     assert!(data.starts_with(&received));
-    assert!(silence < 150 * MS, "{silence}");
+    // It waits behind what is in the send buffer of the subflow that is left.
+    assert!(silence < 200 * MS, "{silence}");
     assert_eq!(retransmits(&world), before);
 }
 

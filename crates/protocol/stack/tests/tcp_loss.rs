@@ -77,6 +77,28 @@ fn one_lost_segment_is_sent_again_when_three_beyond_it_are_acknowledged() {
     assert_eq!(again, [0, RTT + 9 * SPACING + SPACING]);
 }
 
+/// As in Linux, which spares the way back.
+#[test]
+fn after_the_third_a_selective_acknowledgement_stands_for_all_segments_of_1_1_ms() {
+    let mut wire = Wire::new(RTT / 2, 1);
+    let ids = wire.establish(SocketOptions {
+        receive_buffer: BufferLimits {
+            initial_bytes: 131_072,
+            max_bytes: 131_072,
+        },
+        ..SocketOptions::default()
+    });
+    wire.spacing = SPACING;
+    on_data(&mut wire, &[150], Fate::Drop);
+    transfer(&mut wire, ids, 300);
+    let selective = |sent: &&Sent| sent.from == SERVER && !sent.segment.options.sack.is_empty();
+    let times: Vec<u64> = wire.sent.iter().filter(selective).map(|s| s.at).collect();
+    let gaps: Vec<u64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    assert_eq!(gaps[..3], [SPACING, SPACING, SPACING + 1_100_000]);
+    assert!(gaps.len() > 5, "{gaps:?}");
+    assert!(gaps[3..].iter().all(|&gap| gap >= 1_100_000), "{gaps:?}");
+}
+
 #[test]
 fn a_loss_halves_the_window_of_reno() {
     let (mut wire, ids) = pair(1);
@@ -151,6 +173,10 @@ fn a_lost_retransmission_is_found_without_a_timeout() {
         send_buffer: BufferLimits {
             initial_bytes: BufferLimits::SEND.max_bytes,
             ..BufferLimits::SEND
+        },
+        receive_buffer: BufferLimits {
+            initial_bytes: 1 << 22,
+            ..BufferLimits::RECEIVE
         },
         ..SocketOptions::default()
     });

@@ -24,7 +24,7 @@ pub(super) struct Direction {
     pub(super) known: bool,
     /// Sequence number on the wire of relative number 0.
     initial: u32,
-    /// The number after the highest that was seen.
+    /// The number after the highest that was sent, as far as packets show.
     pub(super) next: i64,
     /// Highest cumulative acknowledgement.
     pub(super) acknowledged: i64,

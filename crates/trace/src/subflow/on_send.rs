@@ -46,10 +46,10 @@ impl Direction {
             return self.send_control(segment, sequence, wire_packets, upstream);
         }
         if bytes == 0 {
-            return if sequence < self.next.max(self.acknowledged) {
-                self.send_nothing_below(segment, sequence)
-            } else {
+            return if sequence == self.next && sequence >= self.acknowledged {
                 (Kind::Acknowledgement, 0)
+            } else {
+                self.send_nothing_rarely(segment, sequence)
             };
         }
         if sequence != self.next || bytes == 1 {
@@ -66,9 +66,12 @@ impl Direction {
         (Kind::New, bytes)
     }
 
-    /// Takes a segment without data below the next number.
+    /// Takes a segment without data that does not follow those before.
     #[cold]
-    fn send_nothing_below(&mut self, segment: &Segment, sequence: i64) -> (Kind, u32) {
+    fn send_nothing_rarely(&mut self, segment: &Segment, sequence: i64) -> (Kind, u32) {
+        if sequence > self.next {
+            self.skip(segment, sequence);
+        }
         (
             self.probe(segment, sequence)
                 .unwrap_or(Kind::Acknowledgement),
@@ -216,19 +219,30 @@ impl Direction {
         } else {
             Default::default()
         };
-        if start > self.next {
-            self.gaps.open(self.next, start, Opening::of(segment));
-        }
         let beyond = (end - start.max(self.next)).max(0);
-        self.next = self.next.max(end);
-        if self.next - self.acknowledged > MOST_UNDER_WAY {
-            self.send_times.clear();
+        if start > self.next {
+            self.skip(segment, start);
         }
+        self.advance(end);
         Seen {
             before: end - start - beyond - filled.count,
             late: filled.count,
             beyond,
             opening: filled.opening,
+        }
+    }
+
+    /// Notes what `segment`, which begins at `start`, shows to have been sent and was not seen.
+    fn skip(&mut self, segment: &Segment, start: i64) {
+        self.gaps.open(self.next, start, Opening::of(segment));
+        self.advance(start);
+    }
+
+    /// Notes that everything below `end` has been sent.
+    fn advance(&mut self, end: i64) {
+        self.next = self.next.max(end);
+        if self.next - self.acknowledged > MOST_UNDER_WAY {
+            self.send_times.clear();
         }
     }
 

@@ -64,7 +64,7 @@ def reproduce(
     ] = None,
     fail: Annotated[
         bool,
-        typer.Option("--fail", help="End with status 3 where a difference has no reason."),
+        typer.Option("--fail", help="End with status 3 where a difference is not explained."),
     ] = False,
     json: Json = False,
 ) -> None:

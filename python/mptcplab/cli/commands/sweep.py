@@ -64,6 +64,26 @@ def sweep(
         int | None,
         typer.Option(min=1, max=1024, help="Simulated runs at once; one a core unless given."),
     ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Run on the workers of a Dask scheduler: tls://HOST:8786, or "
+            "tcp://127.0.0.1:8786.",
+        ),
+    ] = None,
+    tls_ca: Annotated[
+        Path | None,
+        typer.Option(parser=path, metavar="FILE", help="Authority of the cluster's certificates."),
+    ] = None,
+    tls_cert: Annotated[
+        Path | None,
+        typer.Option(parser=path, metavar="FILE", help="Certificate to show to the scheduler."),
+    ] = None,
+    tls_key: Annotated[
+        Path | None,
+        typer.Option(parser=path, metavar="FILE", help="Its key, where that is another file."),
+    ] = None,
     samples: Annotated[
         bool, typer.Option("--samples", help="Keep a recording of each run, with all tables.")
     ] = False,
@@ -96,6 +116,8 @@ def sweep(
             vary=vary,
             overrides=tuple(overrides or ()),
             workers=workers,
+            cluster=cluster,
+            tls=(tls_ca, tls_cert, tls_key),
             samples=samples,
             out=out,
             as_json=json,

@@ -82,6 +82,8 @@ def _capture(network: Network, capture: Capture) -> plan.Capture:
 
 
 def _events(scenario: Scenario, network: Network, sent: Sequence[Flow]) -> Iterable[plan.Event]:
+    if not scenario.events:
+        return
     links = {
         name: LinkState.initial(link, scenario.folder) for name, link in scenario.links.items()
     }

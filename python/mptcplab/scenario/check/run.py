@@ -100,7 +100,7 @@ def _event(scenario: Scenario, path: Path, event: Event) -> Iterator[Problem]:
 
 def _findings(scenario: Scenario) -> Iterator[Problem]:
     variants = scenario.variants
-    for index, text in enumerate(scenario.expect):
+    for index, text in enumerate(entry.finding for entry in scenario.expect):
         for name in dict.fromkeys(found.variant for found in parse(text).names()):
             if name not in variants:
                 wrong = f"there is no variant {quoted(name)}: {did_you_mean(name, variants)}"

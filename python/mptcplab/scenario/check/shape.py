@@ -43,6 +43,7 @@ _EXAMPLES = {
     "variant": "variant: mptcp",
     "metric": "metric: goodput",
     "value": "value: 146 Mbit/s",
+    "finding": "finding: mptcp.jain >= 0.9",
 }
 _KINDS = {
     "string_type": "expected text",

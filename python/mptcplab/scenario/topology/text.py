@@ -36,7 +36,7 @@ def draw_text(scenario: Scenario, width: int = 100) -> str:
             + "".join(f", {path} = {value}" for path, value in variant.set.items())
             for name, variant in scenario.variants.items()
         ],
-        "Expected": list(scenario.expect),
+        "Expected": [entry.finding for entry in scenario.expect],
     }
     lines = [scenario.name + (f" — {scenario.title}" if scenario.title else "")]
     for title, body in sections.items():

@@ -132,11 +132,11 @@ impl DrivenLink {
     ) -> io::Result<()> {
         due.clear();
         self.model.poll(self.horizon, due);
+        self.middleboxes.pass(self.horizon, due);
         let now = zero.elapsed().as_nanos() as Nanos;
         for delivery in &*due {
             lateness.add(now.saturating_sub(delivery.at));
         }
-        self.middleboxes.pass(self.horizon, due);
         self.send(due)
     }
 

@@ -7,7 +7,7 @@ use std::thread;
 
 use mptcplab_random::{Purpose, Random};
 use mptcplab_traffic::Deliveries;
-use mptcplab_traffic::datagrams::{Pattern, Schedule};
+use mptcplab_traffic::datagrams::{Pattern, Schedule, warning};
 use nix::poll::PollFlags;
 use socket2::{Domain, Protocol, Socket, Type};
 
@@ -105,11 +105,15 @@ fn exchange(flow: &Flow, ends: &Ends, way: Way, index: usize, pattern: Pattern) 
         let received = receiving
             .join()
             .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        sent.and(received)
+        let text = warning(sent?, received?);
+        if let Some(text) = text.filter(|_| flow.stop.reason().is_none()) {
+            flow.warn(&text);
+        }
+        Ok(())
     })
 }
 
-/// Sends every datagram at its time, or as soon as possible after that.
+/// Sends every datagram at its time, or as soon as possible after that; gives how many.
 fn send(
     flow: &Flow,
     socket: &Socket,
@@ -117,45 +121,86 @@ fn send(
     payload: &[u8],
     mut schedule: Schedule,
     mut random: Random,
-) -> io::Result<()> {
+) -> io::Result<u64> {
+    let mut sent = 0;
     while let Some(due_ns) = schedule.due() {
         if let Wake::Stopped(_) = wait(None, &[&flow.stop], Some(flow.instant(due_ns)))? {
-            return Ok(());
+            break;
         }
         // A datagram that cannot be sent, as without a route, is a lost one.
         let _ = socket.send_to(payload, &peer.into());
+        sent += 1;
         schedule.advance(|mean| random.exponential(mean));
     }
-    Ok(())
+    Ok(sent)
 }
 
-/// Accounts for what arrives until the flow's time is over.
+/// Accounts for what arrives until the flow's time is over; gives how many.
 fn receive(
     flow: &Flow,
-    mut socket: &Socket,
+    socket: &Socket,
     way: Way,
     until_ns: u64,
     failed: &Stop,
-) -> io::Result<()> {
+) -> io::Result<u64> {
     let mut deliveries = Deliveries::default();
-    let mut buffer = vec![0; READ_LENGTH];
+    let mut received = 0;
+    let stops = [&flow.stop, failed];
     let until = Some(flow.instant(until_ns));
     loop {
         let readable = Some((socket.as_fd(), PollFlags::POLLIN));
-        if wait(readable, &[&flow.stop, failed], until)? != Wake::Ready {
+        if wait(readable, &stops, until)? != Wake::Ready {
             break;
         }
-        while let Ok(length) = socket.read(&mut buffer) {
+        read_waiting(socket, &stops, |length| {
             let now_ns = flow.recorder.now();
-            if now_ns >= until_ns {
-                break;
+            if now_ns < until_ns {
+                received += 1;
+                flow.write_bin(0, way, deliveries.record(now_ns, length));
             }
-            flow.write_bin(0, way, deliveries.record(now_ns, length as u64));
-        }
+            now_ns < until_ns
+        });
         if flow.recorder.now() >= until_ns {
             break;
         }
     }
     flow.write_bin(0, way, deliveries.finish());
-    Ok(())
+    Ok(received)
+}
+
+/// Reads the datagrams that wait and those that come meanwhile, until `take`, which gets the length
+/// of each, says that it was the last, or a stop is requested.
+fn read_waiting(mut socket: &Socket, stops: &[&Stop], mut take: impl FnMut(u64) -> bool) {
+    let mut buffer = vec![0; READ_LENGTH];
+    let is_stopped = || stops.iter().any(|stop| stop.reason().is_some());
+    while !is_stopped()
+        && let Ok(length) = socket.read(&mut buffer)
+    {
+        if !take(length as u64) {
+            break;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn datagrams_that_come_without_end_do_not_keep_the_reader_from_a_stop() {
+        let socket = open((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
+        let own = socket.local_addr().unwrap();
+        let stop = Stop::new().unwrap();
+        socket.send_to(&[0; 5], &own).unwrap();
+        let mut lengths = Vec::new();
+        read_waiting(&socket, &[&stop], |length| {
+            lengths.push(length);
+            socket.send_to(&[0; 5], &own).unwrap();
+            if lengths.len() == 3 {
+                stop.request("enough");
+            }
+            lengths.len() < 10
+        });
+        assert_eq!(lengths, [5; 3]);
+    }
 }

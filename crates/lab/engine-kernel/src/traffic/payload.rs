@@ -2,7 +2,7 @@
 
 use mptcplab_link::Nanos;
 use mptcplab_record::Transfer;
-use mptcplab_traffic::{Content, Deliveries, Offer, Pacing, splitmix64};
+use mptcplab_traffic::{Content, Deliveries, Offer, Pacing, WRITE_BYTES, splitmix64};
 
 use super::conversation::End;
 use super::flow::Flow;
@@ -11,9 +11,6 @@ use mptcplab_traffic::Failure;
 
 /// Read at most at once.
 pub(super) const READ_LENGTH: usize = 256 * 1024;
-
-/// Written at most at once.
-pub(super) const WRITE_LENGTH: u64 = 64 * 1024;
 
 /// Payload of the transfer with this number.
 pub(super) fn content(flow: &Flow, index: u32) -> Content {
@@ -41,7 +38,7 @@ pub(super) fn send(
                 }
             },
         };
-        sent += end.write(&content.from(sent, allowed.min(WRITE_LENGTH)))? as u64;
+        sent += end.write(&content.from(sent, allowed.min(WRITE_BYTES)))? as u64;
     }
     end.finish()
 }

@@ -2,12 +2,12 @@
 
 use mptcplab_link::Nanos;
 use mptcplab_record::Frame;
-use mptcplab_traffic::{Content, Failure, Frames, Offer, delivered};
+use mptcplab_traffic::{Content, Failure, Frames, Offer, WRITE_BYTES, delivered};
 use socket2::Socket;
 
 use super::conversation::{End, converse};
 use super::flow::Flow;
-use super::payload::{READ_LENGTH, Receiver, WRITE_LENGTH, content};
+use super::payload::{READ_LENGTH, Receiver, content};
 use super::rendezvous::Rendezvous;
 use super::socket::no_delay;
 use crate::plan::Way;
@@ -55,7 +55,7 @@ fn send(end: &End<'_>, content: &Content, frames: Frames, began_ns: Nanos) -> Re
         match frames.offer(end.now_ns() - began_ns, sent) {
             Offer::Wait(elapsed_ns) => end.sleep_until(began_ns + elapsed_ns)?,
             Offer::Bytes(bytes) => {
-                sent += end.write(&content.from(sent, bytes.min(WRITE_LENGTH)))? as u64;
+                sent += end.write(&content.from(sent, bytes.min(WRITE_BYTES)))? as u64;
             }
         }
     }

@@ -70,11 +70,14 @@ impl Network {
         bytes
     }
 
+    /// Writes some of `bytes`, as much as there is room for. What may leave does so at once, as in a
+    /// kernel: what is written next joins it neither in a segment nor in a fragment.
     pub(crate) fn write(&mut self, node: usize, id: ConnectionId, bytes: Bytes) -> usize {
         let Some(stack) = &mut self.stacks[node] else {
             return 0;
         };
         let taken = stack.write(self.now, id, bytes);
+        self.send_segments(node);
         self.mark_dirty(node);
         taken
     }

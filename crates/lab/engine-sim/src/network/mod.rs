@@ -229,16 +229,21 @@ impl Network {
     /// Sends the packets of a node's stack, and schedules the node anew.
     pub(crate) fn transmit(&mut self, node: usize) {
         self.is_dirty[node] = false;
+        self.send_segments(node);
+        let actor = self.number(Actor::Node(node));
+        match self.deadline_of_node(node) {
+            Some(deadline) => self.schedule.set_at_latest(actor, deadline),
+            None => self.schedule.set(actor, None),
+        }
+    }
+
+    /// Sends the packets that the stack of a node has ready now.
+    fn send_segments(&mut self, node: usize) {
         while let Some(stack) = &mut self.stacks[node]
             && let Some(packet) = stack.transmit_in(self.now, &mut self.packet_pool)
         {
             self.segments += 1;
             self.send(node, packet);
-        }
-        let actor = self.number(Actor::Node(node));
-        match self.deadline_of_node(node) {
-            Some(deadline) => self.schedule.set_at_latest(actor, deadline),
-            None => self.schedule.set(actor, None),
         }
     }
 

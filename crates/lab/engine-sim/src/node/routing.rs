@@ -7,7 +7,7 @@ use mptcplab_plan::Prefix;
 use mptcplab_wire::Packet;
 
 use super::Node;
-use crate::fib::choose;
+use crate::fib::{Table, choose};
 use crate::in_flight::InFlight;
 
 /// A host caches 2 to this power routes.
@@ -60,12 +60,17 @@ impl Node {
             .map(|&(address, _)| address)
     }
 
-    /// The networks that the node reaches, each with the source address of programs that name none.
+    /// The networks that the node reaches, each with the source address of programs that name none,
+    /// then each with every address from which it is reached.
     pub(crate) fn sources(&self) -> impl Iterator<Item = (Prefix, IpAddr)> {
-        self.main.networks().filter_map(|(to, interface)| {
-            let source = self.address_on(interface, to.address.is_ipv4())?;
-            Some((to, source))
-        })
+        let every = self.by_interface.iter().flat_map(Table::networks);
+        self.main
+            .networks()
+            .chain(every)
+            .filter_map(|(to, interface)| {
+                let source = self.address_on(interface, to.address.is_ipv4())?;
+                Some((to, source))
+            })
     }
 
     /// Whether a packet from this address of the node has a route to a destination.

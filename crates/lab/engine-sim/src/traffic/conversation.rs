@@ -8,7 +8,9 @@ use mptcplab_stack::{CloseReason, ConnectionId};
 use mptcplab_traffic::verdict::Tally;
 use mptcplab_traffic::{Content, Failure, complete, connecting, delivered};
 
+use super::connection_event::{ConnectionEvent, describe};
 use super::end::{Account, End, Progress, Role};
+use super::wake_up::WakeUps;
 use crate::Nanos;
 use crate::network::Network;
 use crate::telemetry;
@@ -28,7 +30,11 @@ pub(super) struct Side {
     pub(super) is_paused: bool,
     is_established: bool,
     has_finished: bool,
-    pub(super) is_done: bool,
+    is_done: bool,
+    /// It was told that it is done.
+    told_done: bool,
+    /// When its program is awake.
+    awake_at: Option<Nanos>,
     /// When each additional subflow of its connection was established.
     joined_ns: Vec<Nanos>,
 }
@@ -43,24 +49,16 @@ impl Side {
             is_established: false,
             has_finished: false,
             is_done: false,
+            told_done: false,
+            awake_at: None,
             joined_ns: Vec::new(),
         }
     }
-}
 
-/// An event of one end.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum ConnectionEvent {
-    /// The connection is established.
-    Established,
-    /// There is data to read or room to write, or the role is due.
-    Ready,
-    /// The other end sends no more.
-    Finished,
-    /// The connection has ended.
-    Closed(CloseReason),
-    /// An additional subflow is established.
-    Joined,
+    /// Whether it is done; once.
+    pub(super) fn is_newly_done(&mut self) -> bool {
+        self.is_done && !std::mem::replace(&mut self.told_done, true)
+    }
 }
 
 /// The parameters of a conversation.
@@ -77,6 +75,8 @@ pub(super) struct Outline {
     /// It ends at this time, and that is no failure.
     pub(super) until: Option<Nanos>,
     pub(super) roles: [Box<dyn Role>; 2],
+    /// How long the programs of both ends sleep on.
+    pub(super) wake_ups: WakeUps,
 }
 
 /// The conversation.
@@ -90,6 +90,7 @@ pub(super) struct Conversation {
     source: Option<SocketAddr>,
     target: SocketAddr,
     pub(super) sides: [Side; 2],
+    wake_ups: WakeUps,
     account: Account,
 }
 
@@ -115,6 +116,7 @@ impl Conversation {
                 Side::new(traffic.client, client),
                 Side::new(traffic.server, server),
             ],
+            wake_ups: outline.wake_ups,
             account: Account::new(
                 outline.index,
                 outline.way,
@@ -156,9 +158,9 @@ impl Conversation {
 
     /// The time at which it advances by itself.
     pub(super) fn deadline(&self) -> Option<Nanos> {
-        let roles = self.sides.iter().filter(|side| !side.is_done);
-        let roles = roles.filter_map(|side| side.role.deadline());
-        roles.chain(self.until).min()
+        let sides = self.sides.iter().filter(|side| !side.is_done);
+        let times = sides.filter_map(|side| side.awake_at.or_else(|| side.role.deadline()));
+        times.chain(self.until).min()
     }
 
     /// Whether both ends are done.
@@ -166,7 +168,8 @@ impl Conversation {
         self.sides.iter().all(|side| side.is_done)
     }
 
-    /// Takes an event of one end, and advances it.
+    /// Takes an event of one end, and advances it: until payload has come, its program sleeps and
+    /// has to wake up first.
     pub(super) fn on_event(
         &mut self,
         network: &mut Network,
@@ -199,6 +202,7 @@ impl Conversation {
                     return Ok(());
                 }
                 // Data that came before the end is still to be read.
+                this.awake_at = None;
                 if this.is_established {
                     self.advance(network, traffic, side)?;
                 }
@@ -208,10 +212,16 @@ impl Conversation {
                 };
             }
         }
+        if self.account.deliveries.bytes == 0 {
+            let this = &mut self.sides[side];
+            let awake_at = || self.wake_ups.next(network.now);
+            this.awake_at.get_or_insert_with(awake_at);
+            return Ok(());
+        }
         self.advance(network, traffic, side)
     }
 
-    /// Advances one end as far as possible.
+    /// Advances one end as far as possible, once its program is awake.
     pub(super) fn advance(
         &mut self,
         network: &mut Network,
@@ -219,6 +229,10 @@ impl Conversation {
         side: usize,
     ) -> Result<(), Failure> {
         let this = &mut self.sides[side];
+        if this.awake_at.is_some_and(|at| at > network.now) {
+            return Ok(());
+        }
+        this.awake_at = None;
         let (Some(id), true) = (
             this.id,
             this.is_established && !this.is_paused && !this.is_done,
@@ -365,15 +379,6 @@ impl Conversation {
             };
             this.role.abandon(&mut end);
         }
-    }
-}
-
-/// The reason for which a connection ended, in the kernel's words.
-fn describe(reason: CloseReason) -> &'static str {
-    match reason {
-        CloseReason::Refused => "connection refused",
-        CloseReason::TimedOut => "connection timed out",
-        _ => "connection reset by peer",
     }
 }
 

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use mptcplab_plan::{Traffic, Way};
 use mptcplab_random::Random;
 use mptcplab_record::Delivery;
-use mptcplab_traffic::datagrams::{Pattern, Schedule};
+use mptcplab_traffic::datagrams::{Pattern, Schedule, warning};
 use mptcplab_traffic::{Bin, Deliveries};
 use mptcplab_wire::Packet;
 
@@ -23,6 +23,9 @@ pub(super) struct Datagrams {
     schedule: Schedule,
     random: Random,
     deliveries: Deliveries,
+    /// Datagrams.
+    sent: u64,
+    received: u64,
 }
 
 impl Datagrams {
@@ -40,6 +43,8 @@ impl Datagrams {
             schedule: Schedule::new(begin, target, pattern, |mean| random.exponential(mean)),
             random,
             deliveries: Deliveries::default(),
+            sent: 0,
+            received: 0,
         }
     }
 
@@ -52,9 +57,14 @@ impl Datagrams {
     pub(super) fn go(&mut self, network: &mut Network, traffic: &Traffic) -> bool {
         if self.schedule.due().is_some_and(|due| network.now >= due) {
             self.send(network, traffic);
+            self.sent += 1;
             self.schedule.advance(|mean| self.random.exponential(mean));
         }
-        network.now >= self.schedule.until()
+        let is_over = network.now >= self.schedule.until();
+        if is_over && let Some(text) = warning(self.sent, self.received) {
+            network.warn(&traffic.name, &text);
+        }
+        is_over
     }
 
     fn send(&mut self, network: &mut Network, traffic: &Traffic) {
@@ -85,6 +95,7 @@ impl Datagrams {
             Way::Up | Way::Both => traffic.server,
         };
         if node == receiver {
+            self.received += 1;
             let bin = self.deliveries.record(network.now, bytes as u64);
             self.write_bin(network, traffic, bin);
         }

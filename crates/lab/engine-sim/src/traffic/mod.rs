@@ -1,6 +1,7 @@
 //! Traffic generators: the workloads of the kernel engine (`docs/recording.md`) between the stacks
 //! of the simulated hosts.
 
+mod connection_event;
 mod conversation;
 mod datagrams;
 mod end;
@@ -12,5 +13,6 @@ mod ping;
 mod request_response;
 mod stream;
 mod verdict;
+mod wake_up;
 
 pub(crate) use flow::Flow;

@@ -1,6 +1,6 @@
 //! The roles of the sender and the receiver of payload.
 
-use mptcplab_traffic::{Failure, Offer, Pacing};
+use mptcplab_traffic::{Failure, Offer, Pacing, WRITE_BYTES};
 
 use super::end::{End, Input, Progress, Role};
 use crate::Nanos;
@@ -53,7 +53,7 @@ impl Role for Send {
             if allowed == 0 {
                 return Ok(Progress::Waiting);
             }
-            let part = end.content(self.sent, allowed);
+            let part = end.content(self.sent, allowed.min(WRITE_BYTES));
             let offered = part.len();
             let taken = end.write(part);
             self.sent += taken as u64;

@@ -1,6 +1,6 @@
 //! The roles of the sender and the receiver of a stream of frames.
 
-use mptcplab_traffic::{Failure, Frames, Offer};
+use mptcplab_traffic::{Failure, Frames, Offer, WRITE_BYTES};
 
 use super::end::{End, Input, Progress, Role};
 use super::payload::READ_BYTES;
@@ -37,7 +37,7 @@ impl Role for FrameSender {
                     return Ok(Progress::Waiting);
                 }
                 Offer::Bytes(bytes) => {
-                    let part = end.content(self.sent, bytes);
+                    let part = end.content(self.sent, bytes.min(WRITE_BYTES));
                     let offered = part.len();
                     let taken = end.write(part);
                     self.sent += taken as u64;

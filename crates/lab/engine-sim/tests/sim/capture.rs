@@ -76,6 +76,35 @@ fn tshark(folder: &std::path::Path, arguments: &[&str]) -> Vec<String> {
     lines.lines().map(str::to_owned).collect()
 }
 
+/// As in Linux: the request is acknowledged before the program wakes up, and each write leaves by
+/// itself, the head of the answer in a segment of its own.
+#[test]
+fn a_server_acknowledges_a_request_and_sends_the_head_of_its_answer_alone() {
+    if !has_tshark() {
+        return;
+    }
+    let folder = folder("answer");
+    let mut lab = Lab::with_paths(1, &[Path::new(10_000_000, 10 * MS)]);
+    let (bytes, count) = (20_000, 1);
+    lab.traffic(Protocol::Mptcp, Workload::Http { bytes, count });
+    lab.plan.capture = Some(Capture {
+        folder: folder.clone(),
+        interfaces: lab.plan.links[0].ends.to_vec(),
+        snap_length: 128,
+    });
+    lab.run();
+    let server = format!("ip.src == {}", lab.address(0, 1));
+    let lengths = tshark(&folder, &["-T", "fields", "-e", "tcp.len", "-Y", &server]);
+    let lengths: Vec<usize> = lengths.iter().map(|text| text.parse().unwrap()).collect();
+    let head = lengths.iter().position(|&length| length > 0).unwrap();
+    assert!(head > 0 && lengths[head - 1] == 0, "{lengths:?}");
+    assert!(
+        lengths[head] < 100 && lengths[head + 1] > 1400,
+        "{lengths:?}"
+    );
+    fs::remove_dir_all(folder).unwrap();
+}
+
 #[test]
 fn tshark_has_nothing_to_complain_of() {
     if !has_tshark() {

@@ -47,9 +47,11 @@ fn a_connection_whose_first_path_goes_and_returns_at_both_ends_uses_it_again_at_
     }
     let run = lab.run();
     let transfer = run.transfer();
-    // Data that is sent again waits behind that in the other subflow's send buffer.
+    // All that is not acknowledged goes again from its beginning, which may have come, and behind
+    // what is in the other subflow's send buffer, which holds twice its widest window. (Linux 6.18
+    // was silent for 103 to 227 ms, by when the path went.)
     let silence = transfer["longest_silence_ns"].as_u64().unwrap();
-    assert!(silence < 150 * MS, "{silence}");
+    assert!(silence < 190 * MS, "{silence}");
     let during = carried(&run, OUTAGE[1]) - carried(&run, OUTAGE[0] + 100 * MS);
     assert_eq!(during, 0);
     // In the second after the return the link is used for at least four fifths of its rate.

@@ -1,6 +1,7 @@
 //! Echo requests through hosts, routers and links.
 
 use crate::support::{Lab, MS, Path, SECOND};
+use mptcplab_link::Rate;
 use mptcplab_plan::{Protocol, Workload};
 use serde_json::Value;
 
@@ -41,6 +42,24 @@ fn the_run_ends_with_the_last_answer() {
     assert_eq!(last["label"], "ended");
     assert_eq!(last["t_ns"], 200 * MS + 2 * (10 * MS + 80_000));
     assert_eq!(run.rows.last().unwrap()["record"], "done");
+}
+
+/// A link of limited rate has a shortest delay, one of unlimited rate has none.
+#[test]
+fn a_packet_takes_five_microseconds_at_the_least() {
+    for (rate, rtt_ns) in [(1_000_000_000, 2 * (672 + 5_000)), (0, 0)] {
+        let mut lab = Lab::with_paths(1, &[Path::new(1_000_000_000, 0)]);
+        for direction in &mut lab.plan.links[0].config.directions {
+            direction.rate = match rate {
+                0 => Rate::Unlimited,
+                bits_per_second => Rate::Fixed { bits_per_second },
+            };
+        }
+        lab.traffic(Protocol::Tcp, PING);
+        for row in lab.run().table("latencies") {
+            assert_eq!(row["rtt_ns"], rtt_ns);
+        }
+    }
 }
 
 #[test]

@@ -97,6 +97,86 @@ fn a_timestamps_option_of_another_length_is_none() {
 }
 
 #[test]
+fn a_proxy_acknowledges_on_connections_that_the_receiver_opens() {
+    for sender_scales in [true, false] {
+        let mut proxy = chain(&[Planned::ProxyAck { sender: 0 }]);
+        let mut opening = Segment {
+            acknowledgement: 0,
+            ..syn(ack(0))
+        };
+        opening.flags.ack = false;
+        opening.options.window_shift = Some(2);
+        let mut answer = syn(data(100, b""));
+        answer.options.window_shift = sender_scales.then_some(7);
+        pass(&mut proxy, 0, 1, &opening);
+        pass(&mut proxy, 0, 0, &answer);
+        let update = Segment {
+            sequence: 501,
+            ..ack(101)
+        };
+        pass(&mut proxy, 0, 1, &update);
+        let segment = data(101, &[1; 400]);
+        let expected = Segment {
+            acknowledgement: 501,
+            window: if sender_scales { 900 } else { 600 },
+            ..update
+        };
+        let out = pass(&mut proxy, 0, 0, &segment);
+        assert_eq!(out, [(0, segment), (1, expected)]);
+    }
+}
+
+#[test]
+fn a_proxy_speaks_with_the_latest_sequence_number_of_the_receiver() {
+    let mut proxy = proxy();
+    let from_receiver = |sequence: u32, bytes: usize| Segment {
+        sequence,
+        payload: vec![2; bytes].into(),
+        ..ack(101)
+    };
+    pass(&mut proxy, 0, 1, &from_receiver(501, 300));
+    // Its first half comes again.
+    pass(&mut proxy, 0, 1, &from_receiver(501, 150));
+    let out = pass(&mut proxy, 0, 0, &data(101, &[1; 400]));
+    assert_eq!(out[1].1.sequence, 801);
+}
+
+#[test]
+fn a_proxy_forgets_a_connection_whose_end_is_acknowledged() {
+    let mut proxy = proxy();
+    let mut last = data(101, &[1; 400]);
+    last.flags.fin = true;
+    assert_eq!(pass(&mut proxy, 0, 0, &last).len(), 2);
+    // Its data, and not its end.
+    pass(&mut proxy, 0, 1, &ack(501));
+    assert_eq!(pass(&mut proxy, 0, 0, &last).len(), 2);
+    pass(&mut proxy, 0, 1, &ack(502));
+    assert_eq!(pass(&mut proxy, 0, 0, &last), [(0, last.clone())]);
+    assert_eq!(proxy.deadline(), None);
+}
+
+#[test]
+fn a_proxy_has_room_for_connections_after_many_that_have_ended() {
+    let mut proxy = chain(&[Planned::ProxyAck { sender: 0 }]);
+    for port in 0..5000 {
+        let of_port = |mut segment: Segment, is_answer: bool| {
+            let end = match is_answer {
+                true => &mut segment.destination,
+                false => &mut segment.source,
+            };
+            end.set_port(port);
+            segment
+        };
+        pass(&mut proxy, 0, 0, &of_port(syn(data(100, b"")), false));
+        pass(&mut proxy, 0, 1, &of_port(syn(ack(101)), true));
+        let mut last = of_port(data(101, &[1; 400]), false);
+        last.flags.fin = true;
+        assert_eq!(pass(&mut proxy, 0, 0, &last).len(), 2, "{port}");
+        pass(&mut proxy, 0, 1, &of_port(ack(502), true));
+    }
+}
+
+#[test]
 fn three_duplicates_make_a_proxy_send_at_once() {
     let mut proxy = proxy();
     let segment = data(101, &[1; 400]);

@@ -16,6 +16,10 @@ const GAMMA: f64 = 1.0;
 /// proportion to the path's rate. When the queueing delay is twice its minimum, the window drops
 /// to w·base/(2·rtt), so that queues drain and base is found again. On a loss it is Reno's.
 ///
+/// Less than a segment in queues counts as no queueing delay: where paths share a link, a packet
+/// of the other is enough for some, which the next round doubles, and the window would be drained
+/// all the time.
+///
 /// Source: Y. Cao, M. Xu, X. Fu, "Delay-based Congestion Control for Multipath TCP", ICNP 2012;
 /// draft-xu-mptcp-congestion-control-05. Slow start ends where diff is above 1, as in Vegas.
 #[derive(Clone, Copy, Debug)]
@@ -107,11 +111,12 @@ impl WVegas {
         } else if diff < self.alpha && limited {
             set(window, window.bytes + mss);
         }
+        let counted_ns = if diff < 1.0 { 0 } else { queueing_ns };
         let least = *self.queueing_min_ns.insert(
             self.queueing_min_ns
-                .map_or(queueing_ns, |least| least.min(queueing_ns)),
+                .map_or(counted_ns, |least| least.min(counted_ns)),
         );
-        if queueing_ns > 0 && queueing_ns >= 2 * least && least > 0 {
+        if least > 0 && queueing_ns >= 2 * least {
             let drained = window.bytes as f64 * self.base_rtt_ns as f64 / (2.0 * rtt_ns as f64);
             set(window, drained as u64);
             self.queueing_min_ns = None;
@@ -161,11 +166,26 @@ mod tests {
             ..WVegas::default()
         };
         let mut window = avoidance(20_000);
-        round(&mut wvegas, &mut window, 105, &paths);
+        // 20 · 6/106 = 1.1.
+        round(&mut wvegas, &mut window, 106, &paths);
         assert_eq!(window.bytes, 21_000);
-        // 21 · 10/110 = 1.9 < 2: one more, then 22 · 100/220 = 10.
-        round(&mut wvegas, &mut window, 110, &paths);
-        assert_eq!(window.bytes, 10_000);
+        // 21 · 12/112 = 2.25 of 10: one more, then 22 · 100/224 = 9.8.
+        round(&mut wvegas, &mut window, 112, &paths);
+        assert_eq!(window.bytes, 9_821);
+    }
+
+    #[test]
+    fn less_than_a_segment_in_queues_is_no_queueing_delay() {
+        let paths = [path(true, 20_000, 100)];
+        let mut wvegas = WVegas {
+            base_rtt_ns: 100 * MS,
+            ..WVegas::default()
+        };
+        let mut window = avoidance(20_000);
+        // 20 · 4/104 = 0.8, 21 · 9/109 = 1.7.
+        round(&mut wvegas, &mut window, 104, &paths);
+        round(&mut wvegas, &mut window, 109, &paths);
+        assert_eq!(window.bytes, 22_000);
     }
 
     #[test]

@@ -85,6 +85,7 @@ impl HostStack {
 
     /// Sets the host's routes, all of them: they choose the address from which a subflow is opened
     /// to an address that a peer announces. Where none leads there it is that of the first subflow.
+    /// An endpoint opens subflows to what its routes reach; with no routes at all, to everything.
     pub fn set_routes(&mut self, routes: &[Route]) {
         self.host.routes = routes.to_vec();
         let ids: Vec<_> = self.connections().collect();

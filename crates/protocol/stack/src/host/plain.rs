@@ -119,10 +119,11 @@ impl PlainConnection {
             context.tell(Event::Finished { id });
         }
         if progress.acknowledged_bytes > 0 {
-            self.tcp.widen_send_buffer(self.wants_writable);
+            self.tcp.relieve_send_buffer(context.now);
         }
-        if progress.acknowledged_bytes > 0 && self.wants_writable && self.has_room() {
+        if self.wants_writable && self.tcp.is_writable() {
             self.wants_writable = false;
+            self.tcp.set_awaited(false);
             context.tell(Event::Writable { id });
         }
         if let Some(reason) = progress.closed {
@@ -167,24 +168,18 @@ impl PlainConnection {
         }
     }
 
-    /// Whether at least a third of the send buffer is free, which is worth waking the writer for.
-    fn has_room(&self) -> bool {
-        3 * self.tcp.outstanding_bytes() <= 2 * self.tcp.send_buffer_bytes()
-    }
-
     pub(crate) fn write(&mut self, mut data: Bytes) -> usize {
         if self.tcp.is_shut() {
             return 0;
         }
-        let used = self.tcp.outstanding_bytes();
         // The last segment that begins while there is room is a full one (`tcp_sendmsg`).
         let segment = u64::from(self.tcp.segment_bytes()).max(1);
-        let room = self.tcp.send_buffer_bytes().saturating_sub(used);
-        let room = room.next_multiple_of(segment);
+        let room = self.tcp.send_buffer_room_bytes().next_multiple_of(segment);
         let taken = data.len().min(usize::try_from(room).unwrap_or(usize::MAX));
         self.wants_writable |= taken < data.len();
+        self.tcp.set_awaited(self.wants_writable);
         data.truncate(taken);
-        self.tcp.send(data, None);
+        self.tcp.send(data);
         taken
     }
 

@@ -6,8 +6,8 @@ use core::net::IpAddr;
 use crate::Nanos;
 use crate::path_manager::Announcement;
 
-/// How often an announcement is sent again for want of an echo.
-const MAX_ANNOUNCEMENTS: u32 = 8;
+/// How often an announcement is sent again for want of an echo (`ADD_ADDR_RETRANS_MAX` of Linux).
+const MAX_ANNOUNCEMENTS: u32 = 3;
 
 /// How often the peer is told that an address has gone.
 const WITHDRAWALS: u32 = 3;

@@ -9,6 +9,7 @@ use bytes::Bytes;
 use mptcplab_wire::Segment;
 use mptcplab_wire::keys::Key;
 
+use super::ack_length::subflow_config;
 use super::addresses::Addresses;
 use super::config::MptcpConfig;
 use super::counters::MptcpCounters;
@@ -30,10 +31,6 @@ use crate::route::Route;
 use crate::scheduler::Scheduler;
 use crate::tcp::{CloseReason, FourTuple, PayloadShare, Tcp, TcpConfig};
 
-/// Bytes that the options of a data segment take: a DSS with acknowledgement, mapping and
-/// checksum, all of 8 bytes; in whole words.
-const DSS_BYTES: u32 = 28;
-
 /// An MPTCP connection, or what is left of one after a fallback.
 #[derive(Debug)]
 pub(crate) struct Connection {
@@ -50,6 +47,8 @@ pub(crate) struct Connection {
     pub(super) sender: DataSender,
     pub(super) send_buffer: SendBuffer,
     pub(super) receiver: DataReceiver,
+    /// Data acknowledgements have 8 bytes.
+    pub(super) long_acks: bool,
     pub(super) scheduling: Scheduling,
     pub(super) addresses: Addresses,
     /// Paths as a coupled congestion control sees them; kept to be used again.
@@ -95,7 +94,7 @@ impl Connection {
     pub(crate) fn connect(now: Nanos, opening: Opening, locals: &[LocalAddress]) -> Self {
         let tcp = Tcp::connect(
             now,
-            &subflow_config(&opening.tcp),
+            &subflow_config(&opening.tcp, false),
             opening.tuple,
             opening.initial,
         );
@@ -113,7 +112,7 @@ impl Connection {
     ) -> Self {
         let tcp = Tcp::accept(
             now,
-            &subflow_config(&opening.tcp),
+            &subflow_config(&opening.tcp, false),
             opening.tuple,
             opening.initial,
             syn,
@@ -137,6 +136,7 @@ impl Connection {
             sender: DataSender::new(key.initial_data_sequence()),
             send_buffer: SendBuffer::new(opening.tcp.send_buffer.initial_bytes),
             receiver: DataReceiver::new(0, receive_buffer, opening.tcp.mss),
+            long_acks: false,
             scheduling: Scheduling::new(opening.config.scheduler.create()),
             addresses: Addresses::new(tuple, opening.dual_stack, locals, opening.routes),
             paths: Vec::new(),
@@ -259,11 +259,11 @@ impl Connection {
         if self.sender.is_shut() || self.lifetime.has_ended() {
             return 0;
         }
-        let queued = self.sender.queued_bytes();
-        let bytes = self.send_buffer.take(queued, data.len());
-        self.sender.write(data.slice(..bytes));
+        let offered = data.len();
+        let taken = self.sender.write(data, self.send_buffer.bytes());
+        self.set_awaited(taken < offered);
         self.scheduling.request();
-        bytes
+        taken
     }
 
     /// Data for the application, at most `max_bytes`.
@@ -307,8 +307,8 @@ impl Connection {
     /// Tunes the buffer after a read. Those of the subflows grow with that of the connection, and
     /// only then: one that joins when this has its full size keeps the buffer that it began with.
     fn tune(&mut self, now: Nanos, bytes: u64) {
-        let open = || self.subflows.iter().filter(|subflow| subflow.is_open());
-        let tcps = || open().map(|subflow| &subflow.tcp);
+        let known = || self.subflows.iter().filter(|subflow| subflow.is_known());
+        let tcps = || known().map(|subflow| &subflow.tcp);
         let rtt_ns = tcps().map(Tcp::receive_rtt_ns).max().unwrap_or(0);
         let share = || {
             let least = tcps().map(Tcp::payload_share).min();
@@ -344,13 +344,5 @@ impl Connection {
             self.changes.extend(admitted.map(Change::Join));
         }
         possible
-    }
-}
-
-/// Settings of a subflow: its segments leave room for a DSS.
-pub(super) fn subflow_config(config: &TcpConfig) -> TcpConfig {
-    TcpConfig {
-        option_reserve_bytes: DSS_BYTES,
-        ..config.clone()
     }
 }

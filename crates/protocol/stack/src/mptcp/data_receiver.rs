@@ -23,6 +23,8 @@ pub(super) struct DataReceiver {
     /// The application has been told of data and has not read all.
     told_readable: bool,
     buffer: ReceiveBuffer,
+    /// The longest round trip of the subflows, when the buffer was looked at last.
+    rtt_ns: Nanos,
     /// The right edge of the window that was advertised; it never moves back.
     advertised_end: u64,
     /// Last window that was advertised.
@@ -43,6 +45,7 @@ impl DataReceiver {
             told_end: false,
             told_readable: false,
             buffer,
+            rtt_ns: 0,
             advertised_end,
             advertised_bytes: advertised_end,
             segment_bytes: u64::from(segment_bytes),
@@ -134,6 +137,7 @@ impl DataReceiver {
             // Slivers would make the peer send small segments (RFC 9293, section 3.8.6.2.2).
             free_bytes: if free >= promised + step { free } else { 0 },
             promised_bytes: promised.saturating_sub(held_bytes),
+            is_scarce: 2 * (self.reassembly.held_bytes() + held_bytes) > self.buffer.window_bytes(),
         }
     }
 
@@ -155,8 +159,9 @@ impl DataReceiver {
     }
 
     /// The application read: the buffer follows what it reads in a round trip, the longest of the
-    /// subflows. `share` is the least of theirs: one that has brought nothing yet has that of the
-    /// beginning. Gives what was read in a round trip where the buffer grew.
+    /// subflows. `share` is the least of theirs: one that has brought nothing yet, as its handshake
+    /// is never answered, say, has that of the beginning. Gives what was read in a round trip where
+    /// the buffer grew.
     ///
     /// Source: `mptcp_rcv_space_adjust` in Linux 6.18, net/mptcp/protocol.c.
     pub(super) fn on_read(
@@ -166,8 +171,13 @@ impl DataReceiver {
         rtt_ns: Nanos,
         share: impl FnOnce() -> PayloadShare,
     ) -> Option<u64> {
-        let read = self.buffer.on_read(now, bytes, rtt_ns)?;
+        self.buffer.count_read(bytes);
+        if self.rtt_ns > 0 && !self.buffer.is_round_over(now, self.rtt_ns) {
+            return None;
+        }
+        self.rtt_ns = rtt_ns;
         self.buffer.set_share(share());
+        let read = self.buffer.end_round(now, rtt_ns)?;
         (read > self.buffer.space_bytes() && self.buffer.grow(read, 0)).then_some(read)
     }
 

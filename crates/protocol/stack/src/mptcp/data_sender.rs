@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use mptcplab_wire::option::DataNumber;
 
+use super::fragments::Fragments;
 use super::numbers::DataNumbers;
 use super::ranges::Ranges;
 use super::retransmission_timer::RetransmissionTimer;
@@ -13,6 +14,7 @@ use super::send_queue::SendQueue;
 pub(super) struct DataSender {
     numbers: DataNumbers,
     queue: SendQueue,
+    fragments: Fragments,
     /// First byte that no subflow was given.
     next: u64,
     /// End of the peer's window.
@@ -46,6 +48,7 @@ impl DataSender {
         Self {
             numbers: DataNumbers::new(initial),
             queue: SendQueue::default(),
+            fragments: Fragments::default(),
             next: 0,
             window_end: 0,
             again: Ranges::default(),
@@ -77,13 +80,27 @@ impl DataSender {
         self.window_end
     }
 
-    /// Bytes written and not acknowledged.
-    pub(super) fn queued_bytes(&self) -> u64 {
-        self.queue.len()
+    /// Memory of what was written and not acknowledged.
+    pub(super) fn memory_bytes(&self) -> u64 {
+        self.queue.len() + self.fragments.header_bytes()
     }
 
-    pub(super) fn write(&mut self, data: Bytes) {
+    /// Takes data of the application, as much as fragments have room for in so much memory. Gives
+    /// how many bytes.
+    pub(super) fn write(&mut self, mut data: Bytes, memory_bytes: u64) -> usize {
+        let room = memory_bytes.saturating_sub(self.memory_bytes());
+        let end = self.queue.end();
+        let is_waiting = self.next < end || self.again().is_some();
+        let offered = data.len() as u64;
+        let taken = self.fragments.push(end, offered, room, is_waiting) as usize;
+        data.truncate(taken);
         self.queue.push(data);
+        taken
+    }
+
+    /// End of the fragment with the last byte before `offset`.
+    pub(super) fn fragment_end(&self, offset: u64) -> u64 {
+        self.fragments.end_of(offset)
     }
 
     /// Notes that the application writes no more.
@@ -125,6 +142,7 @@ impl DataSender {
     /// Forgets data before an offset.
     pub(super) fn release(&mut self, offset: u64) {
         self.queue.release(offset);
+        self.fragments.release(self.queue.start());
         self.again.remove_before(self.queue.start());
     }
 
@@ -236,7 +254,7 @@ mod tests {
 
     fn sender() -> DataSender {
         let mut sender = DataSender::new(99);
-        sender.write(Bytes::from_static(&[0; 1000]));
+        sender.write(Bytes::from_static(&[0; 1000]), u64::MAX);
         sender.handed(0, 600);
         sender
     }

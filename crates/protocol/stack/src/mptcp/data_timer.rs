@@ -8,7 +8,6 @@ use alloc::vec::Vec;
 use super::connection::Connection;
 use super::subflow::Subflow;
 use crate::Nanos;
-use crate::scheduler::FRAGMENT_BYTES;
 use crate::tcp::CloseReason;
 
 impl Connection {
@@ -90,13 +89,14 @@ impl Connection {
             return;
         }
         let idle = self.idle_subflow();
-        let fragment_end = (from + 1).next_multiple_of(FRAGMENT_BYTES);
+        let fragment_end = self.sender.fragment_end(from + 1);
         let waiting = self.sender.again().map_or(u64::MAX, |(start, _)| start);
         let end = fragment_end.min(next).min(waiting);
         if let Some(index) = idle
             && from < end
         {
-            self.counters.retransmitted += self.hand_to(index, from, end);
+            self.counters.retransmitted += self.hand_to(now, index, from, end);
+            self.subflows[index].tcp.mark_push();
         }
     }
 

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use mptcplab_wire::Segment;
-use mptcplab_wire::option::{Dss, Mapping, MptcpOption};
+use mptcplab_wire::option::{DataNumber, Dss, Mapping, MptcpOption};
 
 use super::connection::Connection;
 use super::mappings::{Delivery, Map, Proof};
@@ -158,6 +158,9 @@ impl Connection {
         let numbers = self.receiver.numbers();
         let data = numbers.offset(mapping.data_sequence, self.receiver.next());
         let bytes = u32::from(mapping.bytes) - u32::from(data_fin);
+        if bytes > 0 && matches!(mapping.data_sequence, DataNumber::Long(_)) {
+            self.lengthen_acks();
+        }
         let subflow = &mut self.subflows[index];
         if data_fin {
             if let Some(data) = data {
@@ -203,7 +206,7 @@ impl Connection {
         }
         let number = self.receiver.numbers().wire(0);
         let mapping = Mapping {
-            data_sequence: mptcplab_wire::option::DataNumber::Long(number),
+            data_sequence: DataNumber::Long(number),
             subflow_sequence: 1,
             bytes,
             checksum: capable.data_checksum,

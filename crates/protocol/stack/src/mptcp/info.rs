@@ -31,7 +31,7 @@ impl Connection {
             initiated_here: self.initiated_here,
             token: self.handshake.remote_key().map(|_| self.token()),
             multipath: (!fallback).then(|| self.multipath_info()),
-            send_queue_bytes: self.sender.queued_bytes(),
+            send_queue_bytes: self.sender.end() - self.sender.acknowledged(),
             receive_queue_bytes: self.receiver.ready_bytes() + in_tcp,
         }
     }

@@ -5,7 +5,8 @@ use mptcplab_wire::keys::{Key, join_hmac, join_hmac_in_ack, join_hmac_in_syn_ack
 use mptcplab_wire::option::{Join, MptcpOption};
 use mptcplab_wire::{Options, Segment};
 
-use super::connection::{Connection, subflow_config};
+use super::ack_length::subflow_config;
+use super::connection::Connection;
 use super::option_writer::OptionWriter;
 use super::signals::{self, reason};
 use super::subflow::{JoinEnd, Stage};
@@ -27,6 +28,8 @@ pub(super) struct JoinHandshake {
     timer: Option<(Nanos, Nanos)>,
     /// The third ACK was sent.
     ack_sent: bool,
+    /// The flag `backup` of the local address, when the handshake began.
+    address_was_backup: bool,
 }
 
 impl JoinHandshake {
@@ -78,6 +81,7 @@ impl Connection {
         };
         subflow.remote.address_id = self.addresses.remote_id(tuple.remote).unwrap_or(0);
         subflow.join.nonce = nonce;
+        subflow.join.address_was_backup = self.addresses.is_backup(tuple.local.ip());
         self.counters.join_syn_sent += 1;
         self.addresses.attempts.answered(tuple.path());
         SubflowId(subflow.id)
@@ -85,7 +89,7 @@ impl Connection {
 
     /// Settings of a further subflow's TCP: its address may have an MTU of its own.
     fn join_config(&self, tuple: &FourTuple) -> TcpConfig {
-        let mut config = subflow_config(&self.tcp);
+        let mut config = subflow_config(&self.tcp, self.long_acks);
         config.mss = self.addresses.mss(tuple.local.ip(), config.mss);
         config
     }
@@ -130,6 +134,7 @@ impl Connection {
         subflow.remote = JoinEnd { address_id, backup };
         subflow.join.nonce = nonce;
         subflow.join.peer_nonce = peer_nonce;
+        subflow.join.address_was_backup = subflow.local.backup;
         Ok(SubflowId(subflow.id))
     }
 
@@ -174,6 +179,7 @@ impl Connection {
         subflow.join.timer = Some((now + JOIN_ACK_NS, 2 * JOIN_ACK_NS));
         // With the third ACK the peer may divide its data among the subflows.
         self.fallback.keep_linear(false);
+        self.tell_established(index);
     }
 
     /// Looks at the third ACK of a MP_JOIN before TCP does: its HMAC shows that the peer has the
@@ -254,18 +260,39 @@ impl Connection {
         let subflow = &mut self.subflows[index];
         subflow.stage = Stage::Established;
         let (tuple, initiated_here) = (subflow.tcp.tuple(), subflow.initiated_here);
-        let id = SubflowId(subflow.id);
-        self.sum_send_buffers();
+        let id = subflow.id;
+        self.sum_send_buffers(Some(id));
         self.addresses.attempts.works(tuple.path());
         self.lifetime.keep();
-        self.event(Event::SubflowEstablished {
-            id: self.id,
-            subflow: id,
-            tuple,
-            initiated_here,
-        });
+        if !initiated_here {
+            self.tell_established(index);
+        }
+        self.follow_backup_flag(index);
         self.scheduling.request();
         self.addresses.want_paths();
+    }
+
+    /// Gives a joined subflow the flag `backup` of its local address, where that has changed since
+    /// the handshake began.
+    fn follow_backup_flag(&mut self, index: usize) {
+        let subflow = &self.subflows[index];
+        let backup = self.addresses.is_backup(subflow.tcp.tuple().local.ip());
+        if backup != subflow.join.address_was_backup {
+            self.set_backup(SubflowId(subflow.id), backup);
+        }
+    }
+
+    /// Tells of a joined subflow: the end that opened it when the SYN/ACK has shown the peer's keys,
+    /// the other at the third ACK, as Linux does (`mptcp_finish_join`, net/mptcp/protocol.c of
+    /// 6.18).
+    fn tell_established(&mut self, index: usize) {
+        let subflow = &self.subflows[index];
+        self.event(Event::SubflowEstablished {
+            id: self.id,
+            subflow: SubflowId(subflow.id),
+            tuple: subflow.tcp.tuple(),
+            initiated_here: subflow.initiated_here,
+        });
     }
 }
 

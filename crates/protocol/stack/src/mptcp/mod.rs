@@ -7,6 +7,7 @@
 //! Places in the data are offsets of 64 bits, 0 is the first byte; places in the stream of a
 //! subflow are offsets too, 1 is the first byte.
 
+mod ack_length;
 mod addresses;
 mod announcements;
 mod capable;
@@ -19,6 +20,7 @@ mod data_sender;
 mod data_timer;
 mod fail;
 mod fallback;
+mod fragments;
 mod handshake;
 mod incoming;
 mod info;

@@ -22,6 +22,9 @@ pub(super) struct OptionWriter<'a> {
     pub(super) short_numbers: bool,
     /// DATA_ACK and window, where the peer's key is known.
     pub(super) acknowledgement: u64,
+    /// The DATA_ACK has 8 bytes in what is no longer than so much payload, else 4; where there is
+    /// none, 4 in all.
+    pub(super) long_ack_bytes: Option<u32>,
     pub(super) window: SharedWindow,
     /// Number of DATA_FIN, where it is to be signalled.
     pub(super) fin: Option<u64>,
@@ -151,7 +154,7 @@ impl OptionWriter<'_> {
         self.advertised = true;
         let mut dss = Dss {
             data_fin: false,
-            acknowledgement: Some(self.number(self.acknowledgement)),
+            acknowledgement: Some(self.acknowledgement(carrier)),
             mapping: None,
         };
         if let Carrier::Data {
@@ -170,6 +173,17 @@ impl OptionWriter<'_> {
             dss.mapping = Some(self.fin_mapping(fin));
         }
         self.signals.write(Some(dss), room_bytes, options);
+    }
+
+    fn acknowledgement(&self, carrier: Carrier) -> DataNumber {
+        let payload = match carrier {
+            Carrier::Data { bytes, .. } => bytes,
+            _ => 0,
+        };
+        match self.long_ack_bytes {
+            Some(longest) if payload <= longest as usize => self.number(self.acknowledgement),
+            _ => DataNumber::Short(self.acknowledgement as u32),
+        }
     }
 
     fn number(&self, number: u64) -> DataNumber {

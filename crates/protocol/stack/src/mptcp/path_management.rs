@@ -29,19 +29,7 @@ impl Connection {
             return;
         }
         self.tell_withdrawn(now);
-        let locals = self.addresses.locals();
-        for announcement in path_manager::signal(
-            &locals,
-            &self.addresses.announcements.announced(),
-            self.addresses.first_had_gone(),
-        ) {
-            self.addresses.announcements.announce(
-                now,
-                announcement,
-                self.config.add_addr_timeout_ns,
-            );
-            self.announce(announcement);
-        }
+        self.announce_next(now);
         if !self.initiated_here {
             return;
         }
@@ -65,6 +53,27 @@ impl Connection {
         for join in joins {
             self.addresses.attempts.request(now, join.path);
             self.changes.push_back(Change::Join(join));
+        }
+    }
+
+    /// Announces an address that the peer does not know yet: one at a time, the next when the first
+    /// has left, and paths are managed again, as with an echo or a subflow that was established.
+    ///
+    /// Source: `mptcp_pm_create_subflow_or_signal_addr` in Linux 6.18, net/mptcp/pm_kernel.c.
+    fn announce_next(&mut self, now: Nanos) {
+        let mut subflows = self.subflows.iter();
+        if subflows.any(|subflow| subflow.is_open() && subflow.signals.announces()) {
+            return;
+        }
+        let missing = path_manager::signal(
+            &self.addresses.locals(),
+            &self.addresses.announcements.announced(),
+            self.addresses.first_had_gone(),
+        );
+        if let Some(&next) = missing.first() {
+            let timeout = self.config.add_addr_timeout_ns;
+            self.addresses.announcements.announce(now, next, timeout);
+            self.announce(next);
         }
     }
 
@@ -111,12 +120,13 @@ impl Connection {
     /// Repeats announcements without an echo, and tries paths again.
     pub(super) fn on_address_timeout(&mut self, now: Nanos) {
         let due = self.addresses.on_deadline(now);
+        // A repeat would keep the next announcement waiting.
+        self.manage_paths(now);
         if self.handshake.is_multipath() && !self.is_closing() {
             for announcement in due {
                 self.announce(announcement);
             }
         }
-        self.manage_paths(now);
     }
 
     /// Takes ADD_ADDR: of the peer, or the echo of one.
@@ -126,6 +136,7 @@ impl Connection {
             self.addresses
                 .announcements
                 .echoed(option.address_id, option.address);
+            self.addresses.want_paths();
             return;
         }
         let Some(remote) = self.handshake.remote_key() else {

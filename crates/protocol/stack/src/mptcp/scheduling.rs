@@ -53,7 +53,8 @@ impl Scheduling {
     }
 
     fn choose(&mut self, now: Nanos, sender: &DataSender) -> Option<Choice> {
-        self.scheduler.choose(&view(now, &self.views, sender))
+        let view = view(now, &self.views, sender);
+        choose_whole(&mut *self.scheduler, &view, sender)
     }
 
     /// The same for data that is to be sent again.
@@ -68,7 +69,7 @@ impl Scheduling {
             end: to,
             ..view(now, &self.views, sender)
         };
-        self.scheduler.choose(&view)
+        choose_whole(&mut *self.scheduler, &view, sender)
     }
 
     pub(super) fn view(&self, now: Nanos, sender: &DataSender) -> View<'_> {
@@ -84,7 +85,7 @@ impl Connection {
             Mode::Fallback => self.schedule_plain(),
             Mode::Multipath => self.schedule_mapped(now),
         };
-        self.widen_send_buffers();
+        self.widen_send_buffers(now);
         handed
     }
 
@@ -99,7 +100,7 @@ impl Connection {
             let from = self.sender.next();
             let data = self.sender.slice(from, PLAIN_BYTES);
             self.sender.handed(from, from + data.len() as u64);
-            first.tcp.send(data, None);
+            first.tcp.send(data);
             handed = true;
         }
         if self.sender.is_shut()
@@ -128,13 +129,16 @@ impl Connection {
         while self.sender.again().is_none()
             && let Some(choice) = self.choose(now)
         {
-            if !self.hand(choice) {
+            if !self.hand(now, choice) {
                 break;
             }
             handed = true;
         }
         if handed {
             self.send_fin(now);
+            for subflow in self.subflows.iter_mut() {
+                subflow.tcp.mark_push();
+            }
         }
         self.restart_data_timer(now, false);
         handed
@@ -177,7 +181,7 @@ impl Connection {
             } else {
                 self.fastest_with_room(range)
             };
-            let Some(choice) = choice.filter(|choice| self.hand(*choice)) else {
+            let Some(choice) = choice.filter(|choice| self.hand(now, *choice)) else {
                 break;
             };
             self.sender.sent_again(choice.from + choice.bytes);
@@ -200,18 +204,18 @@ impl Connection {
     }
 
     /// Hands data to a subflow as a scheduler chose. False where nothing was handed.
-    fn hand(&mut self, choice: Choice) -> bool {
+    fn hand(&mut self, now: Nanos, choice: Choice) -> bool {
         let id = self.scheduling.views[choice.subflow].id;
         let Some(index) = self.subflows.index_of(id) else {
             return false;
         };
-        let handed = self.hand_to(index, choice.from, choice.from + choice.bytes);
+        let handed = self.hand_to(now, index, choice.from, choice.from + choice.bytes);
         self.scheduling.views[choice.subflow] = self.subflows[index].view();
         handed > 0
     }
 
     /// Hands data to a subflow, cut into segments. Gives how many.
-    pub(super) fn hand_to(&mut self, index: usize, from: u64, end: u64) -> u64 {
+    pub(super) fn hand_to(&mut self, now: Nanos, index: usize, from: u64, end: u64) -> u64 {
         let subflow = &mut self.subflows[index];
         let new = from >= self.sender.next();
         self.fallback.keep_linear(new && subflow.is_first());
@@ -240,14 +244,13 @@ impl Connection {
                 sum.add(&payload);
                 sum.finish()
             });
-            subflow.tcp.send(
-                payload,
-                Some(DataMapping {
-                    data_sequence,
-                    data_fin,
-                    checksum,
-                }),
-            );
+            let mapping = DataMapping {
+                data_sequence,
+                data_fin,
+                push: false,
+                checksum,
+            };
+            subflow.tcp.send_mapped(now, payload, mapping);
             subflow.handed += bytes;
             self.sender.handed(from, from + bytes);
             if data_fin {
@@ -260,6 +263,20 @@ impl Connection {
         subflow.pending = true;
         segments
     }
+}
+
+/// The choice of a scheduler, to the end of a fragment where it hands whole ones.
+fn choose_whole(
+    scheduler: &mut dyn Scheduler,
+    view: &View<'_>,
+    sender: &DataSender,
+) -> Option<Choice> {
+    let mut choice = scheduler.choose(view)?;
+    if scheduler.hands_fragments() {
+        let end = sender.fragment_end(choice.from + choice.bytes);
+        choice.bytes = end.min(view.end).min(view.window_end) - choice.from;
+    }
+    Some(choice)
 }
 
 /// The view of a scheduler.

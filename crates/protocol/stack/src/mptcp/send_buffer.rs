@@ -1,11 +1,12 @@
 //! How much the application may write ahead of the data acknowledgements.
 //!
-//! Source: `mptcp_sendmsg` and `__mptcp_sync_sndbuf` in Linux 6.18, net/mptcp.
+//! Source: `mptcp_sendmsg`, `__mptcp_sync_sndbuf` and `__mptcp_finish_join` in Linux 6.18,
+//! net/mptcp.
 
 use super::connection::Connection;
-use super::subflow::Subflow;
+use super::subflow::{Stage, Subflow};
+use crate::Nanos;
 use crate::event::Event;
-use crate::scheduler::FRAGMENT_BYTES;
 
 /// Size of a connection's buffer beside those of its subflows (`tcp_wmem`, the first number).
 const OWN_BYTES: u64 = 4096;
@@ -28,63 +29,73 @@ impl SendBuffer {
         }
     }
 
-    /// Gives how much of a write is taken where so many bytes are queued: while the buffer is not
-    /// full, whole fragments.
-    pub(super) fn take(&mut self, queued_bytes: u64, offered: usize) -> usize {
-        let room = self.bytes.saturating_sub(queued_bytes);
-        let room = room.next_multiple_of(FRAGMENT_BYTES);
-        let taken = usize::try_from(room).unwrap_or(usize::MAX).min(offered);
-        self.awaited = taken < offered;
-        taken
+    /// Memory that it has.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     /// Whether the application is to be told of room: it waits, and at least a third of the buffer
     /// is free, which is worth waking it for.
-    fn take_offer(&mut self, queued_bytes: u64) -> bool {
-        let offer = self.awaited && 3 * queued_bytes <= 2 * self.bytes;
-        if offer {
-            self.awaited = false;
-        }
-        offer
+    fn is_offered(&self, memory_bytes: u64) -> bool {
+        self.awaited && 3 * memory_bytes <= 2 * self.bytes
     }
 
     /// Takes the sum of the buffers of the subflows. Theirs count the memory of packets; here data
-    /// counts with its bytes alone.
-    fn sum<'a>(&mut self, subflows: impl Iterator<Item = &'a Subflow>) {
-        let open = subflows.filter(|subflow| !subflow.is_over());
-        let sum: u64 = open
-            .map(|subflow| subflow.tcp.send_buffer_memory_bytes())
+    /// counts with its bytes alone. That of a subflow whose handshake lasts or has just ended has
+    /// its first size, and one that the peer opens is not known before.
+    fn sum<'a>(&mut self, initial_bytes: u64, subflows: impl Iterator<Item = (&'a Subflow, bool)>) {
+        let sum: u64 = subflows
+            .filter(|(subflow, _)| subflow.is_known())
+            .map(|(subflow, is_new)| match subflow.stage {
+                Stage::Established if !is_new => subflow.tcp.send_buffer_memory_bytes(),
+                _ => initial_bytes,
+            })
             .sum();
         self.bytes = OWN_BYTES + sum;
     }
 }
 
 impl Connection {
-    /// Sets the buffer to the sum of those of the subflows.
-    pub(super) fn sum_send_buffers(&mut self) {
-        self.send_buffer.sum(self.subflows.iter());
+    /// Sets the buffer to the sum of those of the subflows, one of which may just have joined.
+    pub(super) fn sum_send_buffers(&mut self, joined: Option<u32>) {
+        let initial_bytes = self.tcp.send_buffer.initial_bytes;
+        let subflows = self.subflows.iter();
+        let subflows = subflows.map(|subflow| (subflow, Some(subflow.id) == joined));
+        self.send_buffer.sum(initial_bytes, subflows);
+        let awaited = self.send_buffer.awaited;
+        if joined.is_some() {
+            self.set_awaited(awaited);
+        }
     }
 
-    /// Where the application waits for room, widens the buffers of the subflows that had something
-    /// acknowledged.
-    pub(super) fn widen_send_buffers(&mut self) {
-        let awaited = self.send_buffer.awaited;
+    /// Notes whether the application waits for room.
+    pub(super) fn set_awaited(&mut self, awaited: bool) {
+        self.send_buffer.awaited = awaited;
+        for subflow in self.subflows.iter_mut() {
+            subflow.tcp.set_awaited(awaited);
+        }
+    }
+
+    /// Where the application waits for room, lets the buffers of the subflows grow that had
+    /// something acknowledged.
+    pub(super) fn widen_send_buffers(&mut self, now: Nanos) {
         let mut acknowledged = false;
         for subflow in self.subflows.iter_mut() {
             if core::mem::take(&mut subflow.acknowledged) {
-                subflow.tcp.widen_send_buffer(awaited);
+                subflow.tcp.relieve_send_buffer(now);
                 acknowledged = true;
             }
         }
-        if acknowledged && awaited {
-            self.sum_send_buffers();
+        if acknowledged && self.send_buffer.awaited {
+            self.sum_send_buffers(None);
             self.offer_room();
         }
     }
 
     /// Tells the application that there is room again where it waits for that.
     pub(super) fn offer_room(&mut self) {
-        if self.send_buffer.take_offer(self.sender.queued_bytes()) {
+        if self.send_buffer.is_offered(self.sender.memory_bytes()) {
+            self.set_awaited(false);
             self.event(Event::Writable { id: self.id });
         }
     }

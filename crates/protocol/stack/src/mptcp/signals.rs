@@ -23,6 +23,12 @@ impl Signals {
         self.waiting.len()
     }
 
+    /// Whether an announcement waits.
+    pub(super) fn announces(&self) -> bool {
+        let mut waiting = self.waiting.iter();
+        waiting.any(|option| matches!(option, MptcpOption::AddAddress(told) if !told.echo))
+    }
+
     /// Puts an option on the next segment without payload. An option of the same kind about the
     /// same thing that waits is replaced.
     pub(super) fn push(&mut self, option: MptcpOption) {

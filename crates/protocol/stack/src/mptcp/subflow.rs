@@ -111,6 +111,11 @@ impl Subflow {
             && self.tcp.state().is_synchronised()
     }
 
+    /// Whether the connection counts it: one that the peer opens from the end of its handshake on.
+    pub(super) fn is_known(&self) -> bool {
+        !self.is_over() && (self.initiated_here || self.stage != Stage::Opening)
+    }
+
     /// Whether nothing is left to do for it.
     pub(super) fn is_gone(&self) -> bool {
         self.tcp.state() == State::Closed && !self.pending
@@ -154,7 +159,7 @@ impl Subflow {
             room_bytes: self.tcp.room_bytes(),
             queued_bytes: self.tcp.outstanding_bytes(),
             queued_memory_bytes: self.tcp.outstanding_memory_bytes(),
-            queue_limit_bytes: self.tcp.send_buffer_bytes(),
+            queue_limit_bytes: self.tcp.outstanding_bytes() + self.tcp.send_buffer_room_bytes(),
             paced_bits: self.tcp.paced_bits(),
             segment_bytes,
             sent_until: self.sent_until,

@@ -33,6 +33,10 @@ impl Connection {
                 }
                 let subflow = &mut self.subflows[index];
                 if let Some(outgoing) = subflow.tcp.next_segment(now) {
+                    if subflow.tcp.take_widened() {
+                        self.sum_send_buffers(None);
+                        self.offer_room();
+                    }
                     return Some((index, outgoing));
                 }
                 subflow.pending = false;
@@ -77,6 +81,7 @@ impl Connection {
             deny_join_initial_address: self.config.deny_join_initial_address,
             short_numbers: self.config.short_numbers,
             acknowledgement: self.receiver.acknowledgement(),
+            long_ack_bytes: self.long_acks.then(|| subflow.tcp.segment_bytes()),
             window: self.receiver.window(held_bytes),
             fin: self.sender.fin_to_signal(),
             first: subflow.id == 0,

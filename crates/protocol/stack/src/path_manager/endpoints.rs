@@ -5,9 +5,11 @@ use alloc::vec::Vec;
 use mptcplab_paths::{Desired, Path};
 
 use super::View;
+use crate::route::reaches;
 
 /// From each address with `subflow` one to the peer's first address; with `fullmesh` too, to each
 /// address of the peer. An address with `fullmesh` alone is used for those that the peer announced.
+/// None where no route leads: the attempt would fail at once, and must not count against the limit.
 pub(crate) fn endpoints(view: &View<'_>) -> Vec<Desired> {
     let mut desired = Vec::new();
     for local in view.locals {
@@ -24,7 +26,8 @@ pub(crate) fn endpoints(view: &View<'_>) -> Vec<Desired> {
                 local: local.address,
                 remote: remote.address,
             };
-            if wanted && remote.joinable && path.is_of_one_family() {
+            let reached = || reaches(view.routes, path.local, path.remote.ip());
+            if wanted && remote.joinable && path.is_of_one_family() && reached() {
                 desired.push(Desired::one(path, flags.backup));
             }
         }
@@ -35,9 +38,10 @@ pub(crate) fn endpoints(view: &View<'_>) -> Vec<Desired> {
 #[cfg(test)]
 mod tests {
     use super::super::joins;
-    use super::super::tests::{FULLMESH, SUBFLOW, join, local, path, remote, view};
+    use super::super::tests::{FULLMESH, SUBFLOW, ip, join, local, path, remote, view};
     use super::*;
     use crate::address::EndpointFlags;
+    use crate::route::Route;
 
     #[test]
     fn a_subflow_endpoint_joins_the_first_address_of_the_peer() {
@@ -97,5 +101,30 @@ mod tests {
         let mut remotes = [remote(0, "10.0.9.1:80")];
         remotes[0].joinable = false;
         assert_eq!(endpoints(&view(&locals, &remotes, &[])), []);
+    }
+
+    #[test]
+    fn an_address_joins_what_its_routes_reach() {
+        let locals = [
+            local(1, "10.0.1.1", Some(FULLMESH)),
+            local(2, "10.0.2.1", Some(FULLMESH)),
+        ];
+        let remotes = [remote(0, "10.0.1.9:80"), remote(1, "10.0.2.9:80")];
+        let route = |network, source| Route {
+            network: ip(network),
+            prefix_bits: 24,
+            source: ip(source),
+        };
+        let routes = [route("10.0.1.0", "10.0.1.1"), route("10.0.2.0", "10.0.2.1")];
+        let mut view = view(&locals, &remotes, &[]);
+        view.routes = &routes;
+        let reached = [
+            path("10.0.1.1", "10.0.1.9:80"),
+            path("10.0.2.1", "10.0.2.9:80"),
+        ];
+        assert_eq!(
+            endpoints(&view),
+            reached.map(|path| Desired::one(path, false))
+        );
     }
 }

@@ -9,7 +9,8 @@ use super::{Choice, Scheduler, SubflowView, View};
 pub const BURST_BYTES: u64 = (1 << 16) - 108;
 
 /// The subflow that will have sent what it was handed the soonest: the least queued memory over
-/// average rate. If its send buffer is full, nothing is sent at all; else it gets a burst.
+/// average rate. If its send buffer is full, nothing is sent at all; else it gets a burst, which ends
+/// with the fragment that completes it or fills the send buffer.
 ///
 /// Data is queued at the subflow beyond its congestion window, up to its send buffer. The average
 /// rate of a subflow is weighted by what it has queued and what it gets.
@@ -20,21 +21,6 @@ pub const BURST_BYTES: u64 = (1 << 16) - 108;
 pub struct Default {
     /// Average rates by number of the subflow, bytes a second; 0 before the first burst.
     rates: Vec<(u32, u64)>,
-}
-
-/// Buffer of the connection's data: a burst ends where one of them does. The kernel keeps data in
-/// page fragments (`mptcp_sendmsg`), and looks after each whether to go on
-/// (`__subflow_push_pending`).
-pub const FRAGMENT_BYTES: u64 = 1 << 15;
-
-/// From the byte at `next` to the end of the fragment in which the burst is complete or the send
-/// buffer of the subflow full.
-fn burst_bytes(next: u64, subflow: &SubflowView) -> u64 {
-    let room = subflow
-        .queue_limit_bytes
-        .saturating_sub(subflow.queued_bytes);
-    let least = next + BURST_BYTES.min(room).max(1);
-    least.next_multiple_of(FRAGMENT_BYTES) - next
 }
 
 impl Default {
@@ -95,7 +81,8 @@ impl Scheduler for Default {
         if subflow.queued_bytes >= subflow.queue_limit_bytes {
             return None;
         }
-        let choice = view.new_data(index, burst_bytes(view.next, subflow))?;
+        let room = subflow.queue_limit_bytes - subflow.queued_bytes;
+        let choice = view.new_data(index, BURST_BYTES.min(room))?;
         let burst = BURST_BYTES.min(view.window_end - view.next);
         let current = subflow.rate_bytes_per_second();
         let average = self.rate(subflow);
@@ -112,6 +99,10 @@ impl Scheduler for Default {
     }
 
     fn places_retransmissions(&self) -> bool {
+        true
+    }
+
+    fn hands_fragments(&self) -> bool {
         true
     }
 }
@@ -140,28 +131,10 @@ mod tests {
     }
 
     #[test]
-    fn a_burst_ends_with_a_fragment() {
-        let roomy = SubflowView {
-            queue_limit_bytes: 1 << 20,
-            ..queued(0, 8_000, 1_000_000)
-        };
-        let subflows = [roomy];
-        let choice = Default::default().choose(&view(&subflows)).unwrap();
-        assert_eq!(choice.bytes, 65_536);
-        let within = View {
-            next: 40_000,
-            end: 200_000,
-            ..view(&subflows)
-        };
-        let choice = Default::default().choose(&within).unwrap();
-        assert_eq!(choice.from + choice.bytes, 131_072);
-    }
-
-    #[test]
-    fn a_burst_ends_with_the_fragment_that_fills_the_send_buffer() {
-        let nearly_full = queued(0, 19_999, 1_000_000);
+    fn a_burst_is_no_more_than_the_send_buffer_has_room_for() {
+        let nearly_full = queued(0, 19_000, 1_000_000);
         let choice = Default::default().choose(&view(&[nearly_full])).unwrap();
-        assert_eq!(choice.bytes, 32_768);
+        assert_eq!(choice.bytes, 1000);
     }
 
     #[test]

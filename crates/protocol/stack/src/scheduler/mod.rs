@@ -34,7 +34,7 @@ mod round_robin;
 use alloc::boxed::Box;
 
 pub use blest::Blest;
-pub use default::{BURST_BYTES, Default, FRAGMENT_BYTES};
+pub use default::{BURST_BYTES, Default};
 pub use ecf::Ecf;
 pub use external::External;
 pub use lowest_rtt::LowestRtt;
@@ -53,6 +53,12 @@ pub trait Scheduler: core::fmt::Debug + Send {
     /// Whether it is asked for data that is to be sent again, too: as for new data, in a view that
     /// begins and ends with it. Else that goes on the fastest subflow with room.
     fn places_retransmissions(&self) -> bool {
+        false
+    }
+
+    /// Whether what it chooses goes on to the end of a fragment, a buffer of the application's
+    /// data, as in Linux.
+    fn hands_fragments(&self) -> bool {
         false
     }
 }

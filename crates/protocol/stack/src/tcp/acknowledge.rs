@@ -77,6 +77,7 @@ impl Tcp {
         let probing = self.scoreboard.sacked() > 0 || sacked_before > 0;
         self.recover(now, segment, &delivery, advanced, lost, paths);
         self.grow(now, rtt_ns, &delivery, advanced, paths);
+        self.paced_bits = self.paced_bits_now();
         if advanced {
             self.restart_timers(now);
         } else if probing {
@@ -121,9 +122,9 @@ impl Tcp {
             if index == 0 && (right <= acknowledged || within_next()) {
                 duplicate = true;
                 self.counters.duplicate_sacks_in += 1;
-                let mss = self.congestion.segment_bytes();
-                self.recovery
-                    .on_duplicate(right, (right - left).div_ceil(mss));
+                let segments = (right - left).div_ceil(self.congestion.segment_bytes());
+                self.counters.duplicate_segments_in += segments;
+                self.recovery.on_duplicate(right, segments);
                 self.rack.on_duplicate(acknowledged, self.snd.next());
             } else if left >= acknowledged.max(self.snd.una()) {
                 blocks.push((left, right));
@@ -172,7 +173,7 @@ impl Tcp {
                 Some(self.round_trip_ns(now, last))
             }
             _ => {
-                if advanced && let Some((elapsed, _)) = self.options.elapsed_ns(now, segment) {
+                if advanced && let Some(elapsed) = self.options.elapsed_ns(now, segment) {
                     self.sample(now, elapsed);
                 }
                 None

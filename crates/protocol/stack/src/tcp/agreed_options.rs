@@ -85,13 +85,21 @@ impl AgreedOptions {
             .map(|(state, timestamps)| state.echo_end(now, timestamps.echo))
     }
 
-    /// Time since the timestamp was sent that a segment echoes, and that timestamp. None where it
-    /// was not sent within the last minutes.
+    /// Time since the timestamp was sent that a segment echoes, a tick of its clock at least. None
+    /// where it was not sent within the last minutes.
     #[inline]
-    pub(crate) fn elapsed_ns(&self, now: Nanos, segment: &Segment) -> Option<(Nanos, u32)> {
+    pub(crate) fn elapsed_ns(&self, now: Nanos, segment: &Segment) -> Option<Nanos> {
         let (state, timestamps) = self.of(segment)?;
         let elapsed = state.elapsed_ns(now, timestamps.echo)?;
-        Some((elapsed, timestamps.echo))
+        Some(elapsed.max(state.tick_ns()))
+    }
+
+    /// The timestamp that a segment echoes, and the whole ticks of its clock since it was sent,
+    /// where that is within the last minutes.
+    #[inline]
+    pub(crate) fn echo(&self, now: Nanos, segment: &Segment) -> Option<(u32, Option<Nanos>)> {
+        let (state, timestamps) = self.of(segment)?;
+        Some((timestamps.echo, state.elapsed_ns(now, timestamps.echo)))
     }
 
     /// State and option, where both ends use timestamps.

@@ -43,6 +43,11 @@ impl CongestionState {
         self.window.bytes = self.initial_bytes();
     }
 
+    /// Sets the payload of a full segment; the window keeps its bytes.
+    pub(crate) fn set_segment_bytes(&mut self, mss: u32) {
+        self.window.mss = mss;
+    }
+
     /// Begins with one segment, as the SYN was lost.
     pub(crate) fn begin_slowly(&mut self) {
         self.window.bytes = self.segment_bytes();
@@ -157,15 +162,20 @@ impl CongestionState {
         self.control.on_undo();
     }
 
-    /// Lets the algorithm know of a rest, with nothing in flight, before new data leaves, and
-    /// shrinks a window that rested longer than a timeout: it starts again from the initial one
-    /// (RFC 5681, section 4.1), halved for each timeout of rest until there.
-    pub(crate) fn restart_after_idle(&mut self, now: Nanos, rto_ns: Nanos, open: bool) {
+    /// Lets the algorithm know that a rest ends, with nothing in flight, as new data leaves.
+    pub(crate) fn end_rest(&mut self, now: Nanos) {
+        if let Some(idle_ns) = self.validation.idle_ns(now) {
+            self.control.on_restart(now, idle_ns);
+        }
+    }
+
+    /// Shrinks a window that rested longer than a timeout, with nothing in flight: it starts again
+    /// from the initial one (RFC 5681, section 4.1), halved for each timeout of rest until there.
+    pub(crate) fn restart_after_idle(&mut self, now: Nanos, rto_ns: Nanos) {
         let Some(idle) = self.validation.idle_ns(now) else {
             return;
         };
-        self.control.on_restart(now, idle);
-        if open && idle > rto_ns {
+        if idle > rto_ns {
             let restart = self.initial_bytes();
             self.validation
                 .restart(now, &mut self.window, idle, rto_ns, restart);
@@ -183,6 +193,11 @@ impl CongestionState {
     ) -> bool {
         self.validation
             .on_new_data_sent(now, &self.window, in_flight_bytes, acknowledged, next)
+    }
+
+    /// Does not take the window for unused, as the send buffer is what limits its use.
+    pub(crate) fn keep_unused(&mut self, now: Nanos) {
+        self.validation.keep(now);
     }
 
     /// Moves a window that was not full for a timeout half way to its use, as the application

@@ -49,6 +49,8 @@ crate::counters::counters! {
         sack_reorderings = "TcpExtTCPSACKReorder",
         /// D-SACK blocks received.
         duplicate_sacks_in = "TcpExtTCPDSACKRecv",
+        /// Segments that they tell of.
+        duplicate_segments_in = "TcpExtTCPDSACKRecvSegs",
         /// D-SACK blocks sent for data that had been acknowledged.
         duplicate_sacks_old = "TcpExtTCPDSACKOldSent",
         /// D-SACK blocks sent for data beyond a hole.

@@ -77,12 +77,20 @@ impl CwndValidation {
         limits
     }
 
+    /// Lets a timeout pass from now on before the window counts as unused.
+    pub(crate) fn keep(&mut self, now: Nanos) {
+        self.full_at = now;
+    }
+
     /// Whether the window was not full for a timeout.
     pub(crate) fn is_unused(&self, now: Nanos, rto_ns: Nanos) -> bool {
         now - self.full_at >= rto_ns
     }
 
-    /// Moves the window half way to its use, at least `least_bytes`; not while it is being reduced.
+    /// Moves the window half way to its use, at least `least_bytes`; not while it is being reduced,
+    /// when its use is measured on.
+    ///
+    /// Source: `tcp_cwnd_application_limited` in Linux 6.18, net/ipv4/tcp_output.c.
     pub(crate) fn shrink(
         &mut self,
         now: Nanos,
@@ -90,12 +98,16 @@ impl CwndValidation {
         least_bytes: u64,
         reducing: bool,
     ) {
+        self.full_at = now;
+        if reducing {
+            return;
+        }
         let used = self.used_bytes.max(least_bytes);
-        if !reducing && used < window.bytes {
+        if used < window.bytes {
             keep_threshold(window);
             window.bytes = (window.bytes + used) / 2;
         }
-        self.begin(now);
+        self.used_bytes = 0;
     }
 
     /// Begins to measure the use anew.
@@ -110,5 +122,27 @@ fn keep_threshold(window: &mut Window) {
     if window.slow_start_threshold_bytes != u64::MAX {
         let kept = window.bytes / 4 * 3;
         window.slow_start_threshold_bytes = window.slow_start_threshold_bytes.max(kept);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reduction_does_not_forget_how_far_the_window_was_used() {
+        let mut window = Window {
+            bytes: 100_000,
+            slow_start_threshold_bytes: 50_000,
+            mss: 1000,
+        };
+        let mut validation = CwndValidation::default();
+        validation.on_new_data_sent(0, &window, 60_000, 0, 60_000);
+        validation.shrink(1, &mut window, 10_000, true);
+        assert_eq!((window.bytes, validation.full_at), (100_000, 1));
+        validation.shrink(2, &mut window, 10_000, false);
+        assert_eq!(window.bytes, 80_000);
+        validation.shrink(3, &mut window, 10_000, false);
+        assert_eq!(window.bytes, 45_000);
     }
 }

@@ -32,6 +32,7 @@ impl Tcp {
                     self.receiver.on_ack_timer();
                     self.due.ack = true;
                 }
+                Timer::CompressedAck => self.due.ack = true,
                 Timer::Keepalive => self.on_keepalive_timer(now, &mut progress),
                 // Transmitting goes on when the caller asks for it.
                 Timer::Pacing => {}

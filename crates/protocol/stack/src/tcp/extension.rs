@@ -13,6 +13,8 @@ pub(crate) struct DataMapping {
     pub data_sequence: u64,
     /// DATA_FIN follows the last byte.
     pub data_fin: bool,
+    /// The last byte ends what was handed over together: PSH.
+    pub push: bool,
     /// Checksum of the mapping, where checksums are used (RFC 8684, section 3.3.1).
     pub checksum: Option<u16>,
 }

@@ -85,6 +85,7 @@ impl Tcp {
             loss_probe: None,
             duplicates: 0,
             pacer: Pacer::default(),
+            paced_bits: 0,
             attempts: HandshakeAttempts::new(now),
             liveness: Liveness::new(now),
             receiver: Receiver::new(config.receive_buffer, config.mss),
@@ -110,16 +111,26 @@ impl Tcp {
         self.send_buffer = SendBuffer::new(self.config.send_buffer, self.congestion.window());
     }
 
+    /// Leaves so much room for options in segments from now on, more than before.
+    pub(crate) fn reserve_options(&mut self, bytes: u32) {
+        let more = bytes.saturating_sub(self.config.option_reserve_bytes);
+        self.config.option_reserve_bytes = bytes;
+        if self.state != State::SynSent {
+            let shorter = self.segment_bytes().saturating_sub(more);
+            self.congestion
+                .set_segment_bytes(shorter.max(LEAST_MSS / 2));
+        }
+    }
+
     /// The next SYN or SYN/ACK.
     pub(super) fn next_syn(&mut self) -> Option<OutgoingSegment> {
         if !core::mem::take(&mut self.due.syn) {
             return None;
         }
-        if self.attempts.timeouts() > 0 {
-            self.attempts.on_repeated();
-            self.counters.retransmitted += 1;
-        } else {
+        if self.attempts.sent().is_some() {
             self.counters.segments_out += 1;
+        } else {
+            self.counters.retransmitted += 1;
         }
         let carrier = match self.state {
             State::SynReceived => Carrier::SynAck,
@@ -220,13 +231,12 @@ impl Tcp {
             .attempts
             .sent()
             .map(|sent| self.round_trip_ns(now, sent));
-        let round_trip = round_trip.or(echoed.map(|(elapsed, _)| elapsed));
+        let round_trip = round_trip.or(echoed);
         if let Some(round_trip) = round_trip {
             self.sample(now, round_trip);
-            self.receiver.set_rtt(round_trip);
         }
         // A SYN lost twice tells of congestion (RFC 6928, section 3; the count is Linux's).
-        if self.attempts.timeouts() > 1 {
+        if self.attempts.is_congested() {
             self.congestion.begin_slowly();
         }
         self.liveness.on_segment(now);

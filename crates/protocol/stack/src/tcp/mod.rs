@@ -34,6 +34,7 @@ mod rate;
 mod receive;
 mod receive_buffer;
 mod receive_queue;
+mod receive_rtt;
 mod receive_window;
 mod receiver;
 mod recovery;
@@ -119,6 +120,8 @@ pub(crate) struct Tcp {
     /// Duplicate acknowledgements in a row, where there is no SACK.
     duplicates: u32,
     pacer: Pacer,
+    /// Bits that are paced over a round trip, as of the last acknowledgement; 0 before.
+    paced_bits: u64,
     attempts: HandshakeAttempts,
     liveness: Liveness,
 
@@ -150,12 +153,30 @@ struct Due {
 }
 
 impl Tcp {
-    /// Hands over data to send. With a mapping the bytes are one segment, for ever, or the rest of
-    /// the last one; they should be no more than [`Tcp::segment_room_bytes`]. After
-    /// [`Tcp::shutdown`] nothing is taken any more.
-    pub(crate) fn send(&mut self, payload: Bytes, mapping: Option<DataMapping>) {
-        self.snd
-            .push(payload, mapping, self.congestion.segment_bytes() as usize);
+    /// Hands over data to send. After [`Tcp::shutdown`] nothing is taken any more.
+    pub(crate) fn send(&mut self, payload: Bytes) {
+        let segment = self.congestion.segment_bytes() as usize;
+        self.snd.push(payload, None, segment);
+    }
+
+    /// Hands over data with a mapping, which is one segment, for ever, or the rest of the last one;
+    /// it should be no more than [`Tcp::segment_room_bytes`]. Each segment that is handed over
+    /// after a rest lets the window shrink, as they leave together.
+    ///
+    /// Source: `tcp_skb_entail` in Linux 6.18, net/ipv4/tcp.c.
+    pub(crate) fn send_mapped(&mut self, now: Nanos, payload: Bytes, mapping: DataMapping) {
+        let segment = self.congestion.segment_bytes() as usize;
+        let joins = self.snd.last_room_bytes(mapping.data_sequence, segment);
+        if joins.is_none() {
+            self.restart_after_idle(now);
+        }
+        self.snd.push(payload, Some(mapping), segment);
+    }
+
+    /// Marks the end of mapped data that was handed over together, which has PSH (`tcp_push` of
+    /// Linux 6.18, net/ipv4/tcp.c).
+    pub(crate) fn mark_push(&mut self) {
+        self.snd.mark_push();
     }
 
     /// Room in the congestion window and the peer's beyond the bytes in flight and queued.

@@ -54,4 +54,17 @@ impl OutgoingSegment {
             new_data: first && bytes > 0,
         }
     }
+
+    /// Whether it has PSH: at the end of mapped data that was handed over together, of other data
+    /// where no more waits.
+    pub(super) fn ends_push(&self, more_waits: bool) -> bool {
+        match self.carrier {
+            Carrier::Data {
+                mapping: Some(mapping),
+                ..
+            } => mapping.push,
+            Carrier::Data { .. } => !more_waits,
+            _ => false,
+        }
+    }
 }

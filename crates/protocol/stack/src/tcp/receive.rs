@@ -3,12 +3,18 @@
 use mptcplab_wire::Segment;
 
 use super::Tcp;
+use super::ack_policy::{AckTime, DataSegment};
 use super::progress::{CloseReason, Progress};
 use super::receiver::Received;
 use super::state::State;
 use super::timers::Timer;
 use crate::Nanos;
 use crate::congestion::PathView;
+
+/// Longest time for which a selective acknowledgement is held back (`tcp_comp_sack_delay_ns`), and
+/// how much later its timer fires (`tcp_comp_sack_slack_ns`).
+const MAX_COMPRESSION_NS: Nanos = 1_000_000;
+const COMPRESSION_SLACK_NS: Nanos = 100_000;
 
 impl Tcp {
     /// Takes a segment for this connection. `paths` are the established paths of the connection,
@@ -64,6 +70,7 @@ impl Tcp {
         }
         progress.accepted = true;
         self.liveness.on_segment(now);
+        let was_established = self.state == State::Established;
         if self.state == State::SynReceived {
             self.snd.on_syn_acknowledged();
             self.snd.update_window(segment, start, acknowledged);
@@ -78,6 +85,10 @@ impl Tcp {
         self.after_acknowledgement(now, progress);
         if self.ecn.on_segment(segment) {
             self.due.ack = true;
+        }
+        if was_established && let Some((echo, elapsed_ns)) = self.options.echo(now, segment) {
+            let bytes = segment.payload.len() as u64;
+            self.receiver.on_echo(echo, elapsed_ns, bytes);
         }
         self.take_data(now, segment, start, progress);
     }
@@ -153,6 +164,7 @@ impl Tcp {
             if self.limit_challenge(now) {
                 self.due.syn = true;
                 self.attempts.on_repeated();
+                self.start_handshake_timer(now);
             }
             return false;
         }
@@ -232,27 +244,18 @@ impl Tcp {
             }
         }
         let before = self.receiver.next();
-        let options = &self.options;
-        let round_trip = || options.elapsed_ns(now, segment);
         let rto = self.rtt.rto_ns();
-        let pushed = segment.flags.psh;
-        let received = self
-            .receiver
-            .insert(now, start, payload, pushed, rto, round_trip);
+        let data = self.data_segment(segment, payload.len() as u64);
+        let received = self.receiver.insert(now, start, payload, &data, rto);
         match received {
-            Received::InOrder { bytes, at_once } => {
+            Received::InOrder { bytes, ack } => {
                 self.volume.count_received(bytes);
                 progress.readable = true;
-                if at_once {
-                    self.due.ack = true;
-                } else if self.timers.get(Timer::DelayedAck).is_none() {
-                    self.timers
-                        .set(Timer::DelayedAck, now + self.config.delayed_ack_ns);
-                }
+                self.acknowledge_at(now, ack);
             }
-            Received::Early => {
+            Received::Early { ack } => {
                 self.counters.queued_early += 1;
-                self.due.ack = true;
+                self.acknowledge_at(now, ack);
             }
             Received::Duplicate => {
                 if end <= before {
@@ -267,5 +270,48 @@ impl Tcp {
                 self.due.ack = true;
             }
         }
+    }
+
+    /// The traits of a segment that acknowledgements hang on, with so much payload in the window.
+    fn data_segment(&self, segment: &Segment, bytes: u64) -> DataSegment {
+        let options = segment.options.encoded_bytes();
+        let option_bytes = options.saturating_sub(self.options.timestamps_bytes());
+        DataSegment {
+            bytes,
+            option_bytes: option_bytes as u64,
+            pushed: segment.flags.psh,
+            finished: segment.flags.fin,
+        }
+    }
+
+    /// Lets an ACK go out at this time, or at once where a delay is nearly over
+    /// (`tcp_send_delayed_ack`).
+    fn acknowledge_at(&mut self, now: Nanos, time: AckTime) {
+        let (timer, delay_ns) = match time {
+            AckTime::Now => return self.due.ack = true,
+            AckTime::Compressed => (Timer::CompressedAck, self.compression_ns()),
+            AckTime::Delayed => (Timer::DelayedAck, self.config.delayed_ack_ns),
+        };
+        match self.timers.get(timer) {
+            None => self.timers.set(timer, now + delay_ns),
+            Some(deadline) => {
+                self.due.ack |= time == AckTime::Delayed && deadline <= now + delay_ns / 4;
+            }
+        }
+    }
+
+    /// How long an ACK is held back that tells of segments beyond a hole: a twentieth of the round
+    /// trip.
+    ///
+    /// Source: `__tcp_ack_snd_check` in Linux 6.18, net/ipv4/tcp_input.c.
+    fn compression_ns(&self) -> Nanos {
+        let received = self.receiver.rtt_ns();
+        let smoothed = self.rtt.smoothed_ns();
+        let rtt = if smoothed > 0 {
+            smoothed.min(received)
+        } else {
+            received
+        };
+        (rtt / 20).min(MAX_COMPRESSION_NS) + COMPRESSION_SLACK_NS
     }
 }

@@ -91,10 +91,19 @@ impl ReceiveBuffer {
         self.space_bytes
     }
 
-    /// The application read. Gives what it read in a round trip, where one is over.
-    pub(crate) fn on_read(&mut self, now: Nanos, bytes: u64, rtt_ns: Nanos) -> Option<u64> {
+    /// The application read.
+    pub(crate) fn count_read(&mut self, bytes: u64) {
         self.read_bytes += bytes;
-        if rtt_ns == 0 || now.saturating_sub(self.round_from) < rtt_ns {
+    }
+
+    /// Whether a round trip is over, where it is known.
+    pub(crate) fn is_round_over(&self, now: Nanos, rtt_ns: Nanos) -> bool {
+        rtt_ns > 0 && now.saturating_sub(self.round_from) >= rtt_ns
+    }
+
+    /// Gives what the application read in a round trip, where one is over.
+    pub(crate) fn end_round(&mut self, now: Nanos, rtt_ns: Nanos) -> Option<u64> {
+        if !self.is_round_over(now, rtt_ns) {
             return None;
         }
         self.round_from = now;

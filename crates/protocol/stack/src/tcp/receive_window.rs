@@ -8,7 +8,7 @@ use super::receive_buffer::{PayloadShare, ReceiveBuffer};
 use crate::Nanos;
 
 /// Bytes of a segment that timestamps take from its payload.
-const TIMESTAMPS_BYTES: u64 = 12;
+pub(super) const TIMESTAMPS_BYTES: u64 = 12;
 
 /// Segments are taken for full ones from this payload on (RFC 9293, section 3.7.1).
 const LEAST_FULL_BYTES: u64 = 536;
@@ -20,6 +20,8 @@ pub(crate) struct SharedWindow {
     pub free_bytes: u64,
     /// The rest of the window that was offered before, on whatever subflow.
     pub promised_bytes: u64,
+    /// Less than half of the buffer is free.
+    pub is_scarce: bool,
 }
 
 /// The offered window.
@@ -38,9 +40,6 @@ pub(crate) struct ReceiveWindow {
     /// Last window advertised, and its right edge.
     advertised_bytes: u64,
     told_right: u64,
-    rtt_ns: Nanos,
-    /// Last timestamp echoed.
-    echo: Option<u32>,
 }
 
 impl ReceiveWindow {
@@ -64,8 +63,6 @@ impl ReceiveWindow {
             right: 0,
             advertised_bytes: initial,
             told_right: 0,
-            rtt_ns: 0,
-            echo: None,
         }
     }
 
@@ -110,6 +107,11 @@ impl ReceiveWindow {
         let window = self.buffer.window_bytes();
         let free = usable_bytes(window.saturating_sub(held_bytes), window, self.mss);
         free.min(self.limit_bytes)
+    }
+
+    /// Whether less than half of the buffer is free.
+    pub(crate) fn is_scarce(&self, held_bytes: u64) -> bool {
+        2 * held_bytes > self.buffer.window_bytes()
     }
 
     /// The window of a SYN, which is not scaled.
@@ -180,18 +182,20 @@ impl ReceiveWindow {
     }
 
     /// Data came in a segment, and the buffer holds so much with it: the offer moves towards what
-    /// is left, where the segment has at least a few hundred bytes.
-    pub(crate) fn on_data(&mut self, bytes: u64, held_bytes: u64) {
+    /// is left, where the segment has at least a few hundred bytes. True where it moves.
+    pub(crate) fn on_data(&mut self, bytes: u64, held_bytes: u64) -> bool {
         if bytes >= self.segment_bytes && (bytes != self.segment_bytes || self.is_new()) {
             self.segment_bytes = bytes;
             self.buffer.set_share(PayloadShare::of_segments(bytes));
         }
         let room = self.buffer.window_bytes().saturating_sub(held_bytes);
-        if bytes >= 128 {
+        let room = room.saturating_sub(self.limit_bytes);
+        let grows = bytes >= 128 && room > 0;
+        if grows {
             let step = 2 * self.mss.max(bytes);
-            let room = room.saturating_sub(self.limit_bytes);
             self.limit_bytes += step.min(room);
         }
+        grows
     }
 
     /// Whether no full segment has come yet.
@@ -210,33 +214,17 @@ impl ReceiveWindow {
         self.buffer.grow(read_bytes, 0);
     }
 
-    /// A round trip as the timestamps of received data tell it; smoothed as SRTT is. Only the
-    /// first segment that echoes a timestamp counts.
-    pub(crate) fn sample_rtt(&mut self, rtt_ns: Nanos, echo: u32) {
-        if self.echo == Some(echo) {
-            return;
-        }
-        self.echo = Some(echo);
-        self.rtt_ns = if self.rtt_ns == 0 {
-            rtt_ns
-        } else {
-            self.rtt_ns - self.rtt_ns / 8 + rtt_ns / 8
-        };
-    }
-
-    /// The round trip as a receiver sees it; 0 before the first sample.
-    pub(crate) fn rtt_ns(&self) -> Nanos {
-        self.rtt_ns
-    }
-
-    /// Sets the round trip of the handshake.
-    pub(crate) fn set_rtt(&mut self, rtt_ns: Nanos) {
-        self.rtt_ns = rtt_ns;
-    }
-
     /// The application read, and left `ready_bytes`: once a round trip the buffer follows.
-    pub(crate) fn on_read(&mut self, now: Nanos, bytes: u64, ready_bytes: u64, beyond_bytes: u64) {
-        let Some(read) = self.buffer.on_read(now, bytes, self.rtt_ns) else {
+    pub(crate) fn on_read(
+        &mut self,
+        now: Nanos,
+        bytes: u64,
+        rtt_ns: Nanos,
+        ready_bytes: u64,
+        beyond_bytes: u64,
+    ) {
+        self.buffer.count_read(bytes);
+        let Some(read) = self.buffer.end_round(now, rtt_ns) else {
             return;
         };
         let read = read.saturating_sub(ready_bytes);
@@ -294,7 +282,6 @@ mod tests {
     #[test]
     fn the_offer_follows_the_buffer_with_the_data_that_comes() {
         let mut window = window();
-        window.set_rtt(10);
         window.on_data(1448, 1448);
         // 81 920 of 131 072 bytes are payload.
         assert_eq!(window.limit_bytes, 64_240 + 2920);
@@ -302,10 +289,10 @@ mod tests {
             window.on_data(1448, 1448);
         }
         assert_eq!(window.limit_bytes, 81_920 - 1448);
-        window.on_read(10, 30_408, 0, 0);
+        window.on_read(10, 30_408, 10, 0, 0);
         window.on_data(1448, 1448);
         assert_eq!(window.limit_bytes, 81_920 - 1448 + 2920);
-        window.on_read(20, 100_000_000, 0, 0);
+        window.on_read(20, 100_000_000, 10, 0, 0);
         assert_eq!(window.buffer.memory_bytes(), 6_291_456);
     }
 
@@ -317,6 +304,7 @@ mod tests {
         let shared = |promised_bytes| SharedWindow {
             free_bytes: 0,
             promised_bytes,
+            is_scarce: true,
         };
         window.advertise_shared(1, shared(60_000));
         assert!(!window.should_update_shared(1, 60_000));
@@ -331,6 +319,7 @@ mod tests {
         let shared = |free_bytes, promised_bytes| SharedWindow {
             free_bytes,
             promised_bytes,
+            is_scarce: false,
         };
         assert_eq!(window.advertise_shared(1, shared(10_000, 200_000)), 1562);
         assert_eq!(window.advertise_shared(1, shared(200_000, 10_000)), 502);

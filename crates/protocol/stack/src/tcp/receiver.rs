@@ -4,11 +4,12 @@
 use bytes::Bytes;
 use mptcplab_wire::{SackBlock, Segment};
 
-use super::ack_policy::AckPolicy;
+use super::ack_policy::{AckPolicy, AckTime, DataSegment};
 use super::config::BufferLimits;
 use super::receive_buffer::PayloadShare;
 use super::receive_queue::{Arrival, ReceiveQueue};
-use super::receive_window::{ReceiveWindow, SharedWindow};
+use super::receive_rtt::ReceiveRtt;
+use super::receive_window::{ReceiveWindow, SharedWindow, TIMESTAMPS_BYTES};
 use crate::Nanos;
 use crate::sequence::Numbering;
 
@@ -18,7 +19,10 @@ pub(crate) struct Receiver {
     numbers: Numbering,
     queue: ReceiveQueue,
     window: ReceiveWindow,
+    rtt: ReceiveRtt,
     acks: AckPolicy,
+    /// Acknowledgements may tell of data beyond a hole.
+    is_selective: bool,
 }
 
 /// Place of a segment's data.
@@ -28,11 +32,14 @@ pub(crate) enum Received {
     InOrder {
         /// How far RCV.NXT has moved.
         bytes: u64,
-        /// To be acknowledged at once.
-        at_once: bool,
+        /// When to acknowledge it.
+        ack: AckTime,
     },
     /// Data beyond a hole.
-    Early,
+    Early {
+        /// When to tell of it.
+        ack: AckTime,
+    },
     /// Nothing new.
     Duplicate,
     /// Beyond a hole, and there is no room.
@@ -42,16 +49,20 @@ pub(crate) enum Received {
 impl Receiver {
     /// The receiving half before the peer's SYN.
     pub(crate) fn new(buffer: BufferLimits, mss: u32) -> Self {
+        let full_bytes = u64::from(mss).saturating_sub(TIMESTAMPS_BYTES);
         Self {
             numbers: Numbering::default(),
             queue: ReceiveQueue::new(1),
             window: ReceiveWindow::new(buffer, mss),
-            acks: AckPolicy::new(1),
+            rtt: ReceiveRtt::default(),
+            acks: AckPolicy::new(1, full_bytes),
+            is_selective: false,
         }
     }
 
-    /// Takes sequence number and window scaling of the peer's SYN or SYN/ACK.
+    /// Takes sequence number, window scaling and SACK of the peer's SYN or SYN/ACK.
     pub(crate) fn on_syn(&mut self, syn: &Segment) {
+        self.is_selective = syn.options.sack_permitted;
         self.numbers = Numbering::new(syn.sequence);
         if syn.options.window_shift.is_none() {
             self.window.disable_scaling();
@@ -104,7 +115,8 @@ impl Receiver {
     pub(crate) fn on_read(&mut self, now: Nanos, bytes: u64) {
         let ready = self.queue.ready_bytes();
         let beyond = self.queue.beyond_bytes();
-        self.window.on_read(now, bytes, ready, beyond);
+        self.window
+            .on_read(now, bytes, self.rtt.get_ns(), ready, beyond);
     }
 
     /// Whether reading has made so much room that the peer should know.
@@ -129,58 +141,72 @@ impl Receiver {
 
     /// Cuts payload off that lies beyond the window. True where there was any.
     #[inline]
-    pub(crate) fn fit_window(&self, start: u64, payload: &mut Bytes) -> bool {
+    pub(crate) fn fit_window(&mut self, start: u64, payload: &mut Bytes) -> bool {
         let right = self.window.right();
         let beyond = start + payload.len() as u64 > right;
         if beyond {
             payload.truncate(right.saturating_sub(start) as usize);
+            self.acks.on_useless();
         }
         beyond
     }
 
-    /// Takes payload within the window, `pushed` by PSH. `round_trip` is that of the segment's
-    /// timestamp, with the timestamp.
+    /// Takes payload within the window, which came in `segment`.
     pub(crate) fn insert(
         &mut self,
         now: Nanos,
         start: u64,
         payload: Bytes,
-        pushed: bool,
+        segment: &DataSegment,
         rto_ns: Nanos,
-        round_trip: impl FnOnce() -> Option<(Nanos, u32)>,
     ) -> Received {
-        let bytes = payload.len() as u64;
         let before = self.queue.next();
         let room = self.window.early_room_bytes();
         match self.queue.insert(start, payload, room) {
             Arrival::InOrder { filled } => {
-                let next = self.queue.next();
-                self.window.on_data(bytes, self.queue.held_bytes());
-                // The window is tuned by the round trip of timestamps: a receiver has no other.
-                if let Some((elapsed, echo)) = round_trip() {
-                    self.window.sample_rtt(elapsed, echo);
-                }
-                let at_once = self.acks.on_data(now, bytes, pushed, next, rto_ns)
-                    || filled
-                    || self.has_sack_blocks();
-                Received::InOrder {
-                    bytes: next - before,
-                    at_once,
-                }
+                self.acks.on_data(now, segment, rto_ns);
+                self.grow_window(segment);
+                let window = self.window.advertised_bytes();
+                self.rtt.on_data(now, start + segment.bytes, window);
+                let ack = if filled && !self.queue.has_hole() || self.queue.has_duplicate() {
+                    AckTime::Now
+                } else {
+                    self.ack_time()
+                };
+                let bytes = self.queue.next() - before;
+                Received::InOrder { bytes, ack }
             }
-            Arrival::Early => {
-                let held = self.queue.held_bytes();
+            Arrival::Early { untold } => {
+                self.acks.on_early(segment);
                 self.window.on_early(self.queue.beyond_bytes());
-                self.window.on_data(bytes, held);
-                Received::Early
+                self.grow_window(segment);
+                let ack = self.ack_time();
+                // Source: `tcp_sack_new_ofo_skb` in Linux 6.18, net/ipv4/tcp_input.c.
+                let ack = if untold { AckTime::Now } else { ack };
+                Received::Early { ack }
             }
-            Arrival::Duplicate => Received::Duplicate,
+            Arrival::Duplicate => {
+                self.acks.on_useless();
+                Received::Duplicate
+            }
             Arrival::Dropped => Received::Dropped,
         }
     }
 
+    fn grow_window(&mut self, segment: &DataSegment) {
+        if self.window.on_data(segment.bytes, self.queue.held_bytes()) {
+            self.acks.on_larger_window();
+        }
+    }
+
+    fn ack_time(&mut self) -> AckTime {
+        let sacks = self.queue.has_hole().then_some(self.is_selective);
+        self.acks.time(self.queue.next(), sacks)
+    }
+
     /// Notes that data before RCV.NXT came again: a D-SACK tells it.
     pub(crate) fn note_duplicate(&mut self, start: u64, end: u64) {
+        self.acks.on_useless();
         self.queue.note_duplicate(start, end);
     }
 
@@ -231,9 +257,13 @@ impl Receiver {
     /// shared.
     pub(crate) fn advertise(&mut self, shared: Option<SharedWindow>) -> u16 {
         let next = self.queue.next();
+        let held = self.queue.held_bytes();
+        if shared.map_or_else(|| self.window.is_scarce(held), |shared| shared.is_scarce) {
+            self.acks.on_scarce_window();
+        }
         match shared {
             Some(shared) => self.window.advertise_shared(next, shared),
-            None => self.window.advertise(next, self.queue.held_bytes()),
+            None => self.window.advertise(next, held),
         }
     }
 
@@ -250,7 +280,7 @@ impl Receiver {
 
     /// Whether an acknowledgement is owed once the application has read all.
     pub(crate) fn owes_ack(&self) -> bool {
-        self.acks.is_owed(self.queue.next())
+        self.acks.is_owed() && !self.queue.has_hole()
     }
 
     /// Notes that data was sent, which may be an answer.
@@ -282,11 +312,13 @@ impl Receiver {
 
     /// The round trip as a receiver sees it; 0 before the first sample.
     pub(crate) fn rtt_ns(&self) -> Nanos {
-        self.window.rtt_ns()
+        self.rtt.get_ns()
     }
 
-    /// Sets the round trip of the handshake.
-    pub(crate) fn set_rtt(&mut self, rtt_ns: Nanos) {
-        self.window.set_rtt(rtt_ns);
+    /// A segment with so much payload, 0 too, echoes a timestamp that is so old.
+    pub(crate) fn on_echo(&mut self, echo: u32, elapsed_ns: Option<Nanos>, payload_bytes: u64) {
+        let sample = elapsed_ns.filter(|_| self.acks.is_full(payload_bytes));
+        let all_read = self.queue.ready_bytes() == 0;
+        self.rtt.on_echo(echo, sample.unwrap_or(0), all_read);
     }
 }

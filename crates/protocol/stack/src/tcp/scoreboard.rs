@@ -72,6 +72,8 @@ pub(crate) struct Scoreboard {
     first: u64,
     in_flight_bytes: u64,
     sacked: usize,
+    /// How many of these follow another one: Linux keeps both in one buffer (`tcp_shift_skb_data`).
+    merged: usize,
     /// Numbers of the records with [`Status::Lost`].
     lost: BTreeSet<u64>,
     /// Transmissions by their time; those that are overtaken by an acknowledgement, a loss or
@@ -99,6 +101,11 @@ impl Scoreboard {
     /// How many records were selectively acknowledged.
     pub(crate) fn sacked(&self) -> usize {
         self.sacked
+    }
+
+    /// How many of these are kept together with the one before.
+    pub(crate) fn merged(&self) -> usize {
+        self.merged
     }
 
     pub(crate) fn has_lost(&self) -> bool {
@@ -196,7 +203,10 @@ impl Scoreboard {
                 Status::Lost => {
                     self.lost.remove(&self.first);
                 }
-                Status::Sacked => self.sacked -= 1,
+                Status::Sacked => {
+                    self.sacked -= 1;
+                    self.merged -= self.is_merged(1).min(self.merged);
+                }
             }
             if record.status != Status::Sacked {
                 delivery.add(record);
@@ -246,10 +256,20 @@ impl Scoreboard {
                 }
                 record.status = Status::Sacked;
                 self.sacked += 1;
+                self.merged += self.is_merged(index) + self.is_merged(index + 1);
                 index += 1;
             }
         }
         self.known = blocks.iter().copied().take(4).collect();
+    }
+
+    /// 1 where a record and the one before were acknowledged selectively, and no mapping divides
+    /// them; 0 else.
+    fn is_merged(&self, index: usize) -> usize {
+        let pair = index.checked_sub(1).zip(Some(index));
+        let records = pair.and_then(|(a, b)| self.deque.get(a).zip(self.deque.get(b)));
+        let alike = |record: &Record| record.status == Status::Sacked && record.mapping.is_none();
+        records.map_or(0, |(a, b)| usize::from(alike(a) && alike(b)))
     }
 
     /// The oldest transmission whose fate is not known.
@@ -304,6 +324,7 @@ impl Scoreboard {
             }
         }
         self.sacked = 0;
+        self.merged = 0;
         self.known.clear();
         true
     }
@@ -371,26 +392,4 @@ impl Scoreboard {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn transmissions_of_what_is_acknowledged_are_forgotten_though_the_oldest_is_never_asked_for() {
-        let mut scoreboard = Scoreboard::default();
-        let mut start = 1;
-        for round in 0..100 {
-            for _ in 0..3 {
-                let payload = Bytes::from_static(&[0; 10]);
-                scoreboard.push(round, start, payload, None, false, RateStamp::default());
-                start += 10;
-            }
-            let first = scoreboard.first().expect("pushed just now");
-            scoreboard.mark_lost(first);
-            scoreboard.retransmit(first, round, RateStamp::default());
-            // All but the last segment.
-            let mut delivery = Delivery::new(round, 0, 0);
-            scoreboard.acknowledge(start - 10, &mut delivery);
-            assert!(scoreboard.order.len() <= 3, "{}", scoreboard.order.len());
-        }
-    }
-}
+mod tests;

@@ -38,7 +38,7 @@ impl Tcp {
     ) -> Segment {
         let mut flags = Flags {
             ack: true,
-            psh: !outgoing.payload.is_empty() && !self.snd.has_queued(),
+            psh: outgoing.ends_push(self.snd.has_queued()),
             fin: outgoing.fin,
             ..Flags::default()
         };
@@ -66,6 +66,7 @@ impl Tcp {
         self.due.ack = false;
         self.due.handshake_ack = false;
         self.timers.clear(Timer::DelayedAck);
+        self.timers.clear(Timer::CompressedAck);
         self.receiver.on_ack_sent();
         segment
     }

@@ -6,6 +6,7 @@
 
 use super::Tcp;
 use super::config::BufferLimits;
+use crate::Nanos;
 use crate::congestion::Window;
 
 /// Memory of a segment beside its payload where the interface does not cut segments itself:
@@ -26,8 +27,10 @@ pub(super) struct SendBuffer {
     window_bytes: u64,
     memory_bytes: u64,
     payload_bytes: u64,
-    /// A segment left since the last acknowledgement that did not fill the congestion window.
-    unfilled: bool,
+    /// The application waits for room.
+    awaited: bool,
+    /// It has grown since [`Tcp::take_widened`] was asked.
+    widened: bool,
 }
 
 impl SendBuffer {
@@ -43,14 +46,19 @@ impl SendBuffer {
             window_bytes: window.bytes,
             memory_bytes,
             payload_bytes: memory_bytes * mss / (mss + OVERHEAD_BYTES),
-            unfilled: false,
+            awaited: false,
+            widened: false,
         }
     }
 
     /// Grows for a wider window.
     fn widen(&mut self, window: &Window) {
         if window.bytes > self.window_bytes {
-            *self = Self::new(self.limits, window);
+            *self = Self {
+                awaited: self.awaited,
+                widened: true,
+                ..Self::new(self.limits, window)
+            };
         }
     }
 }
@@ -66,25 +74,63 @@ impl Tcp {
         self.send_buffer.payload_bytes
     }
 
-    /// Memory that the send buffer holds of what was handed over and not acknowledged.
+    /// Memory that the send buffer holds of what was handed over and not acknowledged. Neighbours
+    /// that were acknowledged selectively share a buffer.
     pub(crate) fn outstanding_memory_bytes(&self) -> u64 {
         let mss = self.congestion.segment_bytes().max(1);
-        self.outstanding_bytes() * (mss + OVERHEAD_BYTES) / mss
+        let buffers = self.scoreboard.len() - self.scoreboard.merged();
+        let buffers = buffers as u64 + self.snd.queued_segments(mss);
+        self.outstanding_bytes() + buffers * OVERHEAD_BYTES
     }
 
-    /// Notes that a new segment has left.
-    pub(super) fn fill_send_buffer(&mut self) {
+    /// Payload in full segments that the send buffer has room for.
+    pub(crate) fn send_buffer_room_bytes(&self) -> u64 {
+        let mss = self.congestion.segment_bytes();
+        let used = self.outstanding_memory_bytes();
+        let room = self.send_buffer.memory_bytes.saturating_sub(used);
+        (room * mss).div_ceil(mss + OVERHEAD_BYTES)
+    }
+
+    /// Whether at least a third of the send buffer is free, which is worth waking the writer for.
+    pub(crate) fn is_writable(&self) -> bool {
+        3 * self.outstanding_memory_bytes() <= 2 * self.send_buffer.memory_bytes
+    }
+
+    /// Sets whether the application waits for room.
+    pub(crate) fn set_awaited(&mut self, awaited: bool) {
+        self.send_buffer.awaited = awaited;
+    }
+
+    /// Whether the application waits for room.
+    pub(super) fn is_awaited(&self) -> bool {
+        self.send_buffer.awaited
+    }
+
+    /// Whether the buffer has grown since this was asked last.
+    pub(crate) fn take_widened(&mut self) -> bool {
+        core::mem::take(&mut self.send_buffer.widened)
+    }
+
+    /// Lets the buffer grow after a new segment has left, where that did not fill the congestion
+    /// window.
+    pub(super) fn fill_send_buffer(&mut self, now: Nanos) {
         let filled = self.scoreboard.in_flight_bytes() + self.congestion.segment_bytes();
-        self.send_buffer.unfilled |= filled <= self.congestion.window_bytes();
+        self.widen_send_buffer(now, filled <= self.congestion.window_bytes());
     }
 
-    /// Something was acknowledged. Where the application waits for room, the buffer may be what
-    /// keeps it back, and grows: where what is queued does not fill the congestion window, or did
-    /// not with every segment that has left since the last acknowledgement. It never shrinks.
-    pub(crate) fn widen_send_buffer(&mut self, awaited: bool) {
-        let unfilled = core::mem::take(&mut self.send_buffer.unfilled);
-        if awaited && (unfilled || self.congestion_room_bytes() > 0) {
+    /// Lets the buffer grow after something was acknowledged, where what is queued does not fill the
+    /// congestion window.
+    pub(crate) fn relieve_send_buffer(&mut self, now: Nanos) {
+        let room = self.congestion_room_bytes();
+        self.widen_send_buffer(now, room >= self.congestion.segment_bytes());
+    }
+
+    /// Where the application waits for room though the congestion window has some, the buffer is
+    /// what keeps it back, and grows; the window does not count as unused. It never shrinks.
+    fn widen_send_buffer(&mut self, now: Nanos, has_window: bool) {
+        if self.send_buffer.awaited && has_window {
             self.send_buffer.widen(self.congestion.window());
+            self.congestion.keep_unused(now);
         }
     }
 }

@@ -43,22 +43,42 @@ impl SendQueue {
             && let Some(known) = &mut last.mapping
         {
             known.data_fin = mapping.data_fin;
+            known.push = mapping.push;
             last.payload = [&last.payload[..], &payload[..]].concat().into();
             return;
         }
+        if mapping.is_some_and(|mapping| self.next_sequence() != Some(mapping.data_sequence)) {
+            self.mark_push();
+        }
         self.chunks.push_back(Chunk { payload, mapping });
+    }
+
+    /// Marks the last segment, where it is mapped, as the end of what was handed over together.
+    pub(crate) fn mark_push(&mut self) {
+        let last = self.chunks.back_mut();
+        if let Some(mapping) = last.and_then(|last| last.mapping.as_mut()) {
+            mapping.push = true;
+        }
     }
 
     /// Room in the last segment, which is mapped, for data with this number that follows on it.
     pub(crate) fn room(&self, data_sequence: u64, segment: usize) -> Option<usize> {
         let last = self.chunks.back()?;
         let mapping = last.mapping.as_ref()?;
-        let next = mapping
-            .data_sequence
-            .wrapping_add(last.payload.len() as u64);
         let open = !mapping.data_fin && mapping.checksum.is_none();
-        (open && next == data_sequence && last.payload.len() < segment)
-            .then(|| segment - last.payload.len())
+        let follows = self.next_sequence() == Some(data_sequence);
+        (open && follows && last.payload.len() < segment).then(|| segment - last.payload.len())
+    }
+
+    /// Number of the data that follows on the last segment, where that is mapped.
+    fn next_sequence(&self) -> Option<u64> {
+        let last = self.chunks.back()?;
+        let mapping = last.mapping.as_ref()?;
+        Some(
+            mapping
+                .data_sequence
+                .wrapping_add(last.payload.len() as u64),
+        )
     }
 
     /// Length of the next segment: a mapped chunk as it is, others cut or joined to `segment`.
@@ -66,6 +86,15 @@ impl SendQueue {
         match self.chunks.front() {
             Some(chunk) if chunk.mapping.is_some() => chunk.payload.len() as u64,
             _ => self.bytes.min(segment),
+        }
+    }
+
+    /// Segments that it makes.
+    pub(crate) fn segments(&self, segment: u64) -> u64 {
+        if self.next_is_mapped() {
+            self.chunks.len() as u64
+        } else {
+            self.bytes.div_ceil(segment)
         }
     }
 
@@ -123,6 +152,35 @@ impl SendQueue {
 mod tests {
     use super::*;
 
+    const MAPPING: DataMapping = DataMapping {
+        data_sequence: 7,
+        data_fin: false,
+        push: false,
+        checksum: None,
+    };
+
+    #[test]
+    fn a_push_ends_where_it_is_marked_or_other_data_follows_unless_more_joins_the_segment() {
+        let mut queue = SendQueue::default();
+        let pieces: [(u64, &[u8]); 5] =
+            [(0, b"abc"), (3, b"def"), (6, b"g"), (7, b"h"), (20, b"i")];
+        for (data_sequence, payload) in pieces {
+            let mapping = DataMapping {
+                data_sequence,
+                ..MAPPING
+            };
+            queue.push(Bytes::from_static(payload), Some(mapping), 3);
+            if data_sequence == 6 {
+                queue.mark_push();
+            }
+        }
+        queue.mark_push();
+        let pushes = core::iter::from_fn(|| queue.take(3).1);
+        let pushes = pushes.map(|mapping| (mapping.data_sequence, mapping.push));
+        let expected = [(0, false), (3, false), (6, true), (20, true)];
+        assert_eq!(pushes.collect::<alloc::vec::Vec<_>>(), expected);
+    }
+
     #[test]
     fn bytes_are_cut_and_joined_to_segments() {
         let mut queue = SendQueue::default();
@@ -140,17 +198,16 @@ mod tests {
 
     #[test]
     fn a_mapped_chunk_keeps_its_bounds() {
-        let mapping = Some(DataMapping {
-            data_sequence: 7,
-            data_fin: false,
-            checksum: None,
-        });
         let mut queue = SendQueue::default();
-        queue.push(Bytes::from_static(b"abcde"), mapping, 9);
-        queue.push(Bytes::from_static(b"fg"), mapping, 9);
+        queue.push(Bytes::from_static(b"abcde"), Some(MAPPING), 9);
+        queue.push(Bytes::from_static(b"fg"), Some(MAPPING), 9);
         assert_eq!(queue.next_bytes(3), 5);
-        assert_eq!(queue.take(3), (Bytes::from_static(b"abcde"), mapping));
-        assert_eq!(queue.take(3), (Bytes::from_static(b"fg"), mapping));
+        let (payload, mapping) = queue.take(3);
+        assert_eq!(
+            (&payload[..], mapping.unwrap().data_sequence),
+            (&b"abcde"[..], 7)
+        );
+        assert_eq!(queue.take(3), (Bytes::from_static(b"fg"), Some(MAPPING)));
     }
 
     #[test]
@@ -159,7 +216,7 @@ mod tests {
             Some(DataMapping {
                 data_sequence,
                 data_fin,
-                checksum: None,
+                ..MAPPING
             })
         };
         let mut queue = SendQueue::default();

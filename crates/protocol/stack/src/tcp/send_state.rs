@@ -96,6 +96,11 @@ impl SendState {
         }
     }
 
+    /// Marks the last segment that waits as the end of what was handed over together.
+    pub(crate) fn mark_push(&mut self) {
+        self.queue.mark_push();
+    }
+
     /// Room in the last segment that waits for data with this number, which follows on it.
     pub(crate) fn last_room_bytes(&self, data_sequence: u64, segment: usize) -> Option<usize> {
         self.queue.room(data_sequence, segment)
@@ -128,6 +133,12 @@ impl SendState {
     #[inline]
     pub(crate) fn queued_bytes(&self) -> u64 {
         self.queue.bytes()
+    }
+
+    /// Segments that wait to be sent.
+    #[inline]
+    pub(crate) fn queued_segments(&self, segment_bytes: u64) -> u64 {
+        self.queue.segments(segment_bytes)
     }
 
     /// Forgets the data that waits to be sent.

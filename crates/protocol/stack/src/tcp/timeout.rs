@@ -100,12 +100,17 @@ impl Tcp {
         self.counters.timeouts += 1;
         self.ecn.on_handshake_timeout();
         self.due.syn = true;
+        self.start_handshake_timer(now);
+    }
+
+    /// Starts the time that an answer to SYN or SYN/ACK may take.
+    pub(super) fn start_handshake_timer(&mut self, now: Nanos) {
         let linear = if self.state == State::SynSent {
             self.config.syn_linear_timeouts
         } else {
             0
         };
-        let doublings = timeouts.saturating_sub(linear).min(16);
+        let doublings = self.attempts.timeouts().saturating_sub(linear).min(16);
         let timeout = (INITIAL_RTO_NS << doublings).min(self.config.max_rto_ns);
         self.timers.set(Timer::Retransmission, now + timeout);
     }

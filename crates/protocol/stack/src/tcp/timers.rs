@@ -15,6 +15,8 @@ pub(crate) enum Timer {
     Persist,
     /// Acknowledgement that was held back (RFC 9293, section 3.8.6.3).
     DelayedAck,
+    /// Acknowledgement that tells of several segments beyond a hole.
+    CompressedAck,
     /// Probe of an idle peer (RFC 9293, section 3.8.4).
     Keepalive,
     /// The next segment of a paced connection.
@@ -23,12 +25,13 @@ pub(crate) enum Timer {
     Close,
 }
 
-const TIMERS: [Timer; 8] = [
+const TIMERS: [Timer; 9] = [
     Timer::Retransmission,
     Timer::Reordering,
     Timer::LossProbe,
     Timer::Persist,
     Timer::DelayedAck,
+    Timer::CompressedAck,
     Timer::Keepalive,
     Timer::Pacing,
     Timer::Close,

@@ -72,11 +72,16 @@ impl TimestampState {
         }
     }
 
-    /// Time since TSecr was sent; at least a tick. None where it was not sent within the last
+    /// Time since TSecr was sent, in whole ticks. None where it was not sent within the last
     /// minutes.
     pub(crate) fn elapsed_ns(&self, now: Nanos, echo: u32) -> Option<Nanos> {
         let ticks = self.value(now).wrapping_sub(echo);
-        (ticks < 1 << 20).then(|| u64::from(ticks.max(1)) * self.tick_ns.get())
+        (ticks < 1 << 20).then(|| u64::from(ticks) * self.tick_ns.get())
+    }
+
+    /// The shortest time that can be told from none.
+    pub(crate) fn tick_ns(&self) -> Nanos {
+        self.tick_ns.get()
     }
 }
 
@@ -111,7 +116,7 @@ mod tests {
     fn an_echo_of_nothing_sent_lately_tells_no_time() {
         let state = TimestampState::new(1, 1000);
         assert_eq!(state.elapsed_ns(7_000_000, 1002), Some(5_000_000));
-        assert_eq!(state.elapsed_ns(7_000_000, 1007), Some(1_000_000));
+        assert_eq!(state.elapsed_ns(7_000_000, 1007), Some(0));
         assert_eq!(state.elapsed_ns(7_000_000, 1008), None);
         assert_eq!(state.echo_end(7_000_000, 1002), 3_000_000);
         assert_eq!(state.echo_end(7_000_000, 1008), Nanos::MAX);

@@ -83,12 +83,10 @@ impl Tcp {
             .flatten()
     }
 
-    /// Lets a window shrink that rested, before new data leaves.
-    fn restart_after_idle(&mut self, now: Nanos) {
-        if self.scoreboard.is_empty() {
-            let open = self.recovery.phase == Phase::Open;
-            self.congestion
-                .restart_after_idle(now, self.rtt.rto_ns(), open);
+    /// Lets a window shrink that rested, as new data is handed over.
+    pub(super) fn restart_after_idle(&mut self, now: Nanos) {
+        if self.scoreboard.is_empty() && self.recovery.phase == Phase::Open {
+            self.congestion.restart_after_idle(now, self.rtt.rto_ns());
         }
     }
 
@@ -100,7 +98,7 @@ impl Tcp {
             .congestion
             .on_new_data_sent(now, flight, acknowledged, next);
         if !limited && !self.snd.has_queued() {
-            let reducing = self.recovery.phase != Phase::Open;
+            let reducing = self.recovery.phase != Phase::Open || self.is_awaited();
             self.congestion
                 .shrink_unused(now, self.rtt.rto_ns(), reducing);
         }
@@ -119,7 +117,12 @@ impl Tcp {
             return Some(self.send_new(now, Bytes::new(), None, true));
         }
         let bytes = self.next_new_bytes(probe)?;
-        self.restart_after_idle(now);
+        if !self.snd.next_is_mapped() {
+            self.restart_after_idle(now);
+        }
+        if self.scoreboard.is_empty() {
+            self.congestion.end_rest(now);
+        }
         let (payload, mapping, fin) = self.snd.take(bytes as usize);
         Some(self.send_new(now, payload, mapping, fin))
     }
@@ -162,7 +165,7 @@ impl Tcp {
         }
         self.recovery.on_sent(bytes);
         self.on_new_data_sent(now);
-        self.fill_send_buffer();
+        self.fill_send_buffer(now);
         self.pace(now, bytes);
         self.timers.clear(Timer::Persist);
         self.liveness.end_persist_backoff();

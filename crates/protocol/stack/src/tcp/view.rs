@@ -64,8 +64,17 @@ impl Tcp {
         pacing::rate_bps(self.paced_bits(), self.rtt.smoothed_ns())
     }
 
-    /// Bits that pacing sends, or would send, in a round trip.
+    /// Bits that pacing sends, or would send, in a round trip: those of the window after the last
+    /// acknowledgement, before a rest let it shrink.
     pub(crate) fn paced_bits(&self) -> u64 {
+        match self.paced_bits {
+            0 => self.paced_bits_now(),
+            bits => bits,
+        }
+    }
+
+    /// The same of the window as it is.
+    pub(super) fn paced_bits_now(&self) -> u64 {
         pacing::paced_bits(self.congestion.window(), self.snd.outstanding_bytes())
     }
 

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use mptcplab_wire::Segment;
-use mptcplab_wire::keys::{Key, address_hmac, join_hmac, join_hmac_in_ack, join_hmac_in_syn_ack};
+use mptcplab_wire::keys::{address_hmac, join_hmac, join_hmac_in_ack, join_hmac_in_syn_ack};
 use mptcplab_wire::option::{AddAddress, DataNumber, Dss, Join, Mapping, MptcpOption};
 
 use super::{Bench, Flow, PEER_KEY, PEER_NONCE, payload};
@@ -64,15 +64,23 @@ impl Bench {
         let Some(dss) = dss else {
             panic!("no DSS in {segment:?}");
         };
-        let relative = |number, key: Key| match number {
-            DataNumber::Long(number) => number.wrapping_sub(key.initial_data_sequence()),
-            DataNumber::Short(_) => panic!("4 bytes are never sent"),
+        // Acknowledgements have 4 bytes until data has come.
+        let acknowledged = |number| match number {
+            DataNumber::Long(number) => number.wrapping_sub(PEER_KEY.initial_data_sequence()),
+            DataNumber::Short(number) => {
+                let initial = PEER_KEY.initial_data_sequence() as u32;
+                u64::from(number.wrapping_sub(initial))
+            }
+        };
+        let data_sequence = |number| match number {
+            DataNumber::Long(number) => number.wrapping_sub(self.key.initial_data_sequence()),
+            DataNumber::Short(_) => panic!("a data sequence number of 4 bytes"),
         };
         (
-            dss.acknowledgement.map(|number| relative(number, PEER_KEY)),
+            dss.acknowledgement.map(acknowledged),
             dss.mapping.map(|mapping| {
                 (
-                    relative(mapping.data_sequence, self.key),
+                    data_sequence(mapping.data_sequence),
                     mapping.subflow_sequence,
                     mapping.bytes,
                     dss.data_fin,

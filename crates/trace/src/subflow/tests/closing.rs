@@ -69,6 +69,33 @@ fn a_fin_may_come_before_the_data_it_ends() {
 }
 
 #[test]
+fn a_fin_that_was_lost_before_the_capture_is_sent_again() {
+    let mut tape = Tape::new();
+    tape.segments(0, 0..2);
+    // Its number shows that the FIN has been sent.
+    let verdict = tape.take(10, data(2002..2002));
+    assert_eq!((verdict.kind, verdict.new_bytes), (Acknowledgement, 0));
+    let fin = data(2001..2001).flags(|flags| flags.fin = true);
+    assert_eq!(tape.kind(300 * MS, fin), TimeoutRetransmission);
+    assert_eq!(tape.take(301 * MS, ack(2002)).in_flight_bytes, 0);
+    let sent = tape.summary().client;
+    assert_eq!((sent.retransmissions, sent.bytes), (1, 2000));
+    // So it is with data.
+    let mut tape = Tape::new();
+    tape.segments(0, 0..1);
+    assert_eq!(tape.take(10, data(2001..2001)).in_flight_bytes, 2000);
+    assert_eq!(tape.kind(300 * MS, segment(1)), TimeoutRetransmission);
+    // An acknowledgement that has overtaken it shows nothing but that.
+    let mut tape = Tape::new();
+    tape.segments(0, 0..1);
+    tape.take(10 * MS, data(1002..1002).stamps(7, 0));
+    let fin = data(1001..1001)
+        .flags(|flags| flags.fin = true)
+        .stamps(6, 0);
+    assert_eq!(tape.kind(300 * MS, fin), OutOfOrder);
+}
+
+#[test]
 fn the_longest_silence_is_that_between_data() {
     let mut tape = Tape::new();
     assert_eq!(tape.summary().client.idle_max_ns, None);

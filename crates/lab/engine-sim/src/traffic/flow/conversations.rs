@@ -6,7 +6,8 @@ use mptcplab_stack::{ConnectionId, Event};
 use super::{CONTROL, Flow, Work};
 use crate::network::{Network, Owner};
 use crate::schedule::earlier;
-use crate::traffic::conversation::{CLIENT, ConnectionEvent, Conversation, Outline, SERVER};
+use crate::traffic::connection_event::ConnectionEvent;
+use crate::traffic::conversation::{CLIENT, Conversation, Outline, SERVER};
 use mptcplab_traffic::Failure;
 
 impl Flow {
@@ -107,28 +108,29 @@ impl Flow {
         let Some(conversation) = self.conversations.get_mut(&number) else {
             return;
         };
-        let was_done = conversation.sides[SERVER].is_done;
         let result = conversation.on_event(network, &self.traffic, side, event);
-        let server_is_done = !was_done && conversation.sides[SERVER].is_done;
         let index = conversation.index();
         if let (Work::Files { control, .. }, &Workload::Ftp { bytes, .. }) =
             (&mut self.work, &self.traffic.workload)
+            && matches!(event, ConnectionEvent::Established)
+            && side == CLIENT
         {
-            if matches!(event, ConnectionEvent::Established) && side == CLIENT {
-                control.name_file(network, &self.traffic, index, bytes);
-            }
-            if server_is_done {
-                control.confirm(network, &self.traffic);
-            }
+            control.name_file(network, &self.traffic, index, bytes);
         }
         self.settle(network, number, result);
     }
 
-    /// Closes a conversation that has ended, or notes its deadline.
+    /// Closes a conversation that has ended, or notes its deadline. A server that is done with a
+    /// file says so.
     fn settle(&mut self, network: &mut Network, number: u32, result: Result<(), Failure>) {
-        let Some(conversation) = self.conversations.get(&number) else {
+        let Some(conversation) = self.conversations.get_mut(&number) else {
             return;
         };
+        if conversation.sides[SERVER].is_newly_done()
+            && let Work::Files { control, .. } = &mut self.work
+        {
+            control.confirm(network, &self.traffic);
+        }
         if result.is_err() || conversation.is_done() {
             return self.close(network, number, result);
         }

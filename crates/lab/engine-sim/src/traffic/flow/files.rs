@@ -4,7 +4,8 @@ use mptcplab_plan::{Way, Workload};
 
 use super::{CONTROL, Flow, Stage, Work};
 use crate::network::Network;
-use crate::traffic::conversation::{CLIENT, ConnectionEvent, Outline};
+use crate::traffic::connection_event::ConnectionEvent;
+use crate::traffic::conversation::{CLIENT, Outline};
 use crate::traffic::end::Role;
 use crate::traffic::ftp::{Control, Step};
 use crate::traffic::payload::{Receive, Send};

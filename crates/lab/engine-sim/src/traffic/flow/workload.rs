@@ -17,6 +17,7 @@ use crate::traffic::ping::Ping;
 use crate::traffic::request_response::{Requester, Responder};
 use crate::traffic::stream::{FrameReceiver, FrameSender};
 use crate::traffic::verdict::Counters;
+use crate::traffic::wake_up::WakeUps;
 
 impl Flow {
     /// Starts the flow.
@@ -126,6 +127,7 @@ impl Flow {
             amount: None,
             until: None,
             roles,
+            wake_ups: WakeUps::new(splitmix64(!self.seed, self.opened.into())),
         }
     }
 

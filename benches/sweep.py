@@ -1,0 +1,72 @@
+"""How long does the sweep of 3000 random experiments take? `mptcplab sweep`, recordings included.
+
+Each experiment of `louvain/experiments` by TCP over each path and by MPTCP over both: 9000 runs,
+whose manifests, transfers and metrics are kept. The processor time is that of all processes, and
+depends less on what else the machine does; where fewer processors were busy with it than there are,
+others had them. `--seconds` does not matter.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from .effort import Effort
+from .figures import Figure, figure
+
+DRAWS = 1500
+"""Each is two experiments: over disjoint paths, and over paths with a common link."""
+VARIANTS = ("tcp-eth", "tcp-wifi", "mptcp")
+_LONGEST_S = 60.0
+_PROCESSORS = 2
+
+
+def measure(effort: Effort) -> list[Figure]:
+    """Time of the command, processor time of a run, and how many processors the command had."""
+    draws = effort.sized(DRAWS, 2)
+    runs = 2 * draws * len(VARIANTS)
+    taken = [_sweep(draws) for _ in range(effort.repeat)]
+    most_ms = 1000 * _LONGEST_S * _PROCESSORS / (2 * DRAWS * len(VARIANTS))
+    return [
+        figure(
+            f"{2 * draws} experiments on {os.cpu_count()} processors",
+            "s",
+            [wall_s for wall_s, _ in taken],
+            high=_LONGEST_S,
+        ),
+        figure(
+            "processor time of a run",
+            "ms",
+            [1000 * processor_s / runs for _, processor_s in taken],
+            high=most_ms,
+        ),
+        figure(
+            "processors busy with it",
+            "",
+            [processor_s / wall_s for wall_s, processor_s in taken],
+        ),
+    ]
+
+
+def _sweep(draws: int) -> tuple[float, float]:
+    """Wall-clock and processor seconds of the command."""
+    command = Path(sys.executable).with_name("mptcplab")
+    words = ["sweep", "louvain/experiments", "--engine", "sim", "--draws", str(draws)]
+    words += [word for variant in VARIANTS for word in ("--variant", variant)]
+    with TemporaryDirectory() as folder:
+        before, begun_s = _processor_s(), time.perf_counter()
+        subprocess.run(
+            [command, *words, "--out", Path(folder) / "out"], check=True, capture_output=True
+        )
+        return time.perf_counter() - begun_s, _processor_s() - before
+
+
+def _processor_s() -> float:
+    """That of the processes that were started here, and of those that these started."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
