@@ -56,7 +56,7 @@ impl Side {
     }
 
     /// Whether it is done; once.
-    pub(super) fn is_newly_done(&mut self) -> bool {
+    pub(super) fn take_done_news(&mut self) -> bool {
         self.is_done && !std::mem::replace(&mut self.told_done, true)
     }
 }

@@ -126,7 +126,7 @@ impl Flow {
         let Some(conversation) = self.conversations.get_mut(&number) else {
             return;
         };
-        if conversation.sides[SERVER].is_newly_done()
+        if conversation.sides[SERVER].take_done_news()
             && let Work::Files { control, .. } = &mut self.work
         {
             control.confirm(network, &self.traffic);
