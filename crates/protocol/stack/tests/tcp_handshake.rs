@@ -4,8 +4,26 @@ mod harness;
 
 use harness::*;
 use mptcplab_stack::{CloseReason, SocketOptions};
+use mptcplab_wire::Segment;
 
 const RTT: u64 = 20 * MS;
+
+/// A server that has the first SYN of a client, which is returned, and nothing after it.
+fn server_whose_syn_acks_are_lost() -> (Wire, Segment) {
+    let mut wire = Wire::new(0, 1);
+    wire.hosts[SERVER].listen(PORT, SocketOptions::default());
+    wire.script(|_, from, segment| {
+        if from == SERVER || !segment.flags.syn {
+            Fate::Drop
+        } else {
+            Fate::Deliver
+        }
+    });
+    wire.connect(SocketOptions::default());
+    let syn = wire.last_sent(CLIENT);
+    wire.script(|_, _, _| Fate::Drop);
+    (wire, syn)
+}
 
 #[test]
 fn a_syn_is_sent_again_four_times_a_second_apart_then_doubling_for_131_seconds() {
@@ -22,18 +40,7 @@ fn a_syn_is_sent_again_four_times_a_second_apart_then_doubling_for_131_seconds()
 
 #[test]
 fn a_syn_ack_is_sent_again_with_doubled_times_and_given_up_after_63_seconds() {
-    let mut wire = Wire::new(0, 1);
-    wire.hosts[SERVER].listen(PORT, SocketOptions::default());
-    wire.script(|_, from, segment| {
-        if from == SERVER || !segment.flags.syn {
-            Fate::Drop
-        } else {
-            Fate::Deliver
-        }
-    });
-    wire.connect(SocketOptions::default());
-    let syn = wire.last_sent(CLIENT);
-    wire.script(|_, _, _| Fate::Drop);
+    let (mut wire, syn) = server_whose_syn_acks_are_lost();
     wire.run_until(63 * SECOND - 1);
     let seconds: Vec<u64> = wire.times(SERVER, 0).iter().map(|at| at / SECOND).collect();
     assert_eq!(seconds, [0, 1, 3, 7, 15, 31]);
@@ -46,19 +53,8 @@ fn a_syn_ack_is_sent_again_with_doubled_times_and_given_up_after_63_seconds() {
 /// `tcp_check_req` of Linux 6.18, net/ipv4/tcp_minisocks.c.
 #[test]
 fn a_repeated_syn_has_its_syn_ack_again_and_the_timer_starts_anew() {
-    let mut wire = Wire::new(0, 1);
-    wire.hosts[SERVER].listen(PORT, SocketOptions::default());
-    wire.script(|_, from, segment| {
-        if from == SERVER || !segment.flags.syn {
-            Fate::Drop
-        } else {
-            Fate::Deliver
-        }
-    });
-    wire.connect(SocketOptions::default());
+    let (mut wire, syn) = server_whose_syn_acks_are_lost();
     wire.run_until(SECOND / 2);
-    let syn = wire.last_sent(CLIENT);
-    wire.script(|_, _, _| Fate::Drop);
     wire.inject(SERVER, &syn);
     wire.run_until(4 * SECOND);
     let halves: Vec<u64> = wire
