@@ -149,6 +149,10 @@ def _without_keys(pair: Pair) -> bool:
     return "connection" not in pair.reckoned and "DSS" in _options(pair)
 
 
+def _follows_data_fin(pair: Pair) -> bool:
+    return bool(pair.reckoned.get("after_data_fin"))
+
+
 def _opened_by_server(pair: Pair) -> bool:
     return pair.reckoned.get("opener") == "server"
 
@@ -196,6 +200,8 @@ DIFFERENCES: tuple[Difference, ...] = (
         "data_sequence",
         lambda pair: "dsn_bytes=4" in _options(pair),
     ),
+    Difference("data after a DATA_FIN", "data_sequence", _follows_data_fin),
+    Difference("data after a DATA_FIN", "reinjection", _follows_data_fin),
     Difference("connection without keys", "data_sequence", _without_keys),
     Difference("connection without keys", "data_acknowledgement", _without_keys),
     Difference("subflows that the server opened", "data_sequence", _opened_by_server),

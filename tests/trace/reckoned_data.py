@@ -58,6 +58,8 @@ class _Flow:
     subflow: int
     segments: dict[int, Ranges] = field(default_factory=lambda: defaultdict(Ranges))
     mappings: dict[int, Mappings] = field(default_factory=lambda: defaultdict(dict))
+    after_data_fin: dict[int, set[int]] = field(default_factory=lambda: defaultdict(set))
+    """Subflow sequence numbers that follow the data of mappings with a DATA_FIN."""
 
 
 def reckon(rows: list[Row]) -> list[dict[str, Any]]:
@@ -114,6 +116,8 @@ def _data(flow: _Flow, end: int, row: Row, text: str) -> dict[str, Any]:
         known.over |= int(shown[5]) == 0
         number = _relative(shown[2], shown[3], initial)
         mappings.setdefault(int(shown[4]), (mapped, number))
+        if shown[1] and mapped:
+            flow.after_data_fin[end].add(int(shown[4]) + mapped)
     elif text.startswith("MP_CAPABLE") and length:
         mappings.setdefault(1, (length, 1))
     start = row["sequence"]
@@ -139,6 +143,7 @@ def _data(flow: _Flow, end: int, row: Row, text: str) -> dict[str, Any]:
         "data_acknowledgement": _acknowledged(text, known.initial(1 - end)),
         "new_data_bytes": new,
         "reinjected_bytes": reinjected,
+        "after_data_fin": start in flow.after_data_fin[end],
     }
 
 

@@ -39,6 +39,21 @@ def unacknowledged_end() -> Talk:
     return talk
 
 
+def data_after_data_fin() -> Talk:
+    """A reinjection on the subflow whose last segment brought the DATA_FIN."""
+    talk = Talk(1)
+    first = open_connection(talk)
+    second = join(talk)
+    first.data("client", 0, 100)
+    first.acknowledge("server", after_ms=10)
+    second.data("client", 100, 100, lost=True)
+    first.data("client", 200, 100, fin=True)
+    first.acknowledge("server", after_ms=10)
+    first.data("client", 100, 100, new_data_bytes=0, reinjected_bytes=100, reinjected_from=1)
+    first.acknowledge("server", after_ms=10)
+    return talk
+
+
 def fin_with_data() -> Talk:
     """A FIN in the segment with the last data."""
     talk = Talk(1)

@@ -92,6 +92,7 @@ CONNECTIONS: dict[str, dict[str, Any]] = {
         "client_moves": 0,
     },
     "unacknowledged-end": {"end": "fin", "server_data_fin_acknowledged_ns": None},
+    "data-after-data-fin": {"end": "open", "client_bytes": 300, "client_reinjected_bytes": 100},
     "other-key": {"protocol": "mptcp", "client_bytes": 80},
     "reset-alone": {"protocol": "mptcp", "inferred": True, "end": "reset"},
     "without-key": {"inferred": True, "subflows": 1, "server_bytes": 4000, "client_bytes": 0},

@@ -34,6 +34,7 @@ TALKS: dict[str, Callable[[], Talk]] = {
     "without-key": resets.without_key,
     "pause": endings.pause,
     "unacknowledged-end": endings.unacknowledged_end,
+    "data-after-data-fin": endings.data_after_data_fin,
     "fin-with-data": endings.fin_with_data,
     "other-key": endings.other_key,
     "same-id": endings.same_id,
