@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from mptcplab.recording import Recording
+
 _VOLATILE = {"valid_life_time", "preferred_life_time", "expires", "txqlen"}
 """Fields of the output of `ip` that change while nobody touches anything."""
 
@@ -94,6 +96,11 @@ def ipv6_missing() -> str | None:
     except OSError as error:
         return f"no MPTCP sockets of IPv6: {error.strerror}"
     return None
+
+
+def warnings_of_the_run(recording: Recording) -> list[str]:
+    """The warnings of a recording but those of a machine that was too busy for the links."""
+    return [text for text in recording.manifest.warnings if "this machine is too" not in text]
 
 
 needs_namespaces = pytest.mark.skipif(

@@ -7,7 +7,12 @@ from typing import Any
 
 import polars as pl
 import pytest
-from tests.engine.system import ipv6_missing, mptcp_missing, namespaces_refused
+from tests.engine.system import (
+    ipv6_missing,
+    mptcp_missing,
+    namespaces_refused,
+    warnings_of_the_run,
+)
 
 from mptcplab.engine import run
 from mptcplab.recording import Recording
@@ -258,7 +263,7 @@ variants: {it: {protocol: tcp}}
 """
     recording = run(loads(text, "x.yaml", tmp_path), "it", tmp_path / "out", engine=engine)
     assert set(recording.frame("deliveries")["way"]) == {"up"}
-    (warning,) = recording.manifest.warnings
+    (warning,) = warnings_of_the_run(recording)
     assert "none of the 25 datagrams sent arrived" in warning
 
 

@@ -6,6 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from tests.engine.system import warnings_of_the_run
 from tests.engine.worlds import two_paths
 
 from mptcplab.engine import run
@@ -166,9 +167,9 @@ def test_a_client_s_data_that_is_under_way_at_its_end_arrives(tmp_path: Path) ->
 
 def test_a_program_that_is_not_there_gets_one_warning_and_its_row(tmp_path: Path) -> None:
     recording = recorded(tmp_path, "mptcp", ["nosuchprog"], SERVER)
-    assert recording.manifest.warnings == (
+    assert warnings_of_the_run(recording) == [
         "command: nosuchprog on client could not be run: no such file or directory",
-    )
+    ]
     (row,) = recording.frame("programs").filter(side="client").to_dicts()
     assert (row["ended"], row["error"]) == ("failed", "no such file or directory")
     assert measure(recording).metrics["completed"] == 0.0
@@ -176,5 +177,5 @@ def test_a_program_that_is_not_there_gets_one_warning_and_its_row(tmp_path: Path
 
 def test_a_program_that_connects_nothing_is_not_blamed_for_one_path(tmp_path: Path) -> None:
     recording = recorded(tmp_path, "mptcp", ["true"], SERVER)
-    assert recording.manifest.warnings == ()
+    assert warnings_of_the_run(recording) == []
     assert recording.frame("sockets").is_empty()
