@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import Protocol
@@ -29,7 +30,10 @@ class Display(Protocol):
 
 
 class RunProgress:
-    """Follows the runs of a session; several may go on at once. Without a display it is silent."""
+    """Follows the runs of a session; several may go on at once, each in a thread of its own.
+
+    Without a display it is silent.
+    """
 
     def __init__(self, jobs: Sequence[Job], name: str, display: Display | None) -> None:
         self._jobs = jobs
@@ -38,6 +42,7 @@ class RunProgress:
         self._shares: dict[int, float] = {}
         self._unknown_s = UNKNOWN_RUN_S
         self._display = display
+        self._lock = threading.Lock()
 
     def __enter__(self) -> RunProgress:
         if self._display is not None:
@@ -50,24 +55,27 @@ class RunProgress:
 
     def begun(self, number: int, expected_s: float | None) -> None:
         """See `mptcplab.engine.job.Progress`."""
-        self._expected_s[number] = expected_s
         task = self._jobs[number].task
         place = f"({number + 1}/{len(self._jobs)})"
-        self._words = f"{task.scenario.name} {task.variant} {task.repetition} {place}"
-        self._show(number, 0.0)
+        with self._lock:
+            self._expected_s[number] = expected_s
+            self._words = f"{task.scenario.name} {task.variant} {task.repetition} {place}"
+            self._show(number, 0.0)
 
     def reached(self, number: int, seconds: float) -> None:
         """See `mptcplab.engine.job.Progress`."""
-        expected_s = self._expected_s[number]
-        longest_s = self._unknown_s if expected_s is None else expected_s
-        # A run that takes longer than expected stays just short of its end.
-        self._show(number, min(seconds / longest_s, 0.99) if longest_s else 0.0)
-        if expected_s is None:
-            self._unknown_s = max(self._unknown_s, seconds)
+        with self._lock:
+            expected_s = self._expected_s[number]
+            longest_s = self._unknown_s if expected_s is None else expected_s
+            # A run that takes longer than expected stays just short of its end.
+            self._show(number, min(seconds / longest_s, 0.99) if longest_s else 0.0)
+            if expected_s is None:
+                self._unknown_s = max(self._unknown_s, seconds)
 
     def ended(self, number: int) -> None:
         """See `mptcplab.engine.job.Progress`."""
-        self._show(number, 1.0)
+        with self._lock:
+            self._show(number, 1.0)
 
     def _show(self, number: int, share: float) -> None:
         self._shares[number] = share

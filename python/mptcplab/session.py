@@ -60,7 +60,7 @@ class Settings:
     captures: bool = False
     """Whether to write the packets of every host's interface."""
     workers: int | None = None
-    """Simulated runs at once; one a core where null."""
+    """Runs at once; where null one a core if simulated, one on the kernel."""
 
 
 @dataclass(frozen=True)
@@ -254,7 +254,7 @@ def _engine(name: str, workers: int | None, meanwhile: Callable[[], None] | None
         return SimEngine(workers, meanwhile)
     from mptcplab.engine.kernel.engine import KernelEngine
 
-    return KernelEngine()
+    return KernelEngine(workers)
 
 
 def _checked(vary: Mapping[str, Any]) -> dict[str, Any]:

@@ -107,7 +107,7 @@ def run(
         vary: What each repetition draws by its seed: `{"start": "50 ms"}`.
         set: Values at dotted paths: `{"links.wifi.rate": "20 Mbit/s"}`.
         capture: Whether to write a pcapng file of each host's interface.
-        workers: Simulated runs at once; one a core unless given.
+        workers: Runs at once; unless given one a core if simulated, one on the kernel.
         out: Folder of the result; a fresh one under `out/` unless given.
         replace: Whether a result that is in `out` already is removed.
         progress: Whether a session of more than some seconds says how far it is, on standard error.

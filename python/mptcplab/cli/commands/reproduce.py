@@ -54,7 +54,11 @@ def reproduce(
     seed: Annotated[int, typer.Option(min=0, help="Seed of all that is random.")] = 1,
     workers: Annotated[
         int | None,
-        typer.Option(min=1, max=1024, help="Simulated runs at once; one a core unless given."),
+        typer.Option(
+            min=1,
+            max=1024,
+            help="Runs at once; unless given one a core if simulated, one on the kernel.",
+        ),
     ] = None,
     out: Annotated[
         Path | None,

@@ -55,7 +55,11 @@ def run(
     ] = None,
     workers: Annotated[
         int | None,
-        typer.Option(min=1, max=1024, help="Simulated runs at once; one a core unless given."),
+        typer.Option(
+            min=1,
+            max=1024,
+            help="Runs at once; unless given one a core if simulated, one on the kernel.",
+        ),
     ] = None,
     capture: Annotated[
         bool, typer.Option("--capture", help="Write a pcapng file of each host's interface.")

@@ -79,6 +79,12 @@ class Run(AbstractContextManager["Run"]):
         if self._lab is not None:
             self._lab.stop()
 
+    def kill(self) -> None:
+        """Ends the lab at once: the run fails. From another thread."""
+        self._is_stopped = True
+        if self._lab is not None:
+            self._lab.kill()
+
     def __exit__(
         self,
         kind: type[BaseException] | None,
