@@ -10,6 +10,7 @@ import sys
 from dataclasses import replace
 
 from . import (
+    aggregation,
     answer,
     broker,
     cross_cells,
@@ -35,6 +36,7 @@ from .effort import SHORTEST, Effort
 _BENCHES = {
     "fidelity": fidelity.measure,
     "throughput": throughput.measure,
+    "aggregation": aggregation.measure,
     "ways": ways.measure,
     "wake-up": wake_up.measure,
     "set-up": set_up.measure,
