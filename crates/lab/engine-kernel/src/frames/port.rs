@@ -16,7 +16,7 @@ use nix::sys::socket::sockopt::SocketError;
 
 use super::carrier;
 pub use super::ring::Arrival;
-use super::ring::{Ring, set_option};
+use super::ring::{Ring, Slots, set_option};
 use super::segments::OffloadHeader;
 
 const PACKET_STATISTICS: libc::c_int = 6;
@@ -58,7 +58,8 @@ impl Port {
     /// # Errors
     /// The first of any.
     pub fn open_all(interfaces: &[Interface]) -> io::Result<Vec<Self>> {
-        at_once(interfaces, |interface| Self::open(*interface))?
+        let with_offload = interfaces.iter().filter(|one| one.offload).count();
+        at_once(interfaces, |one| Self::open_one_of(with_offload, *one))?
             .into_iter()
             .collect()
     }
@@ -77,6 +78,11 @@ impl Port {
     /// # Errors
     /// Without CAP_NET_RAW in the namespace, or without memory for the ring.
     pub fn open(interface: Interface) -> io::Result<Self> {
+        Self::open_one_of(1, interface)
+    }
+
+    /// Opens an interface; of those that are opened with it, itself included, so many have offload.
+    fn open_one_of(with_offload: usize, interface: Interface) -> io::Result<Self> {
         // SAFETY: plain system call; a non-negative result is a descriptor that is owned here alone.
         let socket = unsafe {
             let fd = libc::socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0);
@@ -89,7 +95,12 @@ impl Port {
         set_option(&socket, PACKET_VNET_HDR, &1)?;
         set_option(&socket, PACKET_QDISC_BYPASS, &1)?;
         set_option(&socket, PACKET_IGNORE_OUTGOING, &1)?;
-        let ring = Ring::new(&socket, interface.mtu, interface.offload)?;
+        let slots = if interface.offload {
+            Slots::of_segments(with_offload)
+        } else {
+            Slots::Packets { mtu: interface.mtu }
+        };
+        let ring = Ring::new(&socket, slots)?;
         bind(&socket, interface.index)?;
         Ok(Self {
             socket,

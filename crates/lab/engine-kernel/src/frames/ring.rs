@@ -19,8 +19,12 @@ const LARGEST_FRAME_BYTES: usize = 65535 + ETHERNET_BYTES;
 const PAGE_BYTES: usize = 4096;
 /// At 1 Gbit/s of 1500-byte packets, 12 ms of arrivals.
 const SLOTS: usize = 1024;
-/// At 4 Gbit/s of 64 KiB segments, 16 ms of arrivals.
-const LARGE_SLOTS: usize = 128;
+/// At 4 Gbit/s of 64 KiB segments, 16 ms of arrivals; of packets of 1500 bytes at 500 Mbit/s, 3 ms.
+const LEAST_LARGE_SLOTS: usize = 128;
+/// Memory of all rings for large segments that are opened together.
+const LARGE_RINGS_BYTES: usize = 256 << 20;
+/// The kernel rounds blocks up to a power of two of pages.
+const LARGE_BLOCK_BYTES: usize = 1 << 20;
 
 /// `struct tpacket2_hdr`.
 #[repr(C)]
@@ -61,17 +65,44 @@ pub(super) struct Ring {
 // SAFETY: the mapping belongs to this value alone; it is only reached through `&mut self`.
 unsafe impl Send for Ring {}
 
+/// The frames that a ring has room for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Slots {
+    /// For frames of this MTU.
+    Packets { mtu: u32 },
+    /// So many for large segments.
+    Segments(usize),
+}
+
+impl Slots {
+    /// Those of one of so many rings for large segments.
+    ///
+    /// A sender with many slow connections hands over packets rather than segments, each of which
+    /// takes a slot of 64 KiB: the fewer rings there are, the more slots each has.
+    pub(super) fn of_segments(rings: usize) -> Self {
+        let share = LARGE_RINGS_BYTES / slot_bytes(LARGEST_FRAME_BYTES) / rings.max(1);
+        Self::Segments(share.clamp(LEAST_LARGE_SLOTS, SLOTS))
+    }
+}
+
+fn slot_bytes(frame_bytes: usize) -> usize {
+    (frame_bytes + SLOT_HEADER_BYTES).next_multiple_of(128)
+}
+
 impl Ring {
-    pub(super) fn new(socket: &OwnedFd, mtu: u32, offload: bool) -> io::Result<Self> {
-        let (frame_bytes, slots) = if offload {
-            (LARGEST_FRAME_BYTES, LARGE_SLOTS)
-        } else {
-            (mtu as usize + ETHERNET_BYTES, SLOTS)
+    pub(super) fn new(socket: &OwnedFd, slots: Slots) -> io::Result<Self> {
+        let (frame_bytes, slots, block_bytes) = match slots {
+            Slots::Packets { mtu } => {
+                let frame_bytes = mtu as usize + ETHERNET_BYTES;
+                let slot_bytes = slot_bytes(frame_bytes);
+                let block_bytes = (slot_bytes * 8)
+                    .next_multiple_of(PAGE_BYTES)
+                    .min(slot_bytes.next_multiple_of(PAGE_BYTES).max(4 * PAGE_BYTES));
+                (frame_bytes, SLOTS, block_bytes)
+            }
+            Slots::Segments(slots) => (LARGEST_FRAME_BYTES, slots, LARGE_BLOCK_BYTES),
         };
-        let slot_bytes = (frame_bytes + SLOT_HEADER_BYTES).next_multiple_of(128);
-        let block_bytes = (slot_bytes * 8)
-            .next_multiple_of(PAGE_BYTES)
-            .min(slot_bytes.next_multiple_of(PAGE_BYTES).max(4 * PAGE_BYTES));
+        let slot_bytes = slot_bytes(frame_bytes);
         let slots_a_block = block_bytes / slot_bytes;
         let blocks = slots.div_ceil(slots_a_block);
         let slots = blocks * slots_a_block;
