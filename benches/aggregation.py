@@ -1,4 +1,4 @@
-"""What MPTCP makes of two fast paths on the kernel engine, beside TCP over each of them.
+"""Two fast paths on the kernel engine: MPTCP over both, beside TCP over each of them.
 
 1 Gbit/s and 500 Mbit/s of 5 ms each, both ends on this machine. Headers take some of a link's rate,
 so that no connection carries all of it: the share is of what TCP carries over one path after the

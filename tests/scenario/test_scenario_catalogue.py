@@ -43,7 +43,7 @@ WANTED = {
     "birzeit/real-time",
 }
 ENTRIES = catalogue()
-SHORT = ("-10k", "-50k", "-100k", "-200k", "-500k")
+SHORT = ("-10k", "-50k", "-100k", "-200k", "-500k", "-short")
 """Ends of the names of variants whose transfers are over before a subflow need have joined."""
 BY_EVENTS = {"application"}
 """Variants whose subflows are opened by events, of which nothing is expected beforehand."""
