@@ -3,6 +3,7 @@
 import json
 import shlex
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,16 @@ from tests.engine.launch import run
 
 from mptcplab.campaign.report import repeating
 from mptcplab.campaign.result import Sweep
+from mptcplab.campaign.session import prepare_sweep, refused_workers
+from mptcplab.cli import sweep as cli
+from mptcplab.cli.commands.run import EngineOption
+from mptcplab.cli.commands.sweep import sweep as command
 from mptcplab.cli.errors import UserError
 from mptcplab.cli.sweep import axis
+from mptcplab.engine.choice import KERNEL, SIM, EngineName
+from mptcplab.front import sweeps as front
+from mptcplab.scenario import Scenario
+from mptcplab.session import Prepared, Settings
 
 SCENARIO = """\
 name: two
@@ -85,6 +94,47 @@ def test_a_sweep_runs_every_point_once_and_reports(folder: Path) -> None:
     assert set(frame.filter(variant="tcp-a")["n"]) == {2}
 
 
+def test_values_that_go_together_may_stand_there_again(folder: Path) -> None:
+    axes = ("--axis", "links.a.rate=1Mbit/s,1Mbit/s,4Mbit/s", "--axis", "links.a.delay=1ms,9ms,9ms")
+    words = ("--variant", "tcp-a", "--repeat", "1", "--out", "out")
+    ended = sweep(folder, "--zip", *axes, *words)
+    assert ended.returncode == 0, ended.stderr
+    assert "out: 3 runs: 0 found, 3 done" in ended.stderr
+    assert [tuple(point.values.values()) for point in Sweep.open(folder / "out")] == [
+        ("1Mbit/s", "1ms"),
+        ("1Mbit/s", "9ms"),
+        ("4Mbit/s", "9ms"),
+    ]
+
+
+@pytest.mark.parametrize("engine", ["kernel", "auto"])
+def test_several_workers_are_none_of_a_sweep_on_the_kernel(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, engine: str
+) -> None:
+    def on_kernel(own: Scenario, settings: Settings, axes: object) -> Prepared:
+        made = prepare_sweep(own, replace(settings, engine=EngineName.SIM), axes)
+        return replace(made, choices={KERNEL: made.choices[SIM]})
+
+    for module in (cli, front):
+        monkeypatch.setattr(module, "prepare_sweep", on_kernel)
+    file, out = folder / "two.yaml", folder / "out"
+    words = (
+        "workers{}2: a sweep on the kernel does one run after the other: leave it out, or choose "
+    )
+    with pytest.raises(UserError) as of_command:
+        command(str(file), ["links.a.delay=1ms"], engine=EngineOption(engine), workers=2, out=out)
+    assert str(of_command.value) == f"--{words.format(' ')}--engine sim"
+    with pytest.raises(ValueError, match="workers") as of_call:
+        front.sweep(file, {"links.a.delay": ["1 ms"]}, engine=engine, workers=2, out=out)
+    assert str(of_call.value) == f'{words.format("=")}engine="sim"'
+    assert not out.exists()
+
+
+def test_one_worker_is_what_a_sweep_on_the_kernel_has() -> None:
+    assert refused_workers(KERNEL, None) is refused_workers(KERNEL, 1) is None
+    assert refused_workers(SIM, 2) is None
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -123,6 +173,18 @@ def test_a_folder_of_another_sweep_is_refused(
         (("--axis", "links.a.delay=1ms,20mss"), '--axis links.a.delay: "20mss": unknown unit'),
         (("--axis", "links.x.delay=1ms"), '--axis links.x.delay: there is no link "x"'),
         (("--axis", "links.a.delay=1ms,1ms"), '--axis links.a.delay: "1ms": is there already'),
+        (
+            ("--axis", "links.a.rate=5Mbit/s,5 Mbit/s,5000kbit/s"),
+            '--axis links.a.rate: "5 Mbit/s": is there already as "5Mbit/s"',
+        ),
+        (
+            ("--zip", "--axis", "links.a.delay=1ms,1ms", "--axis", "links.b.delay=2ms,2 ms"),
+            '--axis: entry 0: "1ms" with "2 ms": is there already as "1ms" with "2ms"',
+        ),
+        (
+            ("--axis", "links.a.delay=1ms", "--engine", "kernel", "--workers", "3"),
+            "--workers 3: a sweep on the kernel does one run after the other: leave it out, or",
+        ),
         (("--axis", "links.a.delay=1ms..9ms:1"), "--axis links.a.delay: 1: must be at least 2"),
         (("--axis", "links.a.delay=0ms..9ms:3:log"), "--axis links.a.delay: a logarithmic scale"),
         (("--axis", "links.a.delay=1ms", "--engine", "both"), "--engine both: sweep on each"),

@@ -47,8 +47,8 @@ SHORT = ("-10k", "-50k", "-100k", "-200k", "-500k", "-short")
 """Ends of the names of variants whose transfers are over before a subflow need have joined."""
 BY_EVENTS = {"application"}
 """Variants whose subflows are opened by events, of which nothing is expected beforehand."""
-ALONE = {"alone-eth", "alone-wifi"}
-"""MPTCP that is kept to one of its interfaces."""
+ALONE = {"alone-eth", "alone-wifi", "lia-1"}
+"""MPTCP that is kept to one of its interfaces, or to one subflow."""
 ONE_RADIO = {"lisbon/F1", "lisbon/F2", "lisbon/F3"}
 """MPTCP with a single interface."""
 

@@ -67,6 +67,18 @@ def test_a_key_of_several_paths_sets_all_of_them() -> None:
         (("0 %", "1 %"), 3, False, ["0 %", "0.5 %", "1 %"]),
         (("1 BDP", "2 BDP"), 3, False, ["1 BDP", "1.5 BDP", "2 BDP"]),
         (("3 ms", "1 ms"), 3, False, ["3 ms", "2 ms", "1 ms"]),
+        (("5Mbit/s", "5001kbit/s"), 3, False, ["5Mbit/s", "5.0005 Mbit/s", "5001kbit/s"]),
+        (("5001 kbit/s", "5 Mbit/s"), 3, False, ["5001 kbit/s", "5.0005 Mbit/s", "5 Mbit/s"]),
+        # In four digits the middle would be 5.001, beyond the end.
+        (
+            ("5000450 bit/s", "5000600 bit/s"),
+            3,
+            False,
+            ["5000450 bit/s", "5.0005 Mbit/s", "5000600 bit/s"],
+        ),
+        (("100 s", "100.1 s"), 5, True, ["100 s", "100.02 s", "100.05 s", "100.07 s", "100.1 s"]),
+        ((0.1, 0.10001), 3, False, [0.1, 0.100005, 0.10001]),
+        (("10.00001 %", "10.00002 %"), 3, False, ["10.00001 %", "10.000015 %", "10.00002 %"]),
     ],
 )
 def test_ranges(ends: tuple[Any, Any], count: int, is_log: bool, made: list[Any]) -> None:
@@ -79,6 +91,8 @@ def test_ranges(ends: tuple[Any, Any], count: int, is_log: bool, made: list[Any]
         (("1 ms", "3 Mbit/s"), 3, False, "two quantities of one kind"),
         (("0 ms", "3 ms"), 3, True, "a logarithmic scale has no 0"),
         ((1, 4), 8, False, "not 8 different values"),
+        (("1 ns", "3 ns"), 4, False, "not 4 different values"),
+        (("5 ms", "5000 us"), 2, False, "not 2 different values"),
         ((True, False), 2, False, "two numbers"),
     ],
 )
@@ -87,6 +101,12 @@ def test_ranges_that_there_are_not(
 ) -> None:
     with pytest.raises(ValueError, match=message):
         spaced(*ends, count, is_log=is_log)
+
+
+def test_a_narrow_range_has_as_many_digits_as_it_takes() -> None:
+    made = spaced("100ms", "101ms", 21, is_log=False)
+    inner = [f"{100 + number / 20:.2f}".rstrip("0").rstrip(".") for number in range(1, 20)]
+    assert made == ["100ms", *(f"{number} ms" for number in inner), "101ms"]
 
 
 @pytest.mark.parametrize(
@@ -142,6 +162,26 @@ def test_a_draw_depends_on_the_seed_its_number_and_its_path_alone() -> None:
             'sweep.axes.links.wifi.loss.1: {"bursts": 1.0}: is there already',
         ),
         (
+            "{axes: {links.wifi.rate: [5Mbit/s, 7 Mbit/s, 5000 kbit/s]}}",
+            'sweep.axes.links.wifi.rate.2: "5000 kbit/s": is there already as "5Mbit/s"',
+        ),
+        (
+            "{axes: {links.wifi.queue: [1BDP, 9 kB, 1.0 BDP]}}",
+            'sweep.axes.links.wifi.queue.2: "1.0 BDP": is there already as "1BDP"',
+        ),
+        (
+            "{axes: {links.wifi.loss: [0.01, {bursts: 1, x: 5 ms}, {x: 5ms, bursts: 1}]}}",
+            'sweep.axes.links.wifi.loss.2: {"x": "5ms", "bursts": 1}: is there already as {',
+        ),
+        (
+            "{zipped: [{links.wifi.delay: [1 ms, 2 ms, 1ms], links.eth.loss: [0, 0, 0 %]}]}",
+            'sweep.zipped: entry 0: "1ms" with "0 %": is there already as "1 ms" with 0',
+        ),
+        (
+            "{zipped: [{links.wifi.delay: [1 ms, 2 ms, 2 ms]}]}",
+            'sweep.zipped: entry 0: "2 ms": is there already',
+        ),
+        (
             "{axes: {links.wifi.delay: {from: 1 ms, to: 2 ms}}}",
             "sweep.axes.links.wifi.delay: a range has from, to and count",
         ),
@@ -175,6 +215,27 @@ def test_a_draw_depends_on_the_seed_its_number_and_its_path_alone() -> None:
 def test_sweeps_that_are_refused(sweep: str, message: str) -> None:
     (problem,) = problems(sweep)
     assert problem.startswith(message)
+
+
+def test_values_that_go_together_differ_as_rows() -> None:
+    rates, delays = ["10 Mbit/s", "10 Mbit/s", "50 Mbit/s"], ["5 ms", "20 ms", "20 ms"]
+    (axis,) = axes_of(f"{{zipped: [{{links.eth.rate: {rates}, links.eth.delay: {delays}}}]}}")
+    assert axis.rows == list(zip(rates, delays, strict=True))
+
+
+def test_numbers_that_a_float_cannot_tell_apart_differ() -> None:
+    (axis,) = axes_of(f"{{axes: {{traffic.0.bulk.seed: [{2**53}, {2**53 + 1}, 1{'0' * 400}]}}}}")
+    assert len(axis.rows) == 3
+
+
+def test_a_value_that_stands_in_a_group_twice_is_named_where_it_does_not_fit() -> None:
+    text = (
+        f"{GOOD}\nsweep:\n  zipped:\n    - links.wifi.queue:\n        - 9 kB\n        - 9 kB\n"
+        "      links.wifi.rate:\n        - 9 Mbit/s\n        - null\n"
+    )
+    (problem,) = check_points(loads(text, "x.yaml"))
+    assert problem.key == "sweep.zipped.0.links.wifi.queue.1"
+    assert problem.line == text[: text.rindex("9 kB")].count("\n") + 1
 
 
 def test_a_value_of_an_axis_is_checked_at_its_line() -> None:

@@ -1,7 +1,12 @@
 """The values of an axis as cells of one column of a table."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mptcplab.scenario.sweep import Axis
 
 _PLAIN = (bool, int, float, str)
 
@@ -18,3 +23,9 @@ def column_of(values: Sequence[Any]) -> list[Any]:
     if len(kinds) == 1 and kinds.issubset(_PLAIN):
         return list(values)
     return [str(value) for value in values]
+
+
+def rows_of(axis: Axis) -> list[tuple[Any, ...]]:
+    """The rows of an axis, each column as in a data frame."""
+    columns = (column_of([row[place] for row in axis.rows]) for place in range(len(axis.keys)))
+    return list(zip(*columns, strict=True))

@@ -10,7 +10,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from mptcplab.campaign import figures
-from mptcplab.campaign.column import column_of
+from mptcplab.campaign.column import column_of, rows_of
 from mptcplab.campaign.plots import axis_of, finish, line, panels
 from mptcplab.campaign.result import Sweep
 from mptcplab.metrics.statistics import CONFIDENCE, student_t
@@ -82,8 +82,8 @@ def over_each_other(
                 own = next(axis for axis in sweeps[label].every_axis if key in axis.keys)
                 for axis in sweeps[label].every_axis:
                     if axis is not own:
-                        first = column_of([row[0] for row in axis.rows])[0]
-                        part = part.filter(pl.col(axis.keys[0]) == first)
+                        first = zip(axis.keys, rows_of(axis)[0], strict=True)
+                        part = part.filter(pl.col(one) == value for one, value in first)
                 line(axes, part, metric, places, label, style)
         finish(figure, drawn, metric)
     return figure

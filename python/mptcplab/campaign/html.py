@@ -19,7 +19,7 @@ from mptcplab.scenario.topology import draw_svg
 MOST_ROWS = 200
 """Points of a table of the page."""
 MOST_PLOTTED = 4
-"""Metrics with plots."""
+"""Metrics with plots, where the reader has chosen none."""
 POINTS_AN_INCH = 96
 
 
@@ -44,7 +44,9 @@ def plots(report: SweepReport) -> Iterator[tuple[str, Figure]]:
     sweep = report.sweep
     if len(sweep) < 2:
         return
-    for metric in report.columns[:MOST_PLOTTED]:
+    for metric in report.columns if report.is_chosen else report.columns[:MOST_PLOTTED]:
+        if not sweep.frame(metric)[metric].count():
+            continue
         title = heading(metric)[0]
         if any(axis.is_drawn for axis in sweep.every_axis):
             yield f"Distribution of the {title}", distributions(sweep, metric)

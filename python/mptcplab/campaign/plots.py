@@ -8,20 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 import numpy as np
+import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter, NullLocator
 
-from mptcplab.campaign.column import column_of
+from mptcplab.campaign.column import column_of, rows_of
 from mptcplab.report.canvas import LOOK
 from mptcplab.report.numbers import heading, scale
 from mptcplab.report.palette import Style, styles
 from mptcplab.scenario.units import UnitError, parse_rate, parse_size, parse_time
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from mptcplab.campaign.result import Sweep
 
 Size = tuple[float, float]
@@ -53,8 +52,10 @@ def curves(sweep: Sweep, metric: str, key: str, width_inches: float | None = Non
     frame = sweep.frame(metric)
     own = next(axis for axis in sweep.every_axis if key in axis.keys)
     others = [one for axis in sweep.every_axis if axis is not own for one in axis.keys]
-    parts = _parts(frame, others)
     axis_values = list(dict.fromkeys(column_of(sweep.axes[key])))
+    if len(axis_values) < len(own.rows):
+        others += [one for one in own.keys if one != key]
+    parts = _parts(frame, others)
     with mpl.rc_context(LOOK):
         figure, every = panels(len(parts), width_inches)
         look = styles(sweep.variants)
@@ -70,9 +71,9 @@ def curves(sweep: Sweep, metric: str, key: str, width_inches: float | None = Non
 
 def heat_maps(sweep: Sweep, metric: str, width_inches: float | None = None) -> Figure:
     """A metric over two axes, a panel for each variant that has it."""
-    down, across = (axis.keys[0] for axis in sweep.every_axis)
+    down, across = (axis.keys for axis in sweep.every_axis)
     frame = sweep.frame(metric)
-    rows, columns = (column_of([row[0] for row in axis.rows]) for axis in sweep.every_axis)
+    rows, columns = (rows_of(axis) for axis in sweep.every_axis)
     factor = scale(metric)
     known = [name for name in sweep.variants if _has(frame, name, metric)]
     with mpl.rc_context(LOOK):
@@ -84,7 +85,10 @@ def heat_maps(sweep: Sweep, metric: str, width_inches: float | None = None) -> F
             cells = np.full((len(rows), len(columns)), np.nan)
             for row in frame.filter(variant=name).iter_rows(named=True):
                 if row[metric] is not None:
-                    place = rows.index(row[down]), columns.index(row[across])
+                    place = (
+                        rows.index(tuple(row[key] for key in down)),
+                        columns.index(tuple(row[key] for key in across)),
+                    )
                     cells[place] = row[metric] * factor
             look = (
                 {"cmap": "RdBu", "norm": _around_zero(low, high)}
@@ -95,52 +99,91 @@ def heat_maps(sweep: Sweep, metric: str, width_inches: float | None = None) -> F
             _numbers(axes, cells, low, high, light_middle=metric in _BENEFITS)
             axes.grid(visible=False)
             axes.set_title(name, fontsize=8)
-            axes.set_xlabel(across)
-            axes.set_xticks(*_named(columns), rotation=30, ha="right")
-            axes.set_yticks(*_named(rows))
-        every[0].set_ylabel(down)
+            axes.set_xlabel(" with ".join(across))
+            axes.set_xticks(*_named(_words(columns)), rotation=30, ha="right")
+            axes.set_yticks(*_named(_words(rows)))
+        every[0].set_ylabel(" with ".join(down))
         if image is not None:
             figure.colorbar(image, ax=figure.axes, label=_label(metric))
     return figure
 
 
+def _words(rows: Sequence[tuple[Any, ...]]) -> list[str]:
+    return [" with ".join(map(str, row)) for row in rows]
+
+
 def distributions(sweep: Sweep, metric: str, width_inches: float | None = None) -> Figure:
     """The part of the points at which a metric is at most a value, a line a variant."""
     frame = sweep.frame(metric)
-    factor = scale(metric)
     others = [key for axis in sweep.every_axis if not axis.is_drawn for key in axis.keys]
     parts = _parts(frame, others)
-    known = frame[metric].drop_nulls()
-    positive = bool(len(known)) and float(known.min()) > 0  # type: ignore[arg-type]
     with mpl.rc_context(LOOK):
         figure, every = panels(len(parts), width_inches)
         look = styles(sweep.variants)
         for axes, (title, part) in zip(every, parts.items(), strict=False):
             axes.set_title(title, fontsize=8)
             for name, style in look.items():
-                values = np.sort(part.filter(variant=name)[metric].drop_nulls().to_numpy()) * factor
-                if len(values):
-                    share = np.arange(1, len(values) + 1) / len(values)
-                    axes.step(
-                        values,
-                        share,
-                        where="post",
-                        label=name,
-                        color=style.colour,
-                        linestyle=style.dashes,
-                    )
-            if positive and float(known.max()) / float(known.min()) > LOG_FROM:  # type: ignore[arg-type]
-                axes.set_xscale("log")
-            if metric in _BENEFITS:
-                axes.axvline(0, color="#888888", linewidth=0.8)
-                # Benefits have no end above 1; a few far beyond would hide the rest.
-                most = float(known.quantile(0.99) or 0.0)
-                axes.set_xlim(-1.05, max(1.05, 1.1 * most))
-            axes.set_xlabel(_label(metric))
-            axes.set_ylim(0, 1)
+                _steps(axes, part.filter(variant=name)[metric], metric, name, style)
+            _finish_steps(axes, frame[metric], metric)
         every[0].set_ylabel("part of the points")
         _legend(figure, every)
     return figure
+
+
+def distributions_beside(
+    sweeps: Mapping[str, pl.DataFrame],
+    others: Sequence[str],
+    metric: str,
+    width_inches: float | None = None,
+) -> Figure:
+    """The distributions of sweeps over each other: a panel a variant, a line a sweep.
+
+    Of each sweep by its name: a row a point and variant, with the metric; `others` are the keys
+    each choice of which has panels of its own.
+    """
+    frame = next(iter(sweeps.values()))
+    names = frame["variant"].unique(maintain_order=True).to_list()
+    choices = list(_parts(frame, others).items())[: max(1, MOST_PANELS // len(names))]
+    known = pl.concat([one[metric] for one in sweeps.values()])
+    with mpl.rc_context(LOOK):
+        figure, every = panels(len(choices) * len(names), width_inches)
+        wanted = [(words, part, name) for words, part in choices for name in names]
+        for axes, (words, part, name) in zip(every, wanted, strict=False):
+            axes.set_title(", ".join(filter(None, (name, words))), fontsize=8)
+            for label, style in styles(sweeps).items():
+                own = sweeps[label].filter(variant=name)
+                if others:
+                    own = own.join(part, on=list(others), how="semi", nulls_equal=True)
+                _steps(axes, own[metric], metric, label, style)
+            _finish_steps(axes, known, metric)
+        every[0].set_ylabel("part of the points")
+        _legend(figure, every)
+    return figure
+
+
+def _steps(axes: Axes, values: pl.Series, metric: str, label: str, style: Style) -> None:
+    """Draws the part of the known values that are at most a value."""
+    ordered = np.sort(values.drop_nulls().to_numpy()) * scale(metric)
+    if len(ordered):
+        share = np.arange(1, len(ordered) + 1) / len(ordered)
+        axes.step(
+            ordered, share, where="post", label=label, color=style.colour, linestyle=style.dashes
+        )
+
+
+def _finish_steps(axes: Axes, values: pl.Series, metric: str) -> None:
+    """Sets the axes of a distribution up for the values of all panels."""
+    known = values.drop_nulls()
+    low, high = (float(end) if known.len() else 0.0 for end in (known.min(), known.max()))  # type: ignore[arg-type]
+    if low > 0 and high / low > LOG_FROM:
+        axes.set_xscale("log")
+    if metric in _BENEFITS:
+        axes.axvline(0, color="#888888", linewidth=0.8)
+        # Benefits have no end above 1; a few far beyond would hide the rest.
+        most = float(known.quantile(0.99) or 0.0)
+        axes.set_xlim(-1.05, max(1.05, 1.1 * most))
+    axes.set_xlabel(_label(metric))
+    axes.set_ylim(0, 1)
 
 
 _BENEFITS = ("aggregation_benefit", "delay_benefit")

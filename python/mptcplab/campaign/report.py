@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,12 +12,18 @@ import polars as pl
 
 from mptcplab.campaign.record import COMPLETE, FAILED
 from mptcplab.campaign.result import Sweep
-from mptcplab.metrics import Estimate
-from mptcplab.report.numbers import estimate_shown, heading, shown
+from mptcplab.metrics import Estimate, definition_of, names_of
+from mptcplab.report.numbers import (
+    estimate_shown,
+    estimate_with_unit,
+    heading,
+    shown,
+    shown_with_unit,
+)
 from mptcplab.scenario.sweep import Axis, overrides_of, point
 
 MOST_COLUMNS = 6
-"""Metrics that have a table."""
+"""Metrics that have a table, beside those of the scenario's findings."""
 PERCENTILES = (5, 25, 50, 75, 95)
 _WANTED = (
     "goodput",
@@ -66,24 +72,28 @@ class SweepReport:
     """Sentences on the runs, and how far they are."""
     columns: tuple[str, ...]
     """The metrics that are shown."""
+    is_chosen: bool
+    """The reader has chosen them: each has its plots."""
     tables: tuple[Table, ...]
     failures: tuple[Failure, ...]
     warnings: tuple[str, ...]
 
 
-def sweep_report(sweep: Sweep) -> SweepReport:
-    """Computes the report of a sweep.
+def sweep_report(sweep: Sweep, metrics: Sequence[str] = ()) -> SweepReport:
+    """Computes the report of a sweep, of these metrics or else of the most telling ones.
 
     Raises:
         RecordingError: a table is damaged.
+        KeyError: no run has one of these metrics.
 
     """
-    columns = _columns(sweep)
+    columns = tuple(dict.fromkeys(metrics)) or _columns(sweep)
     figures = sweep.estimates(*columns) if columns else None
     return SweepReport(
         sweep,
         tuple(_sentences(sweep)),
         columns,
+        bool(metrics),
         () if figures is None else tuple(_table(sweep, figures, metric) for metric in columns),
         tuple(_failures(sweep)),
         (*sweep.store.damage(), *_warnings(sweep)),
@@ -92,7 +102,8 @@ def sweep_report(sweep: Sweep) -> SweepReport:
 
 def _columns(sweep: Sweep) -> tuple[str, ...]:
     known = sweep.metrics()
-    wanted = [name for name in _WANTED if name in known]
+    expected = _expected(sweep)
+    wanted = [name for name in dict.fromkeys((*_WANTED, *expected)) if name in known]
     if not wanted:
         return ()
     means = sweep.estimates(*wanted)
@@ -100,9 +111,16 @@ def _columns(sweep: Sweep) -> tuple[str, ...]:
         name
         for name in wanted
         if (own := means.filter(metric=name)["mean"].drop_nulls()).len()
-        and (name != "completed" or own.min() != 1)
+        and (name != "completed" or name in expected or own.min() != 1)
     }
-    return tuple(name for name in wanted if name in told)[:MOST_COLUMNS]
+    most = [name for name in _WANTED if name in told][:MOST_COLUMNS]
+    return tuple(dict.fromkeys((*most, *(name for name in expected if name in told))))
+
+
+def _expected(sweep: Sweep) -> tuple[str, ...]:
+    """The metrics that the scenario's findings are about."""
+    every = (name for text in sweep.campaign.result.scenario.expect for name in names_of(text))
+    return tuple(dict.fromkeys(name.metric for name in every))
 
 
 def _sentences(sweep: Sweep) -> Iterator[str]:
@@ -134,8 +152,7 @@ def _axis_words(axis: Axis) -> str:
 
 def _table(sweep: Sweep, figures: pl.DataFrame, metric: str) -> Table:
     own = figures.filter(metric=metric)
-    title, unit = heading(metric)
-    words = f"{title}, {unit}" if unit else title
+    words = title_of(metric)
     if any(axis.is_drawn for axis in sweep.every_axis):
         return _distribution(sweep, own, metric, words)
     known = [name for name in sweep.variants if name in set(own["variant"])]
@@ -166,6 +183,7 @@ def _distribution(sweep: Sweep, own: pl.DataFrame, metric: str, words: str) -> T
         pl.col("mean").quantile(percent / 100, "linear").alias(f"p{percent}")
         for percent in PERCENTILES
     ]
+    told_of = shown_with_unit if _is_of_bytes(metric) else shown
     made = told.group_by([*keys, "variant"], maintain_order=True).agg(
         pl.len().alias("points"), pl.col("mean").mean().alias("average"), *quantiles
     )
@@ -173,7 +191,7 @@ def _distribution(sweep: Sweep, own: pl.DataFrame, metric: str, words: str) -> T
         (
             *row[: len(keys) + 1],
             str(row[len(keys) + 1]),
-            *(shown(metric, value) for value in row[len(keys) + 2 :]),
+            *(told_of(metric, value) for value in row[len(keys) + 2 :]),
         )
         for row in made.iter_rows()
     ]
@@ -181,10 +199,27 @@ def _distribution(sweep: Sweep, own: pl.DataFrame, metric: str, words: str) -> T
     return Table(metric, f"{words}: mean and percentiles over the points", head, tuple(rows))
 
 
+def title_of(metric: str) -> str:
+    """The title of a table of this metric; without the unit where each cell has its own."""
+    title, unit = heading(metric)
+    return f"{title}, {unit}" if unit and not _is_of_bytes(metric) else title
+
+
+def cell_of(metric: str, figure: Estimate) -> str:
+    """A figure in a table of this metric; bytes have a prefix that differs from cell to cell."""
+    told = estimate_with_unit if _is_of_bytes(metric) else estimate_shown
+    return told(metric, figure)
+
+
+def _is_of_bytes(metric: str) -> bool:
+    definition = definition_of(metric)
+    return definition is not None and definition.unit == "B"
+
+
 def _shown(metric: str, row: Mapping[str, Any]) -> str:
     ends = None if row["low"] is None else (row["low"], row["high"])
     samples = (row["mean"],) * row["known"]
-    return estimate_shown(metric, Estimate(samples, row["mean"], ends))
+    return cell_of(metric, Estimate(samples, row["mean"], ends))
 
 
 def _failures(sweep: Sweep) -> Iterator[Failure]:

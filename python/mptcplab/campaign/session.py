@@ -52,6 +52,15 @@ class Outcome:
         return self.found + self.done == self.runs
 
 
+def refused_workers(engine: str, workers: int | None) -> str | None:
+    """Why a sweep on the engine cannot have so many workers; null where it can."""
+    if engine != KERNEL or workers is None or workers == 1:
+        return None
+    return (
+        "a sweep on the kernel does one run after the other: leave it out, or choose --engine sim"
+    )
+
+
 def prepare_sweep(own: Scenario, settings: Settings, sweep: Any = None) -> Prepared:
     """A scenario with the sweep to be run, in place of its own where one is given.
 

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import typer
+from matplotlib.figure import Figure
 from rich import box
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
 from mptcplab.campaign.compared import over_each_other, shared
-from mptcplab.campaign.report import sweep_report
+from mptcplab.campaign.plots import distributions_beside
+from mptcplab.campaign.report import cell_of, sweep_report, title_of
 from mptcplab.campaign.result import Sweep
 from mptcplab.campaign.show import MOST_ROWS
 from mptcplab.cli.errors import UserError
-from mptcplab.cli.export import Export, export_results, write_figure, write_table
+from mptcplab.cli.export import (
+    Export,
+    export_results,
+    refuse_unknown,
+    write_figure,
+    write_table,
+)
 from mptcplab.cli.output import console, json_text
 from mptcplab.cli.report import SWEEP
 from mptcplab.front.comparisons import Compared, Comparison, compare, pairing
@@ -84,36 +92,72 @@ def _sweeps(sweeps: Sequence[Sweep], wanted: Export, *, as_json: bool) -> None:
     for words in (words for sweep in sweeps for words in sweep.store.damage()):
         typer.echo(words, err=True)
     first = sweeps[0]
-    metric = wanted.metrics[0] if wanted.metrics else (*sweep_report(first).columns, "goodput")[0]
-    names = {str(sweep.folder): sweep for sweep in sweeps}
-    frames = [shared(first, other, metric) for other in sweeps[1:]]
-    if any(frame.is_empty() for frame in frames):
-        raise UserError(f"no point and variant with {metric} is in all of {', '.join(names)}")
+    for sweep in sweeps:
+        refuse_unknown(wanted.metrics, sweep.metrics())
+    metrics = tuple(dict.fromkeys(wanted.metrics)) or (*sweep_report(first).columns, "goodput")[:1]
+    found = {metric: _shared(sweeps, metric) for metric in metrics}
     if wanted.table is not None:
-        others = [pl.lit(str(other.folder)).alias("with") for other in sweeps[1:]]
-        parts = [frame.with_columns(name) for frame, name in zip(frames, others, strict=True)]
+        parts = [
+            frame.with_columns(pl.lit(other).alias("with"), pl.lit(metric).alias("metric"))
+            for metric, frames in found.items()
+            for other, frame in frames.items()
+        ]
         write_table(pl.concat(parts), wanted.table)
     if wanted.figure is not None:
-        longest = max(first.every_axis, key=lambda axis: len(axis.rows))
-        figure = over_each_other(names, metric, longest.keys[0], wanted.inches)
+        figure = _figure(sweeps, metrics[0], found[metrics[0]], wanted.inches)
         write_figure(figure, wanted.figure)
+    beside = {str(other.folder): _settings(first, other) for other in sweeps[1:]}
     if as_json:
         told = [
-            {"second": str(other.folder), "settings": _settings(first, other)}
+            {"second": other, "settings": beside[other]}
             | {"metric": metric, "rows": frame.to_dicts()}
-            for other, frame in zip(sweeps[1:], frames, strict=True)
+            for metric, frames in found.items()
+            for other, frame in frames.items()
         ]
         typer.echo(json_text({"first": str(first.folder), "comparisons": told}))
         return
-    for other, frame in zip(sweeps[1:], frames, strict=True):
-        head = (*first.axes, "variant")
-        rows = [
-            (*(str(row[name]) for name in head), *_shown(metric, row)) for row in frame.to_dicts()
-        ]
-        console().print(Text(", ".join(part for part in heading(metric) if part)))
-        both = (str(first.folder), str(other.folder))
-        known = frame.filter(pl.col("difference_low").is_not_null())
-        _print(both, _settings(first, other), head, rows, pairing(known["paired"].to_list()))
+    head = (*first.axes, "variant")
+    for metric, frames in found.items():
+        for other, frame in frames.items():
+            rows = [
+                (*(str(row[name]) for name in head), *_shown(metric, row))
+                for row in frame.to_dicts()
+            ]
+            console().print(Text(title_of(metric)))
+            both = (str(first.folder), other)
+            known = frame.filter(pl.col("difference_low").is_not_null())
+            _print(both, beside[other], head, rows, pairing(known["paired"].to_list()))
+
+
+def _shared(sweeps: Sequence[Sweep], metric: str) -> dict[str, pl.DataFrame]:
+    """The first sweep beside each other one, by the folder of the other."""
+    frames = {str(other.folder): shared(sweeps[0], other, metric) for other in sweeps[1:]}
+    if any(frame.is_empty() for frame in frames.values()):
+        names = dict.fromkeys(str(sweep.folder) for sweep in sweeps)
+        raise UserError(f"no point and variant with {metric} is in all of {', '.join(names)}")
+    return frames
+
+
+def _figure(
+    sweeps: Sequence[Sweep], metric: str, frames: Mapping[str, pl.DataFrame], inches: float
+) -> Figure:
+    """The sweeps over each other: curves over the longest axis, or distributions over draws."""
+    first = sweeps[0]
+    drawn = {k for sweep in sweeps for axis in sweep.every_axis if axis.is_drawn for k in axis.keys}
+    if not drawn:
+        longest = max(first.every_axis, key=lambda axis: len(axis.rows))
+        names = {str(sweep.folder): sweep for sweep in sweeps}
+        return over_each_other(names, metric, longest.keys[0], inches)
+    # Only points that all have: other draws would be apart by chance.
+    key = [*first.axes, "variant"]
+    common = list(frames.values())
+    for frame in frames.values():
+        common = [one.join(frame, on=key, how="semi", nulls_equal=True) for one in common]
+    told = {str(first.folder): common[0].select(*key, pl.col("first").alias(metric))}
+    for other, frame in zip(frames, common, strict=True):
+        told[other] = frame.select(*key, pl.col("second").alias(metric))
+    others = [name for name in first.axes if name not in drawn]
+    return distributions_beside(told, others, metric, inches)
 
 
 def _settings(first: Sweep, other: Sweep) -> list[str]:
@@ -124,7 +168,7 @@ def _shown(metric: str, row: dict[str, Any]) -> Iterator[str]:
     for name in ("first", "second", "difference"):
         low, high = row[f"{name}_low"], row[f"{name}_high"]
         ends = None if low is None else (low, high)
-        yield estimate_shown(metric, Estimate((row[name],), row[name], ends))
+        yield cell_of(metric, Estimate((row[name],), row[name], ends))
 
 
 def _print(

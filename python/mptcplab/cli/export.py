@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +11,7 @@ import polars as pl
 
 from mptcplab.cli.errors import UserError
 from mptcplab.report.export import ExportError, figure_bytes, table_bytes, width_inches
+from mptcplab.scenario.problem import near
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -27,7 +28,7 @@ class Export:
     table: Path | None
     figure: Path | None
     metrics: tuple[str, ...]
-    """Those of the report where empty; the figure is of the first."""
+    """The most telling ones where empty; the figure is of the first."""
     width: str
 
     @property
@@ -45,19 +46,30 @@ class Export:
 
 
 def export_sweep(report: SweepReport, wanted: Export) -> None:
-    """Writes the files of a sweep."""
+    """Writes the files of a sweep, of the metrics of its report."""
     sweep = report.sweep
-    metrics = wanted.metrics or report.columns or ("goodput",)
-    try:
-        sweep.check(metrics)
-        if wanted.table is not None:
-            write_table(sweep.frame(*metrics), wanted.table)
-        if wanted.figure is not None:
-            from mptcplab.campaign.html import figure_of
+    metrics = report.columns or ("goodput",)
+    if wanted.table is not None:
+        write_table(sweep.frame(*metrics), wanted.table)
+    if wanted.figure is not None:
+        from mptcplab.campaign.html import figure_of
 
-            write_figure(figure_of(sweep, metrics[0], wanted.inches), wanted.figure)
-    except KeyError as error:
-        raise UserError(f"--metric {error.args[0]}") from error
+        write_figure(figure_of(sweep, metrics[0], wanted.inches), wanted.figure)
+
+
+def refuse_unknown(metrics: Iterable[str], known: Collection[str]) -> None:
+    """Looks whether these metrics are known.
+
+    Raises:
+        UserError: one is not.
+
+    """
+    for name in metrics:
+        if name not in known:
+            meant = near(name, known)
+            there = f"the metrics are {', '.join(sorted(known))}" if known else "there is none yet"
+            hint = there if meant is None else f'did you mean "{meant}"? ({there})'
+            raise UserError(f"--metric {name!r}: {hint}")
 
 
 def export_results(labelled: Mapping[str, Report], wanted: Export) -> None:
@@ -66,9 +78,7 @@ def export_results(labelled: Mapping[str, Report], wanted: Export) -> None:
     columns = dict.fromkeys(name for report in labelled.values() for name in report.columns)
     metrics = wanted.metrics or tuple(columns) or ("goodput",)
     known = {name for own in results.values() for one in own for name in one.metrics}
-    for metric in metrics:
-        if metric not in known:
-            raise UserError(f"--metric '{metric}': the metrics are {', '.join(sorted(known))}")
+    refuse_unknown(metrics, known)
     if wanted.table is not None:
         write_table(results_frame(results, metrics), wanted.table)
     if wanted.figure is not None:

@@ -51,19 +51,21 @@ def report_results(
 
 
 def report_sweep(folder: Path, html: Path | None, export: Export | None, *, as_json: bool) -> None:
-    """Reports on a sweep that was run before."""
+    """Reports on a sweep that was run before, of the metrics of the export where it has some."""
     from mptcplab.campaign.report import sweep_report
     from mptcplab.campaign.result import Sweep
+    from mptcplab.cli.export import export_sweep, refuse_unknown
 
+    metrics = () if export is None else export.metrics
     try:
-        made = sweep_report(Sweep.open(folder))
+        sweep = Sweep.open(folder)
+        refuse_unknown(metrics, sweep.metrics())
+        made = sweep_report(sweep, metrics)
         if html is not None:
             from mptcplab.campaign.html import to_html
 
             write_text(to_html(made), html)
         if export is not None:
-            from mptcplab.cli.export import export_sweep
-
             export_sweep(made, export)
         print_sweep(made, as_json=as_json)
     except RecordingError as error:

@@ -16,7 +16,7 @@ from mptcplab.campaign.cluster_address import Cluster
 from mptcplab.campaign.record import MOST_ATTEMPTS
 from mptcplab.campaign.report import sweep_report
 from mptcplab.campaign.result import Sweep
-from mptcplab.campaign.session import Outcome, carry_out, prepare_sweep
+from mptcplab.campaign.session import Outcome, carry_out, prepare_sweep, refused_workers
 from mptcplab.cli.errors import UserError
 from mptcplab.cli.interruption import INTERRUPTED_STATUS, Interruption
 from mptcplab.cli.progress import display
@@ -126,6 +126,7 @@ def _cluster(options: SweepOptions) -> Cluster | None:
 def _prepared(options: SweepOptions) -> Prepared:
     if options.engine is EngineName.BOTH:
         raise UserError("--engine both: sweep on each engine, and compare the two")
+    _check_workers(options, options.engine)
     # The abilities of this machine say nothing of the workers.
     on_sim = options.cluster is not None and options.engine is EngineName.AUTO
     try:
@@ -142,9 +143,17 @@ def _prepared(options: SweepOptions) -> Prepared:
         prepared = prepare_sweep(load_known(options.scenario), settings, _sweep(options))
     except ScenarioError as error:
         raise UserError(str(error)) from error
+    (engine,) = prepared.choices
+    _check_workers(options, engine)
     for note in prepared.notes:
         typer.echo(note, err=True)
     return prepared
+
+
+def _check_workers(options: SweepOptions, engine: str) -> None:
+    refused = refused_workers(engine, options.workers)
+    if refused is not None:
+        raise UserError(f"--workers {options.workers}: {refused}")
 
 
 def _sweep(options: SweepOptions) -> dict[str, Any] | None:

@@ -11,9 +11,9 @@ from typing import Any
 from mptcplab.campaign.cluster_address import Cluster
 from mptcplab.campaign.description import SWEEP
 from mptcplab.campaign.result import Point, Sweep
-from mptcplab.campaign.session import carry_out, prepare_sweep
+from mptcplab.campaign.session import carry_out, prepare_sweep, refused_workers
 from mptcplab.engine.job import EngineError
-from mptcplab.front.asked import asked, call_text, in_python, words_in_python
+from mptcplab.front.asked import asked, call_text, engine_called, in_python, words_in_python
 from mptcplab.front.calls import Folder, Interrupted, held_signals, room
 from mptcplab.interruption import Interruption
 from mptcplab.progress import Lines
@@ -73,12 +73,14 @@ def sweep(
         capture=False,
         workers=workers,
     )
+    _check_workers(settings.engine, workers)
     told = {} if axes is None else {path: axes[path] for path in axes}
     try:
         own = scenario if isinstance(scenario, Scenario) else load_known(scenario)
         prepared = prepare_sweep(own, settings, None if axes is None else {"axes": _lists(told)})
     except ScenarioError as error:
         raise in_python(error) from None
+    _check_workers(engine_called(prepared), workers)
     if out is None:
         folder = fresh_folder(f"{own.name}-sweep")
     else:
@@ -137,6 +139,13 @@ def _cluster(
         return Cluster(address, *files)
     except EngineError as error:
         raise EngineError(words_in_python(str(error))) from None
+
+
+def _check_workers(engine: str, workers: int | None) -> None:
+    """Raises `ValueError` where a sweep on the engine cannot have so many workers."""
+    refused = refused_workers(engine, workers)
+    if refused is not None:
+        raise ValueError(f"workers={workers}: {words_in_python(refused)}")
 
 
 def _lists(axes: Mapping[str, Any]) -> dict[str, Any]:

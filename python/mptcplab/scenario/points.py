@@ -85,9 +85,7 @@ def _placed(scenario: Scenario, values: Mapping[str, Any], problem: Problem) -> 
 def _at_key(
     scenario: Scenario, axis: Axis, key: str, values: Mapping[str, Any], problem: Problem
 ) -> Problem:
-    place = axis.keys.index(key)
-    row = next(
-        (n for n, row in enumerate(axis.rows) if not axis.is_drawn and row[place] == values[key]),
-        0,
-    )
-    return scenario.provenance.problem((*axis.place, key, row), problem.text)
+    own = tuple(values[one] for one in axis.keys)
+    rows = () if axis.is_drawn else axis.rows
+    place = next((place for place, row in enumerate(rows) if row == own), 0)
+    return scenario.provenance.problem((*axis.place, key, place), problem.text)

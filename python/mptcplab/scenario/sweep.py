@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, StrictStr, model_validator
+from pydantic import AfterValidator, Field, StrictStr, model_validator
 
 from mptcplab.scenario.draw import Distribution, drawn_share
 from mptcplab.scenario.fields import Model, RefusalError, Short
 from mptcplab.scenario.problem import quoted
 from mptcplab.scenario.spacing import spaced
 from mptcplab.scenario.tree import Path
+from mptcplab.scenario.units import comparable
 
 MOST_POINTS = 100_000
 
@@ -38,10 +39,10 @@ class Values(Model):
             raise ValueError("give a list of values, or a range by from, to and count")
         if self.values is None and not all(given):
             raise ValueError("a range has from, to and count")
-        _check_distinct(self.listed)
+        _ = self.listed
         return self
 
-    @property
+    @cached_property
     def listed(self) -> list[Any]:
         """Every value, in order."""
         if self.values is not None:
@@ -50,22 +51,30 @@ class Values(Model):
         return spaced(self.first, self.last, self.count, is_log=self.scale == "log")
 
 
-def _check_distinct(values: Sequence[Any]) -> None:
-    """Raises `RefusalError` at a value that equals one before it, as 10.0 does 10."""
-    hashed: set[Hashable] = set()
-    others: list[Any] = []
-    for place, value in enumerate(values):
-        is_hashable = isinstance(value, Hashable)
-        if value in (hashed if is_hashable else others):
-            raise RefusalError(str(place), f"{quoted(value)}: is there already")
-        if is_hashable:
-            hashed.add(value)
-        else:
-            others.append(value)
+def _distinct(of: Values) -> Values:
+    """Raises `RefusalError` at a value that means the same as one before it, as 10.0 does 10."""
+    # Those of a range differ already.
+    found = _repeated((value,) for value in of.values or ())
+    if found is not None:
+        place, text = found
+        raise RefusalError(str(place), text)
+    return of
 
 
-_LIST = {"type": "array", "minItems": 1, "description": "values"}
-Axes = dict[StrictStr, Annotated[Values, Short("values", _LIST)]]
+def _repeated(rows: Iterable[tuple[Any, ...]]) -> tuple[int, str] | None:
+    """Place of the first row that means the same as one before it, and words for it."""
+    before: dict[Hashable, tuple[Any, ...]] = {}
+    for place, row in enumerate(rows):
+        same = before.setdefault(comparable(row), row)
+        if same is not row:
+            here, there = (" with ".join(map(quoted, one)) for one in (row, same))
+            return place, f"{here}: is there already" + (f" as {there}" if here != there else "")
+    return None
+
+
+_SHORT = Short("values", {"type": "array", "minItems": 1, "description": "values"})
+Axes = dict[StrictStr, Annotated[Values, AfterValidator(_distinct), _SHORT]]
+Zipped = dict[StrictStr, Annotated[Values, _SHORT]]
 
 
 class Drawn(Model):
@@ -93,7 +102,7 @@ class Sweep(Model):
     """The points that `mptcplab sweep` runs: every combination of a value of each axis."""
 
     axes: Axes = Field({}, description="Dotted path → values, crossed with those of the others")
-    zipped: list[Axes] = Field([], description="Axes whose values go together, each with as many")
+    zipped: list[Zipped] = Field([], description="Axes whose values go together, each with as many")
     drawn: Drawn | None = Field(None, description="Values drawn at random")
 
     @model_validator(mode="after")
@@ -106,6 +115,9 @@ class Sweep(Model):
             if len(set(lengths.values())) != 1:
                 words = ", ".join(f"{key} has {count}" for key, count in lengths.items())
                 raise RefusalError("zipped", f"entry {place}: values go together: {words}")
+            repeated = _repeated(zip(*(of.listed for of in group.values()), strict=True))
+            if repeated is not None:
+                raise RefusalError("zipped", f"entry {place}: {repeated[1]}")
         known: set[str] = set()
         for path in (path for axis in made for key in axis.keys for path in paths_of(key)):
             if path in known:

@@ -138,6 +138,9 @@ SIZE = Dimension(
     base="B",
 )
 
+_COUNTED = {"packet": "packets", "packets": "packets", "BDP": "BDP"}
+"""Units of a queue's limit that are no dimension → a name for each kind."""
+
 
 def parse_rate(value: object) -> int:
     """Bits a second of `48 Mbit/s`."""
@@ -160,18 +163,39 @@ def parse_size(value: object) -> int:
 
 
 def comparable(value: object) -> Hashable:
-    """A value that is equal for equal quantities, however they are written: `5ms` and `5 ms`."""
-    for parse in (parse_time, parse_rate, parse_size):
-        try:
-            return parse.__name__, parse(value)
-        except UnitError:
-            continue
+    """A value that is equal for equal quantities, however they are written: `5ms` and `5 ms`.
+
+    Its repr is the same for equal ones, too. Entries of mappings and lists are compared likewise.
+    """
+    if isinstance(value, Mapping):
+        entries = [(repr(key), comparable(of)) for key, of in value.items()]
+        return "mapping", tuple(sorted(entries, key=lambda entry: entry[0]))
+    if isinstance(value, list | tuple):
+        return "list", tuple(map(comparable, value))
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return "number", _as_float(value)
+    found = _QUANTITY.fullmatch(value.strip()) if isinstance(value, str) else None
+    if found is None:
+        return "other", repr(value)
+    number, unit = Decimal(found["number"]), found["unit"]
+    if unit in _COUNTED:
+        return _COUNTED[unit], float(number)
     try:
+        for dimension in (TIME, RATE, SIZE):
+            if unit in dimension.units:
+                return dimension.noun, _whole(dimension, number, dimension.units[unit])
         return "number", parse_probability(value)
     except UnitError:
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            return "number", float(value)
         return "other", repr(value)
+
+
+def _as_float(number: float) -> float:
+    """The number as a float, unless it is an integer that a float cannot hold."""
+    try:
+        made = float(number)
+    except OverflowError:
+        return number
+    return made if made == number else number
 
 
 def parse_probability(value: object) -> float:

@@ -39,7 +39,7 @@ def report(
     from mptcplab.cli.report import report_results
 
     export = None
-    if table is not None or figure is not None:
+    if metric or table is not None or figure is not None:
         from mptcplab.cli.export import Export
 
         export = Export(table, figure, tuple(metric or ()), width)
