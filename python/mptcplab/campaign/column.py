@@ -29,3 +29,8 @@ def rows_of(axis: Axis) -> list[tuple[Any, ...]]:
     """The rows of an axis, each column as in a data frame."""
     columns = (column_of([row[place] for row in axis.rows]) for place in range(len(axis.keys)))
     return list(zip(*columns, strict=True))
+
+
+def row_words(row: Sequence[Any]) -> str:
+    """The values, or the keys, of a row as they are shown."""
+    return " with ".join(map(str, row))

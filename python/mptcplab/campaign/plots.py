@@ -14,7 +14,7 @@ from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter, NullLocator
 
-from mptcplab.campaign.column import column_of, rows_of
+from mptcplab.campaign.column import column_of, row_words, rows_of
 from mptcplab.report.canvas import LOOK
 from mptcplab.report.numbers import heading, scale
 from mptcplab.report.palette import Style, styles
@@ -99,17 +99,13 @@ def heat_maps(sweep: Sweep, metric: str, width_inches: float | None = None) -> F
             _numbers(axes, cells, low, high, light_middle=metric in _BENEFITS)
             axes.grid(visible=False)
             axes.set_title(name, fontsize=8)
-            axes.set_xlabel(" with ".join(across))
-            axes.set_xticks(*_named(_words(columns)), rotation=30, ha="right")
-            axes.set_yticks(*_named(_words(rows)))
-        every[0].set_ylabel(" with ".join(down))
+            axes.set_xlabel(row_words(across))
+            axes.set_xticks(*_named([*map(row_words, columns)]), rotation=30, ha="right")
+            axes.set_yticks(*_named([*map(row_words, rows)]))
+        every[0].set_ylabel(row_words(down))
         if image is not None:
             figure.colorbar(image, ax=figure.axes, label=_label(metric))
     return figure
-
-
-def _words(rows: Sequence[tuple[Any, ...]]) -> list[str]:
-    return [" with ".join(map(str, row)) for row in rows]
 
 
 def distributions(sweep: Sweep, metric: str, width_inches: float | None = None) -> Figure:

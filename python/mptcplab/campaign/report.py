@@ -10,6 +10,7 @@ from typing import Any
 
 import polars as pl
 
+from mptcplab.campaign.column import row_words
 from mptcplab.campaign.record import COMPLETE, FAILED
 from mptcplab.campaign.result import Sweep
 from mptcplab.metrics import Estimate, definition_of, names_of
@@ -145,9 +146,9 @@ def _sentences(sweep: Sweep) -> Iterator[str]:
 def _axis_words(axis: Axis) -> str:
     if axis.is_drawn:
         return f"{len(axis.rows)} draws of {', '.join(axis.keys)}"
-    rows = [" with ".join(map(str, row)) for row in axis.rows]
+    rows = [row_words(row) for row in axis.rows]
     few = rows if len(rows) <= 8 else [*rows[:3], "…", *rows[-2:]]
-    return f"{' with '.join(axis.keys)}: {', '.join(few)}"
+    return f"{row_words(axis.keys)}: {', '.join(few)}"
 
 
 def _table(sweep: Sweep, figures: pl.DataFrame, metric: str) -> Table:
