@@ -95,6 +95,7 @@ fn record(
         translations: Translations::default(),
     };
     let traffic = traffic::start(&plan.traffic, &context).map_err(io::Error::other)?;
+    traffic.await_servers();
     recorder.write(ready(plan, &nodes, begun))?;
 
     // All are ready: the links, the events and the traffic have one zero.

@@ -4,16 +4,19 @@ use std::io;
 use std::net::IpAddr;
 use std::os::unix::process::ExitStatusExt;
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::flow::Flow;
-use super::listening::await_listener;
+use super::listening::nothing_listens;
 use super::process::{Exit, Program, Site, Stream};
 use super::sockets;
 use super::stop::Stop;
 use crate::plan::Traffic;
 use mptcplab_linux::describe;
 use mptcplab_record::{Output, ProgramRun};
+
+/// Time within which a server's command must listen.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Runs the server's command, if any, and at the flow's time the client's. Gives whether one of them
 /// had a TCP socket that was to be connected to another host.
@@ -32,7 +35,17 @@ pub(super) fn run(
             let stops = [&flow.stop, &clients_ended];
             let site = flow.server_site();
             scope.spawn(move || run_one(flow, (site, "server"), argv, &stops, None));
-            await_listener(flow);
+            // Not every server listens: one of datagrams does not.
+            if nothing_listens(flow, PATIENCE) {
+                flow.warn(&format!(
+                    "nothing on {} listened on TCP port {} after {} s; the client was started all \
+                     the same, by so much later at most (a server of datagrams has no such port; \
+                     one of TCP must listen on {{port}})",
+                    flow.server.name,
+                    flow.traffic.port,
+                    PATIENCE.as_secs(),
+                ));
+            }
         }
         if flow.begin() {
             let deadline = duration_ns.map(|duration| flow.instant(flow.recorder.now() + duration));

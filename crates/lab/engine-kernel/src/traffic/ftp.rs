@@ -4,8 +4,10 @@
 use std::collections::BTreeMap;
 use std::env;
 use std::net::SocketAddr;
+use std::sync::mpsc::Sender;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use mptcplab_link::Nanos;
 use mptcplab_record::Transfer;
@@ -13,7 +15,7 @@ use nix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
 use super::flow::Flow;
-use super::listening::await_listener;
+use super::listening::nothing_listens;
 use super::payload::Receiver;
 use super::process::{Exit, Program, Site, Stream};
 use super::stop::Stop;
@@ -23,6 +25,10 @@ use mptcplab_traffic::{Failure, complete};
 
 /// The environment variable with the path of the Python interpreter.
 pub(super) const PYTHON: &str = "MPTCPLAB_PYTHON";
+
+/// Time within which the server must listen: those of a dozen flows start at once, each with an
+/// interpreter of its own, on a machine that may be busy.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Which files go which way.
 #[derive(Clone, Copy)]
@@ -80,8 +86,9 @@ enum Message {
     },
 }
 
-/// Runs the server, and at the flow's time the client.
-pub(super) fn run(flow: &Flow, files: Files) {
+/// Runs the server, and at the flow's time the client. `serving` is dropped when the server listens,
+/// or cannot.
+pub(super) fn run(flow: &Flow, files: Files, serving: Sender<()>) {
     let Ok(clients_ended) = Stop::new() else {
         return flow.warn("no file descriptors are left: nothing was sent");
     };
@@ -104,7 +111,15 @@ pub(super) fn run(flow: &Flow, files: Files) {
     thread::scope(|scope| {
         let stops = [&flow.stop, &clients_ended];
         scope.spawn(move || session.run(flow.server_site(), "ftp_server", &server, &stops));
-        await_listener(flow);
+        if nothing_listens(flow, PATIENCE) {
+            flow.warn(&format!(
+                "the FTP server on {} did not listen on TCP port {} within {} s",
+                flow.server.name,
+                flow.traffic.port,
+                PATIENCE.as_secs(),
+            ));
+        }
+        drop(serving);
         if flow.begin() {
             session.run(flow.client_site(), "ftp_client", &client, &[&flow.stop]);
         }

@@ -7,35 +7,26 @@ use std::time::{Duration, Instant};
 use super::flow::Flow;
 use super::stop::wait;
 
-/// Time within which a server must listen.
-const PATIENCE: Duration = Duration::from_secs(5);
 /// Interval of the checks.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// Waits until something in the server's host listens on the flow's port. Not every server does
-/// (one of datagrams does not): after some time the client starts all the same, and the delay is
-/// reported.
-pub(super) fn await_listener(flow: &Flow) {
-    let deadline = Instant::now() + PATIENCE;
+/// Waits until something in the server's host listens on the flow's port, for `patience` at most;
+/// gives whether nothing did. Of a run that ends meanwhile that is not known.
+pub(super) fn nothing_listens(flow: &Flow, patience: Duration) -> bool {
+    let deadline = Instant::now() + patience;
     // The namespace may be entered and the files read whenever the server could be started.
     let listens = || flow.server.netns.run(|| listens(flow.traffic.port));
     while !matches!(listens(), Ok(Ok(true))) {
         if Instant::now() >= deadline {
-            return flow.warn(&format!(
-                "nothing on {} listened on TCP port {} after {} s; the client was started all the \
-                 same, by so much later at most (a server of datagrams has no such port; one of \
-                 TCP must listen on {{port}})",
-                flow.server.name,
-                flow.traffic.port,
-                PATIENCE.as_secs(),
-            ));
+            return true;
         }
         if flow.stop.reason().is_some()
             || wait(None, &[&flow.stop], Some(Instant::now() + LOOK)).is_err()
         {
-            return;
+            return false;
         }
     }
+    false
 }
 
 /// Whether a TCP socket listens on `port` in the calling thread's namespace.

@@ -25,6 +25,7 @@ mod stop;
 mod stream;
 mod verdict;
 mod watch;
+mod workload;
 
 use std::env;
 use std::io;
@@ -33,13 +34,11 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use mptcplab_link::Nanos;
-use mptcplab_traffic::datagrams::Pattern;
-use mptcplab_traffic::{Frames, splitmix64};
+use mptcplab_traffic::splitmix64;
 use socket2::Socket;
 use thiserror::Error;
 
 pub use self::applications::Applications;
-use self::bulk::Until;
 use self::flow::Flow;
 use self::ftp::PYTHON;
 pub use self::stop::Stop;
@@ -119,6 +118,8 @@ pub enum Ended {
 pub struct Running {
     flows: Vec<JoinHandle<()>>,
     ended: Receiver<()>,
+    /// Closed when no server of the flows is still being started.
+    serving: Receiver<()>,
     recorder: Recorder,
     stop: Stop,
     /// Ended after all traffic.
@@ -138,17 +139,18 @@ pub fn start(flows: &[Traffic], context: &Context) -> Result<Running, StartError
         .map(|(number, traffic)| prepare(traffic, context, splitmix64(context.seed, number)))
         .collect::<Result<Vec<_>, _>>()?;
     let (end, ended) = channel();
+    let (starting, serving) = channel();
     let spawn = |Prepared {
                      flow,
                      listener,
                      before,
                  }: Prepared| {
-        let end = end.clone();
+        let (end, starting) = (end.clone(), starting.clone());
         let name = flow.traffic.name.clone();
         thread::Builder::new()
             .name(name.clone())
             .spawn(move || {
-                run(&flow, listener, before);
+                workload::run(&flow, listener, before, starting);
                 // The receiver may have gone.
                 let _ = end.send(());
             })
@@ -166,6 +168,7 @@ pub fn start(flows: &[Traffic], context: &Context) -> Result<Running, StartError
     Ok(Running {
         flows,
         ended,
+        serving,
         recorder,
         stop,
         _keepers: keepers,
@@ -200,6 +203,13 @@ fn keep_accounts(flows: &[Traffic], context: &Context) -> Result<Vec<Keeper>, St
 }
 
 impl Running {
+    /// Returns when the servers that this project brings as programs listen: they take time to start,
+    /// which is not the run's. Those of commands start with the run.
+    pub fn await_servers(&self) {
+        // Nothing is sent: every flow closes its end.
+        let _ = self.serving.recv();
+    }
+
     /// Returns when every flow has ended: by itself, because of a stop, or because `limit`
     /// (nanoseconds since the run's zero) has come, which stops them.
     ///
@@ -283,107 +293,4 @@ fn prepare(traffic: &Traffic, context: &Context, seed: u64) -> Result<Prepared, 
         listener,
         before,
     })
-}
-
-/// Runs the workload of a flow, each at the flow's time.
-fn run(flow: &Flow, listener: Option<Socket>, mut before: Option<io::Result<Counters>>) {
-    match (&flow.traffic.workload, listener) {
-        (
-            Workload::Command {
-                argv,
-                server_argv,
-                duration_ns,
-            },
-            _,
-        ) => {
-            let connects = command::run(flow, argv, server_argv.as_deref(), *duration_ns);
-            // Of a program that connects nothing there is no verdict.
-            before = before.filter(|_| connects);
-        }
-        (&Workload::Ftp { way, bytes, count }, _) => {
-            ftp::run(flow, ftp::Files { way, bytes, count })
-        }
-        (
-            &Workload::Ping {
-                interval_ns,
-                count,
-                payload_bytes,
-            },
-            _,
-        ) if flow.begin() => {
-            ping::run(
-                flow,
-                ping::Pattern {
-                    interval_ns,
-                    count,
-                    payload_bytes,
-                },
-            );
-        }
-        (
-            &Workload::Datagrams {
-                way,
-                rate_bps,
-                packet_bytes,
-                duration_ns,
-                on_off_ns,
-            },
-            _,
-        ) if flow.begin() => {
-            let pattern = Pattern {
-                rate_bps,
-                packet_bytes,
-                duration_ns,
-                on_off_ns,
-            };
-            datagrams::run(flow, way, pattern);
-        }
-        (_, Some(listener)) if flow.begin() => serve_and_connect(flow, &listener),
-        _ => {}
-    }
-    flow.event("ended");
-    match before {
-        Some(Ok(before)) => verdict::check(flow, &before, flow.tally()),
-        Some(Err(error)) => flow.warn(&format!("whether subflows joined is unknown: {error}")),
-        None => {}
-    }
-}
-
-/// Runs the workloads with both ends in this process.
-fn serve_and_connect(flow: &Flow, listener: &Socket) {
-    match flow.traffic.workload {
-        Workload::Bulk {
-            way,
-            streams,
-            duration_ns,
-            bytes,
-            rate_bps,
-        } => {
-            let until = match (duration_ns, bytes) {
-                (_, Some(bytes)) => Until::Bytes(bytes),
-                (duration, None) => Until::Duration(duration.unwrap_or(0)),
-            };
-            bulk::run(flow, listener, way, streams, until, rate_bps);
-        }
-        Workload::Http { bytes, count } => http::run(flow, listener, bytes, count),
-        Workload::RequestResponse(requests) => request_response::run(flow, listener, requests),
-        Workload::Stream {
-            way,
-            rate_bps,
-            frame_bytes,
-            deadline_ns,
-            duration_ns,
-        } => {
-            let frames = Frames {
-                rate_bps,
-                frame_bytes,
-                duration_ns,
-            };
-            stream::run(flow, listener, way, frames, deadline_ns);
-        }
-        Workload::Ftp { .. }
-        | Workload::Ping { .. }
-        | Workload::Datagrams { .. }
-        | Workload::Command { .. } => {}
-    }
 }
