@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from io import StringIO
-from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -290,8 +289,8 @@ def test_warnings_of_the_runs_are_shown_with_their_figures() -> None:
     shown = account(document, {"lisbon/A1": Known(load("lisbon/A1"), found)})
     told = "lisbon/A1 mptcp, repetition 1: the machine was too slow"
     assert shown.items[0].warnings == (told,)
-    assert to_json(shown, Manner("kernel"))["items"][0]["warnings"] == [told]
+    assert to_json(shown, Manner("kernel"), [[]])["items"][0]["warnings"] == [told]
     printed = StringIO()
     to_terminal(shown, Console(file=printed, width=200))
     assert f"warning: {told}" in printed.getvalue()
-    assert f"<li>{told}</li>" in to_html(shown, Manner("kernel"), Path(), "")
+    assert f"<li>{told}</li>" in to_html(shown, Manner("kernel"), [[]], "")

@@ -66,6 +66,28 @@ def test_the_json_has_the_same_figures(folder: Path) -> None:
     assert told["quick"] is True
 
 
+def test_several_figures_and_a_table_make_one_page(folder: Path) -> None:
+    more = ["--table", "6.5", "--figure", "6.15", "--figure", "6.16", "--out", "out"]
+    ended = called([*QUICK, *more], folder.parent)
+    assert ended.returncode == 0, ended.stderr
+    told = json.loads((folder / "lisbon-table-6.5-figure-6.16-6.15.json").read_text("utf-8"))
+    assert [item["number"] for item in told["items"]] == ["6.5", "6.16", "6.15"]
+
+
+def test_packets_of_a_capture_are_told_by_address(tmp_path: Path) -> None:
+    words = ["reproduce", "carfi", "--table", "2", "--quick", "--out", "out"]
+    ended = called(words, tmp_path)
+    assert ended.returncode == 0, ended.stderr
+    (item,) = json.loads((tmp_path / "out/carfi-table-2.json").read_text("utf-8"))["items"]
+    ((head, server, *clients),) = [listing["lines"] for listing in item["listings"]]
+    assert head.split()[:2] == ["IP", "count"]
+    # 10 MB in segments of at most 1428 bytes.
+    assert sum(int(line.split()[1]) for line in clients) > 10_000_000 / 1428
+    assert (server.split()[0], server.split()[3]) == ("10.0.4.7", "100.00%")
+    page = (tmp_path / "out/carfi-table-2.html").read_text("utf-8")
+    assert f"<pre>{head}\n{server}\n" in page
+
+
 def keys(value: object, place: str) -> Iterator[str]:
     if isinstance(value, dict):
         for key, inner in value.items():
@@ -173,6 +195,7 @@ def test_a_foreign_folder_is_left_alone(tmp_path: Path) -> None:
         (["lisbn"], "there is no document 'lisbn': did you mean \"lisbon\"?"),
         (["lisbon", "--table", "6.44"], "lisbon has no table '6.44': did you mean \"6.4\"?"),
         (["lisbon", "--figure", "6.4"], "lisbon has no figure '6.4': did you mean \"6.14\"?"),
+        (["lisbon", "--table", "6.4", "--table", "7"], "lisbon has no table '7': known: 6.1,"),
         (["--table", "6.4"], "--table and --figure are of one document: name it"),
         (["lisbon", "--duration", "long"], "--duration: a time is a number with a unit, such as"),
     ],

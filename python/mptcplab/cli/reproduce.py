@@ -34,8 +34,8 @@ class ReproduceOptions:
     """The command's options."""
 
     documents: tuple[str, ...]
-    table: str | None
-    figure: str | None
+    tables: tuple[str, ...]
+    figures: tuple[str, ...]
     engine: str
     quick: bool
     repetitions: int | None
@@ -78,10 +78,11 @@ def reproduce_documents(options: ReproduceOptions) -> None:
 def _documents(options: ReproduceOptions) -> list[Document]:
     asked = options.documents or (ALL,)
     names = reading.names() if ALL in asked else list(dict.fromkeys(asked))
-    if (ALL in asked or len(names) > 1) and (options.table or options.figure):
+    if (ALL in asked or len(names) > 1) and (options.tables or options.figures):
         raise UserError("--table and --figure are of one document: name it")
     try:
-        return [reading.chosen(reading.read(name), options.table, options.figure) for name in names]
+        documents = map(reading.read, names)
+        return [reading.chosen(one, options.tables, options.figures) for one in documents]
     except reading.UnknownNameError as error:
         raise UserError(str(error)) from None
 
@@ -138,9 +139,11 @@ def _show(
     # Slow to load: not before the runs.
     from mptcplab.reproduction.html import to_html
     from mptcplab.reproduction.json import to_json
+    from mptcplab.reproduction.pictures import pictures
     from mptcplab.reproduction.terminal import to_terminal
 
-    objects = [to_json(one, manner) for one in accounts]
+    drawn = [pictures(one, out) for one in accounts]
+    objects = [to_json(one, manner, own) for one, own in zip(accounts, drawn, strict=True)]
     if options.as_json:
         typer.echo(json_text(objects[0] if len(objects) == 1 else objects))
     else:
@@ -148,10 +151,10 @@ def _show(
         for one in accounts:
             to_terminal(one, screen)
     command = shlex.join(["mptcplab", *_words(options, None)])
-    for one, told in zip(accounts, objects, strict=True):
+    for one, told, own in zip(accounts, objects, drawn, strict=True):
         stem = out / _stem(one, options)
         page = stem.with_name(f"{stem.name}.html")
-        page.write_text(to_html(one, manner, out, command), encoding="utf-8")
+        page.write_text(to_html(one, manner, own, command), encoding="utf-8")
         stem.with_name(f"{stem.name}.json").write_text(f"{json_text(told)}\n", encoding="utf-8")
         typer.echo(f"page: {page}", err=True)
 
@@ -159,8 +162,8 @@ def _show(
 def _stem(one: Account, options: ReproduceOptions) -> str:
     """The name of a page: a part of a document does not take the place of the whole."""
     parts = [one.document.name]
-    parts += [f"table-{options.table}"] if options.table else []
-    parts += [f"figure-{options.figure}"] if options.figure else []
+    parts += ["table", *options.tables] if options.tables else []
+    parts += ["figure", *options.figures] if options.figures else []
     return "-".join(parts)
 
 
@@ -168,8 +171,8 @@ def _words(options: ReproduceOptions, out: Path | None) -> list[str]:
     """The command's words, without those of the machine."""
     words = ["reproduce", *(options.documents or (ALL,))]
     for name, value in (
-        ("table", options.table),
-        ("figure", options.figure),
+        *(("table", number) for number in options.tables),
+        *(("figure", number) for number in options.figures),
         ("engine", options.engine),
         ("repeat", options.repetitions),
         ("duration", options.duration),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from mptcplab import trace
 from mptcplab.trace.story import story
@@ -21,3 +22,39 @@ def exchange(files: Sequence[Path], kinds: Sequence[str]) -> tuple[str, ...]:
         return tuple(lines)
     half = MOST_LINES // 2
     return (*lines[:half], f"… {len(lines) - 2 * half} lines …", *lines[-half:])
+
+
+def addresses(files: Sequence[Path]) -> tuple[str, ...]:
+    """A table of the packets that each address sent, in the form of Wireshark's IPv4 statistics.
+
+    Rates are packets a millisecond from the first to the last one and, of a burst, over the 100 ms
+    with the most packets; a burst starts so many seconds after the capture's first packet. Shares
+    are of the packets of an end.
+    """
+    with trace.read([str(file) for file in files], packets=True) as found:
+        view = trace.view(found)
+        rows = [_ADDRESS_COLUMNS, *(_address(row, view.origin_ns) for row in _by_address(view))]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return tuple(
+        "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
+        for row in rows
+    )
+
+
+_ADDRESS_COLUMNS = ("IP", "count", "rate (1/ms)", "share", "burst rate", "burst start (s)")
+
+
+def _by_address(view: trace.View) -> list[dict[str, Any]]:
+    return sorted(view.addresses.to_dicts(), key=lambda row: -int(row["packets"]))
+
+
+def _address(row: dict[str, Any], origin_ns: int) -> tuple[str, ...]:
+    rate = row["packets_per_ms"]
+    return (
+        row["address"],
+        str(row["packets"]),
+        "–" if rate is None else f"{rate:.4f}",
+        f"{row['share']:.2%}",
+        f"{row['burst_packets_per_ms']:.4f}",
+        f"{(row['burst_start_ns'] - origin_ns) / 1e9:.3f}",
+    )

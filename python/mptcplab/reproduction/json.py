@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mptcplab.reproduction.beside import Account, Figure, ItemAccount, Said
 from mptcplab.reproduction.manner import Manner
 from mptcplab.reproduction.marks import AGREEMENT, Checked, Mark
+from mptcplab.reproduction.pictures import Picture
 
 
-def to_json(account: Account, manner: Manner) -> dict[str, Any]:
-    """The account as an object of JSON; what is not known is null."""
+def to_json(
+    account: Account, manner: Manner, pictures: Sequence[Sequence[Picture]]
+) -> dict[str, Any]:
+    """The account as an object of JSON, with the pictures of each item that are text.
+
+    What is not known is null.
+    """
     counts = account.counts()
     return {
         "document": account.document.name,
@@ -21,11 +28,11 @@ def to_json(account: Account, manner: Manner) -> dict[str, Any]:
         "length": manner.length,
         "agreement": AGREEMENT,
         "counts": {mark.value: counts[mark] for mark in Mark},
-        "items": [_item(item) for item in account.items],
+        "items": [_item(item, own) for item, own in zip(account.items, pictures, strict=True)],
     }
 
 
-def _item(account: ItemAccount) -> dict[str, Any]:
+def _item(account: ItemAccount, pictures: Sequence[Picture]) -> dict[str, Any]:
     item = account.item
     return {
         "kind": item.kind,
@@ -36,6 +43,9 @@ def _item(account: ItemAccount) -> dict[str, Any]:
         "columns": list(item.columns),
         "rows": [[_cell(cell) for cell in row] for row in account.rows],
         "says": [_said(said) for said in account.says],
+        "listings": [
+            {"title": one.title, "lines": list(one.lines)} for one in pictures if one.lines
+        ],
         "warnings": list(account.warnings),
     }
 
@@ -59,6 +69,8 @@ def _cell(cell: str | Figure) -> Any:
     return {
         "scenario": cell.cell.scenario,
         "here": cell.cell.here,
+        "statistic": cell.cell.statistic.value,
+        "repetition": cell.cell.repetition,
         "document": cell.theirs,
         "at_most": cell.cell.at_most,
         "mean": None if ours is None else ours.mean,

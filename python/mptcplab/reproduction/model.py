@@ -101,8 +101,14 @@ class PlotKind(StrEnum):
     """Round-trip times by the payload that was acknowledged, a line a subflow."""
     EXCHANGE = "exchange"
     """The protocol's events in words; of a capture."""
+    ADDRESSES = "addresses"
+    """How many packets each address sent, and how often; of a capture."""
     SUBFLOWS = "subflows"
     """The subflows of a host as a listing."""
+
+
+CAPTURED = (PlotKind.EXCHANGE, PlotKind.ADDRESSES)
+"""Kinds that are of a capture."""
 
 
 class Plot(Model):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from mptcplab.reproduction.model import Document, Item, Plot, PlotKind
+from mptcplab.reproduction.model import CAPTURED, Document, Item, Plot
 from mptcplab.scenario import Scenario
 from mptcplab.scenario.expectation import Name, names_in, parse, parse_expression
 
@@ -43,7 +43,7 @@ def needs(document: Document) -> list[Need]:
         for scenario, names in named(item):
             variants.setdefault(scenario, {}).update(dict.fromkeys(names))
         for plot in item.plots:
-            if plot.kind is PlotKind.EXCHANGE:
+            if plot.kind in CAPTURED:
                 captured.setdefault(plot.scenario, captured_need(plot))
             else:
                 variants.setdefault(plot.scenario, {}).update(dict.fromkeys(plot.variants))

@@ -12,8 +12,10 @@ from mptcplab.report.chosen import representative
 from mptcplab.report.palette import styles
 from mptcplab.report.plots import boxes, courses_over_time, path_utilisation
 from mptcplab.report.series import Course, Line, completion_times_s, course
-from mptcplab.reproduction.captures import exchange
-from mptcplab.reproduction.model import Plot, PlotKind
+from mptcplab.reproduction.bars import bars
+from mptcplab.reproduction.beside import Account, ItemAccount
+from mptcplab.reproduction.captures import addresses, exchange
+from mptcplab.reproduction.model import CAPTURED, Plot, PlotKind
 from mptcplab.reproduction.needs import Need, captured_need
 from mptcplab.reproduction.running import result_folder
 from mptcplab.reproduction.subflows import listing
@@ -28,14 +30,33 @@ class Picture:
     lines: tuple[str, ...] = ()
 
 
-def picture(plot: Plot, out: Path) -> Picture | None:
-    """Draws a plot from the recordings; null where they are not there, or hold nothing for it.
+def pictures(account: Account, out: Path) -> list[list[Picture]]:
+    """The pictures of each item of a document, drawn from the recordings below `out`.
+
+    There is none where a recording is not there, or holds nothing for it.
 
     Raises:
         RecordingError: a recording is damaged.
 
     """
-    is_captured = plot.kind is PlotKind.EXCHANGE
+    return [_of_item(item, out) for item in account.items]
+
+
+def _of_item(account: ItemAccount, out: Path) -> list[Picture]:
+    every = (
+        _bars(account) if plot.kind is PlotKind.BARS else _picture(plot, out)
+        for plot in account.item.plots
+    )
+    return [one for one in every if one is not None]
+
+
+def _bars(account: ItemAccount) -> Picture | None:
+    svg = bars(account)
+    return None if svg is None else Picture("The figures of the table", svg)
+
+
+def _picture(plot: Plot, out: Path) -> Picture | None:
+    is_captured = plot.kind in CAPTURED
     need = captured_need(plot) if is_captured else Need(plot.scenario, plot.variants)
     folder = result_folder(out, need)
     if not folder.is_dir():
@@ -70,6 +91,7 @@ _TITLES = {
     PlotKind.CUMULATIVE: "Payload acknowledged over time",
     PlotKind.ROUND_TRIPS: "Round-trip times by the payload acknowledged",
     PlotKind.EXCHANGE: "Events of the protocol in our capture",
+    PlotKind.ADDRESSES: "Packets from each address in our capture",
     PlotKind.SUBFLOWS: "Subflows",
 }
 
@@ -101,4 +123,6 @@ def _captured(plot: Plot, result: Result, title: str) -> Picture | None:
     files = sorted(recordings[0].folder.glob("*.pcapng"))
     if not files:
         raise RecordingError(f"{recordings[0].folder}: holds no capture")
+    if plot.kind is PlotKind.ADDRESSES:
+        return Picture(title, lines=addresses(files))
     return Picture(title, lines=exchange(files, plot.events))

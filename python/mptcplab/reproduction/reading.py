@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -57,25 +58,26 @@ def parse(text: str, origin: str) -> Document:
     )
 
 
-def chosen(document: Document, table: str | None, figure: str | None) -> Document:
-    """The document with the table and the figure alone that are asked for; as it is for neither.
+def chosen(document: Document, tables: Sequence[str], figures: Sequence[str]) -> Document:
+    """The document with the tables and figures alone that are asked for; as it is for none.
 
     Raises:
         UnknownNameError: there is no such table, or figure.
 
     """
-    if table is None and figure is None:
+    if not tables and not figures:
         return document
     items: list[Item] = []
-    for option, number in (("table", table), ("figure", figure)):
+    for option, numbers in (("table", tables), ("figure", figures)):
         known = [item for item in document.items if item.kind == option]
-        found = [item for item in known if item.number == number]
-        if number is not None and not found:
-            numbers = [item.number for item in known]
-            raise UnknownNameError(
-                f"{document.name} has no {option} '{number}': {did_you_mean(number, numbers)}"
-            )
-        items += found
+        for number in numbers:
+            found = [item for item in known if item.number == number]
+            if not found:
+                every = [item.number for item in known]
+                raise UnknownNameError(
+                    f"{document.name} has no {option} '{number}': {did_you_mean(number, every)}"
+                )
+            items += found
     return document.model_copy(update={"items": tuple(items)})
 
 

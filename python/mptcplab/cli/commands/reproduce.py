@@ -25,10 +25,12 @@ def reproduce(
         typer.Argument(metavar="[DOCUMENT]...", help="Names of documents; all unless given."),
     ] = None,
     table: Annotated[
-        str | None, typer.Option(metavar="NUMBER", help="This table alone: 6.4, say.")
+        list[str] | None,
+        typer.Option(metavar="NUMBER", help="This table alone: 6.4, say; may be repeated."),
     ] = None,
     figure: Annotated[
-        str | None, typer.Option(metavar="NUMBER", help="This figure alone: 6.11, say.")
+        list[str] | None,
+        typer.Option(metavar="NUMBER", help="This figure alone: 6.11, say; may be repeated."),
     ] = None,
     engine: Annotated[
         ReproductionEngine,
@@ -79,8 +81,8 @@ def reproduce(
     reproduce_documents(
         ReproduceOptions(
             documents=tuple(documents or ()),
-            table=table,
-            figure=figure,
+            tables=tuple(dict.fromkeys(table or ())),
+            figures=tuple(dict.fromkeys(figure or ())),
             engine=engine.value,
             quick=quick,
             repetitions=repeat,

@@ -168,8 +168,8 @@ impl Conversation {
         self.sides.iter().all(|side| side.is_done)
     }
 
-    /// Takes an event of one end, and advances it: until payload has come, its program sleeps and
-    /// has to wake up first.
+    /// Takes an event of one end, and advances it. A program that sleeps has to wake up first: each
+    /// until payload has come, then as its role has it ([`Role::sleeps`]).
     pub(super) fn on_event(
         &mut self,
         network: &mut Network,
@@ -212,8 +212,8 @@ impl Conversation {
                 };
             }
         }
-        if self.account.deliveries.bytes == 0 {
-            let this = &mut self.sides[side];
+        let this = &mut self.sides[side];
+        if self.account.deliveries.bytes == 0 || this.role.sleeps(traffic.protocol) {
             let awake_at = || self.wake_ups.next(network.now);
             this.awake_at.get_or_insert_with(awake_at);
             return Ok(());

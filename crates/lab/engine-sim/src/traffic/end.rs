@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::net::SocketAddr;
 
 use bytes::Bytes;
-use mptcplab_plan::Way;
+use mptcplab_plan::{Protocol, Way};
 use mptcplab_record::{Delivery, Frame, Latency};
 use mptcplab_stack::ConnectionId;
 use mptcplab_traffic::{Bin, Content, Deliveries};
@@ -22,6 +22,11 @@ pub(super) trait Role: Debug {
     /// The time at which it advances by itself.
     fn deadline(&self) -> Option<Nanos> {
         None
+    }
+
+    /// Whether its program still sleeps until something comes, once payload has come.
+    fn sleeps(&self, _: Protocol) -> bool {
+        false
     }
 
     /// The operation that fails with the connection, in the kernel engine's words.

@@ -1,12 +1,14 @@
 //! Downloads over HTTP/1.1 (RFC 9112).
 
 use bytes::Bytes;
+use mptcplab_plan::Protocol;
 use mptcplab_traffic::http::{
     self, HEAD_BYTES, Head, Malformed, announced_length, requested_length,
 };
 
 use super::end::{End, Input, Pending, Progress, Role};
 use super::payload::{Receive, Send};
+use super::wake_up::is_sleeping_reader;
 use mptcplab_traffic::{Failure, complete};
 
 /// Asks for a file and receives it.
@@ -28,6 +30,10 @@ impl Client {
 }
 
 impl Role for Client {
+    fn sleeps(&self, protocol: Protocol) -> bool {
+        is_sleeping_reader(protocol)
+    }
+
     fn advance(&mut self, end: &mut End<'_>) -> Result<Progress, Failure> {
         let (bytes, host) = (self.bytes, end.target);
         let request = self

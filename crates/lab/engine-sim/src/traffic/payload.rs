@@ -1,8 +1,10 @@
 //! The roles of the sender and the receiver of payload.
 
+use mptcplab_plan::Protocol;
 use mptcplab_traffic::{Failure, Offer, Pacing, WRITE_BYTES};
 
 use super::end::{End, Input, Progress, Role};
+use super::wake_up::is_sleeping_reader;
 use crate::Nanos;
 
 /// Read at most at once.
@@ -79,6 +81,10 @@ impl Role for Send {
 pub(super) struct Receive;
 
 impl Role for Receive {
+    fn sleeps(&self, protocol: Protocol) -> bool {
+        is_sleeping_reader(protocol)
+    }
+
     fn advance(&mut self, end: &mut End<'_>) -> Result<Progress, Failure> {
         loop {
             match end.read(READ_BYTES) {

@@ -1,6 +1,6 @@
 //! Requests and responses over one connection, one outstanding: latency as an application has it.
 
-use mptcplab_plan::Requests;
+use mptcplab_plan::{Protocol, Requests};
 
 use super::end::{End, Input, Pending, Progress, Role};
 use crate::Nanos;
@@ -56,6 +56,10 @@ impl Requester {
 }
 
 impl Role for Requester {
+    fn sleeps(&self, _: Protocol) -> bool {
+        true
+    }
+
     fn advance(&mut self, end: &mut End<'_>) -> Result<Progress, Failure> {
         loop {
             if !self.exchange(end)? {
@@ -117,6 +121,10 @@ impl Responder {
 }
 
 impl Role for Responder {
+    fn sleeps(&self, _: Protocol) -> bool {
+        true
+    }
+
     fn advance(&mut self, end: &mut End<'_>) -> Result<Progress, Failure> {
         while self.response.flush(end) {
             match end.read(self.missing_bytes) {

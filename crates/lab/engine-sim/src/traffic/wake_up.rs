@@ -1,5 +1,6 @@
 //! The time that programs take to wake up.
 
+use mptcplab_plan::Protocol;
 use mptcplab_traffic::splitmix64;
 
 use crate::Nanos;
@@ -11,6 +12,14 @@ const MEASURED_US: [u16; 40] = [
     28, 33, 36, 38, 41, 43, 44, 45, 47, 50, 52, 53, 54, 57, 59, 60, 61, 63, 65, 65, 66, 68, 69, 71,
     73, 74, 78, 82, 83, 87, 91, 95, 97, 104, 112, 122, 135, 175, 214, 332,
 ];
+
+/// Whether the reader of a long transfer sleeps between what comes. That of TCP does, and where the
+/// window has its full size it acknowledges what it has read: at high rates several segments at once.
+/// That of MPTCP counts as awake: what its subflows bring is taken into the connection, and
+/// acknowledged, without it.
+pub(super) fn is_sleeping_reader(protocol: Protocol) -> bool {
+    protocol == Protocol::Tcp
+}
 
 /// Draws the times of one conversation: none is like the one before, on Linux neither, and where
 /// two paths race that decides.

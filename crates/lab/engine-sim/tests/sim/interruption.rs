@@ -55,7 +55,7 @@ fn traffic_without_end_in_one_instant_is_an_error() {
     let mut lab = Lab::new(1);
     let (client, server) = (lab.node("client", false), lab.node("server", false));
     lab.link(client, server, "p0", LinkConfig::default());
-    lab.bulk_for(Protocol::Tcp, Way::Up, SECOND);
+    lab.bulk_for(Protocol::Mptcp, Way::Up, SECOND);
     let error = simulate(&lab.plan, &mut |_: &[u8]| ControlFlow::Continue(())).unwrap_err();
     assert!(
         matches!(

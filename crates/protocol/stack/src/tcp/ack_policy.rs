@@ -172,9 +172,12 @@ impl AckPolicy {
     }
 
     /// When to acknowledge what has come up to `next`, which is RCV.NXT. `sacks` tells where there
-    /// is a hole, and whether selective acknowledgements tell of what is beyond it.
-    pub(crate) fn time(&mut self, next: u64, sacks: Option<bool>) -> AckTime {
-        if next - self.told > self.segment_bytes || (self.quick > 0 && !self.interactive) {
+    /// is a hole, and whether selective acknowledgements tell of what is beyond it; `is_room_taken`
+    /// whether data that was not read yet keeps the window's right edge back: the reader then
+    /// acknowledges ([`AckPolicy::is_owed`]).
+    pub(crate) fn time(&mut self, next: u64, sacks: Option<bool>, is_room_taken: bool) -> AckTime {
+        let is_second = self.is_second(next) && !is_room_taken;
+        if is_second || (self.quick > 0 && !self.interactive) {
             return AckTime::Now;
         }
         let Some(selective) = sacks else {
@@ -213,10 +216,16 @@ impl AckPolicy {
         self.compression.held = 0;
     }
 
-    /// Whether an acknowledgement is owed to a peer that may wait for it, once the application has
-    /// read everything.
-    pub(crate) fn is_owed(&self) -> bool {
-        self.is_scheduled && (self.pushed > 1 || (self.pushed > 0 && !self.interactive))
+    /// Whether more than a full segment was not acknowledged.
+    fn is_second(&self, next: u64) -> bool {
+        next - self.told > self.segment_bytes
+    }
+
+    /// Whether an acknowledgement up to `next` is owed to a peer that may wait for it, once the
+    /// application has read everything.
+    pub(crate) fn is_owed(&self, next: u64) -> bool {
+        let may_wait = self.pushed > 1 || (self.pushed > 0 && !self.interactive);
+        self.is_scheduled && (may_wait || self.is_second(next))
     }
 
     /// Notes that the delay ran out: there was no answer to ride on.
@@ -242,7 +251,7 @@ mod tests {
 
     fn receive(policy: &mut AckPolicy, now: Nanos, next: u64) -> bool {
         policy.on_data(now, &segment(1000), SECOND);
-        let at_once = policy.time(next, None) == AckTime::Now;
+        let at_once = policy.time(next, None, false) == AckTime::Now;
         if at_once {
             policy.on_ack_sent(next);
         }
@@ -273,6 +282,19 @@ mod tests {
         assert!(!take(0));
         assert!(take(2 * SECOND));
         assert!(take(2 * SECOND));
+    }
+
+    #[test]
+    fn a_reader_acknowledges_what_kept_the_window_back() {
+        let mut policy = used(1000);
+        policy.on_data(0, &segment(1000), SECOND);
+        assert_eq!(policy.time(1001, None, true), AckTime::Delayed);
+        assert!(!policy.is_owed(1001));
+        policy.on_data(0, &segment(1000), SECOND);
+        assert_eq!(policy.time(2001, None, true), AckTime::Delayed);
+        assert!(policy.is_owed(2001));
+        policy.on_ack_sent(2001);
+        assert!(!policy.is_owed(2001));
     }
 
     #[test]
@@ -320,7 +342,7 @@ mod tests {
         let mut policy = used(1000);
         let mut early = |next| {
             policy.on_early(&segment(1000));
-            let time = policy.time(next, Some(true));
+            let time = policy.time(next, Some(true), false);
             if time == AckTime::Now {
                 policy.on_ack_sent(next);
             }
@@ -336,7 +358,7 @@ mod tests {
     #[test]
     fn without_selective_acknowledgements_each_leaves_at_once() {
         let mut policy = used(1000);
-        assert!((0..9).all(|_| policy.time(1, Some(false)) == AckTime::Now));
+        assert!((0..9).all(|_| policy.time(1, Some(false), false) == AckTime::Now));
     }
 
     #[test]
@@ -353,9 +375,9 @@ mod tests {
         let mut policy = used(1448);
         policy.on_data_sent(1, SECOND);
         policy.on_data(2, &segment(100), SECOND);
-        assert!(!policy.is_owed());
+        assert!(!policy.is_owed(1));
         policy.on_data(3, &segment(200), SECOND);
-        assert!(policy.is_owed());
+        assert!(policy.is_owed(1));
     }
 
     #[test]

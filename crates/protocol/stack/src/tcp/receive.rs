@@ -246,7 +246,10 @@ impl Tcp {
         let before = self.receiver.next();
         let rto = self.rtt.rto_ns();
         let data = self.data_segment(segment, payload.len() as u64);
-        let received = self.receiver.insert(now, start, payload, &data, rto);
+        let shared = self.snd.is_window_shared();
+        let received = self
+            .receiver
+            .insert(now, start, payload, &data, rto, shared);
         match received {
             Received::InOrder { bytes, ack } => {
                 self.volume.count_received(bytes);

@@ -109,6 +109,12 @@ impl ReceiveWindow {
         free.min(self.limit_bytes)
     }
 
+    /// Whether the window that may be offered is less than the last one that was.
+    pub(crate) fn is_narrower(&self, held_bytes: u64) -> bool {
+        let units = self.free_bytes(held_bytes).div_ceil(self.unit_bytes());
+        units * self.unit_bytes() < self.advertised_bytes
+    }
+
     /// Whether less than half of the buffer is free.
     pub(crate) fn is_scarce(&self, held_bytes: u64) -> bool {
         2 * held_bytes > self.buffer.window_bytes()
@@ -254,6 +260,18 @@ mod tests {
             ..BufferLimits::RECEIVE
         };
         ReceiveWindow::new(limits, 1460)
+    }
+
+    #[test]
+    fn what_is_not_read_makes_a_window_of_full_size_narrower() {
+        let mut window = window();
+        window.advertise(1, 0);
+        window.on_data(1448, 1448);
+        assert!(!window.is_narrower(1448), "it still grows");
+        while window.on_data(1448, 0) {}
+        window.advertise(1, 0);
+        assert!(!window.is_narrower(0));
+        assert!(window.is_narrower(2896));
     }
 
     #[test]

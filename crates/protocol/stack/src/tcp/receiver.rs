@@ -151,7 +151,8 @@ impl Receiver {
         beyond
     }
 
-    /// Takes payload within the window, which came in `segment`.
+    /// Takes payload within the window, which came in `segment`. What is in order may be taken from
+    /// here at once, before anything is acknowledged: by the connection of a subflow.
     pub(crate) fn insert(
         &mut self,
         now: Nanos,
@@ -159,6 +160,7 @@ impl Receiver {
         payload: Bytes,
         segment: &DataSegment,
         rto_ns: Nanos,
+        is_taken_at_once: bool,
     ) -> Received {
         let before = self.queue.next();
         let room = self.window.early_room_bytes();
@@ -171,7 +173,7 @@ impl Receiver {
                 let ack = if filled && !self.queue.has_hole() || self.queue.has_duplicate() {
                     AckTime::Now
                 } else {
-                    self.ack_time()
+                    self.ack_time(is_taken_at_once)
                 };
                 let bytes = self.queue.next() - before;
                 Received::InOrder { bytes, ack }
@@ -180,7 +182,7 @@ impl Receiver {
                 self.acks.on_early(segment);
                 self.window.on_early(self.queue.beyond_bytes());
                 self.grow_window(segment);
-                let ack = self.ack_time();
+                let ack = self.ack_time(is_taken_at_once);
                 // Source: `tcp_sack_new_ofo_skb` in Linux 6.18, net/ipv4/tcp_input.c.
                 let ack = if untold { AckTime::Now } else { ack };
                 Received::Early { ack }
@@ -199,9 +201,10 @@ impl Receiver {
         }
     }
 
-    fn ack_time(&mut self) -> AckTime {
+    fn ack_time(&mut self, is_taken_at_once: bool) -> AckTime {
         let sacks = self.queue.has_hole().then_some(self.is_selective);
-        self.acks.time(self.queue.next(), sacks)
+        let is_room_taken = !is_taken_at_once && self.window.is_narrower(self.queue.held_bytes());
+        self.acks.time(self.queue.next(), sacks, is_room_taken)
     }
 
     /// Notes that data before RCV.NXT came again: a D-SACK tells it.
@@ -280,7 +283,7 @@ impl Receiver {
 
     /// Whether an acknowledgement is owed once the application has read all.
     pub(crate) fn owes_ack(&self) -> bool {
-        self.acks.is_owed() && !self.queue.has_hole()
+        self.acks.is_owed(self.queue.next()) && !self.queue.has_hole()
     }
 
     /// Notes that data was sent, which may be an answer.
