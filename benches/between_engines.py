@@ -1,10 +1,10 @@
-"""How far the two engines are apart in the figures of the documents, from the pages that are kept.
+"""How far the engines are apart in the figures of the documents, from the pages that are kept.
 
-`python -m benches.between_engines` compares each figure of `docs/reproduction/kernel/*.json` with that
-of the simulator's page. No run is made; the pages say how theirs were. Deviations are left out, as the
-simulator repeats a seed, and figures of one repetition alone. A difference is that of the simulator's
-mean relative to the kernel's. Where the 95 % confidence interval of the kernel's mean holds the
-simulator's, the two are not told apart.
+`python -m benches.between_engines` compares each figure of `docs/reproduction/kernel/*.json` with
+that of the simulator's page. No run is made; the pages say how theirs were. Deviations are left
+out, as the simulator repeats a seed, and figures of one repetition alone. A difference is that of
+the simulator's mean relative to the kernel's. Where the 95 % confidence interval of the kernel's
+mean holds the simulator's, the two are not told apart.
 """
 
 from __future__ import annotations
@@ -54,10 +54,8 @@ def main() -> None:
         apart = [abs(one.difference) for one in figures]
         intervals = [one for one in figures if one.ci95 is not None]
         told = sum(one.is_told_apart for one in intervals)
-        print(
-            f"| {name} | {len(apart)} | {statistics.median(apart):.1%} | {quantile(apart, 0.95):.1%} "
-            f"| {told} of {len(intervals)} |"
-        )
+        typical = f"{statistics.median(apart):.1%} | {quantile(apart, 0.95):.1%}"
+        print(f"| {name} | {len(apart)} | {typical} | {told} of {len(intervals)} |")
     print("\n| figure | kernel | sim | difference |\n|---|---:|---:|---:|")
     for figures in every.values():
         for one in sorted(figures, key=lambda one: -abs(one.difference))[:LARGEST]:
