@@ -1,9 +1,9 @@
 """Whether the catalogue's findings hold on the simulator, and whether each that does not says why.
 
-`python -m benches.findings DIR [SCENARIO…]` runs every scenario that the simulator can run, as often
-and as long as its file says, and judges its findings. The results stay in DIR; what is there is not
-run again. Exit status 1 if a finding fails without a note, or cannot be judged because a figure is not
-known. One whose difference may be chance is told of, and fails nothing.
+`python -m benches.findings DIR [SCENARIO…]` runs every scenario that the simulator can run, as
+often and as long as its file says, and judges its findings. The results stay in DIR; what is there
+is not run again. Exit status 1 if a finding fails without a note, or cannot be judged because a
+figure is not known. One whose difference may be chance is told of, and fails nothing.
 """
 
 from __future__ import annotations
@@ -16,6 +16,9 @@ import mptcplab
 from mptcplab.engine.choice import SIM, refusals
 from mptcplab.metrics import Verdict, compare, judge
 from mptcplab.scenario import load
+
+_DOUBT = ("chance", "less than 1 % apart")
+"""Words of reasons for which a difference is not told from none."""
 
 HELD, CHANCE, EXPLAINED, FAILED, UNKNOWN = "holds", "chance", "explained", "FAILS", "UNKNOWN"
 
@@ -37,7 +40,7 @@ def main() -> None:
 def verdicts(name: str, out: Path) -> list[Verdict]:
     """The findings of a scenario, on the variants that the simulator can run."""
     scenario = load(name)
-    variants = [one.name for one in scenario.variants if not refusals(SIM, scenario, [one.name])]
+    variants = [name for name in scenario.variants if not refusals(SIM, scenario, [name])]
     if not scenario.expect or not variants:
         return []
     result = (
@@ -45,8 +48,9 @@ def verdicts(name: str, out: Path) -> list[Verdict]:
         if out.is_dir()
         else mptcplab.run(name, engine="sim", variants=variants, out=out, progress=False)
     )
-    judged = judge(scenario.expect, compare(result), scenario.notes)
-    left_out = {one.name for one in scenario.variants} - set(variants)
+    told = result.description.scenario
+    judged = judge(told.expect, compare(result), told.notes)
+    left_out = set(scenario.variants) - set(variants)
     return [one for one in judged if not any(f"{own}." in one.text for own in left_out)]
 
 
@@ -57,7 +61,7 @@ def kind_of(verdict: Verdict) -> str:
     if verdict.note:
         return EXPLAINED
     if verdict.held is None:
-        return CHANCE if "chance" in (verdict.reason or "") else UNKNOWN
+        return CHANCE if verdict.reason and any(w in verdict.reason for w in _DOUBT) else UNKNOWN
     return FAILED
 
 

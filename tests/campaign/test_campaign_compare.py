@@ -91,14 +91,36 @@ def test_a_report_writes_its_table_and_its_figure(folder: Path, kind: str) -> No
     assert r"\begin{tabular}" in (folder / "t.tex").read_text()
 
 
+def test_a_figure_is_over_the_axes_that_were_asked_for(folder: Path) -> None:
+    axes = ["--axis", "links.a.delay=1ms,20ms", "--axis", "links.b.rate=5Mbit/s,10Mbit/s"]
+    words = ["sweep", "two.yaml", "--engine", "sim", *axes, "--repeat", "1", "--out", "grid"]
+    assert run(words, folder).returncode == 0
+    every = []
+    for keys in (["links.a.delay"], ["links.b.rate"], ["links.b.rate", "links.a.delay"]):
+        over = [word for key in keys for word in ("--over", key)]
+        ended = run(["report", "grid", "--figure", "f.svg", *over], folder)
+        assert ended.returncode == 0, ended.stderr
+        every.append((folder / "f.svg").read_text())
+    by_delay, by_rate, both = every
+    assert len(set(every)) == 3
+    # Only a heat map has an image, and its cells are no curves.
+    assert ["<image" in figure for figure in (by_delay, by_rate, both)] == [False, False, True]
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
+        (
+            ["report", "run1", "--figure", "x.png", "--over", "links.a.delay"],
+            "--over is of a sweep",
+        ),
+        (["report", "sweep1", "--over", "links.a.delay"], "--over is of a figure: give --figure"),
         (["compare", "run1"], "compare: give two folders or more"),
         (["compare", "run1", "sweep1"], "compare: give results, or sweeps, not both"),
         (["compare", "run1", "nothing"], "nothing: no such folder"),
         (["report", "run1", "--table", "x.xls"], "x.xls: a table's file ends in .csv, .parquet"),
         (["report", "sweep1", "--figure", "x.gif"], "x.gif: a figure's file ends in .png"),
+        (["report", "sweep1", "--figure", "x.png", "--over", "links.c"], "--over 'links.c': the"),
         (["report", "run1", "--figure", "x.png", "--width", "9"], "--width '9': give a width"),
         (["report", "sweep1", "--table", "x.csv", "--metric", "godput"], "--metric 'godput'"),
         (["report", "run1", "--table", "x.csv", "--metric", "godput"], "--metric 'godput'"),

@@ -9,7 +9,6 @@ from matplotlib.figure import Figure
 
 from mptcplab.campaign.plots import curves, distributions, heat_maps
 from mptcplab.campaign.report import SweepReport
-from mptcplab.campaign.result import Sweep
 from mptcplab.report.canvas import svg_of
 from mptcplab.report.numbers import heading
 from mptcplab.report.pages import templates
@@ -57,14 +56,6 @@ def plots(report: SweepReport) -> Iterator[tuple[str, Figure]]:
             yield f"{title} over {key}".capitalize(), curves(sweep, metric, key)
         if len(sweep.every_axis) == 2 and all(len(axis.rows) > 1 for axis in sweep.every_axis):
             yield f"{title} over both axes".capitalize(), heat_maps(sweep, metric)
-
-
-def figure_of(sweep: Sweep, metric: str, width_inches: float) -> Figure:
-    """The plot of a metric that tells most of a sweep, so wide."""
-    if any(axis.is_drawn for axis in sweep.every_axis):
-        return distributions(sweep, metric, width_inches)
-    longest = max(sweep.every_axis, key=lambda axis: len(axis.rows))
-    return curves(sweep, metric, longest.keys[0], width_inches)
 
 
 def _topology(report: SweepReport) -> Markup | None:

@@ -47,6 +47,39 @@ class SweepFigure(Figure):
         return file.getvalue()
 
 
+class AxisError(ValueError):
+    """A figure is over no axis of a sweep; the text names it and says which there are."""
+
+
+def telling_figure(sweep: Sweep, metric: str, width_inches: float) -> Figure:
+    """The plot of a metric that tells most of a sweep, so wide."""
+    if any(axis.is_drawn for axis in sweep.every_axis):
+        return distributions(sweep, metric, width_inches)
+    longest = max(sweep.every_axis, key=lambda axis: len(axis.rows))
+    return curves(sweep, metric, longest.keys[0], width_inches)
+
+
+def figure_over(sweep: Sweep, metric: str, keys: Sequence[str], width_inches: float) -> Figure:
+    """A metric over one axis as curves, or over both axes of a sweep of two as heat maps.
+
+    Raises:
+        AxisError: a key is not an axis with values of its own, or two are not all axes.
+
+    """
+    axes = [axis for axis in sweep.every_axis if not axis.is_drawn]
+    known = [key for axis in axes for key in axis.keys]
+    for key in keys:
+        if key not in known:
+            names = f"it has {', '.join(known)}" if known else "all of its axes are drawn"
+            raise AxisError(f"'{key}': the sweep has no such axis: {names}")
+    if len(keys) == 1:
+        return curves(sweep, metric, keys[0], width_inches)
+    chosen = {axis.keys for axis in axes if set(axis.keys) & set(keys)}
+    if not len(keys) == len(chosen) == len(sweep.every_axis) == 2:
+        raise AxisError(f"{' '.join(keys)}: a heat map is over both axes of a sweep of two")
+    return heat_maps(sweep, metric, width_inches)
+
+
 def curves(sweep: Sweep, metric: str, key: str, width_inches: float | None = None) -> Figure:
     """A metric over the axis of `key`: a line a variant, a panel for each choice of other axes."""
     frame = sweep.frame(metric)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from mptcplab.campaign.report import SweepReport
+    from mptcplab.campaign.result import Sweep
     from mptcplab.metrics import VariantMetrics
     from mptcplab.report import Report
 
@@ -30,6 +31,8 @@ class Export:
     metrics: tuple[str, ...]
     """The most telling ones where empty; the figure is of the first."""
     width: str
+    over: tuple[str, ...] = ()
+    """Axes of a sweep that the figure is over; those that tell most where empty."""
 
     @property
     def inches(self) -> float:
@@ -52,9 +55,18 @@ def export_sweep(report: SweepReport, wanted: Export) -> None:
     if wanted.table is not None:
         write_table(sweep.frame(*metrics), wanted.table)
     if wanted.figure is not None:
-        from mptcplab.campaign.html import figure_of
+        write_figure(_figure_of(sweep, metrics[0], wanted), wanted.figure)
 
-        write_figure(figure_of(sweep, metrics[0], wanted.inches), wanted.figure)
+
+def _figure_of(sweep: Sweep, metric: str, wanted: Export) -> Figure:
+    from mptcplab.campaign.plots import AxisError, figure_over, telling_figure
+
+    if not wanted.over:
+        return telling_figure(sweep, metric, wanted.inches)
+    try:
+        return figure_over(sweep, metric, wanted.over, wanted.inches)
+    except AxisError as error:
+        raise UserError(f"--over {error}") from error
 
 
 def refuse_unknown(metrics: Iterable[str], known: Collection[str]) -> None:

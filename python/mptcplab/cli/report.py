@@ -31,9 +31,13 @@ def report_results(
     as_json: bool,
 ) -> None:
     """Reports on results that were recorded before."""
+    if export is not None and export.over and export.figure is None:
+        raise UserError("--over is of a figure: give --figure, too")
     if len(folders) == 1 and (folders[0] / SWEEP).is_file():
         report_sweep(folders[0], html, export, as_json=as_json)
         return
+    if export is not None and export.over:
+        raise UserError("--over is of a sweep: results have no axes")
     try:
         reports = [report(result) for result in open_results(folders)]
     except RecordingError as error:

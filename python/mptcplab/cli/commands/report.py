@@ -30,6 +30,13 @@ def report(
     metric: Metrics = None,
     table: TableFile = None,
     figure: FigureFile = None,
+    over: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PATH",
+            help="Axis of a sweep that the figure is over; two for a heat map.",
+        ),
+    ] = None,
     width: Width = "84mm",
     fail: Fail = False,
     json: Json = False,
@@ -39,8 +46,8 @@ def report(
     from mptcplab.cli.report import report_results
 
     export = None
-    if metric or table is not None or figure is not None:
+    if metric or over or table is not None or figure is not None:
         from mptcplab.cli.export import Export
 
-        export = Export(table, figure, tuple(metric or ()), width)
+        export = Export(table, figure, tuple(metric or ()), width, tuple(over or ()))
     report_results(runs, html, export, fail=fail, as_json=json)
