@@ -26,6 +26,7 @@ from . import (
     speed,
     subflow,
     sweep,
+    sweep_report,
     throughput,
     trace,
     wake_up,
@@ -50,6 +51,7 @@ _BENCHES = {
     "kernel-cells": kernel_cells.measure,
     "experiments": experiments.measure,
     "sweep": sweep.measure,
+    "sweep-report": sweep_report.measure,
     "ns-3": ns3.measure,
     "trace": trace.measure,
     "broker": broker.measure,
@@ -67,6 +69,7 @@ _ON_REQUEST = {
     "ns-3",
     "speed",
     "sweep",
+    "sweep-report",
     "trace",
     "wake-up",
 }

@@ -55,15 +55,18 @@ def measure(effort: Effort) -> list[Figure]:
 
 def _sweep(draws: int) -> tuple[float, float]:
     """Wall-clock and processor seconds of the command."""
+    with TemporaryDirectory() as folder:
+        before, begun_s = _processor_s(), time.perf_counter()
+        made(draws, Path(folder) / "out")
+        return time.perf_counter() - begun_s, _processor_s() - before
+
+
+def made(draws: int, out: Path) -> None:
+    """Runs the sweep into a folder."""
     command = Path(sys.executable).with_name("mptcplab")
     words = ["sweep", "louvain/experiments", "--engine", "sim", "--draws", str(draws)]
     words += [word for variant in VARIANTS for word in ("--variant", variant)]
-    with TemporaryDirectory() as folder:
-        before, begun_s = _processor_s(), time.perf_counter()
-        subprocess.run(
-            [command, *words, "--out", Path(folder) / "out"], check=True, capture_output=True
-        )
-        return time.perf_counter() - begun_s, _processor_s() - before
+    subprocess.run([command, *words, "--out", out], check=True, capture_output=True)
 
 
 def _processor_s() -> float:
