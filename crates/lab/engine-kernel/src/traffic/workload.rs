@@ -1,4 +1,4 @@
-//! What a flow does, by the workload of the plan.
+//! Flows run the workloads that the plan gives them.
 
 use std::io;
 use std::sync::mpsc::Sender;
