@@ -65,7 +65,8 @@ def main() -> None:
 def compared(document: str) -> list[Compared]:
     """The figures of a document that both pages have."""
     sim = {name: cell["mean"] for name, cell in _cells(PAGES / f"{document}.json")}
-    kernel = dict(_cells(PAGES / "kernel" / f"{document}.json"))
+    pages = sorted((PAGES / "kernel").glob(f"{document}*.json"))
+    kernel = {name: cell for page in pages for name, cell in _cells(page)}
     return [
         Compared(name, cell["mean"], sim[name], cell["ci95"])
         for name, cell in kernel.items()

@@ -7,7 +7,8 @@ the diff shows it. What was run stays in DIR, and the same command goes on with 
 
 `--pages` takes the pages of the runs in full to `docs/reproduction`. `--engine kernel` writes the
 files of that engine, and takes its pages to a folder of their own there; `--length "--repeat=5"`
-writes figures of runs with these options.
+writes figures of runs with these options. `--figure` runs these figures of a document alone, and
+leaves what is expected of its other scenarios as it is.
 """
 
 from __future__ import annotations
@@ -40,15 +41,18 @@ def main() -> None:
         out = own.out / length.strip("-").replace(" --", "-")
         command = [sys.executable, "-m", "mptcplab", "reproduce", *own.documents]
         command += ["--engine", own.engine, "--out", str(out)]
+        command += [word for number in own.figure for word in ("--figure", number)]
         command += [] if length == FULL else shlex.split(length)
         ended = subprocess.run(command, check=False, stdout=subprocess.DEVNULL)
         if ended.returncode:
             sys.exit(ended.returncode)
         for document in own.documents:
-            _write(json.loads((out / f"{document}.json").read_text(encoding="utf-8")))
+            stem = "-".join([document, *(["figure", *own.figure] if own.figure else [])])
+            told = json.loads((out / f"{stem}.json").read_text(encoding="utf-8"))
+            _write(told, is_whole=not own.figure)
         ended = subprocess.run([*command, "--fail"], check=False, stdout=subprocess.DEVNULL)
         print(f"{length}: {'no red cell' if ended.returncode == 0 else 'RED CELLS'}, see {out}")
-        if own.pages and length == FULL:
+        if own.pages and length == FULL and not own.figure:
             kept = PAGES if own.engine == EngineName.SIM else PAGES / own.engine
             kept.mkdir(exist_ok=True)
             for document in own.documents:
@@ -62,16 +66,22 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("documents", nargs="*", default=reading.names())
     parser.add_argument("--engine", default="sim")
     parser.add_argument("--length", action="append")
+    parser.add_argument("--figure", action="append", default=[])
     parser.add_argument("--pages", action="store_true")
     return parser.parse_args()
 
 
-def _write(told: Mapping[str, Any]) -> None:
-    """Puts the figures of a document into its file, in the place of those of the same length."""
+def _write(told: Mapping[str, Any], *, is_whole: bool) -> None:
+    """Puts the figures of a document into its file, in the place of those of the same length.
+
+    Those of a part of a document take the place of those of the same scenarios.
+    """
     document, engine = told["document"], told["engine"]
     path = path_of(document, engine)
     path.parent.mkdir(exist_ok=True)
-    lengths = {**read(document, engine), told["length"]: collected(told)}
+    before, length = read(document, engine), told["length"]
+    kept = {} if is_whole else before.get(length, {})
+    lengths = {**before, length: dict(sorted({**kept, **collected(told)}.items()))}
     path.write_text(written(lengths), encoding="utf-8")
 
 
