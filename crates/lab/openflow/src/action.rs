@@ -157,7 +157,7 @@ impl Action {
             },
             _ => return Err(BadAction::BadType.into()),
         };
-        // What is left of the 8 bytes of a short action is padding.
+        // The rest of the 8 bytes of a short action is padding.
         if body.len() >= SHORT_BYTES.into() {
             return Err(BadAction::BadLen.into());
         }

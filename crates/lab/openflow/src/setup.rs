@@ -196,10 +196,11 @@ pub struct AsyncConfig {
 }
 
 impl Default for AsyncConfig {
-    /// All for master and equal, port status messages for slaves (section 6.3.6).
+    /// All but packets with an invalid TTL for master and equal, port status messages for slaves:
+    /// as Open vSwitch has it, for the specification leaves it open.
     fn default() -> Self {
         Self {
-            packet_in: [0b111, 0],
+            packet_in: [0b011, 0],
             port_status: [0b111, 0b111],
             flow_removed: [0b1111, 0],
         }

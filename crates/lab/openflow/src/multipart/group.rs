@@ -10,7 +10,7 @@ use crate::group::{Bucket, GroupType};
 use crate::reader::Reader;
 use crate::writer::Put;
 
-/// What went through a bucket.
+/// Packets that went through a bucket.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BucketCounter {
     /// Packets.

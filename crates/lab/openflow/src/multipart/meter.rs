@@ -8,7 +8,7 @@ use crate::meter::{MeterBand, MeterFlags};
 use crate::reader::Reader;
 use crate::writer::Put;
 
-/// What a band took.
+/// Packets that a band took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MeterBandStats {
     /// Packets.

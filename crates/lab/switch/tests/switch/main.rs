@@ -1,0 +1,16 @@
+//! The switch by its behaviours.
+
+mod actions;
+mod controllers;
+mod entries;
+mod fields;
+mod frames;
+mod groups;
+mod meters;
+mod packet_in;
+mod ports;
+mod properties;
+mod refusals;
+mod statistics;
+mod support;
+mod timeouts;
