@@ -39,7 +39,7 @@ impl Framer {
         }
     }
 
-    /// Takes the next bytes of the stream. After a [broken](Self::next) length they are ignored.
+    /// Takes the next bytes of the stream. After a [broken](Self::next_frame) length they are ignored.
     pub fn feed(&mut self, bytes: &[u8]) {
         if self.broken.is_none() {
             self.buffer.drain(..self.taken);
@@ -55,8 +55,7 @@ impl Framer {
     /// A message that is shorter than its header or longer than the limit: it cannot be known where
     /// the next one begins, so that the connection must be closed. From then on the error is given
     /// again.
-    #[allow(clippy::should_implement_trait)]
-    pub fn next(&mut self) -> Result<Option<Frame>, DecodeError> {
+    pub fn next_frame(&mut self) -> Result<Option<Frame>, DecodeError> {
         if let Some(error) = self.broken {
             return Err(error);
         }

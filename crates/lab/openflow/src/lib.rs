@@ -16,9 +16,9 @@
 //! Message::new(7, Body::Hello(Hello::ours())).encode(&mut bytes)?;
 //! let mut framer = Framer::new(u16::MAX);
 //! framer.feed(&bytes[..5]);
-//! assert_eq!(framer.next(), Ok(None));
+//! assert_eq!(framer.next_frame(), Ok(None));
 //! framer.feed(&bytes[5..]);
-//! let frame = framer.next().unwrap().unwrap();
+//! let frame = framer.next_frame().unwrap().unwrap();
 //! assert_eq!(frame.message.unwrap().xid, 7);
 //! # Ok::<(), mptcplab_openflow::TooLong>(())
 //! ```

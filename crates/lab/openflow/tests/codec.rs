@@ -16,7 +16,7 @@ fn bytes(message: &Message) -> Vec<u8> {
 
 /// Takes all messages that are whole.
 fn drain(framer: &mut Framer, into: &mut Vec<Message>) {
-    while let Some(frame) = framer.next().expect("lengths are right") {
+    while let Some(frame) = framer.next_frame().expect("lengths are right") {
         into.push(frame.message.expect("it is a message"));
     }
 }
@@ -85,7 +85,7 @@ proptest! {
         let mut framer = Framer::new(limit);
         for piece in pieces {
             framer.feed(&piece);
-            while let Ok(Some(frame)) = framer.next() {
+            while let Ok(Some(frame)) = framer.next_frame() {
                 prop_assert!((HEADER_BYTES..=usize::from(limit)).contains(&frame.bytes.len()));
             }
         }
@@ -114,24 +114,27 @@ fn check_any(bytes: &[u8]) -> Result<(), TestCaseError> {
 fn a_length_beyond_the_limit_breaks_the_stream_for_good() {
     let mut framer = Framer::new(16);
     framer.feed(&[VERSION, 2, 0, 17, 0, 0, 0, 9]);
-    let error = framer.next().expect_err("it is too long");
+    let error = framer.next_frame().expect_err("it is too long");
     assert_eq!((error.xid, error.kind), (9, BadRequest::BadLen.into()));
     framer.feed(&[VERSION, 2, 0, 8, 0, 0, 0, 9]);
-    assert_eq!(framer.next(), Err(error));
+    assert_eq!(framer.next_frame(), Err(error));
 }
 
 #[test]
 fn a_length_below_the_header_breaks_the_stream() {
     let mut framer = Framer::new(u16::MAX);
     framer.feed(&[VERSION, 2, 0, 7, 0, 0, 0, 9]);
-    assert!(framer.next().is_err());
+    assert!(framer.next_frame().is_err());
 }
 
 #[test]
 fn a_stream_goes_on_after_a_message_that_is_refused() {
     let mut framer = Framer::new(u16::MAX);
     framer.feed(&[VERSION, 99, 0, 8, 0, 0, 0, 1, VERSION, 20, 0, 8, 0, 0, 0, 2]);
-    let refused = framer.next().unwrap().unwrap().message.unwrap_err();
+    let refused = framer.next_frame().unwrap().unwrap().message.unwrap_err();
     assert_eq!((refused.xid, refused.kind), (1, BadRequest::BadType.into()));
-    assert_eq!(framer.next().unwrap().unwrap().message.unwrap().xid, 2);
+    assert_eq!(
+        framer.next_frame().unwrap().unwrap().message.unwrap().xid,
+        2
+    );
 }

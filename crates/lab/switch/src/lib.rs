@@ -3,8 +3,8 @@
 //! Sections that comments name are those of the specification.
 //!
 //! [`Switch`] has several tables, groups, meters, queues, buffers and controllers. Copying TTLs,
-//! MPLS, backbone bridges, the ports LOCAL and NORMAL, reassembly of fragments and experimenters'
-//! extensions are left out: requests for them are refused by the error of the specification.
+//! MPLS, backbone bridges, the ports LOCAL and NORMAL, the meters of the slow datapath and of the
+//! controllers, reassembly of fragments and experimenters' extensions are left out: requests for them are refused by the error of the specification.
 //! Times are nanoseconds since an epoch of the caller's choice, and never go back.
 //!
 //! ```

@@ -1,8 +1,9 @@
 //! The way of a packet through the tables (section 5.1), and its actions (section 5.12).
 
+use std::mem;
 use std::sync::Arc;
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use mptcplab_openflow::packet::PacketInReason;
 use mptcplab_openflow::setup::fragments;
 use mptcplab_openflow::{Action, Field};
@@ -24,10 +25,13 @@ const MAX_ACTIONS: u32 = 4096;
 #[derive(Clone, Debug)]
 pub(crate) struct Packet {
     pub(crate) frame: Bytes,
-    pub(crate) headers: Headers,
-    pub(crate) key: Key,
+    headers: Headers,
+    in_port: u32,
+    pub(crate) metadata: u64,
     pub(crate) queue: Option<u32>,
-    metadata: u64,
+    key: Key,
+    /// Whether the frame has changed since its fields were read.
+    is_key_stale: bool,
 }
 
 impl Packet {
@@ -38,8 +42,10 @@ impl Packet {
             key: Key::new(&frame, Some(&headers), in_port, 0),
             frame,
             headers,
-            queue: None,
+            in_port,
             metadata: 0,
+            queue: None,
+            is_key_stale: false,
         })
     }
 
@@ -47,13 +53,31 @@ impl Packet {
         self.frame.len() as u64
     }
 
+    /// The fields of the packet as it is now.
+    fn key(&mut self) -> &Key {
+        if self.is_key_stale {
+            let headers = Some(&self.headers);
+            self.key = Key::new(&self.frame, headers, self.in_port, self.metadata);
+            self.is_key_stale = false;
+        }
+        &self.key
+    }
+
+    /// Changes bytes of the frame, in place where no copy of it is on its way.
+    fn edit<T>(&mut self, change: impl FnOnce(&mut [u8], &Headers) -> T) -> T {
+        let mut frame = BytesMut::from(mem::take(&mut self.frame));
+        let result = change(&mut frame, &self.headers);
+        self.replace(frame.freeze());
+        result
+    }
+
     /// Puts another frame in the place of this one.
-    fn replace(&mut self, frame: Vec<u8>, in_port: u32) {
-        self.frame = frame.into();
+    fn replace(&mut self, frame: Bytes) {
+        self.frame = frame;
         if let Some(headers) = Headers::parse(&self.frame) {
             self.headers = headers;
         }
-        self.key = Key::new(&self.frame, Some(&self.headers), in_port, self.metadata);
+        self.is_key_stale = true;
     }
 
     fn set_metadata(&mut self, metadata: u64) {
@@ -150,7 +174,7 @@ impl Switch {
         let mut set = ActionSet::default();
         let mut next = Some(0);
         while let Some(table) = next {
-            let slot = self.tables[usize::from(table)].look_up(&packet.key);
+            let slot = self.tables[usize::from(table)].look_up(packet.key());
             let entry = slot.and_then(|slot| self.tables[usize::from(table)].entry_mut(slot));
             let entry = entry.ok_or(DropReason::TableMiss)?;
             entry.count(walk.now_ns, packet.bytes());
@@ -188,11 +212,9 @@ impl Switch {
             Verdict::Pass => Ok(()),
             Verdict::Drop => Err(DropReason::Meter),
             Verdict::Remark(levels) => {
-                let dscp = packet.key.value(Field::IpDscp) as u8;
+                let dscp = packet.key().value(Field::IpDscp) as u8;
                 let class = remarked(dscp, levels) << 2;
-                let mut frame = packet.frame.to_vec();
-                edit::set_class(&mut frame, &packet.headers, 0xfc, class);
-                packet.replace(frame, walk.in_port);
+                packet.edit(|frame, headers| edit::set_class(frame, headers, 0xfc, class));
                 Ok(())
             }
         }
@@ -232,30 +254,24 @@ impl Switch {
             Action::Group(group) => return self.forward(walk, packet, *group, depth, out),
             Action::SetQueue(queue) => packet.queue = Some(*queue),
             Action::SetField(oxm) => {
-                let mut frame = packet.frame.to_vec();
-                edit::set_field(&mut frame, &packet.headers, oxm);
-                packet.replace(frame, walk.in_port);
+                packet.edit(|frame, headers| edit::set_field(frame, headers, oxm));
             }
             Action::SetNwTtl(ttl) => {
-                let mut frame = packet.frame.to_vec();
-                edit::set_ttl(&mut frame, &packet.headers, *ttl);
-                packet.replace(frame, walk.in_port);
+                packet.edit(|frame, headers| edit::set_ttl(frame, headers, *ttl));
             }
             Action::DecNwTtl => {
-                let mut frame = packet.frame.to_vec();
-                if !edit::decrement_ttl(&mut frame, &packet.headers) {
+                if !packet.edit(edit::decrement_ttl) {
                     self.tell_invalid_ttl(walk, packet, out);
                     return Err(DropReason::InvalidTtl);
                 }
-                packet.replace(frame, walk.in_port);
             }
             Action::PushVlan(ether_type) => {
                 let frame = edit::push_vlan(&packet.frame, &packet.headers, *ether_type);
-                packet.replace(frame, walk.in_port);
+                packet.replace(frame.into());
             }
             Action::PopVlan => {
                 if let Some(frame) = edit::pop_vlan(&packet.frame, &packet.headers) {
-                    packet.replace(frame, walk.in_port);
+                    packet.replace(frame.into());
                 }
             }
             // Refused before they could be in an entry.
@@ -276,7 +292,7 @@ impl Switch {
     fn forward(
         &mut self,
         walk: &mut Walk,
-        packet: &Packet,
+        packet: &mut Packet,
         group: u32,
         depth: u32,
         out: &mut Vec<Output>,
@@ -286,7 +302,7 @@ impl Switch {
         }
         let ports = &self.ports;
         let is_port_live = |port| ports.get(&port).is_some_and(|found| found.is_live());
-        let chosen = self.groups.choose(group, &packet.key, is_port_live);
+        let chosen = self.groups.choose(group, packet.key(), is_port_live);
         let Some(found) = self.groups.get_mut(group) else {
             walk.blocked = Some(DropReason::NoLiveBucket);
             return Ok(());

@@ -125,8 +125,8 @@ impl Switch {
             None => MAX_DATA_BYTES,
         };
         let data = &packet.frame[..packet.frame.len().min(limit)];
-        let metadata = packet.key.value(Field::Metadata);
-        let metadata = (metadata != 0).then(|| Oxm::exact(Field::Metadata, metadata));
+        let metadata = Some(packet.metadata).filter(|metadata| *metadata != 0);
+        let metadata = metadata.map(|metadata| Oxm::exact(Field::Metadata, metadata));
         let fields = [Some(Oxm::exact(Field::InPort, walk.in_port)), metadata];
         let message = PacketIn {
             buffer,

@@ -11,7 +11,7 @@ fn frames<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> Vec<Frame> {
     let mut frames = Vec::new();
     for piece in pieces {
         framer.feed(piece);
-        while let Ok(Some(frame)) = framer.next() {
+        while let Ok(Some(frame)) = framer.next_frame() {
             frames.push(frame);
         }
     }
