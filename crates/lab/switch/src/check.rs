@@ -33,7 +33,7 @@ pub(crate) fn is_supported(field: Field) -> bool {
 pub(crate) fn is_settable(field: Field) -> bool {
     let is_context = matches!(
         field,
-        Field::InPort | Field::InPhyPort | Field::Metadata | Field::TunnelId | Field::Ipv6Exthdr
+        Field::InPort | Field::InPhyPort | Field::Metadata | Field::Ipv6Exthdr
     );
     is_supported(field) && !is_context
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::{Bytes, BytesMut};
 use mptcplab_openflow::packet::PacketInReason;
 use mptcplab_openflow::setup::fragments;
-use mptcplab_openflow::{Action, Field};
+use mptcplab_openflow::{Action, Field, Oxm};
 
 use crate::account::DropReason;
 use crate::action_set::ActionSet;
@@ -28,6 +28,7 @@ pub(crate) struct Packet {
     headers: Headers,
     in_port: u32,
     pub(crate) metadata: u64,
+    pub(crate) tunnel_id: u64,
     pub(crate) queue: Option<u32>,
     key: Key,
     /// Whether the frame has changed since its fields were read.
@@ -39,11 +40,12 @@ impl Packet {
     fn new(frame: Bytes, in_port: u32) -> Option<Self> {
         let headers = Headers::parse(&frame)?;
         Some(Self {
-            key: Key::new(&frame, Some(&headers), in_port, 0),
+            key: Key::new(&frame, Some(&headers), in_port),
             frame,
             headers,
             in_port,
             metadata: 0,
+            tunnel_id: 0,
             queue: None,
             is_key_stale: false,
         })
@@ -56,8 +58,9 @@ impl Packet {
     /// The fields of the packet as it is now.
     fn key(&mut self) -> &Key {
         if self.is_key_stale {
-            let headers = Some(&self.headers);
-            self.key = Key::new(&self.frame, headers, self.in_port, self.metadata);
+            self.key = Key::new(&self.frame, Some(&self.headers), self.in_port);
+            self.key.set(Field::Metadata, self.metadata);
+            self.key.set(Field::TunnelId, self.tunnel_id);
             self.is_key_stale = false;
         }
         &self.key
@@ -83,6 +86,15 @@ impl Packet {
     fn set_metadata(&mut self, metadata: u64) {
         self.metadata = metadata;
         self.key.set(Field::Metadata, metadata);
+    }
+
+    fn set_field(&mut self, oxm: &Oxm) {
+        if oxm.field == Field::TunnelId {
+            self.tunnel_id = oxm.value as u64;
+            self.key.set(Field::TunnelId, self.tunnel_id);
+        } else {
+            self.edit(|frame, headers| edit::set_field(frame, headers, oxm));
+        }
     }
 }
 
@@ -253,9 +265,7 @@ impl Switch {
             Action::Output { port, max_len } => self.output(walk, packet, *port, *max_len, out),
             Action::Group(group) => return self.forward(walk, packet, *group, depth, out),
             Action::SetQueue(queue) => packet.queue = Some(*queue),
-            Action::SetField(oxm) => {
-                packet.edit(|frame, headers| edit::set_field(frame, headers, oxm));
-            }
+            Action::SetField(oxm) => packet.set_field(oxm),
             Action::SetNwTtl(ttl) => {
                 packet.edit(|frame, headers| edit::set_ttl(frame, headers, *ttl));
             }

@@ -125,16 +125,19 @@ impl Switch {
             None => MAX_DATA_BYTES,
         };
         let data = &packet.frame[..packet.frame.len().min(limit)];
-        let metadata = Some(packet.metadata).filter(|metadata| *metadata != 0);
-        let metadata = metadata.map(|metadata| Oxm::exact(Field::Metadata, metadata));
-        let fields = [Some(Oxm::exact(Field::InPort, walk.in_port)), metadata];
+        let others = [
+            Oxm::exact(Field::Metadata, packet.metadata),
+            Oxm::exact(Field::TunnelId, packet.tunnel_id),
+        ];
+        let others = others.into_iter().filter(|oxm| oxm.value != 0);
+        let in_port = Oxm::exact(Field::InPort, walk.in_port);
         let message = PacketIn {
             buffer,
             total_len: u16::try_from(packet.frame.len()).unwrap_or(u16::MAX),
             reason,
             table: walk.table,
             cookie: walk.cookie,
-            fields: Match::new(fields.into_iter().flatten()),
+            fields: Match::new([in_port].into_iter().chain(others)),
             data: data.to_vec(),
         };
         self.account.packet_ins += 1;

@@ -17,7 +17,7 @@ pub(crate) enum Covered {
 }
 
 /// Replaces an even number of bytes, and keeps the checksum of the transport layer as right, or as
-/// wrong, as it was (RFC 1624). The place has the parity of the transport header's.
+/// wrong, as it was. The place has the parity of the transport header's.
 pub(crate) fn replace(
     frame: &mut [u8],
     headers: &Headers,
@@ -25,19 +25,27 @@ pub(crate) fn replace(
     new: &[u8],
     covered: Covered,
 ) {
+    let mut old = [0; 16];
+    let old = &mut old[..new.len()];
+    old.copy_from_slice(&frame[at..at + new.len()]);
+    amend(frame, headers, old, new, covered);
+    frame[at..at + new.len()].copy_from_slice(new);
+}
+
+/// Makes the checksum of the transport layer follow a change of words that it covers (RFC 1624).
+pub(crate) fn amend(frame: &mut [u8], headers: &Headers, old: &[u8], new: &[u8], covered: Covered) {
     let place = checksum_at(headers, covered);
     if let Some((place, is_udp)) = place.filter(|(place, _)| place + 2 <= headers.end) {
-        let old = u16::from_be_bytes([frame[place], frame[place + 1]]);
+        let sum = u16::from_be_bytes([frame[place], frame[place + 1]]);
         // UDP without a checksum has none afterwards either (RFC 768).
-        if !(is_udp && old == 0) {
-            let mut sum = adjust(old, &frame[at..at + new.len()], new);
+        if !(is_udp && sum == 0) {
+            let mut sum = adjust(sum, old, new);
             if is_udp && sum == 0 {
                 sum = 0xffff;
             }
             frame[place..place + 2].copy_from_slice(&sum.to_be_bytes());
         }
     }
-    frame[at..at + new.len()].copy_from_slice(new);
 }
 
 /// The place of the checksum of the transport layer, if it covers such bytes, and whether it is

@@ -3,7 +3,7 @@
 use mptcplab_openflow::matching::VLAN_PRESENT;
 use mptcplab_openflow::{Field, Oxm};
 
-use super::checksums::{Covered, renew_ipv4, renew_sctp, replace};
+use super::checksums::{Covered, amend, renew_ipv4, renew_sctp, replace};
 use super::headers::{
     ETHER_TYPE_AT, Headers, ICMP, ICMPV6, Network, SCTP, SERVICE_VLAN, TCP, UDP, VLAN, u16_at,
 };
@@ -27,11 +27,7 @@ pub(crate) fn set_field(frame: &mut [u8], headers: &Headers, oxm: &Oxm) {
         Field::VlanPcp => set_tag(frame, headers, 0xe000, (oxm.value as u16) << 13),
         Field::IpDscp => set_class(frame, headers, 0xfc, (oxm.value as u8) << 2),
         Field::IpEcn => set_class(frame, headers, 0x03, oxm.value as u8),
-        Field::IpProto if is_ipv4 => {
-            let old = [0, frame[at + 9]];
-            let new = [0, oxm.value as u8];
-            set_protocol(frame, headers, at + 9, old, new);
-        }
+        Field::IpProto => set_protocol(frame, headers, oxm.value as u8),
         Field::Ipv4Src if is_ipv4 => set_address(frame, headers, at + 12, value),
         Field::Ipv4Dst if is_ipv4 => set_address(frame, headers, at + 16, value),
         Field::Ipv6Src if is_ipv6 => set_address(frame, headers, at + 8, value),
@@ -85,14 +81,14 @@ fn set_address(frame: &mut [u8], headers: &Headers, at: usize, value: &[u8]) {
     renew_ipv4(frame, headers);
 }
 
-/// Sets the protocol of an IPv4 header; the checksum of the transport covers it as a word.
-fn set_protocol(frame: &mut [u8], headers: &Headers, at: usize, old: [u8; 2], new: [u8; 2]) {
-    // The byte before is the TTL, which no pseudo-header has: it takes the word's place meanwhile.
-    let ttl = frame[at - 1];
-    frame[at - 1] = old[0];
-    replace(frame, headers, at - 1, &new, Covered::PseudoHeader);
-    frame[at - 1] = ttl;
-    renew_ipv4(frame, headers);
+/// Sets the protocol; pseudo-headers have it as a word.
+fn set_protocol(frame: &mut [u8], headers: &Headers, protocol: u8) {
+    if let Some(at) = headers.protocol_at {
+        let (old, new) = ([0, frame[at]], [0, protocol]);
+        amend(frame, headers, &old, &new, Covered::PseudoHeader);
+        frame[at] = protocol;
+        renew_ipv4(frame, headers);
+    }
 }
 
 fn set_tag(frame: &mut [u8], headers: &Headers, mask: u16, bits: u16) {

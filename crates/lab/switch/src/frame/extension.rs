@@ -2,6 +2,9 @@
 
 use mptcplab_openflow::matching::ExtensionHeaders;
 
+/// Bytes of the IPv6 header.
+pub(crate) const IPV6_BYTES: usize = 40;
+
 const HOP_BY_HOP: u8 = 0;
 const ROUTING: u8 = 43;
 const FRAGMENT: u8 = 44;
@@ -17,6 +20,8 @@ pub(crate) struct Chain {
     pub(crate) headers: ExtensionHeaders,
     /// The protocol that follows them.
     pub(crate) next: u8,
+    /// The place of its number.
+    pub(crate) next_at: usize,
     /// The place at which it begins.
     pub(crate) at: usize,
     pub(crate) is_later_fragment: bool,
@@ -29,11 +34,13 @@ pub(crate) struct Chain {
 }
 
 impl Chain {
-    pub(crate) fn new(next: u8, at: usize) -> Self {
+    /// The chain behind an IPv6 header at a place.
+    pub(crate) fn new(next: u8, header_at: usize) -> Self {
         Self {
             headers: ExtensionHeaders::empty(),
             next,
-            at,
+            next_at: header_at + 6,
+            at: header_at + IPV6_BYTES,
             is_later_fragment: false,
             is_broken: false,
             rank: 0,
@@ -63,6 +70,7 @@ impl Chain {
                 self.is_later_fragment = true;
             }
             self.next = next;
+            self.next_at = self.at;
             self.at += bytes;
             if self.is_later_fragment {
                 return;

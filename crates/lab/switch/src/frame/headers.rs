@@ -3,6 +3,8 @@
 
 use mptcplab_openflow::matching::ExtensionHeaders;
 
+use super::extension::{Chain, IPV6_BYTES};
+
 pub(crate) const IPV4: u16 = 0x0800;
 pub(crate) const ARP: u16 = 0x0806;
 pub(crate) const IPV6: u16 = 0x86dd;
@@ -19,7 +21,6 @@ pub(crate) const SCTP: u8 = 132;
 pub(crate) const ETHER_TYPE_AT: usize = 12;
 const TAG_BYTES: usize = 4;
 const IPV4_BYTES: usize = 20;
-const IPV6_BYTES: usize = 40;
 const ARP_BYTES: usize = 28;
 
 /// The least EtherType; less is the length of an IEEE 802.3 frame.
@@ -61,6 +62,8 @@ pub(crate) struct Headers {
     pub(crate) end: usize,
     /// The protocol above IP.
     pub(crate) protocol: Option<u8>,
+    /// The place of its number.
+    pub(crate) protocol_at: Option<usize>,
     /// A header that is whole, and not in a later fragment.
     pub(crate) transport: Option<Transport>,
     /// Whether the packet is a fragment.
@@ -94,6 +97,7 @@ impl Headers {
             network_at: ether_type_at + 2,
             end: frame.len(),
             protocol: None,
+            protocol_at: None,
             transport: None,
             is_fragment: false,
         };
@@ -148,6 +152,7 @@ impl Headers {
         self.network = Network::Ipv4;
         self.end = frame.len().min(at + total);
         self.protocol = Some(header[9]);
+        self.protocol_at = Some(at + 9);
         let fragment = u16::from_be_bytes([header[6], header[7]]) & 0x3fff;
         self.is_fragment = fragment != 0;
         if fragment & 0x1fff == 0 {
@@ -165,10 +170,11 @@ impl Headers {
         }
         let payload = usize::from(u16::from_be_bytes([header[4], header[5]]));
         self.end = frame.len().min(at + IPV6_BYTES + payload);
-        let mut chain = super::extension::Chain::new(header[6], at + IPV6_BYTES);
+        let mut chain = Chain::new(header[6], at);
         chain.walk(&frame[..self.end]);
         self.network = Network::Ipv6(chain.headers);
         self.protocol = Some(chain.next);
+        self.protocol_at = Some(chain.next_at);
         self.is_fragment = chain.headers.contains(ExtensionHeaders::FRAG);
         if !chain.is_later_fragment && !chain.is_broken {
             self.read_transport(chain.at, chain.next);

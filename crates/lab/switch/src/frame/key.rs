@@ -34,20 +34,15 @@ fn number(bytes: &[u8]) -> u128 {
 }
 
 impl Key {
-    /// The fields of a frame that came in by a port.
-    pub(crate) fn new(
-        frame: &[u8],
-        headers: Option<&Headers>,
-        in_port: u32,
-        metadata: u64,
-    ) -> Self {
+    /// The fields of a frame that came in by a port; metadata and tunnel are 0.
+    pub(crate) fn new(frame: &[u8], headers: Option<&Headers>, in_port: u32) -> Self {
         let mut key = Self {
             present: 0,
             values: [0; Field::COUNT],
         };
         key.set(Field::InPort, in_port);
         key.set(Field::InPhyPort, in_port);
-        key.set(Field::Metadata, metadata);
+        key.set(Field::Metadata, 0_u8);
         key.set(Field::TunnelId, 0_u8);
         if let Some(headers) = headers {
             key.read_ethernet(frame, headers);

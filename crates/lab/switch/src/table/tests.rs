@@ -48,7 +48,8 @@ fn fields() -> impl Strategy<Value = Match> {
 }
 
 fn key((port, address, metadata, source): (u8, u8, u8, Option<u8>)) -> Key {
-    let mut key = Key::new(&[], None, port.into(), metadata.into());
+    let mut key = Key::new(&[], None, port.into());
+    key.set(Field::Metadata, metadata);
     key.set(Field::EthDst, address);
     if let Some(source) = source {
         key.set(Field::Ipv4Src, source);

@@ -5,7 +5,9 @@ use mptcplab_openflow::{Action, Body, Field, Instruction, Oxm, port};
 use mptcplab_switch::{DropReason, Output};
 
 use crate::frames::{NETWORK, arp, echo, ipv4, ipv6, is_right, neighbour, sctp, tagged, tcp, udp};
-use crate::support::{Bench, apply, ether_type, flow, ip_proto, output, packet_out};
+use crate::support::{
+    Bench, apply, ether_type, flow, frames, ip_proto, output, packet_ins, packet_out, to_controller,
+};
 
 /// The frame after actions.
 fn after(actions: Vec<Action>, frame: &[u8]) -> Vec<u8> {
@@ -54,6 +56,7 @@ fn a_field_that_is_set_is_what_is_matched_and_checksums_stay_right() {
         (ipv6(58, &neighbour(135)), vec![Ipv6NdSll], 0x0203_0405_0607),
         (ipv6(58, &neighbour(136)), vec![Ipv6NdTll], 0x0203_0405_0607),
         (ipv4(99, &[0; 4]), vec![IpProto], 200),
+        (ipv6(99, &[0; 4]), vec![IpProto], 200),
     ];
     for (frame, fields, value) in cases {
         for field in fields {
@@ -89,7 +92,7 @@ fn value_of(frame: &[u8], field: Field) -> u128 {
         Field::Ipv4Dst => (NETWORK + 16, 4),
         Field::Ipv6Src => (NETWORK + 8, 16),
         Field::Ipv6Dst => (NETWORK + 24, 16),
-        Field::IpProto => (NETWORK + 9, 1),
+        Field::IpProto => return 99,
         Field::TcpSrc | Field::SctpSrc | Field::UdpSrc => return 1000,
         Field::TcpDst => return 80,
         Field::UdpDst => return 53,
@@ -270,4 +273,37 @@ fn a_packet_of_the_controller_passes_the_tables() {
     let actions = vec![set(Field::TcpDst, 8080_u16), output(port::number::TABLE)];
     let sent = bench.done(packet_out(actions, &ipv4(6, &tcp())));
     assert!(sent.len() == 1 && sent[0].0 == 4);
+}
+
+#[test]
+fn a_changed_protocol_is_in_the_sum_of_the_transport_that_there_was() {
+    let changed = after(vec![set(Field::IpProto, 17_u8)], &ipv4(6, &tcp()));
+    let back = after(vec![set(Field::IpProto, 6_u8)], &changed);
+    // The checksum of UDP is at another place: it is TCP's that has followed.
+    assert_ne!(
+        changed[NETWORK + 20 + 16..],
+        ipv4(6, &tcp())[NETWORK + 20 + 16..]
+    );
+    assert_eq!(
+        back[NETWORK..NETWORK + 20],
+        ipv4(6, &tcp())[NETWORK..NETWORK + 20]
+    );
+}
+
+#[test]
+fn the_id_of_a_tunnel_is_passed_on_to_later_tables_and_to_the_controller() {
+    let mut bench = Bench::new();
+    let set_id = apply([set(Field::TunnelId, 12_345_u16)]);
+    let goto = vec![Instruction::GotoTable(1)];
+    bench.done(Body::FlowMod(flow([], [set_id, goto].concat())));
+    let tunnel = Oxm::exact(Field::TunnelId, 12_345_u16);
+    let mut second = flow([tunnel], apply([output(2), to_controller()]));
+    second.table = 1;
+    bench.done(Body::FlowMod(second));
+    let out = bench.receive(1, &arp());
+    assert_eq!(frames(&out), [(2, arp())]);
+    assert_eq!(
+        packet_ins(&out)[0].fields.get(Field::TunnelId),
+        Some(&tunnel)
+    );
 }
