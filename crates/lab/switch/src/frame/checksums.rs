@@ -85,14 +85,26 @@ pub(crate) fn renew_ipv4(frame: &mut [u8], headers: &Headers) {
     }
 }
 
-/// Computes the checksum of SCTP anew.
-pub(crate) fn renew_sctp(frame: &mut [u8], headers: &Headers) {
-    if let Some(at) = headers.transport_of(SCTP) {
-        let packet = &mut frame[at..headers.end];
-        packet[8..12].fill(0);
-        let crc = crc32c(packet);
-        packet[8..12].copy_from_slice(&crc.to_le_bytes());
+/// Replaces bytes of an SCTP packet, and keeps its checksum as right, or as wrong, as it was: the
+/// error is the difference to the right one, before and after.
+pub(crate) fn replace_sctp(frame: &mut [u8], headers: &Headers, at: usize, new: &[u8]) {
+    let before = sctp_sum(frame, headers);
+    frame[at..at + new.len()].copy_from_slice(new);
+    let after = sctp_sum(frame, headers);
+    if let (Some((at, before)), Some((_, after))) = (before, after) {
+        let changes = before.iter().zip(after);
+        for (byte, (before, after)) in frame[at..at + 4].iter_mut().zip(changes) {
+            *byte ^= before ^ after;
+        }
     }
+}
+
+/// The place and the right bytes of the checksum of SCTP.
+fn sctp_sum(frame: &[u8], headers: &Headers) -> Option<(usize, [u8; 4])> {
+    let at = headers.transport_of(SCTP)?;
+    let packet = &frame[at..headers.end];
+    let crc = crc32c(&[&packet[..8], &[0; 4], &packet[12..]].concat());
+    Some((at + 8, crc.to_le_bytes()))
 }
 
 fn crc32c(bytes: &[u8]) -> u32 {

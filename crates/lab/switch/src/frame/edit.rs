@@ -3,7 +3,7 @@
 use mptcplab_openflow::matching::VLAN_PRESENT;
 use mptcplab_openflow::{Field, Oxm};
 
-use super::checksums::{Covered, amend, renew_ipv4, renew_sctp, replace};
+use super::checksums::{Covered, amend, renew_ipv4, replace, replace_sctp};
 use super::headers::{
     ETHER_TYPE_AT, Headers, ICMP, ICMPV6, Network, SCTP, SERVICE_VLAN, TCP, UDP, VLAN, u16_at,
 };
@@ -70,9 +70,9 @@ fn set_transport(frame: &mut [u8], headers: &Headers, field: Field, value: &[u8]
         Field::Icmpv4Code | Field::Icmpv6Code => [frame[at], value[0]],
         _ => [value[0], value[1]],
     };
-    replace(frame, headers, at + place, &new, Covered::Segment);
-    if protocol == SCTP {
-        renew_sctp(frame, headers);
+    match protocol {
+        SCTP => replace_sctp(frame, headers, at + place, &new),
+        _ => replace(frame, headers, at + place, &new, Covered::Segment),
     }
 }
 

@@ -148,7 +148,7 @@ fn pick(weights: &[u64], hash: u64) -> Option<usize> {
 /// A hash of a packet's addresses, protocol and ports: the same for all packets of a flow, and the
 /// same on every machine.
 fn hash(key: &Key) -> u64 {
-    const FIELDS: [Field; 15] = [
+    const FIELDS: [Field; 17] = [
         Field::EthDst,
         Field::EthSrc,
         Field::EthType,
@@ -156,6 +156,8 @@ fn hash(key: &Key) -> u64 {
         Field::IpProto,
         Field::Ipv4Src,
         Field::Ipv4Dst,
+        Field::ArpSpa,
+        Field::ArpTpa,
         Field::Ipv6Src,
         Field::Ipv6Dst,
         Field::TcpSrc,
