@@ -7,6 +7,7 @@ use mptcplab_openflow::matching::VLAN_PRESENT;
 use mptcplab_openflow::{Action, Field, Instruction, Match, Oxm, port};
 
 use crate::frame::edit::is_vlan_type;
+use crate::switch::Switch;
 
 /// Fields of MPLS and of backbone bridges, which this switch does not have.
 const UNSUPPORTED: [Field; 4] = [
@@ -15,14 +16,6 @@ const UNSUPPORTED: [Field; 4] = [
     Field::MplsBos,
     Field::PbbIsid,
 ];
-
-/// Ports, groups, meters and queues that there are.
-pub(crate) trait Known {
-    fn has_port(&self, port: u32) -> bool;
-    fn has_group(&self, group: u32) -> bool;
-    fn has_meter(&self, meter: u32) -> bool;
-    fn has_queue(&self, queue: u32) -> bool;
-}
 
 /// Whether tables can match a field.
 pub(crate) fn is_supported(field: Field) -> bool {
@@ -53,7 +46,7 @@ pub(crate) fn instructions(
     table: u8,
     tables: u8,
     fields: &Match,
-    known: &impl Known,
+    switch: &Switch,
 ) -> Result<(), ErrorKind> {
     let mut kinds = BTreeSet::new();
     for instruction in instructions {
@@ -65,11 +58,11 @@ pub(crate) fn instructions(
             Instruction::GotoTable(next) if *next <= table || *next >= tables => {
                 return Err(BadInstruction::BadTableId.into());
             }
-            Instruction::Meter(meter) if !known.has_meter(*meter) => {
+            Instruction::Meter(meter) if !switch.has_meter(*meter) => {
                 return Err(MeterModFailed::UnknownMeter.into());
             }
             Instruction::WriteActions(list) | Instruction::ApplyActions(list) => {
-                actions(list, Some(fields), false, known)?;
+                actions(list, Some(fields), false, switch)?;
             }
             Instruction::Experimenter { .. } => return Err(BadInstruction::BadExperimenter.into()),
             Instruction::GotoTable(_)
@@ -87,16 +80,16 @@ pub(crate) fn actions(
     actions: &[Action],
     fields: Option<&Match>,
     is_packet_out: bool,
-    known: &impl Known,
+    switch: &Switch,
 ) -> Result<(), ErrorKind> {
     let mut pushed = false;
     for action in actions {
         match action {
-            Action::Output { port, .. } => output(*port, is_packet_out, known)?,
-            Action::Group(group) if !known.has_group(*group) => {
+            Action::Output { port, .. } => output(*port, is_packet_out, switch)?,
+            Action::Group(group) if !switch.has_group(*group) => {
                 return Err(BadAction::BadOutGroup.into());
             }
-            Action::SetQueue(queue) if !known.has_queue(*queue) => {
+            Action::SetQueue(queue) if !switch.has_queue(*queue) => {
                 return Err(BadAction::BadQueue.into());
             }
             Action::PushVlan(ether_type) if !is_vlan_type(*ether_type) => {
@@ -123,12 +116,12 @@ pub(crate) fn actions(
     Ok(())
 }
 
-fn output(to: u32, is_packet_out: bool, known: &impl Known) -> Result<(), ErrorKind> {
+fn output(to: u32, is_packet_out: bool, switch: &Switch) -> Result<(), ErrorKind> {
     use port::number::{ALL, CONTROLLER, FLOOD, IN_PORT, TABLE};
     let is_right = match to {
         IN_PORT | ALL | FLOOD | CONTROLLER => true,
         TABLE => is_packet_out,
-        _ => known.has_port(to),
+        _ => switch.has_port(to),
     };
     match is_right {
         true => Ok(()),

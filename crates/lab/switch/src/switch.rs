@@ -9,7 +9,6 @@ use mptcplab_openflow::{Body, Hello, Message, port};
 
 use crate::account::Account;
 use crate::buffers::Buffers;
-use crate::check::Known;
 use crate::config::{Config, PortSetup};
 use crate::controller::{ControllerId, Controllers, Event};
 use crate::group::Groups;
@@ -188,22 +187,20 @@ impl Switch {
         }
         wanting.len()
     }
-}
 
-impl Known for Switch {
-    fn has_port(&self, port: u32) -> bool {
+    pub(crate) fn has_port(&self, port: u32) -> bool {
         self.ports.contains_key(&port)
     }
 
-    fn has_group(&self, group: u32) -> bool {
+    pub(crate) fn has_group(&self, group: u32) -> bool {
         self.groups.get(group).is_some()
     }
 
-    fn has_meter(&self, meter: u32) -> bool {
+    pub(crate) fn has_meter(&self, meter: u32) -> bool {
         self.meters.contains_key(&meter)
     }
 
-    fn has_queue(&self, queue: u32) -> bool {
+    pub(crate) fn has_queue(&self, queue: u32) -> bool {
         self.ports.values().any(|port| port.has_queue(queue))
     }
 }

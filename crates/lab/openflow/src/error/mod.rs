@@ -3,6 +3,7 @@
 mod codes;
 
 use alloc::vec::Vec;
+use core::fmt;
 
 pub use codes::{
     BadAction, BadInstruction, BadMatch, BadRequest, FlowModFailed, GroupModFailed, HelloFailed,
@@ -150,6 +151,14 @@ impl DecodeError {
         answer(self.xid, self.kind, request)
     }
 }
+
+impl fmt::Display for DecodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "no message of OpenFlow 1.3: {:?}", self.kind)
+    }
+}
+
+impl core::error::Error for DecodeError {}
 
 /// The error message that answers a request: with its transaction id and its first 64 bytes.
 pub fn answer(xid: u32, kind: impl Into<ErrorKind>, request: &[u8]) -> Message {
