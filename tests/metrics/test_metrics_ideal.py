@@ -11,7 +11,7 @@ from mptcplab.scenario import loads
 
 TEXT = """
 topology: {fat-tree: {k: 2, link: {rate: 100 Mbit/s, delay: 20 us, queue: 100 packets}}}
-traffic: [{bulk: {from: "h*", to: {draw: permutation}, direction: up, size: 1 MB}}]
+traffic: [{bulk: {from: "h*", to: {draw: permutation}, direction: up, size: 10 MB}}]
 variants:
   whole: {protocol: tcp}
   half: {protocol: tcp, set: {links: {agg0-0-core0: {rate: 50 Mbit/s}}}}
