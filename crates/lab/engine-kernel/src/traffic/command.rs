@@ -36,7 +36,8 @@ pub(super) fn run(
             let site = flow.server_site();
             scope.spawn(move || run_one(flow, (site, "server"), argv, &stops, None));
             // Not every server listens: one of datagrams does not.
-            if nothing_listens(flow, PATIENCE) {
+            // It may leave a daemon behind: its end says nothing.
+            if nothing_listens(flow, PATIENCE, &flow.stop) {
                 flow.warn(&format!(
                     "nothing on {} listened on TCP port {} after {} s; the client was started all \
                      the same, by so much later at most (a server of datagrams has no such port; \

@@ -89,7 +89,7 @@ enum Message {
 /// Runs the server, and at the flow's time the client. `serving` is dropped when the server listens,
 /// or cannot.
 pub(super) fn run(flow: &Flow, files: Files, serving: Sender<()>) {
-    let Ok(clients_ended) = Stop::new() else {
+    let (Ok(clients_ended), Ok(server_ended)) = (Stop::new(), Stop::new()) else {
         return flow.warn("no file descriptors are left: nothing was sent");
     };
     let (ipv6, port) = (flow.traffic.target.is_ipv6(), flow.traffic.port);
@@ -110,8 +110,12 @@ pub(super) fn run(flow: &Flow, files: Files, serving: Sender<()>) {
     let session = &Session::new(flow, files);
     thread::scope(|scope| {
         let stops = [&flow.stop, &clients_ended];
-        scope.spawn(move || session.run(flow.server_site(), "ftp_server", &server, &stops));
-        if nothing_listens(flow, PATIENCE) {
+        let ended = &server_ended;
+        scope.spawn(move || {
+            session.run(flow.server_site(), "ftp_server", &server, &stops);
+            ended.request("the server has ended");
+        });
+        if nothing_listens(flow, PATIENCE, ended) {
             flow.warn(&format!(
                 "the FTP server on {} did not listen on TCP port {} within {} s",
                 flow.server.name,

@@ -5,14 +5,14 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use super::flow::Flow;
-use super::stop::wait;
+use super::stop::{Stop, Wake, wait};
 
 /// Interval of the checks.
 const LOOK: Duration = Duration::from_millis(10);
 
 /// Waits until something in the server's host listens on the flow's port, for `patience` at most;
-/// gives whether nothing did. Of a run that ends meanwhile that is not known.
-pub(super) fn nothing_listens(flow: &Flow, patience: Duration) -> bool {
+/// gives whether nothing did. Of a run or a server that ends meanwhile that is not known.
+pub(super) fn nothing_listens(flow: &Flow, patience: Duration, server_ended: &Stop) -> bool {
     let deadline = Instant::now() + patience;
     // The namespace may be entered and the files read whenever the server could be started.
     let listens = || flow.server.netns.run(|| listens(flow.traffic.port));
@@ -20,9 +20,12 @@ pub(super) fn nothing_listens(flow: &Flow, patience: Duration) -> bool {
         if Instant::now() >= deadline {
             return true;
         }
-        if flow.stop.reason().is_some()
-            || wait(None, &[&flow.stop], Some(Instant::now() + LOOK)).is_err()
-        {
+        let look = wait(
+            None,
+            &[&flow.stop, server_ended],
+            Some(Instant::now() + LOOK),
+        );
+        if !matches!(look, Ok(Wake::Deadline)) {
             return false;
         }
     }
