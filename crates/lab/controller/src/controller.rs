@@ -1,0 +1,204 @@
+//! The controller: its state, and what it is given.
+
+use std::collections::{BTreeMap, HashMap};
+use std::net::SocketAddr;
+
+use mptcplab_openflow::multipart::Request;
+use mptcplab_openflow::{Body, Message, port};
+
+use crate::config::Config;
+use crate::events::{Event, Events};
+use crate::forwarding::Install;
+use crate::forwarding::waiting::{Cause, Waiting};
+use crate::messages;
+use crate::output::{ConnectionId, Output};
+use crate::paths::PathTable;
+use crate::place::Link;
+use crate::policy::Policy;
+use crate::session::Session;
+use crate::subflows::{Sizes, Table};
+use crate::timers::{Timer, Timers};
+use crate::topology::{Hosts, Topology};
+
+/// A controller.
+pub struct Controller {
+    pub(crate) config: Config,
+    pub(crate) policy: Box<dyn Policy>,
+    /// The time of what is being done.
+    pub(crate) now_ns: u64,
+    /// Results of what is being done.
+    pub(crate) outbox: Vec<Output>,
+    pub(crate) timers: Timers,
+    pub(crate) sessions: BTreeMap<ConnectionId, Session>,
+    pub(crate) topology: Topology,
+    pub(crate) hosts: Hosts,
+    pub(crate) paths: PathTable,
+    pub(crate) table: Table,
+    pub(crate) sizes: Sizes,
+    /// Subflows whose rules are being installed.
+    pub(crate) installs: HashMap<u64, Install>,
+    /// The subflow that a barrier belongs to, by datapath and transaction.
+    pub(crate) barriers: BTreeMap<(u64, u32), u64>,
+    pub(crate) waiting: Waiting,
+    /// Subflows on each link.
+    pub(crate) link_use: BTreeMap<Link, usize>,
+    pub(crate) events: Events,
+    /// The number of the next frame of discovery.
+    pub(crate) next_number: u64,
+    next_xid: u32,
+}
+
+impl Controller {
+    /// A controller without switches.
+    pub fn new(config: Config, policy: Box<dyn Policy>) -> Self {
+        Self {
+            sizes: Sizes::new(&config.sizes),
+            config,
+            policy,
+            now_ns: 0,
+            outbox: Vec::new(),
+            timers: Timers::default(),
+            sessions: BTreeMap::new(),
+            topology: Topology::default(),
+            hosts: Hosts::default(),
+            paths: PathTable::default(),
+            table: Table::default(),
+            installs: HashMap::new(),
+            barriers: BTreeMap::new(),
+            waiting: Waiting::default(),
+            link_use: BTreeMap::new(),
+            events: Events::default(),
+            next_number: 1,
+            next_xid: 1,
+        }
+    }
+
+    /// Takes the connection of a switch, which gets a hello.
+    pub fn connect(&mut self, now_ns: u64, connection: ConnectionId, out: &mut Vec<Output>) {
+        self.advance(now_ns, out);
+        if self.sessions.is_empty() {
+            self.start_timers();
+        }
+        self.begin(connection);
+        out.append(&mut self.outbox);
+    }
+
+    /// Forgets the connection of a switch.
+    pub fn disconnect(&mut self, now_ns: u64, connection: ConnectionId, out: &mut Vec<Output>) {
+        self.advance(now_ns, out);
+        self.end(connection);
+        out.append(&mut self.outbox);
+    }
+
+    /// Takes a message of a switch.
+    pub fn receive_message(
+        &mut self,
+        now_ns: u64,
+        connection: ConnectionId,
+        message: &Message,
+        out: &mut Vec<Output>,
+    ) {
+        self.advance(now_ns, out);
+        self.take_message(connection, message);
+        out.append(&mut self.outbox);
+    }
+
+    /// The time at which [`advance`](Self::advance) is to be called, if nothing comes before.
+    pub fn next_deadline(&self) -> Option<u64> {
+        self.timers.next()
+    }
+
+    /// Does all that is due.
+    pub fn advance(&mut self, now_ns: u64, out: &mut Vec<Output>) {
+        while let Some((at_ns, timer)) = self.timers.pop_due(now_ns) {
+            self.now_ns = self.now_ns.max(at_ns);
+            self.fire(timer);
+        }
+        self.now_ns = self.now_ns.max(now_ns);
+        out.append(&mut self.outbox);
+    }
+
+    /// Takes the size of the transfers of a server, as an application tells it. It counts for
+    /// connections that are opened from now on.
+    pub fn tell_size(&mut self, server: SocketAddr, bytes: u64) {
+        self.sizes.tell(server, bytes);
+    }
+
+    fn fire(&mut self, timer: Timer) {
+        match timer {
+            Timer::Discovery => self.discover(),
+            Timer::Load => self.read_load(),
+            Timer::Settled(at) => self.release(Cause::Port(at)),
+            Timer::Waiting(cause @ Cause::Port(_)) => self.release(cause),
+            Timer::Waiting(cause @ Cause::Host(_)) => self.waiting.forget(cause),
+            Timer::Waiting(cause @ Cause::Token(_)) => {
+                for packet in self.waiting.take(cause) {
+                    self.forward_unknown_join(packet);
+                }
+            }
+            Timer::Probe(ip) => self.end_probe(ip),
+            Timer::Install(number) => self.give_up_install(number),
+            Timer::Forget(connection) => self.forget(connection),
+        }
+    }
+
+    fn start_timers(&mut self) {
+        let (discovery_ns, load_ns) = (
+            self.config.discovery_interval_ns,
+            self.config.load_interval_ns,
+        );
+        self.timers
+            .restart(self.now_ns + discovery_ns, Timer::Discovery);
+        self.timers.restart(self.now_ns + load_ns, Timer::Load);
+    }
+
+    /// Asks all switches for the counters of their ports.
+    fn read_load(&mut self) {
+        let at_ns = self.now_ns + self.config.load_interval_ns;
+        self.timers.set(at_ns, Timer::Load);
+        let datapaths: Vec<u64> = self.topology.switches.keys().copied().collect();
+        for datapath in datapaths {
+            let all = Request::PortStats(port::number::ANY);
+            self.send(datapath, messages::request(all));
+        }
+    }
+
+    pub(crate) fn note(&mut self, event: Event) {
+        self.events.add(self.now_ns, event);
+    }
+
+    pub(crate) fn new_xid(&mut self) -> u32 {
+        let xid = self.next_xid;
+        // Zero is what messages have that nothing was asked by.
+        self.next_xid = xid.checked_add(1).unwrap_or(1);
+        xid
+    }
+
+    /// Sends a message on a connection, and returns its transaction.
+    pub(crate) fn say(&mut self, connection: ConnectionId, body: Body) -> u32 {
+        let xid = self.new_xid();
+        self.say_as(connection, xid, body);
+        xid
+    }
+
+    pub(crate) fn say_as(&mut self, connection: ConnectionId, xid: u32, body: Body) {
+        self.outbox.push(Output::Message {
+            connection,
+            message: Message::new(xid, body),
+        });
+    }
+
+    /// Sends a message to a switch, if it has a connection, and returns its transaction.
+    pub(crate) fn send(&mut self, datapath: u64, body: Body) -> u32 {
+        let xid = self.new_xid();
+        self.send_as(datapath, xid, body);
+        xid
+    }
+
+    pub(crate) fn send_as(&mut self, datapath: u64, xid: u32, body: Body) {
+        let switch = self.topology.switches.get(&datapath);
+        if let Some(connection) = switch.and_then(|switch| switch.connection) {
+            self.say_as(connection, xid, body);
+        }
+    }
+}

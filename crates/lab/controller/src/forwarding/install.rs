@@ -1,0 +1,252 @@
+//! Rules along a whole path before the packet goes on: each switch confirms its own by a barrier.
+
+use std::collections::BTreeSet;
+
+use mptcplab_openflow::Body;
+use mptcplab_openflow::flow::FlowMod;
+
+use super::rules::{self, Hop, Rule};
+use super::waiting::Received;
+use crate::controller::Controller;
+use crate::events::Event;
+use crate::place::Link;
+use crate::subflows::{Class, State, Subflow};
+use crate::timers::Timer;
+
+/// Packets of a subflow that wait for its rules.
+const DEPARTURES: usize = 8;
+
+/// A packet that goes on when the rules are there.
+#[derive(Clone, Debug)]
+pub(crate) struct Departure {
+    pub(crate) packet: Received,
+    pub(crate) out_port: u32,
+}
+
+impl Departure {
+    pub(crate) fn new(packet: Received, out_port: u32) -> Self {
+        Self { packet, out_port }
+    }
+}
+
+/// Rules that are being installed.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Install {
+    /// Switches that have not answered the barrier: datapath and transaction.
+    unconfirmed: BTreeSet<(u64, u32)>,
+    departures: Vec<Departure>,
+    until_ns: u64,
+}
+
+impl Controller {
+    /// The switches that packets of a subflow pass, in the direction from its opener or to it.
+    pub(crate) fn hops(&self, number: u64, is_from_opener: bool) -> Vec<Hop> {
+        let Some(subflow) = self.table.subflow(number) else {
+            return Vec::new();
+        };
+        let mut hops = rules::hops(subflow.ends[0], &subflow.path, subflow.ends[1]);
+        if !is_from_opener {
+            hops.reverse();
+            for hop in &mut hops {
+                (hop.in_port, hop.out_port) = (hop.out_port, hop.in_port);
+            }
+        }
+        hops
+    }
+
+    /// Installs the rules of a subflow; a packet goes on after that. While they are being installed
+    /// packets only join the first one.
+    pub(crate) fn install(&mut self, number: u64, departure: Option<Departure>) {
+        let is_running = self.installs.contains_key(&number);
+        let install = self.installs.entry(number).or_default();
+        if install.departures.len() < DEPARTURES {
+            install.departures.extend(departure);
+        }
+        if !is_running {
+            self.start_install(number);
+        }
+    }
+
+    fn start_install(&mut self, number: u64) {
+        let Some(subflow) = self.table.subflow_mut(number) else {
+            self.installs.remove(&number);
+            return;
+        };
+        let was_idle = subflow.state == State::Idle;
+        subflow.state = State::Installing;
+        subflow.counted = [false; 2];
+        let (connection, path) = (subflow.connection, subflow.path.clone());
+        let rules = rules::rules(subflow);
+        if was_idle {
+            self.use_path(&path, true);
+            self.wake(connection);
+        }
+        let mut unconfirmed = BTreeSet::new();
+        for own in rules.chunk_by(|one, other| one.datapath == other.datapath) {
+            let datapath = own[0].datapath;
+            let xid = self.new_xid();
+            for rule in own {
+                let message = rule.add(number, self.config.rule_idle_s);
+                self.send_as(datapath, xid, Body::FlowMod(message));
+            }
+            self.send_as(datapath, xid, Body::BarrierRequest);
+            unconfirmed.insert((datapath, xid));
+            self.barriers.insert((datapath, xid), number);
+        }
+        let until_ns = self.now_ns + self.config.wait_ns;
+        self.timers.set(until_ns, Timer::Install(number));
+        if let Some(install) = self.installs.get_mut(&number) {
+            install.unconfirmed = unconfirmed;
+            install.until_ns = until_ns;
+        }
+    }
+
+    /// Ends an installation without a result, and returns the packets that wait for it.
+    pub(crate) fn cancel_install(&mut self, number: u64) -> Vec<Departure> {
+        let Some(install) = self.installs.remove(&number) else {
+            return Vec::new();
+        };
+        for key in &install.unconfirmed {
+            self.barriers.remove(key);
+        }
+        self.timers.clear(install.until_ns, Timer::Install(number));
+        install.departures
+    }
+
+    /// Takes the answer to a barrier.
+    pub(crate) fn confirm_install(&mut self, datapath: u64, xid: u32) {
+        let Some(number) = self.barriers.remove(&(datapath, xid)) else {
+            return;
+        };
+        let Some(install) = self.installs.get_mut(&number) else {
+            return;
+        };
+        install.unconfirmed.remove(&(datapath, xid));
+        if !install.unconfirmed.is_empty() {
+            return;
+        }
+        let departures = self.cancel_install(number);
+        if let Some(subflow) = self.table.subflow_mut(number) {
+            subflow.state = State::Active;
+        }
+        for departure in departures {
+            self.depart(departure);
+        }
+    }
+
+    /// Takes an error about a rule.
+    pub(crate) fn fail_install(&mut self, datapath: u64, xid: u32) {
+        if let Some(number) = self.barriers.get(&(datapath, xid)).copied() {
+            self.give_up_install(number);
+        }
+    }
+
+    /// Ends installations that wait for a switch which is gone.
+    pub(crate) fn fail_installs_of(&mut self, datapath: u64) {
+        let waiting = self.barriers.range((datapath, 0)..=(datapath, u32::MAX));
+        let waiting: BTreeSet<u64> = waiting.map(|(_, number)| *number).collect();
+        waiting
+            .into_iter()
+            .for_each(|number| self.give_up_install(number));
+    }
+
+    /// Takes away the rules of a subflow that not all switches have taken; its opener tries again.
+    pub(crate) fn give_up_install(&mut self, number: u64) {
+        let Some(subflow) = self.table.subflow(number) else {
+            self.cancel_install(number);
+            return;
+        };
+        self.note(Event::NotInstalled {
+            connection: subflow.connection,
+            flow: subflow.flow,
+        });
+        self.remove(number);
+    }
+
+    /// Sends the rules of all subflows to a switch that has none.
+    pub(crate) fn install_again(&mut self, datapath: u64) {
+        for number in self.table.subflow_numbers() {
+            let Some(subflow) = self.table.subflow(number) else {
+                continue;
+            };
+            if subflow.state == State::Idle {
+                continue;
+            }
+            let rules = rules::rules(subflow).into_iter();
+            let own: Vec<Rule> = rules.filter(|rule| rule.datapath == datapath).collect();
+            for rule in own {
+                let message = rule.add(number, self.config.rule_idle_s);
+                self.send(datapath, Body::FlowMod(message));
+            }
+        }
+    }
+
+    /// Has the first switch of a direction copy packets no more.
+    pub(crate) fn stop_copies(&mut self, number: u64, direction: usize) {
+        let Some(subflow) = self.table.subflow_mut(number) else {
+            return;
+        };
+        if !std::mem::take(&mut subflow.copies[direction]) {
+            return;
+        }
+        let hops = rules::hops(subflow.ends[0], &subflow.path, subflow.ends[1]);
+        let (hop, flow) = match direction {
+            0 => (hops.first(), subflow.flow),
+            _ => (hops.last(), subflow.flow.reversed()),
+        };
+        let Some(hop) = hop else {
+            return;
+        };
+        let in_port = if direction == 0 {
+            hop.in_port
+        } else {
+            hop.out_port
+        };
+        let fields = flow.fields(in_port);
+        let changed = rules::rules(subflow).into_iter();
+        let changed = changed.filter(|rule| rule.datapath == hop.datapath && rule.fields == fields);
+        let messages: Vec<(u64, FlowMod)> = changed
+            .map(|rule| (rule.datapath, rule.modify(number)))
+            .collect();
+        for (datapath, message) in messages {
+            self.send(datapath, Body::FlowMod(message));
+        }
+    }
+
+    /// Deletes the rules of a subflow which another one, as it will be, does not have.
+    pub(crate) fn delete_rules(&mut self, number: u64, old: &Subflow, new: Option<&Subflow>) {
+        let kept = new.map(rules::rules).unwrap_or_default();
+        for rule in rules::rules(old) {
+            if !kept.iter().any(|other| other.is_at(&rule)) {
+                self.send(rule.datapath, Body::FlowMod(rule.delete(number)));
+            }
+        }
+    }
+
+    /// Counts a subflow on the links of a path, or no longer.
+    pub(crate) fn use_path(&mut self, path: &[Link], is_used: bool) {
+        for link in path {
+            let count = self.link_use.entry(*link).or_default();
+            if is_used {
+                *count += 1;
+            } else {
+                *count = count.saturating_sub(1);
+                if *count == 0 {
+                    self.link_use.remove(link);
+                }
+            }
+        }
+    }
+
+    /// Notes that a connection has rules again.
+    fn wake(&mut self, number: u64) {
+        if let Some(connection) = self.table.connection_mut(number) {
+            if let Some(at_ns) = connection.forget_ns.take() {
+                self.timers.clear(at_ns, Timer::Forget(number));
+            }
+            if connection.class == Class::Idle {
+                self.table.set_class(number, Class::Open);
+            }
+        }
+    }
+}

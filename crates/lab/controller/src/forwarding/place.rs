@@ -1,0 +1,296 @@
+//! Places for new subflows.
+
+use super::install::Departure;
+use super::waiting::{Cause, Received};
+use crate::controller::Controller;
+use crate::events::Event;
+use crate::frame::{Frame, Ip};
+use crate::paths::Path;
+use crate::place::{Link, PortRef};
+use crate::policy::{PathView, Request, SubflowView};
+use crate::subflows::{Flow, Kind, State, Subflow};
+use mptcplab_wire::option::{Join, MptcpOption};
+
+/// The version of MPTCP whose handshake is understood (RFC 8684).
+const VERSION: u8 = 1;
+
+/// What a segment opens, by its options.
+enum Opening {
+    /// A connection of MPTCP.
+    Connection,
+    /// A subflow of the connection of a token.
+    Join(u32),
+    /// Nothing of MPTCP.
+    Other,
+}
+
+/// The place of a subflow.
+enum Choice {
+    Path(Path),
+    Refused,
+    /// There is no path.
+    Unreachable,
+}
+
+/// A subflow that asks for a place.
+struct Wanted<'a> {
+    flow: Flow,
+    ends: [PortRef; 2],
+    kind: Kind,
+    bytes: Option<u64>,
+    subflows: &'a [SubflowView],
+    is_moved: bool,
+}
+
+impl Controller {
+    /// Forwards a packet of a host to another one's port.
+    pub(super) fn forward(&mut self, packet: Received, frame: &Frame, ip: &Ip, to: PortRef) {
+        let flow = Flow::of(ip);
+        let is_opening = ip.tcp.as_ref().is_some_and(|tcp| tcp.is_opening());
+        if let Some((number, is_from_opener)) = self.table.find(&flow) {
+            let state = self.table.subflow(number).map(|subflow| subflow.state);
+            // Ports that are used again open another connection.
+            if !is_opening || state == Some(State::Installing) {
+                return self.receive_known(packet, number, is_from_opener);
+            }
+            self.remove(number);
+        }
+        let ends = [packet.at, to];
+        match opening(ip) {
+            Opening::Connection => self.open(packet, flow, ends, Kind::Multipath),
+            Opening::Join(token) => match self.table.find_token(token, ip.destination) {
+                Some(connection) => self.join(packet, frame, ip, connection, ends),
+                None => self.hold(Cause::Token(token), packet),
+            },
+            Opening::Other if is_last(ip) => self.pass_once(packet, ends),
+            Opening::Other if flow.is_tcp() => self.open(packet, flow, ends, Kind::Tcp),
+            Opening::Other => self.open(packet, flow, ends, Kind::Other),
+        }
+    }
+
+    /// Forwards a subflow whose token was not seen, as of a connection older than the controller.
+    pub(crate) fn forward_unknown_join(&mut self, packet: Received) {
+        let Some(Frame {
+            destination,
+            content: crate::frame::Content::Ip(ip),
+            ..
+        }) = Frame::read(&packet.data)
+        else {
+            return;
+        };
+        let flow = Flow::of(&ip);
+        if let Some(to) = self.hosts.port_of(destination)
+            && self.table.find(&flow).is_none()
+        {
+            self.open(packet.clone(), flow, [packet.at, to], Kind::Tcp);
+        }
+    }
+
+    /// Opens a connection with its first subflow.
+    fn open(&mut self, packet: Received, flow: Flow, ends: [PortRef; 2], kind: Kind) {
+        let bytes = match kind {
+            Kind::Other => None,
+            Kind::Multipath | Kind::Tcp => self.sizes.of(flow.server()),
+        };
+        let wanted = Wanted {
+            flow,
+            ends,
+            kind,
+            bytes,
+            subflows: &[],
+            is_moved: false,
+        };
+        let Choice::Path(path) = self.choose(&wanted) else {
+            return;
+        };
+        while self.table.len() >= self.config.limits.connections.max(1) {
+            let Some(first) = self.table.first_to_go() else {
+                break;
+            };
+            self.forget(first);
+        }
+        let connection = self.table.open(self.now_ns, kind, flow, ends[0], bytes);
+        self.note(Event::Opened { connection });
+        let copies = [kind == Kind::Multipath; 2];
+        self.add_subflow(packet, connection, flow, ends, path, copies);
+    }
+
+    /// Adds a subflow to a connection, or refuses it.
+    fn join(
+        &mut self,
+        packet: Received,
+        frame: &Frame,
+        ip: &Ip,
+        connection: u64,
+        ends: [PortRef; 2],
+    ) {
+        let flow = Flow::of(ip);
+        let subflows = self.subflow_views(connection, None);
+        let bytes = self
+            .table
+            .connection(connection)
+            .and_then(|known| known.expected_bytes);
+        let choice = match subflows.len() < self.config.limits.subflows {
+            true => self.choose(&Wanted {
+                flow,
+                ends,
+                kind: Kind::Multipath,
+                bytes,
+                subflows: &subflows,
+                is_moved: false,
+            }),
+            false => Choice::Refused,
+        };
+        match choice {
+            Choice::Path(path) => {
+                self.add_subflow(packet, connection, flow, ends, path, [false; 2]);
+            }
+            Choice::Refused => {
+                self.note(Event::Refused { connection, flow });
+                self.reset(packet.at, frame, ip);
+            }
+            Choice::Unreachable => {}
+        }
+    }
+
+    fn add_subflow(
+        &mut self,
+        packet: Received,
+        connection: u64,
+        flow: Flow,
+        ends: [PortRef; 2],
+        path: Path,
+        copies: [bool; 2],
+    ) {
+        let out_port = path.first().map_or(ends[1].port, |link| link.from.port);
+        self.use_path(&path, true);
+        self.note(Event::Placed {
+            connection,
+            flow,
+            path: path.to_vec(),
+        });
+        let number = self.table.add(Subflow {
+            connection,
+            flow,
+            path,
+            ends,
+            state: State::Installing,
+            copies,
+            counted: [false; 2],
+        });
+        self.install(number, Some(Departure::new(packet, out_port)));
+    }
+
+    /// Forwards the last segment of a subflow that is not known, without rules.
+    fn pass_once(&mut self, packet: Received, ends: [PortRef; 2]) {
+        let paths = self.paths.between(ends[0].datapath, ends[1].datapath);
+        if paths.equal_cost.is_empty() {
+            return;
+        }
+        self.send(
+            ends[1].datapath,
+            crate::messages::packet_out(&[ends[1].port], packet.data),
+        );
+    }
+
+    /// The subflows of a connection as a policy sees them, but for one.
+    fn subflow_views(&self, connection: u64, but: Option<u64>) -> Vec<SubflowView> {
+        let known = self.table.connection(connection);
+        let numbers = known.map_or(&[][..], |known| &known.subflows);
+        let others = numbers.iter().filter(|number| Some(**number) != but);
+        let others = others.filter_map(|number| self.table.subflow(*number));
+        others
+            .map(|subflow| SubflowView {
+                flow: subflow.flow,
+                opener_at: subflow.ends[0],
+                links: subflow.path.to_vec(),
+            })
+            .collect()
+    }
+
+    fn choose(&mut self, wanted: &Wanted<'_>) -> Choice {
+        let [from, to] = wanted.ends;
+        let paths = self.paths.between(from.datapath, to.datapath);
+        if paths.equal_cost.is_empty() {
+            return Choice::Unreachable;
+        }
+        let view = |path: &Path| self.path_view(path, wanted.ends);
+        let disjoint: Vec<PathView> = paths.disjoint.iter().map(view).collect();
+        let equal_cost: Vec<PathView> = paths.equal_cost.iter().map(view).collect();
+        let request = Request {
+            flow: wanted.flow,
+            is_multipath: wanted.kind == Kind::Multipath,
+            is_moved: wanted.is_moved,
+            bytes: wanted.bytes,
+            subflows: wanted.subflows,
+            disjoint: &disjoint,
+            equal_cost: &equal_cost,
+        };
+        match self.policy.choose(&request) {
+            Some(path) => Choice::Path(Path::from(path.links.as_slice())),
+            None if wanted.subflows.is_empty() || wanted.is_moved => {
+                Choice::Path(paths.equal_cost[0].clone())
+            }
+            None => Choice::Refused,
+        }
+    }
+
+    /// Another path for a subflow that has one; `None`: there is none.
+    pub(super) fn path_for(&mut self, number: u64) -> Option<Path> {
+        let subflow = self.table.subflow(number)?.clone();
+        let (kind, bytes) = match self.table.connection(subflow.connection) {
+            Some(known) => (known.kind, known.expected_bytes),
+            None => return None,
+        };
+        let subflows = self.subflow_views(subflow.connection, Some(number));
+        let choice = self.choose(&Wanted {
+            flow: subflow.flow,
+            ends: subflow.ends,
+            kind,
+            bytes,
+            subflows: &subflows,
+            is_moved: true,
+        });
+        match choice {
+            Choice::Path(path) => Some(path),
+            Choice::Refused | Choice::Unreachable => None,
+        }
+    }
+
+    /// The rate of a link: known beforehand, or that of the slower of its ports.
+    pub(crate) fn rate_bps(&self, link: &Link) -> Option<u64> {
+        let known = &self.config.link_rates_bps;
+        let known = known.get(&link.from).or_else(|| known.get(&link.to));
+        let ends = [self.port_rate_bps(link.from), self.port_rate_bps(link.to)];
+        known.copied().or_else(|| ends.into_iter().flatten().min())
+    }
+
+    /// The rate of a host's link.
+    pub(crate) fn port_rate_bps(&self, at: PortRef) -> Option<u64> {
+        let known = self.config.link_rates_bps.get(&at).copied();
+        known.filter(|rate| *rate > 0).or_else(|| {
+            let port = self.topology.port(at)?;
+            Some(u64::from(port.description.curr_speed) * 1_000).filter(|rate| *rate > 0)
+        })
+    }
+}
+
+/// What a packet opens. Of several options the first that opens something counts.
+fn opening(ip: &Ip) -> Opening {
+    let Some(tcp) = ip.tcp.as_ref().filter(|tcp| tcp.is_opening()) else {
+        return Opening::Other;
+    };
+    let opens = |option: &MptcpOption| match option {
+        MptcpOption::Capable(capable) if capable.version == VERSION => Some(Opening::Connection),
+        MptcpOption::Join(Join::Syn { token, .. }) => Some(Opening::Join(*token)),
+        _ => None,
+    };
+    let mut options = tcp.options.mptcp.iter();
+    options.find_map(opens).unwrap_or(Opening::Other)
+}
+
+/// Whether a packet ends a subflow.
+fn is_last(ip: &Ip) -> bool {
+    let flags = ip.tcp.as_ref().map(|tcp| tcp.flags);
+    flags.is_some_and(|flags| flags.rst || flags.fin)
+}

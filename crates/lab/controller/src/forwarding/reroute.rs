@@ -1,0 +1,110 @@
+//! Subflows that move: to another path where a link of theirs has failed, and with their hosts.
+
+use std::net::IpAddr;
+
+use crate::controller::Controller;
+use crate::events::Event;
+use crate::subflows::{State, Subflow};
+
+impl Controller {
+    /// Moves all subflows one of whose links is gone, where another path is left. The others stay,
+    /// and are looked at again when the network changes.
+    pub(crate) fn move_failed(&mut self) {
+        for number in self.table.subflow_numbers() {
+            let Some(subflow) = self.table.subflow(number) else {
+                continue;
+            };
+            let has_path = subflow.path.iter().all(|link| self.topology.has(link));
+            if subflow.state != State::Idle && !has_path {
+                self.choose_again(number);
+            }
+        }
+    }
+
+    /// Gives a subflow another path, if there is one.
+    pub(super) fn choose_again(&mut self, number: u64) {
+        let (Some(path), Some(subflow)) = (self.path_for(number), self.table.subflow(number))
+        else {
+            return;
+        };
+        let moved = Subflow {
+            path,
+            ..subflow.clone()
+        };
+        self.replace(number, moved);
+    }
+
+    /// Moves the subflows of a host that has moved to another port.
+    pub(crate) fn move_host(&mut self, ip: IpAddr) {
+        let Some(at) = self.hosts.get(ip).map(|host| host.at) else {
+            return;
+        };
+        for number in self.table.subflow_numbers() {
+            let Some(mut moved) = self.table.subflow(number).cloned() else {
+                continue;
+            };
+            let addresses = [moved.flow.source, moved.flow.destination];
+            for (end, address) in moved.ends.iter_mut().zip(addresses) {
+                if address == ip {
+                    *end = at;
+                }
+            }
+            if self
+                .table
+                .subflow(number)
+                .is_some_and(|old| old.ends == moved.ends)
+            {
+                continue;
+            }
+            let paths = self
+                .paths
+                .between(moved.ends[0].datapath, moved.ends[1].datapath);
+            match paths.equal_cost.first() {
+                Some(path) => {
+                    moved.path = path.clone();
+                    self.replace(number, moved);
+                    self.choose_again(number);
+                }
+                None => self.remove(number),
+            }
+        }
+    }
+
+    /// Puts a subflow as it is to be in the place of what it was, in the switches, too.
+    fn replace(&mut self, number: u64, moved: Subflow) {
+        let Some(old) = self.table.subflow(number).cloned() else {
+            return;
+        };
+        if old.path == moved.path && old.ends == moved.ends {
+            return;
+        }
+        let departures = self.cancel_install(number);
+        let (connection, flow, path) = (moved.connection, moved.flow, moved.path.clone());
+        if let Some(subflow) = self.table.subflow_mut(number) {
+            *subflow = moved.clone();
+        }
+        if old.state == State::Idle {
+            return;
+        }
+        self.use_path(&old.path, false);
+        self.use_path(&path, true);
+        self.delete_rules(number, &old, Some(&moved));
+        self.note(Event::Moved {
+            connection,
+            flow,
+            path: path.to_vec(),
+        });
+        self.install(number, None);
+        let Some(first) = self.hops(number, true).first().copied() else {
+            return;
+        };
+        for mut departure in departures {
+            if departure.packet.at.datapath == first.datapath
+                && departure.packet.at.port == first.in_port
+            {
+                departure.out_port = first.out_port;
+                self.install(number, Some(departure));
+            }
+        }
+    }
+}

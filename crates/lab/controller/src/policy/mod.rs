@@ -1,0 +1,93 @@
+//! Policies: which path a subflow takes, if it may exist at all. Each is a file.
+
+mod disjoint;
+mod ecmp;
+mod mpsshetn;
+mod shortest;
+
+pub use disjoint::Disjoint;
+pub use ecmp::Ecmp;
+pub use mpsshetn::MpssHetN;
+pub use shortest::Shortest;
+
+use crate::place::{Link, PortRef};
+use crate::subflows::Flow;
+
+/// A path as a policy sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PathView {
+    /// Links from the switch of the subflow's opener to the switch of the other end.
+    pub links: Vec<Link>,
+    /// The least rate of its links and of the two hosts' own, bit/s; `None`: none is known.
+    pub bandwidth_bps: Option<u64>,
+    /// The sum of the links' delays without queues, ns; `None`: one is not yet known.
+    pub delay_ns: Option<u64>,
+    /// The sum of the links' times in queues when they were last measured, ns.
+    pub queueing_ns: u64,
+    /// The highest load of a link, bit/s in the direction that has more.
+    pub load_bps: u64,
+    /// Subflows of all connections on the link that has the most.
+    pub subflows: usize,
+}
+
+/// A subflow of the connection that there is already.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SubflowView {
+    /// Its addresses and ports, from the end that opened it.
+    pub flow: Flow,
+    /// The port of the opener's host.
+    pub opener_at: PortRef,
+    /// Links of its path.
+    pub links: Vec<Link>,
+}
+
+/// A subflow that asks for a path.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    /// Its addresses and ports, from the end that opens it.
+    pub flow: Flow,
+    /// Whether it is of MPTCP, and not TCP or another protocol.
+    pub is_multipath: bool,
+    /// Whether it exists already, and its path has failed: it needs another one if there is any.
+    pub is_moved: bool,
+    /// Bytes of the connection's transfer, where known.
+    pub bytes: Option<u64>,
+    /// The other subflows of the connection; the first one first. None: this is the first.
+    pub subflows: &'a [SubflowView],
+    /// All edge-disjoint paths: fewest links first, then by the ports' numbers. At least one.
+    pub disjoint: &'a [PathView],
+    /// Paths with the fewest links, by the ports' numbers. At least one.
+    pub equal_cost: &'a [PathView],
+}
+
+impl<'a> Request<'a> {
+    /// The edge-disjoint paths that no other subflow of the connection uses.
+    pub fn unused(&self) -> impl Iterator<Item = &'a PathView> {
+        let subflows = self.subflows;
+        self.disjoint
+            .iter()
+            .filter(|path| subflows.iter().all(|subflow| subflow.links != path.links))
+    }
+}
+
+/// A policy.
+pub trait Policy: Send {
+    /// The name by which it is asked for.
+    fn name(&self) -> &'static str;
+
+    /// The path of a subflow, out of the request's; `None`: the subflow is refused. The first
+    /// subflow of a connection, and what is not of MPTCP, must not be refused: it then takes the
+    /// first path.
+    fn choose<'a>(&mut self, request: &Request<'a>) -> Option<&'a PathView>;
+}
+
+/// The policy of a name; `seed` is for those that choose among equally good paths.
+pub fn policy(name: &str, seed: u64) -> Option<Box<dyn Policy>> {
+    Some(match name {
+        "shortest" => Box::new(Shortest),
+        "disjoint" => Box::new(Disjoint),
+        "mpsshetn" => Box::new(MpssHetN),
+        "ecmp" => Box::new(Ecmp::new(seed)),
+        _ => return None,
+    })
+}

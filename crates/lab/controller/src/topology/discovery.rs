@@ -1,0 +1,227 @@
+//! Discovery of links by signed frames, the delay of links, and the end of what is too old.
+
+use super::lldp::{self, Refusal};
+use super::switch::{Peer, Samples};
+use crate::controller::Controller;
+use crate::events::Event;
+use crate::forwarding::waiting::Cause;
+use crate::messages;
+use crate::place::{Link, PortRef};
+use crate::timers::Timer;
+
+/// Intervals of discovery without an answer after which a switch is taken for dead.
+const UNANSWERED: u64 = 5;
+
+impl Controller {
+    /// Sends frames of discovery by all ports, and asks all switches whether they are there.
+    pub(crate) fn discover(&mut self) {
+        let interval_ns = self.config.discovery_interval_ns;
+        self.timers.set(self.now_ns + interval_ns, Timer::Discovery);
+        let datapaths: Vec<u64> = self.topology.switches.keys().copied().collect();
+        for datapath in datapaths {
+            self.ask_echo(datapath);
+            self.probe_ports(datapath);
+        }
+        self.remove_old();
+    }
+
+    /// Sends a frame of discovery by all ports of a switch.
+    pub(crate) fn probe_ports(&mut self, datapath: u64) {
+        if !self.topology.is_connected(datapath) {
+            return;
+        }
+        let Some(switch) = self.topology.switches.get(&datapath) else {
+            return;
+        };
+        let up = switch.ports.iter().filter(|(_, port)| port.is_up);
+        let up: Vec<u32> = up.map(|(number, _)| *number).collect();
+        up.into_iter()
+            .for_each(|port| self.probe_port(PortRef { datapath, port }));
+    }
+
+    /// Sends a frame of discovery by a port.
+    pub(crate) fn probe_port(&mut self, at: PortRef) {
+        let (now_ns, number) = (self.now_ns, self.next_number);
+        let Some(port) = self.topology.port_mut(at) else {
+            return;
+        };
+        port.note_sent(number, now_ns);
+        let mac = port.description.hw_addr;
+        self.next_number += 1;
+        let frame = lldp::write(&self.config.key, at, mac, number);
+        self.send(at.datapath, messages::packet_out(&[at.port], frame));
+    }
+
+    fn ask_echo(&mut self, datapath: u64) {
+        let now_ns = self.now_ns;
+        let Some(switch) = self.topology.switches.get_mut(&datapath) else {
+            return;
+        };
+        let Some(connection) = switch.connection else {
+            return;
+        };
+        match switch.echo {
+            Some((_, since_ns)) => {
+                if now_ns - since_ns > UNANSWERED * self.config.discovery_interval_ns {
+                    self.close(connection);
+                }
+            }
+            None => {
+                let xid = self.send(datapath, messages::echo_request());
+                if let Some(switch) = self.topology.switches.get_mut(&datapath) {
+                    switch.echo = Some((xid, now_ns));
+                }
+            }
+        }
+    }
+
+    /// Asks a switch for the round trip of its control channel as soon as it is there.
+    pub(crate) fn measure_control(&mut self, datapath: u64) {
+        self.ask_echo(datapath);
+    }
+
+    /// Takes an echo reply.
+    pub(crate) fn receive_echo(&mut self, datapath: u64, xid: u32) {
+        let now_ns = self.now_ns;
+        if let Some(switch) = self.topology.switches.get_mut(&datapath)
+            && let Some((_, since_ns)) = switch.echo.take_if(|(asked, _)| *asked == xid)
+        {
+            switch.round_trip.add(now_ns - since_ns);
+        }
+    }
+
+    /// Takes a frame of LLDP that came by a port.
+    pub(crate) fn receive_lldp(&mut self, at: PortRef, frame: &[u8]) {
+        let (origin, number) = match lldp::read(&self.config.key, frame) {
+            Ok(read) => read,
+            Err(refusal) => return self.refuse_lldp(at, refusal),
+        };
+        let sent_ns = self
+            .topology
+            .port_mut(origin)
+            .and_then(|port| port.take_sent(number));
+        let Some(sent_ns) = sent_ns else {
+            return self.refuse_lldp(at, Refusal::Forged);
+        };
+        // A host that passes frames on would be a link of its own; ports with hosts have none.
+        let has_hosts = self.hosts.any_at(at) || self.hosts.any_at(origin);
+        let other = self.topology.port(at).and_then(|port| port.peer.as_ref());
+        let has_other = other.is_some_and(|peer| peer.at != origin);
+        if origin == at || has_hosts || has_other {
+            return self.refuse_lldp(at, Refusal::Forged);
+        }
+        let delay_ns = self.link_delay_ns(origin, at, sent_ns, frame.len());
+        let now_ns = self.now_ns;
+        let Some(port) = self.topology.port_mut(at) else {
+            return;
+        };
+        let peer = port.peer.get_or_insert_with(|| Peer {
+            at: origin,
+            seen_ns: now_ns,
+            delay: Samples::default(),
+        });
+        peer.seen_ns = now_ns;
+        peer.delay.add(delay_ns);
+        let is_new = peer.delay.is_first();
+        if !is_new {
+            return;
+        }
+        self.waiting.forget(Cause::Port(at));
+        match self.topology.peer(at) {
+            Some(_) => {
+                let link = Link {
+                    from: origin,
+                    to: at,
+                };
+                self.note(Event::LinkUp(link));
+                self.topology_changed();
+            }
+            // The other direction is not left to the next round.
+            None => self.probe_port(at),
+        }
+    }
+
+    fn refuse_lldp(&mut self, at: PortRef, refusal: Refusal) {
+        if refusal == Refusal::Forged {
+            self.note(Event::LinkRefused(at));
+        }
+        if !self.admit(at) {
+            self.send(at.datapath, messages::block_lldp(at.port));
+        }
+    }
+
+    /// The delay of a link: the time since the frame was sent, less the control channels' and that
+    /// of sending the frame itself.
+    fn link_delay_ns(&self, from: PortRef, to: PortRef, sent_ns: u64, bytes: usize) -> u64 {
+        let control = |at: PortRef| {
+            let switch = self.topology.switches.get(&at.datapath);
+            switch.map_or(0, |switch| switch.control_delay_ns())
+        };
+        let link = Link { from, to };
+        let sending_ns = match self.rate_bps(&link) {
+            Some(rate_bps) => bytes as u64 * 8 * 1_000_000_000 / rate_bps,
+            None => 0,
+        };
+        (self.now_ns - sent_ns)
+            .saturating_sub(control(from) + control(to))
+            .saturating_sub(sending_ns)
+    }
+
+    /// Takes the link of a port away, if it has one.
+    pub(crate) fn remove_link(&mut self, at: PortRef) {
+        if let Some(to) = self.topology.peer(at) {
+            self.note(Event::LinkDown(Link { from: at, to }));
+        }
+        let peer = self.topology.port_mut(at).and_then(|port| port.peer.take());
+        if let Some(peer) = peer
+            && let Some(other) = self.topology.port_mut(peer.at)
+        {
+            other.peer.take_if(|back| back.at == at);
+        }
+    }
+
+    /// Removes links of which no frame has come for long, and switches without a connection.
+    fn remove_old(&mut self) {
+        let Some(before_ns) = self.now_ns.checked_sub(self.config.link_age_ns) else {
+            return;
+        };
+        let mut old = Vec::new();
+        for (datapath, switch) in &self.topology.switches {
+            for (number, port) in &switch.ports {
+                if port
+                    .peer
+                    .as_ref()
+                    .is_some_and(|peer| peer.seen_ns < before_ns)
+                {
+                    old.push(PortRef::new(*datapath, *number));
+                }
+            }
+        }
+        let switches = self.topology.switches.iter();
+        let gone: Vec<u64> = switches
+            .filter(|(_, switch)| switch.connection.is_none() && switch.heard_ns < before_ns)
+            .map(|(datapath, _)| *datapath)
+            .collect();
+        if old.is_empty() && gone.is_empty() {
+            return;
+        }
+        old.into_iter().for_each(|at| self.remove_link(at));
+        for datapath in gone {
+            let switch = self.topology.switches.get(&datapath);
+            let ports = switch.map(|switch| switch.ports.keys().copied().collect::<Vec<u32>>());
+            for port in ports.unwrap_or_default() {
+                self.remove_link(PortRef { datapath, port });
+            }
+            self.hosts.remove(|_, host| host.at.datapath == datapath);
+            self.topology.switches.remove(&datapath);
+        }
+        self.topology_changed();
+    }
+
+    /// Takes the graph as it is now, and moves subflows whose paths have failed.
+    pub(crate) fn topology_changed(&mut self) {
+        if self.paths.set_graph(self.topology.graph()) {
+            self.move_failed();
+        }
+    }
+}

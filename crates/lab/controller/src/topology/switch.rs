@@ -1,0 +1,150 @@
+//! State of a switch and of its ports.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use mptcplab_openflow::port::{Port, PortConfig, PortState};
+
+use crate::bucket::Bucket;
+use crate::load::Load;
+use crate::output::ConnectionId;
+use crate::place::PortRef;
+
+/// Frames of discovery that may be on their way from a port.
+const OUTSTANDING: usize = 8;
+
+/// Measurements of which the least counts.
+const SAMPLES: usize = 8;
+
+/// The last measurements of a time.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Samples(VecDeque<u64>);
+
+impl Samples {
+    pub(crate) fn add(&mut self, value: u64) {
+        if self.0.len() == SAMPLES {
+            self.0.pop_front();
+        }
+        self.0.push_back(value);
+    }
+
+    /// The least: the one with the least time in queues.
+    pub(crate) fn least(&self) -> Option<u64> {
+        self.0.iter().min().copied()
+    }
+
+    /// Whether there is one measurement.
+    pub(crate) fn is_first(&self) -> bool {
+        self.0.len() == 1
+    }
+
+    pub(crate) fn last(&self) -> Option<u64> {
+        self.0.back().copied()
+    }
+}
+
+/// A switch.
+#[derive(Debug)]
+pub(crate) struct SwitchState {
+    /// Its connection, if it has one.
+    pub(crate) connection: Option<ConnectionId>,
+    /// The time at which it was last heard of.
+    pub(crate) heard_ns: u64,
+    pub(crate) ports: BTreeMap<u32, SwitchPort>,
+    /// The echo request that has no answer yet: transaction and time.
+    pub(crate) echo: Option<(u32, u64)>,
+    /// Round trips of the control channel, ns.
+    pub(crate) round_trip: Samples,
+    /// Whether its meter limits packets to the controller.
+    pub(crate) has_meter: bool,
+    /// Whether all of the first rules are there, and ports are known.
+    pub(crate) is_ready: bool,
+}
+
+impl SwitchState {
+    pub(crate) fn new(now_ns: u64) -> Self {
+        Self {
+            connection: None,
+            heard_ns: now_ns,
+            ports: BTreeMap::new(),
+            echo: None,
+            round_trip: Samples::default(),
+            has_meter: true,
+            is_ready: false,
+        }
+    }
+
+    /// Whether rules can be sent to it.
+    pub(crate) fn can_be_told(&self) -> bool {
+        self.connection.is_some() && self.is_ready
+    }
+
+    /// The time of a message one way, ns.
+    pub(crate) fn control_delay_ns(&self) -> u64 {
+        self.round_trip.least().unwrap_or(0) / 2
+    }
+}
+
+/// The other end of a link, as frames of discovery have told.
+#[derive(Clone, Debug)]
+pub(crate) struct Peer {
+    pub(crate) at: PortRef,
+    pub(crate) seen_ns: u64,
+    /// Delays of the link towards this port, ns.
+    pub(crate) delay: Samples,
+}
+
+/// A port.
+#[derive(Debug)]
+pub(crate) struct SwitchPort {
+    pub(crate) description: Port,
+    pub(crate) is_up: bool,
+    pub(crate) peer: Option<Peer>,
+    /// The time from which hosts are learned here, if the port has no link.
+    pub(crate) settled_ns: u64,
+    /// Frames of discovery that may come back once: number and time.
+    pub(crate) sent: VecDeque<(u64, u64)>,
+    /// Packets to the controller.
+    pub(crate) packet_ins: Bucket,
+    pub(crate) blocked_until_ns: u64,
+    pub(crate) load: Load,
+}
+
+impl SwitchPort {
+    pub(crate) fn new(description: Port, settled_ns: u64, packet_ins: Bucket) -> Self {
+        Self {
+            is_up: is_up(&description),
+            description,
+            peer: None,
+            settled_ns,
+            sent: VecDeque::new(),
+            packet_ins,
+            blocked_until_ns: 0,
+            load: Load::default(),
+        }
+    }
+
+    /// Takes a new description.
+    pub(crate) fn describe(&mut self, description: &Port) {
+        self.description = *description;
+        self.is_up = is_up(description);
+    }
+
+    pub(crate) fn note_sent(&mut self, number: u64, now_ns: u64) {
+        if self.sent.len() == OUTSTANDING {
+            self.sent.pop_front();
+        }
+        self.sent.push_back((number, now_ns));
+    }
+
+    /// The time at which a frame of discovery was sent; each is taken once.
+    pub(crate) fn take_sent(&mut self, number: u64) -> Option<u64> {
+        let index = self.sent.iter().position(|(sent, _)| *sent == number)?;
+        self.sent.remove(index).map(|(_, at_ns)| at_ns)
+    }
+}
+
+/// Whether a port can send and receive.
+fn is_up(port: &Port) -> bool {
+    let unusable = PortConfig::PORT_DOWN | PortConfig::NO_RECV | PortConfig::NO_FWD;
+    !port.config.intersects(unusable) && !port.state.contains(PortState::LINK_DOWN)
+}
