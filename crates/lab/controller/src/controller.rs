@@ -1,6 +1,6 @@
 //! The controller: its state, and what it is given.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::net::SocketAddr;
 
 use mptcplab_openflow::multipart::Request;
@@ -9,7 +9,7 @@ use mptcplab_openflow::{Body, Message, port};
 use crate::config::Config;
 use crate::events::{Event, Events};
 use crate::forwarding::Install;
-use crate::forwarding::waiting::{Cause, Waiting};
+use crate::forwarding::waiting::{Cause, Received, Waiting};
 use crate::messages;
 use crate::output::{ConnectionId, Output};
 use crate::paths::PathTable;
@@ -40,6 +40,8 @@ pub struct Controller {
     /// The subflow that a barrier belongs to, by datapath and transaction.
     pub(crate) barriers: BTreeMap<(u64, u32), u64>,
     pub(crate) waiting: Waiting,
+    /// Packets that have waited, and go on after what is being done.
+    pub(crate) released: VecDeque<Received>,
     /// Subflows on each link.
     pub(crate) link_use: BTreeMap<Link, usize>,
     pub(crate) events: Events,
@@ -51,6 +53,12 @@ pub struct Controller {
 impl Controller {
     /// A controller without switches.
     pub fn new(config: Config, policy: Box<dyn Policy>) -> Self {
+        // An interval of nothing would never let time go on.
+        let config = Config {
+            discovery_interval_ns: config.discovery_interval_ns.max(1),
+            load_interval_ns: config.load_interval_ns.max(1),
+            ..config
+        };
         Self {
             sizes: Sizes::new(&config.sizes),
             config,
@@ -66,6 +74,7 @@ impl Controller {
             installs: HashMap::new(),
             barriers: BTreeMap::new(),
             waiting: Waiting::default(),
+            released: VecDeque::new(),
             link_use: BTreeMap::new(),
             events: Events::default(),
             next_number: 1,
@@ -100,6 +109,7 @@ impl Controller {
     ) {
         self.advance(now_ns, out);
         self.take_message(connection, message);
+        self.go_on();
         out.append(&mut self.outbox);
     }
 
@@ -110,11 +120,13 @@ impl Controller {
 
     /// Does all that is due.
     pub fn advance(&mut self, now_ns: u64, out: &mut Vec<Output>) {
-        while let Some((at_ns, timer)) = self.timers.pop_due(now_ns) {
-            self.now_ns = self.now_ns.max(at_ns);
-            self.fire(timer);
-        }
+        // What is late is done at the time that it is: a caller that was stopped for long has not
+        // given switches the time to answer.
         self.now_ns = self.now_ns.max(now_ns);
+        while let Some(timer) = self.timers.pop_due(self.now_ns) {
+            self.fire(timer);
+            self.go_on();
+        }
         out.append(&mut self.outbox);
     }
 
@@ -122,6 +134,13 @@ impl Controller {
     /// connections that are opened from now on.
     pub fn tell_size(&mut self, server: SocketAddr, bytes: u64) {
         self.sizes.tell(server, bytes);
+    }
+
+    /// Takes the packets that were released.
+    fn go_on(&mut self) {
+        while let Some(packet) = self.released.pop_front() {
+            self.receive_frame(packet);
+        }
     }
 
     fn fire(&mut self, timer: Timer) {

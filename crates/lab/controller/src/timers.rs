@@ -52,10 +52,8 @@ impl Timers {
         self.0.first().map(|(at_ns, _)| *at_ns)
     }
 
-    pub(crate) fn pop_due(&mut self, now_ns: u64) -> Option<(u64, Timer)> {
-        let due = self.0.first().filter(|(at_ns, _)| *at_ns <= now_ns);
-        due.copied().inspect(|due| {
-            self.0.remove(due);
-        })
+    pub(crate) fn pop_due(&mut self, now_ns: u64) -> Option<Timer> {
+        self.next().filter(|at_ns| *at_ns <= now_ns)?;
+        self.0.pop_first().map(|(_, timer)| timer)
     }
 }

@@ -106,6 +106,8 @@ impl Controller {
         let by_mac = self.hosts.port_of(frame.destination);
         let to = by_mac.or_else(|| self.hosts.get(ip.destination).map(|host| host.at));
         match to {
+            // Both are beyond the same port, and the packet has reached the other one.
+            Some(to) if to == at => {}
             Some(to) => self.forward(packet, frame, ip, to),
             None => {
                 let asks = !self.waiting.has(Cause::Host(ip.destination));
@@ -137,8 +139,16 @@ impl Controller {
         let Some(subflow) = self.table.subflow(number) else {
             return;
         };
-        let own_end = subflow.ends[usize::from(!is_from_opener)];
-        if own_end != packet.at {
+        let own_end = usize::from(!is_from_opener);
+        if subflow.ends[own_end] != packet.at {
+            // The host has moved: its address was taken for the port's before.
+            let addresses = [subflow.flow.source, subflow.flow.destination];
+            self.move_host(addresses[own_end]);
+        }
+        let Some(subflow) = self.table.subflow(number) else {
+            return;
+        };
+        if subflow.ends[own_end] != packet.at {
             return;
         }
         if subflow.state == State::Idle && !subflow.path.iter().all(|link| self.topology.has(link))
@@ -163,14 +173,12 @@ impl Controller {
         }
     }
 
-    /// Takes the packets that waited for something which is known now.
+    /// Lets packets go on that waited for something which is known now, after what is being done.
     pub(crate) fn release(&mut self, cause: Cause) {
-        for packet in self.waiting.take(cause) {
-            self.receive_frame(packet);
-        }
+        self.released.extend(self.waiting.take(cause));
     }
 
-    /// Takes the packets that waited for a host.
+    /// Lets packets go on that waited for a host.
     pub(crate) fn host_found(&mut self, ip: IpAddr) {
         self.release(Cause::Host(ip));
     }

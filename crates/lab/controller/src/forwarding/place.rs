@@ -262,7 +262,8 @@ impl Controller {
         let known = &self.config.link_rates_bps;
         let known = known.get(&link.from).or_else(|| known.get(&link.to));
         let ends = [self.port_rate_bps(link.from), self.port_rate_bps(link.to)];
-        known.copied().or_else(|| ends.into_iter().flatten().min())
+        let known = known.copied().filter(|rate| *rate > 0);
+        known.or_else(|| ends.into_iter().flatten().min())
     }
 
     /// The rate of a host's link.

@@ -24,6 +24,9 @@ impl Controller {
             Claim::Known => true,
             Claim::New => {
                 self.note(Event::HostAt(ip, at));
+                if self.hosts.was_displaced(ip) {
+                    self.move_host(ip);
+                }
                 self.host_found(ip);
                 true
             }

@@ -1,6 +1,6 @@
 //! Hosts by their addresses: an address belongs to the port that had it first.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use crate::frame::Mac;
@@ -8,6 +8,9 @@ use crate::place::PortRef;
 
 /// Time for which a host that has defended an address is not asked again, ns.
 const DEFENDED_NS: u64 = 10_000_000_000;
+
+/// Addresses of ports that went down which are remembered.
+const DISPLACED: usize = 4096;
 
 /// A host's interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,12 +39,14 @@ pub(crate) enum Claim {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Hosts {
     by_ip: BTreeMap<IpAddr, Host>,
-    /// The port of an interface, and one of its addresses.
-    by_mac: BTreeMap<Mac, (PortRef, IpAddr)>,
+    /// The port of an interface, and its addresses there.
+    by_mac: BTreeMap<Mac, (PortRef, BTreeSet<IpAddr>)>,
     /// Addresses at each port that has some.
     counts: BTreeMap<PortRef, usize>,
     /// Claims on the address of a host that was asked.
     claims: BTreeMap<IpAddr, (PortRef, Mac, IpAddr)>,
+    /// Addresses whose port went down: they may come by another one.
+    displaced: BTreeSet<IpAddr>,
 }
 
 impl Hosts {
@@ -80,7 +85,10 @@ impl Hosts {
         let of_mac = self.by_mac.get(&mac).filter(|(other, _)| *other != at);
         let contested = match (held, of_mac) {
             (Some(host), _) => Some((ip, host)),
-            (None, Some((_, other_ip))) => self.by_ip.get(other_ip).map(|host| (*other_ip, *host)),
+            (None, Some((_, others))) => {
+                let other = others.first();
+                other.and_then(|ip| self.by_ip.get(ip).map(|host| (*ip, *host)))
+            }
             (None, None) => None,
         };
         if let Some((other_ip, host)) = contested {
@@ -90,18 +98,18 @@ impl Hosts {
             self.claims.insert(other_ip, (at, mac, ip));
             return Claim::Ask(other_ip, host);
         }
-        let count = self.counts.entry(at).or_default();
-        if *count >= limit {
+        if self.counts.get(&at).is_some_and(|count| *count >= limit) {
             return Claim::Refused;
         }
-        *count += 1;
+        *self.counts.entry(at).or_default() += 1;
         let host = Host {
             mac,
             at,
             defended_until_ns: 0,
         };
         self.by_ip.insert(ip, host);
-        self.by_mac.entry(mac).or_insert((at, ip));
+        let (_, own) = self.by_mac.entry(mac).or_insert((at, BTreeSet::new()));
+        own.insert(ip);
         Claim::New
     }
 
@@ -132,7 +140,7 @@ impl Hosts {
         Some(claim)
     }
 
-    /// Forgets the hosts of a port, or all that a condition is true for.
+    /// Forgets all hosts that a condition is true for.
     pub(crate) fn remove(&mut self, is_gone: impl Fn(IpAddr, &Host) -> bool) {
         let gone = self.by_ip.iter().filter(|(ip, host)| is_gone(**ip, host));
         let gone: Vec<(IpAddr, Host)> = gone.map(|(ip, host)| (*ip, *host)).collect();
@@ -145,19 +153,31 @@ impl Hosts {
                     self.counts.remove(&host.at);
                 }
             }
-            let other = self.by_ip.iter().find(|(_, one)| one.mac == host.mac);
-            match other {
-                Some((other_ip, one)) => self.by_mac.insert(host.mac, (one.at, *other_ip)),
-                None => self.by_mac.remove(&host.mac),
-            };
+            if let Some((_, own)) = self.by_mac.get_mut(&host.mac) {
+                own.remove(&ip);
+                if own.is_empty() {
+                    self.by_mac.remove(&host.mac);
+                }
+            }
         }
     }
 
-    /// Forgets the hosts of a port.
+    /// Forgets the hosts of a port that went down.
     pub(crate) fn remove_at(&mut self, at: PortRef) {
-        if self.any_at(at) {
-            self.remove(|_, host| host.at == at);
+        if !self.any_at(at) {
+            return;
         }
+        let own = self.by_ip.iter().filter(|(_, host)| host.at == at);
+        self.displaced.extend(own.map(|(ip, _)| *ip));
+        while self.displaced.len() > DISPLACED {
+            self.displaced.pop_first();
+        }
+        self.remove(|_, host| host.at == at);
+    }
+
+    /// Whether an address that is known again was at a port that went down.
+    pub(crate) fn was_displaced(&mut self, ip: IpAddr) -> bool {
+        self.displaced.remove(&ip)
     }
 }
 

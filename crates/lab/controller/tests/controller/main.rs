@@ -1,6 +1,11 @@
 //! The controller against our switch, over a network in memory and in virtual time.
 
+mod bounds;
 mod discovery;
+mod failures;
 mod host;
+mod hostile;
 mod network;
+mod plain;
+mod properties;
 mod subflows;

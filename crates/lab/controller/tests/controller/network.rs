@@ -36,6 +36,9 @@ pub(crate) struct Network {
     sequence: u64,
     /// Messages to switches, by what they are.
     pub(crate) sent: BTreeMap<u8, usize>,
+    recorded_at: Option<PortRef>,
+    /// Frames of discovery that went out by a port.
+    pub(crate) recorded: Vec<Vec<u8>>,
 }
 
 impl Network {
@@ -57,6 +60,8 @@ impl Network {
             queue: BTreeMap::new(),
             sequence: 0,
             sent: BTreeMap::new(),
+            recorded_at: None,
+            recorded: Vec::new(),
         };
         for &[a, a_port, b, b_port] in links {
             let (a, b) = (
@@ -144,6 +149,9 @@ impl Network {
             match one {
                 switch::Output::Packet { port, frame, .. } => {
                     let from = PortRef::new(datapath, port);
+                    if self.recorded_at == Some(from) && frame[12..14] == [0x88, 0xcc] {
+                        self.recorded.push(frame.to_vec());
+                    }
                     if let Some(to) = self.links.get(&from).copied() {
                         self.put(LINK_NS, Happening::ToPort(to, frame.clone()));
                     }
@@ -269,6 +277,37 @@ impl Network {
             }
             self.take_switch(end.datapath, out);
         }
+    }
+
+    /// The link at a port loses all from now on, and its ends do not know.
+    pub(crate) fn cut(&mut self, at: PortRef) {
+        if let Some(other) = self.links.remove(&at) {
+            self.links.remove(&other);
+        }
+    }
+
+    /// A wire between two ports.
+    pub(crate) fn join_ports(&mut self, one: PortRef, other: PortRef) {
+        self.links.insert(one, other);
+        self.links.insert(other, one);
+    }
+
+    /// Keeps the frames of discovery that go out by a port.
+    pub(crate) fn record_lldp(&mut self, at: PortRef) {
+        self.recorded_at = Some(at);
+    }
+
+    /// A switch connects again.
+    pub(crate) fn begin_anew(&mut self, datapath: u64) {
+        let mut out = Vec::new();
+        if let Some(switch) = self.switches.get_mut(&datapath) {
+            switch.connect(CONTROLLER, &mut out);
+        }
+        self.take_switch(datapath, out);
+        let mut out = Vec::new();
+        let connection = ConnectionId(datapath as u32);
+        self.controller.connect(self.now_ns, connection, &mut out);
+        self.take_controller(out);
     }
 
     /// Switches that the links of each subflow's path lead to, of a connection by its place.
