@@ -25,6 +25,7 @@ from mptcplab.scenario.model import Event, Scenario, SubflowEnds, Variant
 from mptcplab.scenario.profiles import profile_names
 from mptcplab.scenario.scheduler import Scheduler
 from mptcplab.scenario.sweep import Drawn, Sweep, Values
+from mptcplab.scenario.switch import Controller, Switch
 from mptcplab.scenario.traffic import (
     Bulk,
     Command,
@@ -133,6 +134,8 @@ def test_every_profile_is_listed() -> None:
         RequestResponse,
         Datagrams,
         OnOff,
+        Switch,
+        Controller,
         Command,
         Scheduler,
         SubflowEnds,

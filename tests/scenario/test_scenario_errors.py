@@ -92,8 +92,8 @@ def test_backups_need_a_path_manager_that_has_them() -> None:
             "mptcp: {}\n",
             "mptcp: {set: {repetitions: 5}}\n",
             "x.yaml:24: variants.mptcp.set.repetitions: "
-            "a variant changes topology, hosts, routers, links, traffic, events, sample_interval "
-            "only",
+            "a variant changes topology, hosts, routers, switches, controller, links, traffic, "
+            "events, sample_interval only",
         ),
         (
             "- bulk: {from: client, to: server, duration: 10 s}",

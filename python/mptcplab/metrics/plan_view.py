@@ -141,7 +141,9 @@ class PlanView:
     @property
     def hosts(self) -> frozenset[str]:
         """The nodes that have applications."""
-        return frozenset(node.name for node in self._plan.nodes if not node.router)
+        return frozenset(
+            node.name for node in self._plan.nodes if not node.router and node.switch is None
+        )
 
     @property
     def sends_transfers_only(self) -> bool:
@@ -170,7 +172,7 @@ class PlanView:
                 node = self._plan.nodes[end.node]
                 framing = link.config.directions[0].framing_bytes
                 mtu = node.interfaces[end.interface].mtu
-                if not node.router:
+                if not node.router and node.switch is None:
                     found.append(HostLink(node.name, outgoing, incoming, framing, mtu))
         return found
 

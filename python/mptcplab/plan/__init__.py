@@ -65,6 +65,15 @@ class Event(Model):
     label: str
 
 
+class Controller(Model):
+    """The controller of all switches."""
+
+    policy: str
+    channel_delay_ns: int
+    channel_rate_bps: int | None
+    sizes: Literal["told", "learned", "unknown"]
+
+
 class Capture(Model):
     """Which packets are written, and where."""
 
@@ -84,6 +93,7 @@ class Plan(Model):
     sample_interval_ns: int
     capture: Capture | None
     time_limit_ns: int
+    controller: Controller | None = None
 
     @model_validator(mode="after")
     def _check_references(self) -> Self:

@@ -1,4 +1,4 @@
-"""Hosts and routers of a plan."""
+"""Hosts, routers and switches of a plan."""
 
 from typing import Any
 
@@ -68,11 +68,18 @@ class Mptcp(Model):
     by_application: bool = False
 
 
+class Switch(Model):
+    """An OpenFlow switch; its ports are the interfaces of its node, numbered from 1."""
+
+    datapath_id: int
+
+
 class Node(Model):
-    """A host or a router: one network namespace."""
+    """A host, a router or a switch."""
 
     name: str
     router: bool
+    switch: Switch | None = None
     interfaces: tuple[Interface, ...]
     routes: tuple[Route, ...]
     mptcp: Mptcp

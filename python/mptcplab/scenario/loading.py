@@ -27,7 +27,8 @@ from mptcplab.scenario.tree import parse_tree
 SUFFIXES = (".yaml", ".yml")
 """Suffixes by which an argument is a path rather than a name of the catalogue."""
 CHANGED_BY_VARIANTS = (
-    "topology", "hosts", "routers", "links", "traffic", "events", "sample_interval",
+    "topology", "hosts", "routers", "switches", "controller", "links", "traffic", "events",
+    "sample_interval",
 )  # fmt: skip
 """Keys that a variant may set; the rest belongs to the scenario as a whole."""
 _NAMELESS = "scenario"

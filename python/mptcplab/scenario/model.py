@@ -39,6 +39,7 @@ from mptcplab.scenario.problem import quoted
 from mptcplab.scenario.provenance import Provenance
 from mptcplab.scenario.quantity import Quantity, parse_quantity
 from mptcplab.scenario.sweep import Sweep
+from mptcplab.scenario.switch import ControllerField, Switch
 from mptcplab.scenario.traffic import Protocol, TrafficItem
 
 _METRIC = re.compile(r"[a-z][a-z0-9_]*(\.[A-Za-z0-9_-]+)*")
@@ -157,6 +158,8 @@ class Scenario(Model):
     )
     hosts: dict[Name, Host] = Field(min_length=1)
     routers: dict[Name, Annotated[Router, Empty()]] = Field({})
+    switches: dict[Name, Annotated[Switch, Empty()]] = Field({})
+    controller: ControllerField | None = None
     links: dict[Name, Link] = Field(min_length=1)
     traffic: list[TrafficItem] = Field(min_length=1)
     events: list[Event] = Field([])

@@ -3,6 +3,9 @@
 Addresses that the scenario does not give are assigned: a network for each link, `10.0.N.0/24` and
 `fd00:N::/64` with N counting the links from 1 in the scenario's order, `.1` and `::1` at the link's
 first end, `.2` and `::2` at the second. Networks and addresses that are given are kept out of.
+
+Links that switches join are one segment, which has one network: that of its first link, with its
+hosts and routers numbered in the order of the links.
 """
 
 from __future__ import annotations
@@ -12,16 +15,20 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from typing import NamedTuple
 
 from mptcplab.scenario.host import Host, Interface, Router
 from mptcplab.scenario.model import Scenario
+from mptcplab.scenario.switch import Switch
 
 Address = ipaddress.IPv4Interface | ipaddress.IPv6Interface
 IpAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 Subnet = ipaddress.IPv4Network | ipaddress.IPv6Network
 FAMILIES = (4, 6)
 _SHIFTS = 256
+_PORT = Interface.model_construct(mtu=65_535)
+"""A port of a switch: without addresses, and open for any frame."""
 
 
 class End(NamedTuple):
@@ -53,8 +60,9 @@ class Network:
     """Nodes joined by links, every interface with its addresses."""
 
     nodes: tuple[str, ...]
-    """Hosts, then routers, each in the scenario's order."""
+    """Hosts, then routers, then switches, each in the scenario's order."""
     routers: frozenset[str]
+    switches: frozenset[str]
     interfaces: dict[End, Interface]
     """In the order of their node: given ones first, then those that only links name."""
     links: dict[str, tuple[End, End]]
@@ -87,6 +95,44 @@ class Network:
         first, second = self.links[self.link_of[end]]
         return second if end == first else first
 
+    @cached_property
+    def segments(self) -> dict[str, tuple[End, ...]]:
+        """The interfaces of hosts and routers on each segment, which is named by its first link.
+
+        A segment is a link, or several that switches join.
+        """
+        found: dict[str, tuple[End, ...]] = {}
+        for link, first in self._segment_of_link.items():
+            ends = (end for end in self.links[link] if end.node not in self.switches)
+            found[first] = (*found.get(first, ()), *ends)
+        return found
+
+    @cached_property
+    def segment_of(self) -> dict[End, str]:
+        """The segment at each interface."""
+        return {end: self._segment_of_link[link] for end, link in self.link_of.items()}
+
+    @cached_property
+    def _segment_of_link(self) -> dict[str, str]:
+        found: dict[str, str] = {}
+        for first in self.links:
+            waiting = [first]
+            while waiting:
+                link = waiting.pop()
+                if link in found:
+                    continue
+                found[link] = first
+                for end in self.links[link]:
+                    if end.node in self.switches:
+                        waiting += [self.link_of[other] for other in self.ends_of(end.node)]
+        return {link: found[link] for link in self.links}
+
+    def neighbours(self, end: End) -> list[End]:
+        """Interfaces of other hosts and routers on the same segment."""
+        if end not in self.segment_of:
+            return []
+        return [other for other in self.segments[self.segment_of[end]] if other.node != end.node]
+
     def address(self, end: End, family: int) -> IpAddress | None:
         """The interface's first address of the family."""
         return self._first_addresses.get((end, family))
@@ -103,7 +149,8 @@ class Network:
         """Interfaces that packets leaving at `start` can reach, with the ends crossed on the way.
 
         The way is the one with the fewest links; of equal ones that over interfaces named first.
-        Only routers forward; every hop needs addresses of the family at both ends of its link.
+        Only routers and switches forward; an end of a link that is no switch's needs an address of
+        the family.
         """
         if (start, family) not in self._forwarding:
             self._forwarding[start, family] = self._reached(start, family)
@@ -119,17 +166,19 @@ class Network:
             if arriving is None or not self._carries(leaving, arriving, family):
                 continue
             way = (*before, leaving, arriving)
-            if arriving.node != start.node:
+            if arriving.node not in {start.node, *self.switches}:
                 reached.setdefault(arriving, way)
             if arriving.node in visited:
                 continue
             visited.add(arriving.node)
-            if arriving.node in self.routers:
+            if arriving.node in self.routers | self.switches:
                 waiting.extend((end, way) for end in self.ends_of(arriving.node) if end != arriving)
         return reached
 
     def _carries(self, a: End, b: End, family: int) -> bool:
-        return self.address(a, family) is not None and self.address(b, family) is not None
+        return all(
+            end.node in self.switches or self.address(end, family) is not None for end in (a, b)
+        )
 
 
 def build(scenario: Scenario) -> Network:
@@ -141,6 +190,7 @@ def build(scenario: Scenario) -> Network:
     return Network(
         network.nodes,
         network.routers,
+        network.switches,
         network.interfaces,
         network.links,
         dict(_addresses(network)),
@@ -150,7 +200,8 @@ def build(scenario: Scenario) -> Network:
 def free_addresses(network: Network, link: str) -> Iterator[IpAddress]:
     """Addresses of a link's networks that no interface has, IPv4 before IPv6, the highest first."""
     taken = {address.ip for every in network.addresses.values() for address in every}
-    nets = {address.network for end in network.links[link] for address in network.addresses[end]}
+    segment = network.segments[network.segment_of[network.links[link][0]]]
+    nets = {address.network for end in segment for address in network.addresses[end]}
     for net in sorted(nets, key=lambda net: (net.version, str(net))):
         for offset in range(2, min(net.num_addresses, _SHIFTS)):
             if net[-offset] not in taken:
@@ -164,26 +215,35 @@ def outline(scenario: Scenario) -> Network:
         for name, link in scenario.links.items()
     }
     interfaces: dict[End, Interface] = {}
-    nodes: dict[str, Host | Router] = {**scenario.hosts, **scenario.routers}
+    nodes: dict[str, Host | Router | Switch] = {
+        **scenario.hosts,
+        **scenario.routers,
+        **scenario.switches,
+    }
+    named: dict[str, list[End]] = {}
+    for end in chain.from_iterable(links.values()):
+        named.setdefault(end.node, []).append(end)
     for name, node in nodes.items():
-        for interface, settings in node.interfaces.items():
-            interfaces[End(name, interface)] = settings
-        if name in scenario.routers:
-            for ends in links.values():
-                for end in ends:
-                    if end.node == name:
-                        interfaces.setdefault(end, Interface())
-    return Network(tuple(nodes), frozenset(scenario.routers), interfaces, links)
+        if not isinstance(node, Switch):
+            for interface, settings in node.interfaces.items():
+                interfaces[End(name, interface)] = settings
+        if not isinstance(node, Host):
+            unset = Interface() if isinstance(node, Router) else _PORT
+            for end in named.get(name, ()):
+                interfaces.setdefault(end, unset)
+    routers, switches = frozenset(scenario.routers), frozenset(scenario.switches)
+    return Network(tuple(nodes), routers, switches, interfaces, links)
 
 
 def _addresses(network: Network) -> Iterator[tuple[End, tuple[Address, ...]]]:
     used = _check_given(network)
     every = sorted({f for end in network.interfaces for f in _own_families(network, end) or ()})
-    for number, ends in enumerate(network.links.values(), start=1):
-        families = _link_families(network, ends, tuple(every) or (4,))
+    numbers = {link: number for number, link in enumerate(network.links, start=1)}
+    for name, ends in network.segments.items():
+        families = _segment_families(network, ends, tuple(every) or (4,))
         subnets: dict[int, Subnet] = {}
-        for family in sorted({*families[0], *families[1]}):
-            subnets[family] = _link_network(network, ends, family, number, used)
+        for family in sorted(set(chain.from_iterable(families))):
+            subnets[family] = _segment_network(network, ends, family, numbers[name], used)
             used.append(subnets[family])
         taken = {address.ip for end in ends for address in network.interfaces[end].addresses}
         for index, end in enumerate(ends):
@@ -194,17 +254,23 @@ def _addresses(network: Network) -> Iterator[tuple[End, tuple[Address, ...]]]:
                     taken.add(ip)
                     addresses.append(ipaddress.ip_interface(f"{ip}/{subnets[family].prefixlen}"))
             yield end, tuple(addresses)
+    for end in network.interfaces:
+        if end.node in network.switches:
+            yield end, ()
 
 
-def _link_families(
-    network: Network, ends: tuple[End, End], fallback: tuple[int, ...]
-) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _segment_families(
+    network: Network, ends: tuple[End, ...], fallback: tuple[int, ...]
+) -> list[tuple[int, ...]]:
     """Families of each end: a host's are its own, a router's follow from what it must carry."""
-    first, second = (_own_families(network, end) for end in ends)
-    return (first or second or fallback, second or first or fallback)
+    own = [_own_families(network, end) for end in ends]
+    others = tuple(sorted({family for families in own for family in families or ()}))
+    return [families or others or fallback for families in own]
 
 
 def _own_families(network: Network, end: End) -> tuple[int, ...] | None:
+    if end.node in network.switches:
+        return None
     interface = network.interfaces[end]
     undecided = interface.family is None and not interface.addresses
     return None if end.node in network.routers and undecided else interface.families
@@ -219,7 +285,7 @@ def _check_given(network: Network) -> list[Subnet]:
             if address.ip in owners:
                 raise AddressError(path, f'"{address}": {owners[address.ip]} has it already')
             owners[address.ip] = end
-            link = network.link_of.get(end, str(end))
+            link = network.segment_of.get(end, str(end))
             for other, other_link in networks.items():
                 if other_link == link and other != address.network and _same_family(other, address):
                     raise AddressError(
@@ -242,8 +308,8 @@ def _path(network: Network, end: End) -> tuple[str, ...]:
     return (kind, end.node, "interfaces", end.interface)
 
 
-def _link_network(
-    network: Network, ends: tuple[End, End], family: int, number: int, used: list[Subnet]
+def _segment_network(
+    network: Network, ends: tuple[End, ...], family: int, number: int, used: list[Subnet]
 ) -> Subnet:
     for end in ends:
         for address in network.interfaces[end].addresses:
@@ -268,7 +334,7 @@ def _candidate(family: int, number: int, shift: int) -> Subnet:
 def _free_address(
     subnet: Subnet, preferred: int, taken: set[IpAddress], path: tuple[str | int, ...]
 ) -> IpAddress:
-    for offset in (preferred, *range(1, 10)):
+    for offset in (preferred, *range(1, _SHIFTS)):
         if offset < subnet.num_addresses and subnet[offset] not in taken:
             return subnet[offset]
     raise AddressError(path, f"no address is left in {subnet}: give one, or a shorter prefix")

@@ -10,13 +10,14 @@ from mptcplab.scenario.problem import did_you_mean, quoted
 from mptcplab.scenario.traffic import OLDER_KEYS
 
 _NAMED = {
-    ("hosts", "*"),
-    ("hosts", "*", "interfaces", "*"),
-    ("routers", "*"),
-    ("links", "*"),
-    ("variants", "*"),
+    ("hosts", "*"): "host",
+    ("hosts", "*", "interfaces", "*"): "interface",
+    ("routers", "*"): "router",
+    ("switches", "*"): "switch",
+    ("links", "*"): "link",
+    ("variants", "*"): "variant",
 }
-"""Paths whose last part is a name that must exist already."""
+"""Paths whose last part is a name that must exist already, and what it is the name of."""
 _SAME_KEYS = OLDER_KEYS | {key: older for older, key in OLDER_KEYS.items()}
 """Two keys of traffic with one meaning: a value at one of them replaces that at the other."""
 
@@ -69,11 +70,10 @@ def _position(items: list[Any], part: str, where: str) -> int:
 
 
 def _check_named(parts: list[str], here: dict[str, Any]) -> None:
-    for pattern in _NAMED:
+    for pattern, kind in _NAMED.items():
         if len(pattern) == len(parts) and parts[-1] not in here:
             fixed = [word for word, shape in zip(parts, pattern, strict=True) if shape != "*"]
             if fixed == [shape for shape in pattern if shape != "*"]:
-                kind = pattern[-2].rstrip("s")
                 raise PathError(
                     f"there is no {kind} {quoted(parts[-1])}: {did_you_mean(parts[-1], here)}"
                 )

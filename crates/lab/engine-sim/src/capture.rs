@@ -10,6 +10,7 @@ use mptcplab_record::{PacketDirection, PcapngWriter};
 use mptcplab_wire::Packet;
 
 use crate::Nanos;
+use crate::ethernet::hardware_address;
 
 /// The capture of one interface.
 pub(crate) struct Capture {
@@ -44,6 +45,20 @@ impl Capture {
     /// The file's name once it is complete.
     pub(crate) fn path(&self) -> &Path {
         &self.part.path
+    }
+
+    /// Writes a frame that the interface sends or receives.
+    ///
+    /// # Errors
+    /// The file system's.
+    pub(crate) fn write_frame(
+        &mut self,
+        now: Nanos,
+        direction: PacketDirection,
+        frame: &[u8],
+    ) -> io::Result<()> {
+        let (at, bytes) = (Duration::from_nanos(now), frame.len() as u32);
+        self.writer.write(at, direction, bytes, frame)
     }
 
     /// Writes a packet that the interface sends or receives.
@@ -118,10 +133,4 @@ impl Drop for Part {
         // Of a published file this is no longer the name.
         let _ = fs::remove_file(self.name());
     }
-}
-
-/// A locally administered hardware address that tells its place, as in the kernel engine.
-fn hardware_address(link: usize, end: usize) -> [u8; 6] {
-    let [high, low] = (link as u16).to_be_bytes();
-    [0x02, 0, 0, high, low, end as u8]
 }

@@ -30,6 +30,16 @@ pub(crate) fn check(plan: &Plan) -> Result<(), SimError> {
             }
             used.push(end);
         }
+        let has_switch = link
+            .ends
+            .iter()
+            .any(|end| plan.nodes[end.node].switch.is_some());
+        if has_switch && !link.middleboxes.is_empty() {
+            return Err(SimError::refused(
+                name,
+                "a link at a switch has no middleboxes",
+            ));
+        }
         for middlebox in &link.middleboxes {
             check_middlebox(&name, middlebox)?;
         }
@@ -102,7 +112,8 @@ fn check_traffic(plan: &Plan, traffic: &Traffic) -> Result<(), SimError> {
         check_families(&name, source, traffic.target)?;
     }
     let refuse = |problem| Err(SimError::refused(&name, problem));
-    if plan.nodes[traffic.client].router || plan.nodes[traffic.server].router {
+    let [client, server] = [traffic.client, traffic.server].map(|node| &plan.nodes[node]);
+    if !client.is_host() || !server.is_host() {
         return refuse("its client and its server must be hosts");
     }
     match traffic.workload {

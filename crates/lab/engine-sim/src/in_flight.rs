@@ -1,8 +1,18 @@
-//! A packet in flight over links.
+//! What is in flight over links: a packet, or on links at switches a frame.
 
 use std::net::{IpAddr, Ipv4Addr};
 
+use bytes::Bytes;
 use mptcplab_wire::Packet;
+
+/// What is in flight over a link. It takes no more room than a packet alone.
+#[derive(Clone, Debug)]
+pub(crate) enum InFlight {
+    /// A packet, on a link between hosts and routers.
+    Packet(PacketInFlight),
+    /// A frame without its check sequence, on a link at a switch.
+    Frame(Box<Bytes>),
+}
 
 /// A packet in flight, with the fields that routers read.
 ///
@@ -13,7 +23,7 @@ use mptcplab_wire::Packet;
 /// It is moved about ten times through the stages of a link: hence the box, and fields that make
 /// up two words.
 #[derive(Clone, Debug)]
-pub(crate) struct InFlight {
+pub(crate) struct PacketInFlight {
     packet: Box<Packet>,
     /// The IPv4 destination; 0 where the packet has to be read for it.
     destination: u32,
@@ -22,7 +32,7 @@ pub(crate) struct InFlight {
     hops: u16,
 }
 
-impl InFlight {
+impl PacketInFlight {
     pub(crate) fn new(packet: Box<Packet>) -> Self {
         let destination = match packet.destination() {
             IpAddr::V4(address) => address.to_bits(),
@@ -73,7 +83,12 @@ impl InFlight {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bytes::Bytes;
+
+    #[test]
+    fn frames_cost_packets_no_room() {
+        assert_eq!(size_of::<InFlight>(), size_of::<PacketInFlight>());
+        assert_eq!(size_of::<InFlight>(), 16);
+    }
 
     #[test]
     fn the_hops_in_flight_are_those_of_the_packet() {
@@ -83,7 +98,7 @@ mod tests {
         ] {
             let [from, to] = addresses.map(|address| address.parse().unwrap());
             let mut packet = Packet::udp(from, to, Bytes::new());
-            let mut in_flight = InFlight::new(Box::new(packet.clone()));
+            let mut in_flight = PacketInFlight::new(Box::new(packet.clone()));
             assert_eq!(in_flight.destination(), to.ip());
             while packet.decrement_hop_limit() {
                 assert!(in_flight.count_hop());

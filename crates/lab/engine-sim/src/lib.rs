@@ -18,6 +18,7 @@
 mod capture;
 mod check;
 mod error;
+mod ethernet;
 mod fib;
 mod in_flight;
 mod link;

@@ -6,7 +6,7 @@ use mptcplab_plan as plan;
 use mptcplab_plan::InterfaceRef;
 
 use crate::Nanos;
-use crate::in_flight::InFlight;
+use crate::in_flight::{InFlight, PacketInFlight};
 use crate::schedule::earlier;
 
 /// The shortest delay of a link of limited rate, as in the kernel engine: in captures of both ends a
@@ -86,14 +86,17 @@ impl Link {
         let mut passed = Vec::new();
         let boxes = &mut self.boxes;
         self.model.poll_each(now, |delivery| {
-            let packet = *delivery.packet.into_packet();
-            boxes.pass(now, (delivery.direction, packet), &mut passed);
+            // A link at a switch has no middleboxes.
+            if let InFlight::Packet(in_flight) = delivery.packet {
+                let packet = *in_flight.into_packet();
+                boxes.pass(now, (delivery.direction, packet), &mut passed);
+            }
         });
         self.boxes.act(now, &mut passed);
         let arrived = |(direction, packet): Directed| Arrived {
             direction,
             ip_bytes: packet.ip_bytes() as u32,
-            in_flight: InFlight::new(Box::new(packet)),
+            in_flight: InFlight::Packet(PacketInFlight::new(Box::new(packet))),
         };
         out.extend(passed.into_iter().map(arrived));
     }
@@ -109,7 +112,7 @@ fn least_delay_ns(config: &LinkConfig) -> Nanos {
     }
 }
 
-/// A packet that has come out of a link.
+/// A packet or a frame that has come out of a link.
 #[derive(Debug)]
 pub(crate) struct Arrived {
     pub(crate) direction: usize,

@@ -28,6 +28,7 @@ pub(crate) fn act(network: &mut Network, flows: &[Flow], action: &Action) -> Res
                 let carrier = carrier == Some(true);
                 let change = network.nodes[of.node].set_carrier(now, of.interface, carrier);
                 network.follow(of.node, change);
+                network.set_port(of.node, of.interface, carrier);
             }
             Ok(())
         }

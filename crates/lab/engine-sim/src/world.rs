@@ -28,7 +28,7 @@ const MAX_CLOSE_STEPS: u64 = 1_000_000;
 ///
 /// Events depend on the plan alone, not on how the world is stepped: [`step`](Self::step)
 /// lets one thing happen, [`run_until`](Self::run_until) everything up to a time. Of things at the
-/// same time, events of the plan come first, then the limit of time, links, nodes, flows,
+/// same time, events of the plan come first, then the limit of time, links, nodes, the controller of the switches, flows,
 /// each in the order of the plan, and the sampling last; what one of them causes at the same time
 /// happens in the next round of this order.
 ///
@@ -144,6 +144,7 @@ impl World {
             Actor::Limit => self.reach_limit(),
             Actor::Link(line) => self.network.poll_link(line),
             Actor::Node(node) => self.network.act_node(node),
+            Actor::Controller => self.network.act_controller(),
             Actor::Flow(number) => {
                 self.flows[number].act(&mut self.network);
                 self.reschedule_flow(number);

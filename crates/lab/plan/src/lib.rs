@@ -6,6 +6,7 @@
 //! for the other before a plan is made.
 
 mod capture;
+mod controller;
 mod event;
 mod link;
 mod node;
@@ -15,9 +16,10 @@ mod traffic;
 use serde::{Deserialize, Serialize};
 
 pub use capture::Capture;
+pub use controller::{Controller, Sizes};
 pub use event::{Action, Event};
 pub use link::{InterfaceRef, Link, Middlebox, SegmentKind};
-pub use node::{EndpointFlags, Interface, Mptcp, Node, Route, SchedulerOptions};
+pub use node::{EndpointFlags, Interface, Mptcp, Node, Route, SchedulerOptions, Switch};
 pub use prefix::Prefix;
 pub use traffic::{OwnSubflow, Protocol, Requests, Traffic, Way, Workload};
 
@@ -27,7 +29,7 @@ pub use traffic::{OwnSubflow, Protocol, Requests, Traffic, Way, Workload};
 pub struct Plan {
     /// Seed of every random stream of the run (loss, jitter, file contents).
     pub seed: u64,
-    /// Hosts and routers.
+    /// Hosts, routers and switches.
     pub nodes: Vec<Node>,
     /// Links between interfaces of the nodes.
     pub links: Vec<Link>,
@@ -41,6 +43,9 @@ pub struct Plan {
     pub capture: Option<Capture>,
     /// The run ends here at the latest, whatever the traffic does.
     pub time_limit_ns: u64,
+    /// The controller of the switches.
+    #[serde(default)]
+    pub controller: Option<Controller>,
 }
 
 impl Plan {

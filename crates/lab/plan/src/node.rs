@@ -1,4 +1,4 @@
-//! Hosts and routers.
+//! Hosts, routers and switches.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Prefix;
 
-/// A host or a router: one network namespace.
+/// A host, a router or a switch.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Node {
@@ -15,6 +15,9 @@ pub struct Node {
     pub name: String,
     /// A router forwards packets; a host does not.
     pub router: bool,
+    /// A switch passes frames on as controllers say; neither a host nor a router does.
+    #[serde(default)]
+    pub switch: Option<Switch>,
     /// Interfaces in the order of the scenario.
     pub interfaces: Vec<Interface>,
     /// Static routes of the main table beside those that follow from the interfaces.
@@ -27,6 +30,21 @@ pub struct Node {
     pub pacing: bool,
     /// Other sysctls of the namespace, by dotted name.
     pub sysctls: BTreeMap<String, String>,
+}
+
+/// An OpenFlow switch. Its ports are the interfaces of its node, numbered from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Switch {
+    /// The number of the datapath, unique in the plan.
+    pub datapath_id: u64,
+}
+
+impl Node {
+    /// Whether it has applications.
+    pub fn is_host(&self) -> bool {
+        !self.router && self.switch.is_none()
+    }
 }
 
 /// One end of a link.

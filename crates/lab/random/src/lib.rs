@@ -20,6 +20,8 @@ pub enum Purpose {
     Middlebox = 3,
     /// Bursts and pauses of datagrams.
     Datagrams = 4,
+    /// The choices of the controller of the switches.
+    Controller = 5,
 }
 
 /// Numbers of one stream.

@@ -21,6 +21,7 @@ from mptcplab.scenario.flows import Flow, flows
 from mptcplab.scenario.loading import for_variant
 from mptcplab.scenario.model import Event, Scenario
 from mptcplab.scenario.network import End, Network, build
+from mptcplab.scenario.switch import Controller
 from mptcplab.scenario.words import event_words
 
 
@@ -59,6 +60,16 @@ def compile_plan(
         sample_interval_ns=made.sample_interval,
         capture=None if capture is None else _capture(network, capture),
         time_limit_ns=time_limit_ns(made, network, sent),
+        controller=None if made.controller is None else _controller(made.controller),
+    )
+
+
+def _controller(controller: Controller) -> plan.Controller:
+    return plan.Controller(
+        policy=controller.policy,
+        channel_delay_ns=controller.delay,
+        channel_rate_bps=None if controller.rate == "unlimited" else controller.rate,
+        sizes=controller.sizes,
     )
 
 
@@ -72,7 +83,7 @@ def _started(compiled: Traffic, flow: Flow, scenario: Scenario, seed: int) -> Tr
 
 def _capture(network: Network, capture: Capture) -> plan.Capture:
     wanted = [End.parse(text) for text in capture.interfaces] or [
-        end for end in network.interfaces if end.node not in network.routers
+        end for end in network.interfaces if end.node not in network.routers | network.switches
     ]
     return plan.Capture(
         folder=str(capture.folder),

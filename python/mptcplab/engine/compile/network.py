@@ -17,25 +17,28 @@ from mptcplab.scenario.scheduler import Scheduler
 
 @dataclass(frozen=True)
 class _Known:
-    """The facts that the routes of every node rest on, in one family."""
+    """The facts that the routes of every node rest on, in one family.
+
+    A segment is a link, or several that switches join.
+    """
 
     subnets: Mapping[str, Subnet]
-    """Link → its network."""
+    """Segment → its network."""
     distances: Mapping[str, Mapping[str, int]]
 
 
 def compile_nodes(scenario: Scenario, network: Network) -> tuple[plan.Node, ...]:
-    """Hosts and routers of the plan, in the order of `network.nodes`."""
+    """Hosts, routers and switches of the plan, in the order of `network.nodes`."""
     known = {
         family: _Known(_subnets(network, family), _distances(network, family))
         for family in FAMILIES
     }
-    return tuple(
-        _router(scenario, network, known, name)
-        if name in network.routers
-        else _host(scenario, network, known, name)
-        for name in network.nodes
+    hosts = (_host(scenario, network, known, name) for name in scenario.hosts)
+    routers = (_router(scenario, network, known, name) for name in scenario.routers)
+    switches = (
+        _switch(network, name, number) for number, name in enumerate(scenario.switches, start=1)
     )
+    return (*hosts, *routers, *switches)
 
 
 def _host(
@@ -75,6 +78,21 @@ def _router(
         clock_granularity_ns=1,
         pacing=False,
         sysctls=scenario.routers[name].sysctls,
+    )
+
+
+def _switch(network: Network, name: str, number: int) -> plan.Node:
+    return plan.Node(
+        name=name,
+        router=False,
+        switch=plan.Switch(datapath_id=number),
+        interfaces=tuple(
+            _interface(network, end, network.interfaces[end], None, [])
+            for end in network.ends_of(name)
+        ),
+        routes=(),
+        mptcp=_mptcp(Mptcp(enabled=False), "default", 1),
+        sysctls={},
     )
 
 
@@ -147,53 +165,52 @@ def _prefix(subnet: Subnet) -> plan.Prefix:
 
 
 def _gateways(network: Network, end: End) -> list[IpAddress]:
-    """The router at the other end of a host's link, in each family that both have."""
-    peer = network.peer(end)
-    if peer is None or peer.node not in network.routers:
-        return []
+    """The first router on the segment of a host's interface, in each family that both have."""
+    routers = [other for other in network.neighbours(end) if other.node in network.routers]
     found = []
     for family in FAMILIES:
-        address = network.address(peer, family)
+        addresses = (network.address(router, family) for router in routers)
+        address = next((one for one in addresses if one is not None), None)
         if address is not None and network.address(end, family) is not None:
             found.append(address)
     return found
 
 
 def _subnets(network: Network, family: int) -> dict[str, Subnet]:
-    """Link → its network of the family."""
+    """Segment → its network of the family."""
     return {
         name: address.network
-        for name, ends in network.links.items()
+        for name, ends in network.segments.items()
         for end in ends
         for address in network.addresses[end]
         if address.version == family
     }
 
 
-def _links_at(network: Network, router: str) -> list[str]:
-    return [network.link_of[end] for end in network.ends_of(router) if end in network.link_of]
+def _segments_at(network: Network, router: str) -> list[str]:
+    return [network.segment_of[end] for end in network.ends_of(router) if end in network.segment_of]
 
 
-def _reachable_links(network: Network, start: End, family: int) -> set[str]:
-    """Links that packets leaving at `start` reach."""
+def _reachable_segments(network: Network, start: End, family: int) -> set[str]:
+    """Segments that packets leaving at `start` reach."""
     reached = {arriving.node for arriving in network.forwarding(start, family)}
-    return {link for node in reached & network.routers for link in _links_at(network, node)}
+    return {link for node in reached & network.routers for link in _segments_at(network, node)}
 
 
 def _distances(network: Network, family: int) -> dict[str, dict[str, int]]:
-    """Router → link → links that a packet of the router crosses to it, itself included."""
+    """Router → segment → segments that a packet of the router crosses to it, itself included."""
     neighbours = {
         router: [
             peer.node
             for end in network.ends_of(router)
-            if (peer := network.peer(end)) is not None
-            and peer.node in network.routers
+            for peer in network.neighbours(end)
+            if peer.node in network.routers
             and network.address(end, family) is not None
             and network.address(peer, family) is not None
         ]
         for router in network.routers
     }
-    links = {router: _links_at(network, router) for router in network.routers}
+    links = {router: _segments_at(network, router) for router in network.routers}
     found: dict[str, dict[str, int]] = {}
     for start in network.routers:
         crossed = dict.fromkeys(links[start], 1)
@@ -215,13 +232,15 @@ def _router_routes(
     scenario: Scenario, network: Network, known: Mapping[int, _Known], router: str
 ) -> Iterator[tuple[Subnet, IpAddress]]:
     """The shortest way to every network that is not the router's own; with `ecmp` all of them."""
-    own = set(_links_at(network, router))
+    own = set(_segments_at(network, router))
     for family in FAMILIES:
         best: dict[str, tuple[int, list[IpAddress]]] = {}
-        for end in network.ends_of(router):
-            peer = network.peer(end)
-            via = network.address(peer, family) if peer is not None else None
-            if peer is None or via is None or network.address(end, family) is None:
+        nearest = (
+            (end, peer) for end in network.ends_of(router) for peer in network.neighbours(end)
+        )
+        for end, peer in nearest:
+            via = network.address(peer, family)
+            if via is None or network.address(end, family) is None:
                 continue
             for link, crossed in known[family].distances.get(peer.node, {}).items():
                 if link in own:
@@ -242,7 +261,7 @@ def _host_routes(
     ends = network.ends_of(host)
     if len(ends) == 1:
         return
-    own = {network.link_of[end] for end in ends}
+    own = {network.segment_of[end] for end in ends}
     for family in FAMILIES:
         subnets = known[family].subnets
         default_taken = False
@@ -251,7 +270,7 @@ def _host_routes(
             via = next((g for g in _gateways(network, end) if g.version == family), None)
             if via is None:
                 continue
-            links = _reachable_links(network, end, family)
+            links = _reachable_segments(network, end, family)
             if default_taken:
                 for link, subnet in subnets.items():
                     if link in links and link not in reached:

@@ -131,12 +131,15 @@ def _expected_joins(scenario: Scenario, network: Network, flow: Flow, way: Way |
     with subflow-signal one for each that reaches the connection's own address of the server, with
     ndiffports and from the application what was asked for, otherwise none. A connection of
     less than half a second may be over before a subflow has joined; it is expected to have none. Of
-    a command the server must be known: without one it has no way.
+    a command the server must be known: without one it has no way. Where a controller decides which
+    subflows there are, none is expected.
     """
     hosts = (scenario.hosts[flow.client], scenario.hosts[flow.server])
     if flow.protocol != "mptcp" or way is None or not all(h.mptcp.enabled for h in hosts):
         return 0
     if isinstance(flow.body, Ping | Datagrams) or _is_short(scenario, network, flow.body, way):
+        return 0
+    if any(end.node in network.switches for end in way.crossed):
         return 0
     manager = path_manager(scenario, flow.client)
     limit = min(host.mptcp.limits.subflows for host in hosts)

@@ -60,7 +60,7 @@ def _narrow_paths(scenario: Scenario) -> Iterator[Refusal]:
     """Links between routers that carry less than both hosts beyond them would send at once."""
     network = build(scenario)
     for start in network.interfaces:
-        if start.node in network.routers:
+        if start.node in network.routers | network.switches:
             continue
         for family in FAMILIES:
             for end, way in network.forwarding(start, family).items():

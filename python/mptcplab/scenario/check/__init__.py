@@ -6,6 +6,7 @@ Each check yields problems; later ones run only where those that they rest on fo
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from itertools import pairwise
 
 from mptcplab.scenario.check import middlebox, run
 from mptcplab.scenario.check.names import bad_rates, unknown_end
@@ -41,6 +42,11 @@ def _wiring(scenario: Scenario) -> Iterator[Problem]:
     for name in scenario.routers:
         if name in scenario.hosts:
             yield _at(scenario, ("routers", name), "there is a host of this name")
+    for name in scenario.switches:
+        for kind, others in (("host", scenario.hosts), ("router", scenario.routers)):
+            if name in others:
+                yield _at(scenario, ("switches", name), f"there is a {kind} of this name")
+    yield from _controller(scenario)
     owner: dict[End, str] = {}
     misspelt = False
     for name, link in scenario.links.items():
@@ -59,15 +65,26 @@ def _wiring(scenario: Scenario) -> Iterator[Problem]:
     yield from _mtus(scenario, network)
 
 
+def _controller(scenario: Scenario) -> Iterator[Problem]:
+    """Switches without a controller, which drop everything, and the reverse."""
+    if scenario.controller is not None and not scenario.switches:
+        yield _at(scenario, ("controller",), "there are no switches: add `switches: {s1: {}}`")
+    if scenario.switches and scenario.controller is None:
+        text = "no controller tells them where packets go: add `controller: shortest`"
+        yield _at(scenario, ("switches",), text)
+
+
 def _mtus(scenario: Scenario, network: Network) -> Iterator[Problem]:
-    """Links whose ends differ: packets of one that the other would not take."""
-    for name, ends in network.links.items():
-        end, other = sorted(ends, key=lambda e: "mtu" not in network.interfaces[e].model_fields_set)
-        size, others = network.interfaces[end].mtu, network.interfaces[other].mtu
-        if size != others:
-            path = (_kind(network, end), end.node, "interfaces", end.interface, "mtu")
-            text = f"{size} B, but {other} at the other end of link {name} has {others} B"
-            yield _at(scenario, path, f"{text}: give both the same")
+    """Segments whose ends differ: packets of one that the other would not take."""
+    for name, ends in network.segments.items():
+        given = sorted(ends, key=lambda e: "mtu" not in network.interfaces[e].model_fields_set)
+        for end, other in pairwise(given):
+            size, others = network.interfaces[end].mtu, network.interfaces[other].mtu
+            if size != others:
+                path = (_kind(network, end), end.node, "interfaces", end.interface, "mtu")
+                across = "the same segment" if len(ends) > 2 else f"the other end of link {name}"
+                text = f"{size} B, but {other} at {across} has {others} B"
+                yield _at(scenario, path, f"{text}: give both the same")
 
 
 def _kind(network: Network, end: End) -> str:

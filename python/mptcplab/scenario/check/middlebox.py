@@ -12,8 +12,12 @@ from mptcplab.scenario.tree import Path
 
 
 def check_ends(scenario: Scenario) -> Iterator[Problem]:
-    """Ends that boxes name and their link does not have."""
+    """Ends that boxes name and their link does not have; boxes that look at packets of a switch."""
     for path, name, box in _boxes(scenario):
+        switch = _switch_at(scenario, name)
+        if switch is not None:
+            text = f"switch {switch} is at this link, which carries frames: put it into another one"
+            yield scenario.provenance.problem(path, text)
         key, end = _end(box)
         known = scenario.links[name].between
         if end is not None and end not in known:
@@ -41,6 +45,11 @@ def check_addresses(scenario: Scenario, network: Network) -> Iterator[Problem]:
             yield scenario.provenance.problem((*path, "address"), text)
         else:
             taken.add(box.address)
+
+
+def _switch_at(scenario: Scenario, link: str) -> str | None:
+    nodes = (end.partition(".")[0] for end in scenario.links[link].between)
+    return next((node for node in nodes if node in scenario.switches), None)
 
 
 def _boxes(scenario: Scenario) -> Iterator[tuple[Path, str, object]]:

@@ -14,7 +14,10 @@ from mptcplab.scenario.tree import Path
 
 
 def unknown_end(scenario: Scenario, text: str, *, routers: bool) -> str | None:
-    """The mistake in `node.interface`, None where it is known; a router's where allowed."""
+    """The mistake in `node.interface`, None where it is known.
+
+    With `routers` those of routers and switches are known, too.
+    """
     node, dot, interface = text.partition(".")
     if not dot:
         return "write it as node.interface, such as client.eth"
@@ -23,15 +26,16 @@ def unknown_end(scenario: Scenario, text: str, *, routers: bool) -> str | None:
         if interface not in known:
             return f"{node} has no interface {quoted(interface)}: {did_you_mean(interface, known)}"
         return None
-    if node in scenario.routers:
+    if node in scenario.routers or node in scenario.switches:
         if not routers:
-            return f"{node} is a router; this takes a host's interface"
+            kind = "router" if node in scenario.routers else "switch"
+            return f"{node} is a {kind}; this takes a host's interface"
         try:
             check_interface_name(interface)
         except ValueError as error:
             return str(error)
         return None
-    nodes = [*scenario.hosts, *(scenario.routers if routers else ())]
+    nodes = [*scenario.hosts, *((*scenario.routers, *scenario.switches) if routers else ())]
     return f"there is no node {quoted(node)}: {did_you_mean(node, nodes)}"
 
 
@@ -41,6 +45,8 @@ def unknown_host(scenario: Scenario, name: str) -> str | None:
         return None
     if name in scenario.routers:
         return f"{quoted(name)} is a router: only hosts have applications"
+    if name in scenario.switches:
+        return f"{quoted(name)} is a switch: only hosts have applications"
     return f"there is no host {quoted(name)}: {did_you_mean(name, scenario.hosts)}"
 
 

@@ -110,6 +110,7 @@ def _starts(scenario: Scenario) -> list[str]:
 
 def _columns(scenario: Scenario, network: Network) -> dict[str, int]:
     starts = _starts(scenario)
+    between = network.routers | network.switches
     distance = dict.fromkeys(starts, 0)
     waiting = deque(starts)
     while waiting:
@@ -118,12 +119,11 @@ def _columns(scenario: Scenario, network: Network) -> dict[str, int]:
             peer = network.peer(end)
             if peer is not None and peer.node not in distance:
                 distance[peer.node] = distance[node] + 1
-                if peer.node in network.routers:
+                if peer.node in between:
                     waiting.append(peer.node)
-    routers = [distance.get(node, 1) for node in network.routers]
-    last = max(routers, default=0) + 1
+    last = max((distance.get(node, 1) for node in between), default=0) + 1
     return {
-        node: distance.get(node, 1) if node in network.routers else 0 if node in starts else last
+        node: distance.get(node, 1) if node in between else 0 if node in starts else last
         for node in network.nodes
     }
 

@@ -1,6 +1,7 @@
 """A scenario's topology as SVG: readable in print and without colours.
 
-Hosts have square corners, routers round ones and a grey ground; a half-duplex link is dashed.
+Hosts have square corners, routers round ones and a grey ground, switches square corners and a grey
+ground; a half-duplex link is dashed.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _BEND = 60.0
 _STYLE = """
   .topology { font: 12px system-ui, sans-serif; fill: #111; }
   .topology .node { fill: #fff; stroke: #111; stroke-width: 1.5; }
-  .topology .router { fill: #eee; }
+  .topology .router, .topology .switch { fill: #eee; }
   .topology .name { font-weight: 600; font-size: 14px; }
   .topology .address, .topology .words { font-size: 11px; fill: #444; }
   .topology .ground { fill: #fff; }
@@ -86,8 +87,11 @@ def _path(layout: Layout, link: str) -> str:
 
 def _node(network: Network, box: Box) -> Iterator[str]:
     node = box.node or ""
-    router = node in network.routers
-    css, radius = ("node router", 16) if router else ("node", 0)
+    css, radius = "node", 0
+    if node in network.routers:
+        css, radius = "node router", 16
+    elif node in network.switches:
+        css = "node switch"
     yield (
         f'<rect class="{css}" x="{box.x:.1f}" y="{box.y:.1f}" rx="{radius}" '
         f'width="{NODE_WIDTH:.0f}" height="{box.height:.1f}"/>'

@@ -174,6 +174,7 @@ fn node(name: &str, host: u8) -> Node {
     Node {
         name: name.to_owned(),
         router: false,
+        switch: None,
         interfaces: interfaces.to_vec(),
         routes: vec![],
         mptcp: Mptcp {

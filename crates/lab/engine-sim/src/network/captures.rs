@@ -59,9 +59,14 @@ impl Network {
         if self.captures.is_empty() {
             return;
         }
-        if let Some(capture) = self.captures.get_mut(&of)
-            && let Err(error) = capture.write(self.now, direction, in_flight.packet())
-        {
+        let Some(capture) = self.captures.get_mut(&of) else {
+            return;
+        };
+        let written = match in_flight {
+            InFlight::Packet(packet) => capture.write(self.now, direction, packet.packet()),
+            InFlight::Frame(frame) => capture.write_frame(self.now, direction, frame),
+        };
+        if let Err(error) = written {
             let path = capture.path().to_owned();
             self.capture_error
                 .get_or_insert(SimError::Capture { path, error });

@@ -6,7 +6,7 @@ use mptcplab_record::PacketDirection;
 use mptcplab_wire::{EchoKind, Packet};
 
 use super::{Actor, Network};
-use crate::in_flight::InFlight;
+use crate::in_flight::{InFlight, PacketInFlight};
 use crate::link::Arrived;
 use crate::node::Forwarding;
 
@@ -45,6 +45,13 @@ impl Network {
             PacketDirection::Inbound,
             &mut in_flight,
         );
+        let received = match in_flight {
+            InFlight::Packet(packet) => Some(packet),
+            InFlight::Frame(frame) => self.receive_frame(of.node, of.interface, *frame),
+        };
+        let Some(mut in_flight) = received else {
+            return;
+        };
         if let Some(queue) = &mut self.outside[of.node] {
             queue.push_back((of.interface, *in_flight.into_packet()));
             return;
@@ -93,11 +100,28 @@ impl Network {
     /// Sends a packet by an interface.
     pub(crate) fn send_by(&mut self, node: usize, interface: usize, packet: Box<Packet>) {
         let ip_bytes = packet.ip_bytes() as u32;
-        self.emit(node, interface, ip_bytes, InFlight::new(packet));
+        self.emit(node, interface, ip_bytes, PacketInFlight::new(packet));
     }
 
     /// Passes a packet to the link at an interface.
-    fn emit(&mut self, node: usize, interface: usize, ip_bytes: u32, mut in_flight: InFlight) {
+    fn emit(&mut self, node: usize, interface: usize, ip_bytes: u32, packet: PacketInFlight) {
+        let in_flight = match self.nodes[node].interfaces[interface].ethernet {
+            None => Some(InFlight::Packet(packet)),
+            Some(_) => self.nodes[node].framed(interface, packet),
+        };
+        if let Some(in_flight) = in_flight {
+            self.transmit_by(node, interface, ip_bytes, in_flight);
+        }
+    }
+
+    /// Passes a packet or a frame to the link at an interface.
+    pub(super) fn transmit_by(
+        &mut self,
+        node: usize,
+        interface: usize,
+        ip_bytes: u32,
+        mut in_flight: InFlight,
+    ) {
         let out = &mut self.nodes[node].interfaces[interface];
         let Some((link, end)) = out.link else {
             return;

@@ -2,7 +2,11 @@
 
 mod captures;
 mod connections;
+mod control;
+mod discovery;
 mod forward;
+mod segments;
+mod switching;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::net::IpAddr;
@@ -11,9 +15,11 @@ use foldhash::fast::FixedState;
 use mptcplab_plan::Plan;
 use mptcplab_random::{Purpose, Random};
 use mptcplab_stack::{ConnectionId, HostStack};
+use mptcplab_switch::Switch;
 use mptcplab_traffic::verdict::Mib;
 use mptcplab_wire::Packet;
 
+use self::control::Control;
 use crate::Nanos;
 use crate::capture::Capture;
 use crate::error::SimError;
@@ -33,13 +39,14 @@ pub(crate) struct Owner {
 }
 
 /// The actors of the [`Schedule`] in their order at equal times: the events of the plan, the time
-/// limit, links, nodes, flows, the sampler.
+/// limit, links, nodes, the controller of the switches, flows, the sampler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Actor {
     Timeline,
     Limit,
     Link(usize),
     Node(usize),
+    Controller,
     Flow(usize),
     Sampler,
 }
@@ -52,6 +59,12 @@ pub(crate) struct Network {
     /// The transport layer of each host; routers have none.
     pub(crate) stacks: Vec<Option<HostStack>>,
     pub(crate) links: Vec<Link>,
+    /// The switch of each node that is one.
+    switches: Vec<Option<Switch>>,
+    /// Outputs of a switch; empty between two calls.
+    outputs: Vec<mptcplab_switch::Output>,
+    /// The controller of the switches.
+    control: Option<Control>,
     pub(crate) recorder: Recorder,
     pub(crate) schedule: Schedule,
     flows: usize,
@@ -80,7 +93,9 @@ pub(crate) struct Network {
 }
 
 impl Network {
-    pub(crate) fn new(plan: &Plan, supplies: &Supplies) -> Result<Self, SimError> {
+    /// The network of a plan at time 0, in which every address is usable, without captures, and
+    /// without a controller of its switches.
+    fn unconnected(plan: &Plan, supplies: &Supplies) -> Result<Self, SimError> {
         let node = |(index, node)| Node::new(node, plan.seed, index);
         let mut nodes: Vec<Node> = plan.nodes.iter().enumerate().map(node).collect();
         let link = |(index, planned): (usize, &mptcplab_plan::Link)| {
@@ -94,6 +109,7 @@ impl Network {
                 nodes[of.node].interfaces[of.interface].link = Some((index, end));
             }
         }
+        segments::assign(&mut nodes, &links);
         let settings = plan
             .nodes
             .iter()
@@ -101,10 +117,12 @@ impl Network {
         let settings = settings.collect::<Result<Vec<_>, _>>()?;
         let stack = |(index, settings): (usize, &host::Settings)| {
             let seed = Random::new(plan.seed, Purpose::Stack, index).bits();
-            (!nodes[index].is_router).then(|| HostStack::new(settings.host_config(), seed))
+            plan.nodes[index]
+                .is_host()
+                .then(|| HostStack::new(settings.host_config(), seed))
         };
         let stacks = settings.iter().enumerate().map(stack).collect();
-        let actors = 2 + links.len() + nodes.len() + plan.traffic.len() + 1;
+        let actors = 2 + links.len() + nodes.len() + 1 + plan.traffic.len() + 1;
         let mut network = Self {
             now: 0,
             stacks,
@@ -123,10 +141,12 @@ impl Network {
             packet_pool: VecDeque::new(),
             carried: 0,
             segments: 0,
+            switches: switching::switches(plan),
+            outputs: Vec::new(),
+            control: None,
             nodes,
             links,
         };
-        network.open_captures(plan)?;
         for node in 0..network.nodes.len() {
             for interface in 0..network.nodes[node].interfaces.len() {
                 network.record_addresses(
@@ -147,12 +167,14 @@ impl Network {
     fn number(&self, actor: Actor) -> usize {
         let links = 2;
         let nodes = links + self.links.len();
-        let flows = nodes + self.nodes.len();
+        let controller = nodes + self.nodes.len();
+        let flows = controller + 1;
         match actor {
             Actor::Timeline => 0,
             Actor::Limit => 1,
             Actor::Link(index) => links + index,
             Actor::Node(index) => nodes + index,
+            Actor::Controller => controller,
             Actor::Flow(index) => flows + index,
             Actor::Sampler => flows + self.flows,
         }
@@ -171,7 +193,8 @@ impl Network {
                 match index {
                     link if link < links => Actor::Link(link),
                     node if node < nodes => Actor::Node(node - links),
-                    flow if flow < nodes + self.flows => Actor::Flow(flow - nodes),
+                    controller if controller == nodes => Actor::Controller,
+                    flow if flow <= nodes + self.flows => Actor::Flow(flow - nodes - 1),
                     _ => Actor::Sampler,
                 }
             }
@@ -203,7 +226,8 @@ impl Network {
     fn deadline_of_node(&self, node: usize) -> Option<Nanos> {
         let stack = self.stacks[node].as_ref();
         let deadline = stack.and_then(HostStack::next_deadline);
-        earlier(deadline, self.nodes[node].due())
+        let deadline = earlier(deadline, self.nodes[node].due());
+        earlier(deadline, self.deadline_of_switch(node))
     }
 
     /// Does what is due at a node, if anything is: its deadline may have moved on since the call
@@ -216,6 +240,7 @@ impl Network {
         let changes = self.nodes[node].act(self.now);
         for &change in &changes {
             self.record_addresses(node, change);
+            self.announce(node, change.interface);
         }
         if !changes.is_empty() {
             self.set_addresses(node);
@@ -223,6 +248,7 @@ impl Network {
         if let Some(stack) = &mut self.stacks[node] {
             stack.on_deadline(self.now);
         }
+        self.advance_switch(node);
         self.mark_dirty(node);
     }
 

@@ -1,9 +1,15 @@
 //! An interface of a node: its state, its addresses and what it has carried.
 
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use foldhash::fast::FixedState;
 use mptcplab_plan as plan;
 use mptcplab_plan::EndpointFlags;
 
 use crate::Nanos;
+use crate::ethernet::MacAddress;
 
 /// Bytes of the Ethernet header, which an interface counts as the kernel's does.
 const ETHERNET_HEADER_BYTES: u64 = 14;
@@ -25,6 +31,18 @@ pub(crate) struct InterfaceCounters {
     pub(crate) tx_dropped: u64,
 }
 
+/// Hardware addresses on a segment, by address.
+pub(crate) type Neighbours = HashMap<IpAddr, MacAddress, FixedState>;
+
+/// The place of an interface on a segment that switches join.
+#[derive(Clone, Debug)]
+pub(crate) struct Ethernet {
+    /// Its own hardware address.
+    pub(crate) address: MacAddress,
+    /// Those of all interfaces on the segment.
+    pub(crate) neighbours: Arc<Neighbours>,
+}
+
 /// One interface of a node.
 #[derive(Debug)]
 pub(crate) struct Interface {
@@ -33,6 +51,8 @@ pub(crate) struct Interface {
     pub(crate) planned: plan::Interface,
     /// The link that it is an end of, and which end.
     pub(crate) link: Option<(usize, usize)>,
+    /// Where switches join its link to others; `None` on a link that joins two nodes alone.
+    pub(crate) ethernet: Option<Ethernet>,
     pub(super) set_up: bool,
     pub(super) carrier: bool,
     /// Whether its addresses are usable.

@@ -5,7 +5,7 @@
 //! loses its carrier or is set down loses its addresses at once; one that comes back has them again
 //! after its address delay. What a host sends from an address leaves by the interface of that
 //! address or not at all. A neighbour needs no discovery: what leaves by an interface reaches the
-//! other end of its link.
+//! other end of its link, or on a segment that switches join the neighbour that the plan knows.
 
 pub(crate) mod host;
 mod interface;
@@ -21,7 +21,9 @@ use mptcplab_plan as plan;
 use mptcplab_plan::{EndpointFlags, Prefix};
 use mptcplab_random::{Purpose, Random};
 
-pub(crate) use self::interface::{AddressChange, Interface, InterfaceCounters};
+pub(crate) use self::interface::{
+    AddressChange, Ethernet, Interface, InterfaceCounters, Neighbours,
+};
 pub(crate) use self::routing::Forwarding;
 use self::routing::{CachedRoute, Destination, SLOTS};
 use crate::Nanos;
@@ -31,11 +33,12 @@ use crate::fib::{Route, Table};
 /// router are all equally good.
 const FIRST_METRIC: u32 = 100;
 
-/// A host or a router.
+/// A host, a router or the ports of a switch.
 #[derive(Debug)]
 pub(crate) struct Node {
     pub(crate) name: String,
     pub(crate) is_router: bool,
+    pub(crate) is_switch: bool,
     pub(crate) interfaces: Vec<Interface>,
     routes: Vec<plan::Route>,
     /// For packets without an address of the node as their source, and those that a router forwards.
@@ -62,6 +65,7 @@ impl Node {
             subject: format!("{}.{}", planned.name, interface.name),
             planned: interface.clone(),
             link: None,
+            ethernet: None,
             set_up: true,
             carrier: true,
             usable: true,
@@ -72,6 +76,7 @@ impl Node {
         let mut node = Self {
             name: planned.name.clone(),
             is_router: planned.router,
+            is_switch: planned.switch.is_some(),
             interfaces: planned.interfaces.iter().map(interface).collect(),
             routes: planned.routes.clone(),
             main: Table::default(),

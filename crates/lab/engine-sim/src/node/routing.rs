@@ -8,7 +8,7 @@ use mptcplab_wire::Packet;
 
 use super::Node;
 use crate::fib::{Table, choose};
-use crate::in_flight::InFlight;
+use crate::in_flight::PacketInFlight;
 
 /// A host caches 2 to this power routes.
 const SLOT_BITS: u32 = 3;
@@ -99,6 +99,22 @@ impl Node {
         interface
     }
 
+    /// The neighbour to which a packet for a destination goes that leaves by an interface.
+    pub(crate) fn next_hop(&self, interface: usize, destination: IpAddr) -> Option<IpAddr> {
+        let planned = &self.interfaces[interface].planned;
+        let is_reached = |address| planned.addresses.iter().any(|own| own.contains(address));
+        if is_reached(destination) {
+            return Some(destination);
+        }
+        let routes = self.routes.iter();
+        let own = routes.filter(|route| route.to.contains(destination) && is_reached(route.via));
+        let nearest = own
+            .max_by_key(|route| route.to.length)
+            .map(|route| route.via);
+        let mut gateways = planned.gateways.iter().copied();
+        nearest.or_else(|| gateways.find(|via| via.is_ipv4() == destination.is_ipv4()))
+    }
+
     /// The interface by which a host sends from an address of its own.
     fn interface_between(&self, source: IpAddr, destination: IpAddr) -> Option<usize> {
         let interface = self.interface_of(source)?;
@@ -107,7 +123,7 @@ impl Node {
     }
 
     /// Decides what becomes of a packet that has come to the node.
-    pub(crate) fn forwarding(&mut self, in_flight: &InFlight) -> Forwarding {
+    pub(crate) fn forwarding(&mut self, in_flight: &PacketInFlight) -> Forwarding {
         let destination = in_flight.destination();
         if !self.is_router {
             return match self.has(destination) {

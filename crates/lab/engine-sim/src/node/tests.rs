@@ -7,7 +7,7 @@ use mptcplab_wire::Packet;
 
 use super::routing::MOST_DESTINATIONS;
 use super::*;
-use crate::in_flight::InFlight;
+use crate::in_flight::PacketInFlight;
 
 /// Two routes to 10.9.0.0/24, of which the first is the better one by its prefix.
 fn router() -> Node {
@@ -32,6 +32,7 @@ fn router() -> Node {
     let planned = plan::Node {
         name: "r".to_owned(),
         router: true,
+        switch: None,
         interfaces: vec![interface("a", "10.0.0.1"), interface("b", "10.0.1.1")],
         routes: vec![
             route("10.9.0.0", 24, "10.0.0.2"),
@@ -58,7 +59,7 @@ fn router() -> Node {
 fn forwarding(router: &mut Node, destination: &str) -> Forwarding {
     let [from, to] = ["10.9.0.9:1".to_owned(), format!("{destination}:1")];
     let packet = Packet::udp(from.parse().unwrap(), to.parse().unwrap(), Bytes::new());
-    router.forwarding(&InFlight::new(Box::new(packet)))
+    router.forwarding(&PacketInFlight::new(Box::new(packet)))
 }
 
 #[test]

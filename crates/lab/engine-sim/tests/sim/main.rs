@@ -9,5 +9,6 @@ mod middleboxes;
 mod outages;
 mod ping;
 mod support;
+mod switches;
 mod theory;
 mod traffic;

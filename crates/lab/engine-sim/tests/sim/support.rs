@@ -74,6 +74,7 @@ impl Lab {
                 sample_interval_ns: 100 * MS,
                 capture: None,
                 time_limit_ns: 1000 * SECOND,
+                controller: None,
             },
         }
     }
@@ -116,6 +117,7 @@ impl Lab {
         self.plan.nodes.push(Node {
             name: name.to_owned(),
             router,
+            switch: None,
             interfaces: Vec::new(),
             routes: Vec::new(),
             mptcp: Mptcp {

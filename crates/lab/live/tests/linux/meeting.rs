@@ -104,6 +104,7 @@ impl Meeting {
                 sample_interval_ns: 1_000_000_000,
                 capture: None,
                 time_limit_ns: 1_000_000_000_000,
+                controller: None,
             },
             opener,
             deed: Deed::Exchange(bytes),
@@ -304,6 +305,7 @@ fn node(name: &str, router: bool) -> Node {
     Node {
         name: name.to_owned(),
         router,
+        switch: None,
         interfaces: Vec::new(),
         routes: Vec::new(),
         mptcp: Mptcp {
