@@ -44,7 +44,8 @@ pub use events::Event;
 pub use output::{ConnectionId, Output};
 pub use place::{Link, PortRef};
 pub use policy::{
-    Disjoint, Ecmp, MpssHetN, PathView, Policy, Request, Shortest, SubflowView, policy,
+    Disjoint, EarliestCompletion, Ecmp, MpssHetN, PathView, Policy, Request, Shortest, SubflowView,
+    policy,
 };
 pub use subflows::Flow;
 pub use view::{ConnectionView, LinkView, PlacedSubflow, PortView, SwitchView, TopologyView};

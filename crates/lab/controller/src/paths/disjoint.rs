@@ -69,10 +69,10 @@ fn shortest(flow: &BTreeSet<Link>, from: u64, to: u64) -> Option<Vec<Link>> {
         let mut next = Vec::new();
         for switch in edge {
             for link in flow.iter().filter(|link| link.from.datapath == switch) {
-                if !reached.contains_key(&link.to.datapath) {
-                    reached.insert(link.to.datapath, Some(*link));
+                reached.entry(link.to.datapath).or_insert_with(|| {
                     next.push(link.to.datapath);
-                }
+                    Some(*link)
+                });
             }
         }
         edge = next;

@@ -1,11 +1,14 @@
 //! Policies: which path a subflow takes, if it may exist at all. Each is a file.
 
+mod completion;
 mod disjoint;
+mod earliest_completion;
 mod ecmp;
 mod mpsshetn;
 mod shortest;
 
 pub use disjoint::Disjoint;
+pub use earliest_completion::EarliestCompletion;
 pub use ecmp::Ecmp;
 pub use mpsshetn::MpssHetN;
 pub use shortest::Shortest;
@@ -87,6 +90,7 @@ pub fn policy(name: &str, seed: u64) -> Option<Box<dyn Policy>> {
         "shortest" => Box::new(Shortest),
         "disjoint" => Box::new(Disjoint),
         "mpsshetn" => Box::new(MpssHetN),
+        "earliest-completion" => Box::new(EarliestCompletion),
         "ecmp" => Box::new(Ecmp::new(seed)),
         _ => return None,
     })

@@ -1,6 +1,6 @@
 //! The table of connections, of bounded size.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 
 use super::Flow;
@@ -72,8 +72,8 @@ pub(crate) struct Subflow {
 pub(crate) struct Table {
     /// The last number given, to a connection or a subflow.
     last: u64,
-    connections: HashMap<u64, Connection>,
-    subflows: HashMap<u64, Subflow>,
+    connections: BTreeMap<u64, Connection>,
+    subflows: BTreeMap<u64, Subflow>,
     /// Subflows by the packets of both directions (of TCP), and whether these are the opener's.
     by_flow: HashMap<Flow, (u64, bool)>,
     by_token: HashMap<u32, Vec<(u64, usize)>>,
@@ -109,16 +109,12 @@ impl Table {
 
     /// Numbers of all subflows, in the order in which they came.
     pub(crate) fn subflow_numbers(&self) -> Vec<u64> {
-        let mut numbers: Vec<u64> = self.subflows.keys().copied().collect();
-        numbers.sort_unstable();
-        numbers
+        self.subflows.keys().copied().collect()
     }
 
     /// Numbers of all connections, in the order in which they came.
     pub(crate) fn connection_numbers(&self) -> Vec<u64> {
-        let mut numbers: Vec<u64> = self.connections.keys().copied().collect();
-        numbers.sort_unstable();
-        numbers
+        self.connections.keys().copied().collect()
     }
 
     /// The subflow of packets, and whether they are from its opener.

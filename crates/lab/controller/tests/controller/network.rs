@@ -20,10 +20,10 @@ const CONTROLLER: ControllerId = ControllerId(0);
 
 /// Something on its way.
 enum Happening {
-    ToSwitch(u64, Message),
-    ToController(u64, Message),
-    ToPort(PortRef, Bytes),
-    ToHost(usize, Bytes),
+    Switch(u64, Message),
+    Controller(u64, Message),
+    Port(PortRef, Bytes),
+    Host(usize, Bytes),
 }
 
 pub(crate) struct Network {
@@ -139,7 +139,7 @@ impl Network {
             {
                 *self.sent.entry(message.body.number()).or_default() += 1;
                 let datapath = connection.0.into();
-                self.put(CONTROL_NS, Happening::ToSwitch(datapath, message));
+                self.put(CONTROL_NS, Happening::Switch(datapath, message));
             }
         }
     }
@@ -153,11 +153,11 @@ impl Network {
                         self.recorded.push(frame.to_vec());
                     }
                     if let Some(to) = self.links.get(&from).copied() {
-                        self.put(LINK_NS, Happening::ToPort(to, frame.clone()));
+                        self.put(LINK_NS, Happening::Port(to, frame.clone()));
                     }
                     for index in 0..self.hosts.len() {
                         if self.hosts[index].at == from {
-                            self.put(0, Happening::ToHost(index, frame.clone()));
+                            self.put(0, Happening::Host(index, frame.clone()));
                         }
                     }
                 }
@@ -165,7 +165,7 @@ impl Network {
                     if let Body::Error(error) = &message.body {
                         panic!("switch {datapath} refuses: {error:?}");
                     }
-                    self.put(CONTROL_NS, Happening::ToController(datapath, message));
+                    self.put(CONTROL_NS, Happening::Controller(datapath, message));
                 }
                 switch::Output::Close(_) => panic!("switch {datapath} closes"),
             }
@@ -209,28 +209,28 @@ impl Network {
 
     fn happen(&mut self, happening: Happening) {
         match happening {
-            Happening::ToSwitch(datapath, message) => {
+            Happening::Switch(datapath, message) => {
                 let mut out = Vec::new();
                 if let Some(switch) = self.switches.get_mut(&datapath) {
                     switch.receive_message(self.now_ns, CONTROLLER, &message, &mut out);
                 }
                 self.take_switch(datapath, out);
             }
-            Happening::ToController(datapath, message) => {
+            Happening::Controller(datapath, message) => {
                 let mut out = Vec::new();
                 let connection = ConnectionId(datapath as u32);
                 self.controller
                     .receive_message(self.now_ns, connection, &message, &mut out);
                 self.take_controller(out);
             }
-            Happening::ToPort(at, frame) => {
+            Happening::Port(at, frame) => {
                 let mut out = Vec::new();
                 if let Some(switch) = self.switches.get_mut(&at.datapath) {
                     switch.receive_packet(self.now_ns, at.port, frame, &mut out);
                 }
                 self.take_switch(at.datapath, out);
             }
-            Happening::ToHost(index, frame) => {
+            Happening::Host(index, frame) => {
                 if let Some(answer) = self.hosts[index].receive(&frame) {
                     self.send(index, answer);
                 }
@@ -241,12 +241,12 @@ impl Network {
     /// A frame of a host goes out.
     pub(crate) fn send(&mut self, host: usize, frame: Vec<u8>) {
         let at = self.hosts[host].at;
-        self.put(0, Happening::ToPort(at, frame.into()));
+        self.put(0, Happening::Port(at, frame.into()));
     }
 
     /// A frame comes by any port.
     pub(crate) fn inject(&mut self, at: PortRef, frame: Vec<u8>) {
-        self.put(0, Happening::ToPort(at, frame.into()));
+        self.put(0, Happening::Port(at, frame.into()));
     }
 
     /// A SYN of a host to another one.

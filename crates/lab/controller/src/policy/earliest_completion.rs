@@ -1,0 +1,189 @@
+//! Our selector: the paths by which a transfer is over first, by size, bandwidth, delay, load and
+//! queues.
+
+use super::completion::{ModelPath, completion_s};
+use super::{PathView, Policy, Request};
+
+/// Bytes of a transfer whose size is not known: a long one.
+const UNKNOWN_BYTES: u64 = 10_000_000;
+/// The rate of a path whose rate is not known, bit/s.
+const UNKNOWN_BPS: u64 = 1_000_000_000;
+/// The least round trip, s: hosts and switches take time, too.
+const LEAST_ROUND_TRIP_S: f64 = 100e-6;
+/// The share of the time that another path must save: the model is not better than that.
+const GAIN: f64 = 0.01;
+/// Paths of a connection that are tried.
+const MOST_PATHS: usize = 8;
+
+/// The first subflow takes the path of the set over which the transfer is over first, the others
+/// take the rest of the set, and what is not in it is refused. The set grows by the path that saves
+/// most, as long as one saves anything.
+#[derive(Clone, Copy, Debug)]
+pub struct EarliestCompletion;
+
+impl Policy for EarliestCompletion {
+    fn name(&self) -> &'static str {
+        "earliest-completion"
+    }
+
+    fn choose<'a>(&mut self, request: &Request<'a>) -> Option<&'a PathView> {
+        let bytes = request.bytes.unwrap_or(UNKNOWN_BYTES) as f64;
+        if request.subflows.is_empty() {
+            return first(request, bytes);
+        }
+        let mut set: Vec<&PathView> = request
+            .subflows
+            .iter()
+            .filter_map(|subflow| {
+                let mut paths = request.disjoint.iter();
+                paths.find(|path| path.links == subflow.links)
+            })
+            .collect();
+        if request.is_moved {
+            return best_single(request.unused(), bytes);
+        }
+        let had = set.len();
+        grow(request, bytes, &mut set);
+        set.get(had).copied()
+    }
+}
+
+/// The path of the first subflow.
+fn first<'a>(request: &Request<'a>, bytes: f64) -> Option<&'a PathView> {
+    if !request.is_multipath {
+        return best_single(request.disjoint.iter(), bytes);
+    }
+    let sets = request.disjoint.iter().take(MOST_PATHS).map(|path| {
+        let mut set = vec![path];
+        let time_s = grow(request, bytes, &mut set);
+        (time_s, path)
+    });
+    let best = sets.min_by(|(one, _), (other, _)| one.total_cmp(other));
+    best.map(|(_, path)| path)
+}
+
+fn best_single<'a>(paths: impl Iterator<Item = &'a PathView>, bytes: f64) -> Option<&'a PathView> {
+    let time_s = |path: &PathView| completion_s(bytes, &[model(path, false)]);
+    paths.min_by(|one, other| time_s(one).total_cmp(&time_s(other)))
+}
+
+/// Adds paths to a set while one saves time, and returns the time.
+fn grow<'a>(request: &Request<'a>, bytes: f64, set: &mut Vec<&'a PathView>) -> f64 {
+    let is_used = |path: &PathView| {
+        let mut subflows = request.subflows.iter();
+        subflows.any(|subflow| subflow.links == path.links)
+    };
+    let mut models: Vec<ModelPath> = set.iter().map(|path| model(path, is_used(path))).collect();
+    let mut time_s = completion_s(bytes, &models);
+    while set.len() < MOST_PATHS {
+        let others = request.disjoint.iter().filter(|path| !set.contains(path));
+        let tried = others.map(|path| {
+            let mut more = models.clone();
+            more.push(model(path, false));
+            (completion_s(bytes, &more), path)
+        });
+        let best = tried.min_by(|(one, _), (other, _)| one.total_cmp(other));
+        let Some((other_s, path)) = best.filter(|(other_s, _)| *other_s < (1.0 - GAIN) * time_s)
+        else {
+            break;
+        };
+        time_s = other_s;
+        models.push(model(path, false));
+        set.push(path);
+    }
+    time_s
+}
+
+/// A path as the model has it. Subflows of others share its rate; other load takes its part, as long
+/// as a fair share is left.
+fn model(path: &PathView, is_own: bool) -> ModelPath {
+    let rate_bps = path.bandwidth_bps.unwrap_or(UNKNOWN_BPS).max(1) as f64;
+    let sharing = path.subflows.saturating_sub(usize::from(is_own)) + 1;
+    let left = match is_own {
+        // The load may be its own.
+        true => 0.0,
+        false => rate_bps - path.load_bps as f64,
+    };
+    let delay_ns = path.delay_ns.unwrap_or(0);
+    ModelPath {
+        rate: left.max(rate_bps / sharing as f64) / 8.0,
+        round_trip_s: (2.0 * delay_ns as f64 / 1e9 + path.queueing_ns as f64 / 1e9)
+            .max(LEAST_ROUND_TRIP_S),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::IpAddr;
+
+    use super::*;
+    use crate::place::{Link, PortRef};
+    use crate::policy::SubflowView;
+    use crate::subflows::Flow;
+
+    /// Paths by their rates (kbit/s) and delays (ms).
+    fn views(paths: &[(u64, u64)]) -> Vec<PathView> {
+        let view = |(index, (kilobits, delay_ms)): (usize, &(u64, u64))| PathView {
+            links: vec![Link {
+                from: PortRef::new(1, index as u32),
+                to: PortRef::new(2, index as u32),
+            }],
+            bandwidth_bps: Some(kilobits * 1_000),
+            delay_ns: Some(delay_ms * 1_000_000),
+            queueing_ns: 0,
+            load_bps: 0,
+            subflows: 0,
+        };
+        paths.iter().enumerate().map(view).collect()
+    }
+
+    /// The paths of the subflows of a connection that asks for as many as there are paths.
+    fn chosen(bytes: u64, paths: &[(u64, u64)]) -> Vec<u32> {
+        let views = views(paths);
+        let address = IpAddr::from([10, 0, 0, 1]);
+        let flow = Flow {
+            source: address,
+            destination: address,
+            protocol: 6,
+            source_port: 1,
+            destination_port: 2,
+        };
+        let mut subflows: Vec<SubflowView> = Vec::new();
+        for _ in paths {
+            let request = Request {
+                flow,
+                is_multipath: true,
+                is_moved: false,
+                bytes: Some(bytes),
+                subflows: &subflows,
+                disjoint: &views,
+                equal_cost: &views,
+            };
+            if let Some(path) = EarliestCompletion.choose(&request) {
+                subflows.push(SubflowView {
+                    flow,
+                    opener_at: PortRef::new(1, 100),
+                    links: path.links.clone(),
+                });
+            }
+        }
+        subflows.iter().map(|one| one.links[0].from.port).collect()
+    }
+
+    #[test]
+    fn small_transfers_take_the_best_path_alone_and_large_ones_all_that_help() {
+        let document = [(10_000, 3), (100, 3), (6_000, 3)];
+        assert_eq!(chosen(10_000, &document), [0]);
+        assert_eq!(chosen(200_000, &document), [0, 2]);
+        assert_eq!(chosen(5_000_000, &document), [0, 2]);
+    }
+
+    #[test]
+    fn the_first_subflow_need_not_take_the_first_path() {
+        assert_eq!(chosen(10_000, &[(100, 3), (10_000, 3)]), [1]);
+        assert_eq!(chosen(5_000_000, &[(6_000, 3), (10_000, 3)])[0], 1);
+        // Short transfers go by delay, long ones by bandwidth.
+        assert_eq!(chosen(5_000, &[(20_000, 100), (10_000, 5)]), [1]);
+        assert!(chosen(50_000_000, &[(20_000, 100), (10_000, 5)]).contains(&0));
+    }
+}
