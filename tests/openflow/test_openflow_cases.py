@@ -10,6 +10,8 @@ pytest.importorskip("os_ken")
 from tests.openflow import cases
 from tests.openflow.frames import frame
 
+_WITH = '[{"description": "d", "prerequisite": [], "tests": [{"ingress": ["LAYER"]}]}]'
+
 
 @pytest.mark.parametrize(
     "layer",
@@ -34,8 +36,12 @@ def test_a_layer_is_a_call_of_a_known_header(layer: str) -> None:
         ('[{"description": "d"}]', "d: KeyError('prerequisite')"),
         ('[{"description": "d", "prerequisite": [{"OFPNothing": {}}], "tests": []}]', "OFPNothing"),
         (
-            '[{"description": "d", "prerequisite": [], "tests": [{"ingress": ["icmp("]}]}]',
+            _WITH.replace("LAYER", "icmp("),
             "no layer of a packet: icmp(",
+        ),
+        (
+            _WITH.replace("LAYER", "ipv4(src='x')"),
+            "AddrFormatError",
         ),
     ],
 )

@@ -24,7 +24,7 @@ UNLIKE = {
     "a higher drop precedence above the rate",
     "a higher drop precedence above the rate, IPv6",
 }
-"""Tests that Open vSwitch need not pass: it gives a new tag priority 0, where section 5.12.3 copies
+"""Tests that Open vSwitch need not pass: it gives a new tag priority 0, where section 5.12.1 copies
 that of the outer one, and its datapath in user space has no meters that remark."""
 
 needs_ryu = pytest.mark.skipif(RYU is None, reason="MPTCPLAB_RYU_TESTS names no folder")
