@@ -34,8 +34,10 @@ pub struct Content {
 }
 
 impl Content {
-    /// The content of a seed.
+    /// The content of a seed. The first one makes the bytes, which takes most of a millisecond: a
+    /// program that has its content before it connects does not wait for that when it writes.
     pub fn new(seed: u64) -> Self {
+        LazyLock::force(&STREAM);
         Self {
             begin: splitmix64(seed, 0) % PERIOD as u64,
         }
