@@ -115,12 +115,18 @@ impl Network {
 
 /// The controller of a plan.
 fn controller(plan: &Plan, planned: &mptcplab_plan::Controller) -> Result<Controller, SimError> {
-    let seed = Random::new(plan.seed, Purpose::Controller, 0).bits();
+    let mut random = Random::new(plan.seed, Purpose::Controller, 0);
+    let seed = random.bits();
+    let mut key = [0; 32];
+    for word in key.as_chunks_mut::<8>().0 {
+        *word = random.bits().to_le_bytes();
+    }
     let Some(policy) = policy(&planned.policy, seed) else {
         let problem = format!("there is no policy {:?}", planned.policy);
         return Err(SimError::refused("the controller", problem));
     };
     let config = Config {
+        key,
         seed,
         sizes: match planned.sizes {
             Sizes::Told => sizes(plan),

@@ -210,7 +210,6 @@ fn setting_up_a_subflow_takes_two_round_trips_to_the_controller() {
         assert_eq!(run.warnings(), Vec::<&str>::new());
         connected_ns(&run)
     };
-    for d in 0..5 { eprintln!("{d} {}", at(d*MS, None)); }
     // The packet, its rules, their confirmation, and the packet back.
     assert_eq!(at(3 * MS, None) - at(0, None), 4 * 3 * MS);
     assert!(at(0, Some(MEGABIT)) > at(0, None) + MS);
