@@ -145,9 +145,8 @@ fn connections_that_come_and_go_leave_nothing() {
     come_and_go(30_000);
 }
 
-/// Takes a minute where it is not optimised.
 #[test]
-#[ignore = "long; run by name with --release"]
+#[cfg_attr(debug_assertions, ignore = "takes a minute where it is not optimised")]
 fn a_million_connections_that_come_and_go_keep_memory_flat() {
     come_and_go(1_000_000);
 }
