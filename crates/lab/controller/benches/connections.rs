@@ -144,7 +144,11 @@ impl Network {
         let cookie = self.rules.last().map_or(0, |(_, cookie, _)| *cookie);
         self.tell(last, 0, packet_in(2, cookie, answer));
         self.tell(first, 0, packet_in(1, cookie, third));
-        assert_eq!(self.rules.len(), 2, "both directions have a rule that tells of its end");
+        assert_eq!(
+            self.rules.len(),
+            2,
+            "both directions have a rule that tells of its end"
+        );
         for (connection, cookie, fields) in std::mem::take(&mut self.rules) {
             let removed = FlowRemoved {
                 cookie,

@@ -120,7 +120,7 @@ impl Controller {
 
     /// Does all that is due.
     pub fn advance(&mut self, now_ns: u64, out: &mut Vec<Output>) {
-        // What is late is done at the time that it is: a caller that was stopped for long has not
+        // Timers that are late fire at the present time: a caller that was stopped for long has not
         // given switches the time to answer.
         self.now_ns = self.now_ns.max(now_ns);
         while let Some(timer) = self.timers.pop_due(self.now_ns) {

@@ -14,7 +14,7 @@ use mptcplab_wire::option::{Join, MptcpOption};
 /// The version of MPTCP whose handshake is understood (RFC 8684).
 const VERSION: u8 = 1;
 
-/// What a segment opens, by its options.
+/// The thing that a segment opens, by its options.
 enum Opening {
     /// A connection of MPTCP.
     Connection,
@@ -276,7 +276,7 @@ impl Controller {
     }
 }
 
-/// What a packet opens. Of several options the first that opens something counts.
+/// The thing that a packet opens. Of several options the first that opens something counts.
 fn opening(ip: &Ip) -> Opening {
     let Some(tcp) = ip.tcp.as_ref().filter(|tcp| tcp.is_opening()) else {
         return Opening::Other;

@@ -103,7 +103,7 @@ pub(super) fn completion_s(bytes: f64, paths: &[ModelPath]) -> f64 {
         .collect();
     let handed = |at_s: f64| -> f64 { subflows.iter().map(|one| one.handed(at_s)).sum() };
     let end_s = last_handed_s(bytes, &subflows[0], handed);
-    // What a window has more than is left stays with the subflow that was last to begin one.
+    // The part of a window beyond what is left is taken off the subflow that was last to begin one.
     let mut excess = (handed(end_s) - bytes).max(0.0);
     let mut order: Vec<&Subflow> = subflows.iter().collect();
     order.sort_by(|one, other| {

@@ -183,7 +183,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What a hostile network remembers.
+/// The memory of a hostile network.
 #[derive(Default)]
 struct Seen {
     xids: Vec<u32>,
