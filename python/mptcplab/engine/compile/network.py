@@ -54,6 +54,7 @@ def _host(
     return plan.Node(
         name=name,
         router=False,
+        switch=None,
         interfaces=tuple(interfaces),
         routes=tuple(_route(*route) for route in _host_routes(network, known, name)),
         mptcp=_mptcp(host.mptcp, manager.kind, manager.subflows_per_pair),
@@ -69,6 +70,7 @@ def _router(
     return plan.Node(
         name=name,
         router=True,
+        switch=None,
         interfaces=tuple(
             _interface(network, end, network.interfaces[end], None, [])
             for end in network.ends_of(name)
@@ -92,6 +94,8 @@ def _switch(network: Network, name: str, number: int) -> plan.Node:
         ),
         routes=(),
         mptcp=_mptcp(Mptcp(enabled=False), "default", 1),
+        clock_granularity_ns=1,
+        pacing=False,
         sysctls={},
     )
 
