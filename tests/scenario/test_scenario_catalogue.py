@@ -17,6 +17,8 @@ WANTED = {
     ),
     "birzeit/long-equal",
     "birzeit/long-unequal",
+    "birzeit/controller",
+    "birzeit/controller-sizes",
     "birzeit/short-equal",
     "birzeit/short-unequal",
     "birzeit/unequal-links",
@@ -49,6 +51,8 @@ BY_EVENTS = {"application"}
 """Variants whose subflows are opened by events, of which nothing is expected beforehand."""
 ALONE = {"alone-eth", "alone-wifi", "lia-1"}
 """MPTCP that is kept to one of its interfaces, or to one subflow."""
+BY_CONTROLLER = {"birzeit/controller", "birzeit/controller-sizes"}
+"""A controller of switches decides which subflows there are."""
 ONE_RADIO = {"lisbon/F1", "lisbon/F2", "lisbon/F3"}
 """MPTCP with a single interface."""
 
@@ -84,7 +88,7 @@ def test_mptcp_variants_expect_more_than_one_path(entry: Entry) -> None:
         plan = compile_plan(scenario, name, seed=1)
         joins = max(item.expected_joins for item in plan.traffic)
         short = name.endswith(SHORT) or name in BY_EVENTS | ALONE
-        several = not short and entry.name not in ONE_RADIO
+        several = not short and entry.name not in ONE_RADIO | BY_CONTROLLER
         assert (joins > 0) == (variant.protocol == "mptcp" and several)
 
 
