@@ -15,11 +15,23 @@ from mptcplab.scenario import Scenario, load, loads, with_overrides
 
 from .shortened import shortened
 
-GAPS = (0.2, 0.4, 0.6, 0.8, 0.9)
+GAPS = (0.2, 0.4, 0.6, 0.7, 0.8, 0.9, 0.99)
 """How much less the Birzeit study's second path carries than its first, as a part of it."""
-LONG_GAPS = (0.0, *GAPS, 0.99)
-SIZES = {"10 KiB": 10, "50 KiB": 10, "100 KiB": 10, "200 KiB": 10, "1 MiB": 3, "5 MiB": 1}
+LONG_GAPS = (0.0, *GAPS)
+SIZES = {
+    "10 KiB": 10,
+    "50 KiB": 10,
+    "100 KiB": 10,
+    "200 KiB": 10,
+    "500 KiB": 5,
+    "1 MiB": 3,
+    "2 MiB": 2,
+    "5 MiB": 1,
+}
 """Of its files, with the number of downloads that a cell has."""
+NARROW_SIZES = ("50 KiB", "100 KiB", "200 KiB", "500 KiB", "1 MiB")
+"""Of its files over a second path of which one link is narrow."""
+_NARROW = {"links.path2-2.rate": "1 Mbit/s"}
 RATE_RATIOS = (1, 3, 10, 100)
 DELAY_RATIOS = (1, 3, 10, 30)
 LOSSES = (0.0, 0.1, 1.0)
@@ -97,6 +109,12 @@ def _cells() -> Iterator[Cell]:
         }
         scenario = with_overrides(load("birzeit/short-equal"), settings)
         yield Cell(f"birzeit {size}, gap {gap:g}", scenario, "mptcp-100k")
+    for size in NARROW_SIZES:
+        settings = {"traffic.0.http.size": size, "traffic.0.http.count": SIZES[size]}
+        scenario = with_overrides(
+            load("birzeit/unequal-links"), settings | {"variants.narrow-100k.set": _NARROW}
+        )
+        yield Cell(f"birzeit {size}, one narrow link", scenario, "narrow-100k")
     for gap in LONG_GAPS:
         scenario = with_overrides(load("birzeit/long-equal"), _second_path(gap))
         yield Cell(f"birzeit long, gap {gap:g}", scenario, "mptcp")

@@ -1,11 +1,11 @@
-//! What is in flight over links: a packet, or on links at switches a frame.
+//! Packets in flight over links, and frames on links at switches.
 
 use std::net::{IpAddr, Ipv4Addr};
 
 use bytes::Bytes;
 use mptcplab_wire::Packet;
 
-/// What is in flight over a link. It takes no more room than a packet alone.
+/// A packet or a frame in flight over a link. It takes no more room than a packet alone.
 #[derive(Clone, Debug)]
 pub(crate) enum InFlight {
     /// A packet, on a link between hosts and routers.
