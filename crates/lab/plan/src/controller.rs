@@ -12,11 +12,11 @@ pub struct Controller {
     pub channel_delay_ns: u64,
     /// The rate of each channel, each way; `None`: without limit.
     pub channel_rate_bps: Option<u64>,
-    /// What it knows of the sizes of transfers.
+    /// Its knowledge of the sizes of transfers.
     pub sizes: Sizes,
 }
 
-/// What a controller knows of the sizes of transfers.
+/// The knowledge of a controller of the sizes of transfers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Sizes {

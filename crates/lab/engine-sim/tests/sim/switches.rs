@@ -106,7 +106,7 @@ fn link(lab: &Lab, name: &str) -> usize {
     links.position(|link| link.name == name).unwrap()
 }
 
-/// What the controller did with subflows: the client's address, and how.
+/// Decisions of the controller about subflows: the address of the client, and how.
 fn decisions(run: &Run) -> Vec<(String, String)> {
     let events = run.table("events").into_iter();
     let own = events.filter(|row| row["kind"] == "controller");
