@@ -62,6 +62,8 @@ class Table:
     title: str
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    keys: int
+    """The first columns, which say what the figures are of."""
 
 
 @dataclass(frozen=True)
@@ -169,7 +171,8 @@ def _table(sweep: Sweep, figures: pl.DataFrame, metric: str) -> Table:
     ]
     some = own.filter(pl.col("low").is_not_null()).height
     note = " (means ± half the 95 % confidence interval)" if some else ""
-    return Table(metric, f"{words}{note}", (*sweep.axes, *known), tuple(rows))
+    head = (*sweep.axes, *known)
+    return Table(metric, f"{words}{note}", head, tuple(rows), len(sweep.axes))
 
 
 def _distribution(sweep: Sweep, own: pl.DataFrame, metric: str, words: str) -> Table:
@@ -197,7 +200,8 @@ def _distribution(sweep: Sweep, own: pl.DataFrame, metric: str, words: str) -> T
         for row in made.iter_rows()
     ]
     head = (*keys, "variant", "points", "mean", *(f"{percent} %" for percent in PERCENTILES))
-    return Table(metric, f"{words}: mean and percentiles over the points", head, tuple(rows))
+    title = f"{words}: mean and percentiles over the points"
+    return Table(metric, title, head, tuple(rows), len(keys) + 1)
 
 
 def title_of(metric: str) -> str:
