@@ -35,6 +35,8 @@ def to_terminal(report: SweepReport, console: Console) -> None:
     for table in report.tables:
         console.print(Text(table.title))
         console.print(*drawn(table, console), sep="")
+        if table.note:
+            console.print(Text(f"  {table.note}"))
         if len(table.rows) > MOST_ROWS:
             console.print(Text(f"  … and {len(table.rows) - MOST_ROWS} more: --json has all"))
     for failure in report.failures[:MOST_FAILURES]:
@@ -57,6 +59,7 @@ def to_json(report: SweepReport) -> dict[str, Any]:
                     "n": row["n"],
                     "mean": _number(row["mean"]),
                     "ci95": None if row["low"] is None else [row["low"], row["high"]],
+                    "same": row["same"],
                 }
             )
     return {
@@ -101,6 +104,7 @@ def to_notebook(sweep: Sweep) -> str:
     for one in report.tables[:1]:
         hint = "; .frame(METRIC, ...) and .plot(METRIC) give others"
         parts += [paragraph(one.title + hint), table(one.head, one.rows)]
+        parts += [paragraph(one.note)] if one.note else []
     return "".join([*parts, paragraph(str(sweep.folder))])
 
 
