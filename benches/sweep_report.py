@@ -1,6 +1,6 @@
 """How long does `mptcplab report` take on a sweep of 100,000 runs, and how much memory?
 
-The sweep is that of the bench `sweep`, eleven times as large; it is made anew, which takes some
+The sweep is that of the bench `sweep`, eight times as large; it is made anew, which takes some
 minutes. `--repeat` reports are made of it, each by a process of its own: tables on the terminal,
 and the page. `--seconds` does not matter.
 """

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from benches.cells import Cell, cells, drawn
-from benches.cross_cells import Compared
+from benches.cross_cells import Compared, as_table, of_medians
 from benches.cross_subset import NAMES
 
 from benches import kept
@@ -25,6 +25,14 @@ def test_a_difference_is_counted_from_the_nearest_run_of_the_kernel() -> None:
     beyond = replace(between, sim=[15.0])
     below = replace(between, sim=[6.0])
     assert [one.difference for one in (between, beyond, below)] == [0, 0.3, -0.2]
+
+
+def test_a_difference_of_medians_counts_what_the_runs_of_the_kernel_spread_by() -> None:
+    between = Compared("two paths", "goodput", [10.0, 8.0, 12.0], [9.0, 8.5, 30.0])
+    every = [between, replace(between, sim=[15.0]), replace(between, sim=[6.0])]
+    assert [one.of_medians for one in every] == pytest.approx([-0.1, 0.5, -0.4])
+    assert [one.samples[0] for one in of_medians(every)] == pytest.approx([0.4, 0.5, 2.0])
+    assert "| +30.0 % | +50.0 % |" in as_table(every)
 
 
 def test_a_cell_is_another_where_a_setting_differs(cell: Cell) -> None:

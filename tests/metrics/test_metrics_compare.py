@@ -36,10 +36,11 @@ def add(
     error: str | None = None,
     engine: str = "kernel",
     settings: Json | None = None,
+    kind: str = "bulk",
 ) -> None:
     """A download of 10 s that carries so many Mbit/s over each interface."""
     total = sum(carried_mbps.values())
-    plan: Json = two_paths()
+    plan: Json = two_paths(workload={"kind": kind})
     subflows = [
         {
             "t_ns": SECOND,
@@ -180,31 +181,49 @@ def test_failed_transfers_are_told_of_with_the_first_reason(tmp_path: Path) -> N
     )
 
 
+ONE_RUN = (
+    "all 2 repetitions are one run: nothing in the scenario is left to chance, so there is nothing "
+    "to repeat"
+)
+ALIKE = (
+    "all 2 repetitions have the same figures, and count as one run: nothing depends on what is "
+    "left to chance"
+)
+
+
 @pytest.mark.parametrize(
-    ("engine", "second", "told"), [("sim", 90, True), ("sim", 91, False), ("kernel", 90, False)]
+    ("engine", "kind", "second", "told"),
+    [
+        ("sim", "datagrams", 90, ONE_RUN),
+        ("sim", "bulk", 90, ALIKE),
+        ("sim", "bulk", 91, None),
+        ("kernel", "bulk", 90, None),
+    ],
 )
 def test_repetitions_that_are_one_run_are_said_to_be(
-    tmp_path: Path, engine: str, second: int, told: bool
+    tmp_path: Path, engine: str, kind: str, second: int, told: str | None
 ) -> None:
     made = result(tmp_path / "out", description([("tcp", "tcp")], repetitions=2))
-    add(made, "tcp", "tcp", 1, {"eth": 90}, engine=engine)
-    add(made, "tcp", "tcp", 2, {"eth": second}, engine=engine)
+    add(made, "tcp", "tcp", 1, {"eth": 90}, engine=engine, kind=kind)
+    add(made, "tcp", "tcp", 2, {"eth": second}, engine=engine, kind=kind)
     [tcp] = compare(made)
-    sentence = (
-        "all 2 repetitions are one run: nothing in the scenario is left to chance, so there is "
-        "nothing to repeat"
-    )
-    assert tcp.warnings == ((sentence,) if told else ())
+    assert tcp.warnings == ((told,) if told else ())
     assert tcp.sample_size == (1 if told else 2)
     assert tcp.metrics["goodput"].samples == (90.0, second)
-    assert (tcp.metrics["goodput"].ci95 is None) == told
-    assert (tcp.paths[0].goodput_mbps.ci95 is None) == told
+    assert (tcp.metrics["goodput"].ci95 is None) == bool(told)
+    assert (tcp.paths[0].goodput_mbps.ci95 is None) == bool(told)
 
 
 def test_starts_that_change_no_figure_are_told_as_such(tmp_path: Path) -> None:
     made = result(tmp_path / "out", description([("tcp", "tcp")], repetitions=2))
     for repetition in (1, 2):
-        add(made, "tcp", "tcp", repetition, {"eth": 90}, engine="sim", settings={VARIED: 5})
+        settings: Json = {VARIED: 5}
+        add(
+            *(made, "tcp", "tcp", repetition, {"eth": 90}),
+            engine="sim",
+            settings=settings,
+            kind="datagrams",
+        )
     [tcp] = compare(made)
     assert tcp.sample_size == 1
     assert tcp.warnings == (

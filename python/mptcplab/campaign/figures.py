@@ -23,7 +23,9 @@ def estimates(campaign: Campaign, store: Store, metrics: Sequence[str]) -> pl.Da
     """One row a point, variant and metric, in this order.
 
     Columns: `point`, `variant`, `metric`, `n` (different runs), `known` (of these with the metric),
-    `mean`, and the 95 % confidence interval, `low` and `high`, as of `metrics.statistics.estimate`.
+    `mean`, the 95 % confidence interval, `low` and `high`, as of `metrics.statistics.estimate`, and
+    `same`: whether all repetitions of the point and variant have the same figures. Where that is so
+    of every point and variant, they are one run each, without an interval; else all have one.
     """
     runs = store.scan("runs").filter(status=COMPLETE).select("run", "point", "variant")
     every = store.scan("totals").join(runs, on="run")
@@ -58,19 +60,36 @@ def samples(store: Store, metric: str) -> pl.DataFrame:
     return store.collect(own.join(runs, on="run").select("point", "variant", "seed", "value"))
 
 
+def are_one_run(campaign: Campaign, store: Store) -> bool:
+    """Whether every repetition in the campaign is the same again, at all points."""
+    runs = store.scan("runs").filter(status=COMPLETE).select("run", "point", "variant")
+    every = store.scan("totals").join(runs, on="run")
+    found = store.collect(_sameness(campaign, every, ["point", "variant"]).select("one_run"))
+    return bool(found["one_run"].any())
+
+
 def _sameness(campaign: Campaign, every: pl.LazyFrame, key: list[str]) -> pl.LazyFrame:
-    """Whether the runs of a point and variant are one run: in virtual time only chance differs."""
+    """`same`: whether the runs of a point and variant are, null of one; `one_run`: whether all are.
+
+    In virtual time only chance differs. Where it does at some points, runs that are alike at
+    another are samples as well, which chance has made alike.
+    """
     if campaign.result.engine != "sim" or campaign.result.repetitions < 2:
         schema = {"point": pl.Int64, "variant": pl.String, "same": pl.Boolean}
-        return pl.LazyFrame(schema=schema)
+        return pl.LazyFrame(schema=schema | {"one_run": pl.Boolean})
     by_metric = every.group_by([*key, "metric"]).agg(
-        alike=(pl.col("value").n_unique() == 1) & (pl.len() > 1)
+        alike=pl.col("value").n_unique() == 1, rows=pl.len()
     )
-    return by_metric.group_by(key).agg(same=pl.col("alike").all())
+    most, least = pl.col("rows").max(), pl.col("rows").min()
+    by_key = by_metric.group_by(key).agg(
+        same=pl.when(most > 1).then(pl.col("alike").all() & (most == least))
+    )
+    return by_key.with_columns(one_run=pl.col("same").all() & pl.col("same").any())
 
 
 def _with_intervals(figures: pl.DataFrame) -> pl.DataFrame:
     same = pl.col("same").fill_null(value=False)
+    one_run = same & pl.col("one_run").fill_null(value=False)
     cut_off = (pl.col("metric").str.split(".").list.first() == RECOVERY) & (
         pl.col("known") < pl.col("rows")
     )
@@ -83,8 +102,9 @@ def _with_intervals(figures: pl.DataFrame) -> pl.DataFrame:
     )
     told = figures.with_columns(
         mean=pl.when(~cut_off).then("mean"),
-        half=pl.when(~cut_off & ~same & (pl.col("known") > 1)).then(half),
-        n=pl.when(same).then(1).otherwise("n"),
+        half=pl.when(~cut_off & ~one_run & (pl.col("known") > 1)).then(half),
+        same=same,
+        n=pl.when(one_run).then(1).otherwise("n"),
     )
     return told.select(
         "point",
@@ -95,4 +115,5 @@ def _with_intervals(figures: pl.DataFrame) -> pl.DataFrame:
         "mean",
         low=pl.col("mean") - pl.col("half"),
         high=pl.col("mean") + pl.col("half"),
+        same=pl.col("same"),
     )

@@ -23,6 +23,8 @@ from mptcplab.report.numbers import (
 )
 from mptcplab.scenario.sweep import Axis, overrides_of, point
 
+SAME = "*"
+"""After a figure whose repetitions are all alike."""
 MOST_COLUMNS = 6
 """Metrics that have a table, beside those of the scenario's findings."""
 PERCENTILES = (5, 25, 50, 75, 95)
@@ -62,6 +64,10 @@ class Table:
     title: str
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    keys: int
+    """The first columns, which say what the figures are of."""
+    note: str = ""
+    """A sentence on the marked cells."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +103,7 @@ def sweep_report(sweep: Sweep, metrics: Sequence[str] = ()) -> SweepReport:
         bool(metrics),
         () if figures is None else tuple(_table(sweep, figures, metric) for metric in columns),
         tuple(_failures(sweep)),
-        (*sweep.store.damage(), *_warnings(sweep)),
+        (*sweep.store.damage(), *_sameness(sweep), *_warnings(sweep)),
     )
 
 
@@ -169,7 +175,9 @@ def _table(sweep: Sweep, figures: pl.DataFrame, metric: str) -> Table:
     ]
     some = own.filter(pl.col("low").is_not_null()).height
     note = " (means ± half the 95 % confidence interval)" if some else ""
-    return Table(metric, f"{words}{note}", (*sweep.axes, *known), tuple(rows))
+    head = (*sweep.axes, *known)
+    below = f"{SAME} the repetitions are alike in every metric" if _marked(own).height else ""
+    return Table(metric, f"{words}{note}", head, tuple(rows), len(sweep.axes), below)
 
 
 def _distribution(sweep: Sweep, own: pl.DataFrame, metric: str, words: str) -> Table:
@@ -197,7 +205,8 @@ def _distribution(sweep: Sweep, own: pl.DataFrame, metric: str, words: str) -> T
         for row in made.iter_rows()
     ]
     head = (*keys, "variant", "points", "mean", *(f"{percent} %" for percent in PERCENTILES))
-    return Table(metric, f"{words}: mean and percentiles over the points", head, tuple(rows))
+    title = f"{words}: mean and percentiles over the points"
+    return Table(metric, title, head, tuple(rows), len(keys) + 1)
 
 
 def title_of(metric: str) -> str:
@@ -220,7 +229,13 @@ def _is_of_bytes(metric: str) -> bool:
 def _shown(metric: str, row: Mapping[str, Any]) -> str:
     ends = None if row["low"] is None else (row["low"], row["high"])
     samples = (row["mean"],) * row["known"]
-    return cell_of(metric, Estimate(samples, row["mean"], ends))
+    mark = SAME if row["same"] and ends is not None else ""
+    return cell_of(metric, Estimate(samples, row["mean"], ends)) + mark
+
+
+def _marked(own: pl.DataFrame) -> pl.DataFrame:
+    """The estimates whose repetitions are alike, where not all of the sweep's are."""
+    return own.filter(pl.col("same"), pl.col("low").is_not_null())
 
 
 def _failures(sweep: Sweep) -> Iterator[Failure]:
@@ -243,6 +258,15 @@ def repeating(sweep: Sweep, variant: str, seed: int, values: Mapping[str, Any]) 
         if not path.startswith("sweep"):
             words += ["--set", f"{path}={value if isinstance(value, str) else json.dumps(value)}"]
     return shlex.join(words)
+
+
+def _sameness(sweep: Sweep) -> Iterator[str]:
+    """That repetitions are no samples, as in the report of one result."""
+    if sweep.are_one_run:
+        yield (
+            f"all {sweep.campaign.result.repetitions} repetitions of each point and variant have "
+            "the same figures, and count as one run: there is nothing to repeat"
+        )
 
 
 def _warnings(sweep: Sweep) -> Iterator[str]:

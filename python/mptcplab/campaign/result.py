@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from mptcplab.campaign.column import column_of
 from mptcplab.campaign.description import Campaign, opened
 from mptcplab.campaign.execute import RECORDINGS
-from mptcplab.campaign.figures import estimates, known_metrics
+from mptcplab.campaign.figures import are_one_run, estimates, known_metrics
 from mptcplab.campaign.record import COMPLETE
 from mptcplab.campaign.store import Store
 from mptcplab.campaign.worker import recordings_of_point
@@ -124,12 +124,17 @@ class Sweep(Sequence[Point]):
     def _metrics(self) -> tuple[str, ...]:
         return tuple(known_metrics(self.store))
 
+    @cached_property
+    def are_one_run(self) -> bool:
+        """The repetitions are the same ones at every point: nothing depends on chance."""
+        return are_one_run(self.campaign, self.store)
+
     def metrics(self) -> tuple[str, ...]:
         """Names of the metrics that some run has."""
         return self._metrics
 
     def estimates(self, *metrics: str) -> pl.DataFrame:
-        """One row a point, variant and metric: `n`, `known`, `mean`, `low`, `high`.
+        """One row a point, variant and metric: `n`, `known`, `mean`, `low`, `high`, `same`.
 
         Raises:
             KeyError: no run has this metric.
@@ -222,11 +227,7 @@ class Sweep(Sequence[Point]):
         ]
 
     def _variant(self, name: str, figures: Sequence[Mapping[str, float | None]]) -> PointVariant:
-        same = (
-            self.campaign.result.engine == "sim"
-            and len(figures) > 1
-            and all(one == figures[0] for one in figures)
-        )
+        same = len(figures) > 1 and all(one == figures[0] for one in figures) and self.are_one_run
         made = {}
         for metric in dict.fromkeys(metric for one in figures for metric in one):
             samples = [one.get(metric) for one in figures]

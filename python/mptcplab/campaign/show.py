@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
-from rich import box
 from rich.console import Console
 from rich.markup import escape
 from rich.padding import Padding
@@ -14,6 +14,7 @@ from rich.text import Text
 
 from mptcplab.campaign.report import SweepReport, Table, sweep_report
 from mptcplab.campaign.result import Sweep
+from mptcplab.report.layout import Column, Kind, laid_out
 from mptcplab.scenario.sweep import point
 
 MOST_ROWS = 30
@@ -33,7 +34,9 @@ def to_terminal(report: SweepReport, console: Console) -> None:
         console.print(Text(f"Warning: {warning}", style="bold yellow"))
     for table in report.tables:
         console.print(Text(table.title))
-        console.print(drawn(table))
+        console.print(*drawn(table, console), sep="")
+        if table.note:
+            console.print(Text(f"  {table.note}"))
         if len(table.rows) > MOST_ROWS:
             console.print(Text(f"  … and {len(table.rows) - MOST_ROWS} more: --json has all"))
     for failure in report.failures[:MOST_FAILURES]:
@@ -56,6 +59,7 @@ def to_json(report: SweepReport) -> dict[str, Any]:
                     "n": row["n"],
                     "mean": _number(row["mean"]),
                     "ci95": None if row["low"] is None else [row["low"], row["high"]],
+                    "same": row["same"],
                 }
             )
     return {
@@ -100,22 +104,25 @@ def to_notebook(sweep: Sweep) -> str:
     for one in report.tables[:1]:
         hint = "; .frame(METRIC, ...) and .plot(METRIC) give others"
         parts += [paragraph(one.title + hint), table(one.head, one.rows)]
+        parts += [paragraph(one.note)] if one.note else []
     return "".join([*parts, paragraph(str(sweep.folder))])
 
 
-def drawn(table: Table) -> Drawn:
-    """The table for a terminal, whose names are folded where it is narrow, and no figures."""
-    made = Drawn(box=box.SIMPLE_HEAD)
-    first = next((place for place, cell in enumerate(table.head) if cell == "variant"), None)
-    for place, name in enumerate(table.head):
-        is_text = first is not None and place <= first
-        if is_text:
-            made.add_column(escape(name), overflow="fold")
-        else:
-            made.add_column(escape(name), justify="right", no_wrap=True)
-    for row in table.rows[:MOST_ROWS]:
-        made.add_row(*map(escape, row))
-    return made
+def drawn(table: Table, console: Console) -> Iterator[Drawn]:
+    """The first rows of the table for a terminal, as one table or several below one another."""
+    rows = table.rows[:MOST_ROWS]
+    yield from laid_out(
+        [
+            Column(
+                name,
+                [row[place] for row in rows],
+                Kind.VALUE if place < table.keys else Kind.FIGURE,
+                is_left=name == "variant",
+            )
+            for place, name in enumerate(table.head)
+        ],
+        console,
+    )
 
 
 def _number(value: float | None) -> float | None:

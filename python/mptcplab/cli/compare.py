@@ -9,9 +9,7 @@ from typing import Any
 import polars as pl
 import typer
 from matplotlib.figure import Figure
-from rich import box
 from rich.markup import escape
-from rich.table import Table
 from rich.text import Text
 
 from mptcplab.campaign.compared import over_each_other, shared
@@ -33,8 +31,11 @@ from mptcplab.front.comparisons import Compared, Comparison, compare, pairing
 from mptcplab.metrics import Estimate
 from mptcplab.recording import RecordingError, Result
 from mptcplab.report import report
+from mptcplab.report.layout import Column, Kind, laid_out
 from mptcplab.report.numbers import estimate_shown, heading
 from mptcplab.report.settings import labels, unlike_settings
+
+_FIGURES = ("first", "second", "difference")
 
 
 def compare_folders(folders: Sequence[Path], wanted: Export, *, as_json: bool) -> None:
@@ -165,7 +166,7 @@ def _settings(first: Sweep, other: Sweep) -> list[str]:
 
 
 def _shown(metric: str, row: dict[str, Any]) -> Iterator[str]:
-    for name in ("first", "second", "difference"):
+    for name in _FIGURES:
         low, high = row[f"{name}_low"], row[f"{name}_high"]
         ends = None if low is None else (low, high)
         yield cell_of(metric, Estimate((row[name],), row[name], ends))
@@ -183,13 +184,12 @@ def _print(
     if settings:
         screen.print(Text(f"It has {'; '.join(settings)}."))
     screen.print(Text(f"means ± half the 95 % confidence interval, where there is one{pairing}"))
-    table = Table(box=box.SIMPLE_HEAD)
-    for name in head:
-        table.add_column(escape(name))
-    for name in ("first", "second", "difference"):
-        table.add_column(name, justify="right")
-    for row in rows[:MOST_ROWS]:
-        table.add_row(*map(escape, row))
-    screen.print(table)
+    cells = [*zip(*rows[:MOST_ROWS], strict=True)] or [()] * (len(head) + len(_FIGURES))
+    keys = [
+        Column(name, own, Kind.WORDS if name == "metric" else Kind.VALUE, is_left=True)
+        for name, own in zip(head, cells, strict=False)
+    ]
+    figures = [Column(name, own) for name, own in zip(_FIGURES, cells[len(head) :], strict=True)]
+    screen.print(*laid_out([*keys, *figures], screen), sep="")
     if len(rows) > MOST_ROWS:
         screen.print(Text(f"  … and {len(rows) - MOST_ROWS} more: --json has all"))

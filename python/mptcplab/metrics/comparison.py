@@ -206,6 +206,12 @@ def _are_one_run(runs: Sequence[Run]) -> bool:
 def _sameness(runs: Sequence[Run]) -> str:
     """Why several runs are the same, and what would make them differ."""
     first = runs[0].recording
+    view = PlanView(first)
+    if view.may_have_chance:
+        return (
+            f"all {len(runs)} repetitions have the same figures, and count as one run: nothing "
+            "depends on what is left to chance"
+        )
     if first.manifest.settings.get("vary_start_ns"):
         return (
             f"all {len(runs)} repetitions have the same figures: only when traffic starts is left "
@@ -215,7 +221,7 @@ def _sameness(runs: Sequence[Run]) -> str:
         f"all {len(runs)} repetitions are one run: nothing in the scenario is left to chance, so "
         "there is nothing to repeat"
     )
-    if PlanView(first).depends_on_starts:
+    if view.depends_on_starts:
         return f"{sentence}; --vary start=50ms draws when traffic starts"
     return sentence
 

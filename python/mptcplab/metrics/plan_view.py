@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from mptcplab import plan
 from mptcplab.metrics.rows import grouped, known
-from mptcplab.plan.link import FixedRate, TraceRate
+from mptcplab.plan.link import DirectionConfig, FixedRate, NoJitter, NoLoss, TraceRate
 from mptcplab.plan.model import InterfaceRef
 from mptcplab.plan.traffic import (
     BulkWorkload,
@@ -139,6 +139,16 @@ class PlanView:
         return len(self._plan.traffic) > 1 or bool(self._plan.events) or self.follows_traces
 
     @property
+    def may_have_chance(self) -> bool:
+        """Whether the seed may decide something beside the starts: programs sleep, links lose."""
+        directions = [one for link in self._plan.links for one in link.config.directions]
+        return (
+            bool(self._plan.events)
+            or any(isinstance(item.workload, _TRANSFERS) for item in self._plan.traffic)
+            or any(_is_random(one) for one in directions)
+        )
+
+    @property
     def hosts(self) -> frozenset[str]:
         """The nodes that have applications."""
         return frozenset(
@@ -260,6 +270,12 @@ class PlanView:
     def _interface(self, end: InterfaceRef) -> tuple[str, str]:
         node = self._plan.nodes[end.node]
         return node.name, node.interfaces[end.interface].name
+
+
+def _is_random(direction: DirectionConfig) -> bool:
+    """Whether a direction of a link treats packets by chance."""
+    is_plain = isinstance(direction.jitter, NoJitter) and isinstance(direction.loss, NoLoss)
+    return not is_plain or direction.reordering is not None or direction.duplication > 0
 
 
 def _exchanges(workload: Workload) -> int:

@@ -5,12 +5,12 @@ import math
 from mptcplab.metrics import Estimate, definition_of
 
 UNKNOWN = "–"
-_NOTHING = 1e-9
-"""A smaller part of the mean is an error of rounding."""
 NEVER = "not recovered"
 """Shown for a recovery time that the end of the run cut off."""
 DIGITS = 3
 """Significant digits; numbers below a thousand have at least one decimal."""
+MORE_DECIMALS = 2
+"""By which the interval may lengthen a mean."""
 
 
 def number(value: float | None, decimals: int | None = None) -> str:
@@ -30,11 +30,24 @@ def decimals_of(value: float) -> int:
 
 
 def with_half(mean: float, half: float) -> str:
-    """A mean ± half its interval, to the decimals of the mean, or to more where those show none."""
-    decimals = decimals_of(mean)
-    if half > _NOTHING * abs(mean):
-        decimals = max(decimals, -math.floor(math.log10(half)))
+    """A mean ± half its interval, to the decimals of the larger one.
+
+    Where these show nothing of the half, to more, :data:`MORE_DECIMALS` at most: a half that needs
+    more is no part of the mean that a reader could use, and is shown as 0.
+    """
+    if half > abs(mean):
+        decimals = min(decimals_of(mean), decimals_of(half))
+        decimals = max(decimals, _first_decimal(half))
+    else:
+        decimals = decimals_of(mean)
+        if half > 0 and _first_decimal(half) <= decimals + MORE_DECIMALS:
+            decimals = max(decimals, _first_decimal(half))
     return f"{number(mean, decimals)} ± {number(half, decimals)}"
+
+
+def _first_decimal(value: float) -> int:
+    """The decimal of the first significant digit."""
+    return -math.floor(math.log10(value))
 
 
 def shown(metric: str, value: float | None) -> str:

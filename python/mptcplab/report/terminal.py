@@ -1,8 +1,7 @@
 """The report for a terminal."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import TypeVar
 
 from rich import box
 from rich.console import Console, Group, RenderableType
@@ -14,6 +13,7 @@ from rich.text import Text
 from mptcplab.metrics import Sides, VariantMetrics, Verdict
 from mptcplab.report.engines import SideBySide, side_by_side
 from mptcplab.report.flows import named, with_any
+from mptcplab.report.layout import fits_unbroken, parted
 from mptcplab.report.model import ReferenceRow, Report
 from mptcplab.report.numbers import (
     UNKNOWN,
@@ -38,9 +38,6 @@ PROGRAM_COLUMNS = (
 )
 SHORT_NOTE = 12
 """Characters of a note that still stands beside its figure."""
-_Column = TypeVar("_Column")
-_BOUNDLESS = 10_000
-"""Columns of a terminal on which everything has room."""
 
 
 def to_terminal(reports: Sequence[Report], console: Console) -> None:
@@ -126,22 +123,8 @@ def _variants(report: Report, console: Console) -> Group:
     repetitions = max((variant.sample_size for variant in report.variants), default=0)
     words = {0: "nothing was measured", 1: "one run each"}
     caption = words.get(repetitions, "means ± half the 95 % confidence interval")
-    return Group(Text(caption), *_parted(report.columns, partial(_figures, report), console))
-
-
-def _parted(
-    columns: Iterable[_Column], draw: Callable[[Sequence[_Column]], Table], console: Console
-) -> Iterable[Table]:
-    """Tables of the columns in their order, each of as many as there is room for."""
-    boundless = console.options.update(width=_BOUNDLESS)
-    part: list[_Column] = []
-    for column in columns:
-        wider = draw([*part, column])
-        if part and console.measure(wider, options=boundless).maximum > console.width:
-            yield draw(part)
-            part = []
-        part.append(column)
-    yield draw(part)
+    fits = fits_unbroken(console)
+    return Group(Text(caption), *parted(report.columns, partial(_figures, report), fits))
 
 
 def _figures(report: Report, metrics: Sequence[str]) -> Table:
@@ -229,7 +212,8 @@ def _across(
             table.add_row(escape(name), *figures)
         return table
 
-    return _titled(title, *_parted(with_any(report.variants, metrics), draw, console))
+    own = with_any(report.variants, metrics)
+    return _titled(title, *parted(own, draw, fits_unbroken(console)))
 
 
 def _references(report: Report) -> Group:
