@@ -139,10 +139,10 @@ def _show(
     # Slow to load: not before the runs.
     from mptcplab.reproduction.html import to_html
     from mptcplab.reproduction.json import to_json
-    from mptcplab.reproduction.pictures import pictures
+    from mptcplab.reproduction.pictures import pictures as pictures_of
     from mptcplab.reproduction.terminal import to_terminal
 
-    drawn = [pictures(one, out) for one in accounts]
+    drawn = [pictures_of(one, out) for one in accounts]
     objects = [to_json(one, manner, own) for one, own in zip(accounts, drawn, strict=True)]
     if options.as_json:
         typer.echo(json_text(objects[0] if len(objects) == 1 else objects))
@@ -156,6 +156,14 @@ def _show(
         page = stem.with_name(f"{stem.name}.html")
         page.write_text(to_html(one, manner, own, command), encoding="utf-8")
         stem.with_name(f"{stem.name}.json").write_text(f"{json_text(told)}\n", encoding="utf-8")
+        incomplete = [
+            item.name
+            for item, pictures in zip(one.document.items, own, strict=True)
+            if any(picture.missing for picture in pictures)
+        ]
+        if incomplete:
+            words = f"{one.document.name}: a picture is missing, or lacks variants"
+            typer.echo(f"{words}: {', '.join(incomplete)}", err=True)
         typer.echo(f"page: {page}", err=True)
 
 

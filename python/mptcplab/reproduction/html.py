@@ -55,4 +55,5 @@ def _shown(one: Picture) -> dict[str, object]:
         "title": one.title,
         "svg": None if one.svg is None else Markup(one.svg),
         "lines": one.lines,
+        "missing": one.missing,
     }
