@@ -117,8 +117,10 @@ def _run(
 
     every = [part for own in parts for part in own]
     for part in every:
-        if part.refusal:
-            typer.echo(f"{part.need.scenario}: not run: {part.refusal}", err=True)
+        for reason in dict.fromkeys(part.refusals.values()):
+            refused = [name for name, why in part.refusals.items() if why == reason]
+            words = f"{part.need.scenario} {', '.join(refused)}: not run: {reason}"
+            typer.echo(words, err=True)
     progressed = running.run(
         every,
         out,

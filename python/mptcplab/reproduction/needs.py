@@ -9,7 +9,7 @@ from mptcplab.reproduction.model import CAPTURED, Document, Item, Plot
 from mptcplab.scenario import Scenario
 from mptcplab.scenario.expectation import Name, names_in, parse, parse_expression
 
-_BENEFITS = ("aggregation_benefit", "delay_benefit")
+BENEFITS = ("aggregation_benefit", "delay_benefit")
 """Metrics that are made of other variants' figures, too."""
 
 
@@ -83,5 +83,5 @@ def named(item: Item) -> Iterator[tuple[str, Iterable[str]]]:
 
 
 def _variants(names: Iterable[Name]) -> list[str]:
-    found = [("*" if name.metric in _BENEFITS else name.variant) for name in names]
+    found = [("*" if name.metric in BENEFITS else name.variant) for name in names]
     return list(dict.fromkeys(found))
