@@ -139,6 +139,13 @@ def test_a_refused_variant_concerns_only_figures_that_are_made_of_it(
     assert figure(cell(here), own).mark is mark
 
 
+def test_what_has_no_figure_of_the_document_either_is_not_measured() -> None:
+    nothing = Known(load("lisbon/A1"), {})
+    assert figure(cell("mptcp.joins"), nothing).mark is Mark.MISSING
+    elsewhere = figure(cell(incomparable="another network"), nothing)
+    assert (elsewhere.mark, elsewhere.note) == (Mark.MISSING, "another network")
+
+
 def test_what_was_not_run_is_not_measured() -> None:
     assert figure(cell(), Known(load("lisbon/A1"), {})).mark is Mark.MISSING
     statement = Statement(text="x", finding="mptcp.goodput > 1")

@@ -166,11 +166,11 @@ def figure(cell: Measured, known: Known) -> Figure:
         return Figure(cell, metric, theirs, None, Mark.INCOMPARABLE, refusal)
     ours = figure_of(cell, known.figures)
     reason = cell.incomparable or note
+    if ours is None:
+        return Figure(cell, metric, theirs, ours, Mark.MISSING, reason)
     if cell.incomparable or theirs is None:
         reason = reason or "the document gives no figure"
         return Figure(cell, metric, theirs, ours, Mark.INCOMPARABLE, reason)
-    if ours is None:
-        return Figure(cell, metric, theirs, ours, Mark.MISSING, reason)
     if _is_partial(metric, ours) and known.expected is not None:
         return Figure(cell, metric, theirs, ours, Mark.UNEXPECTED, "not all repetitions have it")
     if ours.mean is not None and agrees(theirs, ours.mean, at_most=cell.at_most):
