@@ -8,6 +8,7 @@ from pathlib import Path
 
 from mptcplab.metrics import VariantMetrics, compare
 from mptcplab.recording import RecordingError, Result
+from mptcplab.report.canvas import Drawing
 from mptcplab.report.chosen import representative
 from mptcplab.report.palette import styles
 from mptcplab.report.plots import boxes, courses_over_time, path_utilisation
@@ -25,8 +26,9 @@ from mptcplab.reproduction.subflows import listing
 class Picture:
     """A plot, or lines of text."""
 
+    kind: PlotKind
     title: str
-    svg: str | None = None
+    drawing: Drawing | None = None
     lines: tuple[str, ...] = ()
     missing: str = ""
     """Why there is neither, or the variants that it lacks; empty where it is whole."""
@@ -56,37 +58,40 @@ _NOT_MEASURED = "not measured"
 
 
 def _bars(account: ItemAccount) -> Picture:
-    svg = bars(account)
-    return Picture("The figures of the table", svg, missing="" if svg else _NOT_MEASURED)
+    drawing = bars(account)
+    missing = "" if drawing else _NOT_MEASURED
+    return Picture(PlotKind.BARS, "The figures of the table", drawing, missing=missing)
 
 
 def _picture(plot: Plot, out: Path) -> Picture:
     title = f"{_TITLES[plot.kind]}: {plot.scenario}, {', '.join(plot.variants)}"
     folder = result_folder(out, need_of(plot))
     if not folder.is_dir():
-        return Picture(title, missing=_NOT_MEASURED)
+        return Picture(plot.kind, title, missing=_NOT_MEASURED)
     result = Result.open(folder)
     if plot.kind in CAPTURED:
         return _captured(plot, result, title)
     measured = {one.name: one for one in compare(_with(result, plot.variants)) if one.runs}
     variants = [measured[name] for name in plot.variants if name in measured]
     if not variants:
-        return Picture(title, missing=_NOT_MEASURED)
+        return Picture(plot.kind, title, missing=_NOT_MEASURED)
     if plot.kind is PlotKind.SUBFLOWS:
         run = representative(variants[0])
-        return _told(title, () if run is None else listing(run.recording, plot.node))
-    svg = _drawn(plot, variants)
-    if svg is None:
-        return Picture(title, missing=_NOTHING)
-    absent = [name for name in plot.variants if name not in measured]
-    return Picture(title, svg, missing=f"{_NOT_MEASURED}: {', '.join(absent)}" if absent else "")
+        lines = () if run is None else listing(run.recording, plot.node)
+        return _told(plot, title, lines)
+    drawing = _drawing(plot, variants)
+    if drawing is None:
+        return Picture(plot.kind, title, missing=_NOTHING)
+    absent = ", ".join(name for name in plot.variants if name not in measured)
+    missing = f"{_NOT_MEASURED}: {absent}" if absent else ""
+    return Picture(plot.kind, title, drawing, missing=missing)
 
 
 _NOTHING = "what was measured holds nothing for it"
 
 
-def _told(title: str, lines: tuple[str, ...]) -> Picture:
-    return Picture(title, lines=lines, missing="" if lines else _NOTHING)
+def _told(plot: Plot, title: str, lines: tuple[str, ...]) -> Picture:
+    return Picture(plot.kind, title, lines=lines, missing="" if lines else _NOTHING)
 
 
 def _with(result: Result, variants: Sequence[str]) -> Result:
@@ -109,7 +114,7 @@ _TITLES = {
 }
 
 
-def _drawn(plot: Plot, variants: Sequence[VariantMetrics]) -> str | None:
+def _drawing(plot: Plot, variants: Sequence[VariantMetrics]) -> Drawing | None:
     if plot.kind is PlotKind.BOXES:
         return boxes({one.name: completion_times_s(one) for one in variants}, "completion time, s")
     if plot.kind is PlotKind.SHARES:
@@ -132,10 +137,10 @@ _LINES: dict[PlotKind, tuple[Callable[[Course], Sequence[Line]], str, str | None
 def _captured(plot: Plot, result: Result, title: str) -> Picture:
     recordings = result.recordings(plot.variants[0])
     if not recordings:
-        return Picture(title, missing=_NOT_MEASURED)
+        return Picture(plot.kind, title, missing=_NOT_MEASURED)
     files = sorted(recordings[0].folder.glob("*.pcapng"))
     if not files:
         raise RecordingError(f"{recordings[0].folder}: holds no capture")
     if plot.kind is PlotKind.ADDRESSES:
-        return _told(title, addresses(files))
-    return _told(title, exchange(files, plot))
+        return _told(plot, title, addresses(files))
+    return _told(plot, title, exchange(files, plot))
