@@ -16,6 +16,7 @@ from tests.recording.handmade import (
 )
 
 from mptcplab.report import report
+from mptcplab.report.canvas import page_svg
 from mptcplab.report.palette import styles
 from mptcplab.report.plots import LEAST_SAMPLES, boxes, courses_over_time
 from mptcplab.report.rates import MOST_POINTS, rates
@@ -101,8 +102,11 @@ def test_a_plot_of_nothing_but_zeros_has_a_scale() -> None:
     only = Course("mptcp", 1, (nothing,), (), (), (), (), ())
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        svg = courses_over_time([only], lambda one: one.throughput_mbps, "Mbit/s", styles(["wifi"]))
-    assert svg is not None
+        drawing = courses_over_time(
+            [only], lambda one: one.throughput_mbps, "Mbit/s", styles(["wifi"])
+        )
+        assert drawing is not None
+        svg = page_svg(drawing)
     assert ">1.0<" in svg
 
 
@@ -145,7 +149,8 @@ def test_payload_and_round_trips_are_told_by_subflow(tmp_path: Path) -> None:
 def test_boxes_are_of_variants_with_samples() -> None:
     few, enough = [1.0] * (LEAST_SAMPLES - 1), [1.0] * (LEAST_SAMPLES - 1) + [2.0]
     assert boxes({"few": few, "none": []}, "time in s") is None
-    svg = boxes({"few": few, "enough": enough}, "time in s")
-    assert svg is not None
+    drawing = boxes({"few": few, "enough": enough}, "time in s")
+    assert drawing is not None
+    svg = page_svg(drawing)
     assert f"enough (n = {LEAST_SAMPLES})" in svg
     assert "few" not in svg

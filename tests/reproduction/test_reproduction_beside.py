@@ -115,8 +115,35 @@ def test_what_cannot_be_compared_says_why() -> None:
     assert figure(cell("mptcp.joins"), known(joins=[1.0])).note == "the document gives no figure"
     found = figure(cell(incomparable="another network"), known(goodput=[146.0]))
     assert (found.mark, found.note) == (Mark.INCOMPARABLE, "another network")
-    refused = figure(cell(), Known(load("lisbon/A1"), {}, "the kernel lacks it"))
+    without = Known(load("lisbon/A1"), {}, {"mptcp": "the kernel lacks it"})
+    refused = figure(cell(), without)
     assert (refused.mark, refused.note) == (Mark.INCOMPARABLE, "the kernel lacks it")
+    refused_said = said(Statement(text="x", finding="mptcp.goodput > tcp-wifi.goodput"), without)
+    assert (refused_said.mark, refused_said.note) == (Mark.INCOMPARABLE, "the kernel lacks it")
+
+
+@pytest.mark.parametrize(
+    ("variant", "here", "mark"),
+    [
+        ("tcp-wifi", "mptcp.goodput", Mark.AGREES),
+        ("tcp-wifi", "mptcp.goodput / tcp-wifi.goodput", Mark.INCOMPARABLE),
+        ("tcp-wifi", "mptcp.aggregation_benefit", Mark.INCOMPARABLE),
+    ],
+)
+def test_a_refused_variant_concerns_only_figures_that_are_made_of_it(
+    variant: str, here: str, mark: Mark
+) -> None:
+    own = replace(
+        known(goodput=[146.0], aggregation_benefit=[0.5]), refusals={variant: "it is lacking"}
+    )
+    assert figure(cell(here), own).mark is mark
+
+
+def test_what_has_no_figure_of_the_document_either_is_not_measured() -> None:
+    nothing = Known(load("lisbon/A1"), {})
+    assert figure(cell("mptcp.joins"), nothing).mark is Mark.MISSING
+    elsewhere = figure(cell(incomparable="another network"), nothing)
+    assert (elsewhere.mark, elsewhere.note) == (Mark.MISSING, "another network")
 
 
 def test_what_was_not_run_is_not_measured() -> None:

@@ -107,7 +107,7 @@ def keys(value: object, place: str) -> Iterator[str]:
 
 def test_every_key_is_documented(folder: Path) -> None:
     told = json.loads((folder / "lisbon-figure-6.16.json").read_text(encoding="utf-8"))
-    text = PAGE.read_text(encoding="utf-8")
+    text = PAGE.read_text(encoding="utf-8").partition("## JSON")[2]
     rows = {line.split("`")[1] for line in text.splitlines() if line.startswith("| `")}
     assert set(keys(told, "")) == rows
 
@@ -198,6 +198,7 @@ def test_a_foreign_folder_is_left_alone(tmp_path: Path) -> None:
         (["lisbon", "--table", "6.4", "--table", "7"], "lisbon has no table '7': known: 6.1,"),
         (["--table", "6.4"], "--table and --figure are of one document: name it"),
         (["lisbon", "--duration", "long"], "--duration: a time is a number with a unit, such as"),
+        (["lisbon", "--width", "wide"], "--width 'wide': give a width of 1 to 40 inches, such as"),
     ],
 )
 def test_a_mistake_is_one_line(words: list[str], told: str, tmp_path: Path) -> None:

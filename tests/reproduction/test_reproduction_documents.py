@@ -6,8 +6,8 @@ import pytest
 
 from mptcplab.metrics.naming import mistake_of
 from mptcplab.reproduction.beside import Known, figure
-from mptcplab.reproduction.model import Document, Measured
-from mptcplab.reproduction.needs import needs
+from mptcplab.reproduction.model import Document, Measured, PlotKind
+from mptcplab.reproduction.needs import need_of, needs
 from mptcplab.reproduction.reading import ORDER, names, parse, read
 from mptcplab.scenario import Scenario, ScenarioError, load
 from mptcplab.scenario.entries import names as catalogue_names
@@ -101,6 +101,16 @@ def test_a_run_is_needed_once_however_many_cells_show_it() -> None:
     assert len(needed) == len(set(needed))
     cells = [cell for item in DOCUMENTS["lisbon"].items for cell in item.measured()]
     assert sum(isinstance(cell, Measured) for cell in cells) > 2 * len(needed)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS.values(), ids=DOCUMENTS)
+def test_what_a_plot_shows_is_run(document: Document) -> None:
+    run = {need.folder: need.variants for need in needs(document)}
+    assert len(run) == len(needs(document))
+    plots = [plot for item in document.items for plot in item.plots]
+    shown = [plot for plot in plots if plot.kind is not PlotKind.BARS]
+    assert shown
+    assert [plot for plot in shown if not set(plot.variants) <= {*run[need_of(plot).folder]}] == []
 
 
 ITEM = """

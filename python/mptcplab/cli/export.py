@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from mptcplab.campaign.result import Sweep
     from mptcplab.metrics import VariantMetrics
     from mptcplab.report import Report
+    from mptcplab.report.canvas import Drawing
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,8 @@ class Export:
     width: str
     over: tuple[str, ...] = ()
     """Axes of a sweep that the figure is over; those that tell most where empty."""
+    plot: str | None = None
+    """The plot of a result that the figure is; bars of the metric where null."""
 
     @property
     def inches(self) -> float:
@@ -42,10 +45,20 @@ class Export:
             UserError: it is none.
 
         """
-        try:
-            return width_inches(self.width)
-        except ExportError as error:
-            raise UserError(f"--width {error}") from error
+        return inches_of(self.width)
+
+
+def inches_of(width: str) -> float:
+    """The inches of the option `--width`.
+
+    Raises:
+        UserError: it is no width.
+
+    """
+    try:
+        return width_inches(width)
+    except ExportError as error:
+        raise UserError(f"--width {error}") from error
 
 
 def export_sweep(report: SweepReport, wanted: Export) -> None:
@@ -93,10 +106,25 @@ def export_results(labelled: Mapping[str, Report], wanted: Export) -> None:
     refuse_unknown(metrics, known)
     if wanted.table is not None:
         write_table(results_frame(results, metrics), wanted.table)
-    if wanted.figure is not None:
-        from mptcplab.report.bars import bars
+    if wanted.figure is None:
+        return
+    if wanted.plot is not None:
+        (only,) = labelled.values()
+        write_figure(_plot_of(only, wanted.plot)(wanted.inches), wanted.figure)
+        return
+    from mptcplab.report.bars import bars
 
-        write_figure(bars(results, metrics[0], wanted.inches), wanted.figure)
+    write_figure(bars(results, metrics[0], wanted.inches), wanted.figure)
+
+
+def _plot_of(report: Report, name: str) -> Drawing:
+    from mptcplab.report.figures import plots
+
+    drawings = {one.name.value: one.drawing for one in plots(report)}
+    if name not in drawings:
+        there = ", ".join(drawings) or "none"
+        raise UserError(f"--plot {name}: {report.folder} has no data for it: it has {there}")
+    return drawings[name]
 
 
 def results_frame(

@@ -31,13 +31,19 @@ def report_results(
     as_json: bool,
 ) -> None:
     """Reports on results that were recorded before."""
-    if export is not None and export.over and export.figure is None:
-        raise UserError("--over is of a figure: give --figure, too")
+    if export is not None and export.figure is None:
+        for option, given in (("--over", export.over), ("--plot", export.plot)):
+            if given:
+                raise UserError(f"{option} is of a figure: give --figure, too")
     if len(folders) == 1 and (folders[0] / SWEEP).is_file():
+        if export is not None and export.plot:
+            raise UserError("--plot is of a result: the figure of a sweep is --over its axes")
         report_sweep(folders[0], html, export, as_json=as_json)
         return
     if export is not None and export.over:
         raise UserError("--over is of a sweep: results have no axes")
+    if export is not None and export.plot and len(folders) > 1:
+        raise UserError("--plot is of one result: give one RUN")
     try:
         reports = [report(result) for result in open_results(folders)]
     except RecordingError as error:

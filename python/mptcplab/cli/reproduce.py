@@ -7,10 +7,12 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from mptcplab.cli.errors import FINDING_STATUS, UserError
+from mptcplab.cli.export import inches_of
 from mptcplab.cli.interruption import INTERRUPTED_STATUS, Interruption
 from mptcplab.cli.output import console, json_text
 from mptcplab.cli.progress import display
@@ -26,7 +28,12 @@ from mptcplab.scenario import ScenarioError
 from mptcplab.scenario.units import UnitError, parse_time
 from mptcplab.session import fresh_folder
 
+if TYPE_CHECKING:
+    from mptcplab.reproduction.pictures import Picture
+
 ALL = "all"
+EXPORTS = "export"
+"""The folder of the files of tables and pictures within that of a reproduction."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +50,9 @@ class ReproduceOptions:
     seed: int
     workers: int | None
     out: Path | None
+    exports: tuple[str, ...]
+    """Suffixes of the files of tables and pictures."""
+    width: str
     fail: bool
     as_json: bool
 
@@ -51,6 +61,7 @@ def reproduce_documents(options: ReproduceOptions) -> None:
     """Runs what the chosen tables and figures need, and shows them beside the document's."""
     documents = _documents(options)
     manner = _manner(options)
+    inches = inches_of(options.width)
     out = options.out or fresh_folder("-".join(["reproduce", *options.documents]))
     interruption = Interruption()
     try:
@@ -62,7 +73,11 @@ def reproduce_documents(options: ReproduceOptions) -> None:
                 account(document, running.measured(own, out, lengths.get(manner.length, {})))
                 for document, own, lengths in zip(documents, parts, known, strict=True)
             ]
-            _show(accounts, manner, out, options)
+            drawn = _show(accounts, manner, out, options)
+            if options.exports:
+                from mptcplab.cli.reproduce_export import export_items
+
+                export_items(accounts, drawn, out / EXPORTS, options.exports, inches)
     except (ScenarioError, RecordingError, EngineError) as error:
         raise UserError(str(error)) from error
     if failures:
@@ -117,8 +132,10 @@ def _run(
 
     every = [part for own in parts for part in own]
     for part in every:
-        if part.refusal:
-            typer.echo(f"{part.need.scenario}: not run: {part.refusal}", err=True)
+        for reason in dict.fromkeys(part.refusals.values()):
+            refused = [name for name, why in part.refusals.items() if why == reason]
+            words = f"{part.need.scenario} {', '.join(refused)}: not run: {reason}"
+            typer.echo(words, err=True)
     progressed = running.run(
         every,
         out,
@@ -134,15 +151,15 @@ def _run(
 
 def _show(
     accounts: Sequence[Account], manner: Manner, out: Path, options: ReproduceOptions
-) -> None:
-    """Writes pages and JSON, and prints the tables or JSON."""
+) -> Sequence[Sequence[Sequence[Picture]]]:
+    """Writes pages and JSON, prints the tables or JSON, and gives the pictures."""
     # Slow to load: not before the runs.
     from mptcplab.reproduction.html import to_html
     from mptcplab.reproduction.json import to_json
-    from mptcplab.reproduction.pictures import pictures
+    from mptcplab.reproduction.pictures import pictures as pictures_of
     from mptcplab.reproduction.terminal import to_terminal
 
-    drawn = [pictures(one, out) for one in accounts]
+    drawn = [pictures_of(one, out) for one in accounts]
     objects = [to_json(one, manner, own) for one, own in zip(accounts, drawn, strict=True)]
     if options.as_json:
         typer.echo(json_text(objects[0] if len(objects) == 1 else objects))
@@ -156,7 +173,16 @@ def _show(
         page = stem.with_name(f"{stem.name}.html")
         page.write_text(to_html(one, manner, own, command), encoding="utf-8")
         stem.with_name(f"{stem.name}.json").write_text(f"{json_text(told)}\n", encoding="utf-8")
+        incomplete = [
+            item.name
+            for item, pictures in zip(one.document.items, own, strict=True)
+            if any(picture.missing for picture in pictures)
+        ]
+        if incomplete:
+            words = f"{one.document.name}: a picture is missing, or lacks variants"
+            typer.echo(f"{words}: {', '.join(incomplete)}", err=True)
         typer.echo(f"page: {page}", err=True)
+    return drawn
 
 
 def _stem(one: Account, options: ReproduceOptions) -> str:
@@ -178,6 +204,8 @@ def _words(options: ReproduceOptions, out: Path | None) -> list[str]:
         ("duration", options.duration),
         ("seed", None if options.seed == 1 else options.seed),
         ("out", out),
+        *(("export", suffix) for suffix in (options.exports if out else ())),
+        ("width", options.width if out and options.exports else None),
     ):
         words += [] if value is None else [f"--{name}", str(value)]
     return [*words, *(["--quick"] if options.quick else [])]

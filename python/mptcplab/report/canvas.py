@@ -1,17 +1,22 @@
-"""Common parts of all plots as SVG: look, margins, and place inside a page."""
+"""Common parts of all plots: look, margins, legend, and place inside a page."""
 
 import io
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import matplotlib as mpl
 import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 WIDTH_INCHES = 8.2
+NARROW_INCHES = 5.0
+"""Of a figure that is narrower the legend stands above, as in the column of a paper."""
+_LETTERS_AN_INCH = 14
+"""Of a legend."""
 PICTURE_DPI = 220
 """Of what is a picture within a plot."""
 LOOK: dict[Any, Any] = {
@@ -35,6 +40,8 @@ LOOK: dict[Any, Any] = {
 """Settings of matplotlib, for `rc_context`."""
 
 Numbers = npt.NDArray[np.float64]
+Drawing = Callable[[float], Figure]
+"""A plot, which is drawn as many inches wide as is asked for."""
 
 
 @dataclass(frozen=True)
@@ -45,17 +52,45 @@ class Mark:
     label: str
 
 
-def figure_of(height_inches: float) -> Figure:
-    """A figure with fixed margins: room for labels on the left, for the legend on the right."""
-    figure = Figure(figsize=(WIDTH_INCHES, height_inches))
+def figure_of(height_inches: float, width_inches: float = WIDTH_INCHES) -> Figure:
+    """A figure with fixed margins: room for labels on the left, for the legend on the right.
+
+    One that is narrow has the margins that it needs.
+    """
+    if width_inches < NARROW_INCHES:
+        return Figure(figsize=(width_inches, height_inches), layout="constrained")
+    figure = Figure(figsize=(width_inches, height_inches))
     figure.subplots_adjust(
-        left=0.6 / WIDTH_INCHES,
-        right=1 - 1.6 / WIDTH_INCHES,
+        left=0.6 / width_inches,
+        right=1 - 1.6 / width_inches,
         bottom=0.45 / height_inches,
         top=1 - 0.25 / height_inches,
         hspace=0.22,
     )
     return figure
+
+
+def draw_legends(figure: Figure, panels: Sequence[Axes]) -> None:
+    """Draws the legend of each panel beside it, or one of all above a narrow figure."""
+    if figure.get_figwidth() >= NARROW_INCHES:
+        for panel in panels:
+            panel.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+        return
+    known: dict[str, Any] = {}
+    for panel in panels:
+        handles, names = panel.get_legend_handles_labels()
+        known |= dict(zip(names, handles, strict=True))
+    longest = max(map(len, known))
+    across = max(1, int(figure.get_figwidth() * _LETTERS_AN_INCH / (longest + 6)))
+    figure.legend(
+        known.values(), known.keys(), loc="outside upper center", ncols=min(across, len(known))
+    )
+
+
+def page_svg(drawing: Drawing) -> str:
+    """A plot as an ``svg`` element of a page."""
+    with mpl.rc_context(LOOK):
+        return svg_of(drawing(WIDTH_INCHES))
 
 
 def svg_of(figure: Figure) -> str:

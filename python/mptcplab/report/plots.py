@@ -1,13 +1,21 @@
-"""Plots as SVG, made to stand inside a page."""
+"""Plots of results: those of a page, as wide as is asked for."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from mptcplab.metrics import VariantMetrics
-from mptcplab.report.canvas import LOOK, WIDTH_INCHES, draw_marks, figure_of, from_zero, svg_of
+from mptcplab.report.canvas import (
+    LOOK,
+    Drawing,
+    draw_legends,
+    draw_marks,
+    figure_of,
+    from_zero,
+)
 from mptcplab.report.palette import Style, styles
 from mptcplab.report.series import Course, Line
 
@@ -24,16 +32,25 @@ def courses_over_time(
     ylabel: str,
     colours: Mapping[str, Style],
     xlabel: str | None = None,
-) -> str | None:
+) -> Drawing | None:
     """One panel a variant over the same time, events marked; null if there is nothing to draw.
 
     With an ``xlabel`` over another figure than the time, without the events.
     """
     drawn = [course for course in courses if lines(course)]
-    if not drawn:
-        return None
+    return partial(_courses, drawn, lines, ylabel, colours, xlabel) if drawn else None
+
+
+def _courses(
+    drawn: Sequence[Course],
+    lines: Callable[[Course], Sequence[Line]],
+    ylabel: str,
+    colours: Mapping[str, Style],
+    xlabel: str | None,
+    width_inches: float,
+) -> Figure:
     with mpl.rc_context(LOOK):
-        figure = figure_of(0.7 + PANEL_INCHES * len(drawn))
+        figure = figure_of(0.7 + PANEL_INCHES * len(drawn), width_inches)
         panels = figure.subplots(len(drawn), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
         for panel, course in zip(panels, drawn, strict=True):
             _panel(panel, lines(course), colours)
@@ -44,7 +61,8 @@ def courses_over_time(
         panels[-1].set_xlabel(xlabel or "time in s")
         panels[-1].set_xlim(left=0)
         from_zero(panels[-1], (line.values for course in drawn for line in lines(course)))
-        return svg_of(figure)
+        draw_legends(figure, list(panels))
+    return figure
 
 
 def _panel(panel: Axes, lines: Sequence[Line], colours: Mapping[str, Style]) -> None:
@@ -65,18 +83,21 @@ def _panel(panel: Axes, lines: Sequence[Line], colours: Mapping[str, Style]) -> 
             label=line.label,
             alpha=1.0 if repeat == 0 else 0.75,
         )
-    panel.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
 
 
 def path_utilisation(
     variants: Sequence[VariantMetrics], colours: Mapping[str, Style]
-) -> str | None:
+) -> Drawing | None:
     """Share of the payload by path, a bar a variant; null if there are no paths."""
     bars = {variant.name: _shares(variant) for variant in variants if variant.paths}
-    if not bars:
-        return None
+    return partial(_stacked, bars, colours) if bars else None
+
+
+def _stacked(
+    bars: Mapping[str, Mapping[str, float]], colours: Mapping[str, Style], width_inches: float
+) -> Figure:
     with mpl.rc_context(LOOK | {"axes.grid.axis": "x"}):
-        figure = Figure(figsize=(WIDTH_INCHES, 0.9 + 0.34 * len(bars)), layout="constrained")
+        figure = Figure(figsize=(width_inches, 0.9 + 0.34 * len(bars)), layout="constrained")
         axes = figure.subplots()
         places = list(range(len(bars)))[::-1]
         left = [0.0] * len(bars)
@@ -106,8 +127,8 @@ def path_utilisation(
         axes.set_yticks(places, list(bars))
         axes.set_xlim(0, 100)
         axes.set_xlabel("share of the payload in %")
-        axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
-        return svg_of(figure)
+        draw_legends(figure, [axes])
+    return figure
 
 
 def _shares(variant: VariantMetrics) -> dict[str, float]:
@@ -117,14 +138,20 @@ def _shares(variant: VariantMetrics) -> dict[str, float]:
     return {interface: share or 0.0 for interface, share in shares.items()}
 
 
-def distribution(samples: Mapping[str, Sequence[float]], xlabel: str) -> str | None:
+def distribution(samples: Mapping[str, Sequence[float]], xlabel: str) -> Drawing | None:
     """Empirical cumulative distribution, a line a variant; null if there are no samples."""
     known = {name: sorted(values) for name, values in samples.items() if values}
-    if not known:
-        return None
-    looks = styles(samples)
+    return partial(_steps, known, styles(samples), xlabel) if known else None
+
+
+def _steps(
+    known: Mapping[str, Sequence[float]],
+    looks: Mapping[str, Style],
+    xlabel: str,
+    width_inches: float,
+) -> Figure:
     with mpl.rc_context(LOOK):
-        figure = figure_of(max(2.6, 0.6 + 0.17 * len(known)))
+        figure = figure_of(max(2.6, 0.6 + 0.17 * len(known)), width_inches)
         axes = figure.subplots()
         for name, values in known.items():
             steps = _thin(
@@ -145,21 +172,23 @@ def distribution(samples: Mapping[str, Sequence[float]], xlabel: str) -> str | N
         axes.set_ylabel("part of the samples")
         axes.set_xlabel(xlabel)
         _scale_times(axes, list(known.values()))
-        axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
-        return svg_of(figure)
+        draw_legends(figure, [axes])
+    return figure
 
 
-def boxes(samples: Mapping[str, Sequence[float]], xlabel: str) -> str | None:
+def boxes(samples: Mapping[str, Sequence[float]], xlabel: str) -> Drawing | None:
     """A box a variant, by Tukey: quartiles, whiskers, outliers as circles.
 
     Of the variants with at least `LEAST_SAMPLES`; null if there are none.
     Tukey: Exploratory Data Analysis, 1977.
     """
     known = {name: values for name, values in samples.items() if len(values) >= LEAST_SAMPLES}
-    if not known:
-        return None
+    return partial(_boxes, known, xlabel) if known else None
+
+
+def _boxes(known: Mapping[str, Sequence[float]], xlabel: str, width_inches: float) -> Figure:
     with mpl.rc_context(LOOK | {"axes.grid.axis": "x"}):
-        figure = Figure(figsize=(WIDTH_INCHES, 0.9 + 0.26 * len(known)), layout="constrained")
+        figure = Figure(figsize=(width_inches, 0.9 + 0.26 * len(known)), layout="constrained")
         axes = figure.subplots()
         axes.boxplot(
             list(known.values()),
@@ -172,7 +201,7 @@ def boxes(samples: Mapping[str, Sequence[float]], xlabel: str) -> str | None:
         )
         axes.set_xlabel(xlabel)
         _scale_times(axes, list(known.values()))
-        return svg_of(figure)
+    return figure
 
 
 def _scale_times(axes: Axes, samples: Sequence[Sequence[float]]) -> None:

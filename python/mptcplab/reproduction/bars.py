@@ -1,15 +1,25 @@
 """The figures of an item's table as bars: the document's and ours."""
 
-import matplotlib as mpl
+from collections.abc import Sequence
+from functools import partial
 
-from mptcplab.report.canvas import LOOK, figure_of, svg_of
+import matplotlib as mpl
+from matplotlib.figure import Figure as Drawn
+
+from mptcplab.report.canvas import (
+    LOOK,
+    NARROW_INCHES,
+    Drawing,
+    draw_legends,
+    figure_of,
+)
 from mptcplab.report.numbers import shown
 from mptcplab.reproduction.beside import Figure, ItemAccount
 
 _HEIGHT = 0.38
 
 
-def bars(account: ItemAccount) -> str | None:
+def bars(account: ItemAccount) -> Drawing | None:
     """A pair of bars for each figure, one where the document gives none; null without figures.
 
     Figures of another metric than the first one's have no place on its axis.
@@ -23,23 +33,28 @@ def bars(account: ItemAccount) -> str | None:
     if not every:
         return None
     found = [(label, cell) for label, cell in every if _kind(cell) == _kind(every[0][1])]
+    return partial(_drawn, found)
+
+
+def _drawn(found: Sequence[tuple[str, Figure]], width_inches: float) -> Drawn:
     with mpl.rc_context(LOOK | {"axes.grid.axis": "x"}):
-        figure = figure_of(0.9 + 0.42 * len(found))
+        figure = figure_of(0.9 + 0.42 * len(found), width_inches)
         axes = figure.subplots()
-        figure.subplots_adjust(left=0.32)
+        if width_inches >= NARROW_INCHES:
+            figure.subplots_adjust(left=0.32)
         places = [float(len(found) - number) for number in range(len(found))]
         if any(cell.theirs is not None for _, cell in found):
             _draw(axes, places, found, "document", 0.5, "#999999", "///")
         _draw(axes, places, found, "here", -0.5, "#0072B2", "")
         axes.set_yticks(places, [label for label, _ in found])
-        axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
-        return svg_of(figure)
+        draw_legends(figure, [axes])
+    return figure
 
 
 def _draw(
     axes: mpl.axes.Axes,
     places: list[float],
-    found: list[tuple[str, Figure]],
+    found: Sequence[tuple[str, Figure]],
     name: str,
     side: float,
     colour: str,

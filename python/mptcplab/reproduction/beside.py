@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from mptcplab.metrics import Estimate
 from mptcplab.metrics.definitions import RECOVERY
@@ -16,7 +16,7 @@ from mptcplab.reproduction.expected import ByFigure
 from mptcplab.reproduction.figures import Figures, figure_of
 from mptcplab.reproduction.marks import RED, Checked, Mark, agrees, checked, of_difference
 from mptcplab.reproduction.model import Document, Item, Measured, Statement, Statistic
-from mptcplab.reproduction.needs import named
+from mptcplab.reproduction.needs import BENEFITS, named
 from mptcplab.scenario import Scenario
 from mptcplab.scenario.expectation import (
     Comparison,
@@ -106,17 +106,29 @@ class Account:
 
 @dataclass(frozen=True)
 class Known:
-    """A scenario, its figures, and why an engine refuses it."""
+    """A scenario, its figures, and what an engine refuses of it."""
 
     scenario: Scenario
     figures: Figures
-    refusal: str = ""
+    refusals: Mapping[str, str] = field(default_factory=dict)
+    """Why the engine does not run a variant, by its name."""
     expected: ByFigure | None = None
     """Figures that differ, as they are known; null where it was never measured in this manner."""
 
     def has_chance(self, names: Iterable[Name]) -> bool:
         """Whether these figures come out otherwise each time: a seed decides simulated ones."""
         return not all(self.figures[name.variant].are_simulated for name in names)
+
+    def refusal(self, names: Iterable[Name]) -> str:
+        """Why the engine does not run what these figures are made of; empty where it does."""
+        variants = self.scenario.variants
+        needed: set[str] = set()
+        for name in names:
+            needed.add(name.variant)
+            if name.metric in BENEFITS:
+                needed |= {one for one, own in variants.items() if own.protocol == "tcp"}
+        reasons = [reason for variant, reason in self.refusals.items() if variant in needed]
+        return " ".join(dict.fromkeys(reasons))
 
 
 def account(document: Document, known: Mapping[str, Known]) -> Account:
@@ -149,14 +161,16 @@ def _warnings(item: Item, known: Mapping[str, Known]) -> Iterator[str]:
 def figure(cell: Measured, known: Known) -> Figure:
     """A cell's figures and how they compare."""
     theirs, note, is_input = _theirs(cell, known.scenario)
-    ours = None if known.refusal else figure_of(cell, known.figures)
-    reason = known.refusal or cell.incomparable or note
     metric = _metric(cell)
-    if known.refusal or cell.incomparable or theirs is None:
-        reason = reason or "the document gives no figure"
-        return Figure(cell, metric, theirs, ours, Mark.INCOMPARABLE, reason)
+    if refusal := known.refusal(names_in(parse_expression(cell.here))):
+        return Figure(cell, metric, theirs, None, Mark.INCOMPARABLE, refusal)
+    ours = figure_of(cell, known.figures)
+    reason = cell.incomparable or note
     if ours is None:
         return Figure(cell, metric, theirs, ours, Mark.MISSING, reason)
+    if cell.incomparable or theirs is None:
+        reason = reason or "the document gives no figure"
+        return Figure(cell, metric, theirs, ours, Mark.INCOMPARABLE, reason)
     if _is_partial(metric, ours) and known.expected is not None:
         return Figure(cell, metric, theirs, ours, Mark.UNEXPECTED, "not all repetitions have it")
     if ours.mean is not None and agrees(theirs, ours.mean, at_most=cell.at_most):
@@ -180,9 +194,9 @@ def said(statement: Statement, known: Known | None) -> Said:
     """How a statement's finding came out."""
     if not statement.finding or known is None:
         return Said(statement, Mark.INCOMPARABLE, "", statement.note)
-    if known.refusal:
-        return Said(statement, Mark.INCOMPARABLE, "", known.refusal)
     finding = parse(statement.finding)
+    if refusal := known.refusal(finding.names()):
+        return Said(statement, Mark.INCOMPARABLE, "", refusal)
     if any(name.variant not in known.figures for name in finding.names()):
         return Said(statement, Mark.MISSING, "", "")
 

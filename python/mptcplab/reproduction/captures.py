@@ -7,21 +7,27 @@ from pathlib import Path
 from typing import Any
 
 from mptcplab import trace
+from mptcplab.reproduction.model import Plot
 from mptcplab.trace.story import story
 
 MOST_LINES = 40
 """Lines of events that are shown; the first and the last ones where there are more."""
 
 
-def exchange(files: Sequence[Path], kinds: Sequence[str]) -> tuple[str, ...]:
-    """The events of these kinds in captures of one run, a line each; of all where none is named."""
+def exchange(files: Sequence[Path], plot: Plot) -> tuple[str, ...]:
+    """The events in captures of one run that a plot tells of, a line each."""
     with trace.read([str(file) for file in files], packets=False) as found:
         every = [line.strip() for line in story(trace.view(found))]
-    lines = [line for line in every if not kinds or any(f" {kind} " in line for kind in kinds)]
+    lines = [line for line in every if _is_told(line, plot)]
     if len(lines) <= MOST_LINES:
         return tuple(lines)
     half = MOST_LINES // 2
     return (*lines[:half], f"… {len(lines) - 2 * half} lines …", *lines[-half:])
+
+
+def _is_told(line: str, plot: Plot) -> bool:
+    is_of_kind = not plot.events or any(f" {kind} " in line for kind in plot.events)
+    return is_of_kind and all(f" {words} " in line for words in plot.words)
 
 
 def addresses(files: Sequence[Path]) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
+from mptcplab.report.canvas import page_svg
 from mptcplab.report.pages import templates
 from mptcplab.reproduction.beside import Account, Figure, ItemAccount
 from mptcplab.reproduction.manner import Manner
@@ -53,6 +54,7 @@ def _section(account: ItemAccount, pictures: Sequence[Picture]) -> dict[str, obj
 def _shown(one: Picture) -> dict[str, object]:
     return {
         "title": one.title,
-        "svg": None if one.svg is None else Markup(one.svg),
+        "svg": None if one.drawing is None else Markup(page_svg(one.drawing)),
         "lines": one.lines,
+        "missing": one.missing,
     }

@@ -46,6 +46,7 @@ def _item(account: ItemAccount, pictures: Sequence[Picture]) -> dict[str, Any]:
         "listings": [
             {"title": one.title, "lines": list(one.lines)} for one in pictures if one.lines
         ],
+        "missing": [f"{one.title}: {one.missing}" for one in pictures if one.missing],
         "warnings": list(account.warnings),
     }
 

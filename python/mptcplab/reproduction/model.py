@@ -122,7 +122,9 @@ class Plot(Model):
     size: str = "1 MB"
     """Of the bulk transfer of a captured run, which holds every packet."""
     events: tuple[str, ...] = ()
-    """The events that an exchange tells of; all where empty."""
+    """The kinds of events that an exchange tells of; all where empty."""
+    words: tuple[str, ...] = ()
+    """Every one is in each of its lines: an option, such as `MP_CAPABLE`, or `subflow 1`."""
 
 
 class Item(Model):

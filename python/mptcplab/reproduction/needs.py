@@ -9,7 +9,7 @@ from mptcplab.reproduction.model import CAPTURED, Document, Item, Plot
 from mptcplab.scenario import Scenario
 from mptcplab.scenario.expectation import Name, names_in, parse, parse_expression
 
-_BENEFITS = ("aggregation_benefit", "delay_benefit")
+BENEFITS = ("aggregation_benefit", "delay_benefit")
 """Metrics that are made of other variants' figures, too."""
 
 
@@ -28,14 +28,16 @@ class Need:
     def folder(self) -> str:
         """Name of the folder of its result."""
         name = self.scenario.replace("/", "-")
-        return f"{name}-captured" if self.captured_size else name
+        if self.captured_size is None:
+            return name
+        return f"{name}-captured-{self.captured_size.replace(' ', '')}"
 
 
 def needs(document: Document) -> list[Need]:
     """The needs of a document's items, by scenario in the order of the items."""
     variants: dict[str, dict[str, None]] = {}
     repetitions: dict[str, int] = {}
-    captured: dict[str, Need] = {}
+    captured: dict[tuple[str, str], dict[str, None]] = {}
     for item in document.items:
         for cell in item.measured():
             least = max(repetitions.get(cell.scenario, 0), cell.repetition or 0)
@@ -44,7 +46,8 @@ def needs(document: Document) -> list[Need]:
             variants.setdefault(scenario, {}).update(dict.fromkeys(names))
         for plot in item.plots:
             if plot.kind in CAPTURED:
-                captured.setdefault(plot.scenario, captured_need(plot))
+                own = captured.setdefault((plot.scenario, plot.size), {})
+                own.update(dict.fromkeys(plot.variants))
             else:
                 variants.setdefault(plot.scenario, {}).update(dict.fromkeys(plot.variants))
     plain = [
@@ -52,12 +55,15 @@ def needs(document: Document) -> list[Need]:
         for scenario, names in variants.items()
         if names
     ]
-    return [*plain, *captured.values()]
+    with_captures = [
+        Need(scenario, tuple(names), size) for (scenario, size), names in captured.items()
+    ]
+    return [*plain, *with_captures]
 
 
-def captured_need(plot: Plot) -> Need:
-    """The need of a plot of a capture."""
-    return Need(plot.scenario, plot.variants, plot.size)
+def need_of(plot: Plot) -> Need:
+    """The need of a plot alone; what it needs is in the folder of this one."""
+    return Need(plot.scenario, plot.variants, plot.size if plot.kind in CAPTURED else None)
 
 
 def with_compared(need: Need, scenario: Scenario) -> Need:
@@ -77,5 +83,5 @@ def named(item: Item) -> Iterator[tuple[str, Iterable[str]]]:
 
 
 def _variants(names: Iterable[Name]) -> list[str]:
-    found = [("*" if name.metric in _BENEFITS else name.variant) for name in names]
+    found = [("*" if name.metric in BENEFITS else name.variant) for name in names]
     return list(dict.fromkeys(found))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from mptcplab.metrics import VariantMetrics, compare
 from mptcplab.recording import RecordingError, Result
+from mptcplab.report.canvas import Drawing
 from mptcplab.report.chosen import representative
 from mptcplab.report.palette import styles
 from mptcplab.report.plots import boxes, courses_over_time, path_utilisation
@@ -16,7 +17,7 @@ from mptcplab.reproduction.bars import bars
 from mptcplab.reproduction.beside import Account, ItemAccount
 from mptcplab.reproduction.captures import addresses, exchange
 from mptcplab.reproduction.model import CAPTURED, Plot, PlotKind
-from mptcplab.reproduction.needs import Need, captured_need
+from mptcplab.reproduction.needs import need_of
 from mptcplab.reproduction.running import result_folder
 from mptcplab.reproduction.subflows import listing
 
@@ -25,15 +26,19 @@ from mptcplab.reproduction.subflows import listing
 class Picture:
     """A plot, or lines of text."""
 
+    kind: PlotKind
     title: str
-    svg: str | None = None
+    drawing: Drawing | None = None
     lines: tuple[str, ...] = ()
+    missing: str = ""
+    """Why there is neither, or the variants that it lacks; empty where it is whole."""
 
 
 def pictures(account: Account, out: Path) -> list[list[Picture]]:
     """The pictures of each item of a document, drawn from the recordings below `out`.
 
-    There is none where a recording is not there, or holds nothing for it.
+    There is one for each plot of an item; where a recording is not there, or holds nothing for it,
+    it says so.
 
     Raises:
         RecordingError: a recording is damaged.
@@ -43,37 +48,50 @@ def pictures(account: Account, out: Path) -> list[list[Picture]]:
 
 
 def _of_item(account: ItemAccount, out: Path) -> list[Picture]:
-    every = (
+    return [
         _bars(account) if plot.kind is PlotKind.BARS else _picture(plot, out)
         for plot in account.item.plots
-    )
-    return [one for one in every if one is not None]
+    ]
 
 
-def _bars(account: ItemAccount) -> Picture | None:
-    svg = bars(account)
-    return None if svg is None else Picture("The figures of the table", svg)
+_NOT_MEASURED = "not measured"
 
 
-def _picture(plot: Plot, out: Path) -> Picture | None:
-    is_captured = plot.kind in CAPTURED
-    need = captured_need(plot) if is_captured else Need(plot.scenario, plot.variants)
-    folder = result_folder(out, need)
-    if not folder.is_dir():
-        return None
-    result = Result.open(folder)
+def _bars(account: ItemAccount) -> Picture:
+    drawing = bars(account)
+    missing = "" if drawing else _NOT_MEASURED
+    return Picture(PlotKind.BARS, "The figures of the table", drawing, missing=missing)
+
+
+def _picture(plot: Plot, out: Path) -> Picture:
     title = f"{_TITLES[plot.kind]}: {plot.scenario}, {', '.join(plot.variants)}"
-    if is_captured:
+    folder = result_folder(out, need_of(plot))
+    if not folder.is_dir():
+        return Picture(plot.kind, title, missing=_NOT_MEASURED)
+    result = Result.open(folder)
+    if plot.kind in CAPTURED:
         return _captured(plot, result, title)
     measured = {one.name: one for one in compare(_with(result, plot.variants)) if one.runs}
     variants = [measured[name] for name in plot.variants if name in measured]
     if not variants:
-        return None
+        return Picture(plot.kind, title, missing=_NOT_MEASURED)
     if plot.kind is PlotKind.SUBFLOWS:
         run = representative(variants[0])
-        return None if run is None else Picture(title, lines=listing(run.recording, plot.node))
-    svg = _drawn(plot, variants)
-    return None if svg is None else Picture(title, svg)
+        lines = () if run is None else listing(run.recording, plot.node)
+        return _told(plot, title, lines)
+    drawing = _drawing(plot, variants)
+    if drawing is None:
+        return Picture(plot.kind, title, missing=_NOTHING)
+    absent = ", ".join(name for name in plot.variants if name not in measured)
+    missing = f"{_NOT_MEASURED}: {absent}" if absent else ""
+    return Picture(plot.kind, title, drawing, missing=missing)
+
+
+_NOTHING = "what was measured holds nothing for it"
+
+
+def _told(plot: Plot, title: str, lines: tuple[str, ...]) -> Picture:
+    return Picture(plot.kind, title, lines=lines, missing="" if lines else _NOTHING)
 
 
 def _with(result: Result, variants: Sequence[str]) -> Result:
@@ -96,7 +114,7 @@ _TITLES = {
 }
 
 
-def _drawn(plot: Plot, variants: Sequence[VariantMetrics]) -> str | None:
+def _drawing(plot: Plot, variants: Sequence[VariantMetrics]) -> Drawing | None:
     if plot.kind is PlotKind.BOXES:
         return boxes({one.name: completion_times_s(one) for one in variants}, "completion time, s")
     if plot.kind is PlotKind.SHARES:
@@ -116,13 +134,13 @@ _LINES: dict[PlotKind, tuple[Callable[[Course], Sequence[Line]], str, str | None
 """Lines of a plot, and the titles of its axes; over time where the second is null."""
 
 
-def _captured(plot: Plot, result: Result, title: str) -> Picture | None:
+def _captured(plot: Plot, result: Result, title: str) -> Picture:
     recordings = result.recordings(plot.variants[0])
     if not recordings:
-        return None
+        return Picture(plot.kind, title, missing=_NOT_MEASURED)
     files = sorted(recordings[0].folder.glob("*.pcapng"))
     if not files:
         raise RecordingError(f"{recordings[0].folder}: holds no capture")
     if plot.kind is PlotKind.ADDRESSES:
-        return Picture(title, lines=addresses(files))
-    return Picture(title, lines=exchange(files, plot.events))
+        return _told(plot, title, addresses(files))
+    return _told(plot, title, exchange(files, plot))

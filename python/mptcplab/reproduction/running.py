@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from mptcplab.engine.choice import EngineName
@@ -41,8 +41,9 @@ class Part:
     need: Need
     scenario: Scenario
     prepared: Prepared | None
-    """Null where the engine refuses it."""
-    refusal: str = ""
+    """Of the variants that the engine can run; null where there is none."""
+    refusals: Mapping[str, str] = field(default_factory=dict)
+    """Why the engine does not run the others, by their names."""
 
 
 @dataclass(frozen=True)
@@ -80,10 +81,22 @@ def _part(need: Need, document: Document, manner: Manner) -> Part:
     )
     try:
         return Part(need, scenario, prepare(scenario, settings))
-    except ScenarioError as error:
+    except ScenarioError:
         if any(variant not in scenario.variants for variant in need.variants):
             raise
-        return Part(need, scenario, None, " ".join(problem.text for problem in error.problems))
+    refusals = {name: why for name in need.variants if (why := _refusal(name, scenario, settings))}
+    able = tuple(name for name in need.variants if name not in refusals)
+    prepared = prepare(scenario, replace(settings, variants=able)) if able else None
+    return Part(need, scenario, prepared, refusals)
+
+
+def _refusal(variant: str, scenario: Scenario, settings: Settings) -> str:
+    """Why an engine does not run a variant; empty where it does."""
+    try:
+        prepare(scenario, replace(settings, variants=(variant,)))
+    except ScenarioError as error:
+        return " ".join(dict.fromkeys(problem.text for problem in error.problems))
+    return ""
 
 
 def _sized(size: str | None) -> dict[str, str | None]:
@@ -231,5 +244,5 @@ def measured(chosen: Sequence[Part], out: Path, expected: ByScenario) -> Mapping
             continue
         found = figures(compare(Result.open(folder))) if folder.is_dir() else {}
         own = expected.get(part.need.scenario)
-        known[part.need.scenario] = Known(part.scenario, found, part.refusal, own)
+        known[part.need.scenario] = Known(part.scenario, found, part.refusals, own)
     return known

@@ -14,8 +14,10 @@ from mptcplab.cli.commands.common import (
     Metrics,
     TableFile,
     Width,
+    one_of,
     path,
 )
+from mptcplab.report.plot_names import PlotName
 from mptcplab.shortage import ask
 
 
@@ -37,6 +39,14 @@ def report(
             help="Axis of a sweep that the figure is over; two for a heat map.",
         ),
     ] = None,
+    plot: Annotated[
+        PlotName | None,
+        typer.Option(
+            parser=one_of(PlotName),
+            metavar="NAME",
+            help="Plot of a result that the figure is: " + ", ".join(PlotName) + ".",
+        ),
+    ] = None,
     width: Width = "84mm",
     fail: Fail = False,
     json: Json = False,
@@ -46,8 +56,8 @@ def report(
     from mptcplab.cli.report import report_results
 
     export = None
-    if metric or over or table is not None or figure is not None:
+    if metric or over or plot is not None or table is not None or figure is not None:
         from mptcplab.cli.export import Export
 
-        export = Export(table, figure, tuple(metric or ()), width, tuple(over or ()))
+        export = Export(table, figure, tuple(metric or ()), width, tuple(over or ()), plot)
     report_results(runs, html, export, fail=fail, as_json=json)

@@ -8,8 +8,19 @@ from typing import Annotated
 
 import typer
 
-from mptcplab.cli.commands.common import Json, one_of, path
+from mptcplab.cli.commands.common import Json, Width, one_of, path
 from mptcplab.shortage import ask
+
+
+class ExportFormat(StrEnum):
+    """A format of tables, or of pictures; the suffix of the file."""
+
+    CSV = "csv"
+    PARQUET = "parquet"
+    TEX = "tex"
+    PNG = "png"
+    SVG = "svg"
+    PDF = "pdf"
 
 
 class ReproductionEngine(StrEnum):
@@ -68,6 +79,15 @@ def reproduce(
             parser=path, metavar="DIR", help="Folder of pages and recordings; goes on in it again."
         ),
     ] = None,
+    export: Annotated[
+        list[ExportFormat] | None,
+        typer.Option(
+            parser=one_of(ExportFormat),
+            metavar="|".join(ExportFormat),
+            help="Write each table, or each picture, as a file of its own; may be repeated.",
+        ),
+    ] = None,
+    width: Width = "84mm",
     fail: Annotated[
         bool,
         typer.Option("--fail", help="End with status 3 where a difference is not explained."),
@@ -90,6 +110,8 @@ def reproduce(
             seed=seed,
             workers=workers,
             out=out,
+            exports=tuple(dict.fromkeys(one.value for one in export or ())),
+            width=width,
             fail=fail,
             as_json=json,
         )
