@@ -202,6 +202,19 @@ def test_the_topology_is_drawn_from_the_scenario_in_the_result(model: Report) ->
     assert "40 Mbit/s" in drawing
 
 
+def test_a_link_is_drawn_whose_trace_is_not_at_hand(model: Report) -> None:
+    text = """
+        hosts: {client: {interfaces: {wifi: {}}}, server: {interfaces: {wifi: {}}}}
+        links: {air: {between: [client.wifi, server.wifi], trace: drive.trace}}
+        traffic: [{bulk: {from: client, to: server, way: down, duration: 5 s}}]
+    """
+    scenario = model.description.scenario.model_copy(update={"text": text})
+    described = model.description.model_copy(update={"scenario": scenario})
+    drawing = topology(replace(model, description=described))
+    assert drawing is not None
+    assert "trace drive.trace" in drawing
+
+
 def test_a_scenario_that_cannot_be_read_any_more_has_no_topology(model: Report, page: str) -> None:
     assert topology(model) is None
     assert "<h2>Topology</h2>" not in page

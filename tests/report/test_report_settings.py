@@ -83,6 +83,16 @@ def test_the_seed_is_a_setting(kernel: Report) -> None:
     assert unlike([kernel, other])[1][1] == ("seed 8, not 7",)
 
 
+def test_a_trace_that_is_not_at_hand_is_a_setting(kernel: Report) -> None:
+    replayed = TEXT.replace("rate: 40 Mbit/s", "trace: drive.trace")
+    other = described(kernel, "out/replayed", replayed)
+    words = unlike([kernel, other])[1][1]
+    assert words == (
+        "without links.air.rate (40 Mbit/s)",
+        "links.air.trace drive.trace, not set",
+    )
+
+
 def test_a_scenario_that_cannot_be_read_any_more_is_not_compared(kernel: Report) -> None:
     old = described(kernel, "out/old", "links: [")
     assert unlike([kernel, old])[1] == ("test/hand (kernel, out/near)", ())

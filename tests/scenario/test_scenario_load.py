@@ -8,6 +8,7 @@ from mptcplab.scenario import (
     for_variant,
     load,
     loads,
+    loads_kept,
     parse_value,
     with_duration,
     with_overrides,
@@ -61,6 +62,13 @@ def test_a_trace_is_found_beside_the_file(tmp_path: Path) -> None:
     text = GOOD.replace("rate: 48 Mbit/s", "trace: traces/t.mahi")
     (tmp_path / "mine.yaml").write_text(text, encoding="utf-8")
     assert load(tmp_path / "mine.yaml").links["wifi"].trace == Trace(file="traces/t.mahi")
+
+
+def test_a_kept_text_needs_no_traces_and_is_checked_otherwise() -> None:
+    text = GOOD.replace("rate: 48 Mbit/s", "trace: none.mahi")
+    assert loads_kept(text).links["wifi"].trace == Trace(file="none.mahi")
+    with pytest.raises(ScenarioError, match=r"^scenario:15: links\.wifi\.profile"):
+        loads_kept(GOOD.replace("rate: 48 Mbit/s", "trace: none.mahi, profile: none"))
 
 
 def test_a_scenario_never_changes() -> None:

@@ -12,7 +12,7 @@ from mptcplab.campaign.report import SweepReport
 from mptcplab.report.canvas import svg_of
 from mptcplab.report.numbers import heading
 from mptcplab.report.pages import templates
-from mptcplab.scenario import ScenarioError, loads
+from mptcplab.scenario import ScenarioError, loads_kept
 from mptcplab.scenario.topology import draw_svg
 
 MOST_ROWS = 200
@@ -60,6 +60,6 @@ def plots(report: SweepReport) -> Iterator[tuple[str, Figure]]:
 
 def _topology(report: SweepReport) -> Markup | None:
     try:
-        return Markup(draw_svg(loads(report.sweep.campaign.result.scenario.text)))
+        return Markup(draw_svg(loads_kept(report.sweep.campaign.result.scenario.text)))
     except ScenarioError:
         return None

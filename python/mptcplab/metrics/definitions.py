@@ -311,6 +311,18 @@ DEFINITIONS: dict[str, Definition] = {
             "run by 10 % or more, or was there other by 10 % or more than over the whole run",
             "see *Steady state* below",
         ),
+        Definition(
+            "goodput_variation",
+            "variation of the goodput",
+            "",
+            "how much the goodput varies from second to second, as part of its mean: 0 where it is "
+            "constant",
+            "s / mean of the payload delivered in each whole second of the time in which all "
+            "transfers were going on, s: standard deviation (n − 1); missing where that is less "
+            "than 5 s, and where a transfer has a size or failed",
+            "a flow, where there are several",
+            "coefficient of variation, as of Floyd, Handley, Padhye, Widmer, SIGCOMM 2000",
+        ),
     )
 }
 

@@ -16,6 +16,7 @@ Key = tuple[str, str, int]
 Bins = Mapping[Key, Sequence[tuple[int, int]]]
 """By transfer: start and payload of each of its bins."""
 Times = npt.NDArray[np.int64]
+Numbers = npt.NDArray[np.float64]
 
 
 def key_of(transfer: Row) -> Key:
@@ -40,3 +41,17 @@ def summed(bins: Bins, transfers: Iterable[Row]) -> tuple[Times, Times]:
     ordered = sorted(sums.items())
     both = np.array(ordered, dtype=np.int64).reshape(-1, 2)
     return both[:, 0], both[:, 1]
+
+
+def delivered_until(bins: Bins, transfers: Iterable[Row], times_ns: Numbers) -> Numbers:
+    """Payload that these transfers had delivered at each of the times, a divided bin in part."""
+    bins_ns, payloads = summed(bins, transfers)
+    if not bins_ns.size:
+        return np.zeros(len(times_ns))
+    starts = bins_ns.astype(np.float64)
+    sums = np.concatenate(([0.0], np.cumsum(payloads)))
+    # A bin's payload comes between its start and its end; between bins nothing does.
+    times = np.column_stack((starts, starts + BIN_NS)).ravel()
+    payload = np.column_stack((sums[:-1], sums[1:])).ravel()
+    carried: Numbers = np.interp(times_ns, times, payload)
+    return carried

@@ -38,6 +38,7 @@ from mptcplab.metrics.transfers import (
     sized_transfers,
     timed_transfers,
 )
+from mptcplab.metrics.variation import variation_figures
 from mptcplab.recording import Recording
 
 
@@ -94,6 +95,7 @@ def measure(recording: Recording, view: PlanView | None = None) -> Measurement:
         frame_figures(recording, plan),
         _joins(own, plan),
         {} if steady is None else {"steady": float(steady.is_steady)},
+        variation_figures(own_transfers(payload), recording),
     ):
         metrics |= {name: value for name, value in part.items() if name not in metrics}
     program_bytes = total(transfers, "bytes") - total(own, "bytes")

@@ -70,6 +70,7 @@ def _parts(scenario: Scenario, variant: str) -> dict[str, list[str]]:
         "share": [*interfaces, *both],
         "carried": [*interfaces, *both],
         "completion_s": [*percentiles, *names],
+        "goodput_variation": names,
         "recovery_s": [*interfaces, *made.links],
         "latency_s": [*percentiles, *names, *of_flows],
         "rtt_s": [

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from mptcplab.metrics.deliveries import BIN_NS, delivery_bins, summed
+from mptcplab.metrics.deliveries import BIN_NS, Numbers, delivered_until, delivery_bins
 from mptcplab.metrics.plan_view import PlanView
 from mptcplab.metrics.rows import Row
 from mptcplab.metrics.statistics import student_t
+from mptcplab.metrics.transfers import together_ns
 from mptcplab.recording import Recording
 
 LAST = 3
@@ -25,8 +25,6 @@ LEAST = 0.1
 """From what part of the goodput on a difference is told of."""
 SHORTEST = 0.5
 """All transfers have to be going on together for this part of the time of any."""
-
-Numbers = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -80,7 +78,8 @@ def steadiness(transfers: Sequence[Row], recording: Recording, plan: PlanView) -
     edges = np.linspace(end_ns - (end_ns - start_ns) / LAST, end_ns, BATCHES + 1)
     if edges[1] - edges[0] < BIN_NS:
         return None
-    carried = _carried(transfers, recording, np.concatenate(([start_ns], edges)))
+    times_ns = np.concatenate(([start_ns], edges))
+    carried = delivered_until(delivery_bins(recording), transfers, times_ns)
     return judged(np.diff(carried[1:]), float(carried[-1] - carried[0]))
 
 
@@ -106,31 +105,13 @@ def judged(batches: Numbers, whole: float) -> Steadiness | None:
 
 def _span(transfers: Sequence[Row], plan: PlanView) -> tuple[int, int] | None:
     """The time in which all transfers were going on, where it can be judged."""
-    if not transfers or plan.follows_traces:
+    together = together_ns(transfers)
+    if together is None or plan.follows_traces:
         return None
-    if any(row["is_sized"] or row["error"] is not None for row in transfers):
+    first_ns = min(row["start_ns"] for row in transfers)
+    last_ns = max(row["until_ns"] for row in transfers)
+    if together[1] - together[0] < SHORTEST * (last_ns - first_ns):
         return None
-    starts = [row["start_ns"] for row in transfers]
-    ends = [row["until_ns"] for row in transfers]
-    if None in starts or None in ends:
+    if any(first_ns < change.at_ns < last_ns for change in plan.changes):
         return None
-    start_ns, end_ns = max(starts), min(ends)
-    if end_ns - start_ns < SHORTEST * (max(ends) - min(starts)):
-        return None
-    if any(min(starts) < change.at_ns < max(ends) for change in plan.changes):
-        return None
-    return start_ns, end_ns
-
-
-def _carried(transfers: Sequence[Row], recording: Recording, times_ns: Numbers) -> Numbers:
-    """Payload that had been delivered at these times, within a bin in proportion."""
-    bins_ns, payloads = summed(delivery_bins(recording), transfers)
-    if not bins_ns.size:
-        return np.zeros(len(times_ns))
-    starts = bins_ns.astype(np.float64)
-    sums = np.concatenate(([0.0], np.cumsum(payloads)))
-    # A bin's payload comes between its start and its end; between bins nothing does.
-    times = np.column_stack((starts, starts + BIN_NS)).ravel()
-    payload = np.column_stack((sums[:-1], sums[1:])).ravel()
-    carried: Numbers = np.interp(times_ns, times, payload)
-    return carried
+    return together

@@ -55,6 +55,20 @@ def own_transfers(transfers: Sequence[Row]) -> list[Row]:
     return [row for row in transfers if row["kind"] != PROGRAMS]
 
 
+def together_ns(transfers: Sequence[Row]) -> tuple[int, int] | None:
+    """The time in which all of these transfers were going on, ending after it begins.
+
+    Null where there is none, or a transfer has a size or failed: its end tells how fast it was.
+    """
+    if not transfers or any(row["is_sized"] or row["error"] is not None for row in transfers):
+        return None
+    starts = [row["start_ns"] for row in transfers]
+    ends = [row["until_ns"] for row in transfers]
+    if None in starts or None in ends or max(starts) >= min(ends):
+        return None
+    return max(starts), min(ends)
+
+
 def goodput_mbps(transfers: Sequence[Row]) -> float | None:
     """Payload delivered to the applications, over the time from the first start to the last byte.
 

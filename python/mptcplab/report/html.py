@@ -20,7 +20,7 @@ from mptcplab.report.terminal import (
     theirs,
     verdict_numbers,
 )
-from mptcplab.scenario import ScenarioError, loads
+from mptcplab.scenario import ScenarioError, loads_kept
 from mptcplab.scenario.topology import draw_svg
 
 
@@ -67,6 +67,6 @@ def to_html(reports: Sequence[Report]) -> str:
 def topology(report: Report) -> Markup | None:
     """The drawing of the scenario; null if this version cannot read the scenario's text."""
     try:
-        return Markup(draw_svg(loads(report.description.scenario.text)))
+        return Markup(draw_svg(loads_kept(report.description.scenario.text)))
     except ScenarioError:
         return None

@@ -14,7 +14,16 @@ from mptcplab.report.flows import FlowTable, flow_tables
 from mptcplab.report.programs import ProgramAccount, program_accounts
 from mptcplab.report.settings import changed
 
-IF_ASKED = frozenset({"establishment_s", "header_overhead", "joins", "longest_silence_s", "rtt_s"})
+IF_ASKED = frozenset(
+    {
+        "establishment_s",
+        "goodput_variation",
+        "header_overhead",
+        "joins",
+        "longest_silence_s",
+        "rtt_s",
+    }
+)
 """Metrics that have a column only where a finding or a figure of the document is about them."""
 
 

@@ -118,6 +118,7 @@ _PERCENT = {
     "frames_in_time",
     "frames_late",
     "frames_lost",
+    "goodput_variation",
 }
 _MILLISECONDS = {"latency_s", "frame_delay_s", "establishment_s"}
 _PREFIXES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from mptcplab.recording.result import Description
-from mptcplab.scenario import ScenarioError, differences, loads
+from mptcplab.scenario import ScenarioError, differences, loads_kept
 
 if TYPE_CHECKING:
     from mptcplab.report.model import Report
@@ -59,7 +59,7 @@ def unlike(reports: Sequence[Report]) -> list[tuple[str, tuple[str, ...]]]:
 def unlike_settings(first: Description, second: Description) -> tuple[str, ...]:
     """The settings of the second that are not the first's, in words."""
     try:
-        scenarios = loads(first.scenario.text), loads(second.scenario.text)
+        scenarios = loads_kept(first.scenario.text), loads_kept(second.scenario.text)
     except ScenarioError:
         return ()
     words = [_words(one.path, one.before, one.after) for one in differences(*scenarios)]

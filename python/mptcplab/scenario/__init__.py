@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         for_variant,
         load,
         loads,
+        loads_kept,
         with_overrides,
     )
     from mptcplab.scenario.model import Scenario
@@ -39,6 +40,7 @@ __all__ = [
     "for_variant",
     "load",
     "loads",
+    "loads_kept",
     "parse_value",
     "with_duration",
     "with_overrides",
@@ -55,6 +57,7 @@ __getattr__ = lazy.names(
         "for_variant": "loading",
         "load": "loading",
         "loads": "loading",
+        "loads_kept": "loading",
         "parse_value": "tree",
         "with_duration": "duration",
         "with_overrides": "loading",

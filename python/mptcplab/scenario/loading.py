@@ -73,6 +73,16 @@ def loads(
     return _checked(source, default_name)
 
 
+def loads_kept(text: str) -> Scenario:
+    """Reads the text that a result keeps, whose traces may be elsewhere: they are not read.
+
+    The scenario can be shown and compared; to compile a link with a trace needs its file.
+    """
+    tree = parse_tree(text, _NAMELESS)
+    source = Provenance(_NAMELESS, Path(), text, tree.value, tree.lines, reads_traces=False)
+    return _checked(source, _NAMELESS)
+
+
 def with_overrides(scenario: Scenario, values: Mapping[str, Any]) -> Scenario:
     """The scenario with other values at dotted paths, validated like the file.
 
