@@ -3,11 +3,11 @@
 The target, 3000 experiments in at most 60 s on two processors, is for what the study calls an
 experiment: a pair of paths, by TCP over each, by TCP over both and by MPTCP. These are the variants
 that both benefits need, `tcp-both` for the sum that is reachable. The 3000 are the points of
-`louvain/experiments`, 1500 draws over disjoint paths and over paths with a common link: 12,000 runs,
-whose manifests, transfers and metrics are kept. The fifth variant, `mptcp-buffer`, is a question of
-ours beside the study's and is left out. The processor time is that of all processes, and
-depends less on what else the machine does; where fewer processors were busy with it than there are,
-others had them. `--seconds` does not matter.
+`louvain/experiments`, 1500 draws over disjoint paths and over paths with a common link: 12,000
+runs, whose manifests, transfers and metrics are kept. The fifth variant, `mptcp-buffer`, is a
+question of ours beside the study's and is left out. The processor time is that of all processes,
+and depends less on what else the machine does; where fewer processors were busy with it than there
+are, others had them. `--seconds` does not matter.
 """
 
 from __future__ import annotations
