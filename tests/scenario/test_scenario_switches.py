@@ -112,6 +112,15 @@ def test_a_variant_sets_the_controller() -> None:
     assert plan(text)["controller"]["policy"] == "disjoint"
 
 
+def test_a_router_between_two_segments_of_switches_is_refused() -> None:
+    text = TWO_PATHS.replace("switches:", "routers: {r: {}}\nswitches:")
+    text = text.replace("[s1.across, s2.across]", "[s1.across, r.left]")
+    text = text.replace("[s3.right, s2.up]", "[r.right, s2.up]")
+    with pytest.raises(ScenarioError) as caught:
+        loads(text)
+    assert "routers.r: joins two segments of switches" in str(caught.value)
+
+
 MISTAKES = {
     "no controller": (
         "controller: disjoint\n",

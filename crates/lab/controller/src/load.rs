@@ -10,11 +10,19 @@ const NOT_KEPT: u64 = u64::MAX;
 pub(crate) struct Load {
     /// The last reading: time of the port, bytes that went out.
     last: Option<(u64, u64)>,
+    /// Bytes that had come in by then.
+    received: u64,
     /// Bits a second that went out between the last two readings.
     pub(crate) sent_bps: u64,
 }
 
 impl Load {
+    /// Takes the bytes that have come in; says whether they are more than before.
+    pub(crate) fn has_received(&mut self, statistics: &PortStats) -> bool {
+        let before = std::mem::replace(&mut self.received, statistics.rx_bytes);
+        statistics.rx_bytes != NOT_KEPT && statistics.rx_bytes > before
+    }
+
     /// Takes a reading. Where the counter went backwards the port is another one.
     pub(crate) fn read(&mut self, statistics: &PortStats) {
         let (now_ns, bytes) = (statistics.duration.as_nanos(), statistics.tx_bytes);

@@ -148,10 +148,17 @@ impl Controller {
                     self.take_ports(connection, datapath, ports, part.more);
                 }
                 Reply::PortStats(statistics) => {
+                    let now_ns = self.now_ns;
                     for one in statistics {
                         if let Some(port) = self.topology.port_mut(PortRef::new(datapath, one.port))
                         {
                             port.load.read(one);
+                            // A link that is full loses frames of discovery, but it is there.
+                            if port.load.has_received(one)
+                                && let Some(peer) = &mut port.peer
+                            {
+                                peer.seen_ns = now_ns;
+                            }
                         }
                     }
                 }

@@ -28,9 +28,9 @@ const MAX_CLOSE_STEPS: u64 = 1_000_000;
 ///
 /// Events depend on the plan alone, not on how the world is stepped: [`step`](Self::step)
 /// lets one thing happen, [`run_until`](Self::run_until) everything up to a time. Of things at the
-/// same time, events of the plan come first, then the limit of time, links, nodes, the controller of the switches, flows,
-/// each in the order of the plan, and the sampling last; what one of them causes at the same time
-/// happens in the next round of this order.
+/// same time, events of the plan come first, then the limit of time, links, nodes, the controller
+/// of the switches, flows, each in the order of the plan, and the sampling last; what one of them
+/// causes at the same time happens in the next round of this order.
 ///
 /// A node can be put [outside](Self::put_outside): then what reaches its interfaces is
 /// [fetched](Self::fetch), and what it sends is [injected](Self::inject). So a world runs against

@@ -63,6 +63,7 @@ def _wiring(scenario: Scenario) -> Iterator[Problem]:
             path = (_kind(network, end), end.node, "interfaces", end.interface)
             yield _at(scenario, path, f"no link names it: add one between {end} and another")
     yield from _mtus(scenario, network)
+    yield from _routed_segments(scenario, network)
 
 
 def _controller(scenario: Scenario) -> Iterator[Problem]:
@@ -72,6 +73,20 @@ def _controller(scenario: Scenario) -> Iterator[Problem]:
     if scenario.switches and scenario.controller is None:
         text = "no controller tells them where packets go: add `controller: shortest`"
         yield _at(scenario, ("switches",), text)
+
+
+def _routed_segments(scenario: Scenario, network: Network) -> Iterator[Problem]:
+    """Routers between segments of switches: their controller takes them for one."""
+    for name in scenario.routers:
+        ends = network.ends_of(name)
+        switched = {
+            network.segment_of[end]
+            for end in ends
+            if (peer := network.peer(end)) is not None and peer.node in network.switches
+        }
+        if len(switched) > 1:
+            text = "joins two segments of switches, which their controller takes for one"
+            yield _at(scenario, ("routers", name), f"{text}: join them by a link between switches")
 
 
 def _mtus(scenario: Scenario, network: Network) -> Iterator[Problem]:

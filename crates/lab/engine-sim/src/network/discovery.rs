@@ -12,15 +12,18 @@ use mptcplab_plan as plan;
 use mptcplab_plan::{Plan, Sizes, Workload};
 use mptcplab_random::{Purpose, Random};
 
-use super::control::Control;
+use super::control::{Control, Names};
 use super::switching::number;
 use super::{Actor, Network};
 use crate::Nanos;
 use crate::error::SimError;
+use crate::link::Link;
 use crate::supplies::Supplies;
 
 /// The network is taken as it is known then; the run warns.
 const LONGEST_NS: Nanos = 10_000_000_000;
+/// Payload of each time of a trace (Mahimahi): 1504 bytes.
+const OPPORTUNITY_BITS: u64 = 8 * 1504;
 /// Time between two announcements of the addresses.
 const ANNOUNCEMENT_NS: Nanos = 1_000_000_000;
 
@@ -32,7 +35,7 @@ impl Network {
         if let Some(planned) = &plan.controller {
             let mut before = Self::unconnected(plan, supplies)?;
             let controller = controller(plan, planned)?;
-            before.connect_controller(Control::new(controller, planned, link_names(plan)));
+            before.connect_controller(Control::new(controller, planned, names(plan)));
             let is_known = before.discover();
             let epoch_ns = before.now;
             network.switches = before.switches;
@@ -74,7 +77,8 @@ impl Network {
                 self.transmit(node);
             }
         }
-        false
+        // Where messages take long, some always are on their way.
+        self.is_known()
     }
 
     /// Makes the addresses of all interfaces on segments known.
@@ -97,7 +101,7 @@ impl Network {
         let Some(control) = &self.control else {
             return true;
         };
-        let is_inner = |link: &&crate::link::Link| {
+        let is_inner = |link: &&Link| {
             let mut ends = link.ends.iter();
             ends.all(|of| self.nodes[of.node].is_switch)
         };
@@ -125,6 +129,7 @@ fn controller(plan: &Plan, planned: &mptcplab_plan::Controller) -> Result<Contro
         let problem = format!("there is no policy {:?}", planned.policy);
         return Err(SimError::refused("the controller", problem));
     };
+    let base = Config::default();
     let config = Config {
         key,
         seed,
@@ -132,9 +137,11 @@ fn controller(plan: &Plan, planned: &mptcplab_plan::Controller) -> Result<Contro
             Sizes::Told => sizes(plan),
             Sizes::Learned | Sizes::Unknown => Vec::new(),
         },
+        // Rules take a round trip to be confirmed, and messages of others may stand before them.
+        wait_ns: base.wait_ns + 8 * planned.channel_delay_ns,
         learn_sizes: planned.sizes == Sizes::Learned,
         link_rates_bps: rates(plan),
-        ..Config::default()
+        ..base
     };
     Ok(Controller::new(config, policy))
 }
@@ -150,20 +157,38 @@ fn ports(plan: &Plan) -> impl Iterator<Item = (PortRef, &plan::Link, usize)> {
     })
 }
 
-fn link_names(plan: &Plan) -> BTreeMap<PortRef, String> {
-    ports(plan)
-        .map(|(port, link, _)| (port, link.name.clone()))
-        .collect()
+fn names(plan: &Plan) -> Names {
+    let links = ports(plan).map(|(port, link, _)| (port, link.name.clone()));
+    let switches = plan.nodes.iter().filter_map(|node| {
+        let switch = node.switch?;
+        Some((switch.datapath_id, node.name.clone()))
+    });
+    Names {
+        links: links.collect(),
+        switches: switches.collect(),
+    }
 }
 
 /// The rates of links, by the ports that send.
 fn rates(plan: &Plan) -> BTreeMap<PortRef, u64> {
-    let rate =
-        |(port, link, end): (PortRef, &plan::Link, usize)| match link.config.directions[end].rate {
-            Rate::Fixed { bits_per_second } => Some((port, bits_per_second)),
-            _ => None,
-        };
-    ports(plan).filter_map(rate).collect()
+    let rates = ports(plan).filter_map(|(port, link, end)| {
+        let rate_bps = mean_rate_bps(&link.config.directions[end].rate)?;
+        Some((port, rate_bps))
+    });
+    rates.collect()
+}
+
+/// The rate of a direction in the mean of its time; `None` where it has no limit.
+fn mean_rate_bps(rate: &Rate) -> Option<u64> {
+    match rate {
+        Rate::Unlimited => None,
+        Rate::Fixed { bits_per_second } => Some(*bits_per_second),
+        Rate::Trace { opportunities_ms } => {
+            let period_ms = (*opportunities_ms.last()?).max(1);
+            let bits = opportunities_ms.len() as u64 * OPPORTUNITY_BITS;
+            Some(bits * 1000 / period_ms)
+        }
+    }
 }
 
 /// The sizes of the transfers of a plan that have one.

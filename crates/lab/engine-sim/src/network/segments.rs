@@ -14,12 +14,13 @@ use crate::node::{Ethernet, Neighbours, Node};
 /// Gives the interfaces of hosts and routers on segments their hardware addresses, and those of
 /// their neighbours.
 pub(super) fn assign(nodes: &mut [Node], links: &[Link]) {
-    let mut seen = BTreeSet::new();
+    let mut seen = BTreeSet::<usize>::new();
     for first in 0..links.len() {
-        let segment = segment(nodes, links, first);
-        if segment.len() == 1 && !has_switch(nodes, &links[first]) || !seen.insert(segment[0]) {
+        if !has_switch(nodes, &links[first]) || seen.contains(&first) {
             continue;
         }
+        let segment = segment(nodes, links, first);
+        seen.extend(segment.iter().copied());
         let ends = segment.iter().flat_map(|&link| [(link, 0), (link, 1)]);
         let ends: Vec<_> = ends
             .filter(|&(link, end)| !nodes[links[link].ends[end].node].is_switch)

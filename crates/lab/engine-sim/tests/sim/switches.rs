@@ -215,6 +215,40 @@ fn setting_up_a_subflow_takes_two_round_trips_to_the_controller() {
     assert!(at(0, Some(MEGABIT)) > at(0, None) + MS);
 }
 
+/// Two transfers, the second when the rules of the first have long gone.
+fn ends_of_two_transfers(change: impl FnOnce(&mut Controller)) -> Vec<bool> {
+    let mut lab = lab("shortest", &[10 * MEGABIT], CLIENT, SERVER);
+    change(lab.plan.controller.as_mut().unwrap());
+    for start_ns in [SECOND, 30 * SECOND] {
+        lab.bulk_bytes(Protocol::Mptcp, Way::Down, 100_000).start_ns = start_ns;
+    }
+    lab.plan.time_limit_ns = 60 * SECOND;
+    let run = lab.run();
+    let transfers = run.transfers().into_iter();
+    transfers.map(|row| row["bytes"] == 100_000).collect()
+}
+
+#[test]
+fn a_channel_that_was_closed_is_opened_again() {
+    // Echo replies stand behind packets that the controller gets, until it gives the switch up.
+    let slow = |controller: &mut Controller| controller.channel_rate_bps = Some(64_000);
+    assert_eq!(ends_of_two_transfers(slow), [true, true]);
+}
+
+#[test]
+fn messages_under_way_when_the_run_begins_arrive_in_time() {
+    let far = |controller: &mut Controller| controller.channel_delay_ns = 600 * MS;
+    assert_eq!(ends_of_two_transfers(far), [true, true]);
+}
+
+#[test]
+fn a_full_link_is_there() {
+    let mut lab = lab("disjoint", &[MEGABIT / 10, 10 * MEGABIT], CLIENT, SERVER);
+    lab.bulk_for(Protocol::Tcp, Way::Up, 40 * SECOND);
+    let run = lab.run();
+    assert_eq!(decisions(&run), [(CLIENT[0].to_owned(), over(0))]);
+}
+
 #[test]
 fn pings_pass_switches_over_both_families() {
     for (client, server) in [
