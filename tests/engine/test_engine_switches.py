@@ -47,7 +47,7 @@ variants: {{it: {{protocol: {protocol}}}}}
 
 
 def decisions(recording: Recording) -> list[str]:
-    """What the controller decided about subflows, in order."""
+    """The controller's decisions about subflows, in order."""
     events = recording.frame("events").filter(pl.col("kind") == "controller")
     return events.sort("t_ns")["label"].to_list()
 

@@ -80,7 +80,7 @@ impl Channels {
 /// The time that a message takes at a rate.
 fn sending_ns(message: &Message, rate_bps: u64) -> Nanos {
     let mut bytes = Vec::new();
-    // What is too long for its length field is not sent at all.
+    // A message too long for its length field is not sent at all.
     message.encode(&mut bytes).ok();
     let bits = 8 * bytes.len() as u128;
     (bits * 1_000_000_000 / u128::from(rate_bps.max(1))) as Nanos

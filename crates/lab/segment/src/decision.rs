@@ -1,4 +1,4 @@
-//! What the controller decides about subflows, as events of a recording.
+//! Decisions of the controller about subflows, as events of a recording.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -21,7 +21,7 @@ impl Decision {
     /// The kind of its row in the table of events.
     pub const KIND: &'static str = "controller";
 
-    /// What an event of the controller says of a subflow, if it does. `names` has the link at each
+    /// The decision that an event of the controller tells, if it tells one. `names` has the link at each
     /// port of a switch.
     pub(crate) fn of(
         t_ns: Nanos,

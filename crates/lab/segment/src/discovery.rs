@@ -42,7 +42,7 @@ pub fn discovered(
     }
     let is_known = network.discover(plan);
     let mut switching = network.switching;
-    // What happened before the run is none of its events.
+    // Decisions before the run are none of its events.
     switching.take_decisions();
     switching.set_back(network.now);
     let warning = "the controller of the switches had not found all of them, their links and the \
@@ -126,7 +126,7 @@ impl Network {
         for Sent { by, frame } in self.sent.drain(..) {
             if let Some(&(link, end)) = self.end_of.get(&by) {
                 let ip_bytes = frame.len().saturating_sub(HEADER_BYTES) as u32;
-                // What the link does not take is lost, as in the run.
+                // A frame that the link does not take is lost, as in the run.
                 self.links[link].offer(end, self.now, ip_bytes, frame).ok();
             }
         }

@@ -160,8 +160,8 @@ impl DrivenLink {
         self.send(due)
     }
 
-    /// Brings the model of a link at a switch to a time, and passes on what is due at switches.
-    /// What is due at hosts waits for [`send_due`](Self::send_due).
+    /// Brings the model of a link at a switch to a time, and passes on the packets that are due at
+    /// switches. Those for hosts wait for [`send_due`](Self::send_due).
     pub(super) fn deliver_to_switches(
         &mut self,
         until: Nanos,

@@ -1,7 +1,7 @@
 //! Links at switches, the switches, and their controller.
 //!
-//! What leaves such a link at a switch is a frame that the switch takes, and what the switch sends
-//! is offered to the links at its ports. All of this happens at the times at which it is due, in
+//! A packet that leaves such a link at a switch is a frame that the switch takes, and the frames that
+//! the switch sends are offered to the links at its ports. All of this happens at the times at which it is due, in
 //! their order, until the present: a late wake-up delays no frame on its way through the network,
 //! but only where it reaches a host.
 
