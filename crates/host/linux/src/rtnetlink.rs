@@ -11,6 +11,9 @@ use netlink_packet_route::address::{AddressAttribute, AddressFlags, AddressMessa
 use netlink_packet_route::link::{
     InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage,
 };
+use netlink_packet_route::neighbour::{
+    NeighbourAddress, NeighbourAttribute, NeighbourMessage, NeighbourState,
+};
 use netlink_packet_route::route::{
     RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteNextHop, RouteProtocol,
     RouteScope, RouteType,
@@ -40,6 +43,8 @@ pub struct VethEnd<'a> {
     pub mac: [u8; 6],
     /// Let the network stack hand over segments larger than the MTU.
     pub offload: bool,
+    /// It has neighbours, by hardware addresses of their own ([`Rtnetlink::add_neighbour`]).
+    pub neighbours: bool,
 }
 
 impl Rtnetlink {
@@ -53,9 +58,9 @@ impl Rtnetlink {
 
     /// Creates a pair of virtual interfaces, each in its namespace, both down.
     ///
-    /// They carry packets between two nodes only, so neither asks for its neighbour's hardware
-    /// address (IFF_NOARP): a question could be lost on its way, and the kernel repeats it only
-    /// after a second.
+    /// An end without neighbours carries packets between two nodes only, and does not ask for the
+    /// other's hardware address (IFF_NOARP): a question could be lost on its way, and the kernel
+    /// repeats it only after a second.
     ///
     /// # Errors
     /// The kernel's, e.g. when a name is taken.
@@ -100,6 +105,34 @@ impl Rtnetlink {
         }
         self.0.request(
             RouteNetlinkMessage::NewAddress(message),
+            NLM_F_CREATE | NLM_F_REPLACE,
+        )
+    }
+
+    /// Says which hardware address a neighbour at an interface has, for good: the kernel does not
+    /// ask for it. Setting the interface down forgets it.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn add_neighbour(
+        &mut self,
+        index: u32,
+        address: IpAddr,
+        hardware: [u8; 6],
+    ) -> io::Result<()> {
+        let mut message = NeighbourMessage::default();
+        message.header.family = family(address);
+        message.header.ifindex = index;
+        message.header.state = NeighbourState::Permanent;
+        message.attributes = vec![
+            NeighbourAttribute::Destination(match address {
+                IpAddr::V4(address) => NeighbourAddress::Inet(address),
+                IpAddr::V6(address) => NeighbourAddress::Inet6(address),
+            }),
+            NeighbourAttribute::LinkLayerAddress(hardware.to_vec()),
+        ];
+        self.0.request(
+            RouteNetlinkMessage::NewNeighbour(message),
             NLM_F_CREATE | NLM_F_REPLACE,
         )
     }
@@ -256,7 +289,9 @@ impl Rtnetlink {
 
 fn veth_message(end: &VethEnd<'_>) -> LinkMessage {
     let mut message = LinkMessage::default();
-    message.header.flags = LinkFlags::Noarp;
+    if !end.neighbours {
+        message.header.flags = LinkFlags::Noarp;
+    }
     message.header.change_mask = LinkFlags::Noarp;
     message.attributes = vec![
         LinkAttribute::IfName(end.name.to_owned()),

@@ -4,6 +4,10 @@
 //! namespace, where the emulator takes and puts frames. Shaping therefore happens inside the
 //! network and never on a sending host.
 
+mod captures;
+mod ends;
+mod segments;
+
 use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::sync::Arc;
@@ -15,10 +19,13 @@ use mptcplab_linux::rtnetlink::{Rtnetlink, VethEnd};
 use mptcplab_middlebox::Chain;
 use mptcplab_random::{Purpose, Random};
 use mptcplab_record::LinkSample;
+use mptcplab_segment::Switching;
 
+use self::captures::{Capture, open_captures};
+use self::ends::open_ends;
+use self::segments::{attached, host, switching};
 use crate::capture;
-use crate::emulator::{Control, EmulatedLink, Emulator, Middleboxes, Summary};
-use crate::frames::port::{Interface, Port};
+use crate::emulator::{Control, EmulatedLink, Emulator, LinkEnd, Middleboxes, Summary, Switches};
 use crate::netns::NetNs;
 use crate::node::Node;
 use crate::plan::{Action, InterfaceRef, Plan};
@@ -29,12 +36,14 @@ use crate::translations::Translations;
 
 /// Every node and link of a plan, before its start.
 pub struct Network {
-    /// The nodes, in the order of the plan.
+    /// The hosts and routers, in the order of the plan; its switches come after them.
     pub nodes: Vec<Node>,
-    ports: Vec<[Port; 2]>,
+    ends: Vec<[LinkEnd; 2]>,
+    /// The switches, and a warning where their controller has not found all of the network.
+    switching: Option<(Switching, Option<&'static str>)>,
     lab_netns: NetNs,
-    /// The lab's own side of each link's interfaces, by their index.
-    near: Vec<[u32; 2]>,
+    /// The lab's own side of each link's interfaces, by their index; `None` at a switch.
+    near: Vec<[Option<u32>; 2]>,
     captures: Vec<Capture>,
 }
 
@@ -43,7 +52,7 @@ pub struct Links {
     lab_netns: NetNs,
     emulator: Emulator,
     captures: Vec<(String, capture::Writer, Arc<AtomicU64>)>,
-    near: Vec<[u32; 2]>,
+    near: Vec<[Option<u32>; 2]>,
     ends: Vec<[InterfaceRef; 2]>,
 }
 
@@ -55,7 +64,7 @@ pub type Stage = fn(&NetworkControl, &Action, &[Node]) -> io::Result<()>;
 pub struct NetworkControl {
     lab_netns: NetNs,
     emulator: Control,
-    near: Vec<[u32; 2]>,
+    near: Vec<[Option<u32>; 2]>,
     ends: Vec<[InterfaceRef; 2]>,
 }
 
@@ -67,20 +76,32 @@ impl Network {
     /// The kernel's, with the name of the node, interface or setting.
     pub fn build(plan: &Plan) -> io::Result<Self> {
         prepare_lab_netns()?;
-        let nodes = plan
-            .nodes
+        let hosts = plan.nodes.iter().take_while(|node| node.switch.is_none());
+        let hosts: Vec<_> = hosts.collect();
+        let attached = attached(plan);
+        let nodes = hosts
             .iter()
             .enumerate()
             .map(|(index, node)| {
                 let bits = Random::new(plan.seed, Purpose::Routes, index).bits();
                 let flow_seed = (bits as u32).max(1);
-                Node::start(node, flow_seed).map_err(|error| within(&node.name, error))
+                let interfaces = 0..node.interfaces.len();
+                let of = |interface| InterfaceRef {
+                    node: index,
+                    interface,
+                };
+                let segments = interfaces.map(|interface| attached.get(&of(interface)).cloned());
+                Node::start(node, flow_seed, segments.collect())
+                    .map_err(|error| within(&node.name, error))
             })
             .collect::<io::Result<Vec<_>>>()?;
         let mut rtnetlink = Rtnetlink::open()?;
         let lab_netns = NetNs::current()?;
         for (number, link) in plan.links.iter().enumerate() {
             for (end, far) in link.ends.iter().enumerate() {
+                let Some(node) = host(plan, &nodes, *far)? else {
+                    continue;
+                };
                 let interface = &plan.nodes[far.node].interfaces[far.interface];
                 let near_end = VethEnd {
                     name: &near_name(number, end),
@@ -88,11 +109,14 @@ impl Network {
                     mtu: interface.mtu,
                     mac: mac(number, true),
                     offload: link.offload,
+                    neighbours: false,
                 };
+                let segment = attached.get(far);
                 let far_end = VethEnd {
                     name: &interface.name,
-                    netns: &nodes[far.node].netns,
-                    mac: mac(number, false),
+                    netns: &node.netns,
+                    mac: segment.map_or(mac(number, false), |segment| segment.hardware),
+                    neighbours: segment.is_some(),
                     ..near_end
                 };
                 rtnetlink
@@ -105,32 +129,16 @@ impl Network {
             .into_iter()
             .map(|i| (i.name, i.index))
             .collect();
-        let near: Vec<[u32; 2]> = (0..plan.links.len())
-            .map(|number| [0, 1].map(|end| indices[&near_name(number, end)]))
+        let near: Vec<[Option<u32>; 2]> = (0..plan.links.len())
+            .map(|number| [0, 1].map(|end| indices.get(&near_name(number, end)).copied()))
             .collect();
-        for index in near.iter().flatten() {
+        for index in near.iter().flatten().flatten() {
             rtnetlink.set_up(*index, true)?;
         }
-        let interfaces: Vec<Interface> = plan
-            .links
-            .iter()
-            .zip(&near)
-            .flat_map(|(link, near)| {
-                [0, 1].map(|end| {
-                    let far = link.ends[end];
-                    Interface {
-                        index: near[end],
-                        mtu: plan.nodes[far.node].interfaces[far.interface].mtu,
-                        offload: link.offload,
-                    }
-                })
-            })
-            .collect();
-        let mut opened = Port::open_all(&interfaces)?.into_iter();
-        let ports = std::iter::from_fn(|| Some([opened.next()?, opened.next()?])).collect();
         Ok(Self {
             nodes,
-            ports,
+            ends: open_ends(plan, &near)?,
+            switching: switching(plan)?,
             lab_netns,
             near,
             captures: open_captures(plan)?,
@@ -138,7 +146,8 @@ impl Network {
     }
 
     /// Starts the links on `thread`, with `zero` as the zero of their time and of their captures;
-    /// what their middleboxes make of addresses is noted in `translations`, and `failed` is called
+    /// what their middleboxes make of addresses is noted in `translations`, what the controller of
+    /// the switches decides in `recorder`, and `failed` is called
     /// when the links cannot go on. What takes long has been done by
     /// [`Network::build`]: the run has begun.
     ///
@@ -147,7 +156,7 @@ impl Network {
     pub fn start(
         self,
         plan: &Plan,
-        translations: &Translations,
+        (recorder, translations): (&Recorder, &Translations),
         thread: ReservedThread,
         zero: Instant,
         failed: impl FnOnce() + Send + 'static,
@@ -161,20 +170,27 @@ impl Network {
             taps.insert(capture.of, capture.tap);
         }
         let mut links = Vec::new();
-        for (number, (link, ports)) in plan.links.iter().zip(self.ports).enumerate() {
+        for (number, (link, ends)) in plan.links.iter().zip(self.ends).enumerate() {
             let InterfaceRef { node, interface } = link.ends[0];
             let mtu = plan.nodes[node].interfaces[interface].mtu;
             let boxes = Chain::new(&link.middleboxes, plan.seed, number);
             links.push(EmulatedLink {
                 config: link.config.clone(),
                 middleboxes: Middleboxes::new(boxes, mac(number, false), mtu, translations.clone()),
-                // Far enough apart that the links of one repetition share no stream with another's.
-                seed: plan.seed.wrapping_mul(1 << 16).wrapping_add(number as u64),
-                ports,
+                seed: link_seed(plan.seed, number),
+                ends,
                 taps: link.ends.map(|end| taps.remove(&end)),
             });
         }
-        let emulator = Emulator::start(thread, links, zero, failed)?;
+        let switches = self.switching.map(|(switching, warning)| {
+            if let Some(text) = warning {
+                recorder.warn(text);
+            }
+            let recorder = recorder.clone();
+            let decided = Box::new(move |decision| recorder.decision(decision));
+            Switches { switching, decided }
+        });
+        let emulator = Emulator::start(thread, links, switches, zero, failed)?;
         Ok(Links {
             lab_netns: self.lab_netns,
             emulator,
@@ -223,11 +239,15 @@ impl NetworkControl {
     /// together: removing a carrier takes the kernel some ten milliseconds.
     pub const STAGES: [Stage; 3] = [Self::change_link, Self::disconnect, Self::change_nodes];
 
-    /// Changes the link model: packets that a host sends the moment its carrier is back find the link
+    /// Changes the link model and tells the switches at it: packets that a host sends the moment its carrier is back find the link
     /// up.
     fn change_link(&self, action: &Action, _: &[Node]) -> io::Result<()> {
         match action {
-            Action::Link { link, change, .. } => self.emulator.change(*link, change.clone()),
+            Action::Link {
+                link,
+                change,
+                carrier,
+            } => self.emulator.change(*link, change.clone(), *carrier),
             _ => Ok(()),
         }
     }
@@ -249,7 +269,7 @@ impl NetworkControl {
         match *action {
             Action::Link { link, carrier, .. } => {
                 let Some(up) = carrier else { return Ok(()) };
-                for index in self.near[link] {
+                for index in self.near[link].into_iter().flatten() {
                     self.lab_netns
                         .run(|| Rtnetlink::open()?.set_up(index, up))??;
                 }
@@ -272,7 +292,11 @@ impl NetworkControl {
     fn set_plugged(&self, link: usize, plugged: bool, nodes: &[Node]) -> io::Result<()> {
         self.ends[link]
             .iter()
-            .try_for_each(|end| nodes[end.node].set_plugged(end.interface, plugged))
+            .try_for_each(|end| match nodes.get(end.node) {
+                Some(node) => node.set_plugged(end.interface, plugged),
+                // A switch has been told by the emulator.
+                None => Ok(()),
+            })
     }
 
     /// Writes a row for each direction of each link.
@@ -346,31 +370,10 @@ fn mac(link: usize, near: bool) -> [u8; 6] {
     [0x02, u8::from(near), 0, 0, high, low]
 }
 
-/// A capture that is open.
-struct Capture {
-    of: InterfaceRef,
-    subject: String,
-    tap: capture::Tap,
-    writer: capture::Writer,
-}
-
-fn open_captures(plan: &Plan) -> io::Result<Vec<Capture>> {
-    let Some(wanted) = &plan.capture else {
-        return Ok(Vec::new());
-    };
-    let open = |&of: &InterfaceRef| {
-        let subject = plan.subject(of);
-        let path = wanted.file(&subject);
-        let (tap, writer) = capture::start(&path, &subject, wanted.snap_length)
-            .map_err(|error| within(&path.display().to_string(), error))?;
-        Ok(Capture {
-            of,
-            subject,
-            tap,
-            writer,
-        })
-    };
-    wanted.interfaces.iter().map(open).collect()
+/// The seed of a link's random streams: far enough apart that the links of one repetition share no
+/// stream with another's.
+fn link_seed(seed: u64, number: usize) -> u64 {
+    seed.wrapping_mul(1 << 16).wrapping_add(number as u64)
 }
 
 /// The run's zero in nanoseconds after the Unix epoch.

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use mptcplab_link::Nanos;
 use mptcplab_record::{Event, Row, Warning, write_line};
+use mptcplab_segment::Decision;
 
 /// The writer of rows, and the clock of their times. Cheap to clone.
 ///
@@ -65,6 +66,18 @@ impl Recorder {
             kind,
             subject,
             label,
+        })
+        .ok();
+    }
+
+    /// Writes a decision of the controller of the switches as an event, with its own time.
+    pub fn decision(&self, decision: Decision) {
+        // As for other events.
+        self.write(Event {
+            t_ns: decision.t_ns,
+            kind: Decision::KIND,
+            subject: &decision.subject,
+            label: &decision.label,
         })
         .ok();
     }

@@ -101,7 +101,8 @@ fn record(
     // All are ready: the links, the events and the traffic have one zero.
     let zero = recorder.begin();
     let failed = move || stop.request("the links failed");
-    let links = network.start(plan, &context.translations, reserved, zero, failed)?;
+    let noted = (recorder, &context.translations);
+    let links = network.start(plan, noted, reserved, zero, failed)?;
     let ended = drive(plan, &nodes, &links, &context, traffic);
     let ending = Instant::now();
     // Where the links have failed, that is the cause of whatever else went wrong.

@@ -6,7 +6,7 @@ mod traffic_world;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use mptcplab_engine_kernel::emulator::{EmulatedLink, Emulator, Middleboxes};
+use mptcplab_engine_kernel::emulator::{EmulatedLink, Emulator, LinkEnd, Middleboxes};
 use mptcplab_engine_kernel::frames::port::{Interface, Port};
 use mptcplab_engine_kernel::netns::NetNs;
 use mptcplab_engine_kernel::realtime::ReservedThread;
@@ -53,11 +53,11 @@ fn an_interface_that_is_set_down_does_not_keep_it_awake() {
                 1500,
                 Translations::default(),
             ),
-            ports,
+            ends: ports.map(LinkEnd::Interface),
             taps: [None, None],
         };
         let thread = ReservedThread::spawn("links").unwrap();
-        let emulator = Emulator::start(thread, vec![link], Instant::now(), || ()).unwrap();
+        let emulator = Emulator::start(thread, vec![link], None, Instant::now(), || ()).unwrap();
         rtnetlink.set_up(ends[0], false).unwrap();
         let before = used();
         sleep(Duration::from_millis(500));

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use mptcplab_record::{PacketDirection, PcapngWriter};
+use mptcplab_segment::hardware_address;
 use mptcplab_wire::Packet;
 
 use crate::Nanos;
-use crate::ethernet::hardware_address;
 
 /// The capture of one interface.
 pub(crate) struct Capture {

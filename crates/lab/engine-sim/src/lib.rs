@@ -18,7 +18,6 @@
 mod capture;
 mod check;
 mod error;
-mod ethernet;
 mod fib;
 mod in_flight;
 mod link;

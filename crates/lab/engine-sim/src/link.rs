@@ -26,16 +26,10 @@ pub(crate) struct Link {
 impl Link {
     /// Link number `index` of a run; its streams are those of the kernel engine's link.
     pub(crate) fn new(planned: &plan::Link, seed: u64, index: usize) -> Result<Self, ConfigError> {
-        let link_seed = seed.wrapping_mul(1 << 16).wrapping_add(index as u64);
-        let least_delay_ns = least_delay_ns(&planned.config);
-        let mut config = planned.config.clone();
-        for direction in &mut config.directions {
-            direction.delay_ns = direction.delay_ns.max(least_delay_ns);
-        }
         Ok(Self {
-            model: mptcplab_link::Link::new(&config, link_seed)?,
+            model: model(planned, seed, index)?,
             ends: planned.ends,
-            least_delay_ns,
+            least_delay_ns: least_delay_ns(&planned.config),
             boxes: Chain::new(&planned.middleboxes, seed, index),
         })
     }
@@ -100,6 +94,21 @@ impl Link {
         };
         out.extend(passed.into_iter().map(arrived));
     }
+}
+
+/// The model of link number `index` of a run.
+pub(crate) fn model<T: Clone>(
+    planned: &plan::Link,
+    seed: u64,
+    index: usize,
+) -> Result<mptcplab_link::Link<T>, ConfigError> {
+    let link_seed = seed.wrapping_mul(1 << 16).wrapping_add(index as u64);
+    let least_delay_ns = least_delay_ns(&planned.config);
+    let mut config = planned.config.clone();
+    for direction in &mut config.directions {
+        direction.delay_ns = direction.delay_ns.max(least_delay_ns);
+    }
+    mptcplab_link::Link::new(&config, link_seed)
 }
 
 /// The shortest delay of a link. One of unlimited rate may be a part of a host, in which packets

@@ -29,7 +29,7 @@ pub use traffic::{OwnSubflow, Protocol, Requests, Traffic, Way, Workload};
 pub struct Plan {
     /// Seed of every random stream of the run (loss, jitter, file contents).
     pub seed: u64,
-    /// Hosts, routers and switches.
+    /// Hosts and routers, then switches.
     pub nodes: Vec<Node>,
     /// Links between interfaces of the nodes.
     pub links: Vec<Link>,

@@ -30,8 +30,6 @@ _LOAD = "Or load it into the kernel: as a module, or by BPF (`mptcplab cc load F
 
 def unsupported(scenario: Scenario) -> Iterator[Refusal]:
     """Settings that this engine can honour on no machine; `scenario` is as a variant makes it."""
-    if scenario.switches:
-        yield Refusal("the kernel engine has no switches", ("switches",), scenario)
     for name, link in scenario.links.items():
         for index, middlebox in enumerate(link.middleboxes):
             box = middlebox.coalesce

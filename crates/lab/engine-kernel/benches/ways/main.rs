@@ -150,6 +150,7 @@ fn open(node: &NetNs, number: u8, tap: bool, offload: bool) -> io::Result<End> {
             mtu: MTU,
             mac: [2, 1, 0, 0, 0, number],
             offload,
+            neighbours: false,
         };
         let far = VethEnd {
             name: "eth",

@@ -1,14 +1,15 @@
-//! One link between its two interfaces.
+//! One link between its two ends.
 
 use std::io;
 use std::rc::Rc;
 use std::time::Instant;
 
 use mptcplab_link::{Delivery, Link, Nanos};
+use mptcplab_plan::InterfaceRef;
 
 use super::clock::Clock;
 use super::middleboxes::Middleboxes;
-use super::{DirectionState, EmulatedLink};
+use super::{DirectionState, EmulatedLink, LinkEnd};
 use crate::capture::Tap;
 use crate::frames::port::{Outgoing, Port};
 use crate::frames::segments::Frame;
@@ -39,13 +40,17 @@ pub(super) enum Arrivals {
 pub(super) struct DrivenLink {
     pub(super) model: Link<Packet>,
     middleboxes: Middleboxes,
-    pub(super) ports: [Port; 2],
+    pub(super) ends: [LinkEnd; 2],
+    /// A switch is at one of them.
+    pub(super) is_switched: bool,
     taps: [Option<Tap>; 2],
     overruns: [u64; 2],
     /// Frames that have arrived and are not offered yet, by their time.
     arrivals: Vec<(Nanos, usize, Frame)>,
     /// All frames that arrived until then have been offered.
     pub(super) horizon: Nanos,
+    /// Packets of a link at a switch that are due at the hosts' ends.
+    due: Vec<Delivery<Packet>>,
 }
 
 impl DrivenLink {
@@ -53,7 +58,9 @@ impl DrivenLink {
         Ok(Self {
             model: Link::new(&link.config, link.seed).map_err(io::Error::other)?,
             middleboxes: link.middleboxes,
-            ports: link.ports,
+            is_switched: link.ends.iter().any(|end| end.port().is_none()),
+            ends: link.ends,
+            due: Vec::new(),
             taps: link.taps,
             overruns: [0; 2],
             arrivals: Vec::new(),
@@ -65,18 +72,23 @@ impl DrivenLink {
     fn offer(&mut self, at: Nanos, direction: usize, frame: Frame) {
         let frame = Rc::new(frame);
         for index in 0..frame.packets() {
-            if let Some(tap) = &mut self.taps[direction] {
-                tap.sent(at, &frame, index);
-            }
             let packet = Packet {
                 frame: Rc::clone(&frame),
                 index,
             };
-            // A packet that the link refuses is counted by the model.
-            let _ = self
-                .model
-                .offer(direction, at, frame.ip_bytes(index), packet);
+            self.offer_packet(at, direction, packet);
         }
+    }
+
+    /// Offers a packet at end `direction`.
+    pub(super) fn offer_packet(&mut self, at: Nanos, direction: usize, packet: Packet) {
+        let Packet { frame, index } = &packet;
+        if let Some(tap) = &mut self.taps[direction] {
+            tap.sent(at, frame, *index);
+        }
+        let ip_bytes = frame.ip_bytes(*index);
+        // A packet that the link refuses is counted by the model.
+        let _ = self.model.offer(direction, at, ip_bytes, packet);
     }
 
     /// Offers the model what has arrived, in the order of arrival, as far as nothing earlier can
@@ -86,7 +98,10 @@ impl DrivenLink {
         // found by the reading that follows.
         let mut horizon = clock.now();
         let mut arrivals = Arrivals::None;
-        for (direction, port) in self.ports.iter_mut().enumerate() {
+        for (direction, end) in self.ends.iter_mut().enumerate() {
+            let LinkEnd::Interface(port) = end else {
+                continue;
+            };
             let mut last = None;
             for _ in 0..ARRIVALS_A_TURN {
                 let Some(arrival) = port.receive() else {
@@ -117,6 +132,11 @@ impl DrivenLink {
         }
     }
 
+    /// The interfaces at its ends.
+    pub(super) fn ports(&self) -> impl Iterator<Item = &Port> {
+        self.ends.iter().filter_map(LinkEnd::port)
+    }
+
     /// The next time at which the model or a middlebox may have something to send.
     pub(super) fn next_deadline(&self) -> Option<Nanos> {
         let deadlines = [self.model.next_deadline(), self.middleboxes.deadline()];
@@ -140,10 +160,54 @@ impl DrivenLink {
         self.send(due)
     }
 
+    /// Brings the model of a link at a switch to a time, and passes on the packets that are due at
+    /// switches. Those for hosts wait for [`send_due`](Self::send_due).
+    pub(super) fn deliver_to_switches(
+        &mut self,
+        until: Nanos,
+        mut late: impl FnMut(Nanos),
+        mut pass: impl FnMut(Delivery<Packet>, InterfaceRef),
+    ) {
+        let Self {
+            model,
+            ends,
+            taps,
+            due,
+            ..
+        } = self;
+        model.poll_each(until, |delivery| {
+            late(delivery.at);
+            let far = 1 - delivery.direction;
+            match ends[far] {
+                LinkEnd::Interface(_) => due.push(delivery),
+                LinkEnd::Switch(of) => {
+                    if let Some(tap) = &mut taps[far] {
+                        tap.received(delivery.at, &delivery.packet.frame, delivery.packet.index);
+                    }
+                    pass(delivery, of);
+                }
+            }
+        });
+    }
+
+    /// Sends what has become due at hosts.
+    pub(super) fn send_due(&mut self) -> io::Result<()> {
+        let mut due = std::mem::take(&mut self.due);
+        if !due.is_empty() {
+            self.send(&due)?;
+            due.clear();
+        }
+        self.due = due;
+        Ok(())
+    }
+
     /// Sends deliveries to the far ends, runs of packets of one frame as one frame.
     fn send(&mut self, due: &[Delivery<Packet>]) -> io::Result<()> {
         for direction in 0..2 {
             let far = 1 - direction;
+            let LinkEnd::Interface(port) = &mut self.ends[far] else {
+                continue;
+            };
             let mut batch: Vec<Outgoing<'_>> = Vec::new();
             let mut run: Option<(&Packet, usize)> = None;
             for delivery in due
@@ -171,15 +235,17 @@ impl DrivenLink {
             if let Some((first, count)) = run {
                 batch.push(first.frame.carve(first.index..first.index + count));
             }
-            self.ports[far].send(&batch)?;
+            port.send(&batch)?;
         }
         Ok(())
     }
 
     /// Frames lost on their way in, by direction, since the start.
     pub(super) fn count_overruns(&mut self) -> io::Result<[u64; 2]> {
-        for (total, port) in self.overruns.iter_mut().zip(&mut self.ports) {
-            *total += port.overruns()?;
+        for (total, end) in self.overruns.iter_mut().zip(&mut self.ends) {
+            if let LinkEnd::Interface(port) = end {
+                *total += port.overruns()?;
+            }
         }
         Ok(self.overruns)
     }

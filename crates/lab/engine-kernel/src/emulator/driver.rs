@@ -14,7 +14,8 @@ use nix::sys::time::{TimeSpec, TimeValLike};
 
 use super::clock::Clock;
 use super::driven_link::{Arrivals, DrivenLink, Packet};
-use super::{Command, EmulatedLink, Summary};
+use super::switched::Switched;
+use super::{Command, EmulatedLink, LinkEnd, Summary, Switches};
 use crate::frames::port::Port;
 use crate::lateness::Lateness;
 use crate::realtime;
@@ -22,6 +23,7 @@ use crate::realtime;
 /// The thread of the emulator.
 pub(super) struct Driver {
     links: Vec<DrivenLink>,
+    switched: Option<Switched>,
     zero: Instant,
     commands: Receiver<Command>,
     readable: Epoll,
@@ -33,6 +35,7 @@ pub(super) struct Driver {
 impl Driver {
     pub(super) fn new(
         links: Vec<EmulatedLink>,
+        switches: Option<Switches>,
         zero: Instant,
         commands: Receiver<Command>,
         wake: &EventFd,
@@ -43,13 +46,14 @@ impl Driver {
         let links = links
             .into_iter()
             .map(|link| {
-                for port in &link.ports {
+                for port in link.ends.iter().filter_map(LinkEnd::port) {
                     readable.add(port, event)?;
                 }
                 DrivenLink::new(link)
             })
-            .collect::<io::Result<_>>()?;
+            .collect::<io::Result<Vec<_>>>()?;
         Ok(Self {
+            switched: switches.map(|switches| Switched::new(switches, &links)),
             links,
             zero,
             commands,
@@ -79,7 +83,8 @@ impl Driver {
         for link in &mut self.links {
             overruns += link.count_overruns()?.iter().sum::<u64>();
         }
-        Port::close_all(self.links.into_iter().flat_map(|link| link.ports))?;
+        let ends = self.links.into_iter().flat_map(|link| link.ends);
+        Port::close_all(ends.filter_map(LinkEnd::into_port))?;
         Ok(Summary {
             lateness: self.lateness,
             realtime: self.realtime,
@@ -107,13 +112,16 @@ impl Driver {
     fn forget_errors(&self) -> io::Result<()> {
         self.links
             .iter()
-            .flat_map(|link| &link.ports)
+            .flat_map(DrivenLink::ports)
             .try_for_each(Port::forget_error)
     }
 
     /// Sends the packets that are due.
     fn deliver(&mut self) -> io::Result<()> {
         for link in &mut self.links {
+            if link.is_switched {
+                continue;
+            }
             let horizon = link.horizon;
             if link
                 .next_deadline()
@@ -122,7 +130,15 @@ impl Driver {
                 link.deliver(self.zero, &mut self.due, &mut self.lateness)?;
             }
         }
-        Ok(())
+        self.deliver_switched()
+    }
+
+    /// Lets links at switches, the switches and their controller do what is due.
+    fn deliver_switched(&mut self) -> io::Result<()> {
+        match &mut self.switched {
+            Some(switched) => switched.deliver(&mut self.links, self.zero, &mut self.lateness),
+            None => Ok(()),
+        }
     }
 
     /// Executes the commands of other threads; false when the emulator is to end.
@@ -132,16 +148,23 @@ impl Driver {
                 Command::Change {
                     link,
                     change,
+                    carrier,
                     answer,
                 } => {
                     let now = self.now();
                     let result = self.links[link].model.change(now, &change);
+                    if let (Some(switched), Some(up)) = (&mut self.switched, carrier) {
+                        switched.set_link(now, &mut self.links, link, up);
+                    }
                     answer.send(result.map_err(io::Error::other)).ok();
                 }
                 Command::State { answer } => {
+                    self.deliver_switched()?;
                     let mut states = Vec::with_capacity(self.links.len());
                     for link in &mut self.links {
-                        link.deliver(self.zero, &mut self.due, &mut self.lateness)?;
+                        if !link.is_switched {
+                            link.deliver(self.zero, &mut self.due, &mut self.lateness)?;
+                        }
                         states.push(link.state()?);
                     }
                     answer.send(states).ok();
@@ -155,7 +178,8 @@ impl Driver {
     /// Waits for a frame, a command or the next delivery; false for the last of these.
     fn sleep(&self) -> io::Result<bool> {
         let deadlines = self.links.iter().filter_map(DrivenLink::next_deadline);
-        let deadline = deadlines.min();
+        let switched = self.switched.as_ref().and_then(Switched::next_deadline);
+        let deadline = deadlines.chain(switched).min();
         let timeout = match deadline.map(|deadline| deadline.saturating_sub(self.now())) {
             Some(0) => return Ok(false),
             Some(span) => Some(TimeSpec::nanoseconds(span.min(i64::MAX as u64) as i64)),

@@ -9,6 +9,7 @@ mod clock;
 mod driven_link;
 mod driver;
 mod middleboxes;
+mod switched;
 
 use std::io;
 use std::sync::Arc;
@@ -16,6 +17,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Instant;
 
 use mptcplab_link::{Backlog, Counters, LinkChange, LinkConfig};
+use mptcplab_plan::InterfaceRef;
+use mptcplab_segment::{Decision, Switching};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 
 use self::driver::Driver;
@@ -25,7 +28,7 @@ use crate::frames::port::Port;
 use crate::lateness::Lateness;
 use crate::realtime::ReservedThread;
 
-/// One link, ready to be driven: direction 0 carries packets from `ports[0]` to `ports[1]`.
+/// One link, ready to be driven: direction 0 carries packets from `ends[0]` to `ends[1]`.
 pub struct EmulatedLink {
     /// Parameters of the link.
     pub config: LinkConfig,
@@ -33,10 +36,42 @@ pub struct EmulatedLink {
     pub seed: u64,
     /// Middleboxes, which packets meet after their propagation.
     pub middleboxes: Middleboxes,
-    /// The interfaces at its ends.
-    pub ports: [Port; 2],
+    /// Its ends.
+    pub ends: [LinkEnd; 2],
     /// Captures of what its two interfaces send and receive.
     pub taps: [Option<Tap>; 2],
+}
+
+/// An end of a link.
+pub enum LinkEnd {
+    /// The interface of a host or a router.
+    Interface(Port),
+    /// A port of a switch, which the emulator's own thread drives.
+    Switch(InterfaceRef),
+}
+
+impl LinkEnd {
+    fn port(&self) -> Option<&Port> {
+        match self {
+            Self::Interface(port) => Some(port),
+            Self::Switch(_) => None,
+        }
+    }
+
+    fn into_port(self) -> Option<Port> {
+        match self {
+            Self::Interface(port) => Some(port),
+            Self::Switch(_) => None,
+        }
+    }
+}
+
+/// The switches at links, and who is told what their controller decides.
+pub struct Switches {
+    /// The switches and their controller.
+    pub switching: Switching,
+    /// Called with each decision, on the emulator's thread.
+    pub decided: Box<dyn FnMut(Decision) + Send>,
 }
 
 /// The state of one direction of a link.
@@ -81,6 +116,7 @@ enum Command {
     Change {
         link: usize,
         change: Box<LinkChange>,
+        carrier: Option<bool>,
         answer: Sender<io::Result<()>>,
     },
     State {
@@ -90,7 +126,7 @@ enum Command {
 }
 
 impl Emulator {
-    /// Starts on `thread`. `zero` is the zero of the links' time; `failed` is called when the
+    /// Starts on `thread`; where links end at switches, with those. `zero` is the zero of the links' time; `failed` is called when the
     /// thread ends by an error, which [`Emulator::stop`] gives.
     ///
     /// # Errors
@@ -98,6 +134,7 @@ impl Emulator {
     pub fn start(
         thread: ReservedThread,
         links: Vec<EmulatedLink>,
+        switches: Option<Switches>,
         zero: Instant,
         failed: impl FnOnce() + Send + 'static,
     ) -> io::Result<Self> {
@@ -110,7 +147,7 @@ impl Emulator {
         thread.start({
             let wake = Arc::clone(&wake);
             // The receivers of the answers may have gone.
-            move || match Driver::new(links, zero, inbox, &wake) {
+            move || match Driver::new(links, switches, zero, inbox, &wake) {
                 Ok(driver) => {
                     started.send(Ok(())).ok();
                     let alarm = Alarm(Some(failed));
@@ -146,15 +183,17 @@ impl Emulator {
 }
 
 impl Control {
-    /// Changes the parameters of link number `link` now.
+    /// Changes the parameters of link number `link` now; where its carrier comes or goes, the
+    /// switches at it are told.
     ///
     /// # Errors
     /// When the model refuses the values, or the emulator has ended.
-    pub fn change(&self, link: usize, change: LinkChange) -> io::Result<()> {
+    pub fn change(&self, link: usize, change: LinkChange, carrier: Option<bool>) -> io::Result<()> {
         let (answer, result) = channel();
         self.send(Command::Change {
             link,
             change: Box::new(change),
+            carrier,
             answer,
         })?;
         result.recv().map_err(io::Error::other)?

@@ -3,5 +3,6 @@
 
 mod carrier;
 pub mod port;
+pub(crate) mod raw;
 mod ring;
 pub mod segments;

@@ -83,14 +83,7 @@ impl Port {
 
     /// Opens an interface; of those that are opened with it, itself included, so many have offload.
     fn open_one_of(with_offload: usize, interface: Interface) -> io::Result<Self> {
-        // SAFETY: plain system call; a non-negative result is a descriptor that is owned here alone.
-        let socket = unsafe {
-            let fd = libc::socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0);
-            if fd < 0 {
-                return Err(io::Error::last_os_error());
-            }
-            OwnedFd::from_raw_fd(fd)
-        };
+        let socket = open_socket()?;
         set_option(&socket, PACKET_VERSION, &TPACKET_V2)?;
         set_option(&socket, PACKET_VNET_HDR, &1)?;
         set_option(&socket, PACKET_QDISC_BYPASS, &1)?;
@@ -101,7 +94,7 @@ impl Port {
             Slots::Packets { mtu: interface.mtu }
         };
         let ring = Ring::new(&socket, slots)?;
-        bind(&socket, interface.index)?;
+        bind(&socket, interface.index, libc::ETH_P_ALL)?;
         Ok(Self {
             socket,
             ring,
@@ -258,11 +251,24 @@ fn at_once<I: Send, T: Send>(
     })
 }
 
-fn bind(socket: &OwnedFd, index: u32) -> io::Result<()> {
+/// An AF_PACKET socket that is bound to nothing.
+pub(super) fn open_socket() -> io::Result<OwnedFd> {
+    // SAFETY: plain system call; a non-negative result is a descriptor that is owned here alone.
+    unsafe {
+        let fd = libc::socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0);
+        if fd < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(OwnedFd::from_raw_fd(fd))
+    }
+}
+
+/// Binds an AF_PACKET socket to an interface and a protocol (`ETH_P_*`); 0 receives nothing.
+pub(super) fn bind(socket: &OwnedFd, index: u32, protocol: libc::c_int) -> io::Result<()> {
     // SAFETY: an all-zero address is valid; the fields that matter are set below.
     let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
     address.sll_family = libc::AF_PACKET as u16;
-    address.sll_protocol = (libc::ETH_P_ALL as u16).to_be();
+    address.sll_protocol = (protocol as u16).to_be();
     address.sll_ifindex = index as i32;
     // SAFETY: the kernel reads one `sockaddr_ll`.
     let result = unsafe {

@@ -64,6 +64,20 @@ impl<'a> Manager<'a> {
                     )
                 })?;
         }
+        self.add_neighbours(interface)
+    }
+
+    /// Tells the kernel the hardware addresses of all others on the segment of an interface, if it
+    /// is on one.
+    fn add_neighbours(&mut self, interface: usize) -> io::Result<()> {
+        let index = self.managed[interface].index;
+        let segment = self.segments[interface].iter();
+        for &(address, hardware) in segment.flat_map(|segment| &segment.neighbours) {
+            let family = |prefix: &Prefix| prefix.address.is_ipv4() == address.is_ipv4();
+            if self.node.interfaces[interface].addresses.iter().any(family) {
+                self.rtnetlink.add_neighbour(index, address, hardware)?;
+            }
+        }
         Ok(())
     }
 

@@ -9,9 +9,9 @@ use mptcplab_linux::wait::poll;
 use nix::poll::{PollFd, PollFlags};
 use nix::sys::eventfd::EventFd;
 
-use super::Command;
 use super::subflows::FIRST_REJOIN_PAUSE;
 use super::userspace::UserspacePathManager;
+use super::{Command, Segment};
 use crate::plan::{self, Interface, Prefix};
 use crate::record::Recorder;
 use mptcplab_linux::changes::NetworkChanges;
@@ -37,6 +37,8 @@ pub(super) struct Managed {
 
 pub(super) struct Manager<'a> {
     pub(super) node: &'a plan::Node,
+    /// The places of its interfaces that are on segments.
+    pub(super) segments: Vec<Option<Segment>>,
     pub(super) recorder: Recorder,
     pub(super) interfaces: Interfaces,
     pub(super) rtnetlink: Rtnetlink,
@@ -49,7 +51,11 @@ pub(super) struct Manager<'a> {
 
 impl<'a> Manager<'a> {
     /// Takes over the node's interfaces and brings them up.
-    pub(super) fn new(node: &'a plan::Node, recorder: Recorder) -> io::Result<Self> {
+    pub(super) fn new(
+        node: &'a plan::Node,
+        segments: Vec<Option<Segment>>,
+        recorder: Recorder,
+    ) -> io::Result<Self> {
         let mut interfaces = Interfaces::open()?;
         let indices: BTreeMap<String, u32> = interfaces
             .interfaces()?
@@ -97,6 +103,7 @@ impl<'a> Manager<'a> {
         };
         let mut manager = Self {
             node,
+            segments,
             recorder,
             interfaces,
             rtnetlink: Rtnetlink::open()?,
@@ -142,6 +149,7 @@ impl<'a> Manager<'a> {
                 self.managed[interface].due = None;
                 self.add_addresses(interface)?;
                 self.sync()?;
+                self.announce(interface)?;
                 self.managed[interface].rejoin =
                     Some((now + FIRST_REJOIN_PAUSE, FIRST_REJOIN_PAUSE));
             }

@@ -6,18 +6,20 @@
 //! routes and endpoints; one that comes back has them again after its address delay.
 
 mod addresses;
+mod announce;
 mod manager;
 mod namespace;
-
 mod subflows;
 mod userspace;
 
 use std::io;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
 use mptcplab_linux::path_manager;
+use mptcplab_segment::ethernet::MacAddress;
 use nix::sys::eventfd::{EfdFlags, EventFd};
 
 use self::manager::Manager;
@@ -34,6 +36,15 @@ pub fn kernel_flags(planned: EndpointFlags) -> path_manager::EndpointFlags {
         backup: planned.backup,
         fullmesh: planned.fullmesh,
     }
+}
+
+/// The place of an interface on a segment of links that switches join.
+#[derive(Clone, Debug)]
+pub struct Segment {
+    /// Its hardware address.
+    pub hardware: MacAddress,
+    /// The addresses of all others on the segment, with their hardware addresses.
+    pub neighbours: Vec<(IpAddr, MacAddress)>,
 }
 
 /// A running node.
@@ -71,11 +82,15 @@ enum Command {
 impl Node {
     /// Creates the namespace with its settings. Once its interfaces have been created,
     /// [`Node::configure`] follows. A router's `flow_seed`, which is not 0, says which flow takes
-    /// which of equal ways.
+    /// which of equal ways. `segments` has the places of its interfaces that are on segments.
     ///
     /// # Errors
     /// When the kernel refuses the namespace or one of the node's settings.
-    pub fn start(node: &plan::Node, flow_seed: u32) -> io::Result<Self> {
+    pub fn start(
+        node: &plan::Node,
+        flow_seed: u32,
+        segments: Vec<Option<Segment>>,
+    ) -> io::Result<Self> {
         let (commands, inbox) = channel();
         let wake = Arc::new(EventFd::from_flags(
             EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC,
@@ -84,12 +99,12 @@ impl Node {
         thread::Builder::new().name(node.name.clone()).spawn({
             let wake = Arc::clone(&wake);
             let node = node.clone();
-            move || match prepare(&node, flow_seed) {
+            move || match prepare(&node, flow_seed, segments.iter().any(Option::is_some)) {
                 Ok(netns) => {
                     started
                         .send(Ok((netns, nix::unistd::gettid().as_raw())))
                         .ok();
-                    serve(&node, &inbox, &wake);
+                    serve(&node, segments, &inbox, &wake);
                 }
                 Err(error) => drop(started.send(Err(error))),
             }
@@ -162,11 +177,16 @@ impl Node {
 }
 
 /// Executes commands and follows the kernel's events until the [`Node`] is dropped.
-fn serve(node: &plan::Node, inbox: &Receiver<Command>, wake: &EventFd) {
+fn serve(
+    node: &plan::Node,
+    segments: Vec<Option<Segment>>,
+    inbox: &Receiver<Command>,
+    wake: &EventFd,
+) {
     let Ok(Command::Configure { recorder, answer }) = inbox.recv() else {
         return;
     };
-    let mut manager = match Manager::new(node, recorder) {
+    let mut manager = match Manager::new(node, segments, recorder) {
         Ok(manager) => manager,
         Err(error) => return drop(answer.send(Err(error))),
     };

@@ -12,8 +12,9 @@ use crate::netns::NetNs;
 use crate::plan;
 use crate::sysctl;
 
-/// Moves the calling thread into a new namespace and sets its sysctls.
-pub(super) fn prepare(node: &plan::Node, flow_seed: u32) -> io::Result<NetNs> {
+/// Moves the calling thread into a new namespace and sets its sysctls; those of ARP where the node
+/// is on a segment of links that switches join.
+pub(super) fn prepare(node: &plan::Node, flow_seed: u32, is_on_segment: bool) -> io::Result<NetNs> {
     unshare(CloneFlags::CLONE_NEWNET)?;
     let netns = NetNs::current()?;
     let ipv6 = node
@@ -32,6 +33,11 @@ pub(super) fn prepare(node: &plan::Node, flow_seed: u32) -> io::Result<NetNs> {
             sysctl::set(&format!("net.ipv6.conf.{scope}.accept_ra"), "0")?;
             sysctl::set(&format!("net.ipv6.conf.{scope}.router_solicitations"), "0")?;
         }
+    }
+    if is_on_segment {
+        // An address is its interface's alone, not the node's: several may be on one segment.
+        sysctl::set("net.ipv4.conf.all.arp_ignore", "1")?;
+        sysctl::set("net.ipv4.conf.all.arp_announce", "2")?;
     }
     if node.router {
         sysctl::set("net.ipv4.ip_forward", "1")?;

@@ -2,8 +2,6 @@
 
 mod captures;
 mod connections;
-mod control;
-mod discovery;
 mod forward;
 mod segments;
 mod switching;
@@ -14,12 +12,11 @@ use std::net::IpAddr;
 use foldhash::fast::FixedState;
 use mptcplab_plan::Plan;
 use mptcplab_random::{Purpose, Random};
+use mptcplab_segment::{Sent, Switching, discovered};
 use mptcplab_stack::{ConnectionId, HostStack};
-use mptcplab_switch::Switch;
 use mptcplab_traffic::verdict::Mib;
 use mptcplab_wire::Packet;
 
-use self::control::Control;
 use crate::Nanos;
 use crate::capture::Capture;
 use crate::error::SimError;
@@ -39,7 +36,7 @@ pub(crate) struct Owner {
 }
 
 /// The actors of the [`Schedule`] in their order at equal times: the events of the plan, the time
-/// limit, links, nodes, the controller of the switches, flows, the sampler.
+/// limit, links, nodes, the switches with their controller, flows, the sampler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Actor {
     Timeline,
@@ -59,12 +56,10 @@ pub(crate) struct Network {
     /// The transport layer of each host; routers have none.
     pub(crate) stacks: Vec<Option<HostStack>>,
     pub(crate) links: Vec<Link>,
-    /// The switch of each node that is one.
-    switches: Vec<Option<Switch>>,
-    /// Outputs of a switch; empty between two calls.
-    outputs: Vec<mptcplab_switch::Output>,
-    /// The controller of the switches.
-    control: Option<Control>,
+    /// The nodes that are switches, and their controller.
+    switching: Switching,
+    /// Frames that switches send; empty between two calls.
+    sent: Vec<Sent>,
     pub(crate) recorder: Recorder,
     pub(crate) schedule: Schedule,
     flows: usize,
@@ -93,9 +88,9 @@ pub(crate) struct Network {
 }
 
 impl Network {
-    /// The network of a plan at time 0, in which every address is usable, without captures, and
-    /// without a controller of its switches.
-    fn unconnected(plan: &Plan, supplies: &Supplies) -> Result<Self, SimError> {
+    /// The network of a plan at time 0, in which every address is usable, and switches and their
+    /// controller have found each other.
+    pub(crate) fn new(plan: &Plan, supplies: &Supplies) -> Result<Self, SimError> {
         let node = |(index, node)| Node::new(node, plan.seed, index);
         let mut nodes: Vec<Node> = plan.nodes.iter().enumerate().map(node).collect();
         let link = |(index, planned): (usize, &mptcplab_plan::Link)| {
@@ -109,7 +104,9 @@ impl Network {
                 nodes[of.node].interfaces[of.interface].link = Some((index, end));
             }
         }
-        segments::assign(&mut nodes, &links);
+        segments::assign(plan, &mut nodes);
+        let (switching, warning) = discovered(plan, switching::models(plan)?)
+            .map_err(|error| SimError::refused("the controller", error))?;
         let settings = plan
             .nodes
             .iter()
@@ -141,9 +138,8 @@ impl Network {
             packet_pool: VecDeque::new(),
             carried: 0,
             segments: 0,
-            switches: switching::switches(plan),
-            outputs: Vec::new(),
-            control: None,
+            switching,
+            sent: Vec::new(),
             nodes,
             links,
         };
@@ -159,6 +155,11 @@ impl Network {
             }
             network.set_addresses(node);
         }
+        if let Some(text) = warning {
+            network.recorder.warn(text);
+        }
+        network.reschedule_controller();
+        network.open_captures(plan)?;
         Ok(network)
     }
 
@@ -226,8 +227,7 @@ impl Network {
     fn deadline_of_node(&self, node: usize) -> Option<Nanos> {
         let stack = self.stacks[node].as_ref();
         let deadline = stack.and_then(HostStack::next_deadline);
-        let deadline = earlier(deadline, self.nodes[node].due());
-        earlier(deadline, self.deadline_of_switch(node))
+        earlier(deadline, self.nodes[node].due())
     }
 
     /// Does what is due at a node, if anything is: its deadline may have moved on since the call
@@ -248,7 +248,6 @@ impl Network {
         if let Some(stack) = &mut self.stacks[node] {
             stack.on_deadline(self.now);
         }
-        self.advance_switch(node);
         self.mark_dirty(node);
     }
 

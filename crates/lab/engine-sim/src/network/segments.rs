@@ -1,70 +1,29 @@
 //! Segments: links that switches join. Hosts and routers on them send frames.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use mptcplab_plan::Plan;
+use mptcplab_segment::ethernet::{HEADER_BYTES, frame_of, neighbour, packet_for};
+use mptcplab_segment::segments;
 
 use super::Network;
-use crate::ethernet::{HEADER_BYTES, frame_of, hardware_address, neighbour, packet_for};
 use crate::in_flight::{InFlight, PacketInFlight};
-use crate::link::Link;
 use crate::node::{Ethernet, Neighbours, Node};
 
 /// Gives the interfaces of hosts and routers on segments their hardware addresses, and those of
 /// their neighbours.
-pub(super) fn assign(nodes: &mut [Node], links: &[Link]) {
-    let mut seen = BTreeSet::<usize>::new();
-    for first in 0..links.len() {
-        if !has_switch(nodes, &links[first]) || seen.contains(&first) {
-            continue;
-        }
-        let segment = segment(nodes, links, first);
-        seen.extend(segment.iter().copied());
-        let ends = segment.iter().flat_map(|&link| [(link, 0), (link, 1)]);
-        let ends: Vec<_> = ends
-            .filter(|&(link, end)| !nodes[links[link].ends[end].node].is_switch)
-            .collect();
-        let mut neighbours = Neighbours::default();
-        for &(link, end) in &ends {
-            let of = links[link].ends[end];
-            for prefix in &nodes[of.node].interfaces[of.interface].planned.addresses {
-                neighbours.insert(prefix.address, hardware_address(link, end));
-            }
-        }
-        let neighbours = Arc::new(neighbours);
-        for (link, end) in ends {
-            let of = links[link].ends[end];
-            nodes[of.node].interfaces[of.interface].ethernet = Some(Ethernet {
-                address: hardware_address(link, end),
+pub(super) fn assign(plan: &Plan, nodes: &mut [Node]) {
+    for segment in segments(plan) {
+        let addresses = segment.iter().flat_map(|end| end.addresses(plan));
+        let neighbours: Arc<Neighbours> = Arc::new(addresses.collect());
+        for end in segment {
+            nodes[end.of.node].interfaces[end.of.interface].ethernet = Some(Ethernet {
+                address: end.hardware,
                 neighbours: Arc::clone(&neighbours),
             });
         }
     }
-}
-
-fn has_switch(nodes: &[Node], link: &Link) -> bool {
-    link.ends.iter().any(|of| nodes[of.node].is_switch)
-}
-
-/// The links that switches join to this one and itself, in order.
-fn segment(nodes: &[Node], links: &[Link], first: usize) -> Vec<usize> {
-    let mut found = BTreeSet::new();
-    let mut waiting = vec![first];
-    while let Some(link) = waiting.pop() {
-        if !found.insert(link) {
-            continue;
-        }
-        for of in links[link]
-            .ends
-            .iter()
-            .filter(|of| nodes[of.node].is_switch)
-        {
-            let ports = nodes[of.node].interfaces.iter();
-            waiting.extend(ports.filter_map(|port| port.link).map(|(link, _)| link));
-        }
-    }
-    found.into_iter().collect()
 }
 
 impl Node {
@@ -87,7 +46,7 @@ impl Network {
         interface: usize,
         frame: Bytes,
     ) -> Option<PacketInFlight> {
-        if self.switches[node].is_some() {
+        if self.switching.has(node) {
             self.switch_frame(node, interface, frame);
             return None;
         }

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use foldhash::fast::FixedState;
 use mptcplab_plan as plan;
 use mptcplab_plan::EndpointFlags;
+use mptcplab_segment::ethernet::MacAddress;
 
 use crate::Nanos;
-use crate::ethernet::MacAddress;
 
 /// Bytes of the Ethernet header, which an interface counts as the kernel's does.
 const ETHERNET_HEADER_BYTES: u64 = 14;

@@ -38,7 +38,6 @@ const FIRST_METRIC: u32 = 100;
 pub(crate) struct Node {
     pub(crate) name: String,
     pub(crate) is_router: bool,
-    pub(crate) is_switch: bool,
     pub(crate) interfaces: Vec<Interface>,
     routes: Vec<plan::Route>,
     /// For packets without an address of the node as their source, and those that a router forwards.
@@ -76,7 +75,6 @@ impl Node {
         let mut node = Self {
             name: planned.name.clone(),
             is_router: planned.router,
-            is_switch: planned.switch.is_some(),
             interfaces: planned.interfaces.iter().map(interface).collect(),
             routes: planned.routes.clone(),
             main: Table::default(),

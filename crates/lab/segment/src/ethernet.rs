@@ -2,31 +2,24 @@
 //!
 //! Elsewhere a link joins two nodes, and its packets need no hardware addresses.
 
-pub(crate) mod neighbour;
+pub mod neighbour;
 
 use bytes::Bytes;
 use mptcplab_wire::Packet;
 
 /// A hardware address.
-pub(crate) type MacAddress = [u8; 6];
+pub type MacAddress = [u8; 6];
 
 /// Bytes of the header: destination, source, EtherType.
-pub(crate) const HEADER_BYTES: usize = 14;
+pub const HEADER_BYTES: usize = 14;
 
 const BROADCAST: MacAddress = [0xff; 6];
 const IPV4: u16 = 0x0800;
 const ARP: u16 = 0x0806;
 const IPV6: u16 = 0x86dd;
 
-/// A locally administered hardware address that tells its place, as in the kernel engine: of end
-/// number `end` of link number `link`.
-pub(crate) fn hardware_address(link: usize, end: usize) -> MacAddress {
-    let [high, low] = (link as u16).to_be_bytes();
-    [0x02, 0, 0, high, low, end as u8]
-}
-
 /// The frame of a packet.
-pub(crate) fn frame_of(packet: &Packet, source: MacAddress, destination: MacAddress) -> Bytes {
+pub fn frame_of(packet: &Packet, source: MacAddress, destination: MacAddress) -> Bytes {
     let kind = match packet.source().is_ipv4() {
         true => IPV4,
         false => IPV6,
@@ -39,7 +32,7 @@ pub(crate) fn frame_of(packet: &Packet, source: MacAddress, destination: MacAddr
 
 /// The packet in a frame for a hardware address; `None` where it is for another one, or is no
 /// packet of IP whose checksums are right.
-pub(crate) fn packet_for(own: MacAddress, frame: &Bytes) -> Option<Packet> {
+pub fn packet_for(own: MacAddress, frame: &Bytes) -> Option<Packet> {
     let (destination, kind, _) = parts(frame)?;
     let is_ip = kind == IPV4 || kind == IPV6;
     // The lowest bit of the first byte marks a group (IEEE 802.3, clause 3.2.3).
@@ -68,6 +61,7 @@ mod tests {
     use std::net::SocketAddr;
 
     use super::*;
+    use crate::hardware_address;
 
     #[test]
     fn a_packet_comes_out_of_its_frame_at_its_address_alone() {

@@ -26,11 +26,7 @@ const TARGET_ADDRESS: [u8; 2] = [2, 1];
 const ALL_NODES: Ipv6Addr = Ipv6Addr::new(0xff02, 0, 0, 0, 0, 0, 0, 1);
 
 /// The answer of an interface to a frame, where it asks for an address that the interface has.
-pub(crate) fn answer(
-    frame: &[u8],
-    own: MacAddress,
-    has: impl Fn(IpAddr) -> bool,
-) -> Option<Vec<u8>> {
+pub fn answer(frame: &[u8], own: MacAddress, has: impl Fn(IpAddr) -> bool) -> Option<Vec<u8>> {
     let (_, kind, payload) = parts(frame)?;
     match kind {
         ARP => {
@@ -54,7 +50,7 @@ pub(crate) fn answer(
 
 /// The frame by which an interface makes an address of its own known, as Linux does with
 /// `arp_notify` and `ndisc_notify`.
-pub(crate) fn announcement(own: MacAddress, address: IpAddr) -> Vec<u8> {
+pub fn announcement(own: MacAddress, address: IpAddr) -> Vec<u8> {
     match address {
         IpAddr::V4(address) => arp(REQUEST, own, address, [0; 6], address, BROADCAST),
         IpAddr::V6(address) => {

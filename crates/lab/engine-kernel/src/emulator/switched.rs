@@ -1,0 +1,159 @@
+//! Links at switches, the switches, and their controller.
+//!
+//! A packet that leaves such a link at a switch is a frame that the switch takes, and the frames that
+//! the switch sends are offered to the links at its ports. All of this happens at the times at which it is due, in
+//! their order, until the present: a late wake-up delays no frame on its way through the network,
+//! but only where it reaches a host.
+
+use std::collections::HashMap;
+use std::io;
+use std::rc::Rc;
+use std::time::Instant;
+
+use bytes::Bytes;
+use mptcplab_link::{Delivery, Nanos};
+use mptcplab_plan::InterfaceRef;
+use mptcplab_segment::Sent;
+
+use super::driven_link::{DrivenLink, Packet};
+use super::{LinkEnd, Switches};
+use crate::frames::segments::{Frame, OffloadHeader, with_checksum};
+use crate::lateness::Lateness;
+
+/// Steps before other links and commands have their turn: frames that go round in circles over
+/// links of no delay would never end.
+const STEPS_A_TURN: usize = 4096;
+
+/// The switches and the links at them.
+pub(super) struct Switched {
+    switches: Switches,
+    /// The numbers of the links.
+    links: Vec<usize>,
+    /// The link at a port of a switch, and which end of it.
+    end_of: HashMap<InterfaceRef, (usize, usize)>,
+    /// Packets that have come to switches; empty between two calls.
+    arrived: Vec<(Delivery<Packet>, InterfaceRef)>,
+    /// Frames that switches send; empty between two calls.
+    sent: Vec<Sent>,
+}
+
+impl Switched {
+    pub(super) fn new(switches: Switches, links: &[DrivenLink]) -> Self {
+        let ends = links.iter().enumerate().flat_map(|(number, link)| {
+            let ends = link.ends.iter().enumerate();
+            ends.map(move |(end, at)| (at, (number, end)))
+        });
+        let end_of = ends.filter_map(|(at, place)| match at {
+            LinkEnd::Switch(of) => Some((*of, place)),
+            LinkEnd::Interface(_) => None,
+        });
+        Self {
+            switches,
+            links: (0..links.len())
+                .filter(|&link| links[link].is_switched)
+                .collect(),
+            end_of: end_of.collect(),
+            arrived: Vec::new(),
+            sent: Vec::new(),
+        }
+    }
+
+    /// The next time at which a switch or the controller has something to do.
+    pub(super) fn next_deadline(&self) -> Option<Nanos> {
+        self.switches.switching.next_deadline()
+    }
+
+    /// Does what is due by the time until which the frames of all hosts are known, and sends what
+    /// has come to hosts.
+    pub(super) fn deliver(
+        &mut self,
+        links: &mut [DrivenLink],
+        zero: Instant,
+        lateness: &mut Lateness,
+    ) -> io::Result<()> {
+        let horizons = self.links.iter().map(|&link| links[link].horizon);
+        let Some(horizon) = horizons.min() else {
+            return Ok(());
+        };
+        let now = zero.elapsed().as_nanos() as Nanos;
+        for _ in 0..STEPS_A_TURN {
+            let deadlines = self.links.iter();
+            let deadlines = deadlines.filter_map(|&link| links[link].next_deadline());
+            let next = deadlines.chain(self.next_deadline()).min();
+            let Some(next) = next.filter(|&next| next <= horizon) else {
+                break;
+            };
+            self.step(links, next, |at| lateness.add(now.saturating_sub(at)));
+        }
+        self.links
+            .iter()
+            .try_for_each(|&link| links[link].send_due())
+    }
+
+    /// Tells the switches at a link that its carrier has come or gone.
+    pub(super) fn set_link(&mut self, now: Nanos, links: &mut [DrivenLink], link: usize, up: bool) {
+        for end in 0..2 {
+            if let LinkEnd::Switch(of) = links[link].ends[end] {
+                let switching = &mut self.switches.switching;
+                switching.set_link(now, of, up, &mut self.sent);
+            }
+        }
+        self.offer_sent(links, now, None);
+    }
+
+    /// Does what is due at a time.
+    fn step(&mut self, links: &mut [DrivenLink], at: Nanos, mut late: impl FnMut(Nanos)) {
+        let mut arrived = std::mem::take(&mut self.arrived);
+        for &link in &self.links {
+            if links[link].next_deadline().is_some_and(|next| next <= at) {
+                let pass = |delivery, of| arrived.push((delivery, of));
+                links[link].deliver_to_switches(at, &mut late, pass);
+            }
+        }
+        for (delivery, of) in arrived.drain(..) {
+            self.pass(links, &delivery, of);
+        }
+        self.arrived = arrived;
+        if self.next_deadline().is_some_and(|next| next <= at) {
+            self.switches.switching.advance(at, &mut self.sent);
+            for decision in self.switches.switching.take_decisions() {
+                (self.switches.decided)(decision);
+            }
+            self.offer_sent(links, at, None);
+        }
+    }
+
+    /// Passes a packet to the switch at the end of its link, and what the switch sends to links.
+    fn pass(&mut self, links: &mut [DrivenLink], delivery: &Delivery<Packet>, of: InterfaceRef) {
+        let Packet { frame, index } = &delivery.packet;
+        let (offload, bytes) = frame.carve(*index..*index + 1);
+        let bytes = Bytes::from(with_checksum(&offload, bytes));
+        let switching = &mut self.switches.switching;
+        switching.receive_frame(delivery.at, of, bytes.clone(), &mut self.sent);
+        self.offer_sent(links, delivery.at, Some((&bytes, &delivery.packet)));
+    }
+
+    /// Offers what switches send to the links at their ports. What a switch sends as it came, out of
+    /// `came`, stays the packet of its frame: those that reach a host together make one large frame
+    /// again.
+    fn offer_sent(&mut self, links: &mut [DrivenLink], at: Nanos, came: Option<(&Bytes, &Packet)>) {
+        for Sent { by, frame } in self.sent.drain(..) {
+            let Some(&(link, end)) = self.end_of.get(&by) else {
+                continue;
+            };
+            let packet = match came {
+                Some((bytes, packet)) if is_same(bytes, &frame) => packet.clone(),
+                _ => Packet {
+                    frame: Rc::new(Frame::new(OffloadHeader::default(), frame.into())),
+                    index: 0,
+                },
+            };
+            links[link].offer_packet(at, end, packet);
+        }
+    }
+}
+
+/// Whether two frames are the same memory: a switch that changes a frame makes a new one.
+fn is_same(one: &Bytes, other: &Bytes) -> bool {
+    one.as_ptr() == other.as_ptr() && one.len() == other.len()
+}

@@ -1,0 +1,120 @@
+//! The channels between switches and their controller: messages take the delay of the plan, and
+//! their length over its rate. A channel that one end closes is opened again after a while.
+
+use std::collections::BTreeMap;
+
+use mptcplab_link::Nanos;
+use mptcplab_openflow::Message;
+use mptcplab_plan as plan;
+
+/// The end of the channel of a switch to which a message goes. A channel has the number of the
+/// switch's node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Recipient {
+    Controller(usize),
+    Switch(usize),
+}
+
+/// Time from the end of a channel to the next one.
+const RECONNECT_NS: Nanos = 1_000_000_000;
+
+/// The channels of all switches.
+#[derive(Debug)]
+pub(crate) struct Channels {
+    delay_ns: Nanos,
+    rate_bps: Option<u64>,
+    /// Messages on their way, by the time at which they arrive and the order in which they were
+    /// sent.
+    in_transit: BTreeMap<(Nanos, u64), (Recipient, Message)>,
+    sent: u64,
+    /// The time from which each end of a channel can send again.
+    free_ns: BTreeMap<Recipient, Nanos>,
+    /// The times at which channels that were closed are opened again.
+    closed: BTreeMap<usize, Nanos>,
+}
+
+impl Channels {
+    pub(crate) fn new(planned: &plan::Controller) -> Self {
+        Self {
+            delay_ns: planned.channel_delay_ns,
+            rate_bps: planned.channel_rate_bps,
+            in_transit: BTreeMap::new(),
+            sent: 0,
+            free_ns: BTreeMap::new(),
+            closed: BTreeMap::new(),
+        }
+    }
+
+    pub(crate) fn send(&mut self, now: Nanos, to: Recipient, message: Message) {
+        let mut leaves = now;
+        if let Some(rate_bps) = self.rate_bps {
+            let free_ns = self.free_ns.entry(to).or_default();
+            leaves = now
+                .max(*free_ns)
+                .saturating_add(sending_ns(&message, rate_bps));
+            *free_ns = leaves;
+        }
+        let at = leaves.saturating_add(self.delay_ns);
+        self.in_transit.insert((at, self.sent), (to, message));
+        self.sent += 1;
+    }
+
+    /// Takes the first message that has arrived.
+    pub(crate) fn receive(&mut self, now: Nanos) -> Option<(Recipient, Message)> {
+        let first = self.in_transit.first_entry()?;
+        (first.key().0 <= now).then(|| first.remove())
+    }
+
+    /// Closes the channel of a node: its messages are lost, and it is opened again after a while.
+    pub(crate) fn close(&mut self, now: Nanos, node: usize) {
+        let ends = [Recipient::Controller(node), Recipient::Switch(node)];
+        self.in_transit.retain(|_, (to, _)| !ends.contains(to));
+        for end in ends {
+            self.free_ns.remove(&end);
+        }
+        self.closed.insert(node, now.saturating_add(RECONNECT_NS));
+    }
+
+    /// Takes a node whose channel is to be opened again.
+    pub(crate) fn reopen(&mut self, now: Nanos) -> Option<usize> {
+        let due = self.closed.iter().find(|(_, at)| **at <= now);
+        let node = due.map(|(node, _)| *node)?;
+        self.closed.remove(&node);
+        Some(node)
+    }
+
+    /// Whether no message is on its way.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.in_transit.is_empty()
+    }
+
+    /// The time at which the next message arrives, or a channel is opened again.
+    pub(crate) fn next_deadline(&self) -> Option<Nanos> {
+        let arriving = self.in_transit.first_key_value().map(|((at, _), _)| *at);
+        arriving
+            .into_iter()
+            .chain(self.closed.values().copied())
+            .min()
+    }
+
+    /// Goes on with a clock that shows so much less.
+    pub(crate) fn set_back(&mut self, by_ns: Nanos) {
+        let in_transit = std::mem::take(&mut self.in_transit).into_iter();
+        let earlier = |((at, number), message): ((Nanos, u64), _)| {
+            ((at.saturating_sub(by_ns), number), message)
+        };
+        self.in_transit = in_transit.map(earlier).collect();
+        for at in self.free_ns.values_mut().chain(self.closed.values_mut()) {
+            *at = at.saturating_sub(by_ns);
+        }
+    }
+}
+
+/// The time that a message takes at a rate.
+fn sending_ns(message: &Message, rate_bps: u64) -> Nanos {
+    let mut bytes = Vec::new();
+    // A message too long for its length field is not sent at all.
+    message.encode(&mut bytes).ok();
+    let bits = 8 * bytes.len() as u128;
+    (bits * 1_000_000_000 / u128::from(rate_bps.max(1))) as Nanos
+}

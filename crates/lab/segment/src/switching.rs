@@ -1,0 +1,298 @@
+//! The switches of a plan and their controller at work.
+
+use std::{fmt, mem};
+
+use bytes::Bytes;
+use mptcplab_controller::{ConnectionId, Controller};
+use mptcplab_link::Nanos;
+use mptcplab_plan::{InterfaceRef, Plan};
+use mptcplab_switch::{Output, Switch};
+
+use crate::channels::{Channels, Recipient};
+use crate::decision::{Decision, Names};
+use crate::setup::{self, UnknownPolicy, number};
+
+/// The connection of the only controller at each switch.
+const CONTROLLER: mptcplab_switch::ControllerId = mptcplab_switch::ControllerId(0);
+
+/// A frame that a switch sends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sent {
+    /// The switch's interface.
+    pub by: InterfaceRef,
+    /// The frame, without its check sequence.
+    pub frame: Bytes,
+}
+
+/// The switches of a plan, their controller, and the channels between them. Calls come in order of
+/// time, which is the run's; what switches send is appended to `sent`.
+pub struct Switching {
+    /// By the numbers of nodes.
+    switches: Vec<Option<Switch>>,
+    control: Option<Control>,
+    /// The clocks of switches and controller show so much more than the run's: they have been at
+    /// work before.
+    epoch_ns: Nanos,
+    /// No switch has something to do before this time of theirs, if any has.
+    timer: Option<u64>,
+    /// Outputs of a switch; empty between two calls.
+    outputs: Vec<Output>,
+}
+
+/// The controller, and the channels to it.
+struct Control {
+    controller: Controller,
+    channels: Channels,
+    names: Names,
+    /// The number of the first event of the controller that is not taken.
+    taken: u64,
+}
+
+impl Switching {
+    /// The switches of a plan, connected to its controller at time 0, if it has one.
+    pub(crate) fn new(plan: &Plan) -> Result<Self, UnknownPolicy> {
+        let mut switching = Self {
+            switches: setup::switches(plan),
+            control: None,
+            epoch_ns: 0,
+            timer: None,
+            outputs: Vec::new(),
+        };
+        if let Some(planned) = &plan.controller {
+            switching.control = Some(Control {
+                controller: setup::controller(plan, planned)?,
+                channels: Channels::new(planned),
+                names: setup::names(plan),
+                taken: 0,
+            });
+        }
+        // A switch has nothing to send before its controller has told it.
+        let mut sent = Vec::new();
+        for node in 0..switching.switches.len() {
+            switching.open_channel(0, node, &mut sent);
+        }
+        Ok(switching)
+    }
+
+    /// Connects the switch of a node, if it is one, to the controller, if there is one.
+    fn open_channel(&mut self, now: Nanos, node: usize, sent: &mut Vec<Sent>) {
+        if self.switches[node].is_none() || self.control.is_none() {
+            return;
+        }
+        let connect = |switch: &mut Switch, _, out: &mut _| switch.connect(CONTROLLER, out);
+        self.with_switch(now, node, sent, connect);
+        self.with_controller(now, |controller, now_ns, out| {
+            controller.connect(now_ns, connection(node), out);
+        });
+    }
+
+    /// Closes the channel of a node, which one of its ends wants closed.
+    fn close_channel(&mut self, now: Nanos, node: usize) {
+        if let Some(control) = &mut self.control {
+            control.channels.close(now, node);
+        }
+        if let Some(switch) = &mut self.switches[node] {
+            switch.disconnect(CONTROLLER);
+        }
+        self.with_controller(now, |controller, now_ns, out| {
+            controller.disconnect(now_ns, connection(node), out);
+        });
+    }
+
+    /// Whether a node is a switch.
+    pub fn has(&self, node: usize) -> bool {
+        self.switches[node].is_some()
+    }
+
+    /// Passes a frame that has come by an interface to the switch there.
+    pub fn receive_frame(
+        &mut self,
+        now: Nanos,
+        by: InterfaceRef,
+        frame: Bytes,
+        sent: &mut Vec<Sent>,
+    ) {
+        self.with_switch(now, by.node, sent, |switch, now_ns, out| {
+            switch.receive_packet(now_ns, number(by.interface), frame, out);
+        });
+    }
+
+    /// Tells a switch, if the node is one, that the carrier of an interface has come or gone.
+    pub fn set_link(&mut self, now: Nanos, of: InterfaceRef, up: bool, sent: &mut Vec<Sent>) {
+        self.with_switch(now, of.node, sent, |switch, _, out| {
+            switch.set_link(number(of.interface), up, out);
+        });
+    }
+
+    /// The next time at which a message arrives, or a switch or the controller has something to do.
+    pub fn next_deadline(&self) -> Option<Nanos> {
+        let control = self.control.as_ref();
+        let own = [
+            self.timer,
+            control.and_then(|control| control.controller.next_deadline()),
+        ];
+        let own = own.into_iter().flatten();
+        own.map(|at| at.saturating_sub(self.epoch_ns))
+            .chain(control.and_then(|control| control.channels.next_deadline()))
+            .min()
+    }
+
+    /// Delivers the messages that have arrived, and lets switches and controller do what is due.
+    pub fn advance(&mut self, now: Nanos, sent: &mut Vec<Sent>) {
+        let now_ns = now.saturating_add(self.epoch_ns);
+        if self.timer.is_some_and(|at_ns| at_ns <= now_ns) {
+            self.timer = None;
+            for node in 0..self.switches.len() {
+                self.with_switch(now, node, sent, Switch::advance);
+            }
+        }
+        while let Some(control) = &mut self.control
+            && let Some((to, message)) = control.channels.receive(now)
+        {
+            match to {
+                Recipient::Controller(node) => {
+                    self.with_controller(now, |controller, now_ns, out| {
+                        controller.receive_message(now_ns, connection(node), &message, out);
+                    })
+                }
+                Recipient::Switch(node) => {
+                    self.with_switch(now, node, sent, |switch, now_ns, out| {
+                        switch.receive_message(now_ns, CONTROLLER, &message, out);
+                    });
+                }
+            }
+        }
+        while let Some(control) = &mut self.control
+            && let Some(node) = control.channels.reopen(now)
+        {
+            self.open_channel(now, node, sent);
+        }
+        self.with_controller(now, Controller::advance);
+    }
+
+    /// Takes what the controller has decided about subflows since the last call.
+    pub fn take_decisions(&mut self) -> Vec<Decision> {
+        let Some(control) = &mut self.control else {
+            return Vec::new();
+        };
+        let mut decisions = Vec::new();
+        for (number, at_ns, event) in control.controller.events_since(control.taken) {
+            control.taken = number + 1;
+            let t_ns = at_ns.saturating_sub(self.epoch_ns);
+            decisions.extend(Decision::of(t_ns, event, &control.names));
+        }
+        decisions
+    }
+
+    /// Goes on with a clock that shows so much less.
+    pub(crate) fn set_back(&mut self, by_ns: Nanos) {
+        self.epoch_ns += by_ns;
+        if let Some(control) = &mut self.control {
+            control.channels.set_back(by_ns);
+        }
+    }
+
+    /// Whether no message is on its way.
+    pub(crate) fn is_quiet(&self) -> bool {
+        let control = self.control.as_ref();
+        control.is_none_or(|control| control.channels.is_quiet())
+    }
+
+    /// Whether the controller knows so many links between switches and addresses of hosts; without
+    /// a controller, nothing is to be known.
+    pub(crate) fn knows(&self, links: usize, addresses: usize) -> bool {
+        self.control.as_ref().is_none_or(|control| {
+            let known = control.controller.topology();
+            // The controller has each link twice, once a direction.
+            known.links.len() >= 2 * links && known.hosts.len() >= addresses
+        })
+    }
+
+    /// Calls `act` with the switch of a node, if it is one, and its time, and does what the switch
+    /// wants done.
+    fn with_switch(
+        &mut self,
+        now: Nanos,
+        node: usize,
+        sent: &mut Vec<Sent>,
+        act: impl FnOnce(&mut Switch, u64, &mut Vec<Output>),
+    ) {
+        let Some(switch) = &mut self.switches[node] else {
+            return;
+        };
+        let mut outputs = mem::take(&mut self.outputs);
+        act(switch, now.saturating_add(self.epoch_ns), &mut outputs);
+        self.timer = [self.timer, switch.next_deadline()]
+            .into_iter()
+            .flatten()
+            .min();
+        for output in outputs.drain(..) {
+            match output {
+                Output::Packet { port, frame, .. } => {
+                    let interface = port as usize - 1;
+                    let by = InterfaceRef { node, interface };
+                    sent.push(Sent { by, frame });
+                }
+                Output::Message { message, .. } => {
+                    if let Some(control) = &mut self.control {
+                        let to = Recipient::Controller(node);
+                        control.channels.send(now, to, message);
+                    }
+                }
+                Output::Close(_) => self.close_channel(now, node),
+            }
+        }
+        self.outputs = outputs;
+    }
+
+    /// Calls `act` with the controller, if there is one, and its time, and sends what the
+    /// controller wants sent.
+    fn with_controller(
+        &mut self,
+        now: Nanos,
+        act: impl FnOnce(&mut Controller, u64, &mut Vec<mptcplab_controller::Output>),
+    ) {
+        if let Some(control) = &mut self.control {
+            let now_ns = now.saturating_add(self.epoch_ns);
+            let mut outputs = Vec::new();
+            act(&mut control.controller, now_ns, &mut outputs);
+            for node in control.carry_out(now, outputs) {
+                self.close_channel(now, node);
+            }
+        }
+    }
+}
+
+impl Control {
+    /// Sends what the controller wants sent, and gives the nodes whose channels it closes.
+    fn carry_out(&mut self, now: Nanos, outputs: Vec<mptcplab_controller::Output>) -> Vec<usize> {
+        use mptcplab_controller::Output;
+        let mut closed = Vec::new();
+        for output in outputs {
+            match output {
+                Output::Message {
+                    connection,
+                    message,
+                } => {
+                    let to = Recipient::Switch(connection.0 as usize);
+                    self.channels.send(now, to, message);
+                }
+                Output::Close(connection) => closed.push(connection.0 as usize),
+            }
+        }
+        closed
+    }
+}
+
+impl fmt::Debug for Switching {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let policy = |control: &Control| control.controller.policy_name();
+        f.debug_struct("Switching")
+            .field("policy", &self.control.as_ref().map(policy))
+            .finish_non_exhaustive()
+    }
+}
+
+fn connection(node: usize) -> ConnectionId {
+    ConnectionId(node as u32)
+}
