@@ -2,8 +2,8 @@
 
 `python -m benches.findings DIR [SCENARIO…]` runs every scenario that the simulator can run, as
 often and as long as its file says, and judges its findings; for the whole catalogue that takes some
-fifteen minutes of a processor. `--most-payload "4 GB"` leaves out the scenarios whose transfers may
-carry more than this in all, and names them: payload is what takes the time. The results stay in
+fifteen minutes of a processor. `--most-payload "3.5 GB"` leaves out the scenarios whose transfers
+may carry more than this in all, and names them: payload is what takes the time. The results stay in
 DIR, and the same command goes on with them. Exit status 1 if a finding fails without a note, or
 cannot be judged because a figure is not known, and if there was none to judge. One whose difference
 may be chance is told of, and fails nothing.
