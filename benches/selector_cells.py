@@ -68,7 +68,7 @@ class Path:
 
     @property
     def queue_bytes(self) -> int:
-        """What is under way in a round trip at its rate."""
+        """Bytes of the data under way in a round trip at its rate, or of the least queue."""
         return max(self.rate_bps * 2 * self.delay_ns // (8 * 10**9), _SMALLEST_QUEUE_BYTES)
 
 

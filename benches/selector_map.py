@@ -37,7 +37,7 @@ def draw(ratios: Iterable[tuple[Cell, float]], path: Path) -> None:
         for delay_ratio, axis in zip(DELAY_RATIOS, row, strict=True):
             found = panels.get((is_late, delay_ratio))
             if found is None:
-                axis.set_axis_off()
+                _explain(axis)
                 continue
             image = axis.imshow(found, cmap=_COLOURS, norm=scale, origin="lower", aspect="auto")
             _label(axis, is_late, delay_ratio)
@@ -56,7 +56,7 @@ def _label(axis: Axes, is_late: bool, delay_ratio: int) -> None:
     rows = [f"{gap:g}{', first slow' if is_slow else ''}" for gap, is_slow in _ROWS]
     axis.set_yticks(range(len(_ROWS)), rows)
     axis.axhline(len(GAPS) - 1.5, color="black", linewidth=0.8)
-    axis.tick_params(labelsize=8, labelbottom=True)
+    axis.tick_params(labelsize=8, labelbottom=True, labelleft=delay_ratio == 1 + is_late)
 
 
 def _title(is_late: bool, delay_ratio: int) -> str:
@@ -73,5 +73,16 @@ def _mark(axis: Axes, values: np.ndarray) -> None:
             axis.text(column, row, text, ha="center", va="center", fontsize=9)
 
 
+def _explain(axis: Axes) -> None:
+    axis.set_axis_off()
+    text = (
+        f"• slower by more than {100 * (_LOST - 1):.0f} %\n"
+        f"× slower by more than {100 * (_LOST_MUCH - 1):.0f} %\n\n"
+        "The first path is the\nreference path; above\nthe line it is the faster\n"
+        "one, below the slower."
+    )
+    axis.text(-0.3, 0.9, text, transform=axis.transAxes, va="top", fontsize=9)
+
+
 def _size(size: int) -> str:
-    return f"{size / 1e6:g} MB" if size >= 1e6 else f"{size / 1e3:g} kB"
+    return f"{size / 1e6:.3g} MB" if size >= 1e6 else f"{size / 1e3:.3g} kB"
