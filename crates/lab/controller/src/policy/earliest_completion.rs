@@ -11,7 +11,7 @@ const UNKNOWN_BPS: u64 = 1_000_000_000;
 /// The least round trip, s: hosts and switches take time, too.
 const LEAST_ROUND_TRIP_S: f64 = 100e-6;
 /// The share of the time that another path must save: the model is not better than that.
-const GAIN: f64 = 0.01;
+const GAIN: f64 = 0.02;
 /// Paths of a connection that are tried.
 const MOST_PATHS: usize = 8;
 
@@ -58,8 +58,20 @@ fn first<'a>(request: &Request<'a>, bytes: f64) -> Option<&'a PathView> {
         let time_s = grow(request, bytes, &mut set);
         (time_s, path)
     });
-    let best = sets.min_by(|(one, _), (other, _)| one.total_cmp(other));
-    best.map(|(_, path)| path)
+    let sets: Vec<(f64, &PathView)> = sets.collect();
+    let least_s = sets
+        .iter()
+        .map(|(time_s, _)| *time_s)
+        .min_by(f64::total_cmp)?;
+    // Of those that are as good, the one that is handed most before another joins should carry most.
+    let as_good = sets
+        .iter()
+        .filter(|(time_s, _)| *time_s * (1.0 - GAIN) <= least_s);
+    let widest = as_good.min_by(|(_, one), (_, other)| {
+        let rate = |path: &PathView| model(path, false).rate;
+        rate(other).total_cmp(&rate(one))
+    });
+    widest.map(|(_, path)| *path)
 }
 
 fn best_single<'a>(paths: impl Iterator<Item = &'a PathView>, bytes: f64) -> Option<&'a PathView> {
