@@ -69,7 +69,7 @@ def test_runs_are_kept_and_found_by_name_and_settings(cell: Cell, tmp_path: Path
 
 def test_every_cell_has_a_name_of_its_own_and_the_subset_names_some() -> None:
     names = [cell.name for cell in (*cells(), *drawn())]
-    assert len(set(names)) == len(names) == 201
+    assert len(set(names)) == len(names) == 233
     assert set(NAMES) <= set(names)
 
 
