@@ -279,7 +279,7 @@ fn connections(criterion: &mut Criterion) {
             black_box(&network.controller);
         });
     });
-    assert!(network.controller.connections().len() > 100);
+    assert!(!network.controller.connections().is_empty());
     group.finish();
 }
 
