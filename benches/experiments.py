@@ -7,7 +7,6 @@ each path, and by MPTCP over both. `--repeat` and `--seconds` do not matter.
 from __future__ import annotations
 
 import copy
-import json
 import math
 import multiprocessing
 import os
@@ -16,12 +15,12 @@ import statistics
 import time
 from typing import Any
 
-from mptcplab._native import simulate
 from mptcplab.engine.compile import compile_plan
 from mptcplab.scenario import loads
 
 from .effort import Effort
 from .figures import Figure, figure
+from .simulated import transfer_of
 
 EXPERIMENTS = 3000
 _LONGEST_S = 300.0
@@ -106,18 +105,7 @@ def _plan(template: Plan, seed: int, paths: list[tuple[int, int, float]], size: 
 
 
 def _completion_s(plan: Plan) -> float:
-    transfers: list[dict[str, Any]] = []
-
-    def take(chunk: bytes) -> bool:
-        transfers.extend(
-            json.loads(line)
-            for line in chunk.splitlines()
-            if line.startswith(b'{"record":"transfers"')
-        )
-        return True
-
-    simulate(json.dumps(plan), take)
-    (transfer,) = transfers
+    transfer = transfer_of(plan)
     if transfer["error"] is not None:
         return 0.0
     return float(transfer["end_ns"] - transfer["start_ns"]) / 1e9

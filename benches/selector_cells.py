@@ -9,16 +9,16 @@ with the longer delay, or both.
 from __future__ import annotations
 
 import copy
-import json
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
-from mptcplab._native import simulate
 from mptcplab.engine.compile import compile_plan
 from mptcplab.scenario import loads
+
+from .simulated import transfer_of
 
 SIZES = tuple(1000 * round(10 * 5000 ** (step / 7)) for step in range(8))
 """Bytes: 10 KB to 50 MB, evenly on a logarithmic scale."""
@@ -124,18 +124,7 @@ def completions_s(cell: Cell, seeds: int) -> dict[str, float]:
 
 def completion_s(cell: Cell, run: str, seed: int) -> float:
     """From the first SYN until the last byte has come, of one run."""
-    transfers: list[dict[str, Any]] = []
-
-    def take(chunk: bytes) -> bool:
-        transfers.extend(
-            json.loads(line)
-            for line in chunk.splitlines()
-            if line.startswith(b'{"record":"transfers"')
-        )
-        return True
-
-    simulate(json.dumps(_plan(cell, run, seed)), take)
-    (transfer,) = transfers
+    transfer = transfer_of(_plan(cell, run, seed))
     if transfer["error"] is not None:
         raise RuntimeError(f"{cell}, {run}, seed {seed}: {transfer['error']}")
     return float(transfer["end_ns"] - transfer["start_ns"]) / 1e9

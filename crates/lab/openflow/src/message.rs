@@ -31,7 +31,7 @@ pub struct Message {
     pub body: Body,
 }
 
-/// A message of a controller or a switch of another experimenter, not looked into.
+/// A message, a request or a reply of another experimenter, not looked into.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Experimenter {
     /// The experimenter id.
@@ -219,7 +219,7 @@ impl Body {
 }
 
 impl Experimenter {
-    fn decode(mut reader: Reader<'_>) -> Result<Self, ErrorKind> {
+    pub(crate) fn decode(mut reader: Reader<'_>) -> Result<Self, ErrorKind> {
         Ok(Self {
             experimenter: reader.u32()?,
             exp_type: reader.u32()?,
@@ -227,7 +227,7 @@ impl Experimenter {
         })
     }
 
-    fn encode(&self, out: &mut Vec<u8>) {
+    pub(crate) fn encode(&self, out: &mut Vec<u8>) {
         out.put_u32(self.experimenter);
         out.put_u32(self.exp_type);
         out.extend(&self.data);

@@ -43,6 +43,15 @@ impl<'a> Reader<'a> {
         core::mem::take(&mut self.rest)
     }
 
+    /// The rest of an entry that begins with its length, two bytes; `error` is for a length that
+    /// does not fit.
+    pub(crate) fn entry(&mut self, error: impl Into<ErrorKind>) -> Result<Self, ErrorKind> {
+        let error = error.into();
+        let length = usize::from(self.u16()?);
+        let rest = length.checked_sub(2).ok_or(error)?;
+        self.part(rest, error)
+    }
+
     pub(crate) fn skip(&mut self, count: usize) -> Result<(), ErrorKind> {
         self.take(count).map(|_| ())
     }

@@ -101,21 +101,11 @@ impl TcpHeader {
     fn read(bytes: &[u8]) -> Option<Self> {
         let header = bytes.first_chunk::<TCP_BYTES>()?;
         let options = bytes.get(TCP_BYTES..usize::from(header[12] >> 4) * 4)?;
-        let has = |bit: u8| header[13] & bit != 0;
         Some(Self {
             source: u16::from_be_bytes([header[0], header[1]]),
             destination: u16::from_be_bytes([header[2], header[3]]),
             sequence: u32::from_be_bytes([header[4], header[5], header[6], header[7]]),
-            flags: Flags {
-                cwr: has(0x80),
-                ece: has(0x40),
-                urg: has(0x20),
-                ack: has(0x10),
-                psh: has(0x08),
-                rst: has(0x04),
-                syn: has(0x02),
-                fin: has(0x01),
-            },
+            flags: Flags::from_bits(header[13]),
             options: Options::parse(options),
         })
     }

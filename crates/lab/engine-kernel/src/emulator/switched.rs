@@ -1,9 +1,9 @@
 //! Links at switches, the switches, and their controller.
 //!
 //! A packet that leaves such a link at a switch is a frame that the switch takes, and the frames that
-//! the switch sends are offered to the links at its ports. All of this happens at the times at which it is due, in
-//! their order, until the present: a late wake-up delays no frame on its way through the network,
-//! but only where it reaches a host.
+//! the switch sends are offered to the links at its ports. All of this happens at the times at which
+//! it is due, in their order, until the present: a late wake-up delays no frame on its way through
+//! the network, but only where it reaches a host.
 
 use std::collections::HashMap;
 use std::io;

@@ -92,9 +92,7 @@ impl FlowStats {
     }
 
     pub(super) fn decode(reader: &mut Reader<'_>) -> Result<Self, ErrorKind> {
-        let length = usize::from(reader.u16()?);
-        let rest = length.checked_sub(2).ok_or(BadRequest::BadLen)?;
-        let mut body = reader.part(rest, BadRequest::BadLen)?;
+        let mut body = reader.entry(BadRequest::BadLen)?;
         let table = body.u8()?;
         body.skip(1)?;
         let duration = Elapsed::decode(&mut body)?;

@@ -38,9 +38,7 @@ pub struct GroupStats {
 
 impl GroupStats {
     pub(super) fn decode(reader: &mut Reader<'_>) -> Result<Self, ErrorKind> {
-        let length = usize::from(reader.u16()?);
-        let rest = length.checked_sub(2).ok_or(BadRequest::BadLen)?;
-        let mut body = reader.part(rest, BadRequest::BadLen)?;
+        let mut body = reader.entry(BadRequest::BadLen)?;
         body.skip(2)?;
         let group = body.u32()?;
         let ref_count = body.u32()?;
@@ -98,9 +96,7 @@ impl GroupDesc {
     }
 
     pub(super) fn decode(reader: &mut Reader<'_>) -> Result<Self, ErrorKind> {
-        let length = usize::from(reader.u16()?);
-        let rest = length.checked_sub(2).ok_or(BadRequest::BadLen)?;
-        let mut body = reader.part(rest, BadRequest::BadLen)?;
+        let mut body = reader.entry(BadRequest::BadLen)?;
         let group_type = GroupType::of(body.u8()?).ok_or(GroupModFailed::BadType)?;
         body.skip(1)?;
         Ok(Self {

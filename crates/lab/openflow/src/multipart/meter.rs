@@ -86,9 +86,7 @@ pub struct MeterConfig {
 
 impl MeterConfig {
     pub(super) fn decode(reader: &mut Reader<'_>) -> Result<Self, ErrorKind> {
-        let length = usize::from(reader.u16()?);
-        let rest = length.checked_sub(2).ok_or(BadRequest::BadLen)?;
-        let mut body = reader.part(rest, BadRequest::BadLen)?;
+        let mut body = reader.entry(BadRequest::BadLen)?;
         Ok(Self {
             flags: MeterFlags::from_bits_retain(body.u16()?),
             meter: body.u32()?,

@@ -52,33 +52,6 @@ pub struct Part<T> {
     pub content: T,
 }
 
-/// A part of an experimenter's request or reply.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ExperimenterPart {
-    /// The experimenter id.
-    pub experimenter: u32,
-    /// The experimenter's own type.
-    pub exp_type: u32,
-    /// The rest.
-    pub data: Vec<u8>,
-}
-
-impl ExperimenterPart {
-    fn decode(mut reader: Reader<'_>) -> Result<Self, ErrorKind> {
-        Ok(Self {
-            experimenter: reader.u32()?,
-            exp_type: reader.u32()?,
-            data: reader.take_rest().to_vec(),
-        })
-    }
-
-    fn encode(&self, out: &mut Vec<u8>) {
-        out.put_u32(self.experimenter);
-        out.put_u32(self.exp_type);
-        out.extend(&self.data);
-    }
-}
-
 impl Part<Request> {
     pub(crate) fn decode(mut reader: Reader<'_>) -> Result<Self, ErrorKind> {
         let (number, more) = read_head(&mut reader)?;

@@ -4,12 +4,13 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::{
-    AGGREGATE, AggregateStats, DESC, EXPERIMENTER, ExperimenterPart, FLOW, FlowStats, GROUP,
-    GROUP_DESC, GROUP_FEATURES, GroupDesc, GroupFeatures, GroupStats, METER, METER_CONFIG,
-    METER_FEATURES, MeterConfig, MeterFeatures, MeterStats, PORT_DESC, PORT_STATS, PortStats,
-    QUEUE, QueueStats, TABLE, TABLE_FEATURES, TableFeatures, TableStats,
+    AGGREGATE, AggregateStats, DESC, EXPERIMENTER, FLOW, FlowStats, GROUP, GROUP_DESC,
+    GROUP_FEATURES, GroupDesc, GroupFeatures, GroupStats, METER, METER_CONFIG, METER_FEATURES,
+    MeterConfig, MeterFeatures, MeterStats, PORT_DESC, PORT_STATS, PortStats, QUEUE, QueueStats,
+    TABLE, TABLE_FEATURES, TableFeatures, TableStats,
 };
 use crate::error::{BadRequest, ErrorKind};
+use crate::message::Experimenter;
 use crate::port::Port;
 use crate::reader::Reader;
 use crate::text::Text;
@@ -81,7 +82,7 @@ pub enum Reply {
     /// Descriptions of ports.
     PortDesc(Vec<Port>),
     /// An experimenter's reply.
-    Experimenter(ExperimenterPart),
+    Experimenter(Experimenter),
 }
 
 impl Reply {
@@ -123,7 +124,7 @@ impl Reply {
                 return reader.all(TableFeatures::decode).map(Self::TableFeatures);
             }
             PORT_DESC => return reader.all(Port::decode).map(Self::PortDesc),
-            EXPERIMENTER => return ExperimenterPart::decode(reader).map(Self::Experimenter),
+            EXPERIMENTER => return Experimenter::decode(reader).map(Self::Experimenter),
             _ => return Err(BadRequest::BadMultipart.into()),
         };
         reader.end()?;

@@ -3,11 +3,12 @@
 use alloc::vec::Vec;
 
 use super::{
-    AGGREGATE, DESC, EXPERIMENTER, ExperimenterPart, FLOW, FlowStatsRequest, GROUP, GROUP_DESC,
-    GROUP_FEATURES, METER, METER_CONFIG, METER_FEATURES, PORT_DESC, PORT_STATS, QUEUE, TABLE,
-    TABLE_FEATURES, TableFeatures,
+    AGGREGATE, DESC, EXPERIMENTER, FLOW, FlowStatsRequest, GROUP, GROUP_DESC, GROUP_FEATURES,
+    METER, METER_CONFIG, METER_FEATURES, PORT_DESC, PORT_STATS, QUEUE, TABLE, TABLE_FEATURES,
+    TableFeatures,
 };
 use crate::error::{BadRequest, ErrorKind};
+use crate::message::Experimenter;
 use crate::reader::Reader;
 use crate::writer::Put;
 
@@ -48,7 +49,7 @@ pub enum Request {
     /// Descriptions of all ports.
     PortDesc,
     /// An experimenter's request.
-    Experimenter(ExperimenterPart),
+    Experimenter(Experimenter),
 }
 
 impl Request {
@@ -93,7 +94,7 @@ impl Request {
                 return reader.all(TableFeatures::decode).map(Self::TableFeatures);
             }
             PORT_DESC => Self::PortDesc,
-            EXPERIMENTER => return ExperimenterPart::decode(reader).map(Self::Experimenter),
+            EXPERIMENTER => return Experimenter::decode(reader).map(Self::Experimenter),
             _ => return Err(BadRequest::BadMultipart.into()),
         };
         reader.end()?;

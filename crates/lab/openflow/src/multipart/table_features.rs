@@ -275,9 +275,7 @@ impl TableFeatures {
     }
 
     pub(super) fn decode(reader: &mut Reader<'_>) -> Result<Self, ErrorKind> {
-        let length = usize::from(reader.u16()?);
-        let rest = length.checked_sub(2).ok_or(TableFeaturesFailed::BadLen)?;
-        let mut body = reader.part(rest, TableFeaturesFailed::BadLen)?;
+        let mut body = reader.entry(TableFeaturesFailed::BadLen)?;
         let table = body.u8()?;
         body.skip(5)?;
         Ok(Self {

@@ -1,15 +1,14 @@
 //! Requests and replies of several parts.
 
-use mptcplab_openflow::Field;
 use mptcplab_openflow::flow::FlowFlags;
 use mptcplab_openflow::group::GroupType;
 use mptcplab_openflow::meter::MeterFlags;
 use mptcplab_openflow::multipart::{
-    AggregateStats, BucketCounter, Desc, ExperimenterPart, FeatureId, FlowStats, FlowStatsRequest,
-    GroupCapabilities, GroupDesc, GroupFeatures, GroupStats, MeterBandStats, MeterConfig,
-    MeterFeatures, MeterStats, OxmId, PortStats, QueueStats, Reply, Request, TableFeatures,
-    TableProperty, TableStats,
+    AggregateStats, BucketCounter, Desc, FeatureId, FlowStats, FlowStatsRequest, GroupCapabilities,
+    GroupDesc, GroupFeatures, GroupStats, MeterBandStats, MeterConfig, MeterFeatures, MeterStats,
+    OxmId, PortStats, QueueStats, Reply, Request, TableFeatures, TableProperty, TableStats,
 };
+use mptcplab_openflow::{Experimenter, Field};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -31,8 +30,8 @@ fn flow_request() -> impl Strategy<Value = FlowStatsRequest> {
     })
 }
 
-fn experimenter() -> impl Strategy<Value = ExperimenterPart> {
-    (any::<(u32, u32)>(), data()).prop_map(|((experimenter, exp_type), data)| ExperimenterPart {
+fn experimenter() -> impl Strategy<Value = Experimenter> {
+    (any::<(u32, u32)>(), data()).prop_map(|((experimenter, exp_type), data)| Experimenter {
         experimenter,
         exp_type,
         data,
