@@ -31,7 +31,6 @@ from . import (
     sweep_report,
     throughput,
     trace,
-    wake_up,
     ways,
 )
 from .effort import SHORTEST, Effort
@@ -41,7 +40,6 @@ _BENCHES = {
     "throughput": throughput.measure,
     "aggregation": aggregation.measure,
     "ways": ways.measure,
-    "wake-up": wake_up.measure,
     "program-times": program_times.measure,
     "set-up": set_up.measure,
     "answer": answer.measure,
@@ -77,7 +75,6 @@ _ON_REQUEST = {
     "sweep",
     "sweep-report",
     "trace",
-    "wake-up",
 }
 """Those that take long or install something: not run unless named."""
 

@@ -5,8 +5,6 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use crate::Nanos;
-
 /// The reason for which a plan cannot be simulated, or not to its end.
 #[derive(Debug, Error)]
 pub enum SimError {
@@ -17,16 +15,6 @@ pub enum SimError {
         part: String,
         /// The fault.
         problem: String,
-    },
-    /// Traffic without end within one instant.
-    #[error(
-        "virtual time stands still at {:.9} s: traffic goes round without end over links of no \
-         delay and of unlimited rate; give the links a rate or a delay",
-        *.at_ns as f64 / 1e9
-    )]
-    Standstill {
-        /// The instant.
-        at_ns: Nanos,
     },
     /// A capture could not be written.
     #[error("{}: cannot be written: {error}", path.display())]

@@ -24,6 +24,7 @@ mod link;
 mod network;
 mod node;
 mod record;
+mod response_times;
 mod run;
 mod schedule;
 mod supplies;

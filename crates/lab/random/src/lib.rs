@@ -22,6 +22,8 @@ pub enum Purpose {
     Datagrams = 4,
     /// The choices of the controller of the switches.
     Controller = 5,
+    /// The times that a host takes to handle packets.
+    Host = 6,
 }
 
 /// Numbers of one stream.

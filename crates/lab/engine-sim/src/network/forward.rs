@@ -67,8 +67,20 @@ impl Network {
         }
     }
 
-    /// Takes a packet that has reached its destination.
-    fn deliver(&mut self, node: usize, mut packet: Box<Packet>) {
+    /// Takes a packet that has reached its destination: a host handles it once it has woken up.
+    fn deliver(&mut self, node: usize, packet: Box<Packet>) {
+        if self.stacks[node].is_none() {
+            return self.handle(node, packet);
+        }
+        self.backlogs[node].push(self.now, packet);
+        if let Some(deadline) = self.backlogs[node].deadline() {
+            let actor = self.number(Actor::Node(node));
+            self.schedule.set_at_latest(actor, deadline);
+        }
+    }
+
+    /// Handles a packet that has reached its destination.
+    pub(super) fn handle(&mut self, node: usize, mut packet: Box<Packet>) {
         const TCP: u8 = 6;
         if packet.protocol() == TCP {
             if let Some(stack) = &mut self.stacks[node] {

@@ -1,5 +1,6 @@
 //! The network of a run and the transport layers of its hosts: everything but the applications.
 
+mod backlog;
 mod captures;
 mod connections;
 mod forward;
@@ -17,6 +18,7 @@ use mptcplab_stack::{ConnectionId, HostStack};
 use mptcplab_traffic::verdict::Mib;
 use mptcplab_wire::Packet;
 
+use self::backlog::Backlog;
 use crate::Nanos;
 use crate::capture::Capture;
 use crate::error::SimError;
@@ -75,6 +77,8 @@ pub(crate) struct Network {
     inbox: VecDeque<(usize, Packet)>,
     /// For nodes outside: the packets that have reached their interfaces.
     outside: Vec<Option<VecDeque<(usize, Packet)>>>,
+    /// Packets that nodes have not handled yet.
+    backlogs: Vec<Backlog>,
     captures: BTreeMap<(usize, usize), Capture>,
     capture_error: Option<SimError>,
     /// Packets that have come out of a link; empty between two steps.
@@ -132,6 +136,9 @@ impl Network {
             is_dirty: vec![false; nodes.len()],
             inbox: VecDeque::new(),
             outside: vec![None; nodes.len()],
+            backlogs: (0..nodes.len())
+                .map(|node| Backlog::new(plan, node))
+                .collect(),
             captures: BTreeMap::new(),
             capture_error: None,
             arrived: Vec::new(),
@@ -227,7 +234,8 @@ impl Network {
     fn deadline_of_node(&self, node: usize) -> Option<Nanos> {
         let stack = self.stacks[node].as_ref();
         let deadline = stack.and_then(HostStack::next_deadline);
-        earlier(deadline, self.nodes[node].due())
+        let deadline = earlier(deadline, self.nodes[node].due());
+        earlier(deadline, self.backlogs[node].deadline())
     }
 
     /// Does what is due at a node, if anything is: its deadline may have moved on since the call
@@ -236,6 +244,10 @@ impl Network {
         let deadline = self.deadline_of_node(node);
         if deadline.is_none_or(|deadline| deadline > self.now) {
             return self.call(Actor::Node(node), deadline);
+        }
+        if let Some(packet) = self.backlogs[node].take_due(self.now) {
+            self.handle(node, packet);
+            return self.mark_dirty(node);
         }
         let changes = self.nodes[node].act(self.now);
         for &change in &changes {

@@ -12,6 +12,7 @@ use mptcplab_traffic::verdict::Mib;
 use crate::Nanos;
 use crate::error::SimError;
 use crate::node::Node;
+use crate::response_times::WORKER;
 use crate::supplies::Supplies;
 
 /// Settings of a host's transport layer.
@@ -134,6 +135,7 @@ fn mptcp(planned: &plan::Mptcp, supply: Option<Supply>) -> Result<MptcpConfig, S
         },
         opportunistic_retransmission: options.opportunistic_retransmission,
         penalisation: options.penalisation,
+        worker_times_ns: &WORKER,
         ..default
     })
 }

@@ -35,6 +35,8 @@ pub(super) struct Side {
     told_done: bool,
     /// When its program is awake.
     awake_at: Option<Nanos>,
+    /// Its program has been awake before.
+    has_run: bool,
     /// When each additional subflow of its connection was established.
     joined_ns: Vec<Nanos>,
 }
@@ -51,6 +53,7 @@ impl Side {
             is_done: false,
             told_done: false,
             awake_at: None,
+            has_run: false,
             joined_ns: Vec::new(),
         }
     }
@@ -214,7 +217,8 @@ impl Conversation {
         }
         let this = &mut self.sides[side];
         if self.account.deliveries.bytes == 0 || this.role.sleeps(traffic.protocol) {
-            let awake_at = || self.wake_ups.next(network.now);
+            let has_run = this.has_run;
+            let awake_at = || self.wake_ups.next(network.now, traffic.protocol, has_run);
             this.awake_at.get_or_insert_with(awake_at);
             return Ok(());
         }
@@ -233,6 +237,7 @@ impl Conversation {
             return Ok(());
         }
         this.awake_at = None;
+        this.has_run = true;
         let (Some(id), true) = (
             this.id,
             this.is_established && !this.is_paused && !this.is_done,

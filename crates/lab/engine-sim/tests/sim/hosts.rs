@@ -33,7 +33,8 @@ fn dropped(run: &Run) -> u64 {
 #[test]
 fn a_coarse_clock_measures_round_trips_in_its_ticks() {
     let mut lab = lab();
-    assert_eq!(smallest_round_trip_us(&lab.run()), 20_096);
+    let hosts_us = smallest_round_trip_us(&lab.run()) - 20_096;
+    assert!((2 * 28..=2 * 81).contains(&hosts_us), "{hosts_us}");
     lab.plan.nodes[0].clock_granularity_ns = 8 * MS;
     assert_eq!(smallest_round_trip_us(&lab.run()), 16_000);
 }

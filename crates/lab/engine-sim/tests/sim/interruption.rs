@@ -2,8 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use mptcplab_engine_sim::{SimError, simulate};
-use mptcplab_link::LinkConfig;
+use mptcplab_engine_sim::simulate;
 use mptcplab_plan::{Capture, InterfaceRef, Protocol, Way};
 use serde_json::Value;
 
@@ -48,22 +47,4 @@ fn what_an_interrupted_run_has_measured_is_kept() {
     let names: Vec<_> = files.map(|file| file.unwrap().file_name()).collect();
     std::fs::remove_dir_all(&folder).unwrap();
     assert_eq!(names, ["client-p0.pcapng"]);
-}
-
-#[test]
-fn traffic_without_end_in_one_instant_is_an_error() {
-    let mut lab = Lab::new(1);
-    let (client, server) = (lab.node("client", false), lab.node("server", false));
-    lab.link(client, server, "p0", LinkConfig::default());
-    lab.bulk_for(Protocol::Mptcp, Way::Up, SECOND);
-    let error = simulate(&lab.plan, &mut |_: &[u8]| ControlFlow::Continue(())).unwrap_err();
-    assert!(
-        matches!(
-            error,
-            SimError::Standstill {
-                at_ns: 1..1_000_000
-            }
-        ),
-        "{error}"
-    );
 }

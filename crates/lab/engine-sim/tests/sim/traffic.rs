@@ -33,8 +33,9 @@ fn a_handshake_takes_a_round_trip_and_two_serialisations() {
     let mut lab = one_path();
     lab.bulk_bytes(Protocol::Tcp, Way::Up, 1_000_000);
     let run = lab.run();
-    // SYN and SYN/ACK have 60 bytes: 48 µs at 10 Mbit/s.
-    assert_eq!(run.transfer()["connected_ns"], 2 * (10 * MS + 48_000));
+    // SYN and SYN/ACK have 60 bytes: 48 µs at 10 Mbit/s. Each host takes its time to handle them.
+    let hosts_ns = run.transfer()["connected_ns"].as_u64().unwrap() - 2 * (10 * MS + 48_000);
+    assert!((2 * 28_000..=2 * 81_000).contains(&hosts_ns), "{hosts_ns}");
 }
 
 #[test]

@@ -207,6 +207,11 @@ impl MultipathConnection {
                 Change::Event(event) => self.tell(context, event),
                 Change::Join(join) => self.join(context, join),
                 Change::Gone(tuple) => context.host.unregister(&tuple, context.id),
+                Change::Worker => {
+                    let times_ns = context.host.config.mptcp.worker_times_ns;
+                    let takes_ns = context.host.worker_time(times_ns);
+                    self.connection.call_worker(context.now + takes_ns);
+                }
             }
         }
     }

@@ -14,11 +14,13 @@ pub(crate) enum Purpose {
     Key = 2,
     /// Nonces of MPTCP.
     Nonce = 3,
+    /// Times until the path managers' worker begins.
+    Worker = 4,
 }
 
 /// All streams of a host: a draw for one purpose moves no other.
 #[derive(Debug)]
-pub(crate) struct Random([ChaCha8Rng; 4]);
+pub(crate) struct Random([ChaCha8Rng; 5]);
 
 impl Random {
     pub(crate) fn new(seed: u64) -> Self {
@@ -34,6 +36,7 @@ impl Random {
             stream(Purpose::Port),
             stream(Purpose::Key),
             stream(Purpose::Nonce),
+            stream(Purpose::Worker),
         ])
     }
 

@@ -192,6 +192,11 @@ impl HostState {
         self.random.next(Purpose::Nonce) as u32
     }
 
+    /// One of the times that a worker takes to begin; there must be any.
+    pub(crate) fn worker_time(&mut self, times_ns: &[Nanos]) -> Nanos {
+        times_ns[(self.random.next(Purpose::Worker) % times_ns.len() as u64) as usize]
+    }
+
     /// The connection that a token names.
     pub(crate) fn find_token(&self, token: u32) -> Option<ConnectionId> {
         self.tokens.get(&token).copied()

@@ -44,6 +44,8 @@ pub(super) struct Addresses {
     accepted: u32,
     /// The path managers are to be asked.
     paths_wanted: bool,
+    /// When the worker asks them.
+    worker_at: Option<Nanos>,
     /// Local addresses that the peer was told of.
     pub(super) announcements: Announcements,
     /// Subflows that were asked for, and paths that failed.
@@ -74,6 +76,7 @@ impl Addresses {
             backup_changes: Vec::new(),
             accepted: 0,
             paths_wanted: false,
+            worker_at: None,
             announcements: Announcements::default(),
             attempts: Attempts::new(PAUSES),
         };
@@ -190,15 +193,21 @@ impl Addresses {
         self.paths_wanted = true;
     }
 
-    /// Whether the path managers are to be asked.
+    /// Whether the path managers are to be asked, and no worker is to do it.
     #[inline]
     pub(super) fn paths_wanted(&self) -> bool {
-        self.paths_wanted
+        self.paths_wanted && self.worker_at.is_none()
+    }
+
+    /// Lets the worker ask the path managers.
+    pub(super) fn call_worker(&mut self, at: Nanos) {
+        self.worker_at = Some(at);
     }
 
     /// Notes that the path managers were asked.
     pub(super) fn paths_managed(&mut self) {
         self.paths_wanted = false;
+        self.worker_at = None;
     }
 
     /// Does what is due of announcements and attempts. Gives the announcements to send again.
@@ -207,10 +216,11 @@ impl Addresses {
         self.announcements.on_deadline(now)
     }
 
-    /// When something is due: an announcement, a withdrawal, or another try of a path.
+    /// When something is due: an announcement, a withdrawal, another try of a path, or the worker.
     #[inline]
     pub(super) fn deadline(&self) -> Option<Nanos> {
-        let deadlines = [self.announcements.deadline(), self.attempts.deadline()];
+        let announcements = self.announcements.deadline();
+        let deadlines = [announcements, self.attempts.deadline(), self.worker_at];
         deadlines.into_iter().flatten().min()
     }
 

@@ -36,6 +36,9 @@ pub struct MptcpConfig {
     /// Send data sequence numbers and data acknowledgements of 4 bytes, the low ones: the sender
     /// may choose (RFC 8684, section 3.3.1). Linux sends 8.
     pub short_numbers: bool,
+    /// Times that the worker takes which asks the path managers, one of them drawn for each call;
+    /// where there are none, they are asked at once.
+    pub worker_times_ns: &'static [Nanos],
 }
 
 impl Default for MptcpConfig {
@@ -56,6 +59,7 @@ impl Default for MptcpConfig {
             close_timeout_ns: 60 * SECOND,
             add_addr_timeout_ns: SECOND,
             short_numbers: false,
+            worker_times_ns: &[],
         }
     }
 }

@@ -66,6 +66,8 @@ pub(crate) enum Change {
     Join(Join),
     /// A subflow's addresses are free again.
     Gone(FourTuple),
+    /// The path managers are to be asked by a worker: the host calls [`Connection::call_worker`].
+    Worker,
 }
 
 /// Parts of a new connection.
@@ -233,9 +235,7 @@ impl Connection {
         {
             self.on_fail_timeout(now);
         }
-        if self.addresses.paths_wanted() {
-            self.manage_paths(now);
-        }
+        self.follow_wish_for_paths(now);
     }
 
     /// Fills `paths` for a coupled congestion control of a subflow.

@@ -71,9 +71,7 @@ impl Connection {
             self.on_subflow_closed(now, index, reason);
         }
         self.after_data(now);
-        if self.addresses.paths_wanted() {
-            self.manage_paths(now);
-        }
+        self.follow_wish_for_paths(now);
     }
 
     fn read_options(&mut self, now: Nanos, index: usize, segment: &Segment, progress: &Progress) {

@@ -22,6 +22,23 @@ impl Connection {
         self.lifetime.has_ended() || self.sender.is_finished() || self.receiver.is_finished()
     }
 
+    /// Asks the path managers where that is wished: at once, or by a worker that takes its time.
+    #[inline]
+    pub(super) fn follow_wish_for_paths(&mut self, now: Nanos) {
+        if !self.addresses.paths_wanted() {
+            return;
+        }
+        match self.config.worker_times_ns {
+            [] => self.manage_paths(now),
+            _ => self.changes.push_back(Change::Worker),
+        }
+    }
+
+    /// Lets the worker ask the path managers at a time.
+    pub(crate) fn call_worker(&mut self, at: Nanos) {
+        self.addresses.call_worker(at);
+    }
+
     /// Opens and announces what the path managers want.
     pub(super) fn manage_paths(&mut self, now: Nanos) {
         self.addresses.paths_managed();

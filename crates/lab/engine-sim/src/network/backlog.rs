@@ -1,0 +1,52 @@
+//! Packets that have reached a host and that it has not handled yet.
+
+use std::collections::VecDeque;
+
+use mptcplab_plan::Plan;
+use mptcplab_random::{Purpose, Random};
+use mptcplab_wire::Packet;
+
+use crate::Nanos;
+use crate::response_times::{HOST, drawn};
+
+/// The packets of one host: it wakes up for the first, and handles with it all that have come
+/// since.
+#[derive(Debug)]
+pub(super) struct Backlog {
+    packets: VecDeque<Box<Packet>>,
+    /// When the host handles them.
+    at: Nanos,
+    random: Random,
+}
+
+impl Backlog {
+    /// That of a host, which has its own times in each run.
+    pub(super) fn new(plan: &Plan, node: usize) -> Self {
+        Self {
+            packets: VecDeque::new(),
+            at: 0,
+            random: Random::new(plan.seed, Purpose::Host, node),
+        }
+    }
+
+    /// Takes a packet.
+    pub(super) fn push(&mut self, now: Nanos, packet: Box<Packet>) {
+        if self.packets.is_empty() {
+            self.at = now + drawn(&HOST, self.random.bits());
+        }
+        self.packets.push_back(packet);
+    }
+
+    /// When packets are to be handled, if any are there.
+    pub(super) fn deadline(&self) -> Option<Nanos> {
+        (!self.packets.is_empty()).then_some(self.at)
+    }
+
+    /// The next packet that is to be handled now.
+    pub(super) fn take_due(&mut self, now: Nanos) -> Option<Box<Packet>> {
+        match self.at <= now {
+            true => self.packets.pop_front(),
+            false => None,
+        }
+    }
+}
