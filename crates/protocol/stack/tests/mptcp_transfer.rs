@@ -4,7 +4,7 @@ mod mptcp_world;
 
 use mptcp_world::*;
 use mptcplab_stack::scheduler::SchedulerKind;
-use mptcplab_stack::{Event, HostConfig, HostStack, Limits, MptcpConfig};
+use mptcplab_stack::{Event, HostConfig, HostStack, Limits, MptcpConfig, State};
 
 fn established(world: &World, host: usize) -> usize {
     world.count(host, |event| {
@@ -188,4 +188,42 @@ fn what_is_not_acknowledged_goes_again_once_where_a_subflow_is_closed() {
         (1..=outstanding).contains(&again),
         "{again} of {outstanding}"
     );
+}
+
+/// A client that has few ports takes one again whose subflow the server keeps in TIME-WAIT.
+#[test]
+fn a_new_connection_may_take_the_place_of_a_subflow_in_time_wait() {
+    let mut world = World::new(vec![Path::new(10 * MS, 0)], generous());
+    let mut config = HostConfig {
+        mptcp: generous(),
+        ..HostConfig::default()
+    };
+    config.local_ports = [5000, 5000];
+    world.hosts[CLIENT] = HostStack::new(config, 1);
+    let locals = world.addresses(CLIENT);
+    world.set_addresses(CLIENT, locals);
+    let ids = world.establish(mptcp());
+    let in_time_wait = |world: &World, id| {
+        let subflows = world.subflows(SERVER, id).into_iter();
+        subflows
+            .filter(|one| one.tcp.state == State::TimeWait)
+            .count()
+    };
+    world.shutdown(SERVER, ids[SERVER]);
+    world.run_for(SECOND);
+    world.shutdown(CLIENT, ids[CLIENT]);
+    world.run_for(SECOND);
+    assert_eq!(in_time_wait(&world, ids[SERVER]), 1);
+    world.hosts[CLIENT].release(world.now, ids[CLIENT]);
+    world.flush();
+    world.events = Default::default();
+    let sent = world.sent.len();
+    let next = world.open(mptcp());
+    world.run_for(100 * MS);
+    let syns = world.sent[sent..].iter();
+    let from_client = syns.filter(|(_, from, _, segment)| *from == CLIENT && segment.flags.syn);
+    assert_eq!(from_client.count(), 1);
+    assert!(world.accepted().is_some());
+    assert!(world.info(CLIENT, next).multipath.is_some());
+    assert_eq!(in_time_wait(&world, ids[SERVER]), 0);
 }

@@ -117,11 +117,19 @@ impl Connection {
         }
     }
 
-    /// A new SYN may take its place.
-    pub(crate) fn gives_way_to(&self, segment: &Segment) -> bool {
+    /// A new SYN may take the place of a subflow, which is the whole of a plain connection.
+    pub(crate) fn gives_way_to(&self, subflow: SubflowId, segment: &Segment) -> bool {
         match self {
             Self::Plain(plain) => plain.gives_way_to(segment),
-            Self::Multipath(_) => false,
+            Self::Multipath(multipath) => multipath.gives_way_to(subflow, segment),
+        }
+    }
+
+    /// Makes room for the new SYN.
+    pub(crate) fn give_way(&mut self, context: &mut Context<'_>, subflow: SubflowId) {
+        match self {
+            Self::Plain(plain) => plain.abort(context),
+            Self::Multipath(multipath) => multipath.give_way(context, subflow),
         }
     }
 

@@ -117,6 +117,17 @@ impl MultipathConnection {
         self.carry_out(context);
     }
 
+    /// A new SYN may take the place of a subflow.
+    pub(crate) fn gives_way_to(&self, subflow: SubflowId, segment: &Segment) -> bool {
+        self.connection.gives_way_to(subflow, segment)
+    }
+
+    /// Forgets that subflow.
+    pub(crate) fn give_way(&mut self, context: &mut Context<'_>, subflow: SubflowId) {
+        self.connection.give_way(subflow);
+        self.carry_out(context);
+    }
+
     pub(crate) fn transmit(
         &mut self,
         context: &mut Context<'_>,

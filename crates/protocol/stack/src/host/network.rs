@@ -43,10 +43,10 @@ impl HostStack {
                 id,
                 host: &mut self.host,
             };
-            // A connection in TIME-WAIT is removed in favour of a new SYN.
-            let gives_way = slot.connection.gives_way_to(segment);
+            // What is in TIME-WAIT is removed in favour of a new SYN.
+            let gives_way = slot.connection.gives_way_to(subflow, segment);
             if gives_way {
-                slot.connection.abort(&mut context);
+                slot.connection.give_way(&mut context, subflow);
             } else {
                 slot.connection.receive(&mut context, subflow, segment);
             }

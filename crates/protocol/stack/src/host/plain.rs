@@ -12,7 +12,7 @@ use crate::Nanos;
 use crate::event::{Event, SubflowId};
 use crate::info::{ConnectionInfo, SubflowInfo};
 use crate::protocol::Protocol;
-use crate::tcp::{CloseReason, FourTuple, NoExtension, Progress, State, Tcp, TcpCounters};
+use crate::tcp::{CloseReason, FourTuple, NoExtension, Progress, Tcp, TcpCounters};
 
 /// The only subflow of a plain connection.
 const ONLY: SubflowId = SubflowId(0);
@@ -218,10 +218,9 @@ impl PlainConnection {
         }
     }
 
-    /// A new SYN may take the place of this connection, which is in TIME-WAIT (RFC 9293,
-    /// section 3.6.1; RFC 6191, section 2).
+    /// A new SYN may take the place of this connection.
     pub(crate) fn gives_way_to(&self, segment: &Segment) -> bool {
-        self.tcp.state() == State::TimeWait && self.tcp.is_newer_syn(segment)
+        self.tcp.gives_way_to(segment)
     }
 
     pub(crate) fn info(&self) -> ConnectionInfo {

@@ -1,5 +1,6 @@
 //! Closing subflows and connections (RFC 8684, sections 3.3.3 and 3.5).
 
+use mptcplab_wire::Segment;
 use mptcplab_wire::option::MptcpOption;
 
 use super::connection::{Change, Connection};
@@ -276,6 +277,21 @@ impl Connection {
             self.close_in_order(now, index);
         }
         open
+    }
+
+    /// Whether a new SYN may take the place of a subflow.
+    pub(crate) fn gives_way_to(&self, subflow: SubflowId, segment: &Segment) -> bool {
+        let index = self.subflows.index_of(subflow.0);
+        index.is_some_and(|index| self.subflows[index].tcp.gives_way_to(segment))
+    }
+
+    /// Forgets a subflow in TIME-WAIT.
+    pub(crate) fn give_way(&mut self, subflow: SubflowId) {
+        if let Some(index) = self.subflows.index_of(subflow.0) {
+            self.subflows[index].pending = false;
+            self.subflows[index].tcp.abort();
+            self.forget_gone();
+        }
     }
 
     /// Forgets subflows that are gone: seldom, and not where segments pass.

@@ -296,8 +296,14 @@ impl Tcp {
         self.state == State::Closed && !self.due.reset
     }
 
+    /// Whether a new SYN may take its place, which is in TIME-WAIT (RFC 9293, section 3.6.1;
+    /// RFC 6191, section 2).
+    pub(crate) fn gives_way_to(&self, segment: &Segment) -> bool {
+        self.state == State::TimeWait && self.is_newer_syn(segment)
+    }
+
     /// Whether a segment is a SYN that cannot be an old one of this connection.
-    pub(crate) fn is_newer_syn(&self, segment: &Segment) -> bool {
+    fn is_newer_syn(&self, segment: &Segment) -> bool {
         if !segment.flags.syn || segment.flags.ack || segment.flags.rst {
             return false;
         }
