@@ -1,11 +1,10 @@
 """How long hosts, programs and path managers take to act in the kernel engine, from captures of
-both ends of short transfers: what the simulator draws from.
+both ends of short downloads: what the simulator draws from.
 
-Races between paths come out by these times. 20 transfers a run over two paths of 10 Mbit/s:
-downloads by http, bulk transfers both ways, by TCP and MPTCP. The middles of the twentieths of each
-are printed; those of an otherwise idle machine stand in
-`crates/lab/engine-sim/src/response_times.rs`. The figures are the quartiles. `--seconds` does not
-matter.
+Races between paths come out by these times. 40 downloads of 50 KiB one after the other, over two
+paths of 10 Mbit/s, by TCP and MPTCP. The middles of the twentieths of each are printed; those of an
+otherwise idle machine stand in `crates/lab/engine-sim/src/response_times.rs`. The figures are the
+quartiles. `--seconds` does not matter.
 
 Where a host handles the packet first that calls a program or a worker, the median of what it takes
 for that is subtracted.
@@ -17,6 +16,7 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from mptcplab import engine, trace
@@ -26,12 +26,7 @@ from mptcplab.scenario import loads
 from .effort import Effort
 from .figures import Figure, figure, quantile
 
-TRANSFERS = 20
-_WORKLOADS = {
-    "http": "http: {{from: client, to: server, size: 50 KiB, start: {start} ms}}",
-    "bulk up": "bulk: {{from: client, to: server, way: up, size: 50 KiB, start: {start} ms}}",
-    "bulk down": "bulk: {{from: client, to: server, way: down, size: 50 KiB, start: {start} ms}}",
-}
+DOWNLOADS = 40
 _SCENARIO = """\
 hosts:
   client: {{interfaces: {{a: {{}}, b: {{}}}}}}
@@ -40,12 +35,12 @@ links:
   a: {{between: [client.a, server.a], rate: 10 Mbit/s}}
   b: {{between: [client.b, server.b], rate: 10 Mbit/s}}
 traffic:
-{traffic}
+  - http: {{from: client, to: server, size: 50 KiB, count: {downloads}}}
 variants:
   tcp: {{protocol: tcp, via: a}}
   mptcp: {{}}
 """
-_HOST = "a host, from data to its acknowledgement"
+_HOST = "a host, from a request to its acknowledgement"
 _CONNECTED = "a program, from its connection to its first data"
 _READING = "a program, from a request to its answer"
 _WORKER = "a path manager, from what calls it to what it sends"
@@ -77,41 +72,42 @@ class Taken:
 
 def measure(effort: Effort) -> list[Figure]:
     """The quartiles of each time, of every round."""
-    rounds = [_round_us(seed, effort.sized(TRANSFERS, 2)) for seed in range(1, effort.repeat + 1)]
+    rounds = [_round_us(seed, effort.sized(DOWNLOADS, 2)) for seed in range(1, effort.repeat + 1)]
     host_us = quantile([us for taken in rounds for us in taken[_HOST]], 0.5)
     for name in rounds[0]:
         called_us = 0 if name == _HOST else host_us
         times = [us - called_us for taken in rounds for us in taken[name]]
         print(f"{name}: {', '.join(f'{quantile(times, q):.0f}' for q in _QUANTILES)}", flush=True)
     return [
-        figure(f"{name}, {quartile}", "µs", [quantile(taken[name], q) for taken in rounds])
+        figure(
+            f"{name}, {quartile}",
+            "µs",
+            [quantile(taken[name], q) for taken in rounds if taken[name]],
+        )
         for name in rounds[0]
         for quartile, q in (("lower quartile", 0.25), ("median", 0.5), ("upper quartile", 0.75))
     ]
 
 
-def _round_us(seed: int, transfers: int) -> dict[str, list[float]]:
+def _round_us(seed: int, downloads: int) -> dict[str, list[float]]:
     """The times of one round by their names."""
     found: dict[str, list[float]] = defaultdict(list)
-    for taken in _round(seed, transfers):
+    for taken in _round(seed, downloads):
         found[taken.name].append(taken.us)
     return found
 
 
-def _round(seed: int, transfers: int) -> Iterator[Taken]:
-    for workload, line in _WORKLOADS.items():
-        traffic = "\n".join(f"  - {line.format(start=200 * number)}" for number in range(transfers))
-        scenario = loads(_SCENARIO.format(traffic=traffic))
-        for variant in scenario.variants:
-            with tempfile.TemporaryDirectory(prefix="mptcplab-") as folder:
-                out = Path(folder) / "run"
-                engine.run(scenario, variant, out, engine=KERNEL, seed=seed, captures=True)
-                client, server = (_packets(out, end) for end in ("client", "server"))
-                yield from _hosts(server)
-                served = _READING if workload == "http" else _CONNECTED
-                yield from _programs(client, "client", f"{_CONNECTED}, {variant}")
-                yield from _programs(server, "server", f"{served}, {variant}")
-                yield from _path_managers(client, server)
+def _round(seed: int, downloads: int) -> Iterator[Taken]:
+    scenario = loads(_SCENARIO.format(downloads=downloads))
+    for variant in scenario.variants:
+        with tempfile.TemporaryDirectory(prefix="mptcplab-") as folder:
+            out = Path(folder) / "run"
+            engine.run(scenario, variant, out, engine=KERNEL, seed=seed, captures=True)
+            client, server = (_packets(out, end) for end in ("client", "server"))
+            yield from _hosts(server)
+            yield from _programs(client, "client", f"{_CONNECTED}, {variant}")
+            yield from _programs(server, "server", f"{_READING}, {variant}")
+            yield from _path_managers(client, server)
 
 
 def _packets(out: Path, end: str) -> Packets:
@@ -125,24 +121,19 @@ def _packets(out: Path, end: str) -> Packets:
 
 
 def _hosts(server: Packets) -> Iterator[Taken]:
-    """From data to its acknowledgement.
-
-    The first ten segments are acknowledged at once, by no program; they come 1.2 ms apart.
-    """
+    """From a request to its acknowledgement, where that is sent before the answer."""
     for packets in server:
         first = [one for one in packets if one.subflow == 0]
-        data = [place for place, one in enumerate(first) if _is_data(one, "client")]
-        for place in data[:10]:
-            after = first[place + 1] if place + 1 < len(first) else None
-            if after and after.sender == "server" and not after.payload_bytes:
-                yield Taken(_HOST, (after.t_ns - first[place].t_ns) / 1000)
+        for asked, after in pairwise(first):
+            if _is_data(asked, "client") and after.sender == "server" and not after.payload_bytes:
+                yield Taken(_HOST, (after.t_ns - asked.t_ns) / 1000)
 
 
 def _programs(ends: Packets, end: str, name: str) -> Iterator[Taken]:
     """From the packet that wakes a program to its first data.
 
     It is the last one of the peer on the first subflow before that: the SYN/ACK for a client, the
-    handshake's end or the request for a server.
+    request for a server.
     """
     for packets in ends:
         first = [one for one in packets if one.subflow == 0]

@@ -39,7 +39,7 @@ variants:
   tcp: {protocol: tcp, via: a}
 repetitions: 3
 """
-PINNED = "69fa9fa2ad2112009e71ddbf538b5e08c7812b4dd29338e722bd1812a90253c3"
+PINNED = "84378edfff9eff2a8fb42744fa7c1886ad88b6247b9da889760014c17ce96a7b"
 
 
 def files(folder: Path) -> dict[str, str]:

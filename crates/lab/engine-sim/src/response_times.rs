@@ -12,34 +12,34 @@ use crate::Nanos;
 /// Twentieths of a measurement, in nanoseconds.
 pub(crate) type Times = [Nanos; 20];
 
-/// From data to its acknowledgement: those of a host that wakes up to handle packets.
+/// From a request to its acknowledgement: those of a host that wakes up to handle packets.
 pub(crate) const HOST: Times = us([
-    28, 32, 34, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 45, 48, 52, 56, 62, 69, 81,
+    17, 23, 27, 28, 29, 30, 31, 31, 32, 33, 34, 35, 35, 37, 38, 38, 39, 40, 42, 45,
 ]);
 
 /// From the end of the handshake to a program's first data, by TCP.
 const TCP_CONNECTED: Times = us([
-    42, 48, 57, 61, 64, 66, 68, 70, 72, 73, 76, 78, 82, 85, 90, 96, 105, 119, 156, 354,
+    19, 24, 28, 31, 32, 34, 36, 38, 40, 42, 43, 46, 49, 53, 56, 60, 66, 90, 99, 114,
 ]);
 
 /// The same by MPTCP.
 const MPTCP_CONNECTED: Times = us([
-    8, 92, 104, 112, 120, 124, 131, 137, 143, 150, 155, 164, 171, 185, 196, 215, 247, 297, 424, 699,
+    20, 29, 35, 39, 41, 44, 45, 48, 51, 55, 57, 59, 61, 63, 66, 76, 88, 109, 138, 180,
 ]);
 
 /// From a request to its answer, by TCP.
 const TCP_READING: Times = us([
-    16, 18, 20, 21, 22, 23, 24, 26, 28, 30, 32, 36, 39, 42, 45, 49, 54, 63, 74, 110,
+    8, 10, 13, 15, 16, 17, 17, 18, 18, 19, 20, 20, 21, 22, 24, 25, 28, 31, 34, 74,
 ]);
 
 /// The same by MPTCP.
 const MPTCP_READING: Times = us([
-    1, 10, 16, 17, 24, 34, 42, 50, 63, 69, 76, 82, 92, 101, 116, 134, 157, 173, 212, 268,
+    1, 1, 2, 5, 5, 7, 7, 9, 10, 12, 14, 21, 23, 25, 28, 33, 39, 43, 49, 60,
 ]);
 
 /// From the end of the handshake to ADD_ADDR, and from that to the SYN of a join.
 pub(crate) const WORKER: Times = us([
-    42, 51, 59, 66, 73, 78, 85, 92, 98, 106, 113, 119, 127, 135, 145, 157, 175, 203, 243, 320,
+    10, 17, 23, 27, 30, 34, 38, 42, 45, 47, 50, 54, 59, 65, 71, 74, 79, 88, 104, 214,
 ]);
 
 /// The times of a program that wakes up, for the first time or again.

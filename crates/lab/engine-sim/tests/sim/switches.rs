@@ -150,7 +150,8 @@ fn tcp_takes_the_first_path() {
 
 #[test]
 fn each_subflow_takes_the_next_disjoint_path() {
-    let mut lab = three_paths("disjoint");
+    let rates = [10 * MEGABIT, 2 * MEGABIT, 6 * MEGABIT];
+    let mut lab = lab("disjoint", &rates, CLIENT, SERVER);
     lab.bulk_bytes(Protocol::Mptcp, Way::Down, 2_000_000);
     let run = lab.run();
     assert_eq!(run.transfer()["joins"], 2);

@@ -119,7 +119,7 @@ impl Window {
 pub struct Ack {
     /// When it arrived.
     pub now: Nanos,
-    /// Bytes newly delivered, cumulatively or selectively.
+    /// Newly delivered, cumulatively or selectively, each segment counted as a full one.
     pub acknowledged_bytes: u64,
     /// Round trip of the newest data that it delivered; none where that was retransmitted.
     pub rtt_ns: Option<Nanos>,
@@ -127,7 +127,7 @@ pub struct Ack {
     pub smoothed_rtt_ns: Nanos,
     /// Smallest round trip of the recent past (minutes).
     pub min_rtt_ns: Nanos,
-    /// Bytes in flight after it.
+    /// In flight after it, each segment counted as a full one.
     pub in_flight_bytes: u64,
     /// The window, not the application or the peer, limited what was sent lately. A window that
     /// does not limit must not grow (RFC 7661, section 1; RFC 5681, section 3.1).
@@ -143,7 +143,7 @@ pub struct Ack {
 pub struct CongestionEvent {
     /// When it was noticed.
     pub now: Nanos,
-    /// Bytes in flight before it was noticed.
+    /// In flight before it was noticed, each segment counted as a full one.
     pub in_flight_bytes: u64,
     /// SRTT; 0 before the first sample.
     pub smoothed_rtt_ns: Nanos,

@@ -46,7 +46,9 @@ impl Tcp {
             }
             progress.acknowledged_bytes = self.advance(acknowledged, &mut delivery);
         } else if !self.options.sack() && self.is_duplicate(acknowledged, segment, window_changed) {
-            delivery.bytes += self.count_duplicate();
+            let presumed = self.count_duplicate();
+            delivery.bytes += presumed;
+            delivery.records += u64::from(presumed > 0);
         }
         let quiet =
             self.recovery.phase == Phase::Open && self.loss_probe.is_none() && !segment.flags.ece;
@@ -83,6 +85,11 @@ impl Tcp {
         } else if probing {
             self.review_timers(now);
         }
+    }
+
+    /// What was delivered, in the unit of the congestion window: each segment counts as a full one.
+    pub(super) fn delivered_bytes(&self, delivery: &Delivery) -> u64 {
+        delivery.records * self.congestion.segment_bytes()
     }
 
     /// Moves SND.UNA. Gives the bytes of data acknowledged, without SYN and FIN.
@@ -219,7 +226,7 @@ impl Tcp {
         {
             let delivery = Delivery::new(now, 0, 0);
             self.begin_reduction(now, Cause::Loss, &delivery, paths);
-            self.congestion.collapse(self.scoreboard.in_flight_bytes());
+            self.congestion.collapse(self.flight_bytes());
         }
     }
 
@@ -239,11 +246,11 @@ impl Tcp {
         }
         let ack = Ack {
             now,
-            acknowledged_bytes: delivery.bytes,
+            acknowledged_bytes: self.delivered_bytes(delivery),
             rtt_ns,
             smoothed_rtt_ns: self.rtt.smoothed_ns(),
             min_rtt_ns: self.rtt.minimum_ns().unwrap_or(0),
-            in_flight_bytes: self.scoreboard.in_flight_bytes(),
+            in_flight_bytes: self.flight_bytes(),
             window_limited: self.congestion.limits(),
             acknowledged: self.snd.una(),
             next: self.snd.next(),

@@ -53,7 +53,7 @@ impl Tcp {
         if self.recovery.phase != Phase::Open {
             return;
         }
-        self.congestion_event(now, Cause::Loss, self.scoreboard.in_flight_bytes(), paths);
+        self.congestion_event(now, Cause::Loss, self.flight_bytes(), paths);
         self.recovery.undo = None;
         self.congestion.shrink_to_threshold();
     }

@@ -188,8 +188,14 @@ impl Tcp {
 
     /// The same of the congestion window alone.
     fn congestion_room_bytes(&self) -> u64 {
-        let used = self.scoreboard.in_flight_bytes() + self.snd.queued_bytes();
+        let used = self.flight_bytes() + self.snd.queued_bytes();
         self.congestion.window_bytes().saturating_sub(used)
+    }
+
+    /// What is in flight, in the unit of the congestion window: each segment counts as a full one,
+    /// as Linux counts in segments.
+    fn flight_bytes(&self) -> u64 {
+        self.scoreboard.in_flight_segments() * self.congestion.segment_bytes()
     }
 
     /// Payload of a full segment.

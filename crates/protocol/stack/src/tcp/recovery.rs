@@ -76,7 +76,7 @@ impl Recovery {
             }
     }
 
-    /// Counts bytes that went out.
+    /// Counts a segment that went out, in the unit of the window.
     pub(crate) fn on_sent(&mut self, bytes: u64) {
         self.reduction.sent += bytes;
     }
@@ -137,7 +137,7 @@ impl Tcp {
             self.begin_reduction(now, Cause::Loss, delivery, paths);
         }
         if let Phase::Reduction { .. } = self.recovery.phase {
-            self.reduce(delivery.bytes, advanced && !newly_lost);
+            self.reduce(self.delivered_bytes(delivery), advanced && !newly_lost);
         }
     }
 
@@ -150,7 +150,7 @@ impl Tcp {
         paths: &[PathView],
     ) {
         if self.recovery.phase == Phase::Open {
-            let in_flight = self.scoreboard.in_flight_bytes() + delivery.bytes;
+            let in_flight = self.flight_bytes() + self.delivered_bytes(delivery);
             self.congestion_event(now, cause, in_flight, paths);
             self.recovery.reduction = Reduction {
                 window_before: self.congestion.window_bytes(),
@@ -195,7 +195,7 @@ impl Tcp {
             return;
         }
         let mss = self.congestion.segment_bytes();
-        let pipe = self.scoreboard.in_flight_bytes();
+        let pipe = self.flight_bytes();
         let threshold = self.congestion.threshold_bytes();
         let reduction = &mut self.recovery.reduction;
         reduction.delivered += delivered;

@@ -14,9 +14,9 @@ impl Tcp {
         if self.recovery.sends_new_first() {
             return None;
         }
-        let bytes = self.scoreboard.get(number)?.bytes();
-        let flight = self.scoreboard.in_flight_bytes();
-        if flight > 0 && flight + bytes > self.congestion.window_bytes() {
+        let flight = self.flight_bytes();
+        let with_this = flight + self.congestion.segment_bytes();
+        if flight > 0 && with_this > self.congestion.window_bytes() {
             return None;
         }
         match self.recovery.phase {
@@ -54,7 +54,7 @@ impl Tcp {
         self.volume.count_retransmitted(bytes);
         let timestamp = self.options.timestamp_value(now);
         self.recovery.on_retransmitted(timestamp);
-        self.recovery.on_sent(bytes);
+        self.recovery.on_sent(self.congestion.segment_bytes());
         self.pace(now, bytes);
         let first = self.scoreboard.first() == Some(number);
         if first || self.timers.get(Timer::Retransmission).is_none() {

@@ -98,6 +98,11 @@ impl Scoreboard {
         self.in_flight_bytes
     }
 
+    /// Segments taken to be in the network.
+    pub(crate) fn in_flight_segments(&self) -> u64 {
+        (self.deque.len() - self.sacked - self.lost.len()) as u64
+    }
+
     /// How many records were selectively acknowledged.
     pub(crate) fn sacked(&self) -> usize {
         self.sacked

@@ -114,7 +114,7 @@ impl Tcp {
     /// Lets the buffer grow after a new segment has left, where that did not fill the congestion
     /// window.
     pub(super) fn fill_send_buffer(&mut self, now: Nanos) {
-        let filled = self.scoreboard.in_flight_bytes() + self.congestion.segment_bytes();
+        let filled = self.flight_bytes() + self.congestion.segment_bytes();
         self.widen_send_buffer(now, filled <= self.congestion.window_bytes());
     }
 

@@ -58,7 +58,7 @@ impl Tcp {
         };
         let open = self.recovery.phase == Phase::Open;
         if open || self.snd.una() >= self.recovery.point || (in_loss && !again) {
-            let in_flight = self.scoreboard.in_flight_bytes();
+            let in_flight = self.flight_bytes();
             self.congestion_event(now, Cause::Timeout, in_flight, paths);
         }
         let spurious = if !in_repair || again {
@@ -79,7 +79,7 @@ impl Tcp {
             .rack
             .timed_out_before(now, self.scoreboard.sacked(), minimum, smoothed);
         self.scoreboard.mark_timed_out(before);
-        self.congestion.collapse(self.scoreboard.in_flight_bytes());
+        self.congestion.collapse(self.flight_bytes());
         self.recovery.phase = Phase::Loss { spurious };
         self.recovery.point = self.snd.next();
         self.liveness.on_timeout();

@@ -66,8 +66,8 @@ impl Tcp {
         let segment = self.new_segment(now, false);
         if segment.is_none() {
             if !self.snd.has_queued() {
-                let flight = self.scoreboard.in_flight_bytes();
-                if flight < self.congestion.window_bytes() {
+                if self.flight_bytes() < self.congestion.window_bytes() {
+                    let flight = self.scoreboard.in_flight_bytes();
                     self.rate.limit_by_application(flight);
                 }
             }
@@ -92,7 +92,7 @@ impl Tcp {
 
     /// Notes the use of the congestion window, after new data has left.
     fn on_new_data_sent(&mut self, now: Nanos) {
-        let flight = self.scoreboard.in_flight_bytes();
+        let flight = self.flight_bytes();
         let (acknowledged, next) = (self.snd.una(), self.snd.next());
         let limited = self
             .congestion
@@ -131,8 +131,8 @@ impl Tcp {
     fn next_new_bytes(&self, probe: bool) -> Option<u64> {
         let segment = self.congestion.segment_bytes();
         let wanted = self.snd.next_bytes(segment);
-        let flight = self.scoreboard.in_flight_bytes();
-        if !probe && flight > 0 && flight + wanted > self.congestion.window_bytes() {
+        let flight = self.flight_bytes();
+        if !probe && flight > 0 && flight + segment > self.congestion.window_bytes() {
             return None;
         }
         let bytes = self.snd.fit_window(wanted, self.due.silly)?;
@@ -163,7 +163,7 @@ impl Tcp {
             self.counters.original_data += 1;
             self.receiver.on_data_sent(now, self.config.delayed_ack_ns);
         }
-        self.recovery.on_sent(bytes);
+        self.recovery.on_sent(self.congestion.segment_bytes());
         self.on_new_data_sent(now);
         self.fill_send_buffer(now);
         self.pace(now, bytes);

@@ -114,7 +114,7 @@ impl Tcp {
             mss: window.mss,
             smoothed_rtt_ns: self.rtt.smoothed_ns(),
             min_rtt_ns: self.rtt.minimum_ns().unwrap_or(0),
-            in_flight_bytes: self.scoreboard.in_flight_bytes(),
+            in_flight_bytes: self.flight_bytes(),
             bytes_since_loss: loss_interval.since_bytes,
             bytes_between_losses: loss_interval.between_bytes,
         }
