@@ -14,7 +14,7 @@ const PING: Workload = Workload::Ping {
 /// Whether a round trip has what the path takes, and twice what a host takes to handle a packet.
 fn is_seen_after(path_ns: u64, rtt_ns: &Value) -> bool {
     let hosts_ns = rtt_ns.as_u64().unwrap() - path_ns;
-    (2 * 28_000..=2 * 81_000).contains(&hosts_ns)
+    (2 * 17_000..=2 * 45_000).contains(&hosts_ns)
 }
 
 #[test]

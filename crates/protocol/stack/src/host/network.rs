@@ -43,7 +43,7 @@ impl HostStack {
                 id,
                 host: &mut self.host,
             };
-            // What is in TIME-WAIT is removed in favour of a new SYN.
+            // A subflow in TIME-WAIT is removed in favour of a new SYN.
             let gives_way = slot.connection.gives_way_to(subflow, segment);
             if gives_way {
                 slot.connection.give_way(&mut context, subflow);

@@ -87,7 +87,7 @@ impl Tcp {
         }
     }
 
-    /// What was delivered, in the unit of the congestion window: each segment counts as a full one.
+    /// The delivery, in the unit of the congestion window: each segment counts as a full one.
     pub(super) fn delivered_bytes(&self, delivery: &Delivery) -> u64 {
         delivery.records * self.congestion.segment_bytes()
     }

@@ -192,7 +192,7 @@ impl Tcp {
         self.congestion.window_bytes().saturating_sub(used)
     }
 
-    /// What is in flight, in the unit of the congestion window: each segment counts as a full one,
+    /// Segments in flight, in the unit of the congestion window: each counts as a full one,
     /// as Linux counts in segments.
     fn flight_bytes(&self) -> u64 {
         self.scoreboard.in_flight_segments() * self.congestion.segment_bytes()

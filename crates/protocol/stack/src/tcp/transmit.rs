@@ -65,11 +65,10 @@ impl Tcp {
         }
         let segment = self.new_segment(now, false);
         if segment.is_none() {
-            if !self.snd.has_queued() {
-                if self.flight_bytes() < self.congestion.window_bytes() {
-                    let flight = self.scoreboard.in_flight_bytes();
-                    self.rate.limit_by_application(flight);
-                }
+            let has_room = self.flight_bytes() < self.congestion.window_bytes();
+            if has_room && !self.snd.has_queued() {
+                let flight = self.scoreboard.in_flight_bytes();
+                self.rate.limit_by_application(flight);
             }
             self.watch_closed_window(now);
         }
