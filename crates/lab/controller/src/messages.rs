@@ -9,8 +9,7 @@ use mptcplab_openflow::multipart::{Part, Request};
 use mptcplab_openflow::packet::PacketOut;
 use mptcplab_openflow::setup::{SwitchConfig, fragments};
 use mptcplab_openflow::{Action, Body, Field, Instruction, Match, Oxm, group, port};
-
-use crate::frame::ether_type;
+use mptcplab_wire::ethernet::ether_type;
 
 /// Priorities: blocks of discovery, discovery, subflows, blocks of ports, the rest.
 const BLOCK_LLDP: u16 = 61_000;

@@ -6,25 +6,20 @@ pub mod neighbour;
 
 use bytes::Bytes;
 use mptcplab_wire::Packet;
-
-/// A hardware address.
-pub type MacAddress = [u8; 6];
-
-/// Bytes of the header: destination, source, EtherType.
-pub const HEADER_BYTES: usize = 14;
-
-const BROADCAST: MacAddress = [0xff; 6];
-const IPV4: u16 = 0x0800;
-const ARP: u16 = 0x0806;
-const IPV6: u16 = 0x86dd;
+pub use mptcplab_wire::ethernet::{HEADER_BYTES, MacAddress};
+use mptcplab_wire::ethernet::{Header, ether_type, is_group};
 
 /// The frame of a packet.
 pub fn frame_of(packet: &Packet, source: MacAddress, destination: MacAddress) -> Bytes {
-    let kind = match packet.source().is_ipv4() {
-        true => IPV4,
-        false => IPV6,
+    let header = Header {
+        destination,
+        source,
+        ether_type: match packet.source().is_ipv4() {
+            true => ether_type::IPV4,
+            false => ether_type::IPV6,
+        },
     };
-    let mut frame = header(source, destination, kind);
+    let mut frame = header.frame();
     frame.reserve_exact(packet.ip_bytes());
     packet.write_to(&mut frame);
     frame.into()
@@ -33,32 +28,17 @@ pub fn frame_of(packet: &Packet, source: MacAddress, destination: MacAddress) ->
 /// The packet in a frame for a hardware address; `None` where it is for another one, or is no
 /// packet of IP whose checksums are right.
 pub fn packet_for(own: MacAddress, frame: &Bytes) -> Option<Packet> {
-    let (destination, kind, _) = parts(frame)?;
-    let is_ip = kind == IPV4 || kind == IPV6;
-    // The lowest bit of the first byte marks a group (IEEE 802.3, clause 3.2.3).
-    let is_for_it = destination == own || destination[0] & 1 == 1;
+    let (header, _) = Header::read(frame)?;
+    let is_ip = matches!(header.ether_type, ether_type::IPV4 | ether_type::IPV6);
+    let is_for_it = header.destination == own || is_group(header.destination);
     (is_ip && is_for_it).then(|| Packet::read(frame.slice(HEADER_BYTES..)).ok())?
-}
-
-fn header(source: MacAddress, destination: MacAddress, kind: u16) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(HEADER_BYTES);
-    bytes.extend(destination);
-    bytes.extend(source);
-    bytes.extend(kind.to_be_bytes());
-    bytes
-}
-
-/// Destination, EtherType and payload of a frame.
-fn parts(frame: &[u8]) -> Option<(MacAddress, u16, &[u8])> {
-    let (destination, rest) = frame.split_first_chunk()?;
-    let (_, rest) = rest.split_first_chunk::<6>()?;
-    let (kind, payload) = rest.split_first_chunk()?;
-    Some((*destination, u16::from_be_bytes(*kind), payload))
 }
 
 #[cfg(test)]
 mod tests {
     use std::net::SocketAddr;
+
+    use mptcplab_wire::ethernet::BROADCAST;
 
     use super::*;
     use crate::hardware_address;

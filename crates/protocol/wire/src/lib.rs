@@ -3,8 +3,9 @@
 //!
 //! [`Packet`] is what travels: the headers are bytes as on the wire, the payload is shared and
 //! never copied on its way. [`Segment`] is what a host reads and writes: the fields of one TCP
-//! segment with its addresses. [`option`] has the options of MPTCP, version 1 (RFC 8684) read and
-//! written, version 0 (RFC 6824) read. [`keys`] computes the tokens and HMACs that stand in them.
+//! segment with its addresses. [`ethernet`] has the header of frames, ARP and neighbour discovery.
+//! [`option`] has the options of MPTCP, version 1 (RFC 8684) read and written, version 0 (RFC 6824)
+//! read. [`keys`] computes the tokens and HMACs that stand in them.
 //!
 //! The crate is `no_std`: it has no clock, no thread and no socket to ask.
 
@@ -16,6 +17,7 @@ extern crate alloc;
 mod buffer;
 pub mod checksum;
 mod ecn;
+pub mod ethernet;
 pub mod keys;
 mod layout;
 pub mod option;

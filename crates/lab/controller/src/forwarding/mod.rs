@@ -15,10 +15,11 @@ use std::net::IpAddr;
 use mptcplab_openflow::packet::PacketOut;
 use mptcplab_openflow::packet::{PacketIn, PacketInReason};
 use mptcplab_openflow::{Action, Body, Field};
+use mptcplab_wire::ethernet::ether_type;
 
 use crate::controller::Controller;
 use crate::events::Event;
-use crate::frame::{Content, Frame, Ip, ether_type, is_unicast};
+use crate::frame::{Content, Frame, Ip, is_unicast};
 use crate::messages;
 use crate::place::PortRef;
 use crate::subflows::{Flow, State};

@@ -3,15 +3,16 @@
 
 use std::net::IpAddr;
 
+use mptcplab_wire::ethernet::{Arp, MacAddress, Neighbour, NeighbourKind, Operation};
+
 use super::waiting::Received;
 use crate::controller::Controller;
-use crate::frame::{Arp, Mac, Neighbour, NeighbourKind, Operation};
 use crate::messages;
 use crate::place::PortRef;
 
 impl Controller {
     /// Takes an ARP packet of a host.
-    pub(super) fn receive_arp(&mut self, packet: Received, from: Mac, arp: Arp) {
+    pub(super) fn receive_arp(&mut self, packet: Received, from: MacAddress, arp: Arp) {
         if arp.sender_mac != from {
             return;
         }
@@ -40,8 +41,8 @@ impl Controller {
     pub(super) fn receive_neighbour(
         &mut self,
         packet: Received,
-        from: Mac,
-        to: Mac,
+        from: MacAddress,
+        to: MacAddress,
         message: Neighbour,
     ) {
         // The address that the message speaks for: none while it is being tried out.
@@ -72,7 +73,7 @@ impl Controller {
     }
 
     /// Asks for the port of an address in the name of the host that sends to it.
-    pub(super) fn ask(&mut self, at: PortRef, mac: Mac, from: IpAddr, wanted: IpAddr) {
+    pub(super) fn ask(&mut self, at: PortRef, mac: MacAddress, from: IpAddr, wanted: IpAddr) {
         let question = match (from, wanted) {
             (IpAddr::V4(from), IpAddr::V4(wanted)) => Arp::request(mac, from, wanted).frame(),
             (IpAddr::V6(from), IpAddr::V6(wanted)) => {
@@ -99,7 +100,7 @@ impl Controller {
     }
 
     /// Hands an answer to the interface that has asked, if that is known.
-    fn deliver(&mut self, to: Mac, packet: Received) {
+    fn deliver(&mut self, to: MacAddress, packet: Received) {
         if let Some(at) = self.hosts.port_of(to).filter(|at| *at != packet.at) {
             self.answer_host(at, packet.data);
         }

@@ -8,11 +8,12 @@
 use std::net::SocketAddr;
 
 use bytes::Bytes;
+use mptcplab_wire::ethernet::{Header, ether_type};
 use mptcplab_wire::option::{MptcpOption, Reset};
 use mptcplab_wire::{Ecn, Flags, Options, Segment};
 
 use crate::controller::Controller;
-use crate::frame::{Frame, Ip, ether_type, ethernet};
+use crate::frame::{Frame, Ip};
 use crate::messages;
 use crate::place::PortRef;
 
@@ -54,11 +55,15 @@ fn answer(frame: &Frame, ip: &Ip) -> Option<Vec<u8>> {
         ecn: Ecn::NotCapable,
         payload: Bytes::new(),
     };
-    let ether_type = match ip.source.is_ipv4() {
-        true => ether_type::IPV4,
-        false => ether_type::IPV6,
+    let header = Header {
+        destination: frame.source,
+        source: frame.destination,
+        ether_type: match ip.source.is_ipv4() {
+            true => ether_type::IPV4,
+            false => ether_type::IPV6,
+        },
     };
-    let mut answer = ethernet(frame.source, frame.destination, ether_type);
+    let mut answer = header.frame();
     segment.into_packet(HOP_LIMIT).write_to(&mut answer);
     Some(answer)
 }

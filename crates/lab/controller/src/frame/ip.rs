@@ -4,14 +4,11 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use mptcplab_wire::{Flags, Options};
 
-/// Protocols above IP.
-pub(crate) mod protocol {
-    pub(crate) const TCP: u8 = 6;
-    pub(crate) const ICMPV6: u8 = 58;
-}
+/// The protocol number of TCP.
+pub(crate) const TCP: u8 = 6;
 
 const IPV4_BYTES: usize = 20;
-pub(super) const IPV6_BYTES: usize = 40;
+const IPV6_BYTES: usize = 40;
 const TCP_BYTES: usize = 20;
 
 /// An IP packet.
@@ -84,8 +81,8 @@ impl Ip {
         is_later_fragment: bool,
     ) -> Option<Self> {
         let tcp = match protocol {
-            protocol::TCP if is_later_fragment => return None,
-            protocol::TCP => Some(TcpHeader::read(content)?),
+            TCP if is_later_fragment => return None,
+            TCP => Some(TcpHeader::read(content)?),
             _ => None,
         };
         Some(Self {

@@ -1,33 +1,17 @@
 //! Frames of hosts, read defensively: the bytes may be anything. Checksums are not looked at, for a
 //! host may leave them to its interface.
 
-mod arp;
 mod ip;
-mod neighbour;
 
-pub(crate) use arp::{Arp, Operation};
-pub(crate) use ip::{Ip, TcpHeader, protocol};
-pub(crate) use neighbour::{Neighbour, NeighbourKind};
+use mptcplab_wire::ethernet::{Arp, Header, MacAddress, Neighbour, ether_type, is_group};
 
-/// A hardware address.
-pub(crate) type Mac = [u8; 6];
-
-/// EtherTypes.
-pub(crate) mod ether_type {
-    pub(crate) const IPV4: u16 = 0x0800;
-    pub(crate) const ARP: u16 = 0x0806;
-    pub(crate) const IPV6: u16 = 0x86dd;
-    pub(crate) const LLDP: u16 = 0x88cc;
-}
-
-/// Bytes of the Ethernet header.
-const ETHERNET_BYTES: usize = 14;
+pub(crate) use ip::{Ip, TCP, TcpHeader};
 
 /// A frame.
 #[derive(Clone, Debug)]
 pub(crate) struct Frame {
-    pub(crate) destination: Mac,
-    pub(crate) source: Mac,
+    pub(crate) destination: MacAddress,
+    pub(crate) source: MacAddress,
     pub(crate) content: Content,
 }
 
@@ -43,10 +27,8 @@ pub(crate) enum Content {
 impl Frame {
     /// The frame of these bytes; `None`: nothing that the controller forwards or answers.
     pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
-        let (header, rest) = bytes.split_first_chunk::<ETHERNET_BYTES>()?;
-        let (destination, after) = header.split_first_chunk::<6>()?;
-        let (source, kind) = after.split_first_chunk::<6>()?;
-        let content = match u16::from_be_bytes([kind[0], kind[1]]) {
+        let (header, rest) = Header::read(bytes)?;
+        let content = match header.ether_type {
             ether_type::LLDP => Content::Lldp,
             ether_type::ARP => Content::Arp(Arp::read(rest)?),
             ether_type::IPV4 => Content::Ip(Ip::read_v4(rest)?),
@@ -57,19 +39,14 @@ impl Frame {
             _ => return None,
         };
         Some(Self {
-            destination: *destination,
-            source: *source,
+            destination: header.destination,
+            source: header.source,
             content,
         })
     }
 }
 
-/// The header of a frame.
-pub(crate) fn ethernet(destination: Mac, source: Mac, ether_type: u16) -> Vec<u8> {
-    [&destination[..], &source, &ether_type.to_be_bytes()].concat()
-}
-
 /// Whether an address is one of a single interface.
-pub(crate) fn is_unicast(mac: Mac) -> bool {
-    mac[0] & 1 == 0 && mac != [0; 6]
+pub(crate) fn is_unicast(mac: MacAddress) -> bool {
+    !is_group(mac) && mac != [0; 6]
 }

@@ -3,8 +3,9 @@
 use std::net::{IpAddr, SocketAddr};
 
 use mptcplab_openflow::{Field, Match, Oxm};
+use mptcplab_wire::ethernet::ether_type;
 
-use crate::frame::{Ip, ether_type, protocol};
+use crate::frame::{Ip, TCP};
 
 /// Addresses and ports of packets in one direction: what rules match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -48,7 +49,7 @@ impl Flow {
 
     /// Whether rules match ports, too, and both directions take the same path.
     pub(crate) fn is_tcp(&self) -> bool {
-        self.protocol == protocol::TCP
+        self.protocol == TCP
     }
 
     /// Address and port of the receiver.

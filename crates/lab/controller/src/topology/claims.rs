@@ -2,20 +2,22 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
+use mptcplab_wire::ethernet::{Arp, MacAddress, Neighbour};
+
 use super::hosts::{Claim, Host};
 use crate::controller::Controller;
 use crate::events::Event;
-use crate::frame::{Arp, Mac, Neighbour, is_unicast};
+use crate::frame::is_unicast;
 use crate::messages;
 use crate::place::PortRef;
 use crate::timers::Timer;
 
 /// The controller's own hardware address, of the local kind, by which hosts answer it.
-pub(crate) const OWN_MAC: Mac = [0x02, b'm', b'p', b't', b'c', b'p'];
+pub(crate) const OWN_MAC: MacAddress = [0x02, b'm', b'p', b't', b'c', b'p'];
 
 impl Controller {
     /// Takes the addresses of a frame's sender, and says whether they belong to the port.
-    pub(crate) fn learn(&mut self, at: PortRef, mac: Mac, ip: IpAddr) -> bool {
+    pub(crate) fn learn(&mut self, at: PortRef, mac: MacAddress, ip: IpAddr) -> bool {
         if !is_unicast(mac) || mac == OWN_MAC || !is_host(ip) {
             return false;
         }

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
-use crate::frame::Mac;
+use mptcplab_wire::ethernet::MacAddress;
+
 use crate::place::PortRef;
 
 /// Time for which a host that has defended an address is not asked again, ns.
@@ -15,7 +16,7 @@ const DISPLACED: usize = 4096;
 /// A host's interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Host {
-    pub(crate) mac: Mac,
+    pub(crate) mac: MacAddress,
     pub(crate) at: PortRef,
     /// The time until which claims of others are refused without a question.
     defended_until_ns: u64,
@@ -40,11 +41,11 @@ pub(crate) enum Claim {
 pub(crate) struct Hosts {
     by_ip: BTreeMap<IpAddr, Host>,
     /// The port of an interface, and its addresses there.
-    by_mac: BTreeMap<Mac, (PortRef, BTreeSet<IpAddr>)>,
+    by_mac: BTreeMap<MacAddress, (PortRef, BTreeSet<IpAddr>)>,
     /// Addresses at each port that has some.
     counts: BTreeMap<PortRef, usize>,
     /// Claims on the address of a host that was asked.
-    claims: BTreeMap<IpAddr, (PortRef, Mac, IpAddr)>,
+    claims: BTreeMap<IpAddr, (PortRef, MacAddress, IpAddr)>,
     /// Addresses whose port went down: they may come by another one.
     displaced: BTreeSet<IpAddr>,
 }
@@ -55,7 +56,7 @@ impl Hosts {
     }
 
     /// The port of an interface.
-    pub(crate) fn port_of(&self, mac: Mac) -> Option<PortRef> {
+    pub(crate) fn port_of(&self, mac: MacAddress) -> Option<PortRef> {
         self.by_mac.get(&mac).map(|(at, _)| *at)
     }
 
@@ -73,7 +74,7 @@ impl Hosts {
         &mut self,
         now_ns: u64,
         at: PortRef,
-        mac: Mac,
+        mac: MacAddress,
         ip: IpAddr,
         limit: usize,
     ) -> Claim {
@@ -129,7 +130,7 @@ impl Hosts {
 
     /// Gives an address that was not defended to its claimant, with the others of the interface if
     /// this has moved. Returns the claimant: port, interface, address.
-    pub(crate) fn settle(&mut self, ip: IpAddr) -> Option<(PortRef, Mac, IpAddr)> {
+    pub(crate) fn settle(&mut self, ip: IpAddr) -> Option<(PortRef, MacAddress, IpAddr)> {
         let claim = self.claims.remove(&ip)?;
         let host = self.by_ip.get(&ip)?;
         let (mac, at, has_moved) = (host.mac, host.at, host.mac == claim.1);

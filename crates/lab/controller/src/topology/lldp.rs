@@ -1,13 +1,13 @@
 //! Frames of discovery: LLDP (IEEE 802.1AB), signed, so that no host can make one.
 
 use hmac::{Hmac, KeyInit, Mac as _};
+use mptcplab_wire::ethernet::{Header, MacAddress, ether_type};
 use sha2::Sha256;
 
-use crate::frame::{Mac, ether_type, ethernet};
 use crate::place::PortRef;
 
 /// The nearest bridge: no other switch passes such a frame on.
-const NEAREST_BRIDGE: Mac = [0x01, 0x80, 0xc2, 0, 0, 0x0e];
+const NEAREST_BRIDGE: MacAddress = [0x01, 0x80, 0xc2, 0, 0, 0x0e];
 
 /// Types of parts.
 const END: u8 = 0;
@@ -32,8 +32,13 @@ pub(crate) enum Refusal {
 }
 
 /// The frame by which a port tells of itself, with a number that no other one has.
-pub(crate) fn write(key: &[u8; 32], port: PortRef, mac: Mac, number: u64) -> Vec<u8> {
-    let mut frame = ethernet(NEAREST_BRIDGE, mac, ether_type::LLDP);
+pub(crate) fn write(key: &[u8; 32], port: PortRef, mac: MacAddress, number: u64) -> Vec<u8> {
+    let header = Header {
+        destination: NEAREST_BRIDGE,
+        source: mac,
+        ether_type: ether_type::LLDP,
+    };
+    let mut frame = header.frame();
     let datapath = port.datapath.to_be_bytes();
     part(&mut frame, CHASSIS, &[&[LOCAL_CHASSIS], &datapath]);
     part(&mut frame, PORT, &[&[LOCAL_PORT], &port.port.to_be_bytes()]);

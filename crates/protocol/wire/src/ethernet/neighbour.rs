@@ -1,11 +1,12 @@
 //! Neighbour solicitations and advertisements (RFC 4861, sections 4.3 and 4.4).
 
-use std::net::Ipv6Addr;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::net::Ipv6Addr;
 
-use mptcplab_wire::checksum::Sum;
-
-use super::ip::{IPV6_BYTES, protocol};
-use super::{Mac, ether_type, ethernet};
+use super::{Header, MacAddress, ether_type};
+use crate::checksum::Sum;
+use crate::layout::{IPV6_BYTES, protocol};
 
 const SOLICITATION: u8 = 135;
 const ADVERTISEMENT: u8 = 136;
@@ -19,28 +20,35 @@ const HOP_LIMIT: u8 = 255;
 /// Flags of an advertisement: solicited, override.
 const SOLICITED: u8 = 0x40;
 const OVERRIDE: u8 = 0x20;
+const ALL_NODES: Ipv6Addr = Ipv6Addr::new(0xff02, 0, 0, 0, 0, 0, 0, 1);
 
 /// A kind of message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum NeighbourKind {
+pub enum NeighbourKind {
+    /// Asks for the hardware address of the target.
     Solicitation,
+    /// Gives it.
     Advertisement,
 }
 
 /// A message of neighbour discovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Neighbour {
-    pub(crate) kind: NeighbourKind,
-    pub(crate) source: Ipv6Addr,
-    pub(crate) destination: Ipv6Addr,
-    pub(crate) target: Ipv6Addr,
+pub struct Neighbour {
+    /// The kind.
+    pub kind: NeighbourKind,
+    /// The sender's address; unspecified where it has none yet.
+    pub source: Ipv6Addr,
+    /// The receiver's address, or that of a group.
+    pub destination: Ipv6Addr,
+    /// The address that is asked for or made known.
+    pub target: Ipv6Addr,
     /// The hardware address of a solicitation's source or of an advertisement's target, if given.
-    pub(crate) mac: Option<Mac>,
+    pub mac: Option<MacAddress>,
 }
 
 impl Neighbour {
-    /// The message of an IPv6 packet; `None`: it is none.
-    pub(super) fn read(packet: &[u8]) -> Option<Self> {
+    /// The message of an IPv6 packet, whose checksum is not looked at; `None`: it is none.
+    pub fn read(packet: &[u8]) -> Option<Self> {
         let (header, rest) = packet.split_first_chunk::<IPV6_BYTES>()?;
         let is_ours =
             header[0] >> 4 == 6 && header[6] == protocol::ICMPV6 && header[7] == HOP_LIMIT;
@@ -62,7 +70,7 @@ impl Neighbour {
     }
 
     /// A question of an interface, to all that may have the target's address.
-    pub(crate) fn solicitation(mac: Mac, source: Ipv6Addr, target: Ipv6Addr) -> Self {
+    pub fn solicitation(mac: MacAddress, source: Ipv6Addr, target: Ipv6Addr) -> Self {
         let [.., a, b, c] = target.octets();
         Self {
             kind: NeighbourKind::Solicitation,
@@ -76,22 +84,29 @@ impl Neighbour {
 
     /// The answer of `mac`, which has the address that is asked for: to the one that asks, or to
     /// all nodes where it has no address yet.
-    pub(crate) fn answer(&self, mac: Mac) -> Self {
-        let destination = match self.source.is_unspecified() {
-            true => Ipv6Addr::new(0xff02, 0, 0, 0, 0, 0, 0, 1),
-            false => self.source,
-        };
+    pub fn answer(&self, mac: MacAddress) -> Self {
+        Self {
+            destination: match self.source.is_unspecified() {
+                true => ALL_NODES,
+                false => self.source,
+            },
+            ..Self::announcement(mac, self.target)
+        }
+    }
+
+    /// The message by which an interface makes an address of its own known to all nodes.
+    pub fn announcement(mac: MacAddress, address: Ipv6Addr) -> Self {
         Self {
             kind: NeighbourKind::Advertisement,
-            source: self.target,
-            destination,
-            target: self.target,
+            source: address,
+            destination: ALL_NODES,
+            target: address,
             mac: Some(mac),
         }
     }
 
     /// The frame of an interface to another one, or to a multicast address.
-    pub(crate) fn frame(&self, from: Mac, to: Option<Mac>) -> Vec<u8> {
+    pub fn frame(&self, from: MacAddress, to: Option<MacAddress>) -> Vec<u8> {
         let [.., a, b, c, d] = self.destination.octets();
         let to = to.filter(|_| !self.destination.is_multicast());
         let to = to.unwrap_or([0x33, 0x33, a, b, c, d]);
@@ -120,7 +135,12 @@ impl Neighbour {
         sum.add(&[0, 0, 0, protocol::ICMPV6]);
         sum.add(&message);
         message[2..4].copy_from_slice(&sum.finish().to_be_bytes());
-        let mut frame = ethernet(to, from, ether_type::IPV6);
+        let header = Header {
+            destination: to,
+            source: from,
+            ether_type: ether_type::IPV6,
+        };
+        let mut frame = header.frame();
         frame.extend([0x60, 0, 0, 0]);
         frame.extend(length.to_be_bytes());
         frame.extend([protocol::ICMPV6, HOP_LIMIT]);
@@ -137,7 +157,7 @@ fn address(bytes: &[u8]) -> Ipv6Addr {
 }
 
 /// The hardware address of an option.
-fn find(mut options: &[u8], wanted: u8) -> Option<Mac> {
+fn find(mut options: &[u8], wanted: u8) -> Option<MacAddress> {
     while let [kind, words, ..] = *options {
         let bytes = usize::from(words) * 8;
         if bytes == 0 || bytes > options.len() {
@@ -154,7 +174,7 @@ fn find(mut options: &[u8], wanted: u8) -> Option<Mac> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::frame::{Content, Frame};
+    use crate::Packet;
 
     #[test]
     fn what_is_written_is_read_and_has_the_right_checksum() {
@@ -162,9 +182,10 @@ mod tests {
         let asked = Neighbour::solicitation([2; 6], source, "fd00::2".parse().unwrap());
         for message in [asked, asked.answer([4; 6])] {
             let bytes = message.frame([2; 6], Some([4; 6]));
-            let frame = Frame::read(&bytes).expect("a frame");
-            assert!(matches!(frame.content, Content::Neighbour(read) if read == message));
-            let packet = mptcplab_wire::Packet::read(bytes[14..].to_vec().into());
+            let (header, packet) = Header::read(&bytes).expect("a frame");
+            assert_eq!(header.ether_type, ether_type::IPV6);
+            assert_eq!(Neighbour::read(packet), Some(message));
+            let packet = Packet::read(packet.to_vec().into());
             assert!(packet.is_ok(), "{packet:?}");
         }
     }

@@ -1,32 +1,40 @@
 //! ARP for Ethernet and IPv4 (RFC 826, RFC 5227).
 
-use std::net::Ipv4Addr;
+use alloc::vec::Vec;
+use core::net::Ipv4Addr;
 
-use super::{Mac, ether_type, ethernet};
+use super::{BROADCAST, Header, MacAddress, ether_type};
 
 /// Ethernet and IPv4, addresses of 6 and 4 bytes.
 const BEGIN: [u8; 6] = [0, 1, 8, 0, 6, 4];
-const BROADCAST: Mac = [0xff; 6];
 
 /// An operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Operation {
+pub enum Operation {
+    /// Asks for the hardware address of the target.
     Request = 1,
+    /// Gives that of the sender.
     Reply = 2,
 }
 
 /// An ARP packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Arp {
-    pub(crate) operation: Operation,
-    pub(crate) sender_mac: Mac,
-    pub(crate) sender: Ipv4Addr,
-    pub(crate) target_mac: Mac,
-    pub(crate) target: Ipv4Addr,
+pub struct Arp {
+    /// The operation.
+    pub operation: Operation,
+    /// The hardware address of the sender.
+    pub sender_mac: MacAddress,
+    /// The sender's address.
+    pub sender: Ipv4Addr,
+    /// The hardware address of the target; zeros in a request.
+    pub target_mac: MacAddress,
+    /// The target's address.
+    pub target: Ipv4Addr,
 }
 
 impl Arp {
-    pub(super) fn read(bytes: &[u8]) -> Option<Self> {
+    /// The packet in the payload of a frame; `None`: it is none.
+    pub fn read(bytes: &[u8]) -> Option<Self> {
         let rest = bytes.strip_prefix(&BEGIN)?;
         let (operation, rest) = rest.split_first_chunk::<2>()?;
         let (sender_mac, rest) = rest.split_first_chunk::<6>()?;
@@ -47,7 +55,7 @@ impl Arp {
     }
 
     /// The answer of `mac`, which has the address that is asked for.
-    pub(crate) fn answer(&self, mac: Mac) -> Self {
+    pub fn answer(&self, mac: MacAddress) -> Self {
         Self {
             operation: Operation::Reply,
             sender_mac: mac,
@@ -58,7 +66,7 @@ impl Arp {
     }
 
     /// A question of `sender`, unspecified for one that has no address (RFC 5227, section 1.1).
-    pub(crate) fn request(sender_mac: Mac, sender: Ipv4Addr, target: Ipv4Addr) -> Self {
+    pub fn request(sender_mac: MacAddress, sender: Ipv4Addr, target: Ipv4Addr) -> Self {
         Self {
             operation: Operation::Request,
             sender_mac,
@@ -69,12 +77,17 @@ impl Arp {
     }
 
     /// The frame: requests go to all.
-    pub(crate) fn frame(&self) -> Vec<u8> {
+    pub fn frame(&self) -> Vec<u8> {
         let to = match self.operation {
             Operation::Request => BROADCAST,
             Operation::Reply => self.target_mac,
         };
-        let mut frame = ethernet(to, self.sender_mac, ether_type::ARP);
+        let header = Header {
+            destination: to,
+            source: self.sender_mac,
+            ether_type: ether_type::ARP,
+        };
+        let mut frame = header.frame();
         frame.extend(BEGIN);
         frame.extend((self.operation as u16).to_be_bytes());
         frame.extend(self.sender_mac);
@@ -88,14 +101,20 @@ impl Arp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::frame::{Content, Frame};
 
     #[test]
     fn what_is_written_is_read() {
         let request = Arp::request([2; 6], [10, 0, 0, 1].into(), [10, 0, 0, 2].into());
-        for arp in [request, request.answer([4; 6])] {
-            let frame = Frame::read(&arp.frame()).expect("a frame");
-            assert!(matches!(frame.content, Content::Arp(read) if read == arp));
+        let answer = request.answer([4; 6]);
+        for (arp, destination) in [(request, BROADCAST), (answer, [2; 6])] {
+            let frame = arp.frame();
+            let (header, payload) = Header::read(&frame).expect("a frame");
+            assert_eq!(header.destination, destination);
+            assert_eq!(header.ether_type, ether_type::ARP);
+            assert_eq!(Arp::read(payload), Some(arp));
+            for bytes in 0..payload.len() {
+                assert_eq!(Arp::read(&payload[..bytes]), None);
+            }
         }
     }
 }
