@@ -5,7 +5,10 @@
 //! it is due, in their order, until the present: a late wake-up delays no frame on its way through
 //! the network, but only where it reaches a host.
 
-use std::collections::HashMap;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::rc::Rc;
 use std::time::Instant;
@@ -31,6 +34,9 @@ pub(super) struct Switched {
     links: Vec<usize>,
     /// The link at a port of a switch, and which end of it.
     end_of: HashMap<InterfaceRef, (usize, usize)>,
+    /// The next times of links, while a turn lasts. A link that has another time by then does
+    /// nothing at the old one.
+    due: BTreeSet<(Nanos, usize)>,
     /// Packets that have come to switches; empty between two calls.
     arrived: Vec<(Delivery<Packet>, InterfaceRef)>,
     /// Frames that switches send; empty between two calls.
@@ -53,6 +59,7 @@ impl Switched {
                 .filter(|&link| links[link].is_switched)
                 .collect(),
             end_of: end_of.collect(),
+            due: BTreeSet::new(),
             arrived: Vec::new(),
             sent: Vec::new(),
         }
@@ -76,10 +83,13 @@ impl Switched {
             return Ok(());
         };
         let now = zero.elapsed().as_nanos() as Nanos;
+        self.due.clear();
+        for index in 0..self.links.len() {
+            self.expect(links, self.links[index]);
+        }
         for _ in 0..STEPS_A_TURN {
-            let deadlines = self.links.iter();
-            let deadlines = deadlines.filter_map(|&link| links[link].next_deadline());
-            let next = deadlines.chain(self.next_deadline()).min();
+            let of_links = self.due.first().map(|&(at, _)| at);
+            let next = of_links.into_iter().chain(self.next_deadline()).min();
             let Some(next) = next.filter(|&next| next <= horizon) else {
                 break;
             };
@@ -104,10 +114,12 @@ impl Switched {
     /// Does what is due at a time.
     fn step(&mut self, links: &mut [DrivenLink], at: Nanos, mut late: impl FnMut(Nanos)) {
         let mut arrived = std::mem::take(&mut self.arrived);
-        for &link in &self.links {
+        let later = self.due.split_off(&(at + 1, 0));
+        for (_, link) in std::mem::replace(&mut self.due, later) {
             if links[link].next_deadline().is_some_and(|next| next <= at) {
                 let pass = |delivery, of| arrived.push((delivery, of));
                 links[link].deliver_to_switches(at, &mut late, pass);
+                self.expect(links, link);
             }
         }
         for (delivery, of) in arrived.drain(..) {
@@ -121,6 +133,12 @@ impl Switched {
             }
             self.offer_sent(links, at, None);
         }
+    }
+
+    /// Takes the next time of a link.
+    fn expect(&mut self, links: &[DrivenLink], link: usize) {
+        let next = links[link].next_deadline();
+        self.due.extend(next.map(|at| (at, link)));
     }
 
     /// Passes a packet to the switch at the end of its link, and what the switch sends to links.
@@ -137,7 +155,8 @@ impl Switched {
     /// `came`, stays the packet of its frame: those that reach a host together make one large frame
     /// again.
     fn offer_sent(&mut self, links: &mut [DrivenLink], at: Nanos, came: Option<(&Bytes, &Packet)>) {
-        for Sent { by, frame } in self.sent.drain(..) {
+        let mut sent = std::mem::take(&mut self.sent);
+        for Sent { by, frame } in sent.drain(..) {
             let Some(&(link, end)) = self.end_of.get(&by) else {
                 continue;
             };
@@ -149,7 +168,9 @@ impl Switched {
                 },
             };
             links[link].offer_packet(at, end, packet);
+            self.expect(links, link);
         }
+        self.sent = sent;
     }
 }
 
