@@ -1,5 +1,6 @@
 //! Time that a new connection of MPTCP takes: the SYN, rules and barriers of three switches, the
-//! copies of the SYN/ACK and of the third ACK, and the end of its rules.
+//! copies of the SYN/ACK and of the third ACK, and the end of its rules; in a row of switches, and in
+//! a ring of four, where there is a way round each link.
 
 use std::hint::black_box;
 
@@ -15,19 +16,25 @@ use mptcplab_openflow::{Body, Elapsed, Field, Hello, Match, Message, Oxm};
 use mptcplab_wire::option::{Capable, MptcpOption};
 use mptcplab_wire::{Ecn, Flags, Options, Segment};
 
-const SWITCHES: u32 = 3;
+/// Links as switch, port, switch, port: a row, and what makes it a ring.
+const ROW: [[u32; 4]; 2] = [[1, 2, 2, 1], [2, 2, 3, 1]];
+const RING: [[u32; 4]; 4] = [[1, 2, 2, 1], [2, 2, 3, 1], [1, 3, 4, 1], [4, 2, 3, 3]];
+/// The switches of the client and of the server, and the ports of these.
+const FIRST: (ConnectionId, u32) = (ConnectionId(1), 1);
+const LAST: (ConnectionId, u32) = (ConnectionId(3), 2);
 const CLIENT: ([u8; 6], [u8; 4]) = ([2, 0, 0, 0, 0, 1], [10, 0, 0, 1]);
 const SERVER: ([u8; 6], [u8; 4]) = ([2, 0, 0, 0, 0, 2], [10, 0, 0, 2]);
 
-/// Three switches in a row, port 1 to the left and port 2 to the right, that do what they are told.
+/// Switches of three ports that do what they are told.
 struct Network {
+    links: &'static [[u32; 4]],
     controller: Controller,
     now_ns: u64,
     rules: Vec<(ConnectionId, u64, Match)>,
 }
 
 impl Network {
-    fn new() -> Self {
+    fn new(links: &'static [[u32; 4]]) -> Self {
         let limits = Limits {
             packet_ins_by_port: u32::MAX,
             ..Limits::default()
@@ -38,11 +45,13 @@ impl Network {
         };
         let policy = policy("disjoint", 0).expect("a policy");
         let mut network = Self {
+            links,
             controller: Controller::new(config, policy),
             now_ns: 0,
             rules: Vec::new(),
         };
-        for switch in 1..=SWITCHES {
+        let switches = links.iter().flat_map(|link| [link[0], link[2]]);
+        for switch in 1..=switches.max().unwrap_or(0) {
             let mut out = Vec::new();
             network
                 .controller
@@ -97,7 +106,7 @@ impl Network {
                 };
                 Body::MultipartReply(Part {
                     more: false,
-                    content: Reply::PortDesc([1, 2].map(port).to_vec()),
+                    content: Reply::PortDesc([1, 2, 3].map(port).to_vec()),
                 })
             }
             Body::EchoRequest(data) => Body::EchoReply(data),
@@ -124,26 +133,28 @@ impl Network {
         actions: &[mptcplab_openflow::Action],
         data: Vec<u8>,
     ) {
-        let to = match actions {
-            [mptcplab_openflow::Action::Output { port: 2, .. }] if from.0 < SWITCHES => {
-                (ConnectionId(from.0 + 1), 1)
-            }
-            [mptcplab_openflow::Action::Output { port: 1, .. }] if from.0 > 1 => {
-                (ConnectionId(from.0 - 1), 2)
-            }
-            _ => return,
+        let Some(mptcplab_openflow::Action::Output { port, .. }) = actions.first() else {
+            return;
         };
-        self.tell(to.0, 0, packet_in(to.1, 0, data));
+        let ends = self
+            .links
+            .iter()
+            .flat_map(|&[a, b, c, d]| [[a, b, c, d], [c, d, a, b]]);
+        let mut others = ends.filter(|end| end[..2] == [from.0, *port]);
+        let Some([_, _, switch, in_port]) = others.next() else {
+            return;
+        };
+        self.tell(ConnectionId(switch), 0, packet_in(in_port, 0, data));
     }
 
     fn connection(&mut self, port: u16) {
-        let (first, last) = (ConnectionId(1), ConnectionId(SWITCHES));
+        let ((first, client_at), (last, server_at)) = (FIRST, LAST);
         let frames = frames(port);
         let [syn, answer, third] = frames;
-        self.tell(first, 0, packet_in(1, 0, syn));
+        self.tell(first, 0, packet_in(client_at, 0, syn));
         let cookie = self.rules.last().map_or(0, |(_, cookie, _)| *cookie);
-        self.tell(last, 0, packet_in(2, cookie, answer));
-        self.tell(first, 0, packet_in(1, cookie, third));
+        self.tell(last, 0, packet_in(server_at, cookie, answer));
+        self.tell(first, 0, packet_in(client_at, cookie, third));
         assert_eq!(
             self.rules.len(),
             2,
@@ -262,24 +273,31 @@ fn question(host: ([u8; 6], [u8; 4])) -> Vec<u8> {
 }
 
 fn connections(criterion: &mut Criterion) {
-    let mut network = Network::new();
-    network.tell(ConnectionId(1), 0, packet_in(1, 0, question(CLIENT)));
-    network.tell(ConnectionId(SWITCHES), 0, packet_in(2, 0, question(SERVER)));
-    let links = network.controller.topology().links.len();
-    assert_eq!(links, 4, "the three switches are found");
     let mut group = criterion.benchmark_group("connections");
     group.throughput(Throughput::Elements(1));
-    let mut port = 0_u16;
-    group.bench_function("over three switches", |bencher| {
-        bencher.iter(|| {
-            port = port.wrapping_add(1);
-            // 10,000 a second.
-            network.now_ns += 100_000;
-            network.connection(port);
-            black_box(&network.controller);
+    let networks: [(&str, &'static [[u32; 4]]); 2] = [
+        ("over three switches", &ROW),
+        ("over three switches of a ring", &RING),
+    ];
+    for (name, all) in networks {
+        let mut network = Network::new(all);
+        for ((switch, port), host) in [(FIRST, CLIENT), (LAST, SERVER)] {
+            network.tell(switch, 0, packet_in(port, 0, question(host)));
+        }
+        let links = network.controller.topology().links.len();
+        assert_eq!(links, 2 * all.len(), "all switches are found");
+        let mut port = 0_u16;
+        group.bench_function(name, |bencher| {
+            bencher.iter(|| {
+                port = port.wrapping_add(1);
+                // 10,000 a second.
+                network.now_ns += 100_000;
+                network.connection(port);
+                black_box(&network.controller);
+            });
         });
-    });
-    assert!(!network.controller.connections().is_empty());
+        assert!(!network.controller.connections().is_empty());
+    }
     group.finish();
 }
 

@@ -4,6 +4,7 @@ use std::net::Ipv6Addr;
 
 use mptcplab_openflow::action::NO_BUFFER_LEN;
 use mptcplab_openflow::flow::{ALL_TABLES, FlowCommand, FlowFlags, FlowMod};
+use mptcplab_openflow::group::{GroupCommand, GroupMod, GroupType};
 use mptcplab_openflow::meter::{self, BandKind, MeterBand, MeterCommand, MeterFlags, MeterMod};
 use mptcplab_openflow::multipart::{Part, Request};
 use mptcplab_openflow::packet::PacketOut;
@@ -109,6 +110,26 @@ pub(crate) fn miss(has_meter: bool) -> Body {
     let apply = Instruction::ApplyActions(vec![to_controller()]);
     request.instructions.push(apply);
     Body::FlowMod(request)
+}
+
+/// Deletes all groups.
+pub(crate) fn delete_groups() -> Body {
+    Body::GroupMod(GroupMod {
+        command: GroupCommand::Delete,
+        group_type: GroupType::All,
+        group: group::number::ALL,
+        buckets: Vec::new(),
+    })
+}
+
+/// A group of fast failover without a way: a switch that refuses it has no such groups.
+pub(crate) fn try_failover() -> Body {
+    Body::GroupMod(GroupMod {
+        command: GroupCommand::Add,
+        group_type: GroupType::FastFailover,
+        group: 0,
+        buckets: Vec::new(),
+    })
 }
 
 /// Deletes all meters.

@@ -1,6 +1,6 @@
 //! Connections of switches: the begin, and what switches say.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use mptcplab_openflow::error::{ErrorMessage, HelloFailed};
 use mptcplab_openflow::multipart::{Reply, Request};
@@ -117,6 +117,12 @@ impl Controller {
         switch.heard_ns = now_ns;
         self.say(connection, messages::set_config());
         self.say(connection, messages::delete_all());
+        let groups_xid = self.say(connection, messages::delete_groups());
+        self.say_as(connection, groups_xid, messages::try_failover());
+        if let Some(switch) = self.topology.switches.get_mut(&datapath) {
+            switch.groups = Some(BTreeMap::new());
+            switch.groups_xid = groups_xid;
+        }
         self.say(connection, messages::delete_meters());
         let rate = self.config.limits.packet_ins_by_switch;
         let meter_xid = self.say(connection, messages::meter(rate));
@@ -177,6 +183,12 @@ impl Controller {
             if had_meter {
                 self.say(connection, messages::miss(false));
             }
+            return;
+        }
+        if let Some(switch) = self.topology.switches.get_mut(&datapath)
+            && switch.groups_xid == xid
+        {
+            switch.groups = None;
             return;
         }
         self.fail_install(datapath, xid);

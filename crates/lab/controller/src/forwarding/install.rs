@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use mptcplab_openflow::Body;
-use mptcplab_openflow::flow::FlowMod;
 
 use super::rules::{self, Hop, Rule};
 use super::waiting::Received;
@@ -36,6 +35,16 @@ pub(crate) struct Install {
     unconfirmed: BTreeSet<(u64, u32)>,
     departures: Vec<Departure>,
     until_ns: u64,
+    /// Rules of the subflow's path before, which packets on their way may still need.
+    pub(super) left: Vec<Rule>,
+}
+
+impl Install {
+    /// Leaves rules alone that the subflow has again.
+    pub(crate) fn keep(&mut self, rules: &[Rule]) {
+        self.left
+            .retain(|left| !rules.iter().any(|rule| rule.is_at(left)));
+    }
 }
 
 impl Controller {
@@ -68,10 +77,13 @@ impl Controller {
     }
 
     fn start_install(&mut self, number: u64) {
-        let Some(subflow) = self.table.subflow_mut(number) else {
+        let path = self.table.subflow(number).map(|one| one.path.clone());
+        let detours = path.map(|path| self.paths.detours(&path));
+        let (Some(subflow), Some(detours)) = (self.table.subflow_mut(number), detours) else {
             self.installs.remove(&number);
             return;
         };
+        subflow.detours = detours;
         let was_idle = subflow.state == State::Idle;
         subflow.state = State::Installing;
         subflow.counted = [false; 2];
@@ -86,7 +98,8 @@ impl Controller {
             let datapath = own[0].datapath;
             let xid = self.new_xid();
             for rule in own {
-                let message = rule.add(number, self.config.rule_idle_s);
+                let forward = self.forward_action(rule);
+                let message = rule.add(number, self.config.rule_idle_s, forward);
                 self.send_as(datapath, xid, Body::FlowMod(message));
             }
             self.send_as(datapath, xid, Body::BarrierRequest);
@@ -99,9 +112,18 @@ impl Controller {
             install.unconfirmed = unconfirmed;
             install.until_ns = until_ns;
         }
+        self.install_detours(number);
     }
 
-    /// Ends an installation without a result, and returns the packets that wait for it.
+    /// Sends a rule of a subflow.
+    pub(super) fn add_rule(&mut self, number: u64, rule: &Rule) {
+        let forward = self.forward_action(rule);
+        let message = rule.add(number, self.config.rule_idle_s, forward);
+        self.send(rule.datapath, Body::FlowMod(message));
+    }
+
+    /// Ends an installation, and returns the packets that wait for it. Rules that were left are
+    /// deleted.
     pub(crate) fn cancel_install(&mut self, number: u64) -> Vec<Departure> {
         let Some(install) = self.installs.remove(&number) else {
             return Vec::new();
@@ -110,6 +132,7 @@ impl Controller {
             self.barriers.remove(key);
         }
         self.timers.clear(install.until_ns, Timer::Install(number));
+        self.delete(number, install.left);
         install.departures
     }
 
@@ -172,12 +195,9 @@ impl Controller {
             if subflow.state == State::Idle {
                 continue;
             }
-            let rules = rules::rules(subflow).into_iter();
+            let rules = rules::all(subflow).into_iter();
             let own: Vec<Rule> = rules.filter(|rule| rule.datapath == datapath).collect();
-            for rule in own {
-                let message = rule.add(number, self.config.rule_idle_s);
-                self.send(datapath, Body::FlowMod(message));
-            }
+            own.iter().for_each(|rule| self.add_rule(number, rule));
         }
     }
 
@@ -205,21 +225,22 @@ impl Controller {
         let fields = flow.fields(in_port);
         let changed = rules::rules(subflow).into_iter();
         let changed = changed.filter(|rule| rule.datapath == hop.datapath && rule.fields == fields);
-        let messages: Vec<(u64, FlowMod)> = changed
-            .map(|rule| (rule.datapath, rule.modify(number)))
-            .collect();
-        for (datapath, message) in messages {
-            self.send(datapath, Body::FlowMod(message));
+        for rule in changed.collect::<Vec<Rule>>() {
+            let forward = self.forward_action(&rule);
+            let message = rule.modify(number, forward);
+            self.send(rule.datapath, Body::FlowMod(message));
         }
     }
 
-    /// Deletes the rules of a subflow which another one, as it will be, does not have.
-    pub(crate) fn delete_rules(&mut self, number: u64, old: &Subflow, new: Option<&Subflow>) {
-        let kept = new.map(rules::rules).unwrap_or_default();
-        for rule in rules::rules(old) {
-            if !kept.iter().any(|other| other.is_at(&rule)) {
-                self.send(rule.datapath, Body::FlowMod(rule.delete(number)));
-            }
+    /// Deletes all rules of a subflow.
+    pub(crate) fn delete_rules(&mut self, number: u64, subflow: &Subflow) {
+        self.delete(number, rules::all(subflow));
+    }
+
+    /// Deletes rules of a subflow.
+    pub(super) fn delete(&mut self, number: u64, rules: Vec<Rule>) {
+        for rule in rules {
+            self.send(rule.datapath, Body::FlowMod(rule.delete(number)));
         }
     }
 

@@ -1,5 +1,6 @@
 //! Forwarding: packets that have no rule yet.
 
+mod failover;
 mod install;
 mod neighbours;
 mod place;

@@ -5,7 +5,7 @@ use super::waiting::{Cause, Received};
 use crate::controller::Controller;
 use crate::events::Event;
 use crate::frame::{Frame, Ip};
-use crate::paths::Path;
+use crate::paths::{BothWays, Path};
 use crate::place::{Link, PortRef};
 use crate::policy::{PathView, Request, SubflowView};
 use crate::subflows::{Flow, Kind, State, Subflow};
@@ -173,6 +173,7 @@ impl Controller {
             connection,
             flow,
             path,
+            detours: BothWays::default(),
             ends,
             state: State::Installing,
             copies,

@@ -1,22 +1,27 @@
 //! Subflows that move: to another path where a link of theirs has failed, and with their hosts.
 
+use std::mem;
 use std::net::IpAddr;
 
+use super::rules::{self, Rule};
 use crate::controller::Controller;
 use crate::events::Event;
 use crate::subflows::{State, Subflow};
 
 impl Controller {
-    /// Moves all subflows one of whose links is gone, where another path is left. The others stay,
-    /// and are looked at again when the network changes.
-    pub(crate) fn move_failed(&mut self) {
+    /// Moves all subflows one of whose links is gone, where another path is left, and gives the
+    /// others the ways round their links that there are now. Those without a path stay, and are
+    /// looked at again when the network changes.
+    pub(crate) fn follow_network(&mut self) {
         for number in self.table.subflow_numbers() {
             let Some(subflow) = self.table.subflow(number) else {
                 continue;
             };
             let has_path = subflow.path.iter().all(|link| self.topology.has(link));
-            if subflow.state != State::Idle && !has_path {
-                self.choose_again(number);
+            match subflow.state {
+                State::Idle => {}
+                _ if has_path => self.choose_detours(number),
+                _ => self.choose_again(number),
             }
         }
     }
@@ -70,7 +75,8 @@ impl Controller {
         }
     }
 
-    /// Puts a subflow as it is to be in the place of what it was, in the switches, too.
+    /// Puts a subflow as it is to be in the place of what it was, in the switches, too. Rules that
+    /// it no longer has are deleted when the new ones are there: packets go on by them until then.
     fn replace(&mut self, number: u64, moved: Subflow) {
         let Some(old) = self.table.subflow(number).cloned() else {
             return;
@@ -78,6 +84,8 @@ impl Controller {
         if old.path == moved.path && old.ends == moved.ends {
             return;
         }
+        let running = self.installs.get_mut(&number);
+        let mut left = running.map_or(Vec::new(), |install| mem::take(&mut install.left));
         let departures = self.cancel_install(number);
         let (connection, flow, path) = (moved.connection, moved.flow, moved.path.clone());
         if let Some(subflow) = self.table.subflow_mut(number) {
@@ -88,13 +96,14 @@ impl Controller {
         }
         self.use_path(&old.path, false);
         self.use_path(&path, true);
-        self.delete_rules(number, &old, Some(&moved));
         self.note(Event::Moved {
             connection,
             flow,
             path: path.to_vec(),
         });
         self.install(number, None);
+        left.append(&mut rules::all(&old));
+        self.leave(number, left);
         let Some(first) = self.hops(number, true).first().copied() else {
             return;
         };
@@ -105,6 +114,15 @@ impl Controller {
                 departure.out_port = first.out_port;
                 self.install(number, Some(departure));
             }
+        }
+    }
+
+    /// Has rules deleted that a subflow no longer has, when its new ones are there.
+    fn leave(&mut self, number: u64, left: Vec<Rule>) {
+        let kept = self.table.subflow(number).map(rules::all);
+        if let Some(install) = self.installs.get_mut(&number) {
+            install.left = left;
+            install.keep(&kept.unwrap_or_default());
         }
     }
 }

@@ -1,8 +1,9 @@
-//! Rules of a subflow: one for each direction in each switch of its path.
+//! Rules of a subflow: one for each direction in each switch of its path, and those of the ways round
+//! the links of the path.
 
 use mptcplab_openflow::flow::{FlowCommand, FlowFlags, FlowMod};
 use mptcplab_openflow::port::number::IN_PORT;
-use mptcplab_openflow::{Instruction, Match};
+use mptcplab_openflow::{Action, Instruction, Match};
 
 use crate::messages;
 use crate::place::{Link, PortRef};
@@ -21,11 +22,23 @@ pub(crate) struct Hop {
 pub(crate) struct Rule {
     pub(crate) datapath: u64,
     pub(crate) fields: Match,
-    out_port: u32,
+    pub(crate) output: Forward,
     /// Whether the controller gets a copy of each packet.
     copies: bool,
     /// Whether the switch tells when the rule is gone.
     tells: bool,
+    /// Whether the rule is gone without packets after a while. Those of ways round a link wait for
+    /// its failure.
+    ages: bool,
+}
+
+/// The ports of a rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Forward {
+    pub(crate) in_port: u32,
+    pub(crate) out_port: u32,
+    /// The port that packets go out by if the link at the other one has failed.
+    pub(crate) instead: Option<u32>,
 }
 
 /// The switches between two ports.
@@ -49,30 +62,78 @@ pub(crate) fn hops(from: PortRef, links: &[Link], to: PortRef) -> Vec<Hop> {
 pub(crate) fn rules(subflow: &Subflow) -> Vec<Rule> {
     let hops = hops(subflow.ends[0], &subflow.path, subflow.ends[1]);
     let last = hops.len() - 1;
+    // The last hop of each direction sends to a host, and there is no link of its place.
+    let instead = |direction: usize, place: usize| {
+        let link = subflow.detours[direction].instead.get(place).copied();
+        link.flatten().map(|link| link.from.port)
+    };
     let mut rules = Vec::with_capacity(2 * hops.len());
     for (index, hop) in hops.iter().enumerate().rev() {
         rules.push(Rule {
             datapath: hop.datapath,
             fields: subflow.flow.fields(hop.in_port),
-            out_port: send_by(hop.in_port, hop.out_port),
+            output: Forward {
+                in_port: hop.in_port,
+                out_port: hop.out_port,
+                instead: instead(0, index),
+            },
             copies: index == 0 && subflow.copies[0],
             tells: index == 0,
+            ages: true,
         });
         if subflow.flow.is_tcp() {
             rules.push(Rule {
                 datapath: hop.datapath,
                 fields: subflow.flow.reversed().fields(hop.out_port),
-                out_port: send_by(hop.out_port, hop.in_port),
+                output: Forward {
+                    in_port: hop.out_port,
+                    out_port: hop.in_port,
+                    instead: instead(1, last - index),
+                },
                 copies: index == last && subflow.copies[1],
                 tells: index == 0,
+                ages: true,
             });
         }
     }
     rules
 }
 
+/// The rules of the ways round the links of a subflow's path, by switches.
+pub(crate) fn detours(subflow: &Subflow) -> Vec<Rule> {
+    let directions = [
+        (subflow.flow, subflow.ends[1]),
+        (subflow.flow.reversed(), subflow.ends[0]),
+    ];
+    let count = if subflow.flow.is_tcp() { 2 } else { 1 };
+    let directions = directions.iter().zip(&*subflow.detours).take(count);
+    let steps = directions.flat_map(|((flow, end), detours)| {
+        let steps = detours.steps.iter();
+        steps.map(|(at, next)| Rule {
+            datapath: at.datapath,
+            fields: flow.fields(at.port),
+            output: Forward {
+                in_port: at.port,
+                out_port: next.map_or(end.port, |link| link.from.port),
+                instead: None,
+            },
+            copies: false,
+            tells: false,
+            ages: false,
+        })
+    });
+    steps.collect()
+}
+
+/// All rules of a subflow.
+pub(crate) fn all(subflow: &Subflow) -> Vec<Rule> {
+    let mut all = rules(subflow);
+    all.append(&mut detours(subflow));
+    all
+}
+
 /// The port to send by: packets leave by the port that they came by only where it is called so.
-fn send_by(in_port: u32, out_port: u32) -> u32 {
+pub(crate) fn send_by(in_port: u32, out_port: u32) -> u32 {
     if in_port == out_port {
         IN_PORT
     } else {
@@ -81,10 +142,13 @@ fn send_by(in_port: u32, out_port: u32) -> u32 {
 }
 
 impl Rule {
-    /// The message that adds the rule.
-    pub(crate) fn add(&self, number: u64, idle_s: u16) -> FlowMod {
+    /// The message that adds the rule, by which packets are forwarded so.
+    pub(crate) fn add(&self, number: u64, idle_s: u16, forward: Action) -> FlowMod {
         let mut request = self.message(FlowCommand::Add, number);
-        request.idle_timeout = idle_s;
+        request.instructions = self.instructions(forward);
+        if self.ages {
+            request.idle_timeout = idle_s;
+        }
         if self.tells {
             request.flags = FlowFlags::SEND_FLOW_REM;
         }
@@ -92,9 +156,10 @@ impl Rule {
     }
 
     /// The message that changes what the rule does, and leaves its counters and times.
-    pub(crate) fn modify(&self, number: u64) -> FlowMod {
+    pub(crate) fn modify(&self, number: u64, forward: Action) -> FlowMod {
         let mut request = self.message(FlowCommand::ModifyStrict, number);
         request.cookie_mask = u64::MAX;
+        request.instructions = self.instructions(forward);
         request
     }
 
@@ -102,7 +167,6 @@ impl Rule {
     pub(crate) fn delete(&self, number: u64) -> FlowMod {
         let mut request = self.message(FlowCommand::DeleteStrict, number);
         request.cookie_mask = u64::MAX;
-        request.instructions.clear();
         request
     }
 
@@ -112,14 +176,17 @@ impl Rule {
     }
 
     fn message(&self, command: FlowCommand, number: u64) -> FlowMod {
-        let mut actions = vec![messages::output(self.out_port)];
-        if self.copies {
-            actions.push(messages::to_controller());
-        }
         let fields = self.fields.clone();
         let mut request = messages::flow_mod(command, messages::SUBFLOW, fields);
         request.cookie = number;
-        request.instructions = vec![Instruction::ApplyActions(actions)];
         request
+    }
+
+    fn instructions(&self, forward: Action) -> Vec<Instruction> {
+        let mut actions = vec![forward];
+        if self.copies {
+            actions.push(messages::to_controller());
+        }
+        vec![Instruction::ApplyActions(actions)]
     }
 }

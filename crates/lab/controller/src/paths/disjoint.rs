@@ -5,7 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Graph, Path, sort};
+use super::graph::{Graph, back_from};
+use super::{Path, sort};
 use crate::place::Link;
 
 /// All edge-disjoint paths, as many as there can be, and of these the ones with the fewest links in
@@ -23,7 +24,7 @@ pub(super) fn paths(graph: &Graph, from: u64, to: u64) -> Vec<Path> {
         }
     }
     let mut paths = Vec::new();
-    while let Some(path) = shortest(&flow, from, to) {
+    while let Some(path) = graph.shortest(from, to, |link| flow.contains(link)) {
         path.iter().for_each(|link| {
             flow.remove(link);
         });
@@ -59,33 +60,6 @@ fn cheapest(graph: &Graph, flow: &BTreeSet<Link>, from: u64, to: u64) -> Option<
         }
     }
     back_from(to, |switch| reached.get(&switch)?.1)
-}
-
-/// The path of the flow with the fewest links.
-fn shortest(flow: &BTreeSet<Link>, from: u64, to: u64) -> Option<Vec<Link>> {
-    let mut reached: BTreeMap<u64, Option<Link>> = BTreeMap::from([(from, None)]);
-    let mut edge = vec![from];
-    while !edge.is_empty() && !reached.contains_key(&to) {
-        let mut next = Vec::new();
-        for switch in edge {
-            for link in flow.iter().filter(|link| link.from.datapath == switch) {
-                reached.entry(link.to.datapath).or_insert_with(|| {
-                    next.push(link.to.datapath);
-                    Some(*link)
-                });
-            }
-        }
-        edge = next;
-    }
-    back_from(to, |switch| *reached.get(&switch)?)
-}
-
-/// The links that lead to a switch, by the last link to each.
-fn back_from(to: u64, last: impl Fn(u64) -> Option<Link>) -> Option<Vec<Link>> {
-    let mut links: Vec<Link> =
-        std::iter::successors(last(to), |link| last(link.from.datapath)).collect();
-    links.reverse();
-    (!links.is_empty()).then_some(links)
 }
 
 #[cfg(test)]

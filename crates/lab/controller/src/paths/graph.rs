@@ -48,4 +48,37 @@ impl Graph {
             to: edge.to,
         })
     }
+
+    /// The way with the fewest links of those that may be used; by the numbers of ports where there
+    /// are several.
+    pub(crate) fn shortest(
+        &self,
+        from: u64,
+        to: u64,
+        is_usable: impl Fn(&Link) -> bool,
+    ) -> Option<Vec<Link>> {
+        let mut reached: BTreeMap<u64, Option<Link>> = BTreeMap::from([(from, None)]);
+        let mut edge = vec![from];
+        while !edge.is_empty() && !reached.contains_key(&to) {
+            let mut next = Vec::new();
+            for link in edge.iter().flat_map(|switch| self.links(*switch)) {
+                if is_usable(&link) {
+                    reached.entry(link.to.datapath).or_insert_with(|| {
+                        next.push(link.to.datapath);
+                        Some(link)
+                    });
+                }
+            }
+            edge = next;
+        }
+        back_from(to, |switch| *reached.get(&switch)?)
+    }
+}
+
+/// The links that lead to a switch, by the last link to each.
+pub(super) fn back_from(to: u64, last: impl Fn(u64) -> Option<Link>) -> Option<Vec<Link>> {
+    let mut links: Vec<Link> =
+        std::iter::successors(last(to), |link| last(link.from.datapath)).collect();
+    links.reverse();
+    (!links.is_empty()).then_some(links)
 }

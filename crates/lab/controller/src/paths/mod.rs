@@ -1,5 +1,6 @@
 //! Paths between two switches: all edge-disjoint ones, and those of equal cost.
 
+mod detours;
 mod disjoint;
 mod equal;
 mod graph;
@@ -8,15 +9,20 @@ mod view;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+pub(crate) use detours::Detours;
 pub(crate) use graph::Graph;
 
 use crate::place::Link;
 
-/// Pairs of switches whose paths are remembered; with more all are forgotten.
+/// Pairs of switches whose paths are remembered, and paths whose detours are; with more all are
+/// forgotten.
 const REMEMBERED: usize = 4096;
 
 /// A path: its links, from the first switch to the last; none between two ports of one switch.
 pub(crate) type Path = Arc<[Link]>;
+
+/// Ways round the links of a path, and of the path back.
+pub(crate) type BothWays = Arc<[Detours; 2]>;
 
 /// The paths between two switches.
 #[derive(Clone, Debug, Default)]
@@ -32,6 +38,7 @@ pub(crate) struct Paths {
 pub(crate) struct PathTable {
     graph: Graph,
     found: BTreeMap<(u64, u64), Arc<Paths>>,
+    detours: BTreeMap<Path, BothWays>,
 }
 
 impl PathTable {
@@ -41,6 +48,7 @@ impl PathTable {
         if differs {
             self.graph = graph;
             self.found.clear();
+            self.detours.clear();
         }
         differs
     }
@@ -58,6 +66,23 @@ impl PathTable {
             self.found.clear();
         }
         self.found.insert((from, to), Arc::clone(&found));
+        found
+    }
+
+    /// Ways round the links of a path.
+    pub(crate) fn detours(&mut self, path: &Path) -> BothWays {
+        if let Some(found) = self.detours.get(path) {
+            return Arc::clone(found);
+        }
+        let back: Vec<Link> = path.iter().rev().map(|link| link.reversed()).collect();
+        let found = Arc::new([
+            detours::detours(&self.graph, path),
+            detours::detours(&self.graph, &back),
+        ]);
+        if self.detours.len() == REMEMBERED {
+            self.detours.clear();
+        }
+        self.detours.insert(path.clone(), Arc::clone(&found));
         found
     }
 }

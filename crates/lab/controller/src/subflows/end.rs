@@ -67,7 +67,7 @@ impl Controller {
         subflow.copies = [false; 2];
         let subflow = subflow.clone();
         self.use_path(&subflow.path, false);
-        self.delete_rules(number, &subflow, None);
+        self.delete_rules(number, &subflow);
         self.rest(subflow.connection);
     }
 
@@ -125,7 +125,7 @@ impl Controller {
     }
 
     /// Forgets a connection. Rules that it still has are left to their timeouts: it was given up
-    /// for others, and may well go on.
+    /// for others, and may well go on. Those without one are deleted.
     pub(crate) fn forget(&mut self, number: u64) {
         let subflows = self
             .table
@@ -139,6 +139,7 @@ impl Controller {
                 .map(|known| known.path.clone())
             {
                 self.use_path(&path, false);
+                self.delete_detours(subflow);
             }
             self.drop_subflow(subflow);
         }

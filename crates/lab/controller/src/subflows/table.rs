@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use super::Flow;
 use super::shares::{Class, Shares};
-use crate::paths::Path;
+use crate::paths::{BothWays, Path};
 use crate::place::PortRef;
 
 /// The kind of a connection.
@@ -57,6 +57,8 @@ pub(crate) struct Subflow {
     pub(crate) connection: u64,
     pub(crate) flow: Flow,
     pub(crate) path: Path,
+    /// Ways round the links of the path that switches have rules for.
+    pub(crate) detours: BothWays,
     /// The ports of the opener's host and of the other end's.
     pub(crate) ends: [PortRef; 2],
     pub(crate) state: State,

@@ -218,10 +218,10 @@ impl Controller {
         self.topology_changed();
     }
 
-    /// Takes the graph as it is now, and moves subflows whose paths have failed.
+    /// Takes the graph as it is now, and has subflows follow it.
     pub(crate) fn topology_changed(&mut self) {
         if self.paths.set_graph(self.topology.graph()) {
-            self.move_failed();
+            self.follow_network();
         }
     }
 }

@@ -56,6 +56,11 @@ pub(crate) struct SwitchState {
     pub(crate) round_trip: Samples,
     /// Whether its meter limits packets to the controller.
     pub(crate) has_meter: bool,
+    /// Groups of fast failover by the port that they watch, the other one, and the one that packets
+    /// go out by then: the other one or "in port". `None`: the switch takes no such groups.
+    pub(crate) groups: Option<BTreeMap<(u32, u32, u32), u32>>,
+    /// The transaction of all that is sent about groups.
+    pub(crate) groups_xid: u32,
     /// Whether all of the first rules are there, and ports are known.
     pub(crate) is_ready: bool,
 }
@@ -69,6 +74,8 @@ impl SwitchState {
             echo: None,
             round_trip: Samples::default(),
             has_meter: true,
+            groups: None,
+            groups_xid: 0,
             is_ready: false,
         }
     }

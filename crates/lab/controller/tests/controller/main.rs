@@ -2,6 +2,7 @@
 
 mod bounds;
 mod discovery;
+mod failover;
 mod failures;
 mod host;
 mod hostile;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use mptcplab_controller::{Config, ConnectionId, Controller, Event, Link, Output, PortRef, policy};
+use mptcplab_openflow::multipart::{FlowStats, FlowStatsRequest, Part, Reply, Request};
 use mptcplab_openflow::{Body, Message};
 use mptcplab_switch::{self as switch, ControllerId, PortSetup, Switch};
 use mptcplab_wire::option::MptcpOption;
@@ -12,8 +13,6 @@ use crate::host::{Host, flags};
 
 pub(crate) const MILLISECOND: u64 = 1_000_000;
 pub(crate) const SECOND: u64 = 1_000 * MILLISECOND;
-/// The delay of a control channel, one way.
-pub(crate) const CONTROL_NS: u64 = MILLISECOND;
 /// The delay of a link.
 pub(crate) const LINK_NS: u64 = 2 * MILLISECOND;
 const CONTROLLER: ControllerId = ControllerId(0);
@@ -28,6 +27,8 @@ enum Happening {
 
 pub(crate) struct Network {
     pub(crate) now_ns: u64,
+    /// The delay of a control channel, one way.
+    pub(crate) control_ns: u64,
     pub(crate) controller: Controller,
     pub(crate) switches: BTreeMap<u64, Switch>,
     pub(crate) hosts: Vec<Host>,
@@ -36,6 +37,8 @@ pub(crate) struct Network {
     sequence: u64,
     /// Messages to switches, by what they are.
     pub(crate) sent: BTreeMap<u8, usize>,
+    /// A switch that may refuse messages.
+    pub(crate) refuses: Option<u64>,
     recorded_at: Option<PortRef>,
     /// Frames of discovery that went out by a port.
     pub(crate) recorded: Vec<Vec<u8>>,
@@ -53,6 +56,7 @@ impl Network {
         let policy = policy(name, config.seed).expect("a policy");
         let mut network = Self {
             now_ns: 0,
+            control_ns: MILLISECOND,
             controller: Controller::new(config, policy),
             switches: BTreeMap::new(),
             hosts: Vec::new(),
@@ -60,6 +64,7 @@ impl Network {
             queue: BTreeMap::new(),
             sequence: 0,
             sent: BTreeMap::new(),
+            refuses: None,
             recorded_at: None,
             recorded: Vec::new(),
         };
@@ -139,7 +144,7 @@ impl Network {
             {
                 *self.sent.entry(message.body.number()).or_default() += 1;
                 let datapath = connection.0.into();
-                self.put(CONTROL_NS, Happening::Switch(datapath, message));
+                self.put(self.control_ns, Happening::Switch(datapath, message));
             }
         }
     }
@@ -162,10 +167,12 @@ impl Network {
                     }
                 }
                 switch::Output::Message { message, .. } => {
-                    if let Body::Error(error) = &message.body {
+                    if let Body::Error(error) = &message.body
+                        && self.refuses != Some(datapath)
+                    {
                         panic!("switch {datapath} refuses: {error:?}");
                     }
-                    self.put(CONTROL_NS, Happening::Controller(datapath, message));
+                    self.put(self.control_ns, Happening::Controller(datapath, message));
                 }
                 switch::Output::Close(_) => panic!("switch {datapath} closes"),
             }
@@ -322,15 +329,27 @@ impl Network {
         events.map(|(_, _, event)| event.clone()).collect()
     }
 
-    /// Entries of subflows in the tables of all switches.
+    /// Rules of the paths of subflows in all switches.
     pub(crate) fn rules(&mut self) -> usize {
         let datapaths: Vec<u64> = self.switches.keys().copied().collect();
         datapaths.into_iter().map(|one| self.rules_of(one)).sum()
     }
 
-    /// Entries of subflows in the table of a switch.
+    /// Rules of the paths of subflows in a switch.
     pub(crate) fn rules_of(&mut self, datapath: u64) -> usize {
-        use mptcplab_openflow::multipart::{FlowStatsRequest, Part, Reply, Request};
+        let entries = self.entries(datapath);
+        entries.iter().filter(|one| one.idle_timeout > 0).count()
+    }
+
+    /// Rules of the ways round the links of paths in all switches.
+    pub(crate) fn detours(&mut self) -> usize {
+        let datapaths: Vec<u64> = self.switches.keys().copied().collect();
+        let entries = datapaths.into_iter().flat_map(|one| self.entries(one));
+        entries.filter(|one| one.idle_timeout == 0).count()
+    }
+
+    /// Entries of subflows in the tables of a switch.
+    fn entries(&mut self, datapath: u64) -> Vec<FlowStats> {
         let request = Request::Flow(FlowStatsRequest {
             table: mptcplab_openflow::flow::ALL_TABLES,
             out_port: mptcplab_openflow::port::number::ANY,
@@ -347,22 +366,16 @@ impl Network {
         let mut out = Vec::new();
         let switch = self.switches.get_mut(&datapath).expect("a switch");
         switch.receive_message(self.now_ns, CONTROLLER, &message, &mut out);
-        let entries = out.iter().map(|one| match one {
-            switch::Output::Message {
-                message:
-                    Message {
-                        body:
-                            Body::MultipartReply(Part {
-                                content: Reply::Flow(entries),
-                                ..
-                            }),
-                        ..
-                    },
-                ..
-            } => entries.iter().filter(|entry| entry.cookie != 0).count(),
-            _ => 0,
-        });
-        entries.sum()
+        let mut entries = Vec::new();
+        for one in out {
+            if let switch::Output::Message { message, .. } = one
+                && let Body::MultipartReply(part) = message.body
+                && let Reply::Flow(found) = part.content
+            {
+                entries.extend(found.into_iter().filter(|entry| entry.cookie != 0));
+            }
+        }
+        entries
     }
 }
 

@@ -92,9 +92,11 @@ fn a_connection_adds_two_round_trips_of_control_to_its_first_packet() {
     assert!(network.hosts[1].received.is_empty());
     network.run(1);
     assert_eq!(network.hosts[1].received.len(), 1);
-    // Four switches, two rules each and a barrier, and the packet.
+    // Four switches, two rules each and a barrier, and the packet. Beside these ten rules of ways
+    // round links, which nothing waits for, and six groups with a barrier each.
     let sent = |kind: u8| network.sent.get(&kind).copied().unwrap_or(0);
-    assert_eq!((sent(14), sent(20), sent(13)), (8, 4, 1));
+    assert_eq!((sent(14), sent(20), sent(13)), (8 + 10, 4 + 6, 1));
+    assert_eq!(sent(15), 6);
     // The answer and all that follows need none.
     network.run(6 * MILLISECOND);
     assert_eq!(network.hosts[0].received.len(), 1);

@@ -3,6 +3,7 @@
 mod buffers;
 mod capture;
 mod determinism;
+mod failover;
 mod hosts;
 mod interruption;
 mod middleboxes;

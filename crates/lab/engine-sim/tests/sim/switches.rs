@@ -3,23 +3,22 @@
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
-use mptcplab_link::LinkChange;
 use mptcplab_plan::{
-    Action, Controller, EndpointFlags, Interface, InterfaceRef, Link, Prefix, Protocol, Sizes,
-    Switch, Way, Workload,
+    Controller, EndpointFlags, Interface, InterfaceRef, Link, Prefix, Protocol, Sizes, Switch, Way,
+    Workload,
 };
 use serde_json::Value;
 
 use crate::support::{Lab, MS, Path, Run, SECOND};
 
-const MEGABIT: u64 = 1_000_000;
+pub(crate) const MEGABIT: u64 = 1_000_000;
 /// Addresses of the client's interfaces, and of the server's only one.
-const CLIENT: [&str; 3] = ["10.0.0.1", "10.0.0.2", "10.0.0.3"];
-const SERVER: &str = "10.0.0.9";
+pub(crate) const CLIENT: [&str; 3] = ["10.0.0.1", "10.0.0.2", "10.0.0.3"];
+pub(crate) const SERVER: &str = "10.0.0.9";
 
 /// A client by three links and a server by one on two switches, between which are paths of these
 /// rates over one more switch each; their links are `path0-1`, `path0-2`, `path1-1` and so on.
-fn lab(policy: &str, rates: &[u64], client: [&str; 3], server: &str) -> Lab {
+pub(crate) fn lab(policy: &str, rates: &[u64], client: [&str; 3], server: &str) -> Lab {
     let mut lab = Lab::new(1);
     let (client_node, server_node) = (lab.node("client", false), lab.node("server", false));
     let [left, right] = ["left", "right"].map(|name| switch(&mut lab, name));
@@ -101,13 +100,13 @@ fn join(lab: &mut Lab, name: &str, ends: [(usize, Option<&str>); 2], rate_bps: u
     });
 }
 
-fn link(lab: &Lab, name: &str) -> usize {
+pub(crate) fn link(lab: &Lab, name: &str) -> usize {
     let mut links = lab.plan.links.iter();
     links.position(|link| link.name == name).unwrap()
 }
 
 /// Decisions of the controller about subflows: the address of the client, and how.
-fn decisions(run: &Run) -> Vec<(String, String)> {
+pub(crate) fn decisions(run: &Run) -> Vec<(String, String)> {
     let events = run.table("events").into_iter();
     let own = events.filter(|row| row["kind"] == "controller");
     let text = |value: &Value| value.as_str().unwrap().to_owned();
@@ -133,7 +132,7 @@ fn connected_ns(run: &Run) -> u64 {
     run.transfer()["connected_ns"].as_u64().unwrap()
 }
 
-fn over(path: usize) -> String {
+pub(crate) fn over(path: usize) -> String {
     format!("over path{path}-1, path{path}-2")
 }
 
@@ -173,30 +172,6 @@ fn a_path_whose_bandwidth_is_far_below_is_left_out() {
         (CLIENT[2].to_owned(), "refused".to_owned()),
     ];
     assert_eq!(decisions(&run), expected);
-}
-
-#[test]
-fn a_subflow_moves_when_its_path_loses_its_carrier() {
-    let mut lab = lab("disjoint", &[10 * MEGABIT, 5 * MEGABIT], CLIENT, SERVER);
-    lab.bulk_bytes(Protocol::Tcp, Way::Down, 2_000_000);
-    let change = LinkChange {
-        up: Some(false),
-        ..LinkChange::default()
-    };
-    let failing = link(&lab, "path0-2");
-    let action = Action::Link {
-        link: failing,
-        change,
-        carrier: Some(false),
-    };
-    lab.event(500 * MS, action);
-    let run = lab.run();
-    assert_eq!(run.transfer()["bytes"], 2_000_000);
-    let moved = (CLIENT[0].to_owned(), format!("moved, {}", over(1)));
-    assert!(decisions(&run).contains(&moved), "{:?}", decisions(&run));
-    // Little more than what 5 Mbit/s take for the rest.
-    let end_ns = run.transfer()["end_ns"].as_u64().unwrap();
-    assert!(end_ns < 4 * SECOND, "{end_ns}");
 }
 
 #[test]
