@@ -206,7 +206,7 @@ impl Controller {
         let Some(subflow) = self.table.subflow_mut(number) else {
             return;
         };
-        if !std::mem::take(&mut subflow.copies[direction]) {
+        if std::mem::take(&mut subflow.copies[direction]) == 0 {
             return;
         }
         let hops = rules::hops(subflow.ends[0], &subflow.path, subflow.ends[1]);

@@ -13,6 +13,9 @@ use mptcplab_wire::option::{Join, MptcpOption};
 
 /// The version of MPTCP whose handshake is understood (RFC 8684).
 const VERSION: u8 = 1;
+/// Packets of each direction in which keys are looked for: SYNs that are sent again, and segments
+/// that have nothing to do with the handshake, such as challenge ACKs, come before them.
+const HANDSHAKE: u8 = 16;
 
 /// The thing that a segment opens, by its options.
 enum Opening {
@@ -111,7 +114,10 @@ impl Controller {
         }
         let connection = self.table.open(self.now_ns, kind, flow, ends[0], bytes);
         self.note(Event::Opened { connection });
-        let copies = [kind == Kind::Multipath; 2];
+        let copies = match kind {
+            Kind::Multipath => [HANDSHAKE; 2],
+            Kind::Tcp | Kind::Other => [0; 2],
+        };
         self.add_subflow(packet, connection, flow, ends, path, copies);
     }
 
@@ -143,7 +149,7 @@ impl Controller {
         };
         match choice {
             Choice::Path(path) => {
-                self.add_subflow(packet, connection, flow, ends, path, [false; 2]);
+                self.add_subflow(packet, connection, flow, ends, path, [0; 2]);
             }
             Choice::Refused => {
                 self.note(Event::Refused { connection, flow });
@@ -160,7 +166,7 @@ impl Controller {
         flow: Flow,
         ends: [PortRef; 2],
         path: Path,
-        copies: [bool; 2],
+        copies: [u8; 2],
     ) {
         let out_port = path.first().map_or(ends[1].port, |link| link.from.port);
         self.use_path(&path, true);

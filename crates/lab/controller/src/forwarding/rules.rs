@@ -77,7 +77,7 @@ pub(crate) fn rules(subflow: &Subflow) -> Vec<Rule> {
                 out_port: hop.out_port,
                 instead: instead(0, index),
             },
-            copies: index == 0 && subflow.copies[0],
+            copies: index == 0 && subflow.copies[0] > 0,
             tells: index == 0,
             ages: true,
         });
@@ -90,7 +90,7 @@ pub(crate) fn rules(subflow: &Subflow) -> Vec<Rule> {
                     out_port: hop.in_port,
                     instead: instead(1, last - index),
                 },
-                copies: index == last && subflow.copies[1],
+                copies: index == last && subflow.copies[1] > 0,
                 tells: index == 0,
                 ages: true,
             });

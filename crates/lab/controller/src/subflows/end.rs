@@ -64,7 +64,7 @@ impl Controller {
             return;
         }
         subflow.state = State::Idle;
-        subflow.copies = [false; 2];
+        subflow.copies = [0; 2];
         let subflow = subflow.clone();
         self.use_path(&subflow.path, false);
         self.delete_rules(number, &subflow);

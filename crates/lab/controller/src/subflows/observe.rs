@@ -34,15 +34,27 @@ impl Controller {
         };
         if tcp.flags.rst && (flow, at) == (own.reversed(), ends[OTHER]) {
             self.end_subflow(number);
-        } else if (flow, at) == (own, ends[OPENER]) && !tcp.flags.syn {
-            if let Some(capable) = capable(tcp) {
+        } else if (flow, at) == (own, ends[OPENER]) {
+            if let Some(capable) = capable(tcp).filter(|_| !tcp.flags.syn) {
                 self.take_key(connection, OPENER, capable.sender_key);
                 self.take_key(connection, OTHER, capable.receiver_key);
             }
-            self.stop_copies(number, OPENER);
+            self.count_copy(number, OPENER);
         } else if (flow, at) == (own.reversed(), ends[OTHER]) {
             self.take_answer(connection, tcp);
-            self.stop_copies(number, OTHER);
+            self.count_copy(number, OTHER);
+        }
+    }
+
+    /// Ends the copies of a direction when the key of its end is known, or when there were enough.
+    fn count_copy(&mut self, number: u64, end: usize) {
+        let Some(subflow) = self.table.subflow(number) else {
+            return;
+        };
+        let is_wanted = self.table.waits_for_key(subflow.connection, end);
+        match self.table.subflow_mut(number) {
+            Some(subflow) if is_wanted && subflow.copies[end] > 1 => subflow.copies[end] -= 1,
+            _ => self.stop_copies(number, end),
         }
     }
 

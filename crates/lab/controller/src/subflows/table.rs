@@ -62,9 +62,9 @@ pub(crate) struct Subflow {
     /// The ports of the opener's host and of the other end's.
     pub(crate) ends: [PortRef; 2],
     pub(crate) state: State,
-    /// Whether the first switch of each direction copies packets to the controller, which waits for
-    /// keys: from the opener, to it.
-    pub(crate) copies: [bool; 2],
+    /// Packets of which the first switch of each direction still sends a copy to the controller, which
+    /// waits for keys: from the opener, to it.
+    pub(crate) copies: [u8; 2],
     /// Whether the counters of each direction were told since its rules went.
     pub(crate) counted: [bool; 2],
 }
@@ -222,6 +222,13 @@ impl Table {
             self.shares.add(port, class, number);
             connection.class = class;
         }
+    }
+
+    /// Whether the key of an end of a connection is still to come.
+    pub(crate) fn waits_for_key(&self, number: u64, end: usize) -> bool {
+        self.connections.get(&number).is_some_and(|connection| {
+            connection.kind == Kind::Multipath && connection.tokens[end].is_none()
+        })
     }
 
     /// Takes the token of an end (0: the opener), and says whether it was not known before.

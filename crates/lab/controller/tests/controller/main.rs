@@ -4,6 +4,7 @@ mod bounds;
 mod discovery;
 mod failover;
 mod failures;
+mod handshake;
 mod host;
 mod hostile;
 mod network;
