@@ -80,6 +80,9 @@ pub struct Config {
     pub settle_ns: u64,
     /// Time between two readings of the ports' counters, ns.
     pub load_interval_ns: u64,
+    /// Least time between two readings of the counters of a connection of unknown size whose join
+    /// waits until it has carried enough, ns.
+    pub count_interval_ns: u64,
     /// Time that a host has to defend its address against another port's claim, ns.
     pub probe_ns: u64,
     /// Time that a packet waits for its receiver to be found, and rules to be confirmed, ns.
@@ -106,6 +109,7 @@ impl Default for Config {
             link_age_ns: 15 * SECOND,
             settle_ns: 200 * MILLISECOND,
             load_interval_ns: SECOND,
+            count_interval_ns: 50 * MILLISECOND,
             probe_ns: 500 * MILLISECOND,
             wait_ns: SECOND,
             rule_idle_s: 10,

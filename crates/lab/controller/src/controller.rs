@@ -57,6 +57,7 @@ impl Controller {
         let config = Config {
             discovery_interval_ns: config.discovery_interval_ns.max(1),
             load_interval_ns: config.load_interval_ns.max(1),
+            count_interval_ns: config.count_interval_ns.max(1),
             ..config
         };
         Self {
@@ -149,7 +150,9 @@ impl Controller {
             Timer::Load => self.read_load(),
             Timer::Settled(at) => self.release(Cause::Port(at)),
             Timer::Waiting(cause @ Cause::Port(_)) => self.release(cause),
-            Timer::Waiting(cause @ Cause::Host(_)) => self.waiting.forget(cause),
+            Timer::Waiting(cause @ (Cause::Host(_) | Cause::Bytes(_))) => {
+                self.waiting.forget(cause);
+            }
             Timer::Waiting(cause @ Cause::Token(_)) => {
                 for packet in self.waiting.take(cause) {
                     self.forward_unknown_join(packet);
@@ -157,6 +160,7 @@ impl Controller {
             }
             Timer::Probe(ip) => self.end_probe(ip),
             Timer::Install(number) => self.give_up_install(number),
+            Timer::Count(connection) => self.count(connection),
             Timer::Forget(connection) => self.forget(connection),
         }
     }

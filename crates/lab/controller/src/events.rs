@@ -50,6 +50,13 @@ pub enum Event {
         /// The subflow.
         flow: Flow,
     },
+    /// A subflow waits until its connection, whose size is not known, has carried more.
+    Waits {
+        /// The connection's number.
+        connection: u64,
+        /// The subflow.
+        flow: Flow,
+    },
     /// A switch did not take the rules of a subflow.
     NotInstalled {
         /// The connection's number.

@@ -153,6 +153,7 @@ impl Controller {
                 Reply::PortDesc(ports) => {
                     self.take_ports(connection, datapath, ports, part.more);
                 }
+                Reply::Flow(entries) => self.take_counters(datapath, entries),
                 Reply::PortStats(statistics) => {
                     let now_ns = self.now_ns;
                     for one in statistics {

@@ -21,6 +21,8 @@ pub(crate) enum Timer {
     Probe(IpAddr),
     /// Switches have not confirmed the rules of a subflow.
     Install(u64),
+    /// The counters of a connection are read.
+    Count(u64),
     /// A connection without rules is forgotten.
     Forget(u64),
 }

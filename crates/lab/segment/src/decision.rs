@@ -42,6 +42,7 @@ impl Decision {
                 (flow_name(flow), format!("moved, over {}", names.path(path)))
             }
             Event::Refused { flow, .. } => (flow_name(flow), "refused".to_owned()),
+            Event::Waits { flow, .. } => (flow_name(flow), "waits".to_owned()),
             Event::NotInstalled { flow, .. } => (flow_name(flow), "not installed".to_owned()),
             Event::SwitchUp(datapath) => (of_switch(datapath), "connected".to_owned()),
             Event::SwitchDown(datapath) => (of_switch(datapath), "disconnected".to_owned()),

@@ -1,5 +1,6 @@
 //! Forwarding: packets that have no rule yet.
 
+mod deserving;
 mod failover;
 mod install;
 mod neighbours;
@@ -169,7 +170,9 @@ impl Controller {
         if self.waiting.hold(cause, packet, limit) {
             let at_ns = match cause {
                 Cause::Port(at) => self.topology.port(at).map_or(0, |port| port.settled_ns),
-                Cause::Host(_) | Cause::Token(_) => self.now_ns + self.config.wait_ns,
+                Cause::Host(_) | Cause::Token(_) | Cause::Bytes(_) => {
+                    self.now_ns + self.config.wait_ns
+                }
             };
             self.timers.set(at_ns, Timer::Waiting(cause));
         }

@@ -31,6 +31,8 @@ enum Opening {
 enum Choice {
     Path(Path),
     Refused,
+    /// A path, perhaps, when the connection has carried more.
+    Waits,
     /// There is no path.
     Unreachable,
 }
@@ -41,6 +43,7 @@ struct Wanted<'a> {
     ends: [PortRef; 2],
     kind: Kind,
     bytes: Option<u64>,
+    carried_bytes: u64,
     subflows: &'a [SubflowView],
     is_moved: bool,
 }
@@ -62,7 +65,7 @@ impl Controller {
         match opening(ip) {
             Opening::Connection => self.open(packet, flow, ends, Kind::Multipath),
             Opening::Join(token) => match self.table.find_token(token, ip.destination) {
-                Some(connection) => self.join(packet, frame, ip, connection, ends),
+                Some(connection) => self.join(packet, frame, ip, connection, ends, true),
                 None => self.hold(Cause::Token(token), packet),
             },
             Opening::Other if is_last(ip) => self.pass_once(packet, ends),
@@ -100,6 +103,7 @@ impl Controller {
             ends,
             kind,
             bytes,
+            carried_bytes: 0,
             subflows: &[],
             is_moved: false,
         };
@@ -114,6 +118,9 @@ impl Controller {
         }
         let connection = self.table.open(self.now_ns, kind, flow, ends[0], bytes);
         self.note(Event::Opened { connection });
+        if self.config.learn_sizes && kind != Kind::Other {
+            self.look_back(flow.server(), connection, bytes);
+        }
         let copies = match kind {
             Kind::Multipath => [HANDSHAKE; 2],
             Kind::Tcp | Kind::Other => [0; 2],
@@ -121,27 +128,31 @@ impl Controller {
         self.add_subflow(packet, connection, flow, ends, path, copies);
     }
 
-    /// Adds a subflow to a connection, or refuses it.
-    fn join(
+    /// Adds a subflow to a connection, or refuses it, or lets it wait: again if it is not new.
+    pub(super) fn join(
         &mut self,
         packet: Received,
         frame: &Frame,
         ip: &Ip,
         connection: u64,
         ends: [PortRef; 2],
+        is_new: bool,
     ) {
         let flow = Flow::of(ip);
         let subflows = self.subflow_views(connection, None);
-        let bytes = self
-            .table
-            .connection(connection)
-            .and_then(|known| known.expected_bytes);
+        let known = self.table.connection(connection);
+        // It may have been learned meanwhile.
+        let bytes = known.and_then(|known| {
+            let learned = || self.sizes.of(known.flow.server());
+            known.expected_bytes.or_else(learned)
+        });
         let choice = match subflows.len() < self.config.limits.subflows {
             true => self.choose(&Wanted {
                 flow,
                 ends,
                 kind: Kind::Multipath,
                 bytes,
+                carried_bytes: self.carried_bytes(connection),
                 subflows: &subflows,
                 is_moved: false,
             }),
@@ -151,7 +162,8 @@ impl Controller {
             Choice::Path(path) => {
                 self.add_subflow(packet, connection, flow, ends, path, [0; 2]);
             }
-            Choice::Refused => {
+            Choice::Waits if self.wait_to_deserve(packet.clone(), flow, connection, is_new) => {}
+            Choice::Refused | Choice::Waits => {
                 self.note(Event::Refused { connection, flow });
                 self.reset(packet.at, frame, ip);
             }
@@ -184,6 +196,7 @@ impl Controller {
             state: State::Installing,
             copies,
             counted: [false; 2],
+            read_bytes: [0; 2],
         });
         self.install(number, Some(Departure::new(packet, out_port)));
     }
@@ -229,6 +242,7 @@ impl Controller {
             is_multipath: wanted.kind == Kind::Multipath,
             is_moved: wanted.is_moved,
             bytes: wanted.bytes,
+            carried_bytes: wanted.carried_bytes,
             subflows: wanted.subflows,
             disjoint: &disjoint,
             equal_cost: &equal_cost,
@@ -238,6 +252,7 @@ impl Controller {
             None if wanted.subflows.is_empty() || wanted.is_moved => {
                 Choice::Path(paths.equal_cost[0].clone())
             }
+            None if self.policy.waits(&request) => Choice::Waits,
             None => Choice::Refused,
         }
     }
@@ -255,12 +270,13 @@ impl Controller {
             ends: subflow.ends,
             kind,
             bytes,
+            carried_bytes: self.carried_bytes(subflow.connection),
             subflows: &subflows,
             is_moved: true,
         });
         match choice {
             Choice::Path(path) => Some(path),
-            Choice::Refused | Choice::Unreachable => None,
+            Choice::Refused | Choice::Waits | Choice::Unreachable => None,
         }
     }
 

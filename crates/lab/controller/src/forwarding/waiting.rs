@@ -17,6 +17,8 @@ pub(crate) enum Cause {
     Host(IpAddr),
     /// The connection of a token.
     Token(u32),
+    /// More bytes of a connection.
+    Bytes(u64),
 }
 
 /// A packet as it came.
@@ -66,6 +68,33 @@ impl Waiting {
     /// Drops the packets that wait for something.
     pub(crate) fn forget(&mut self, cause: Cause) {
         self.take(cause);
+    }
+
+    /// Drops packets that wait for something, and says whether there were some.
+    pub(crate) fn drop_if(&mut self, cause: Cause, is_wrong: impl Fn(&Received) -> bool) -> bool {
+        let Some(waiting) = self.by_cause.get_mut(&cause) else {
+            return false;
+        };
+        let before = waiting.len();
+        waiting.retain(|packet| !is_wrong(packet));
+        let dropped = before - waiting.len();
+        self.count -= dropped;
+        if waiting.is_empty() {
+            self.by_cause.remove(&cause);
+        }
+        dropped > 0
+    }
+
+    /// Packets from a port that wait for more bytes of their connections.
+    pub(crate) fn joins_at(&self, at: PortRef) -> usize {
+        let joins = self.by_cause.range(Cause::Bytes(0)..);
+        let packets = joins.flat_map(|(_, packets)| packets);
+        packets.filter(|packet| packet.at == at).count()
+    }
+
+    /// Whether fewer packets than so many wait.
+    pub(crate) fn has_room(&self, limit: usize) -> bool {
+        self.count < limit
     }
 
     pub(crate) fn len(&self) -> usize {

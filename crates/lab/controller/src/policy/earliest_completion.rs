@@ -4,7 +4,8 @@
 use super::completion::{ModelPath, completion_s};
 use super::{PathView, Policy, Request};
 
-/// Bytes of a transfer whose size is not known: a long one.
+/// Bytes of a transfer whose size is not known: a long one. The first subflow takes its path for
+/// it; others may wait for the paths that it would have.
 const UNKNOWN_BYTES: u64 = 10_000_000;
 /// The rate of a path whose rate is not known, bit/s.
 const UNKNOWN_BPS: u64 = 1_000_000_000;
@@ -18,6 +19,9 @@ const MOST_PATHS: usize = 8;
 /// The first subflow takes the path of the set over which the transfer is over first, the others
 /// take the rest of the set, and what is not in it is refused. The set grows by the path that saves
 /// most, as long as one saves anything.
+///
+/// Of a transfer whose size is not known as much is expected as was carried: a subflow waits until
+/// that deserves its path.
 #[derive(Clone, Copy, Debug)]
 pub struct EarliestCompletion;
 
@@ -31,21 +35,27 @@ impl Policy for EarliestCompletion {
         if request.subflows.is_empty() {
             return first(request, bytes);
         }
-        let mut set: Vec<&PathView> = request
-            .subflows
-            .iter()
-            .filter_map(|subflow| {
-                let mut paths = request.disjoint.iter();
-                paths.find(|path| path.links == subflow.links)
-            })
-            .collect();
         if request.is_moved {
             return best_single(request.unused(), bytes);
         }
-        let had = set.len();
-        grow(request, bytes, &mut set);
-        set.get(had).copied()
+        joining(request, request.bytes.unwrap_or(request.carried_bytes))
     }
+
+    fn waits(&self, request: &Request<'_>) -> bool {
+        request.bytes.is_none() && joining(request, UNKNOWN_BYTES).is_some()
+    }
+}
+
+/// The path of a subflow that joins others, of a transfer of so many bytes.
+fn joining<'a>(request: &Request<'a>, bytes: u64) -> Option<&'a PathView> {
+    let used = request.subflows.iter().filter_map(|subflow| {
+        let mut paths = request.disjoint.iter();
+        paths.find(|path| path.links == subflow.links)
+    });
+    let mut set: Vec<&PathView> = used.collect();
+    let had = set.len();
+    grow(request, bytes as f64, &mut set);
+    set.get(had).copied()
 }
 
 /// The path of the first subflow.
@@ -167,6 +177,7 @@ mod tests {
                 is_multipath: true,
                 is_moved: false,
                 bytes: Some(bytes),
+                carried_bytes: 0,
                 subflows: &subflows,
                 disjoint: &views,
                 equal_cost: &views,

@@ -55,6 +55,9 @@ pub struct Request<'a> {
     pub is_moved: bool,
     /// Bytes of the connection's transfer, where known.
     pub bytes: Option<u64>,
+    /// Bytes that the connection has carried, as far as switches have told: in the direction that has
+    /// more.
+    pub carried_bytes: u64,
     /// The other subflows of the connection; the first one first. None: this is the first.
     pub subflows: &'a [SubflowView],
     /// All edge-disjoint paths: fewest links first, then by the ports' numbers. At least one.
@@ -82,6 +85,12 @@ pub trait Policy: Send {
     /// subflow of a connection, and what is not of MPTCP, must not be refused: it then takes the
     /// first path.
     fn choose<'a>(&mut self, request: &Request<'a>) -> Option<&'a PathView>;
+
+    /// Whether a subflow that has no path now may get one when its connection has carried more: it
+    /// is not refused then, but waits, and asks again.
+    fn waits(&self, _request: &Request<'_>) -> bool {
+        false
+    }
 }
 
 /// The policy of a name; `seed` is for those that choose among equally good paths.

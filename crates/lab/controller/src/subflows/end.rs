@@ -1,17 +1,13 @@
 //! Ends of subflows and connections.
 
-use mptcplab_openflow::Field;
 use mptcplab_openflow::flow::{FlowRemoved, FlowRemovedReason};
 
+use super::bytes::{data_bytes, direction_of};
 use super::{Class, Kind, State};
 use crate::controller::Controller;
 use crate::events::Event;
+use crate::forwarding::waiting::Cause;
 use crate::timers::Timer;
-
-/// Bytes of headers of a data segment as most have them: Ethernet, TCP with timestamps, DSS.
-const HEADERS: u64 = 14 + 20 + 12 + 20;
-const IPV4_HEADER: u64 = 20;
-const IPV6_HEADER: u64 = 40;
 
 impl Controller {
     /// Takes the end of a rule, which the switch of the subflow's opener tells of. When one
@@ -24,16 +20,9 @@ impl Controller {
         if subflow.ends[0].datapath != datapath {
             return;
         }
-        let source = match subflow.flow.source.is_ipv4() {
-            true => Field::Ipv4Src,
-            false => Field::Ipv6Src,
-        };
-        let own = subflow.flow.fields(subflow.ends[0].port);
-        let direction = usize::from(removed.fields.get(source) != own.get(source));
-        let header = match subflow.flow.source.is_ipv4() {
-            true => HEADERS + IPV4_HEADER,
-            false => HEADERS + IPV6_HEADER,
-        };
+        let direction = direction_of(&removed.fields, &subflow.flow);
+        let bytes = data_bytes(&subflow.flow, removed.packet_count, removed.byte_count);
+        subflow.read_bytes[direction] = 0;
         let is_tcp = subflow.flow.is_tcp();
         let connection = subflow.connection;
         let is_idle = removed.reason == FlowRemovedReason::IdleTimeout;
@@ -43,8 +32,6 @@ impl Controller {
             // One direction is all that others have.
             subflow.counted[1] |= !is_tcp;
         }
-        let headers = removed.packet_count.saturating_mul(header);
-        let bytes = removed.byte_count.saturating_sub(headers);
         if let Some(known) = self.table.connection_mut(connection) {
             known.bytes[direction] = known.bytes[direction].saturating_add(bytes);
         }
@@ -109,8 +96,8 @@ impl Controller {
         if let Some(connection) = self.table.connection_mut(number) {
             connection.is_over = true;
         }
-        if self.config.learn_sizes && kind != Kind::Other && bytes > 0 {
-            self.sizes.learn(self.now_ns, server, bytes);
+        if self.config.learn_sizes && kind != Kind::Other {
+            self.learn_size(number, server, bytes);
         }
         self.note(Event::Closed {
             connection: number,
@@ -145,19 +132,26 @@ impl Controller {
         }
     }
 
-    /// Takes a subflow out of the table, and the timer of its connection with the last one.
+    /// Takes a subflow out of the table, and with the last one the timers of its connection and the
+    /// joins that wait.
     fn drop_subflow(&mut self, number: u64) {
         let Some(subflow) = self.table.subflow(number) else {
             return;
         };
         let connection = subflow.connection;
-        let timer = self
-            .table
-            .connection(connection)
-            .and_then(|known| known.forget_ns);
+        let known = self.table.connection(connection);
+        let timers = known.map(|known| (known.forget_ns, known.count_ns));
         self.table.remove_subflow(number);
-        if let Some(at_ns) = timer.filter(|_| self.table.connection(connection).is_none()) {
+        let (forget_ns, count_ns) = match self.table.connection(connection) {
+            Some(_) => return,
+            None => timers.unwrap_or_default(),
+        };
+        if let Some(at_ns) = forget_ns {
             self.timers.clear(at_ns, Timer::Forget(connection));
         }
+        if let Some(at_ns) = count_ns {
+            self.timers.clear(at_ns, Timer::Count(connection));
+        }
+        self.waiting.forget(Cause::Bytes(connection));
     }
 }

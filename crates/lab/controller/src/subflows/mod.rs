@@ -2,6 +2,7 @@
 //! the tokens, and a token tells the connection that a MP_JOIN belongs to (RFC 8684, sections 3.1
 //! and 3.2). TCP and other protocols are connections of one subflow.
 
+mod bytes;
 mod end;
 mod flow;
 mod observe;

@@ -21,6 +21,8 @@ struct Learned {
 pub(crate) struct Sizes {
     told: BTreeMap<SocketAddr, u64>,
     learned: BTreeMap<SocketAddr, Learned>,
+    /// The connection that was opened last.
+    latest: BTreeMap<SocketAddr, u64>,
 }
 
 impl Sizes {
@@ -31,7 +33,17 @@ impl Sizes {
                 .map(|size| (SocketAddr::new(size.server, size.port), size.bytes))
                 .collect(),
             learned: BTreeMap::new(),
+            latest: BTreeMap::new(),
         }
+    }
+
+    /// Takes a connection that is opened, and returns the one that was opened before.
+    pub(crate) fn opened(&mut self, server: SocketAddr, connection: u64) -> Option<u64> {
+        let before = self.latest.insert(server, connection);
+        if self.latest.len() > SERVERS {
+            self.latest.pop_first();
+        }
+        before
     }
 
     pub(crate) fn tell(&mut self, server: SocketAddr, bytes: u64) {
@@ -40,14 +52,14 @@ impl Sizes {
         }
     }
 
-    /// Bytes of a transfer of a server: as told, else the median of those that were seen.
+    /// Bytes of a transfer of a server: as told, else the median of those that were seen at its
+    /// port, else of those at all ports of its address.
     pub(crate) fn of(&self, server: SocketAddr) -> Option<u64> {
         let told = self.told.get(&server).copied();
-        told.or_else(|| {
-            let learned = self.learned.get(&server)?;
-            let mut bytes: Vec<u64> = learned.bytes.iter().copied().collect();
-            bytes.sort_unstable();
-            bytes.get(bytes.len() / 2).copied()
+        let at_port = || median(self.learned.get(&server));
+        told.or_else(at_port).or_else(|| {
+            let [first, last] = [0, u16::MAX].map(|port| SocketAddr::new(server.ip(), port));
+            median(self.learned.range(first..=last).map(|(_, one)| one))
         })
     }
 
@@ -69,6 +81,14 @@ impl Sizes {
     }
 }
 
+/// The median of the transfers of some servers.
+fn median<'a>(servers: impl IntoIterator<Item = &'a Learned>) -> Option<u64> {
+    let bytes = servers.into_iter().flat_map(|learned| &learned.bytes);
+    let mut bytes: Vec<u64> = bytes.copied().collect();
+    bytes.sort_unstable();
+    bytes.get(bytes.len() / 2).copied()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -82,6 +102,12 @@ mod tests {
             sizes.learn(0, server, bytes);
         }
         assert_eq!(sizes.of(server), Some(20));
+        // Of another port nothing is known but what its server sends by others.
+        let other = SocketAddr::new(server.ip(), 81);
+        assert_eq!(sizes.of(other), Some(20));
+        sizes.learn(0, other, 7);
+        assert_eq!((sizes.of(other), sizes.of(server)), (Some(7), Some(20)));
+        assert_eq!(sizes.of(SocketAddr::from(([10, 0, 0, 2], 80))), None);
         sizes.tell(server, 5);
         assert_eq!(sizes.of(server), Some(5));
         for port in 0..3_000 {

@@ -37,8 +37,14 @@ pub(crate) struct Connection {
     pub(crate) forget_ns: Option<u64>,
     /// Bytes of data from the opener and to it, as switches have told at the end of rules.
     pub(crate) bytes: [u64; 2],
+    /// The time at which the counters of its rules are read, if they are.
+    pub(crate) count_ns: Option<u64>,
     /// Whether its end was told.
     pub(crate) is_over: bool,
+    /// The bytes that it had carried, since when, while silence is to show that its transfer is over.
+    pub(crate) watched: Option<(u64, u64)>,
+    /// The size that was learned from it.
+    pub(crate) learned_bytes: Option<u64>,
 }
 
 /// The state of a subflow's rules.
@@ -67,6 +73,8 @@ pub(crate) struct Subflow {
     pub(crate) copies: [u8; 2],
     /// Whether the counters of each direction were told since its rules went.
     pub(crate) counted: [bool; 2],
+    /// Bytes of data of each direction when the counters of its rules were last read.
+    pub(crate) read_bytes: [u64; 2],
 }
 
 /// All connections.
@@ -151,7 +159,10 @@ impl Table {
             class,
             forget_ns: None,
             bytes: [0; 2],
+            count_ns: None,
             is_over: false,
+            watched: None,
+            learned_bytes: None,
         };
         self.connections.insert(self.last, connection);
         self.shares.add(opener_at, class, self.last);

@@ -87,30 +87,6 @@ fn rules_are_gone_when_a_connection_is_silent_and_come_back_when_it_goes_on() {
 }
 
 #[test]
-fn sizes_are_learned_from_what_switches_have_counted() {
-    let config = Config {
-        learn_sizes: true,
-        ..Config::default()
-    };
-    let mut network = Network::birzeit("disjoint", config);
-    for port in 1000..1003 {
-        network.syn(0, port, 1, vec![capable(None, None)]);
-        network.run(100 * MILLISECOND);
-        for _ in 0..50 {
-            network.data(1, [80, port], 0);
-        }
-        network.run(20 * SECOND);
-    }
-    network.syn(0, 2000, 1, vec![capable(None, None)]);
-    network.run(100 * MILLISECOND);
-    let connections = network.controller.connections();
-    let expected = connections.last().and_then(|last| last.expected_bytes);
-    // 50 segments of 1,000 bytes; headers are estimated.
-    let expected = expected.expect("it was learned");
-    assert!((47_000..50_000).contains(&expected), "{expected}");
-}
-
-#[test]
 fn a_switch_that_comes_back_gets_its_rules_again() {
     let mut network = connected();
     let mut out = Vec::new();

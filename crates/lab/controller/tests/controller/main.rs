@@ -1,6 +1,7 @@
 //! The controller against our switch, over a network in memory and in virtual time.
 
 mod bounds;
+mod deserving;
 mod discovery;
 mod failover;
 mod failures;
@@ -10,4 +11,5 @@ mod hostile;
 mod network;
 mod plain;
 mod properties;
+mod sizes;
 mod subflows;

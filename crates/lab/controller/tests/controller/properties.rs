@@ -1,8 +1,8 @@
 //! Properties of the controller under any messages of switches and any frames of hosts.
 
 use mptcplab_controller::{Config, ConnectionId, Controller, Limits, Output, policy};
-use mptcplab_openflow::flow::{FlowRemoved, FlowRemovedReason};
-use mptcplab_openflow::multipart::{Part, PortStats, Reply};
+use mptcplab_openflow::flow::{FlowFlags, FlowRemoved, FlowRemovedReason};
+use mptcplab_openflow::multipart::{FlowStats, Part, PortStats, Reply};
 use mptcplab_openflow::packet::{PacketIn, PacketInReason};
 use mptcplab_openflow::port::{Port, PortReason, PortState, PortStatus};
 use mptcplab_openflow::setup::{Capabilities, Features};
@@ -153,6 +153,23 @@ fn body() -> impl Strategy<Value = Body> {
                 ..PortStats::default()
             }]))
         });
+    let counters = (0..6_u64, any::<u64>(), any::<u64>());
+    let counters = vec(counters, 0..4).prop_map(move |entries| {
+        let entry = |(cookie, packet_count, byte_count)| FlowStats {
+            table: 0,
+            duration: Elapsed::default(),
+            priority: 1,
+            idle_timeout: 0,
+            hard_timeout: 0,
+            flags: FlowFlags::empty(),
+            cookie,
+            packet_count,
+            byte_count,
+            fields: Match::default(),
+            instructions: Vec::new(),
+        };
+        reply(Reply::Flow(entries.into_iter().map(entry).collect()))
+    });
     let error = Body::Error(mptcplab_openflow::ErrorMessage {
         kind: mptcplab_openflow::error::FlowModFailed::TableFull.into(),
         data: Vec::new(),
@@ -165,6 +182,7 @@ fn body() -> impl Strategy<Value = Body> {
         2 => status,
         2 => ports,
         1 => statistics,
+        1 => counters,
         4 => Just(Body::BarrierReply),
         1 => Just(Body::EchoReply(Vec::new())),
         1 => Just(Body::EchoRequest(vec![1; 9])),

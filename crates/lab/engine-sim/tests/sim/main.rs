@@ -9,6 +9,7 @@ mod interruption;
 mod middleboxes;
 mod outages;
 mod ping;
+mod sizes;
 mod support;
 mod switches;
 mod theory;

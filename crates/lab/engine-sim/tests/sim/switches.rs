@@ -55,7 +55,7 @@ pub(crate) fn lab(policy: &str, rates: &[u64], client: [&str; 3], server: &str) 
 }
 
 /// Paths of 10, 0.1 and 6 Mbit/s, as in the Birzeit study.
-fn three_paths(policy: &str) -> Lab {
+pub(crate) fn three_paths(policy: &str) -> Lab {
     lab(
         policy,
         &[10 * MEGABIT, MEGABIT / 10, 6 * MEGABIT],
