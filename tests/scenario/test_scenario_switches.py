@@ -55,6 +55,9 @@ def test_links_that_switches_join_are_one_network() -> None:
     ]
     assert made["controller"] == {
         "policy": "disjoint",
+        "argv": None,
+        "address": None,
+        "discovery_ns": 0,
         "channel_delay_ns": 0,
         "channel_rate_bps": None,
         "sizes": "told",
@@ -105,11 +108,31 @@ def test_a_variant_sets_the_controller() -> None:
     text = text.replace("controller: disjoint", "controller: {policy: disjoint, sizes: learned}")
     assert plan(text, "other")["controller"] == {
         "policy": "mpsshetn",
+        "argv": None,
+        "address": None,
+        "discovery_ns": 0,
         "channel_delay_ns": 2_000_000,
         "channel_rate_bps": 10_000_000,
         "sizes": "learned",
     }
     assert plan(text)["controller"]["policy"] == "disjoint"
+
+
+def test_another_controller_is_a_program_or_an_address() -> None:
+    program = "controller: {command: osken-manager 'my app.py', discovery: 3 s, delay: 1 ms}"
+    made = plan(TWO_PATHS.replace("controller: disjoint", program))["controller"]
+    assert (made["policy"], made["address"]) == (None, None)
+    assert made["argv"] == ["osken-manager", "my app.py"]
+    assert (made["discovery_ns"], made["channel_delay_ns"]) == (3_000_000_000, 1_000_000)
+    for text, host, port in [
+        ("tcp:192.0.2.1:6653", "192.0.2.1", 6653),
+        ("tcp:[2001:db8::1]:1", "2001:db8::1", 1),
+    ]:
+        address = f'controller: {{address: "{text}"}}'
+        made = plan(TWO_PATHS.replace("controller: disjoint", address))["controller"]
+        assert (made["policy"], made["argv"]) == (None, None)
+        assert made["address"] == {"host": host, "port": port}
+        assert made["discovery_ns"] == 1_000_000_000
 
 
 def test_a_router_between_two_segments_of_switches_is_refused() -> None:
@@ -136,6 +159,51 @@ MISTAKES = {
         "controller: disjoint",
         "controller: {policy: disjont}",
         'controller.policy: "disjont": did you mean "disjoint"?',
+    ),
+    "a program and a policy": (
+        "controller: disjoint",
+        "controller: {command: app, policy: disjoint}",
+        "controller: a controller has exactly one of policy, command and address",
+    ),
+    "sizes for another controller": (
+        "controller: disjoint",
+        "controller: {command: app, sizes: told}",
+        "controller.sizes: is of a policy: another controller asks for no sizes",
+    ),
+    "discovery of a policy": (
+        "controller: disjoint",
+        "controller: {policy: disjoint, discovery: 1 s}",
+        "controller.discovery: is of another controller",
+    ),
+    "a command line that is none": (
+        "controller: disjoint",
+        "controller: {command: app 'one}",
+        "controller.command:",
+    ),
+    "a name for an address": (
+        "controller: disjoint",
+        "controller: {address: tcp:localhost:6653}",
+        '"localhost" is no IP address: write it like tcp:127.0.0.1:6653 or tcp:[::1]:6653',
+    ),
+    "an address without a port": (
+        "controller: disjoint",
+        "controller: {address: tcp:127.0.0.1}",
+        "write it like tcp:127.0.0.1:6653 or tcp:[::1]:6653",
+    ),
+    "a port that is none": (
+        "controller: disjoint",
+        "controller: {address: tcp:127.0.0.1:65536}",
+        '"65536" is no port: there are 1 to 65535',
+    ),
+    "an address of TLS": (
+        "controller: disjoint",
+        "controller: {address: ssl:127.0.0.1:6653}",
+        "the lab speaks plain TCP with a controller",
+    ),
+    "a flow of the program's name": (
+        "controller: disjoint",
+        "controller: {command: app}",
+        "",
     ),
     "no switches": (
         "switches: {s1: {}, s2: {}, s3: {}}",
@@ -177,6 +245,15 @@ def test_a_mistake_is_named(name: str) -> None:
     with pytest.raises(ScenarioError) as caught:
         loads(TWO_PATHS.replace(right, wrong, 1))
     assert message in str(caught.value)
+
+
+def test_a_flow_has_another_name_than_the_program_of_a_controller() -> None:
+    right, wrong, _ = MISTAKES["a flow of the program's name"]
+    text = TWO_PATHS.replace("bulk: {from", "bulk: {name: controller, from")
+    loads(text)
+    with pytest.raises(ScenarioError) as caught:
+        loads(text.replace(right, wrong))
+    assert '"controller" is the controller\'s program in recordings' in str(caught.value)
 
 
 def test_a_given_address_makes_the_network_of_its_segment() -> None:

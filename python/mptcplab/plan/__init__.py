@@ -65,10 +65,20 @@ class Event(Model):
     label: str
 
 
-class Controller(Model):
-    """The controller of all switches."""
+class Address(Model):
+    """An address of TCP."""
 
-    policy: str
+    host: IpAddress
+    port: int
+
+
+class Controller(Model):
+    """The controller of all switches: with a policy, by its program or by its address."""
+
+    policy: str | None
+    argv: tuple[str, ...] | None = None
+    address: Address | None = None
+    discovery_ns: int = 0
     channel_delay_ns: int
     channel_rate_bps: int | None
     sizes: Literal["told", "learned", "unknown"]

@@ -240,12 +240,17 @@ EVENTS = Table(
     ),
 )
 
+_COMMANDS = text(
+    "traffic", "name of the flow; `controller`: the program of the switches' controller"
+)
+_WHERE = text("node", "name of the host; `controller`: the namespace of that program")
+
 OUTPUTS = Table(
     "outputs",
     "a line of a command's output",
     (
-        _TRAFFIC,
-        _NODE,
+        _COMMANDS,
+        _WHERE,
         text("stream", "`stdout` or `stderr`"),
         time("t_ns", "when it was written"),
         text("text", "the line"),
@@ -257,9 +262,9 @@ PROGRAMS = Table(
     "programs",
     "one run of a command's program, at one end",
     (
-        _TRAFFIC,
-        _NODE,
-        text("side", "`client`, or `server` for the command that serves it"),
+        _COMMANDS,
+        _WHERE,
+        text("side", "`client`, `server` for the command that serves it, or `controller`"),
         text("command", "program and arguments, as run"),
         time("start_ns", "when it was started"),
         time("end_ns", "when it had ended"),

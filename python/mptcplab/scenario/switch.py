@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import ipaddress
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    StrictStr,
+    WithJsonSchema,
+    model_validator,
+)
 
-from mptcplab.scenario.fields import RATE_SCHEMA, TIME_SCHEMA, Model, TimeNs
+from mptcplab.scenario.fields import RATE_SCHEMA, TIME_SCHEMA, Model, RefusalError, TimeNs
 from mptcplab.scenario.link import RateLimit
 from mptcplab.scenario.problem import did_you_mean, quoted
+from mptcplab.scenario.traffic import COMMAND_LINE_SCHEMA, CommandLine
 
 Policy = Literal["shortest", "disjoint", "mpsshetn", "ecmp", "earliest-completion"]
 POLICIES: tuple[str, ...] = get_args(Policy)
@@ -19,16 +28,72 @@ class Switch(Model):
     """An OpenFlow 1.3 switch; its ports follow from the links that name it, numbered from 1."""
 
 
-class Controller(Model):
-    """The controller of all switches, and the channels to them."""
+PROGRAM = "controller"
+"""The flow, node and side of a controller's program in recordings."""
+_KINDS = ("policy", "command", "address")
+_ADDRESS = "tcp:127.0.0.1:6653 or tcp:[::1]:6653"
 
-    policy: Policy = Field(description="Which path each subflow takes")
+
+def parse_address(text: str) -> tuple[ipaddress.IPv4Address | ipaddress.IPv6Address, int]:
+    """Host and port of `tcp:127.0.0.1:6653`; a ValueError says what is wrong."""
+    protocol, _, place = text.partition(":")
+    host, _, port = place.rpartition(":")
+    if protocol in ("ssl", "tls"):
+        raise ValueError(f"the lab speaks plain TCP with a controller: write {_ADDRESS}")
+    if protocol != "tcp" or not host or not port.isascii() or not port.isdecimal():
+        raise ValueError(f"write it like {_ADDRESS}")
+    if not 0 < int(port) < 1 << 16:
+        raise ValueError(f"{quoted(port)} is no port: there are 1 to 65535")
+    plain = host[1:-1] if host.startswith("[") and host.endswith("]") else host
+    try:
+        address = ipaddress.ip_address(plain)
+    except ValueError:
+        raise ValueError(f"{quoted(host)} is no IP address: write it like {_ADDRESS}") from None
+    return address, int(port)
+
+
+def _check_address(text: str) -> str:
+    parse_address(text)
+    return text
+
+
+class Controller(Model):
+    """The controller of all switches, and the channels to them.
+
+    It is this project's, with a policy, or another one, by its command or its address.
+    """
+
+    policy: Policy | None = Field(None, description="Which path each subflow takes")
+    command: CommandLine | None = Field(
+        None, description="Program of another controller, which listens on TCP port 6653"
+    )
+    address: Annotated[StrictStr, AfterValidator(_check_address)] | None = Field(
+        None, description="Where another controller listens already: tcp:HOST:PORT"
+    )
+    discovery: TimeNs = Field(
+        1_000_000_000,
+        description="Time that another controller has to find the network before the run",
+    )
     delay: TimeNs = Field(0, description="One way of the channel between a switch and it")
     rate: RateLimit = Field("unlimited", description="Of each such channel, each way")
     sizes: Literal["told", "learned", "unknown"] = Field(
         "told",
         description="Whether it is told what each server sends, or learns it from finished flows",
     )
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Controller:
+        given = [kind for kind in _KINDS if getattr(self, kind) is not None]
+        if len(given) != 1:
+            raise ValueError("a controller has exactly one of policy, command and address")
+        if self.policy is None and "sizes" in self.model_fields_set:
+            raise RefusalError("sizes", "is of a policy: another controller asks for no sizes")
+        if self.policy is not None and "discovery" in self.model_fields_set:
+            text = (
+                "is of another controller: with a policy, the run waits until it knows the network"
+            )
+            raise RefusalError("discovery", text)
+        return self
 
 
 def _parse_controller(value: object) -> object:
@@ -47,11 +112,18 @@ def _schema() -> dict[str, Any]:
                 "type": "object",
                 "properties": {
                     "policy": {"enum": list(POLICIES)},
+                    "command": COMMAND_LINE_SCHEMA,
+                    "address": {
+                        "type": "string",
+                        "pattern": "^tcp:.+:[0-9]+$",
+                        "description": "tcp:HOST:PORT",
+                    },
+                    "discovery": TIME_SCHEMA,
                     "delay": TIME_SCHEMA,
                     "rate": {"anyOf": [RATE_SCHEMA, {"const": "unlimited"}]},
                     "sizes": {"enum": ["told", "learned", "unknown"]},
                 },
-                "required": ["policy"],
+                "oneOf": [{"required": [kind]} for kind in _KINDS],
                 "additionalProperties": False,
             },
         ],

@@ -234,18 +234,14 @@ def _parse_run(value: object) -> object:
     return words
 
 
-CommandLine = Annotated[
-    list[str],
-    BeforeValidator(_parse_run),
-    WithJsonSchema(
-        {
-            "anyOf": [
-                {"type": "string"},
-                {"type": "array", "items": {"type": "string"}, "minItems": 1},
-            ]
-        }
-    ),
-]
+COMMAND_LINE_SCHEMA = {
+    "anyOf": [
+        {"type": "string"},
+        {"type": "array", "items": {"type": "string"}, "minItems": 1},
+    ]
+}
+
+CommandLine = Annotated[list[str], BeforeValidator(_parse_run), WithJsonSchema(COMMAND_LINE_SCHEMA)]
 
 
 class ServerCommand(Model):

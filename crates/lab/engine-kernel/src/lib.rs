@@ -4,6 +4,7 @@
 //! as lines of [`record`].
 
 pub mod capture;
+pub mod controller;
 pub mod emulator;
 pub mod frames;
 pub mod isolate;

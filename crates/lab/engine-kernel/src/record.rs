@@ -44,7 +44,13 @@ impl Recorder {
 
     /// Begins the run: returns its zero, the moment of the first call.
     pub fn begin(&self) -> Instant {
-        *self.zero.get_or_init(Instant::now)
+        self.begin_at(Instant::now())
+    }
+
+    /// Begins the run, with a moment that has just passed as its zero, unless it has begun; returns
+    /// its zero.
+    pub fn begin_at(&self, zero: Instant) -> Instant {
+        *self.zero.get_or_init(|| zero)
     }
 
     /// Nanoseconds since the run's zero; 0 before it has begun.

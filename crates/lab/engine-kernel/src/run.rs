@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use mptcplab_record::{Done, Ready};
 use serde::Serialize;
 
+use crate::controller;
 use crate::emulator::Summary;
 use crate::isolate::{self, Guard};
 use crate::network::{self, Links, Network};
@@ -56,13 +57,14 @@ fn run() -> io::Result<()> {
     io::stdin().lock().read_line(&mut line)?;
     let plan: Plan = serde_json::from_str(&line)
         .map_err(|error| io::Error::other(format!("the plan cannot be read: {error}")))?;
+    let connections = controller::connections_outside(&plan)?;
     let (reserved, guard) = isolate::enter()?;
     let stop = Stop::new()?;
     follow_stdin(stop.clone())?;
 
     let begun = Instant::now();
     let plan = Arc::new(plan);
-    let network = Network::build(&plan)?;
+    let network = Network::build(&plan, connections)?;
     let recorder = Recorder::new(Box::new(io::stdout()))?;
     let recorded = record(&plan, network, (reserved, guard), &recorder, stop, begun);
     let written = recorder.finish();
@@ -79,7 +81,9 @@ fn record(
     begun: Instant,
 ) -> io::Result<()> {
     let nodes = Arc::new(std::mem::take(&mut network.nodes));
-    guard.entrust(nodes.iter().map(|node| node.netns.clone()).collect())?;
+    let of_nodes = nodes.iter().map(|node| &node.netns);
+    let namespaces = of_nodes.chain(network.of_controller());
+    guard.entrust(namespaces.cloned().collect())?;
     network::configure(&nodes, plan, recorder)?;
     let context = Context {
         recorder: recorder.clone(),
@@ -89,20 +93,18 @@ fn record(
             .zip(nodes.iter())
             .map(|(planned, node)| NodeContext::new(planned, node.netns.clone()))
             .collect(),
-        stop: stop.clone(),
+        stop,
         seed: plan.seed,
         applications: Applications::default(),
         translations: Translations::default(),
     };
+    let prepared = network.prepare(plan, &nodes, &context, reserved)?;
     let traffic = traffic::start(&plan.traffic, &context).map_err(io::Error::other)?;
     traffic.await_servers();
     recorder.write(ready(plan, &nodes, begun))?;
 
     // All are ready: the links, the events and the traffic have one zero.
-    let zero = recorder.begin();
-    let failed = move || stop.request("the links failed");
-    let noted = (recorder, &context.translations);
-    let links = network.start(plan, noted, reserved, zero, failed)?;
+    let links = prepared.begin(recorder)?;
     let ended = drive(plan, &nodes, &links, &context, traffic);
     let ending = Instant::now();
     // Where the links have failed, that is the cause of whatever else went wrong.

@@ -17,6 +17,11 @@ pub(crate) fn check(plan: &Plan) -> Result<(), SimError> {
             return Err(SimError::refused(format!("node {}", node.name), problem));
         }
     }
+    let another = plan.controller.as_ref();
+    if another.is_some_and(|controller| controller.policy.is_none()) {
+        let problem = "it is a program or at an address: virtual time waits for neither";
+        return Err(SimError::refused("the controller", problem));
+    }
     let mut used: Vec<InterfaceRef> = Vec::new();
     for link in &plan.links {
         let name = format!("link {}", link.name);

@@ -1,19 +1,43 @@
 //! The controller of the switches.
 
+use std::net::IpAddr;
+
 use serde::{Deserialize, Serialize};
 
-/// The controller of all switches, and the channels to them.
+/// The controller of all switches, and the channels to them. It is this project's, with a policy, or
+/// another one, by its program or its address; the kernel engine alone has the latter two.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Controller {
-    /// The name of its policy: which path each subflow takes.
-    pub policy: String,
+    /// The name of its policy: which path each subflow takes; `None` of another controller.
+    pub policy: Option<String>,
+    /// Program and arguments of another controller, which is started and ended with the run and
+    /// listens on TCP port 6653.
+    #[serde(default)]
+    pub argv: Option<Vec<String>>,
+    /// The place where another controller listens, reached from outside of the lab.
+    #[serde(default)]
+    pub address: Option<Address>,
+    /// Time that another controller has to find the network before the run begins, once all
+    /// switches are connected.
+    #[serde(default)]
+    pub discovery_ns: u64,
     /// One way of the channel between a switch and the controller.
     pub channel_delay_ns: u64,
     /// The rate of each channel, each way; `None`: without limit.
     pub channel_rate_bps: Option<u64>,
     /// Its knowledge of the sizes of transfers.
     pub sizes: Sizes,
+}
+
+/// An address of TCP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Address {
+    /// The host.
+    pub host: IpAddr,
+    /// The port.
+    pub port: u16,
 }
 
 /// The knowledge of a controller of the sizes of transfers.

@@ -16,7 +16,7 @@ mod traffic;
 use serde::{Deserialize, Serialize};
 
 pub use capture::Capture;
-pub use controller::{Controller, Sizes};
+pub use controller::{Address, Controller, Sizes};
 pub use event::{Action, Event};
 pub use link::{InterfaceRef, Link, Middlebox, SegmentKind};
 pub use node::{EndpointFlags, Interface, Mptcp, Node, Route, SchedulerOptions, Switch};

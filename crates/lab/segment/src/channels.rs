@@ -65,13 +65,17 @@ impl Channels {
         (first.key().0 <= now).then(|| first.remove())
     }
 
-    /// Closes the channel of a node: its messages are lost, and it is opened again after a while.
-    pub(crate) fn close(&mut self, now: Nanos, node: usize) {
+    /// Closes the channel of a node: its messages are lost.
+    pub(crate) fn close(&mut self, node: usize) {
         let ends = [Recipient::Controller(node), Recipient::Switch(node)];
         self.in_transit.retain(|_, (to, _)| !ends.contains(to));
         for end in ends {
             self.free_ns.remove(&end);
         }
+    }
+
+    /// Lets the channel of a node be opened again after a while.
+    pub(crate) fn reopen_later(&mut self, now: Nanos, node: usize) {
         self.closed.insert(node, now.saturating_add(RECONNECT_NS));
     }
 

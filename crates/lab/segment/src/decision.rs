@@ -13,7 +13,12 @@ pub(crate) struct Names {
     pub(crate) links: BTreeMap<PortRef, String>,
     /// The switch of each datapath.
     pub(crate) switches: BTreeMap<u64, String>,
+    /// The switch at each node that is one.
+    pub(crate) nodes: BTreeMap<usize, String>,
 }
+
+const CONNECTED: &str = "connected";
+const DISCONNECTED: &str = "disconnected";
 
 /// A decision of the controller about a subflow, or the begin or end of the channel of a switch: a
 /// row of kind [`KIND`](Self::KIND).
@@ -44,8 +49,8 @@ impl Decision {
             Event::Refused { flow, .. } => (flow_name(flow), "refused".to_owned()),
             Event::Waits { flow, .. } => (flow_name(flow), "waits".to_owned()),
             Event::NotInstalled { flow, .. } => (flow_name(flow), "not installed".to_owned()),
-            Event::SwitchUp(datapath) => (of_switch(datapath), "connected".to_owned()),
-            Event::SwitchDown(datapath) => (of_switch(datapath), "disconnected".to_owned()),
+            Event::SwitchUp(datapath) => (of_switch(datapath), CONNECTED.to_owned()),
+            Event::SwitchDown(datapath) => (of_switch(datapath), DISCONNECTED.to_owned()),
             _ => return None,
         };
         Some(Self {
@@ -53,6 +58,17 @@ impl Decision {
             subject,
             label,
         })
+    }
+}
+
+impl Decision {
+    /// The begin or the end of the channel between a switch and a controller outside.
+    pub(crate) fn of_channel(t_ns: Nanos, switch: &str, is_up: bool) -> Self {
+        Self {
+            t_ns,
+            subject: switch.to_owned(),
+            label: if is_up { CONNECTED } else { DISCONNECTED }.to_owned(),
+        }
     }
 }
 

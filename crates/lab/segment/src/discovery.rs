@@ -22,7 +22,8 @@ const ANNOUNCEMENT_NS: Nanos = 1_000_000_000;
 
 /// The switches of a plan and their controller, which has found them, their links and the hosts;
 /// and, where it has not found them all within 10 s, a warning. `links` are new models of the plan's
-/// links, in their order.
+/// links, in their order. Of a controller outside nothing is known: the switches are those that wait
+/// for their connections to it.
 ///
 /// # Errors
 /// When the controller's policy is none.
@@ -37,14 +38,12 @@ pub fn discovered(
         end_of: ends(plan),
         sent: Vec::new(),
     };
-    if plan.controller.is_none() {
+    if !network.switching.has_controller() {
         return Ok((network.switching, None));
     }
     let is_known = network.discover(plan);
     let mut switching = network.switching;
-    // Decisions before the run are none of its events.
-    switching.take_decisions();
-    switching.set_back(network.now);
+    switching.begin(network.now);
     let warning = "the controller of the switches had not found all of them, their links and the \
                    hosts within 10 s; the run began without";
     Ok((switching, (!is_known).then_some(warning)))

@@ -20,4 +20,4 @@ pub use decision::Decision;
 pub use discovery::discovered;
 pub use segments::{Attached, hardware_address, is_switched, segments};
 pub use setup::UnknownPolicy;
-pub use switching::{Sent, Switching};
+pub use switching::{Leaving, Sent, Switching};

@@ -62,19 +62,21 @@ pub(crate) fn number(interface: usize) -> u32 {
     interface as u32 + 1
 }
 
-/// The controller of a plan.
+/// The controller of a plan; `None` where that is another one, outside.
 pub(crate) fn controller(
     plan: &Plan,
     planned: &plan::Controller,
-) -> Result<Controller, UnknownPolicy> {
+) -> Result<Option<Controller>, UnknownPolicy> {
+    let Some(name) = &planned.policy else {
+        return Ok(None);
+    };
     let mut random = Random::new(plan.seed, Purpose::Controller, 0);
     let seed = random.bits();
     let mut key = [0; 32];
     for word in key.as_chunks_mut::<8>().0 {
         *word = random.bits().to_le_bytes();
     }
-    let unknown = || UnknownPolicy(planned.policy.clone());
-    let policy = policy(&planned.policy, seed).ok_or_else(unknown)?;
+    let policy = policy(name, seed).ok_or_else(|| UnknownPolicy(name.clone()))?;
     let base = Config::default();
     let config = Config {
         key,
@@ -91,7 +93,7 @@ pub(crate) fn controller(
             .saturating_add(planned.channel_delay_ns.saturating_mul(8)),
         ..base
     };
-    Ok(Controller::new(config, policy))
+    Ok(Some(Controller::new(config, policy)))
 }
 
 /// The ports of switches, with the link and the end of it that each is at.
@@ -112,9 +114,14 @@ pub(crate) fn names(plan: &Plan) -> Names {
         let switch = node.switch?;
         Some((switch.datapath_id, node.name.clone()))
     });
+    let nodes = plan.nodes.iter().enumerate();
+    let nodes = nodes.filter(|(_, node)| node.switch.is_some());
     Names {
         links: links.collect(),
         switches: switches.collect(),
+        nodes: nodes
+            .map(|(number, node)| (number, node.name.clone()))
+            .collect(),
     }
 }
 

@@ -5,6 +5,7 @@ use std::{fmt, mem};
 use bytes::Bytes;
 use mptcplab_controller::{ConnectionId, Controller};
 use mptcplab_link::Nanos;
+use mptcplab_openflow::Message;
 use mptcplab_plan::{InterfaceRef, Plan};
 use mptcplab_switch::{Output, Switch};
 
@@ -24,12 +25,36 @@ pub struct Sent {
     pub frame: Bytes,
 }
 
+/// Something for the end of a channel that is outside.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Leaving {
+    /// A message on the channel of a node.
+    Message {
+        /// The switch.
+        node: usize,
+        /// The message.
+        message: Message,
+    },
+    /// The channel of a node is to be closed.
+    Close {
+        /// The switch.
+        node: usize,
+    },
+}
+
 /// The switches of a plan, their controller, and the channels between them. Calls come in order of
 /// time, which is the run's; what switches send is appended to `sent`.
+///
+/// The controller may be outside. Then the caller [connects](Self::connect) each switch to it,
+/// passes on [what leaves](Self::take_leaving), and passes in what comes.
 pub struct Switching {
     /// By the numbers of nodes.
     switches: Vec<Option<Switch>>,
     control: Option<Control>,
+    /// For the ends of channels that are outside.
+    leaving: Vec<Leaving>,
+    /// Begins and ends of channels to a controller outside.
+    noted: Vec<Decision>,
     /// The clocks of switches and controller show so much more than the run's: they have been at
     /// work before.
     epoch_ns: Nanos,
@@ -41,7 +66,8 @@ pub struct Switching {
 
 /// The controller, and the channels to it.
 struct Control {
-    controller: Controller,
+    /// `None` where it is outside.
+    controller: Option<Controller>,
     channels: Channels,
     names: Names,
     /// The number of the first event of the controller that is not taken.
@@ -54,6 +80,8 @@ impl Switching {
         let mut switching = Self {
             switches: setup::switches(plan),
             control: None,
+            leaving: Vec::new(),
+            noted: Vec::new(),
             epoch_ns: 0,
             timer: None,
             outputs: Vec::new(),
@@ -66,19 +94,22 @@ impl Switching {
                 taken: 0,
             });
         }
-        // A switch has nothing to send before its controller has told it.
-        let mut sent = Vec::new();
-        for node in 0..switching.switches.len() {
-            switching.open_channel(0, node, &mut sent);
+        if switching.has_controller() {
+            // A switch has nothing to send before its controller has told it.
+            let mut sent = Vec::new();
+            for node in 0..switching.switches.len() {
+                switching.connect(0, node, &mut sent);
+            }
         }
         Ok(switching)
     }
 
-    /// Connects the switch of a node, if it is one, to the controller, if there is one.
-    fn open_channel(&mut self, now: Nanos, node: usize, sent: &mut Vec<Sent>) {
-        if self.switches[node].is_none() || self.control.is_none() {
+    /// Connects the switch of a node, if it is one, to its controller.
+    pub fn connect(&mut self, now: Nanos, node: usize, sent: &mut Vec<Sent>) {
+        if !self.has(node) {
             return;
         }
+        self.note_channel(now, node, true);
         let connect = |switch: &mut Switch, _, out: &mut _| switch.connect(CONTROLLER, out);
         self.with_switch(now, node, sent, connect);
         self.with_controller(now, |controller, now_ns, out| {
@@ -86,10 +117,11 @@ impl Switching {
         });
     }
 
-    /// Closes the channel of a node, which one of its ends wants closed.
-    fn close_channel(&mut self, now: Nanos, node: usize) {
+    /// Closes the channel of a node, whose end outside has gone.
+    pub fn disconnect(&mut self, now: Nanos, node: usize) {
+        self.note_channel(now, node, false);
         if let Some(control) = &mut self.control {
-            control.channels.close(now, node);
+            control.channels.close(node);
         }
         if let Some(switch) = &mut self.switches[node] {
             switch.disconnect(CONTROLLER);
@@ -99,9 +131,48 @@ impl Switching {
         });
     }
 
+    /// Closes the channel of a node, which one of its ends wants closed.
+    fn close_channel(&mut self, now: Nanos, node: usize) {
+        self.disconnect(now, node);
+        match &mut self.control {
+            Some(control) if control.controller.is_some() => {
+                control.channels.reopen_later(now, node);
+            }
+            _ => self.leaving.push(Leaving::Close { node }),
+        }
+    }
+
+    /// Notes that the channel of a switch to a controller outside begins or ends.
+    fn note_channel(&mut self, now: Nanos, node: usize, is_up: bool) {
+        if let Some(control) = &self.control
+            && control.controller.is_none()
+            && let Some(name) = control.names.nodes.get(&node)
+        {
+            self.noted.push(Decision::of_channel(now, name, is_up));
+        }
+    }
+
+    /// Passes a message from the end outside to the channel of a node.
+    pub fn receive_message(&mut self, now: Nanos, node: usize, message: Message) {
+        if let Some(control) = &mut self.control {
+            control.channels.send(now, Recipient::Switch(node), message);
+        }
+    }
+
+    /// Takes what has come to the ends of channels that are outside.
+    pub fn take_leaving(&mut self) -> Vec<Leaving> {
+        mem::take(&mut self.leaving)
+    }
+
     /// Whether a node is a switch.
     pub fn has(&self, node: usize) -> bool {
         self.switches[node].is_some()
+    }
+
+    /// Whether there is a controller here.
+    pub(crate) fn has_controller(&self) -> bool {
+        let control = self.control.as_ref();
+        control.is_some_and(|control| control.controller.is_some())
     }
 
     /// Passes a frame that has come by an interface to the switch there.
@@ -129,7 +200,7 @@ impl Switching {
         let control = self.control.as_ref();
         let own = [
             self.timer,
-            control.and_then(|control| control.controller.next_deadline()),
+            control.and_then(|control| control.controller.as_ref()?.next_deadline()),
         ];
         let own = own.into_iter().flatten();
         own.map(|at| at.saturating_sub(self.epoch_ns))
@@ -150,6 +221,9 @@ impl Switching {
             && let Some((to, message)) = control.channels.receive(now)
         {
             match to {
+                Recipient::Controller(node) if control.controller.is_none() => {
+                    self.leaving.push(Leaving::Message { node, message });
+                }
                 Recipient::Controller(node) => {
                     self.with_controller(now, |controller, now_ns, out| {
                         controller.receive_message(now_ns, connection(node), &message, out);
@@ -165,18 +239,21 @@ impl Switching {
         while let Some(control) = &mut self.control
             && let Some(node) = control.channels.reopen(now)
         {
-            self.open_channel(now, node, sent);
+            self.connect(now, node, sent);
         }
         self.with_controller(now, Controller::advance);
     }
 
     /// Takes what the controller has decided about subflows since the last call.
     pub fn take_decisions(&mut self) -> Vec<Decision> {
+        let mut decisions = mem::take(&mut self.noted);
         let Some(control) = &mut self.control else {
-            return Vec::new();
+            return decisions;
         };
-        let mut decisions = Vec::new();
-        for (number, at_ns, event) in control.controller.events_since(control.taken) {
+        let taken = control.taken;
+        let controller = control.controller.iter();
+        let events = controller.flat_map(|controller| controller.events_since(taken));
+        for (number, at_ns, event) in events {
             control.taken = number + 1;
             let t_ns = at_ns.saturating_sub(self.epoch_ns);
             decisions.extend(Decision::of(t_ns, event, &control.names));
@@ -184,8 +261,10 @@ impl Switching {
         decisions
     }
 
-    /// Goes on with a clock that shows so much less.
-    pub(crate) fn set_back(&mut self, by_ns: Nanos) {
+    /// Begins the run so long after the time at which the clock has begun: from now on times are
+    /// those since then. Decisions before are none of the run's.
+    pub fn begin(&mut self, by_ns: Nanos) {
+        self.take_decisions();
         self.epoch_ns += by_ns;
         if let Some(control) = &mut self.control {
             control.channels.set_back(by_ns);
@@ -201,8 +280,10 @@ impl Switching {
     /// Whether the controller knows so many links between switches and addresses of hosts; without
     /// a controller, nothing is to be known.
     pub(crate) fn knows(&self, links: usize, addresses: usize) -> bool {
-        self.control.as_ref().is_none_or(|control| {
-            let known = control.controller.topology();
+        let control = self.control.as_ref();
+        let controller = control.and_then(|control| control.controller.as_ref());
+        controller.is_none_or(|controller| {
+            let known = controller.topology();
             // The controller has each link twice, once a direction.
             known.links.len() >= 2 * links && known.hosts.len() >= addresses
         })
@@ -252,10 +333,12 @@ impl Switching {
         now: Nanos,
         act: impl FnOnce(&mut Controller, u64, &mut Vec<mptcplab_controller::Output>),
     ) {
-        if let Some(control) = &mut self.control {
+        if let Some(control) = &mut self.control
+            && let Some(controller) = &mut control.controller
+        {
             let now_ns = now.saturating_add(self.epoch_ns);
             let mut outputs = Vec::new();
-            act(&mut control.controller, now_ns, &mut outputs);
+            act(controller, now_ns, &mut outputs);
             for node in control.carry_out(now, outputs) {
                 self.close_channel(now, node);
             }
@@ -286,9 +369,9 @@ impl Control {
 
 impl fmt::Debug for Switching {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let policy = |control: &Control| control.controller.policy_name();
+        let policy = |control: &Control| Some(control.controller.as_ref()?.policy_name());
         f.debug_struct("Switching")
-            .field("policy", &self.control.as_ref().map(policy))
+            .field("policy", &self.control.as_ref().and_then(policy))
             .finish_non_exhaustive()
     }
 }

@@ -21,7 +21,7 @@ from mptcplab.scenario.flows import Flow, flows
 from mptcplab.scenario.loading import for_variant
 from mptcplab.scenario.model import Event, Scenario
 from mptcplab.scenario.network import End, Network, build
-from mptcplab.scenario.switch import Controller
+from mptcplab.scenario.switch import Controller, parse_address
 from mptcplab.scenario.words import event_words
 
 
@@ -65,8 +65,15 @@ def compile_plan(
 
 
 def _controller(controller: Controller) -> plan.Controller:
+    address = None
+    if controller.address is not None:
+        host, port = parse_address(controller.address)
+        address = plan.Address(host=host, port=port)
     return plan.Controller(
         policy=controller.policy,
+        argv=None if controller.command is None else tuple(controller.command),
+        address=address,
+        discovery_ns=0 if controller.policy is not None else controller.discovery,
         channel_delay_ns=controller.delay,
         channel_rate_bps=None if controller.rate == "unlimited" else controller.rate,
         sizes=controller.sizes,

@@ -28,6 +28,12 @@ def unsupported(scenario: Scenario, supplied: Container[str] = ()) -> Iterator[R
         if item.command is not None:
             path: Path = ("traffic", index, "command")
             yield Refusal("the sim engine runs no programs", path, scenario)
+    controller = scenario.controller
+    if controller is not None and controller.command is not None:
+        yield Refusal("the sim engine runs no programs", ("controller", "command"), scenario)
+    if controller is not None and controller.address is not None:
+        reason = "the sim engine's virtual time waits for no controller at an address"
+        yield Refusal(reason, ("controller", "address"), scenario)
     for kind, nodes, known in (
         ("hosts", scenario.hosts, SYSCTLS),
         ("routers", scenario.routers, ()),

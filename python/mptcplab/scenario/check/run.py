@@ -14,6 +14,7 @@ from mptcplab.scenario.network import Network
 from mptcplab.scenario.path_manager import clients, path_manager
 from mptcplab.scenario.problem import Problem, did_you_mean, quoted
 from mptcplab.scenario.profiles import changes_of, is_half_duplex
+from mptcplab.scenario.switch import PROGRAM
 from mptcplab.scenario.traffic import Command, Datagrams, Ping
 from mptcplab.scenario.tree import Path
 from mptcplab.scenario.units import format_time
@@ -114,7 +115,11 @@ def _findings(scenario: Scenario) -> Iterator[Problem]:
 
 def _flow_names(scenario: Scenario) -> Iterator[Problem]:
     first: dict[str, int] = {}
+    has_program = scenario.controller is not None and scenario.controller.command is not None
     for flow in flows(scenario, next(iter(scenario.variants.values()))):
+        if flow.name == PROGRAM and has_program:
+            text = f"{quoted(PROGRAM)} is the controller's program in recordings: take another name"
+            yield _problem(scenario, ("traffic", flow.index, flow.kind, "name"), text)
         if flow.name in first:
             text = f"{quoted(flow.name)} is the name of flow {first[flow.name]} already"
             yield _problem(scenario, ("traffic", flow.index, flow.kind, "name"), text)

@@ -4,7 +4,7 @@ use std::io;
 use std::rc::Rc;
 use std::time::Instant;
 
-use mptcplab_link::{Delivery, Link, Nanos};
+use mptcplab_link::{Delivery, Link, LinkConfig, Nanos};
 use mptcplab_plan::InterfaceRef;
 
 use super::clock::Clock;
@@ -38,6 +38,8 @@ pub(super) enum Arrivals {
 
 /// A link that the thread drives.
 pub(super) struct DrivenLink {
+    config: LinkConfig,
+    seed: u64,
     pub(super) model: Link<Packet>,
     middleboxes: Middleboxes,
     pub(super) ends: [LinkEnd; 2],
@@ -57,6 +59,8 @@ impl DrivenLink {
     pub(super) fn new(link: EmulatedLink) -> io::Result<Self> {
         Ok(Self {
             model: Link::new(&link.config, link.seed).map_err(io::Error::other)?,
+            config: link.config,
+            seed: link.seed,
             middleboxes: link.middleboxes,
             is_switched: link.ends.iter().any(|end| end.port().is_none()),
             ends: link.ends,
@@ -66,6 +70,18 @@ impl DrivenLink {
             arrivals: Vec::new(),
             horizon: 0,
         })
+    }
+
+    /// Begins the run, at time 0, as a new link.
+    pub(super) fn begin(&mut self, taps: [Option<Tap>; 2]) -> io::Result<()> {
+        self.model = Link::new(&self.config, self.seed).map_err(io::Error::other)?;
+        self.taps = taps;
+        self.count_overruns()?;
+        self.overruns = [0; 2];
+        self.arrivals.clear();
+        self.due.clear();
+        self.horizon = 0;
+        Ok(())
     }
 
     /// Offers each packet of a frame that arrived at end `direction`.

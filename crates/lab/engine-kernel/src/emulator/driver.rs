@@ -16,6 +16,7 @@ use super::clock::Clock;
 use super::driven_link::{Arrivals, DrivenLink, Packet};
 use super::switched::Switched;
 use super::{Command, EmulatedLink, LinkEnd, Summary, Switches};
+use crate::capture::Tap;
 use crate::frames::port::Port;
 use crate::lateness::Lateness;
 use crate::realtime;
@@ -52,6 +53,10 @@ impl Driver {
                 DrivenLink::new(link)
             })
             .collect::<io::Result<Vec<_>>>()?;
+        let connections = switches.as_ref().and_then(|one| one.connections.as_ref());
+        if let Some(connections) = connections {
+            readable.add(connections, event)?;
+        }
         Ok(Self {
             switched: switches.map(|switches| Switched::new(switches, &links)),
             links,
@@ -169,10 +174,31 @@ impl Driver {
                     }
                     answer.send(states).ok();
                 }
+                Command::AreHeard { answer } => {
+                    let switched = self.switched.as_ref();
+                    answer.send(switched.is_none_or(Switched::are_heard)).ok();
+                }
+                Command::Begin { zero, taps, answer } => {
+                    answer.send(self.begin(zero, taps)).ok();
+                }
                 Command::Stop => return Ok(false),
             }
         }
         Ok(true)
+    }
+
+    /// Begins the run, with the links as new.
+    fn begin(&mut self, zero: Instant, taps: Vec<[Option<Tap>; 2]>) -> io::Result<()> {
+        let by_ns = zero.duration_since(self.zero).as_nanos() as Nanos;
+        self.zero = zero;
+        self.lateness = Lateness::default();
+        for (link, taps) in self.links.iter_mut().zip(taps) {
+            link.begin(taps)?;
+        }
+        if let Some(switched) = &mut self.switched {
+            switched.begin(by_ns);
+        }
+        Ok(())
     }
 
     /// Waits for a frame, a command or the next delivery; false for the last of these.

@@ -6,6 +6,7 @@
 //! travel as one large frame again.
 
 mod clock;
+mod connections;
 mod driven_link;
 mod driver;
 mod middleboxes;
@@ -21,6 +22,7 @@ use mptcplab_plan::InterfaceRef;
 use mptcplab_segment::{Decision, Switching};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 
+pub use self::connections::Connections;
 use self::driver::Driver;
 pub use self::middleboxes::Middleboxes;
 use crate::capture::Tap;
@@ -70,6 +72,10 @@ impl LinkEnd {
 pub struct Switches {
     /// The switches and their controller.
     pub switching: Switching,
+    /// The switches' connections to a controller outside.
+    pub connections: Option<Connections>,
+    /// The run begins later ([`Emulator::begin`]): decisions until then are none of its events.
+    pub begins_later: bool,
     /// Called with each decision, on the emulator's thread.
     pub decided: Box<dyn FnMut(Decision) + Send>,
 }
@@ -122,12 +128,21 @@ enum Command {
     State {
         answer: Sender<Vec<[DirectionState; 2]>>,
     },
+    AreHeard {
+        answer: Sender<bool>,
+    },
+    Begin {
+        zero: Instant,
+        taps: Vec<[Option<Tap>; 2]>,
+        answer: Sender<io::Result<()>>,
+    },
     Stop,
 }
 
 impl Emulator {
-    /// Starts on `thread`; where links end at switches, with those. `zero` is the zero of the links' time; `failed` is called when the
-    /// thread ends by an error, which [`Emulator::stop`] gives.
+    /// Starts on `thread`; where links end at switches, with those. `zero` is the zero of the links'
+    /// time, until the run [begins](Self::begin) with another one; `failed` is called when the thread
+    /// ends by an error, which [`Emulator::stop`] gives.
     ///
     /// # Errors
     /// When a link's configuration is refused by the model.
@@ -170,6 +185,27 @@ impl Emulator {
     /// A handle for another thread.
     pub fn control(&self) -> Control {
         self.control.clone()
+    }
+
+    /// Whether the controller outside has said something to every switch.
+    ///
+    /// # Errors
+    /// When the emulator has ended.
+    pub fn are_heard(&self) -> io::Result<bool> {
+        let (answer, result) = channel();
+        self.control.send(Command::AreHeard { answer })?;
+        result.recv().map_err(io::Error::other)
+    }
+
+    /// Begins the run: from now on times are those since `zero`, and links are as new, with these
+    /// captures. The switches and the controller go on as they are.
+    ///
+    /// # Errors
+    /// When the emulator has ended.
+    pub fn begin(&self, zero: Instant, taps: Vec<[Option<Tap>; 2]>) -> io::Result<()> {
+        let (answer, result) = channel();
+        self.control.send(Command::Begin { zero, taps, answer })?;
+        result.recv().map_err(io::Error::other)?
     }
 
     /// Ends the thread, and returns its performance.

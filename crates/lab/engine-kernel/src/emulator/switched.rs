@@ -19,7 +19,7 @@ use mptcplab_plan::InterfaceRef;
 use mptcplab_segment::Sent;
 
 use super::driven_link::{DrivenLink, Packet};
-use super::{LinkEnd, Switches};
+use super::{Connections, LinkEnd, Switches};
 use crate::frames::segments::{Frame, OffloadHeader, with_checksum};
 use crate::lateness::Lateness;
 
@@ -65,9 +65,29 @@ impl Switched {
         }
     }
 
-    /// The next time at which a switch or the controller has something to do.
+    /// The next time at which a switch, the controller or a connection has something to do.
     pub(super) fn next_deadline(&self) -> Option<Nanos> {
-        self.switches.switching.next_deadline()
+        let connections = self.switches.connections.as_ref();
+        let own = [
+            self.switches.switching.next_deadline(),
+            connections.and_then(Connections::next_deadline),
+        ];
+        own.into_iter().flatten().min()
+    }
+
+    /// Whether a controller outside has said something to every switch.
+    pub(super) fn are_heard(&self) -> bool {
+        let connections = self.switches.connections.as_ref();
+        connections.is_none_or(Connections::are_heard)
+    }
+
+    /// Begins the run, so long after the time at which the clock has begun.
+    pub(super) fn begin(&mut self, by_ns: Nanos) {
+        self.switches.begins_later = false;
+        self.switches.switching.begin(by_ns);
+        if let Some(connections) = &mut self.switches.connections {
+            connections.set_back(by_ns);
+        }
     }
 
     /// Does what is due by the time until which the frames of all hosts are known, and sends what
@@ -89,12 +109,14 @@ impl Switched {
         }
         for _ in 0..STEPS_A_TURN {
             let of_links = self.due.first().map(|&(at, _)| at);
-            let next = of_links.into_iter().chain(self.next_deadline()).min();
+            let switching = self.switches.switching.next_deadline();
+            let next = of_links.into_iter().chain(switching).min();
             let Some(next) = next.filter(|&next| next <= horizon) else {
                 break;
             };
             self.step(links, next, |at| lateness.add(now.saturating_sub(at)));
         }
+        self.talk(links, horizon)?;
         self.links
             .iter()
             .try_for_each(|&link| links[link].send_due())
@@ -126,11 +148,10 @@ impl Switched {
             self.pass(links, &delivery, of);
         }
         self.arrived = arrived;
-        if self.next_deadline().is_some_and(|next| next <= at) {
+        let deadline = self.switches.switching.next_deadline();
+        if deadline.is_some_and(|next| next <= at) {
             self.switches.switching.advance(at, &mut self.sent);
-            for decision in self.switches.switching.take_decisions() {
-                (self.switches.decided)(decision);
-            }
+            self.tell_decisions();
             self.offer_sent(links, at, None);
         }
     }
@@ -139,6 +160,24 @@ impl Switched {
     fn expect(&mut self, links: &[DrivenLink], link: usize) {
         let next = links[link].next_deadline();
         self.due.extend(next.map(|at| (at, link)));
+    }
+
+    /// Exchanges messages with a controller outside.
+    fn talk(&mut self, links: &mut [DrivenLink], at: Nanos) -> io::Result<()> {
+        let switches = &mut self.switches;
+        if let Some(connections) = &mut switches.connections {
+            connections.advance(at, &mut switches.switching, &mut self.sent)?;
+            self.tell_decisions();
+            self.offer_sent(links, at, None);
+        }
+        Ok(())
+    }
+
+    fn tell_decisions(&mut self) {
+        let decisions = self.switches.switching.take_decisions();
+        if !self.switches.begins_later {
+            decisions.into_iter().for_each(&mut self.switches.decided);
+        }
     }
 
     /// Passes a packet to the switch at the end of its link, and what the switch sends to links.

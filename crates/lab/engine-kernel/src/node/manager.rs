@@ -180,6 +180,11 @@ impl<'a> Manager<'a> {
                 backup,
                 answer,
             } => (self.set_backup(interface, backup), answer),
+            Command::Announce { answer } => {
+                let mut interfaces = 0..self.managed.len();
+                let result = interfaces.try_for_each(|interface| self.announce(interface));
+                (result, answer)
+            }
             Command::Configure { answer, .. } => (Ok(()), answer),
         };
         answer.send(result).ok();

@@ -62,6 +62,9 @@ enum Command {
         recorder: Recorder,
         answer: Sender<io::Result<()>>,
     },
+    Announce {
+        answer: Sender<io::Result<()>>,
+    },
     SetUp {
         interface: usize,
         up: bool,
@@ -127,6 +130,14 @@ impl Node {
             recorder: recorder.clone(),
             answer,
         })
+    }
+
+    /// Makes its addresses known on the segments of switches that it is on.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn announce(&self) -> io::Result<()> {
+        self.ask(|answer| Command::Announce { answer })
     }
 
     /// `ip link set … up|down` on interface number `interface`.

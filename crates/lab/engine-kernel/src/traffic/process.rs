@@ -213,7 +213,7 @@ fn name_refusal(error: io::Error) -> io::Error {
 
 /// Reads lines to the end of the output, or until nothing is left of it after the program's end: a
 /// daemon that it left behind may hold the pipe open.
-fn read_lines(mut pipe: impl Read + AsFd, ended: &Stop, mut each: impl FnMut(&str)) {
+pub(crate) fn read_lines(mut pipe: impl Read + AsFd, ended: &Stop, mut each: impl FnMut(&str)) {
     let mut lines = Lines::default();
     let mut buffer = vec![0; READ_LENGTH];
     loop {

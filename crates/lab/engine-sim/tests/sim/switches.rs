@@ -40,7 +40,10 @@ pub(crate) fn lab(policy: &str, rates: &[u64], client: [&str; 3], server: &str) 
         join(&mut lab, &second, [(middle, None), (right, None)], rate);
     }
     lab.plan.controller = Some(Controller {
-        policy: policy.to_owned(),
+        policy: Some(policy.to_owned()),
+        argv: None,
+        address: None,
+        discovery_ns: 0,
         channel_delay_ns: 0,
         channel_rate_bps: None,
         sizes: Sizes::Told,

@@ -1,0 +1,222 @@
+//! The program of a controller, from its start to its end.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use mptcplab_link::Nanos;
+use mptcplab_linux::describe;
+use mptcplab_record::{Output, ProgramRun};
+use mptcplab_segment::Decision;
+use nix::poll::PollFlags;
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+
+use crate::netns::NetNs;
+use crate::pidfd;
+use crate::record::Recorder;
+use crate::traffic::{Stop, Wake, read_lines, wait};
+
+/// Time that it has to end after it was asked to.
+const GRACE: Duration = Duration::from_secs(1);
+/// Its name in the recording: as its flow, its node and its side.
+const NAME: &str = "controller";
+
+/// A program that runs. Whatever of it outlives [`Program::end`] outside of its process group ends
+/// with the lab, as every process of the PID namespace does.
+pub struct Program {
+    stop: Stop,
+    thread: JoinHandle<()>,
+    state: Arc<State>,
+}
+
+struct State {
+    command: String,
+    recorder: Recorder,
+    /// Its status, once it has ended.
+    ended: OnceLock<ExitStatus>,
+    /// The last line that it wrote.
+    last_line: Mutex<String>,
+}
+
+impl Program {
+    /// Starts the program in a namespace. Each line of its outputs becomes a row of the recording,
+    /// and its run another one.
+    ///
+    /// # Errors
+    /// When it cannot be run.
+    pub fn start(argv: &[String], netns: &NetNs, recorder: &Recorder) -> io::Result<Self> {
+        let command = argv.join(" ");
+        let refused = |error: io::Error| {
+            let why = describe(&error);
+            io::Error::other(format!("the controller `{command}` cannot be run: {why}"))
+        };
+        let child = netns.run(|| spawn(argv))?.map_err(refused)?;
+        let state = Arc::new(State {
+            command,
+            recorder: recorder.clone(),
+            ended: OnceLock::new(),
+            last_line: Mutex::default(),
+        });
+        let stop = Stop::new()?;
+        let thread = thread::Builder::new().name(NAME.into()).spawn({
+            let (state, stop) = (Arc::clone(&state), stop.clone());
+            move || state.follow(child, &stop)
+        })?;
+        Ok(Self {
+            stop,
+            thread,
+            state,
+        })
+    }
+
+    /// The reason for which it can serve no switch, if it has ended and has not left a daemon
+    /// behind, as a program does that ends with status 0.
+    pub fn failure(&self) -> Option<String> {
+        let status = self.state.ended.get().filter(|status| !status.success())?;
+        let State {
+            command, last_line, ..
+        } = &*self.state;
+        let last_line = last_line.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut text = format!(
+            "the controller `{command}` ended before every switch was connected to it ({status})"
+        );
+        if !last_line.is_empty() {
+            text += ": ";
+            text += &last_line;
+        }
+        Some(text)
+    }
+
+    /// Ends it: with SIGTERM, and where that does not help within a second with SIGKILL. Nothing is
+    /// left of its process group.
+    pub fn end(self) {
+        self.stop.request("the run is over");
+        if let Err(panic) = self.thread.join() {
+            std::panic::resume_unwind(panic);
+        }
+    }
+}
+
+fn spawn(argv: &[String]) -> io::Result<Child> {
+    let (program, arguments) = argv.split_first().ok_or(io::ErrorKind::InvalidInput)?;
+    let mut command = Command::new(program);
+    command.args(arguments).process_group(0);
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    command.spawn()
+}
+
+impl State {
+    /// Reads what the program writes until it has ended, by itself or because of a stop.
+    fn follow(&self, mut child: Child, stop: &Stop) {
+        let start_ns = self.recorder.now();
+        let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+        let pipes = [
+            ("stdout", stdout.map(OwnedFd::from)),
+            ("stderr", stderr.map(OwnedFd::from)),
+        ];
+        let Ok(ended) = Stop::new() else {
+            return self
+                .recorder
+                .warn("no file descriptors are left for the controller");
+        };
+        let result = thread::scope(|scope| {
+            for (stream, pipe) in pipes {
+                let ended = &ended;
+                scope.spawn(move || {
+                    pipe.map(|pipe| {
+                        read_lines(File::from(pipe), ended, |line| self.write(stream, line))
+                    })
+                });
+            }
+            let result = wait_for(&mut child, stop);
+            ended.request("the program has ended");
+            result
+        });
+        self.write_run(start_ns, &result, stop.reason().is_some());
+        if let Ok(status) = result {
+            // Nothing else sets it.
+            let _ = self.ended.set(status);
+        }
+    }
+
+    fn write(&self, stream: &'static str, text: &str) {
+        let row = Output {
+            traffic: NAME,
+            node: NAME,
+            stream,
+            t_ns: self.recorder.now(),
+            text,
+        };
+        // Without a reader the run is about to end.
+        self.recorder.write(row).ok();
+        if !text.is_empty() {
+            let mut last_line = self
+                .last_line
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            text.clone_into(&mut last_line);
+        }
+    }
+
+    fn write_run(&self, start_ns: Nanos, result: &io::Result<ExitStatus>, stopped: bool) {
+        let status = result.as_ref().ok().filter(|_| !stopped);
+        let row = ProgramRun {
+            traffic: NAME,
+            node: NAME,
+            side: NAME,
+            command: self.command.clone(),
+            start_ns,
+            end_ns: self.recorder.now(),
+            ended: match (result, stopped) {
+                (Err(_), _) => "failed",
+                (Ok(_), true) => "stopped",
+                (Ok(_), false) => "itself",
+            },
+            status: status.and_then(ExitStatus::code),
+            signal: status.and_then(|status| status.signal()),
+            error: result.as_ref().err().map(describe),
+        };
+        self.recorder.write(row).ok();
+        let command = &self.command;
+        match (status, result) {
+            (Some(status), _) => {
+                let label = format!("{command}: {status}");
+                self.recorder.event(Decision::KIND, NAME, &label);
+                if !status.success() {
+                    let text = format!("the controller `{command}` ended by itself: {status}");
+                    self.recorder.warn(&text);
+                }
+            }
+            (None, Err(error)) => {
+                let why = describe(error);
+                let text = format!("the controller `{command}` could not be followed: {why}");
+                self.recorder.warn(&text);
+            }
+            (None, Ok(_)) => {}
+        }
+    }
+}
+
+/// Waits for the end of the program, and sees to it once a stop is requested. A daemon that it has
+/// left in its process group lives until then.
+fn wait_for(child: &mut Child, stop: &Stop) -> io::Result<ExitStatus> {
+    let group = Pid::from_raw(child.id() as i32);
+    let process = pidfd::open(group)?;
+    let gone = Some((process.as_fd(), PollFlags::POLLIN));
+    if matches!(wait(gone, &[stop], None)?, Wake::Stopped(_)) {
+        // It may have gone meanwhile; until it is waited for, its number stays its own.
+        let _ = killpg(group, Signal::SIGTERM);
+        wait(gone, &[], Some(Instant::now() + GRACE))?;
+    }
+    let _ = killpg(group, Signal::SIGKILL);
+    child.wait()
+}
