@@ -51,7 +51,7 @@ def test_links_that_switches_join_are_one_network() -> None:
     assert [node["switch"] for node in made["nodes"]] == [
         None,
         None,
-        *({"datapath_id": number} for number in (1, 2, 3)),
+        *({"datapath_id": number, "is_open_vswitch": False} for number in (1, 2, 3)),
     ]
     assert made["controller"] == {
         "policy": "disjoint",
@@ -118,6 +118,12 @@ def test_a_variant_sets_the_controller() -> None:
     assert plan(text)["controller"]["policy"] == "disjoint"
 
 
+def test_a_switch_may_be_a_bridge_of_open_vswitch() -> None:
+    made = plan(TWO_PATHS.replace("s2: {}", "s2: {kind: openvswitch}"))
+    switches = [node["switch"] for node in made["nodes"] if node["switch"]]
+    assert [one["is_open_vswitch"] for one in switches] == [False, True, False]
+
+
 def test_another_controller_is_a_program_or_an_address() -> None:
     program = "controller: {command: osken-manager 'my app.py', discovery: 3 s, delay: 1 ms}"
     made = plan(TWO_PATHS.replace("controller: disjoint", program))["controller"]
@@ -159,6 +165,11 @@ MISTAKES = {
         "controller: disjoint",
         "controller: {policy: disjont}",
         'controller.policy: "disjont": did you mean "disjoint"?',
+    ),
+    "a kind of switch that is none": (
+        "switches: {s1: {}",
+        "switches: {s1: {kind: openvswich}",
+        'switches.s1.kind: "openvswich": did you mean "openvswitch"?',
     ),
     "a program and a policy": (
         "controller: disjoint",

@@ -8,9 +8,17 @@ from mptcplab.engine.compile import compile_plan
 from mptcplab.plan import Plan
 from mptcplab.scenario import loads
 
-_SCENARIO = Path(__file__).with_name("self_test.yaml")
-
 
 def self_test(variant: str = "two-paths") -> Plan:
     """The plan of that run."""
-    return compile_plan(loads(_SCENARIO.read_text(), "self-test"), variant, seed=1)
+    return _plan("self_test.yaml", variant)
+
+
+def bridge_test() -> Plan:
+    """The plan of a run over a bridge of Open vSwitch."""
+    return _plan("self_test_bridge.yaml", "tcp")
+
+
+def _plan(file: str, variant: str) -> Plan:
+    text = Path(__file__).with_name(file).read_text()
+    return compile_plan(loads(text, "self-test"), variant, seed=1)

@@ -72,6 +72,7 @@ class Switch(Model):
     """An OpenFlow switch; its ports are the interfaces of its node, numbered from 1."""
 
     datapath_id: int
+    is_open_vswitch: bool = False
 
 
 class Node(Model):

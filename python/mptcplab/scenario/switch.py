@@ -27,6 +27,10 @@ POLICIES: tuple[str, ...] = get_args(Policy)
 class Switch(Model):
     """An OpenFlow 1.3 switch; its ports follow from the links that name it, numbered from 1."""
 
+    kind: Literal["mptcplab", "openvswitch"] = Field(
+        "mptcplab", description="This project's, or a bridge of Open vSwitch (kernel engine)"
+    )
+
 
 PROGRAM = "controller"
 """The flow, node and side of a controller's program in recordings."""

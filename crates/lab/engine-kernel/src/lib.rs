@@ -11,6 +11,7 @@ pub mod isolate;
 pub mod lateness;
 pub mod network;
 pub mod node;
+pub mod open_vswitch;
 mod pidfd;
 pub mod realtime;
 pub mod record;

@@ -20,13 +20,14 @@ use mptcplab_segment::Switching;
 
 use self::captures::{Capture, open_captures};
 pub use self::control::{NetworkControl, Stage};
-use self::ends::open_ends;
+use self::ends::{open_ends, place};
 pub use self::links::{Links, Prepared};
-use self::segments::{attached, host, switching};
+use self::segments::{attached, switching};
 use crate::controller::Outside;
 use crate::emulator::{Connections, LinkEnd};
 use crate::netns::NetNs;
 use crate::node::Node;
+use crate::open_vswitch;
 use crate::plan::{InterfaceRef, Plan};
 use crate::record::Recorder;
 use crate::sysctl;
@@ -38,7 +39,7 @@ pub struct Network {
     ends: Vec<[LinkEnd; 2]>,
     /// The switches, and a warning where their controller has not found all of the network.
     switching: Option<(Switching, Option<&'static str>)>,
-    /// The controller that is another's, and the connections to it.
+    /// The ends of channels that are outside, and the connections to them.
     outside: Option<(Outside, Connections)>,
     lab_netns: NetNs,
     /// The lab's own side of each link's interfaces, by their index; `None` at a switch.
@@ -76,24 +77,24 @@ impl Network {
             .collect::<io::Result<Vec<_>>>()?;
         let mut rtnetlink = Rtnetlink::open()?;
         let lab_netns = NetNs::current()?;
+        let bridges = open_vswitch::namespace(plan)?;
         for (number, link) in plan.links.iter().enumerate() {
             for (end, far) in link.ends.iter().enumerate() {
-                let Some(node) = host(plan, &nodes, *far)? else {
+                let Some(place) = place(plan, &nodes, bridges.as_ref(), (number, end))? else {
                     continue;
                 };
-                let interface = &plan.nodes[far.node].interfaces[far.interface];
                 let near_end = VethEnd {
                     name: &near_name(number, end),
                     netns: &lab_netns,
-                    mtu: interface.mtu,
+                    mtu: place.mtu,
                     mac: mac(number, true),
-                    offload: link.offload,
+                    offload: place.offload,
                     neighbours: false,
                 };
                 let segment = attached.get(far);
                 let far_end = VethEnd {
-                    name: &interface.name,
-                    netns: &node.netns,
+                    name: &place.name,
+                    netns: place.netns,
                     mac: segment.map_or(mac(number, false), |segment| segment.hardware),
                     neighbours: segment.is_some(),
                     ..near_end
@@ -118,16 +119,17 @@ impl Network {
             nodes,
             ends: open_ends(plan, &near)?,
             switching: switching(plan)?,
-            outside: Outside::of(plan, connections)?,
+            outside: Outside::of(plan, connections, bridges)?,
             lab_netns,
             near,
             captures: open_captures(plan)?,
         })
     }
 
-    /// The namespace of the controller's program.
-    pub fn of_controller(&self) -> Option<&NetNs> {
-        self.outside.as_ref()?.0.netns()
+    /// The namespaces of the controller's program and of bridges.
+    pub fn of_programs(&self) -> impl Iterator<Item = &NetNs> {
+        let outside = self.outside.iter();
+        outside.flat_map(|(outside, _)| outside.namespaces())
     }
 }
 

@@ -82,7 +82,7 @@ fn record(
 ) -> io::Result<()> {
     let nodes = Arc::new(std::mem::take(&mut network.nodes));
     let of_nodes = nodes.iter().map(|node| &node.netns);
-    let namespaces = of_nodes.chain(network.of_controller());
+    let namespaces = of_nodes.chain(network.of_programs());
     guard.entrust(namespaces.cloned().collect())?;
     network::configure(&nodes, plan, recorder)?;
     let context = Context {

@@ -12,6 +12,10 @@ const PORTS: u32 = 65_535;
 /// Checks what the rest of the engine relies on.
 pub(crate) fn check(plan: &Plan) -> Result<(), SimError> {
     for node in &plan.nodes {
+        if node.is_bridge() {
+            let problem = "Open vSwitch is a program: virtual time does not wait for it";
+            return Err(SimError::refused(format!("node {}", node.name), problem));
+        }
         if node.mptcp.subflows_per_pair > PORTS {
             let problem = "it has 65,535 ports for subflows_per_pair";
             return Err(SimError::refused(format!("node {}", node.name), problem));

@@ -38,9 +38,17 @@ pub struct Node {
 pub struct Switch {
     /// The number of the datapath, unique in the plan.
     pub datapath_id: u64,
+    /// It is a bridge of Open vSwitch, not this project's; kernel engine only.
+    #[serde(default)]
+    pub is_open_vswitch: bool,
 }
 
 impl Node {
+    /// Whether it is a bridge of Open vSwitch.
+    pub fn is_bridge(&self) -> bool {
+        self.switch.is_some_and(|switch| switch.is_open_vswitch)
+    }
+
     /// Whether it has applications.
     pub fn is_host(&self) -> bool {
         !self.router && self.switch.is_none()

@@ -10,9 +10,34 @@ use mptcplab_plan as plan;
 /// The end of the channel of a switch to which a message goes. A channel has the number of the
 /// switch's node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Recipient {
+pub enum Recipient {
+    /// The controller.
     Controller(usize),
+    /// The switch.
     Switch(usize),
+}
+
+/// A message on a channel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Carried {
+    /// Of one of our ends, or for it.
+    Message(Message),
+    /// From one end outside to another one: as it came.
+    Bytes(Vec<u8>),
+}
+
+impl Carried {
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Message(message) => {
+                let mut bytes = Vec::new();
+                // A message too long for its length field is not sent at all.
+                message.encode(&mut bytes).ok();
+                bytes.len()
+            }
+            Self::Bytes(bytes) => bytes.len(),
+        }
+    }
 }
 
 /// Time from the end of a channel to the next one.
@@ -25,7 +50,7 @@ pub(crate) struct Channels {
     rate_bps: Option<u64>,
     /// Messages on their way, by the time at which they arrive and the order in which they were
     /// sent.
-    in_transit: BTreeMap<(Nanos, u64), (Recipient, Message)>,
+    in_transit: BTreeMap<(Nanos, u64), (Recipient, Carried)>,
     sent: u64,
     /// The time from which each end of a channel can send again.
     free_ns: BTreeMap<Recipient, Nanos>,
@@ -45,7 +70,7 @@ impl Channels {
         }
     }
 
-    pub(crate) fn send(&mut self, now: Nanos, to: Recipient, message: Message) {
+    pub(crate) fn send(&mut self, now: Nanos, to: Recipient, message: Carried) {
         let mut leaves = now;
         if let Some(rate_bps) = self.rate_bps {
             let free_ns = self.free_ns.entry(to).or_default();
@@ -60,7 +85,7 @@ impl Channels {
     }
 
     /// Takes the first message that has arrived.
-    pub(crate) fn receive(&mut self, now: Nanos) -> Option<(Recipient, Message)> {
+    pub(crate) fn receive(&mut self, now: Nanos) -> Option<(Recipient, Carried)> {
         let first = self.in_transit.first_entry()?;
         (first.key().0 <= now).then(|| first.remove())
     }
@@ -115,10 +140,7 @@ impl Channels {
 }
 
 /// The time that a message takes at a rate.
-fn sending_ns(message: &Message, rate_bps: u64) -> Nanos {
-    let mut bytes = Vec::new();
-    // A message too long for its length field is not sent at all.
-    message.encode(&mut bytes).ok();
-    let bits = 8 * bytes.len() as u128;
+fn sending_ns(message: &Carried, rate_bps: u64) -> Nanos {
+    let bits = 8 * message.bytes() as u128;
     (bits * 1_000_000_000 / u128::from(rate_bps.max(1))) as Nanos
 }

@@ -22,8 +22,8 @@ const ANNOUNCEMENT_NS: Nanos = 1_000_000_000;
 
 /// The switches of a plan and their controller, which has found them, their links and the hosts;
 /// and, where it has not found them all within 10 s, a warning. `links` are new models of the plan's
-/// links, in their order. Of a controller outside nothing is known: the switches are those that wait
-/// for their connections to it.
+/// links, in their order. Where the controller or a switch is outside, it is found in the time of
+/// that: nothing is done here.
 ///
 /// # Errors
 /// When the controller's policy is none.
@@ -38,7 +38,7 @@ pub fn discovered(
         end_of: ends(plan),
         sent: Vec::new(),
     };
-    if !network.switching.has_controller() {
+    if !network.switching.is_whole() {
         return Ok((network.switching, None));
     }
     let is_known = network.discover(plan);
@@ -69,16 +69,12 @@ impl Network {
     /// Works until the controller knows the network, and nothing is on its way; false where that
     /// takes too long.
     fn discover(&mut self, plan: &Plan) -> bool {
-        let between_switches =
-            |ends: [InterfaceRef; 2]| ends.iter().all(|of| self.switching.has(of.node));
-        let planned = plan.links.iter();
-        let links = planned.filter(|link| between_switches(link.ends)).count();
         let announcements: Vec<Sent> = announcements(plan).collect();
         let mut announce_at = 0;
         while let Some(next) = self.next()
             && next <= LONGEST_NS
         {
-            if self.is_quiet() && self.switching.knows(links, announcements.len()) {
+            if self.is_quiet() && self.switching.knows_network() {
                 return true;
             }
             self.now = self.now.max(next);
@@ -91,7 +87,7 @@ impl Network {
             self.act(plan);
         }
         // Where messages take long, some always are on their way.
-        self.switching.knows(links, announcements.len())
+        self.switching.knows_network()
     }
 
     /// The next time at which something happens.

@@ -16,6 +16,7 @@ mod segments;
 mod setup;
 mod switching;
 
+pub use channels::{Carried, Recipient};
 pub use decision::Decision;
 pub use discovery::discovered;
 pub use segments::{Attached, hardware_address, is_switched, segments};

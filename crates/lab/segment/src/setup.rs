@@ -12,7 +12,7 @@ use mptcplab_switch::{PortSetup, Switch};
 use thiserror::Error;
 
 use crate::decision::Names;
-use crate::segments::hardware_address;
+use crate::segments::{hardware_address, segments};
 
 /// Payload of each time of a trace (Mahimahi): 1504 bytes.
 const OPPORTUNITY_BITS: u64 = 8 * 1504;
@@ -22,11 +22,14 @@ const OPPORTUNITY_BITS: u64 = 8 * 1504;
 #[error("there is no policy {0:?}")]
 pub struct UnknownPolicy(pub String);
 
-/// The switch of each node that is one, without entries and without a controller.
+/// The switch of each node that is one of ours, without entries and without a controller.
 pub(crate) fn switches(plan: &Plan) -> Vec<Option<Switch>> {
     let nodes = plan.nodes.iter().enumerate();
     let switch = |(node, planned): (usize, &plan::Node)| {
-        let datapath_id = planned.switch?.datapath_id;
+        let datapath_id = planned
+            .switch
+            .filter(|one| !one.is_open_vswitch)?
+            .datapath_id;
         let ports = 0..planned.interfaces.len();
         Some(Switch::new(mptcplab_switch::Config {
             datapath_id,
@@ -105,6 +108,16 @@ fn ports(plan: &Plan) -> impl Iterator<Item = (PortRef, &plan::Link, usize)> {
         let port = PortRef::new(switch.datapath_id, number(of.interface));
         Some((port, link, end))
     })
+}
+
+/// The number of links between switches, and of addresses of hosts and routers at switches.
+pub(crate) fn to_be_known(plan: &Plan) -> (usize, usize) {
+    let is_switch = |of: &InterfaceRef| plan.nodes[of.node].switch.is_some();
+    let links = plan.links.iter();
+    let between = links.filter(|link| link.ends.iter().all(is_switch));
+    let attached = segments(plan).into_iter().flatten();
+    let addresses = attached.map(|attached| attached.addresses(plan).count());
+    (between.count(), addresses.sum())
 }
 
 /// The names of links and switches.

@@ -5,11 +5,10 @@ use std::{fmt, mem};
 use bytes::Bytes;
 use mptcplab_controller::{ConnectionId, Controller};
 use mptcplab_link::Nanos;
-use mptcplab_openflow::Message;
 use mptcplab_plan::{InterfaceRef, Plan};
 use mptcplab_switch::{Output, Switch};
 
-use crate::channels::{Channels, Recipient};
+use crate::channels::{Carried, Channels, Recipient};
 use crate::decision::{Decision, Names};
 use crate::setup::{self, UnknownPolicy, number};
 
@@ -28,25 +27,17 @@ pub struct Sent {
 /// Something for the end of a channel that is outside.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Leaving {
-    /// A message on the channel of a node.
-    Message {
-        /// The switch.
-        node: usize,
-        /// The message.
-        message: Message,
-    },
+    /// A message.
+    Message(Recipient, Carried),
     /// The channel of a node is to be closed.
-    Close {
-        /// The switch.
-        node: usize,
-    },
+    Close(usize),
 }
 
 /// The switches of a plan, their controller, and the channels between them. Calls come in order of
 /// time, which is the run's; what switches send is appended to `sent`.
 ///
-/// The controller may be outside. Then the caller [connects](Self::connect) each switch to it,
-/// passes on [what leaves](Self::take_leaving), and passes in what comes.
+/// The controller may be outside, and so may switches. Then the caller [connects](Self::connect) the
+/// ends of their channels, passes on [what leaves](Self::take_leaving), and passes in what comes.
 pub struct Switching {
     /// By the numbers of nodes.
     switches: Vec<Option<Switch>>,
@@ -55,6 +46,10 @@ pub struct Switching {
     leaving: Vec<Leaving>,
     /// Begins and ends of channels to a controller outside.
     noted: Vec<Decision>,
+    /// Switches outside.
+    outside: usize,
+    /// Links between switches, and addresses of hosts and routers at them.
+    to_be_known: (usize, usize),
     /// The clocks of switches and controller show so much more than the run's: they have been at
     /// work before.
     epoch_ns: Nanos,
@@ -82,6 +77,8 @@ impl Switching {
             control: None,
             leaving: Vec::new(),
             noted: Vec::new(),
+            outside: plan.nodes.iter().filter(|node| node.is_bridge()).count(),
+            to_be_known: setup::to_be_known(plan),
             epoch_ns: 0,
             timer: None,
             outputs: Vec::new(),
@@ -98,17 +95,16 @@ impl Switching {
             // A switch has nothing to send before its controller has told it.
             let mut sent = Vec::new();
             for node in 0..switching.switches.len() {
-                switching.connect(0, node, &mut sent);
+                if switching.has(node) {
+                    switching.connect(0, node, &mut sent);
+                }
             }
         }
         Ok(switching)
     }
 
-    /// Connects the switch of a node, if it is one, to its controller.
+    /// Connects the switch of a node to its controller.
     pub fn connect(&mut self, now: Nanos, node: usize, sent: &mut Vec<Sent>) {
-        if !self.has(node) {
-            return;
-        }
         self.note_channel(now, node, true);
         let connect = |switch: &mut Switch, _, out: &mut _| switch.connect(CONTROLLER, out);
         self.with_switch(now, node, sent, connect);
@@ -135,10 +131,10 @@ impl Switching {
     fn close_channel(&mut self, now: Nanos, node: usize) {
         self.disconnect(now, node);
         match &mut self.control {
-            Some(control) if control.controller.is_some() => {
+            Some(control) if control.controller.is_some() && self.switches[node].is_some() => {
                 control.channels.reopen_later(now, node);
             }
-            _ => self.leaving.push(Leaving::Close { node }),
+            _ => self.leaving.push(Leaving::Close(node)),
         }
     }
 
@@ -152,10 +148,10 @@ impl Switching {
         }
     }
 
-    /// Passes a message from the end outside to the channel of a node.
-    pub fn receive_message(&mut self, now: Nanos, node: usize, message: Message) {
+    /// Passes a message from an end outside to its channel.
+    pub fn receive_message(&mut self, now: Nanos, to: Recipient, message: Carried) {
         if let Some(control) = &mut self.control {
-            control.channels.send(now, Recipient::Switch(node), message);
+            control.channels.send(now, to, message);
         }
     }
 
@@ -164,13 +160,18 @@ impl Switching {
         mem::take(&mut self.leaving)
     }
 
-    /// Whether a node is a switch.
+    /// Whether a node is a switch that is here.
     pub fn has(&self, node: usize) -> bool {
         self.switches[node].is_some()
     }
 
+    /// Whether the controller and every switch are here.
+    pub fn is_whole(&self) -> bool {
+        self.outside == 0 && self.has_controller()
+    }
+
     /// Whether there is a controller here.
-    pub(crate) fn has_controller(&self) -> bool {
+    fn has_controller(&self) -> bool {
         let control = self.control.as_ref();
         control.is_some_and(|control| control.controller.is_some())
     }
@@ -220,21 +221,7 @@ impl Switching {
         while let Some(control) = &mut self.control
             && let Some((to, message)) = control.channels.receive(now)
         {
-            match to {
-                Recipient::Controller(node) if control.controller.is_none() => {
-                    self.leaving.push(Leaving::Message { node, message });
-                }
-                Recipient::Controller(node) => {
-                    self.with_controller(now, |controller, now_ns, out| {
-                        controller.receive_message(now_ns, connection(node), &message, out);
-                    })
-                }
-                Recipient::Switch(node) => {
-                    self.with_switch(now, node, sent, |switch, now_ns, out| {
-                        switch.receive_message(now_ns, CONTROLLER, &message, out);
-                    });
-                }
-            }
+            self.deliver(now, to, message, sent);
         }
         while let Some(control) = &mut self.control
             && let Some(node) = control.channels.reopen(now)
@@ -242,6 +229,23 @@ impl Switching {
             self.connect(now, node, sent);
         }
         self.with_controller(now, Controller::advance);
+    }
+
+    /// Gives a message to the end of its channel.
+    fn deliver(&mut self, now: Nanos, to: Recipient, message: Carried, sent: &mut Vec<Sent>) {
+        match (to, message) {
+            (Recipient::Controller(node), Carried::Message(message)) if self.has_controller() => {
+                self.with_controller(now, |controller, now_ns, out| {
+                    controller.receive_message(now_ns, connection(node), &message, out);
+                });
+            }
+            (Recipient::Switch(node), Carried::Message(message)) if self.has(node) => {
+                self.with_switch(now, node, sent, |switch, now_ns, out| {
+                    switch.receive_message(now_ns, CONTROLLER, &message, out);
+                });
+            }
+            (to, message) => self.leaving.push(Leaving::Message(to, message)),
+        }
     }
 
     /// Takes what the controller has decided about subflows since the last call.
@@ -277,12 +281,13 @@ impl Switching {
         control.is_none_or(|control| control.channels.is_quiet())
     }
 
-    /// Whether the controller knows so many links between switches and addresses of hosts; without
-    /// a controller, nothing is to be known.
-    pub(crate) fn knows(&self, links: usize, addresses: usize) -> bool {
+    /// Whether the controller knows every link between switches and every address of hosts and
+    /// routers at them; of a controller outside, nothing is to be known.
+    pub fn knows_network(&self) -> bool {
         let control = self.control.as_ref();
         let controller = control.and_then(|control| control.controller.as_ref());
         controller.is_none_or(|controller| {
+            let (links, addresses) = self.to_be_known;
             let known = controller.topology();
             // The controller has each link twice, once a direction.
             known.links.len() >= 2 * links && known.hosts.len() >= addresses
@@ -317,7 +322,7 @@ impl Switching {
                 Output::Message { message, .. } => {
                     if let Some(control) = &mut self.control {
                         let to = Recipient::Controller(node);
-                        control.channels.send(now, to, message);
+                        control.channels.send(now, to, Carried::Message(message));
                     }
                 }
                 Output::Close(_) => self.close_channel(now, node),
@@ -358,7 +363,7 @@ impl Control {
                     message,
                 } => {
                     let to = Recipient::Switch(connection.0 as usize);
-                    self.channels.send(now, to, message);
+                    self.channels.send(now, to, Carried::Message(message));
                 }
                 Output::Close(connection) => closed.push(connection.0 as usize),
             }

@@ -36,7 +36,8 @@ def compile_nodes(scenario: Scenario, network: Network) -> tuple[plan.Node, ...]
     hosts = (_host(scenario, network, known, name) for name in scenario.hosts)
     routers = (_router(scenario, network, known, name) for name in scenario.routers)
     switches = (
-        _switch(network, name, number) for number, name in enumerate(scenario.switches, start=1)
+        _switch(scenario, network, name, number)
+        for number, name in enumerate(scenario.switches, start=1)
     )
     return (*hosts, *routers, *switches)
 
@@ -83,11 +84,12 @@ def _router(
     )
 
 
-def _switch(network: Network, name: str, number: int) -> plan.Node:
+def _switch(scenario: Scenario, network: Network, name: str, number: int) -> plan.Node:
+    kind = scenario.switches[name].kind
     return plan.Node(
         name=name,
         router=False,
-        switch=plan.Switch(datapath_id=number),
+        switch=plan.Switch(datapath_id=number, is_open_vswitch=kind == "openvswitch"),
         interfaces=tuple(
             _interface(network, end, network.interfaces[end], None, [])
             for end in network.ends_of(name)

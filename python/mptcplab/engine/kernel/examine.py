@@ -14,10 +14,15 @@ from mptcplab.engine.finding import Finding, Verdict
 from mptcplab.engine.job import EngineError
 from mptcplab.engine.kernel.coupled import COUPLED, load_refused
 from mptcplab.engine.kernel.lab import Lab
-from mptcplab.engine.kernel.machine import has_mptcp, schedulers
+from mptcplab.engine.kernel.machine import (
+    INSTALL_OPEN_VSWITCH,
+    has_mptcp,
+    open_vswitch_missing,
+    schedulers,
+)
 from mptcplab.engine.kernel.sysctl import read_sysctl
 from mptcplab.engine.recorder import Row
-from mptcplab.engine.self_test import self_test
+from mptcplab.engine.self_test import bridge_test, self_test
 from mptcplab.plan.traffic import CommandWorkload, Traffic
 
 _SOCKET_PROTOCOL = 38
@@ -34,6 +39,7 @@ def examine() -> list[Finding]:
     except EngineError as error:
         return [*findings, Finding("namespaces and links", Verdict.BAD, str(error))]
     findings += [_network(rows), _priority(rows), _multipath(rows), _commands(rows)]
+    findings.append(_open_vswitch())
     try:
         findings.append(_ndiffports(_trial("one-path")))
     except EngineError as error:
@@ -145,6 +151,24 @@ def _commands(rows: list[Row]) -> Finding:
         "; ".join(said) or "a program got no MPTCP socket",
         "a kernel with seccomp user notification (CONFIG_SECCOMP_FILTER, Linux 5.14) is needed",
     )
+
+
+def _open_vswitch() -> Finding:
+    """A bridge between two hosts, with this project's controller."""
+    name = "Open vSwitch"
+    absent = open_vswitch_missing()
+    if absent is not None:
+        return Finding(name, Verdict.LIMITED, f"there is no {absent}", INSTALL_OPEN_VSWITCH)
+    lab = Lab(bridge_test())
+    try:
+        (transfer,) = [row for row in lab.rows() if row["record"] == "transfers"]
+    except EngineError as error:
+        return Finding(name, Verdict.LIMITED, str(error))
+    finally:
+        lab.end()
+    if transfer["error"]:
+        return Finding(name, Verdict.LIMITED, transfer["error"])
+    return Finding(name, Verdict.GOOD, "its bridges work as switches")
 
 
 def _ndiffports(rows: list[Row]) -> Finding:

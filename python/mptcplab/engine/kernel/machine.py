@@ -3,12 +3,27 @@
 from __future__ import annotations
 
 import errno
+import os
+import shutil
 import socket
 from functools import cache
 
 from mptcplab.engine.job import EngineError
 from mptcplab.engine.kernel.failure import NotGrantedError
 from mptcplab.engine.kernel.sysctl import read_sysctl
+
+_OPEN_VSWITCH = ("ovsdb-tool", "ovsdb-server", "ovs-vsctl", "ovs-vswitchd")
+
+INSTALL_OPEN_VSWITCH = "install it: the package openvswitch-switch"
+
+
+@cache
+def open_vswitch_missing() -> str | None:
+    """The programs of Open vSwitch that are not there, null where all are."""
+    # As the lab process looks for them: ordinary users may lack the folders of system programs.
+    folders = f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin"
+    absent = [one for one in _OPEN_VSWITCH if shutil.which(one, path=folders) is None]
+    return ", ".join(absent) or None
 
 
 def has_mptcp() -> bool:

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 
 from mptcplab.engine.kernel.coupled import COUPLED, load_refused
 from mptcplab.engine.kernel.machine import (
+    INSTALL_OPEN_VSWITCH,
     has_congestion_control,
     has_mptcp,
     namespaces_refused,
+    open_vswitch_missing,
     schedulers,
 )
 from mptcplab.engine.kernel.sysctl import read_sysctl
@@ -84,6 +86,12 @@ def unsupported_here(scenario: Scenario, variant: str) -> Iterator[Refusal]:
         if router.ecmp and read_sysctl(_FLOW_SEED) is None:
             reason = f"this kernel's routers would divide flows all alike (it lacks {_FLOW_SEED})"
             yield Refusal(reason, ("routers", name, "ecmp"), scenario)
+    absent = open_vswitch_missing()
+    for name, switch in scenario.switches.items():
+        if switch.kind == "openvswitch" and absent is not None:
+            reason = f"Open vSwitch is not installed here (there is no {absent})"
+            path: Path = ("switches", name, "kind")
+            yield Refusal(reason, path, scenario, f"Or {INSTALL_OPEN_VSWITCH}")
     yield from missing(scenario)
 
 

@@ -34,6 +34,10 @@ def unsupported(scenario: Scenario, supplied: Container[str] = ()) -> Iterator[R
     if controller is not None and controller.address is not None:
         reason = "the sim engine's virtual time waits for no controller at an address"
         yield Refusal(reason, ("controller", "address"), scenario)
+    for name, switch in scenario.switches.items():
+        if switch.kind == "openvswitch":
+            path = ("switches", name, "kind")
+            yield Refusal("the sim engine runs no Open vSwitch", path, scenario)
     for kind, nodes, known in (
         ("hosts", scenario.hosts, SYSCTLS),
         ("routers", scenario.routers, ()),

@@ -29,7 +29,7 @@ const NAME: &str = "controller";
 
 /// A program that runs. Whatever of it outlives [`Program::end`] outside of its process group ends
 /// with the lab, as every process of the PID namespace does.
-pub struct Program {
+pub(super) struct Program {
     stop: Stop,
     thread: JoinHandle<()>,
     state: Arc<State>,
@@ -50,7 +50,7 @@ impl Program {
     ///
     /// # Errors
     /// When it cannot be run.
-    pub fn start(argv: &[String], netns: &NetNs, recorder: &Recorder) -> io::Result<Self> {
+    pub(super) fn start(argv: &[String], netns: &NetNs, recorder: &Recorder) -> io::Result<Self> {
         let command = argv.join(" ");
         let refused = |error: io::Error| {
             let why = describe(&error);
@@ -77,7 +77,7 @@ impl Program {
 
     /// The reason for which it can serve no switch, if it has ended and has not left a daemon
     /// behind, as a program does that ends with status 0.
-    pub fn failure(&self) -> Option<String> {
+    pub(super) fn failure(&self) -> Option<String> {
         let status = self.state.ended.get().filter(|status| !status.success())?;
         let State {
             command, last_line, ..
@@ -95,7 +95,7 @@ impl Program {
 
     /// Ends it: with SIGTERM, and where that does not help within a second with SIGKILL. Nothing is
     /// left of its process group.
-    pub fn end(self) {
+    pub(super) fn end(self) {
         self.stop.request("the run is over");
         if let Err(panic) = self.thread.join() {
             std::panic::resume_unwind(panic);

@@ -12,7 +12,7 @@ use super::middleboxes::Middleboxes;
 use super::{DirectionState, EmulatedLink, LinkEnd};
 use crate::capture::Tap;
 use crate::frames::port::{Outgoing, Port};
-use crate::frames::segments::Frame;
+use crate::frames::segments::{Frame, OffloadHeader, with_checksum};
 use crate::lateness::Lateness;
 
 /// Frames taken from one interface before the others have their turn.
@@ -115,7 +115,7 @@ impl DrivenLink {
         let mut horizon = clock.now();
         let mut arrivals = Arrivals::None;
         for (direction, end) in self.ends.iter_mut().enumerate() {
-            let LinkEnd::Interface(port) = end else {
+            let (LinkEnd::Interface(port) | LinkEnd::Bridge(port)) = end else {
                 continue;
             };
             let mut last = None;
@@ -195,7 +195,7 @@ impl DrivenLink {
             late(delivery.at);
             let far = 1 - delivery.direction;
             match ends[far] {
-                LinkEnd::Interface(_) => due.push(delivery),
+                LinkEnd::Interface(_) | LinkEnd::Bridge(_) => due.push(delivery),
                 LinkEnd::Switch(of) => {
                     if let Some(tap) = &mut taps[far] {
                         tap.received(delivery.at, &delivery.packet.frame, delivery.packet.index);
@@ -221,8 +221,10 @@ impl DrivenLink {
     fn send(&mut self, due: &[Delivery<Packet>]) -> io::Result<()> {
         for direction in 0..2 {
             let far = 1 - direction;
-            let LinkEnd::Interface(port) = &mut self.ends[far] else {
-                continue;
+            let (port, is_bridge) = match &mut self.ends[far] {
+                LinkEnd::Interface(port) => (port, false),
+                LinkEnd::Bridge(port) => (port, true),
+                LinkEnd::Switch(_) => continue,
             };
             let mut batch: Vec<Outgoing<'_>> = Vec::new();
             let mut run: Option<(&Packet, usize)> = None;
@@ -233,6 +235,12 @@ impl DrivenLink {
                 let packet = &delivery.packet;
                 if let Some(tap) = &mut self.taps[far] {
                     tap.received(delivery.at, &packet.frame, packet.index);
+                }
+                if is_bridge {
+                    let (offload, bytes) = packet.frame.carve(packet.index..packet.index + 1);
+                    let bytes = with_checksum(&offload, bytes);
+                    batch.push((OffloadHeader::default(), bytes.into()));
+                    continue;
                 }
                 run = match run {
                     Some((first, count))
@@ -259,7 +267,7 @@ impl DrivenLink {
     /// Frames lost on their way in, by direction, since the start.
     pub(super) fn count_overruns(&mut self) -> io::Result<[u64; 2]> {
         for (total, end) in self.overruns.iter_mut().zip(&mut self.ends) {
-            if let LinkEnd::Interface(port) = end {
+            if let LinkEnd::Interface(port) | LinkEnd::Bridge(port) = end {
                 *total += port.overruns()?;
             }
         }

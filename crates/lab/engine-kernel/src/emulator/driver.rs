@@ -174,9 +174,9 @@ impl Driver {
                     }
                     answer.send(states).ok();
                 }
-                Command::AreHeard { answer } => {
+                Command::IsReady { answer } => {
                     let switched = self.switched.as_ref();
-                    answer.send(switched.is_none_or(Switched::are_heard)).ok();
+                    answer.send(switched.is_none_or(Switched::is_ready)).ok();
                 }
                 Command::Begin { zero, taps, answer } => {
                     answer.send(self.begin(zero, taps)).ok();

@@ -6,6 +6,7 @@
 //! travel as one large frame again.
 
 mod clock;
+mod connection;
 mod connections;
 mod driven_link;
 mod driver;
@@ -48,6 +49,8 @@ pub struct EmulatedLink {
 pub enum LinkEnd {
     /// The interface of a host or a router.
     Interface(Port),
+    /// The interface of a bridge of Open vSwitch, whose datapath takes whole packets alone.
+    Bridge(Port),
     /// A port of a switch, which the emulator's own thread drives.
     Switch(InterfaceRef),
 }
@@ -55,14 +58,14 @@ pub enum LinkEnd {
 impl LinkEnd {
     fn port(&self) -> Option<&Port> {
         match self {
-            Self::Interface(port) => Some(port),
+            Self::Interface(port) | Self::Bridge(port) => Some(port),
             Self::Switch(_) => None,
         }
     }
 
     fn into_port(self) -> Option<Port> {
         match self {
-            Self::Interface(port) => Some(port),
+            Self::Interface(port) | Self::Bridge(port) => Some(port),
             Self::Switch(_) => None,
         }
     }
@@ -72,7 +75,7 @@ impl LinkEnd {
 pub struct Switches {
     /// The switches and their controller.
     pub switching: Switching,
-    /// The switches' connections to a controller outside.
+    /// The connections to a controller and to switches outside.
     pub connections: Option<Connections>,
     /// The run begins later ([`Emulator::begin`]): decisions until then are none of its events.
     pub begins_later: bool,
@@ -128,7 +131,7 @@ enum Command {
     State {
         answer: Sender<Vec<[DirectionState; 2]>>,
     },
-    AreHeard {
+    IsReady {
         answer: Sender<bool>,
     },
     Begin {
@@ -187,13 +190,13 @@ impl Emulator {
         self.control.clone()
     }
 
-    /// Whether the controller outside has said something to every switch.
+    /// Whether all channels to ends outside are at work, and a controller here knows the network.
     ///
     /// # Errors
     /// When the emulator has ended.
-    pub fn are_heard(&self) -> io::Result<bool> {
+    pub fn is_ready(&self) -> io::Result<bool> {
         let (answer, result) = channel();
-        self.control.send(Command::AreHeard { answer })?;
+        self.control.send(Command::IsReady { answer })?;
         result.recv().map_err(io::Error::other)
     }
 

@@ -51,7 +51,7 @@ impl Switched {
         });
         let end_of = ends.filter_map(|(at, place)| match at {
             LinkEnd::Switch(of) => Some((*of, place)),
-            LinkEnd::Interface(_) => None,
+            LinkEnd::Interface(_) | LinkEnd::Bridge(_) => None,
         });
         Self {
             switches,
@@ -75,10 +75,10 @@ impl Switched {
         own.into_iter().flatten().min()
     }
 
-    /// Whether a controller outside has said something to every switch.
-    pub(super) fn are_heard(&self) -> bool {
+    /// Whether all channels to ends outside are at work, and a controller here knows the network.
+    pub(super) fn is_ready(&self) -> bool {
         let connections = self.switches.connections.as_ref();
-        connections.is_none_or(Connections::are_heard)
+        connections.is_none_or(Connections::are_heard) && self.switches.switching.knows_network()
     }
 
     /// Begins the run, so long after the time at which the clock has begun.
@@ -98,11 +98,10 @@ impl Switched {
         zero: Instant,
         lateness: &mut Lateness,
     ) -> io::Result<()> {
-        let horizons = self.links.iter().map(|&link| links[link].horizon);
-        let Some(horizon) = horizons.min() else {
-            return Ok(());
-        };
         let now = zero.elapsed().as_nanos() as Nanos;
+        let horizons = self.links.iter().map(|&link| links[link].horizon);
+        // Bridges outside may be all the switches that there are.
+        let horizon = horizons.min().unwrap_or(now);
         self.due.clear();
         for index in 0..self.links.len() {
             self.expect(links, self.links[index]);
@@ -162,7 +161,7 @@ impl Switched {
         self.due.extend(next.map(|at| (at, link)));
     }
 
-    /// Exchanges messages with a controller outside.
+    /// Exchanges messages with the ends of channels outside.
     fn talk(&mut self, links: &mut [DrivenLink], at: Nanos) -> io::Result<()> {
         let switches = &mut self.switches;
         if let Some(connections) = &mut switches.connections {

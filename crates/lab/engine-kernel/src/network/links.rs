@@ -10,9 +10,9 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use mptcplab_middlebox::Chain;
 
 use super::captures::Capture;
-use super::{Network, NetworkControl, link_seed, mac, within};
+use super::{Network, NetworkControl, link_seed, mac, near_name, within};
 use crate::capture::{Tap, Writer};
-use crate::controller::Program;
+use crate::controller::Programs;
 use crate::emulator::{EmulatedLink, Emulator, Middleboxes, Summary, Switches};
 use crate::netns::NetNs;
 use crate::node::Node;
@@ -41,7 +41,7 @@ enum State {
     /// The links are at work, as the controller outside has found the network over them.
     Working {
         emulator: Emulator,
-        program: Option<Program>,
+        programs: Programs,
     },
 }
 
@@ -49,7 +49,7 @@ enum State {
 pub struct Links {
     lab_netns: NetNs,
     emulator: Emulator,
-    program: Option<Program>,
+    programs: Option<Programs>,
     captures: Vec<(String, Writer, Arc<AtomicU64>)>,
     near: Vec<[Option<u32>; 2]>,
     ends: Vec<[InterfaceRef; 2]>,
@@ -109,14 +109,15 @@ impl Network {
                 stop,
             },
             Some(outside) => {
-                let program = outside.start(recorder)?;
+                let near = &self.near;
+                let programs = outside.start(plan, recorder, |port| port_name(plan, near, port))?;
                 let emulator = start(thread, links, switches, Instant::now(), stop.clone())?;
-                let found = outside.find_network(&emulator, program.as_ref(), nodes, &stop);
-                if let Err(error) = found {
-                    program.into_iter().for_each(Program::end);
+                let noted = (recorder, &stop);
+                if let Err(error) = outside.find_network(&emulator, &programs, nodes, noted) {
+                    programs.end(recorder);
                     return Err(error);
                 }
-                State::Working { emulator, program }
+                State::Working { emulator, programs }
             }
         };
         Ok(Prepared {
@@ -127,6 +128,15 @@ impl Network {
             state,
         })
     }
+}
+
+/// The name of the interface at a port of a bridge, if a link is there.
+fn port_name(plan: &Plan, near: &[[Option<u32>; 2]], port: InterfaceRef) -> Option<String> {
+    let links = plan.links.iter().zip(near).enumerate();
+    let mut ends = links.flat_map(|(number, (link, near))| {
+        [0, 1].map(|end| (near[end].is_some() && link.ends[end] == port, number, end))
+    });
+    ends.find_map(|(is_there, number, end)| is_there.then(|| near_name(number, end)))
 }
 
 fn start(
@@ -163,7 +173,7 @@ impl Prepared {
         let taps: Vec<[Option<Tap>; 2]> = taps
             .map(|ends| ends.map(|end| taken.remove(&end)))
             .collect();
-        let (emulator, program) = match self.state {
+        let (emulator, programs) = match self.state {
             State::Waiting {
                 thread,
                 mut links,
@@ -175,16 +185,16 @@ impl Prepared {
                 }
                 (start(thread, links, *switches, zero, stop)?, None)
             }
-            State::Working { emulator, program } => {
+            State::Working { emulator, programs } => {
                 emulator.begin(zero, taps)?;
                 recorder.begin_at(zero);
-                (emulator, program)
+                (emulator, Some(programs))
             }
         };
         Ok(Links {
             lab_netns: self.lab_netns,
             emulator,
-            program,
+            programs,
             captures,
             near: self.near,
             ends: self.ends,
@@ -203,13 +213,15 @@ impl Links {
         }
     }
 
-    /// Ends the emulator and a controller's program, and completes the captures.
+    /// Ends the emulator and the programs of controller and bridges, and completes the captures.
     ///
     /// # Errors
     /// The error that ended the emulator, or that of writing a capture.
     pub fn stop(self, recorder: &Recorder) -> io::Result<Summary> {
         let stopped = self.emulator.stop();
-        self.program.into_iter().for_each(Program::end);
+        if let Some(programs) = self.programs {
+            programs.end(recorder);
+        }
         let summary = stopped?;
         for (name, writer, lost) in self.captures {
             writer

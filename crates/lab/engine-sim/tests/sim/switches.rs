@@ -71,6 +71,7 @@ fn switch(lab: &mut Lab, name: &str) -> usize {
     let node = lab.node(name, false);
     lab.plan.nodes[node].switch = Some(Switch {
         datapath_id: node as u64,
+        is_open_vswitch: false,
     });
     node
 }
