@@ -72,6 +72,9 @@ pub struct Config {
     /// Whether the sizes of other transfers are learned: the median of the last ones of a server
     /// and port.
     pub learn_sizes: bool,
+    /// Whether each switch is asked to take the controller as its master, which no other
+    /// controller is then (section 6.3.6).
+    pub is_master: bool,
     /// Time between two frames of discovery on a port, and between two echo requests, ns.
     pub discovery_interval_ns: u64,
     /// Time after which a link or a switch that is not heard of any more is gone, ns.
@@ -105,6 +108,7 @@ impl Default for Config {
             link_rates_bps: BTreeMap::new(),
             sizes: Vec::new(),
             learn_sizes: false,
+            is_master: false,
             discovery_interval_ns: SECOND,
             link_age_ns: 15 * SECOND,
             settle_ns: 200 * MILLISECOND,

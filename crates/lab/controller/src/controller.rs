@@ -47,6 +47,8 @@ pub struct Controller {
     pub(crate) events: Events,
     /// The number of the next frame of discovery.
     pub(crate) next_number: u64,
+    /// The time of the last round of discovery, or of the begin.
+    pub(crate) discovered_ns: u64,
     next_xid: u32,
 }
 
@@ -79,6 +81,7 @@ impl Controller {
             link_use: BTreeMap::new(),
             events: Events::default(),
             next_number: 1,
+            discovered_ns: 0,
             next_xid: 1,
         }
     }
@@ -131,6 +134,11 @@ impl Controller {
         out.append(&mut self.outbox);
     }
 
+    /// The datapath of the switch at a connection, as soon as it has said its features.
+    pub fn datapath_of(&self, connection: ConnectionId) -> Option<u64> {
+        self.sessions.get(&connection)?.datapath()
+    }
+
     /// Takes the size of the transfers of a server, as an application tells it. It counts for
     /// connections that are opened from now on.
     pub fn tell_size(&mut self, server: SocketAddr, bytes: u64) {
@@ -170,6 +178,7 @@ impl Controller {
             self.config.discovery_interval_ns,
             self.config.load_interval_ns,
         );
+        self.discovered_ns = self.now_ns;
         self.timers
             .restart(self.now_ns + discovery_ns, Timer::Discovery);
         self.timers.restart(self.now_ns + load_ns, Timer::Load);

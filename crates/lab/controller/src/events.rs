@@ -16,6 +16,9 @@ pub enum Event {
     SwitchUp(u64),
     /// The connection of a switch ended.
     SwitchDown(u64),
+    /// A switch has another master, or knows no roles: the controller is one of several that may
+    /// change it, or may change nothing.
+    NotMaster(u64),
     /// A link was found, in both directions.
     LinkUp(Link),
     /// A link is gone.

@@ -32,6 +32,7 @@ mod output;
 mod paths;
 mod place;
 mod policy;
+mod role;
 mod session;
 mod subflows;
 mod timers;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mptcplab_openflow::error::{ErrorMessage, HelloFailed};
+use mptcplab_openflow::error::{BadRequest, ErrorMessage, HelloFailed};
 use mptcplab_openflow::multipart::{Reply, Request};
 use mptcplab_openflow::port::{Port, PortReason, PortStatus};
 use mptcplab_openflow::setup::Features;
@@ -14,6 +14,7 @@ use crate::events::Event;
 use crate::messages;
 use crate::output::{ConnectionId, Output};
 use crate::place::PortRef;
+use crate::role::RoleRequest;
 use crate::timers::Timer;
 use crate::topology::{SwitchPort, SwitchState};
 
@@ -24,6 +25,8 @@ pub(crate) enum Session {
     Hello,
     /// The switch's features have not come yet.
     Features,
+    /// The switch's answer about roles has not come yet.
+    Role(RoleRequest),
     /// The switch is known.
     Known {
         datapath: u64,
@@ -34,6 +37,17 @@ pub(crate) enum Session {
         /// Ports that the switch has described so far; `None`: all are known.
         described: Option<BTreeSet<u32>>,
     },
+}
+
+impl Session {
+    /// The switch, as soon as it has said its features.
+    pub(crate) fn datapath(&self) -> Option<u64> {
+        match self {
+            Self::Hello | Self::Features => None,
+            Self::Role(asked) => Some(asked.datapath),
+            Self::Known { datapath, .. } => Some(*datapath),
+        }
+    }
 }
 
 impl Controller {
@@ -50,7 +64,8 @@ impl Controller {
 
     /// Forgets a connection. Rules of the switch go on, so that its subflows are not moved.
     pub(crate) fn end(&mut self, connection: ConnectionId) {
-        let Some(Session::Known { datapath, .. }) = self.sessions.remove(&connection) else {
+        let ended = self.sessions.remove(&connection);
+        let Some(datapath) = ended.as_ref().and_then(Session::datapath) else {
             return;
         };
         if let Some(switch) = self.topology.switches.get_mut(&datapath) {
@@ -58,7 +73,9 @@ impl Controller {
             switch.is_ready = false;
             switch.echo = None;
         }
-        self.note(Event::SwitchDown(datapath));
+        if let Some(Session::Known { .. }) = ended {
+            self.note(Event::SwitchDown(datapath));
+        }
         self.fail_installs_of(datapath);
         self.topology_changed();
     }
@@ -86,6 +103,9 @@ impl Controller {
             }
             (Some(Session::Features), Body::FeaturesReply(features)) => {
                 self.take_features(connection, features);
+            }
+            (Some(Session::Role(asked)), body) => {
+                self.take_role(connection, *asked, message.xid, body);
             }
             (Some(Session::Known { datapath, .. }), body) => {
                 let datapath = *datapath;
@@ -115,6 +135,14 @@ impl Controller {
             .or_insert_with(|| SwitchState::new(now_ns));
         switch.connection = Some(connection);
         switch.heard_ns = now_ns;
+        match self.config.is_master {
+            true => self.ask_role(connection, datapath),
+            false => self.set_up(connection, datapath),
+        }
+    }
+
+    /// Gives a switch its first rules, and asks for its ports.
+    pub(crate) fn set_up(&mut self, connection: ConnectionId, datapath: u64) {
         self.say(connection, messages::set_config());
         self.say(connection, messages::delete_all());
         let groups_xid = self.say(connection, messages::delete_groups());
@@ -144,7 +172,7 @@ impl Controller {
     fn take_body(&mut self, connection: ConnectionId, datapath: u64, xid: u32, body: &Body) {
         match body {
             Body::EchoReply(_) => self.receive_echo(datapath, xid),
-            Body::Error(_) => self.take_error(connection, datapath, xid),
+            Body::Error(error) => self.take_error(connection, datapath, xid, error),
             Body::BarrierReply => self.take_barrier(connection, datapath, xid),
             Body::PacketIn(packet) => self.receive_packet(datapath, packet),
             Body::FlowRemoved(removed) => self.take_flow_removed(datapath, removed),
@@ -175,7 +203,16 @@ impl Controller {
         }
     }
 
-    fn take_error(&mut self, connection: ConnectionId, datapath: u64, xid: u32) {
+    fn take_error(
+        &mut self,
+        connection: ConnectionId,
+        datapath: u64,
+        xid: u32,
+        error: &ErrorMessage,
+    ) {
+        if error.kind == BadRequest::IsSlave.into() {
+            self.note_not_master(datapath);
+        }
         if let Some(Session::Known { meter_xid, .. }) = self.sessions.get(&connection)
             && *meter_xid == xid
         {

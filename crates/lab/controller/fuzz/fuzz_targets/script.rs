@@ -53,6 +53,7 @@ fuzz_target!(|script: &[u8]| {
     let config = Config {
         limits,
         learn_sizes: true,
+        is_master: name == "shortest",
         ..Config::default()
     };
     let policy = policy(name, 1).expect("there is such a policy");

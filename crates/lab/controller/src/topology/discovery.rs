@@ -12,17 +12,28 @@ use crate::timers::Timer;
 /// Intervals of discovery without an answer after which a switch is taken for dead.
 const UNANSWERED: u64 = 5;
 
+/// Intervals between two rounds of discovery, one long, after which the caller has been stopped.
+const STOPPED: u64 = 2;
+
 impl Controller {
     /// Sends frames of discovery by all ports, and asks all switches whether they are there.
     pub(crate) fn discover(&mut self) {
         let interval_ns = self.config.discovery_interval_ns;
         self.timers.set(self.now_ns + interval_ns, Timer::Discovery);
+        let before_ns = std::mem::replace(&mut self.discovered_ns, self.now_ns);
+        // A caller that was stopped has not taken the answers of switches: they have another round.
+        let was_stopped = self.now_ns - before_ns > STOPPED * interval_ns;
         let datapaths: Vec<u64> = self.topology.switches.keys().copied().collect();
         for datapath in datapaths {
+            if was_stopped && let Some(switch) = self.topology.switches.get_mut(&datapath) {
+                switch.echo = None;
+            }
             self.ask_echo(datapath);
             self.probe_ports(datapath);
         }
-        self.remove_old();
+        if !was_stopped {
+            self.remove_old();
+        }
     }
 
     /// Sends a frame of discovery by all ports of a switch.
@@ -104,7 +115,7 @@ impl Controller {
             return self.refuse_lldp(at, Refusal::Forged);
         };
         // A host that passes frames on would be a link of its own; ports with hosts have none.
-        let has_hosts = self.hosts.any_at(at) || self.hosts.any_at(origin);
+        let has_hosts = self.hosts.rule_out_link(at) || self.hosts.rule_out_link(origin);
         let other = self.topology.port(at).and_then(|port| port.peer.as_ref());
         let has_other = other.is_some_and(|peer| peer.at != origin);
         if origin == at || has_hosts || has_other {
@@ -127,6 +138,7 @@ impl Controller {
             return;
         }
         self.waiting.forget(Cause::Port(at));
+        self.hosts.remove_at(at);
         match self.topology.peer(at) {
             Some(_) => {
                 let link = Link {

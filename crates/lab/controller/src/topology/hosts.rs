@@ -36,6 +36,14 @@ pub(crate) enum Claim {
     Refused,
 }
 
+/// Addresses at a port.
+#[derive(Clone, Copy, Debug, Default)]
+struct Count {
+    all: usize,
+    /// Those that are link-local addresses of IPv6.
+    link_local: usize,
+}
+
 /// All hosts.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Hosts {
@@ -43,7 +51,7 @@ pub(crate) struct Hosts {
     /// The port of an interface, and its addresses there.
     by_mac: BTreeMap<MacAddress, (PortRef, BTreeSet<IpAddr>)>,
     /// Addresses at each port that has some.
-    counts: BTreeMap<PortRef, usize>,
+    counts: BTreeMap<PortRef, Count>,
     /// Claims on the address of a host that was asked.
     claims: BTreeMap<IpAddr, (PortRef, MacAddress, IpAddr)>,
     /// Addresses whose port went down: they may come by another one.
@@ -63,6 +71,13 @@ impl Hosts {
     /// Whether a port has hosts.
     pub(crate) fn any_at(&self, at: PortRef) -> bool {
         self.counts.contains_key(&at)
+    }
+
+    /// Whether the hosts of a port show that it has no link. Link-local addresses do not: switches
+    /// themselves have some, and send from them before they have a controller.
+    pub(crate) fn rule_out_link(&self, at: PortRef) -> bool {
+        let count = self.counts.get(&at);
+        count.is_some_and(|count| count.all > count.link_local)
     }
 
     pub(crate) fn all(&self) -> impl Iterator<Item = (IpAddr, &Host)> {
@@ -99,10 +114,12 @@ impl Hosts {
             self.claims.insert(other_ip, (at, mac, ip));
             return Claim::Ask(other_ip, host);
         }
-        if self.counts.get(&at).is_some_and(|count| *count >= limit) {
+        if self.counts.get(&at).is_some_and(|count| count.all >= limit) {
             return Claim::Refused;
         }
-        *self.counts.entry(at).or_default() += 1;
+        let count = self.counts.entry(at).or_default();
+        count.all += 1;
+        count.link_local += usize::from(is_link_local(ip));
         let host = Host {
             mac,
             at,
@@ -149,8 +166,9 @@ impl Hosts {
             self.by_ip.remove(&ip);
             self.claims.remove(&ip);
             if let Some(count) = self.counts.get_mut(&host.at) {
-                *count -= 1;
-                if *count == 0 {
+                count.all -= 1;
+                count.link_local -= usize::from(is_link_local(ip));
+                if count.all == 0 {
                     self.counts.remove(&host.at);
                 }
             }
@@ -180,6 +198,10 @@ impl Hosts {
     pub(crate) fn was_displaced(&mut self, ip: IpAddr) -> bool {
         self.displaced.remove(&ip)
     }
+}
+
+fn is_link_local(ip: IpAddr) -> bool {
+    matches!(ip, IpAddr::V6(ip) if ip.is_unicast_link_local())
 }
 
 #[cfg(test)]

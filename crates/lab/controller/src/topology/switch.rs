@@ -63,6 +63,8 @@ pub(crate) struct SwitchState {
     pub(crate) groups_xid: u32,
     /// Whether all of the first rules are there, and ports are known.
     pub(crate) is_ready: bool,
+    /// Whether it was told that the switch has another master.
+    pub(crate) is_not_master: bool,
 }
 
 impl SwitchState {
@@ -77,6 +79,7 @@ impl SwitchState {
             groups: None,
             groups_xid: 0,
             is_ready: false,
+            is_not_master: false,
         }
     }
 

@@ -73,3 +73,25 @@ fn hosts_are_found_by_questions_that_no_link_has() {
     assert_eq!(network.hosts[1].frames, 2);
     assert_eq!(network.hosts[0].frames, 1);
 }
+
+#[test]
+fn link_local_addresses_of_switches_keep_no_link_from_being_found() {
+    let (one, other) = (PortRef::new(1, 1), PortRef::new(2, 1));
+    for (ip, expected) in [("fe80::1", 2), ("10.0.0.1", 0)] {
+        let mut network = Network::new(Config::default(), "shortest", 2, 2, &[]);
+        network.add_host(1, 1, ip);
+        let to = network.add_host(2, 2, if expected > 0 { "fe80::2" } else { "10.0.0.2" });
+        network.run(SECOND);
+        network.syn(0, 1000, to, Vec::new());
+        network.run(SECOND);
+        let topology = network.controller.topology();
+        let held = topology.hosts.iter().filter(|(_, at)| *at == one);
+        assert_eq!((held.count(), topology.links.len()), (1, 0), "{ip}");
+        network.join_ports(one, other);
+        network.run(2 * SECOND);
+        let topology = network.controller.topology();
+        assert_eq!(topology.links.len(), expected, "{ip}");
+        let held = topology.hosts.iter().filter(|(_, at)| *at == one);
+        assert_eq!(held.count() == 0, expected > 0, "{ip}");
+    }
+}

@@ -119,3 +119,24 @@ fn a_host_whose_port_went_down_may_come_by_another_one() {
     assert!(hosts.contains(&("10.0.0.1".parse().unwrap(), PortRef::new(1, 15))));
     assert!(reaches(&mut network, 0, 1));
 }
+
+#[test]
+fn a_controller_that_was_stopped_waits_for_what_it_has_not_taken() {
+    let mut network = Network::birzeit("disjoint", Config::default());
+    network.run(3 * SECOND);
+    let is_end = |event: &Event| matches!(event, Event::SwitchDown(_) | Event::LinkDown(_));
+    for stopped in [3, 10, 100] {
+        network.now_ns += stopped * SECOND;
+        network.run(3 * SECOND);
+        let ends = network
+            .events()
+            .iter()
+            .filter(|event| is_end(event))
+            .count();
+        assert_eq!(ends, 0, "after {stopped} s");
+    }
+    // A switch that is silent while the controller is at work is gone all the same.
+    network.switches.remove(&8);
+    network.run(20 * SECOND);
+    assert!(network.events().contains(&Event::SwitchDown(8)));
+}

@@ -11,5 +11,6 @@ mod hostile;
 mod network;
 mod plain;
 mod properties;
+mod roles;
 mod sizes;
 mod subflows;
