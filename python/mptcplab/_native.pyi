@@ -12,6 +12,9 @@ class SimulationError(Exception):
 class TraceError(Exception):
     """Captures that cannot be read, or tables that cannot be written; the message says why."""
 
+class ControllerError(Exception):
+    """A controller that does not start; the message says why."""
+
 class BpfError(Exception):
     """A request that BPF cannot carry out here; the message says why, and what to do."""
 
@@ -221,6 +224,17 @@ def hold_congestion_control(name: str) -> HeldControl:
 
     Raises:
         BpfError: it cannot be loaded.
+
+    """
+
+def serve_controller(config_json: str, stop: int, json: bool) -> None:
+    """Serve OpenFlow switches until the descriptor `stop` is readable, or standard output ends.
+
+    Events go to standard output, a line each, as JSON where asked. A signal does not end it.
+
+    Raises:
+        ControllerError: the configuration is none, or cannot be carried out.
+        OSError: standard output cannot be written.
 
     """
 

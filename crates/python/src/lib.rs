@@ -4,6 +4,7 @@ use pyo3::prelude::*;
 
 mod congestion;
 mod control;
+mod controller;
 mod raised;
 mod scheduler;
 mod simulation;
@@ -16,6 +17,8 @@ mod _native {
     use super::congestion::{Ack, CongestionEvent, PathView, Window};
     #[pymodule_export]
     use super::control::{BpfError, HeldControl, hold_congestion_control};
+    #[pymodule_export]
+    use super::controller::{ControllerError, serve_controller};
     #[pymodule_export]
     use super::scheduler::{Connection, Subflow};
     #[pymodule_export]

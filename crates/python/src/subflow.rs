@@ -251,7 +251,7 @@ fn interruptible<T: Send>(
     }
 }
 
-fn borrowed<'a>(socket: RawFd) -> PyResult<BorrowedFd<'a>> {
+pub(crate) fn borrowed<'a>(socket: RawFd) -> PyResult<BorrowedFd<'a>> {
     if socket < 0 {
         return Err(PyOSError::new_err((libc::EBADF, "the socket is closed")));
     }

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from mptcplab.cli.commands.compare import compare
+from mptcplab.cli.commands.controller import controller
 from mptcplab.cli.commands.description import completion, man
 from mptcplab.cli.commands.doctor import doctor
 from mptcplab.cli.commands.enter import enter
@@ -49,6 +50,7 @@ app.command("report")(report)
 app.command("compare")(compare)
 app.command("reproduce")(reproduce)
 app.command("trace")(trace)
+app.command("controller")(controller)
 app.command("doctor")(doctor)
 app.command(
     "enter", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False}

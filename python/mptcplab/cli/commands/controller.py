@@ -1,0 +1,72 @@
+"""`controller`: the options."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mptcplab.cli.commands.common import path
+
+
+def controller(
+    listen: Annotated[
+        str,
+        typer.Option(metavar="ADDRESS:PORT", help="Where switches connect: [::]:6653, say."),
+    ] = "127.0.0.1:6653",
+    policy: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Of paths: shortest, disjoint, mpsshetn, ecmp, earliest-completion.",
+        ),
+    ] = "earliest-completion",
+    network: Annotated[
+        Path | None,
+        typer.Option(
+            parser=path,
+            metavar="FILE",
+            help="Rates of links that are not their ports' speeds, and sizes of transfers (YAML).",
+        ),
+    ] = None,
+    learn_sizes: Annotated[
+        bool,
+        typer.Option("--learn-sizes", help="Learn the sizes of transfers from finished ones."),
+    ] = False,
+    tls_ca: Annotated[
+        Path | None,
+        typer.Option(parser=path, metavar="FILE", help="Authority of the switches' certificates."),
+    ] = None,
+    tls_cert: Annotated[
+        Path | None,
+        typer.Option(parser=path, metavar="FILE", help="Certificate to show to switches."),
+    ] = None,
+    tls_key: Annotated[
+        Path | None,
+        typer.Option(parser=path, metavar="FILE", help="Its key, where that is another file."),
+    ] = None,
+    plain_tcp: Annotated[
+        bool,
+        typer.Option(
+            "--plain-tcp", help="Without TLS beyond the loopback, too: anybody may be a switch."
+        ),
+    ] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print each event as one line of JSON.")
+    ] = False,
+) -> None:
+    """Give the subflows that cross OpenFlow switches their paths, until Ctrl-C."""
+    from mptcplab.cli.controller import Options, serve
+
+    serve(
+        Options(
+            listen=listen,
+            policy=policy,
+            network=network,
+            learn_sizes=learn_sizes,
+            tls=(tls_ca, tls_cert, tls_key),
+            plain_tcp=plain_tcp,
+        ),
+        as_json=json,
+    )

@@ -1,0 +1,124 @@
+"""`controller`: OpenFlow switches of a real network, served until Ctrl-C."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import resource
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any
+
+from mptcplab import _native
+from mptcplab.cli.controller_network import no_network, read_network
+from mptcplab.cli.errors import UserError
+from mptcplab.cli.output import ReaderGoneError
+from mptcplab.scenario.problem import ScenarioError, did_you_mean
+from mptcplab.scenario.switch import POLICIES
+
+_DESCRIPTORS = 4096
+"""Enough for every switch that the server takes, where the system grants them."""
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_ADDRESS = re.compile(r"(?:\[(?P<v6>[^\]]+)\]|(?P<v4>[^:\[\]]+)):(?P<port>[0-9]{1,5})")
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of `controller`."""
+
+    listen: str
+    policy: str
+    network: Path | None
+    learn_sizes: bool
+    tls: tuple[Path | None, Path | None, Path | None]
+    """Authority, certificate and key."""
+    plain_tcp: bool
+
+
+def serve(options: Options, *, as_json: bool) -> None:
+    """Serves switches, and prints what happens.
+
+    Raises:
+        UserError: the options contradict each other, or cannot be carried out here.
+
+    """
+    config = json.dumps(_config(options))
+    _allow_descriptors()
+    with _stop_descriptor() as stop:
+        try:
+            _native.serve_controller(config, stop, as_json)
+        except _native.ControllerError as error:
+            raise UserError(str(error)) from None
+        except BrokenPipeError:
+            raise ReaderGoneError from None
+        except OSError as error:
+            raise UserError(f"standard output: cannot be written: {error.strerror}") from None
+
+
+def _config(options: Options) -> dict[str, Any]:
+    """The configuration of `crates/lab/controller-server`."""
+    if options.policy not in POLICIES:
+        hint = did_you_mean(options.policy, POLICIES)
+        raise UserError(f"--policy {options.policy}: there is no such policy: {hint}")
+    try:
+        known = no_network() if options.network is None else read_network(options.network)
+    except ScenarioError as error:
+        raise UserError(str(error)) from None
+    return {
+        "listen": _address(options.listen),
+        "policy": options.policy,
+        "learn_sizes": options.learn_sizes,
+        "plain_tcp": options.plain_tcp,
+        "tls": _tls(*options.tls),
+        **known,
+    }
+
+
+def _address(text: str) -> str:
+    found = _ADDRESS.fullmatch(text)
+    with suppress(ValueError):
+        if found is not None and int(found["port"]) < 1 << 16:
+            address = ip_address(found["v6"] or found["v4"])
+            if (address.version == 6) == (found["v6"] is not None):
+                return text
+    raise UserError(
+        f"--listen {text}: write an address and a port, such as 127.0.0.1:6653 or [::]:6653"
+    )
+
+
+def _tls(ca: Path | None, cert: Path | None, key: Path | None) -> dict[str, Any] | None:
+    if ca is None and cert is None and key is None:
+        return None
+    if ca is None or cert is None:
+        raise UserError("--tls-ca and --tls-cert: give both, as each end shows a certificate")
+    return {"ca": str(ca), "cert": str(cert), "key": None if key is None else str(key)}
+
+
+def _allow_descriptors() -> None:
+    """Raises the number of files that may be open, where the system allows it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _DESCRIPTORS if hard == resource.RLIM_INFINITY else min(_DESCRIPTORS, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+@contextmanager
+def _stop_descriptor() -> Iterator[int]:
+    """A descriptor that becomes readable with Ctrl-C or SIGTERM, which do nothing else then."""
+    readable, written = os.pipe()
+    os.set_blocking(written, False)
+    previous = {number: signal.signal(number, lambda *_: None) for number in _SIGNALS}
+    before = signal.set_wakeup_fd(written, warn_on_full_buffer=False)
+    try:
+        yield readable
+    finally:
+        signal.set_wakeup_fd(before)
+        for number, handler in previous.items():
+            signal.signal(number, handler)
+        os.close(readable)
+        os.close(written)
