@@ -95,6 +95,7 @@ fn of_event(event: &Event) -> (&'static str, Vec<(&'static str, Value)>) {
             path,
         } => ("placed", of_subflow(*connection, flow, Some(path))),
         Event::Refused { connection, flow } => ("refused", of_subflow(*connection, flow, None)),
+        Event::Waits { connection, flow } => ("waits", of_subflow(*connection, flow, None)),
         Event::NotInstalled { connection, flow } => {
             ("not_installed", of_subflow(*connection, flow, None))
         }
