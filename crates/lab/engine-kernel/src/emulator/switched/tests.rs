@@ -34,6 +34,7 @@ fn plan() -> Plan {
         router: false,
         switch: Some(Switch {
             datapath_id: number as u64,
+            is_open_vswitch: false,
         }),
         interfaces: Vec::new(),
         routes: Vec::new(),
@@ -62,7 +63,10 @@ fn plan() -> Plan {
         capture: None,
         time_limit_ns: SECOND,
         controller: Some(Controller {
-            policy: "disjoint".to_owned(),
+            policy: Some("disjoint".to_owned()),
+            argv: None,
+            address: None,
+            discovery_ns: 0,
             channel_delay_ns: MS,
             channel_rate_bps: None,
             sizes: Sizes::Unknown,
@@ -112,6 +116,8 @@ fn ring() -> (Switched, Vec<DrivenLink>) {
     let links: Vec<DrivenLink> = plan.links.iter().enumerate().map(link).collect();
     let switches = Switches {
         switching,
+        connections: None,
+        begins_later: false,
         decided: Box::new(|_| {}),
     };
     (Switched::new(switches, &links), links)
