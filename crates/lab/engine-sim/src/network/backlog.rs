@@ -50,3 +50,45 @@ impl Backlog {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::net::IpAddr;
+
+    use mptcplab_wire::EchoKind;
+
+    use super::*;
+
+    fn packet() -> Box<Packet> {
+        let [from, to] = [1, 2].map(|last| IpAddr::from([10, 0, 0, last]));
+        Box::new(Packet::echo(
+            from,
+            to,
+            EchoKind::Reply,
+            1,
+            1,
+            Default::default(),
+        ))
+    }
+
+    #[test]
+    fn what_has_come_since_is_handled_with_the_first() {
+        let mut backlog = Backlog {
+            packets: VecDeque::new(),
+            at: 0,
+            random: Random::new(1, Purpose::Host, 0),
+        };
+        assert_eq!(backlog.deadline(), None);
+        backlog.push(100, packet());
+        let at = backlog.deadline().unwrap();
+        assert!((17_100..=45_100).contains(&at));
+        backlog.push(at - 1, packet());
+        assert_eq!(backlog.deadline(), Some(at));
+        assert!(backlog.take_due(at - 1).is_none());
+        assert!(backlog.take_due(at).is_some());
+        assert!(backlog.take_due(at).is_some());
+        assert_eq!(backlog.deadline(), None);
+        backlog.push(at, packet());
+        assert!(backlog.deadline().unwrap() > at);
+    }
+}
