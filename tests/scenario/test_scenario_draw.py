@@ -57,6 +57,12 @@ def test_the_text_says_how_large_the_bucket_of_a_rate_is() -> None:
     assert "[eth1: 100 Mbit/s with bursts of 15 kB, 250 µs]" in draw_text(scenario)
 
 
+def test_the_controller_is_said_to_choose_among_the_ways_of_which_one_is_drawn() -> None:
+    text = draw_text(load("birzeit/controller"))
+    assert "\nController\n  disjoint: chooses the ways over the switches, of which" in text
+    assert "Controller" not in draw_text(load("lisbon/A1"))
+
+
 def test_the_picture_says_what_differs_between_directions() -> None:
     base = load("lisbon/B1")
     scenario = with_overrides(base, {"links.eth1.up": {"rate": "5 Mbit/s", "loss": "1 %"}})

@@ -26,6 +26,7 @@ def draw_text(scenario: Scenario, width: int = 100) -> str:
             for name, ends in network.links.items()
             if name not in crossed
         ],
+        "Controller": list(_controller(scenario)),
         "Traffic": list(traffic_words(scenario)),
         "Events": [
             f"{format_time(event.at):>8}  {event_words(event)}" for event in scenario.events
@@ -64,6 +65,13 @@ def _chains(scenario: Scenario, network: Network) -> Iterator[tuple[list[str], l
                     node = _end(network, way.target, way.family) if last else nodes[index]
                     parts.append(f" ── {_link(scenario, link)} ── {node}")
                 yield parts, links
+
+
+def _controller(scenario: Scenario) -> Iterator[str]:
+    """Says which controller takes subflows over the switches, as `_chains` draws one way alone."""
+    if controller := scenario.controller:
+        name = controller.policy or controller.address or " ".join(controller.command or ())
+        yield f"{name}: chooses the ways over the switches, of which one of the shortest is drawn"
 
 
 def _end(network: Network, end: End, family: int) -> str:
