@@ -71,6 +71,7 @@ def test_it_ends_when_nobody_reads_any_more() -> None:
         (["--listen", "localhost:6653"], "write an address and a port"),
         (["--listen", "127.0.0.1"], "write an address and a port"),
         (["--listen", "::1:6653"], "write an address and a port"),
+        (["--listen", "[fe80::1%eth0]:6653"], "give an address that needs no interface"),
         (["--listen", "127.0.0.1:66530"], "write an address and a port"),
         (["--listen", "192.0.2.1:6653"], "beyond the loopback: give --tls-ca"),
         (["--listen", "192.0.2.1:6653", "--plain-tcp"], "192.0.2.1:6653: cannot listen there: "),
@@ -95,11 +96,13 @@ def test_every_mistake_of_a_network_file_is_told_with_its_line(tmp_path: Path) -
         "  10.0.0.2: 1 MB\n"
         "  10.0.0.300:80: 1 MB\n"
         "  10.0.0.2:80: many\n"
+        "  fe80::1:80: 1 MB\n"
+        '  "[fe80::1%eth0]:80": 1 MB\n'
         "bandwidth: 1\n"
     )
     told = refused("--network", str(file)).splitlines()
     assert [line.removeprefix(f"{file}:").partition(":")[0] for line in sorted(told)] == [
-        "10", "2", "3", "4", "5", "7", "8", "9"
+        "10", "11", "12", "2", "3", "4", "5", "7", "8", "9"
     ]  # fmt: skip
     assert any('did you mean "80 Mbit/s"?' in line for line in told)
     assert any("no port of a switch: write the datapath in hexadecimal" in line for line in told)

@@ -196,6 +196,11 @@ MISTAKES = {
         "controller: {address: tcp:localhost:6653}",
         '"localhost" is no IP address: write it like tcp:127.0.0.1:6653 or tcp:[::1]:6653',
     ),
+    "an address with a zone": (
+        "controller: disjoint",
+        'controller: {address: "tcp:[fe80::1%eth0]:6653"}',
+        "names an interface: give an address that needs none",
+    ),
     "an address without a port": (
         "controller: disjoint",
         "controller: {address: tcp:127.0.0.1}",

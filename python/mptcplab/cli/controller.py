@@ -80,6 +80,8 @@ def _config(options: Options) -> dict[str, Any]:
 
 
 def _address(text: str) -> str:
+    if "%" in text:
+        raise UserError(f"--listen {text}: give an address that needs no interface (%)")
     found = _ADDRESS.fullmatch(text)
     with suppress(ValueError):
         if found is not None and int(found["port"]) < 1 << 16:

@@ -21,7 +21,7 @@ from mptcplab.user_file import LARGEST_YAML_BYTES, FileError, read_text
 
 Row = dict[str, Any]
 _PORT = re.compile(r"(?:0x)?([0-9a-fA-F]{1,16}):([0-9]{1,10})")
-_SERVER = re.compile(r"\[?([^\[\]]+)\]?:([0-9]{1,5})")
+_SERVER = re.compile(r"(?:\[([^\[\]%]+:[^\[\]%]*)\]|([0-9.]+)):([0-9]{1,5})")
 _LAST_PORT = 0xFFFFFF00
 """The number of the last port of a switch that is no reserved one (OFPP_MAX)."""
 
@@ -96,12 +96,15 @@ def _rate(name: str, value: Any) -> Row:
 
 def _size(name: str, value: Any) -> Row:
     found = _SERVER.fullmatch(name)
-    hint = f"{quoted(name)} is no server: write address and port, such as 10.0.0.2:80"
-    if found is None or not 1 <= int(found[2]) < 1 << 16:
+    hint = (
+        f"{quoted(name)} is no server: write address and port, such as 10.0.0.2:80 or "
+        "[2001:db8::2]:80"
+    )
+    if found is None or not 1 <= int(found[3]) < 1 << 16:
         raise ValueError(hint)
     try:
-        address = ip_address(found[1])
+        address = ip_address(found[1] or found[2])
     except ValueError:
         raise ValueError(hint) from None
-    server = f"[{address}]:{found[2]}" if address.version == 6 else f"{address}:{found[2]}"
+    server = f"[{address}]:{found[3]}" if address.version == 6 else f"{address}:{found[3]}"
     return {"server": server, "bytes": parse_size(value)}

@@ -48,6 +48,8 @@ def parse_address(text: str) -> tuple[ipaddress.IPv4Address | ipaddress.IPv6Addr
         raise ValueError(f"write it like {_ADDRESS}")
     if not 0 < int(port) < 1 << 16:
         raise ValueError(f"{quoted(port)} is no port: there are 1 to 65535")
+    if "%" in host:
+        raise ValueError(f"{quoted(host)} names an interface: give an address that needs none")
     plain = host[1:-1] if host.startswith("[") and host.endswith("]") else host
     try:
         address = ipaddress.ip_address(plain)

@@ -104,6 +104,10 @@ impl Controller {
             (Some(Session::Features), Body::FeaturesReply(features)) => {
                 self.take_features(connection, features);
             }
+            (Some(Session::Role(asked)), Body::EchoReply(_)) => {
+                let datapath = asked.datapath;
+                self.receive_echo(datapath, message.xid);
+            }
             (Some(Session::Role(asked)), body) => {
                 self.take_role(connection, *asked, message.xid, body);
             }

@@ -84,6 +84,14 @@ impl Channels {
         self.sent += 1;
     }
 
+    /// Bytes that wait until the channel to an end has sent those before them.
+    pub(crate) fn queued_bytes(&self, now: Nanos, to: Recipient) -> u64 {
+        let free_ns = self.free_ns.get(&to).copied().unwrap_or(0);
+        let waits_ns = u128::from(free_ns.saturating_sub(now));
+        let rate_bps = u128::from(self.rate_bps.unwrap_or(0));
+        (waits_ns * rate_bps / 8_000_000_000) as u64
+    }
+
     /// Takes the first message that has arrived.
     pub(crate) fn receive(&mut self, now: Nanos) -> Option<(Recipient, Carried)> {
         let first = self.in_transit.first_entry()?;
@@ -143,4 +151,34 @@ impl Channels {
 fn sending_ns(message: &Carried, rate_bps: u64) -> Nanos {
     let bits = 8 * message.bytes() as u128;
     (bits * 1_000_000_000 / u128::from(rate_bps.max(1))) as Nanos
+}
+
+#[cfg(test)]
+mod tests {
+    use mptcplab_openflow::{Body, Message};
+
+    use super::*;
+
+    #[test]
+    fn what_waits_for_the_rate_of_a_channel_is_known() {
+        let mut channels = Channels::new(&plan::Controller {
+            policy: Some("shortest".to_owned()),
+            argv: None,
+            address: None,
+            discovery_ns: 0,
+            channel_delay_ns: 7,
+            channel_rate_bps: Some(8_000),
+            sizes: plan::Sizes::Unknown,
+        });
+        let to = Recipient::Switch(3);
+        assert_eq!(channels.queued_bytes(0, to), 0);
+        for _ in 0..4 {
+            let echo = Message::new(1, Body::EchoRequest(vec![0; 92]));
+            channels.send(0, to, Carried::Message(echo));
+        }
+        // 100 bytes take a tenth of a second.
+        assert_eq!(channels.queued_bytes(0, to), 400);
+        assert_eq!(channels.queued_bytes(100_000_000, to), 300);
+        assert_eq!(channels.queued_bytes(0, Recipient::Controller(3)), 0);
+    }
 }

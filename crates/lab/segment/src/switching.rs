@@ -155,6 +155,12 @@ impl Switching {
         }
     }
 
+    /// Bytes that wait until the channel to an end has sent those before them.
+    pub fn queued_bytes(&self, now: Nanos, to: Recipient) -> u64 {
+        let control = self.control.as_ref();
+        control.map_or(0, |control| control.channels.queued_bytes(now, to))
+    }
+
     /// Takes what has come to the ends of channels that are outside.
     pub fn take_leaving(&mut self) -> Vec<Leaving> {
         mem::take(&mut self.leaving)

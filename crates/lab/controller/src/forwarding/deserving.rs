@@ -16,6 +16,11 @@ use crate::timers::Timer;
 /// The part of its age after which a connection is looked at again: the longer it has not deserved
 /// another path, the less often. Its inverse.
 const PARTS_OF_AGE: u64 = 4;
+/// The longest time until then, nevertheless.
+const LONGEST_PAUSE_NS: u64 = 16_000_000_000;
+/// The time after which a host has given a join up that it has not sent again: twice the longest
+/// pause of Linux between two SYNs of one.
+const GIVEN_UP_NS: u64 = 64_000_000_000;
 /// The part of all packets that wait which may be such joins, and of one port. Their inverses.
 const PART: usize = 2;
 const PART_OF_PORT: usize = 16;
@@ -55,7 +60,8 @@ impl Controller {
         };
         if connection.count_ns.is_none() {
             let age_ns = now_ns - connection.opened_ns;
-            let at_ns = now_ns + least_ns.max(age_ns / PARTS_OF_AGE);
+            let pause_ns = (age_ns / PARTS_OF_AGE).min(LONGEST_PAUSE_NS);
+            let at_ns = now_ns + least_ns.max(pause_ns);
             connection.count_ns = Some(at_ns);
             self.timers.set(at_ns, Timer::Count(number));
         }
@@ -68,6 +74,9 @@ impl Controller {
         };
         connection.count_ns = None;
         let subflows = connection.subflows.clone();
+        let now_ns = self.now_ns;
+        let is_given_up = |held: &Received| now_ns - held.since_ns >= GIVEN_UP_NS;
+        self.waiting.drop_if(Cause::Bytes(number), is_given_up);
         let is_watched = self.watch(number);
         if !is_watched && !self.waiting.has(Cause::Bytes(number)) {
             return;
@@ -93,6 +102,7 @@ impl Controller {
     pub(crate) fn take_counters(&mut self, datapath: u64, entries: &[FlowStats]) {
         let cookies = entries.iter().map(|entry| entry.cookie);
         let mut numbers: Vec<u64> = cookies.filter(|cookie| *cookie != 0).collect();
+        numbers.sort_unstable();
         numbers.dedup();
         for number in numbers {
             let own = entries.iter().filter(|entry| entry.cookie == number);

@@ -51,6 +51,7 @@ impl Controller {
         }
         if self.admit(at) {
             self.receive_frame(Received {
+                since_ns: self.now_ns,
                 at,
                 buffer: packet.buffer,
                 data: packet.data.clone(),

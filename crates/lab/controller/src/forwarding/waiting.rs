@@ -24,6 +24,8 @@ pub(crate) enum Cause {
 /// A packet as it came.
 #[derive(Clone, Debug)]
 pub(crate) struct Received {
+    /// When it came.
+    pub(crate) since_ns: u64,
     /// The port by which it came.
     pub(crate) at: PortRef,
     /// The switch's buffer that has it, if one does.

@@ -148,3 +148,25 @@ fn a_port_has_few_joins_that_wait() {
     ask(&mut network, 4, 1000);
     assert_eq!(times(&network, is_waiting).len(), 3);
 }
+
+/// The connection goes on without deserving another path; the host has given its join up.
+#[test]
+fn a_join_that_is_not_sent_again_is_given_up() {
+    let limits = Limits {
+        held_packets: 16,
+        ..Limits::default()
+    };
+    let mut network = connected(Config {
+        limits,
+        ..Config::default()
+    });
+    ask(&mut network, 2, 1000);
+    ask(&mut network, 2, 1001);
+    assert_eq!(times(&network, is_refused).len(), 1);
+    for _ in 0..90 {
+        network.data(1, [80, 1000], 0);
+        network.run(SECOND);
+    }
+    ask(&mut network, 2, 1002);
+    assert_eq!(times(&network, is_waiting).len(), 2);
+}

@@ -138,6 +138,30 @@ fn the_next_generation_is_taken() {
 }
 
 #[test]
+fn an_echo_that_is_answered_while_roles_are_asked_counts() {
+    let mut alone = Alone::new();
+    let (role_xid, asked) = alone.asked();
+    let mut echoes = 0;
+    for second in 1..=20 {
+        let mut out = Vec::new();
+        alone.controller.advance(second * SECOND, &mut out);
+        for output in out {
+            let message = message(output).expect("the channel is open");
+            if let Body::EchoRequest(data) = message.body {
+                echoes += 1;
+                let reply = Message::new(message.xid, Body::EchoReply(data));
+                let mut said = Vec::new();
+                alone
+                    .controller
+                    .receive_message(second * SECOND, CHANNEL, &reply, &mut said);
+            }
+        }
+    }
+    assert_eq!(echoes, 20);
+    alone.receive(role_xid, Body::RoleReply(asked));
+}
+
+#[test]
 fn a_switch_without_roles_is_served_as_an_equal() {
     let mut alone = Alone::new();
     alone.refuse(BadRequest::BadType);

@@ -13,7 +13,8 @@ use super::connection::{Connection, Far, State};
 
 /// Time from the end of a connection, or from a refused attempt, to the next attempt.
 const RETRY_NS: Nanos = 100_000_000;
-/// Bytes that wait for an end that does not read; where there are more, its channel ends.
+/// Bytes that wait for an end that does not read, or for the rate of a channel; where there are
+/// more, the channel ends.
 const MOST_UNSENT: usize = 16 * 1024 * 1024;
 /// Connections served before the links have their turn.
 const EVENTS_A_TURN: usize = 64;
@@ -200,7 +201,8 @@ impl Connections {
             State::Silent | State::Heard => {
                 let to = one.near();
                 let pass = |message: Carried| switching.receive_message(now, to, message);
-                if one.read(pass).is_err() {
+                let is_over = one.read(pass).is_err();
+                if is_over || switching.queued_bytes(now, to) > MOST_UNSENT as u64 {
                     return self.end(now, index, switching);
                 }
                 Ok(())
