@@ -93,10 +93,10 @@ def test_both_engines_draw_the_same(tmp_path: Path) -> None:
         assert manifest.settings["vary_start_ns"] == 50 * MS
 
 
-WITHOUT_PROGRAMS = PLAIN.replace("bulk: {", "datagrams: {rate: 1 Mbit/s, ")
-ALONE = WITHOUT_PROGRAMS.replace(
-    "  - ping: {from: client, to: server, start: 100 ms, count: 2}\n", ""
-)
+ECHOES = "  - ping: {from: client, to: server, start: 100 ms, count: 2}\n"
+ALONE = PLAIN.replace("bulk: {", "datagrams: {rate: 1 Mbit/s, ").replace(ECHOES, "")
+SECOND = "  - datagrams: {rate: 1 Mbit/s, from: client, to: server, duration: 100 ms}\n"
+DATAGRAMS = ALONE.replace("variants:", f"{SECOND}variants:")
 SAME = (
     "all 2 repetitions are one run: nothing in the scenario is left to chance, so there is nothing "
     "to repeat"
@@ -108,7 +108,7 @@ SAME = (
     [
         (PLAIN, [], None),
         (PLAIN, ["--vary", "start=20ms"], None),
-        (WITHOUT_PROGRAMS, [], f"{SAME}; --vary start=50ms draws when traffic starts"),
+        (DATAGRAMS, [], f"{SAME}; --vary start=50ms draws when traffic starts"),
         (ALONE, [], SAME),
     ],
 )

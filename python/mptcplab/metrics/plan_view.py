@@ -17,6 +17,7 @@ from mptcplab.plan.model import InterfaceRef
 from mptcplab.plan.traffic import (
     BulkWorkload,
     CommandWorkload,
+    DatagramsWorkload,
     FtpWorkload,
     HttpWorkload,
     RequestResponseWorkload,
@@ -140,11 +141,11 @@ class PlanView:
 
     @property
     def may_have_chance(self) -> bool:
-        """Whether the seed may decide something beside the starts: programs sleep, links lose."""
+        """Whether the seed may decide something beside the starts: hosts answer, links lose."""
         directions = [one for link in self._plan.links for one in link.config.directions]
         return (
             bool(self._plan.events)
-            or any(isinstance(item.workload, _TRANSFERS) for item in self._plan.traffic)
+            or any(not isinstance(item.workload, DatagramsWorkload) for item in self._plan.traffic)
             or any(_is_random(one) for one in directions)
         )
 
