@@ -139,7 +139,7 @@ def test_iperf3_s_bytes_are_those_of_its_sockets(tmp_path: Path, protocol: str, 
     # The connection of the data begins with a cookie of 37 bytes from the client; the other one is
     # that of the orders. A server that was told of the end leaves what it has not read.
     size = max(row["bytes"] for row in transfers) - (37 if way == "up" else 0)
-    # The kernel counts the FIN of each of the two subflows as a byte where it is acknowledged in time.
+    # The kernel counts the FIN of each of the two subflows as a byte if it is acknowledged.
     assert told["sum_received"]["bytes"] <= size <= told["sum_sent"]["bytes"] + 2
     assert len(transfers) == 2
 
