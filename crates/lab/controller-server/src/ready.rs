@@ -14,7 +14,7 @@ use crate::channels::Channels;
 pub(crate) struct Ready {
     /// The server is to end.
     pub(crate) is_stopped: bool,
-    /// Somebody has connected.
+    /// A connection waits to be accepted.
     pub(crate) has_connection: bool,
     /// Channels by which something has come, or that have ended.
     pub(crate) channels: Vec<u32>,

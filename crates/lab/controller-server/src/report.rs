@@ -19,7 +19,7 @@ pub enum Report {
         /// The name of the policy.
         policy: &'static str,
     },
-    /// Somebody has connected.
+    /// A connection was accepted.
     Opened {
         /// The channel.
         channel: u32,

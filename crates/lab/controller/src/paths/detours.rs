@@ -89,18 +89,6 @@ mod tests {
 
     use super::*;
 
-    /// A graph of pairs of switches; the port to the `n`-th pair has the number `n`.
-    fn graph(pairs: &[(u64, u64)]) -> Graph {
-        let links = pairs.iter().zip(1..).flat_map(|(&(a, b), port)| {
-            let link = Link {
-                from: PortRef::new(a, port),
-                to: PortRef::new(b, port),
-            };
-            [link, link.reversed()]
-        });
-        Graph::new(links)
-    }
-
     /// The switches that a packet passes from the begin of a path while some links are down, and
     /// whether it came to the end.
     fn passed(path: &[Link], detours: &Detours, down: &BTreeSet<u32>) -> (Vec<u64>, bool) {
@@ -131,7 +119,7 @@ mod tests {
     #[test]
     fn packets_go_back_where_there_is_no_other_way() {
         let pairs = [(1, 3), (3, 4), (4, 2), (1, 5), (5, 6), (6, 2)];
-        let graph = graph(&pairs);
+        let graph = Graph::of_pairs(&pairs);
         let path = graph.shortest(1, 2, |_| true).expect("a path");
         let detours = detours(&graph, &path);
         let failed = |port| passed(&path, &detours, &BTreeSet::from([port]));
@@ -145,7 +133,7 @@ mod tests {
 
     #[test]
     fn a_link_without_which_the_end_is_out_of_reach_has_no_way_round() {
-        let graph = graph(&[(1, 3), (3, 2), (1, 3)]);
+        let graph = Graph::of_pairs(&[(1, 3), (3, 2), (1, 3)]);
         let path = graph.shortest(1, 2, |_| true).expect("a path");
         let detours = detours(&graph, &path);
         assert_eq!(detours.instead.iter().flatten().count(), 1);
@@ -165,7 +153,7 @@ mod tests {
             place in 0..4_usize,
         ) {
             let pairs: Vec<_> = pairs.into_iter().filter(|(a, b)| a != b).collect();
-            let graph = graph(&pairs);
+            let graph = Graph::of_pairs(&pairs);
             let ways = super::super::disjoint::paths(&graph, 0, 1);
             for path in ways {
                 let detours = detours(&graph, &path);

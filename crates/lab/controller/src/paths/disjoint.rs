@@ -67,19 +67,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::place::PortRef;
-
-    /// A graph of pairs of switches; the port to the `n`-th pair has the number `n`.
-    fn graph(pairs: &[(u64, u64)]) -> Graph {
-        let links = pairs.iter().zip(1..).flat_map(|(&(a, b), port)| {
-            let link = Link {
-                from: PortRef::new(a, port),
-                to: PortRef::new(b, port),
-            };
-            [link, link.reversed()]
-        });
-        Graph::new(links)
-    }
 
     fn switches(path: &Path) -> Vec<u64> {
         path.iter().map(|link| link.to.datapath).collect()
@@ -98,7 +85,7 @@ mod tests {
             (7, 8),
             (8, 2),
         ];
-        let found = paths(&graph(&pairs), 1, 2);
+        let found = paths(&Graph::of_pairs(&pairs), 1, 2);
         let found: Vec<Vec<u64>> = found.iter().map(switches).collect();
         assert_eq!(found, [vec![3, 4, 2], vec![5, 6, 2], vec![7, 8, 2]]);
     }
@@ -116,16 +103,16 @@ mod tests {
             (6, 7),
             (7, 4),
         ];
-        let found = paths(&graph(&pairs), 1, 2);
+        let found = paths(&Graph::of_pairs(&pairs), 1, 2);
         let found: Vec<Vec<u64>> = found.iter().map(switches).collect();
         assert_eq!(found, [vec![3, 5, 2], vec![6, 7, 4, 2]]);
     }
 
     #[test]
     fn parallel_links_are_paths_of_their_own() {
-        assert_eq!(paths(&graph(&[(1, 2), (1, 2)]), 1, 2).len(), 2);
-        assert_eq!(paths(&graph(&[(1, 2)]), 1, 3).len(), 0);
-        assert_eq!(paths(&graph(&[]), 1, 1), [Path::from([])]);
+        assert_eq!(paths(&Graph::of_pairs(&[(1, 2), (1, 2)]), 1, 2).len(), 2);
+        assert_eq!(paths(&Graph::of_pairs(&[(1, 2)]), 1, 3).len(), 0);
+        assert_eq!(paths(&Graph::of_pairs(&[]), 1, 1), [Path::from([])]);
     }
 
     /// Links of the least cut, by trying all sets of switches on the side of the first.
@@ -146,7 +133,7 @@ mod tests {
             pairs in prop::collection::vec((0..7_u64, 0..7_u64), 0..16),
         ) {
             let pairs: Vec<_> = pairs.into_iter().filter(|(a, b)| a != b).collect();
-            let found = paths(&graph(&pairs), 0, 1);
+            let found = paths(&Graph::of_pairs(&pairs), 0, 1);
             prop_assert_eq!(found.len(), least_cut(&pairs, 7));
             let mut used = BTreeSet::new();
             for path in &found {

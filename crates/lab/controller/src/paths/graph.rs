@@ -35,6 +35,19 @@ impl Graph {
         Self { edges }
     }
 
+    /// A graph of pairs of switches; the port to the `n`-th pair has the number `n`.
+    #[cfg(test)]
+    pub(super) fn of_pairs(pairs: &[(u64, u64)]) -> Self {
+        let links = pairs.iter().zip(1..).flat_map(|(&(a, b), port)| {
+            let link = Link {
+                from: PortRef::new(a, port),
+                to: PortRef::new(b, port),
+            };
+            [link, link.reversed()]
+        });
+        Self::new(links)
+    }
+
     /// The switches that have links.
     pub(crate) fn switches(&self) -> impl Iterator<Item = u64> {
         self.edges.keys().copied()

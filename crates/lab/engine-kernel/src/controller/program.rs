@@ -3,8 +3,8 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, ExitStatus};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -20,7 +20,7 @@ use nix::unistd::Pid;
 use crate::netns::NetNs;
 use crate::pidfd;
 use crate::record::Recorder;
-use crate::traffic::{Stop, Wake, read_lines, wait};
+use crate::traffic::{Stop, Wake, piped, read_lines, wait};
 
 /// Time that it has to end after it was asked to.
 const GRACE: Duration = Duration::from_secs(1);
@@ -56,7 +56,7 @@ impl Program {
             let why = describe(&error);
             io::Error::other(format!("the controller `{command}` cannot be run: {why}"))
         };
-        let child = netns.run(|| spawn(argv))?.map_err(refused)?;
+        let child = netns.run(|| piped(argv)?.spawn())?.map_err(refused)?;
         let state = Arc::new(State {
             command,
             recorder: recorder.clone(),
@@ -75,8 +75,8 @@ impl Program {
         })
     }
 
-    /// The reason for which it can serve no switch, if it has ended and has not left a daemon
-    /// behind, as a program does that ends with status 0.
+    /// The reason for which it can serve no switch, if it has failed. One that ends with status 0 may
+    /// have left a daemon in another process group.
     pub(super) fn failure(&self) -> Option<String> {
         let status = self.state.ended.get().filter(|status| !status.success())?;
         let State {
@@ -101,17 +101,6 @@ impl Program {
             std::panic::resume_unwind(panic);
         }
     }
-}
-
-fn spawn(argv: &[String]) -> io::Result<Child> {
-    let (program, arguments) = argv.split_first().ok_or(io::ErrorKind::InvalidInput)?;
-    let mut command = Command::new(program);
-    command.args(arguments).process_group(0);
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    command.spawn()
 }
 
 impl State {
@@ -206,8 +195,8 @@ impl State {
     }
 }
 
-/// Waits for the end of the program, and sees to it once a stop is requested. A daemon that it has
-/// left in its process group lives until then.
+/// Waits for the end of the program, and sees to it once a stop is requested. What it leaves in its
+/// process group ends with it.
 fn wait_for(child: &mut Child, stop: &Stop) -> io::Result<ExitStatus> {
     let group = Pid::from_raw(child.id() as i32);
     let process = pidfd::open(group)?;

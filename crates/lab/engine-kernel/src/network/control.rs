@@ -28,8 +28,8 @@ impl NetworkControl {
     /// together: removing a carrier takes the kernel some ten milliseconds.
     pub const STAGES: [Stage; 3] = [Self::change_link, Self::disconnect, Self::change_nodes];
 
-    /// Changes the link model and tells the switches at it: packets that a host sends the moment its carrier is back find the link
-    /// up.
+    /// Changes the link model and tells the switches at it: packets that a host sends the moment its
+    /// carrier is back find the link up.
     fn change_link(&self, action: &Action, _: &[Node]) -> io::Result<()> {
         match action {
             Action::Link {

@@ -146,13 +146,7 @@ impl Program<'_> {
     /// Starts the program in the calling thread's namespace, under the filter of the shim, whose
     /// listener it sends through `channel`.
     fn spawn(&self, channel: UnixStream) -> io::Result<Child> {
-        let (program, arguments) = self.argv.split_first().ok_or(io::ErrorKind::InvalidInput)?;
-        let mut command = Command::new(program);
-        command.args(arguments).process_group(0);
-        command
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+        let mut command = piped(self.argv)?;
         let descriptor = channel.as_raw_fd();
         // SAFETY: `install` only makes system calls, on memory that exists already.
         unsafe { command.pre_exec(move || shim::install(descriptor)) };
@@ -209,6 +203,22 @@ fn name_refusal(error: io::Error) -> io::Error {
         )),
         _ => error,
     }
+}
+
+/// A program with its arguments, in a process group of its own, without input, its outputs in pipes.
+///
+/// # Errors
+/// When there is no word.
+pub(crate) fn piped(argv: &[String]) -> io::Result<Command> {
+    let (program, arguments) = argv.split_first().ok_or(io::ErrorKind::InvalidInput)?;
+    let mut command = Command::new(program);
+    command
+        .args(arguments)
+        .process_group(0)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    Ok(command)
 }
 
 /// Reads lines to the end of the output, or until nothing is left of it after the program's end: a
