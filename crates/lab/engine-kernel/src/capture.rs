@@ -7,7 +7,7 @@ use std::io::{self, BufWriter};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::mpsc::{SyncSender, TryRecvError, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -19,6 +19,11 @@ use whole_file::WholeFile;
 
 /// Packets that wait for the disk; the emulator itself never does.
 const WAITING_PACKETS: usize = 100_000;
+
+/// The time for which the thread that writes them sleeps when there are none. It is not woken up by
+/// each packet, for which the emulator would have to call the system, and which would take the
+/// processors from the hosts in the very moment in which they act.
+const REST: Duration = Duration::from_millis(10);
 
 /// The capture of one interface, as the emulator's thread holds it.
 pub struct Tap {
@@ -52,14 +57,17 @@ pub fn start(path: &Path, name: &str, snap_length: u32) -> io::Result<(Tap, Writ
     let thread = thread::Builder::new()
         .name("capture".into())
         .spawn(move || {
-            for packet in queue {
-                let Captured {
-                    at,
-                    direction,
-                    original_bytes,
-                    bytes,
-                } = packet;
-                writer.write(at, direction, original_bytes, &bytes)?;
+            loop {
+                match queue.try_recv() {
+                    Ok(Captured {
+                        at,
+                        direction,
+                        original_bytes,
+                        bytes,
+                    }) => writer.write(at, direction, original_bytes, &bytes)?,
+                    Err(TryRecvError::Empty) => thread::sleep(REST),
+                    Err(TryRecvError::Disconnected) => break,
+                }
             }
             whole.publish(&writer.into_inner().into_inner()?)
         })?;

@@ -13,30 +13,41 @@ use std::io;
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 
 use nix::mount::{MsFlags, mount};
-use nix::sched::{CloneFlags, unshare};
+use nix::sched::{CloneFlags, sched_getaffinity, unshare};
 use nix::sys::prctl;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::signal::{SigHandler, SigSet, Signal, signal};
-use nix::unistd::{ForkResult, fork, getgid, getuid};
+use nix::unistd::{ForkResult, Pid, fork, getgid, getuid};
 
 pub use guard::Guard;
 
+use crate::processor::Processor;
 use crate::realtime::{self, ReservedThread};
 
 /// A private, empty, writable folder of the lab, gone with it: for what programs would put into
 /// `/tmp`, which stays the caller's because results may go there.
 pub const SCRATCH: &str = "/dev/shm";
 
-/// Builds the walls. Returns in the process inside them, with a thread that has real-time priority
-/// where the system grants it and the guard of what the run makes; the process outside ends here,
-/// with the status of the one inside. The caller must be single-threaded.
+/// The walls, as the process inside them has them.
+pub struct Walls {
+    /// A thread for the links, with real-time priority where the system grants it, and a processor
+    /// of its own where there is one.
+    pub reserved: ReservedThread,
+    /// The guard of what the run makes.
+    pub guard: Guard,
+    _processor: Option<Processor>,
+}
+
+/// Builds the walls. Returns in the process inside them; the process outside ends here, with the
+/// status of the one inside. The caller must be single-threaded.
 ///
 /// # Errors
 /// Where the system allows no namespaces: the error says what to do about it.
-pub fn enter() -> io::Result<(ReservedThread, Guard)> {
+pub fn enter() -> io::Result<Walls> {
     die_with_parent()?;
     raise_limits();
     realtime::acquire();
+    let processor = Processor::claim()?;
     let (uid, gid) = (getuid(), getgid());
     let namespaces = CloneFlags::CLONE_NEWPID
         | CloneFlags::CLONE_NEWNS
@@ -69,11 +80,31 @@ pub fn enter() -> io::Result<(ReservedThread, Guard)> {
             die_with_parent()?;
             private_files()?;
             make_room_for_descriptors()?;
-            let reserved = ReservedThread::spawn("links")?;
+            let reserved = match &processor {
+                Some(processor) => on_own_processor(processor)?,
+                None => ReservedThread::spawn("links")?,
+            };
             realtime::release();
-            Ok((reserved, inside))
+            Ok(Walls {
+                reserved,
+                guard: inside,
+                _processor: processor,
+            })
         }
     }
+}
+
+/// A thread for the links on their processor, which the calling thread, and all that it makes,
+/// leaves. Without real-time priority it may run elsewhere too: programs of others on its processor
+/// would hold it up.
+fn on_own_processor(processor: &Processor) -> io::Result<ReservedThread> {
+    let usable = sched_getaffinity(Pid::from_raw(0))?;
+    if realtime::is_granted() {
+        processor.enter()?;
+    }
+    let reserved = ReservedThread::spawn("links")?;
+    processor.leave(&usable)?;
+    Ok(reserved)
 }
 
 /// Forgets signals of the terminal that came while this process was being started and had them

@@ -13,6 +13,7 @@ pub mod network;
 pub mod node;
 pub mod open_vswitch;
 mod pidfd;
+mod processor;
 pub mod realtime;
 pub mod record;
 pub mod run;

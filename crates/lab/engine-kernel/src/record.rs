@@ -1,8 +1,7 @@
 //! Rows of the recording's tables, one JSON line each (`docs/recording.md`).
 
 use std::io::{self, Write};
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -10,22 +9,57 @@ use mptcplab_link::Nanos;
 use mptcplab_record::{Event, Row, Warning, write_line};
 use mptcplab_segment::Decision;
 
+/// The time for which rows are gathered before they are written. The reader is woken up so seldom:
+/// what it does takes a processor from the hosts for a tenth of a millisecond and more, and with
+/// each row at once that would be in the moment in which the next connection begins.
+const REST: Duration = Duration::from_millis(50);
+
 /// The writer of rows, and the clock of their times. Cheap to clone.
 ///
 /// A thread of its own writes the rows, so that a slow reader never holds up the traffic that is
 /// measured; until they are written they are held in memory.
 #[derive(Clone)]
 pub struct Recorder {
-    commands: Sender<Command>,
+    rows: Arc<Rows>,
     zero: Arc<OnceLock<Instant>>,
 }
 
-/// A command to the writing thread.
-enum Command {
-    /// Writes these bytes.
-    Row(Vec<u8>),
-    /// Confirms that every row before has been written.
-    Confirm(Sender<()>),
+/// The rows on the side of those who write them; with the last of them the thread ends.
+struct Rows(Arc<Gathered>);
+
+impl Drop for Rows {
+    fn drop(&mut self) {
+        self.0.lock().state = State::Ending;
+        self.0.change.notify_all();
+    }
+}
+
+/// The rows that have not been written.
+struct Gathered {
+    waiting: Mutex<Waiting>,
+    change: Condvar,
+}
+
+struct Waiting {
+    lines: Vec<u8>,
+    /// They are to be written at once.
+    is_urgent: bool,
+    state: State,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Open,
+    /// No recorder is left.
+    Ending,
+    /// The reader has gone.
+    Broken,
+}
+
+impl Gathered {
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Recorder {
@@ -34,12 +68,22 @@ impl Recorder {
     /// # Errors
     /// When the thread that writes them cannot be started.
     pub fn new(out: Box<dyn Write + Send>) -> io::Result<Self> {
-        let (commands, inbox) = channel();
-        thread::Builder::new()
-            .name("recorder".into())
-            .spawn(move || write_rows(out, &inbox))?;
-        let zero = Arc::default();
-        Ok(Self { commands, zero })
+        let gathered = Arc::new(Gathered {
+            waiting: Mutex::new(Waiting {
+                lines: Vec::new(),
+                is_urgent: false,
+                state: State::Open,
+            }),
+            change: Condvar::new(),
+        });
+        thread::Builder::new().name("recorder".into()).spawn({
+            let gathered = Arc::clone(&gathered);
+            move || write_rows(out, &gathered)
+        })?;
+        Ok(Self {
+            rows: Arc::new(Rows(gathered)),
+            zero: Arc::default(),
+        })
     }
 
     /// Begins the run: returns its zero, the moment of the first call.
@@ -101,8 +145,12 @@ impl Recorder {
     pub fn write(&self, row: impl Row) -> io::Result<()> {
         let mut line = Vec::new();
         write_line(&mut line, row)?;
-        let gone = |_| io::Error::from(io::ErrorKind::BrokenPipe);
-        self.commands.send(Command::Row(line)).map_err(gone)
+        let mut waiting = self.rows.0.lock();
+        if waiting.state == State::Broken {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        }
+        waiting.lines.extend_from_slice(&line);
+        Ok(())
     }
 
     /// Waits until every row so far has been written. Must be called before the process ends.
@@ -110,29 +158,47 @@ impl Recorder {
     /// # Errors
     /// When a row could not be written because the reader of the rows has gone.
     pub fn finish(&self) -> io::Result<()> {
-        let (done, written) = channel();
-        // A writer that has ended drops the command, and with it the other end of `written`.
-        let _ = self.commands.send(Command::Confirm(done));
-        written.recv().map_err(|_| io::ErrorKind::BrokenPipe.into())
+        let gathered = &self.rows.0;
+        let mut waiting = gathered.lock();
+        waiting.is_urgent = true;
+        gathered.change.notify_all();
+        while waiting.is_urgent && waiting.state != State::Broken {
+            waiting = gathered
+                .change
+                .wait(waiting)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        match waiting.state {
+            State::Broken => Err(io::ErrorKind::BrokenPipe.into()),
+            _ => Ok(()),
+        }
     }
 }
 
-/// Writes rows in their order, until one cannot be written or no recorder is left.
-fn write_rows(mut out: Box<dyn Write + Send>, inbox: &Receiver<Command>) {
-    for command in inbox {
-        match command {
-            Command::Row(line) => {
-                if out.write_all(&line).is_err() {
-                    return;
-                }
-            }
-            Command::Confirm(done) => {
-                if out.flush().is_err() {
-                    return;
-                }
-                // The caller may have gone.
-                let _ = done.send(());
-            }
+/// Writes rows in their order, until they cannot be written or no recorder is left.
+fn write_rows(mut out: Box<dyn Write + Send>, gathered: &Gathered) {
+    loop {
+        let (mut waiting, _) = gathered
+            .change
+            .wait_timeout_while(gathered.lock(), REST, |waiting| {
+                !waiting.is_urgent && waiting.state == State::Open
+            })
+            .unwrap_or_else(PoisonError::into_inner);
+        let lines = std::mem::take(&mut waiting.lines);
+        let (is_urgent, state) = (waiting.is_urgent, waiting.state);
+        drop(waiting);
+        let mut written = out.write_all(&lines);
+        if is_urgent {
+            written = written.and_then(|()| out.flush());
+        }
+        let mut waiting = gathered.lock();
+        waiting.is_urgent &= !is_urgent;
+        if written.is_err() {
+            waiting.state = State::Broken;
+        }
+        gathered.change.notify_all();
+        if written.is_err() || state == State::Ending {
+            return;
         }
     }
 }

@@ -10,13 +10,12 @@ use serde::Serialize;
 
 use crate::controller;
 use crate::emulator::Summary;
-use crate::isolate::{self, Guard};
+use crate::isolate::{self, Walls};
 use crate::network::{self, Links, Network};
 use crate::node::Node;
 use crate::plan::Plan;
-use crate::realtime::ReservedThread;
 use crate::record::Recorder;
-use crate::telemetry::{self, NodeContext};
+use crate::telemetry::{self, NodeContext, Probes};
 use crate::timeline;
 use crate::traffic::{self, Applications, Context, Ended, Running, Stop};
 use crate::translations::Translations;
@@ -58,7 +57,7 @@ fn run() -> io::Result<()> {
     let plan: Plan = serde_json::from_str(&line)
         .map_err(|error| io::Error::other(format!("the plan cannot be read: {error}")))?;
     let connections = controller::connections_outside(&plan)?;
-    let (reserved, guard) = isolate::enter()?;
+    let walls = isolate::enter()?;
     let stop = Stop::new()?;
     follow_stdin(stop.clone())?;
 
@@ -66,7 +65,7 @@ fn run() -> io::Result<()> {
     let plan = Arc::new(plan);
     let network = Network::build(&plan, connections)?;
     let recorder = Recorder::new(Box::new(io::stdout()))?;
-    let recorded = record(&plan, network, (reserved, guard), &recorder, stop, begun);
+    let recorded = record(&plan, network, walls, &recorder, stop, begun);
     let written = recorder.finish();
     recorded.and(written)
 }
@@ -75,7 +74,7 @@ fn run() -> io::Result<()> {
 fn record(
     plan: &Arc<Plan>,
     mut network: Network,
-    (reserved, guard): (ReservedThread, Guard),
+    walls: Walls,
     recorder: &Recorder,
     stop: Stop,
     begun: Instant,
@@ -83,7 +82,7 @@ fn record(
     let nodes = Arc::new(std::mem::take(&mut network.nodes));
     let of_nodes = nodes.iter().map(|node| &node.netns);
     let namespaces = of_nodes.chain(network.of_programs());
-    guard.entrust(namespaces.cloned().collect())?;
+    walls.guard.entrust(namespaces.cloned().collect())?;
     network::configure(&nodes, plan, recorder)?;
     let context = Context {
         recorder: recorder.clone(),
@@ -98,14 +97,15 @@ fn record(
         applications: Applications::default(),
         translations: Translations::default(),
     };
-    let prepared = network.prepare(plan, &nodes, &context, reserved)?;
+    let prepared = network.prepare(plan, &nodes, &context, walls.reserved)?;
     let traffic = traffic::start(&plan.traffic, &context).map_err(io::Error::other)?;
     traffic.await_servers();
+    let probes = Probes::open(&context.nodes, recorder)?;
     recorder.write(ready(plan, &nodes, begun))?;
 
     // All are ready: the links, the events and the traffic have one zero.
     let links = prepared.begin(recorder)?;
-    let ended = drive(plan, &nodes, &links, &context, traffic);
+    let ended = drive(plan, &nodes, &links, &context, (traffic, probes));
     let ending = Instant::now();
     // Where the links have failed, that is the cause of whatever else went wrong.
     let summary = links.stop(recorder)?;
@@ -124,7 +124,7 @@ fn drive(
     nodes: &Arc<Vec<Node>>,
     links: &Links,
     context: &Context,
-    traffic: Running,
+    (traffic, probes): (Running, Probes),
 ) -> io::Result<Ended> {
     let control = links.control();
     let events = timeline::start(plan, control.clone(), nodes, context)?;
@@ -134,7 +134,7 @@ fn drive(
     };
     let interval = Duration::from_nanos(plan.sample_interval_ns);
     let recorder = context.recorder.clone();
-    let sampler = telemetry::start(&context.nodes, sample_links, interval, recorder)?;
+    let sampler = telemetry::start(probes, sample_links, interval, recorder)?;
     let ended = traffic.wait(plan.time_limit_ns);
     drop(events);
     sampler.stop()?;

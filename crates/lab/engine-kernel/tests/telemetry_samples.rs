@@ -3,7 +3,7 @@
 mod traffic_world;
 
 use std::collections::BTreeSet;
-use std::io::Write;
+use std::io::{self, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
@@ -11,12 +11,23 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use mptcplab_engine_kernel::plan::{Protocol, Way, Workload};
-use mptcplab_engine_kernel::telemetry;
+use mptcplab_engine_kernel::record::Recorder;
+use mptcplab_engine_kernel::telemetry::{self, NodeContext, Probes, Sampler};
 use mptcplab_engine_kernel::traffic;
 use serde_json::Value;
 use traffic_world::{World, inside, traffic};
 
 const LONG: u64 = 60_000_000_000;
+
+fn started(
+    nodes: &[NodeContext],
+    links: impl FnMut(&Recorder) -> io::Result<()> + Send + 'static,
+    every: Duration,
+    recorder: Recorder,
+) -> Sampler {
+    let probes = Probes::open(nodes, &recorder).unwrap();
+    telemetry::start(probes, links, every, recorder).unwrap()
+}
 
 fn bulk(duration_ns: u64) -> Workload {
     Workload::Bulk {
@@ -37,7 +48,7 @@ fn every_subflow_and_interface_is_sampled() {
     world.add_endpoint();
     let (context, every) = (&world.context, Duration::from_millis(20));
     let recorder = context.recorder.clone();
-    let sampler = telemetry::start(&context.nodes, |_| Ok(()), every, recorder).unwrap();
+    let sampler = started(&context.nodes, |_| Ok(()), every, recorder);
     // Long enough for a join whose first SYN is lost.
     let flow = traffic(Protocol::Mptcp, bulk(3_000_000_000));
     traffic::start(&[flow], context).unwrap().wait(LONG);
@@ -118,7 +129,7 @@ fn an_interface_is_up_as_soon_as_it_has_its_carrier() {
         world.ip(1, &format!("link set eth {end}"));
         let (context, every) = (&world.context, Duration::from_secs(3600));
         let recorder = context.recorder.clone();
-        let sampler = telemetry::start(&context.nodes, |_| Ok(()), every, recorder).unwrap();
+        let sampler = started(&context.nodes, |_| Ok(()), every, recorder);
         sampler.stop().unwrap();
         let mut samples = world.rows("interface_samples").into_iter();
         let last = samples
@@ -143,7 +154,7 @@ fn sockets_of_any_program_are_seen_but_listeners_are_not() {
     client.write_all(&[0; 1000]).unwrap();
     let recorder = context.recorder.clone();
     let every = Duration::from_secs(3600);
-    let sampler = telemetry::start(&context.nodes, |_| Ok(()), every, recorder).unwrap();
+    let sampler = started(&context.nodes, |_| Ok(()), every, recorder);
     sampler.stop().unwrap();
     let rows = world.rows("subflow_samples");
     let local = client.local_addr().unwrap();
@@ -179,10 +190,14 @@ fn links_are_asked_with_each_sample() {
     };
     let every = Duration::from_millis(5);
     let recorder = context.recorder.clone();
-    let sampler = telemetry::start(&context.nodes, links, every, recorder).unwrap();
+    let sampler = started(&context.nodes, links, every, recorder);
     while asked.load(Relaxed) < 3 {
         std::thread::yield_now();
     }
     let cost = sampler.stop().unwrap();
-    assert_eq!(asked.load(Relaxed), cost.rounds);
+    assert_eq!(
+        asked.load(Relaxed),
+        cost.rounds + 1,
+        "at once, and with each"
+    );
 }

@@ -17,5 +17,5 @@ pub(crate) use final_samples::{
     FinalState, told_by_socket, write_final_connection, write_final_samples,
 };
 pub use node::NodeContext;
-pub use sampler::{Cost, Sampler, start};
+pub use sampler::{Cost, Probes, Sampler, start};
 pub(crate) use subflow_events::SubflowEvents;

@@ -35,26 +35,46 @@ pub struct Sampler {
     thread: JoinHandle<io::Result<Cost>>,
 }
 
-/// Starts to sample `nodes` every `interval`, first at once; `links` writes its own rows each time.
+/// The sockets through which the nodes are asked.
+pub struct Probes(Vec<Probe>);
+
+impl Probes {
+    /// Opens them and takes the first sample, before the run begins: it would take the processors
+    /// from the programs in the moment in which they begin.
+    ///
+    /// # Errors
+    /// When a node's namespace cannot be entered or gives no netlink socket, or the reader of the
+    /// rows has gone.
+    pub fn open(nodes: &[NodeContext], recorder: &Recorder) -> io::Result<Self> {
+        let mut probes = nodes
+            .iter()
+            .map(Probe::open)
+            .collect::<io::Result<Vec<_>>>()?;
+        for probe in &mut probes {
+            probe.sample(recorder)?;
+        }
+        Ok(Self(probes))
+    }
+}
+
+/// Starts to sample nodes every `interval` from the run's zero on; `links` writes its own rows each
+/// time, and at once.
 ///
 /// # Errors
-/// When a node's namespace cannot be entered or gives no netlink socket.
+/// When the thread cannot be started.
 pub fn start(
-    nodes: &[NodeContext],
+    Probes(mut probes): Probes,
     mut links: impl FnMut(&Recorder) -> io::Result<()> + Send + 'static,
     interval: Duration,
     recorder: Recorder,
 ) -> io::Result<Sampler> {
-    let mut probes = nodes
-        .iter()
-        .map(Probe::open)
-        .collect::<io::Result<Vec<_>>>()?;
     let (stop, stopped) = channel();
     let thread = thread::Builder::new()
         .name("sampler".into())
         .spawn(move || {
             let mut cost = Cost::default();
-            let mut due = Instant::now();
+            links(&recorder)?;
+            let mut due = recorder.zero() + interval;
             loop {
                 let end = ended_before(&stopped, due);
                 let begin = Instant::now();

@@ -31,21 +31,19 @@ pub(super) fn run(
     until: Until,
     rate_bps: Option<u64>,
 ) {
-    let rendezvous = &Rendezvous::default();
-    rendezvous.accept_during(flow, listener, || {
-        thread::scope(|scope| {
-            for &way in way.each() {
-                for index in 0..streams {
-                    scope.spawn(move || stream(flow, rendezvous, index, way, (until, rate_bps)));
-                }
+    let rendezvous = &Rendezvous::new(listener);
+    thread::scope(|scope| {
+        for &way in way.each() {
+            for index in 0..streams {
+                scope.spawn(move || stream(flow, rendezvous, index, way, (until, rate_bps)));
             }
-        });
+        }
     });
 }
 
 fn stream(
     flow: &Flow,
-    rendezvous: &Rendezvous,
+    rendezvous: &Rendezvous<'_>,
     index: u32,
     way: Way,
     amount: (Until, Option<u64>),
@@ -59,7 +57,7 @@ fn stream(
 
 fn carry(
     flow: &Flow,
-    rendezvous: &Rendezvous,
+    rendezvous: &Rendezvous<'_>,
     content: &Content,
     transfer: &mut Transfer<'_>,
     (until, rate_bps): (Until, Option<u64>),

@@ -14,7 +14,7 @@ use socket2::Socket;
 
 use super::failure::failed_to;
 use super::flow::Flow;
-use super::rendezvous::Rendezvous;
+use super::rendezvous::{Peer, Rendezvous};
 use super::socket;
 use super::stop::{Stop, Wake, wait};
 use crate::telemetry::told_by_socket;
@@ -121,7 +121,7 @@ fn given_up(flow: &Flow, cancel: &Stop) -> Option<Failure> {
 /// cause: an end that was only cancelled has none of its own.
 pub(super) fn converse(
     flow: &Flow,
-    rendezvous: &Rendezvous,
+    rendezvous: &Rendezvous<'_>,
     transfer: &mut Transfer<'_>,
     deadline: Option<Instant>,
     client: impl FnOnce(&End<'_>) -> Result<(), Failure>,
@@ -131,32 +131,47 @@ pub(super) fn converse(
     let traffic = &flow.traffic;
     let own = socket::open_for(traffic, &traffic.congestion_control)
         .map_err(failed_to("open a socket"))?;
-    let local = connect(flow, &own, deadline)?;
-    transfer.connected_ns = Some(flow.recorder.now());
-    transfer.source = Some(local);
-    let registered = flow.applications.take_over(flow, &own);
     let ends = Ends {
         flow,
         cancel: &cancel,
         deadline,
     };
-    // Every middlebox has seen the client's SYN.
-    let peer = flow.translations.outermost(local);
-    let serve = || match rendezvous.take(peer, deadline, || given_up(flow, &cancel)) {
-        Ok(socket) => {
-            let result = ends.speak(&socket, server);
-            (Some(socket), result)
-        }
-        Err(failure) => {
-            cancel.request("the connection was not accepted");
-            (None, Err(failure))
+    let peer = Peer::default();
+    let serve = || {
+        let stops = [&flow.stop, &cancel];
+        match rendezvous.take(&peer, &stops, deadline, || given_up(flow, &cancel)) {
+            Ok(socket) => {
+                let result = ends.speak(&socket, server);
+                (Some(socket), result)
+            }
+            Err(failure) => {
+                cancel.request("the connection was not accepted");
+                (None, Err(failure))
+            }
         }
     };
+    // The server's thread is there before the client connects, as a server is: the client, once
+    // connected, has nothing to do but to speak.
     let (own_result, served) = thread::scope(|scope| {
         let served = scope.spawn(serve);
-        (ends.speak(&own, client), served.join())
+        if deadline.is_none() {
+            transfer.start_ns = flow.recorder.now();
+        }
+        let connected = connect(flow, &own, deadline).map(|local| {
+            transfer.connected_ns = Some(flow.recorder.now());
+            transfer.source = Some(local);
+            // Every middlebox has seen the client's SYN.
+            rendezvous.tell(&peer, flow.translations.outermost(local));
+            let registered = flow.applications.take_over(flow, &own);
+            (ends.speak(&own, client), registered)
+        });
+        if connected.is_err() {
+            cancel.request("the client has not connected");
+        }
+        let served = served.join();
+        (connected.map(|(result, _)| result), served)
     });
-    drop(registered);
+    let own_result = own_result?;
     let (accepted, other_result) = served.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     flow.write_final_states(transfer, &own, accepted.as_ref());
     let result = first_cause(own_result, other_result);

@@ -14,17 +14,15 @@ use mptcplab_traffic::{Failure, complete};
 
 /// Downloads `bytes`, `count` times.
 pub(super) fn run(flow: &Flow, listener: &Socket, bytes: u64, count: u32) {
-    let rendezvous = &Rendezvous::default();
-    rendezvous.accept_during(flow, listener, || {
-        flow.on_client(|| {
-            for index in (0..count).take_while(|_| flow.stop.reason().is_none()) {
-                download(flow, rendezvous, index, bytes);
-            }
-        });
+    let rendezvous = &Rendezvous::new(listener);
+    flow.on_client(|| {
+        for index in (0..count).take_while(|_| flow.stop.reason().is_none()) {
+            download(flow, rendezvous, index, bytes);
+        }
     });
 }
 
-fn download(flow: &Flow, rendezvous: &Rendezvous, index: u32, bytes: u64) {
+fn download(flow: &Flow, rendezvous: &Rendezvous<'_>, index: u32, bytes: u64) {
     let content = &payload::content(flow, index);
     let mut transfer = flow.transfer("http", index, Way::Down);
     let mut receiver = Receiver::new(&transfer, flow, Some(content));

@@ -53,6 +53,7 @@ pub(super) struct Receiver<'a> {
     /// Bytes received from then on do not count.
     until_ns: Option<Nanos>,
     deliveries: Deliveries,
+    buffer: Vec<u8>,
 }
 
 impl<'a> Receiver<'a> {
@@ -69,6 +70,7 @@ impl<'a> Receiver<'a> {
             expected,
             until_ns: None,
             deliveries: Deliveries::default(),
+            buffer: vec![0; READ_LENGTH],
         }
     }
 
@@ -101,7 +103,7 @@ impl<'a> Receiver<'a> {
 
     /// Receives to the end of the stream.
     pub(super) fn take_all(&mut self, end: &End<'_>) -> Result<(), Failure> {
-        let mut buffer = vec![0; READ_LENGTH];
+        let mut buffer = std::mem::take(&mut self.buffer);
         loop {
             match end.read(&mut buffer)? {
                 0 => return Ok(()),

@@ -1,17 +1,16 @@
-//! A meeting point of the server's ends of connections with the threads that have the client's ends.
+//! A meeting point of the server's ends of connections with the threads that speak on them.
 
 use std::collections::HashMap;
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
-use std::sync::{Condvar, Mutex, PoisonError};
-use std::thread;
+use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use nix::poll::PollFlags;
 use socket2::Socket;
 
-use super::flow::Flow;
+use super::failure::failed_to;
 use super::stop::{Stop, Wake, wait};
 use crate::telemetry::told_by_socket;
 use mptcplab_traffic::Failure;
@@ -19,65 +18,58 @@ use mptcplab_traffic::Failure;
 /// Longest sleep of a thread before it checks whether it should end.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Accepted connections by the address of their client, as the server knows it.
-#[derive(Default)]
-pub(super) struct Rendezvous {
-    arrived: Mutex<HashMap<SocketAddr, Socket>>,
-    arrival: Condvar,
+/// The connections of a listener. The threads that wait for theirs accept them, one thread at a
+/// time: a server that waits for one connection alone is woken up by it, and by nothing else.
+pub(super) struct Rendezvous<'a> {
+    listener: &'a Socket,
+    lobby: Mutex<Lobby>,
+    change: Condvar,
 }
 
-impl Rendezvous {
-    /// Accepts connections while `clients` runs.
-    pub(super) fn accept_during(&self, flow: &Flow, listener: &Socket, clients: impl FnOnce()) {
-        let Ok(ended) = Stop::new() else {
-            return flow.warn("no file descriptors are left: nothing was sent");
-        };
-        thread::scope(|scope| {
-            scope.spawn(|| {
-                if let Err(error) = self.accept(listener, &ended) {
-                    flow.warn(&format!(
-                        "the server stopped accepting connections: {error}"
-                    ));
-                }
-            });
-            clients();
-            ended.request("the clients have ended");
-        });
-    }
+#[derive(Default)]
+struct Lobby {
+    /// Accepted connections by the address of their client, as the server knows it.
+    arrived: HashMap<SocketAddr, Socket>,
+    /// A thread waits for the listener.
+    is_accepting: bool,
+}
 
-    fn accept(&self, listener: &Socket, ended: &Stop) -> io::Result<()> {
-        let readable = Some((listener.as_fd(), PollFlags::POLLIN));
-        while wait(readable, &[ended], None)? == Wake::Ready {
-            match listener.accept() {
-                Ok((socket, peer)) => {
-                    socket.set_nonblocking(true)?;
-                    let peer = told_by_socket(&peer).ok_or(io::ErrorKind::InvalidData)?;
-                    let mut arrived = self.arrived.lock().unwrap_or_else(PoisonError::into_inner);
-                    arrived.insert(peer, socket);
-                    self.arrival.notify_all();
-                }
-                // A connection that was reset before it was accepted is its client's to tell.
-                Err(error)
-                    if matches!(
-                        error.kind(),
-                        io::ErrorKind::WouldBlock | io::ErrorKind::ConnectionAborted
-                    ) => {}
-                Err(error) => return Err(error),
-            }
+/// The address of a client, as the server knows it, once it has connected.
+#[derive(Default)]
+pub(super) struct Peer(OnceLock<SocketAddr>);
+
+impl<'a> Rendezvous<'a> {
+    /// That of a listener, which does not block.
+    pub(super) fn new(listener: &'a Socket) -> Self {
+        Self {
+            listener,
+            lobby: Mutex::default(),
+            change: Condvar::new(),
         }
-        Ok(())
     }
 
-    /// Waits for the server's end of the connection whose client has the address `peer`.
+    /// Tells the thread that waits for `peer` its address.
+    pub(super) fn tell(&self, peer: &Peer, address: SocketAddr) {
+        let lobby = self.lobby();
+        // It is told once.
+        let _ = peer.0.set(address);
+        if !lobby.arrived.is_empty() {
+            self.change.notify_all();
+        }
+    }
+
+    /// Waits for the server's end of the connection of `peer`.
     pub(super) fn take(
         &self,
-        peer: SocketAddr,
+        peer: &Peer,
+        stops: &[&Stop],
         deadline: Option<Instant>,
         given_up: impl Fn() -> Option<Failure>,
     ) -> Result<Socket, Failure> {
-        let mut arrived = self.arrived.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lobby = self.lobby();
         loop {
-            if let Some(socket) = arrived.remove(&peer) {
+            let address = peer.0.get();
+            if let Some(socket) = address.and_then(|address| lobby.arrived.remove(address)) {
                 return Ok(socket);
             }
             if let Some(failure) = given_up() {
@@ -86,10 +78,57 @@ impl Rendezvous {
             if deadline.is_some_and(|time| time <= Instant::now()) {
                 return Err(Failure::Deadline);
             }
-            (arrived, _) = self
-                .arrival
-                .wait_timeout(arrived, LOOK)
+            // Of those that have arrived one may be its own, until it knows the address.
+            let is_told = address.is_some() || lobby.arrived.is_empty();
+            if is_told && !lobby.is_accepting {
+                lobby.is_accepting = true;
+                drop(lobby);
+                let accepted = self.accept(stops, deadline);
+                lobby = self.lobby();
+                lobby.is_accepting = false;
+                self.change.notify_all();
+                if let Some((address, socket)) = accepted.map_err(failed_to("accept"))? {
+                    lobby.arrived.insert(address, socket);
+                }
+                continue;
+            }
+            (lobby, _) = self
+                .change
+                .wait_timeout(lobby, LOOK)
                 .unwrap_or_else(PoisonError::into_inner);
         }
+    }
+
+    /// The next connection, unless there is none until then.
+    fn accept(
+        &self,
+        stops: &[&Stop],
+        deadline: Option<Instant>,
+    ) -> io::Result<Option<(SocketAddr, Socket)>> {
+        let readable = Some((self.listener.as_fd(), PollFlags::POLLIN));
+        if wait(readable, stops, deadline)? != Wake::Ready {
+            return Ok(None);
+        }
+        match self.listener.accept() {
+            Ok((socket, address)) => {
+                socket.set_nonblocking(true)?;
+                let address = told_by_socket(&address).ok_or(io::ErrorKind::InvalidData)?;
+                Ok(Some((address, socket)))
+            }
+            // A connection that was reset before it was accepted is its client's to tell.
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::WouldBlock | io::ErrorKind::ConnectionAborted
+                ) =>
+            {
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn lobby(&self) -> MutexGuard<'_, Lobby> {
+        self.lobby.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

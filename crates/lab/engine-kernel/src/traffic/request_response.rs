@@ -12,13 +12,11 @@ use mptcplab_traffic::Failure;
 
 /// Runs the flow, and returns when the last response has come.
 pub(super) fn run(flow: &Flow, listener: &Socket, requests: Requests) {
-    let rendezvous = &Rendezvous::default();
-    rendezvous.accept_during(flow, listener, || {
-        flow.on_client(|| exchange(flow, rendezvous, requests));
-    });
+    let rendezvous = &Rendezvous::new(listener);
+    flow.on_client(|| exchange(flow, rendezvous, requests));
 }
 
-fn exchange(flow: &Flow, rendezvous: &Rendezvous, requests: Requests) {
+fn exchange(flow: &Flow, rendezvous: &Rendezvous<'_>, requests: Requests) {
     let mut transfer = flow.transfer("request_response", 0, Way::Down);
     let mut receiver = Receiver::new(&transfer, flow, None);
     let client = |end: &End<'_>| {

@@ -14,13 +14,11 @@ use crate::plan::Way;
 
 /// Runs the flow. It ends with its last frame, or a deadline after no more frames are made.
 pub(super) fn run(flow: &Flow, listener: &Socket, way: Way, frames: Frames, deadline_ns: Nanos) {
-    let rendezvous = &Rendezvous::default();
-    rendezvous.accept_during(flow, listener, || {
-        flow.on_client(|| carry(flow, rendezvous, way, frames, deadline_ns));
-    });
+    let rendezvous = &Rendezvous::new(listener);
+    flow.on_client(|| carry(flow, rendezvous, way, frames, deadline_ns));
 }
 
-fn carry(flow: &Flow, rendezvous: &Rendezvous, way: Way, frames: Frames, deadline_ns: Nanos) {
+fn carry(flow: &Flow, rendezvous: &Rendezvous<'_>, way: Way, frames: Frames, deadline_ns: Nanos) {
     let content = content(flow, 0);
     let mut transfer = flow.transfer("stream", 0, way);
     let began_ns = transfer.start_ns;
