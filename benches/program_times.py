@@ -2,9 +2,12 @@
 both ends of short downloads: what the simulator draws from.
 
 Races between paths come out by these times. 40 downloads of 50 KiB one after the other, over two
-paths of 10 Mbit/s, by TCP and MPTCP. The middles of the twentieths of each are printed; those of an
-otherwise idle machine stand in `crates/lab/engine-sim/src/response_times.rs`. The figures are the
-quartiles. `--seconds` does not matter.
+paths of 10 Mbit/s without delay, by TCP and MPTCP; the links let 15 KiB through at once, so that
+all of the handshake meets in the same moments. How long a path manager takes to announce is of
+links that do not, where the request comes after it: of those where it may come before, only the
+quick ones would count. The middles of the twentieths of each are printed;
+those of an otherwise idle machine stand in `crates/lab/engine-sim/src/response_times.rs`. The
+figures are the quartiles. `--seconds` does not matter.
 
 Where a host handles the packet first that calls a program or a worker, the median of what it takes
 for that is subtracted.
@@ -15,12 +18,14 @@ from __future__ import annotations
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
 from mptcplab import engine, trace
 from mptcplab.engine.choice import KERNEL
+from mptcplab.recording import Recording
 from mptcplab.scenario import loads
 
 from .effort import Effort
@@ -32,18 +37,24 @@ hosts:
   client: {{interfaces: {{a: {{}}, b: {{}}}}}}
   server: {{interfaces: {{a: {{}}, b: {{}}}}}}
 links:
-  a: {{between: [client.a, server.a], rate: 10 Mbit/s}}
-  b: {{between: [client.b, server.b], rate: 10 Mbit/s}}
+  a: {{between: [client.a, server.a], rate: 10 Mbit/s{burst}}}
+  b: {{between: [client.b, server.b], rate: 10 Mbit/s{burst}}}
 traffic:
   - http: {{from: client, to: server, size: 50 KiB, count: {downloads}}}
 variants:
   tcp: {{protocol: tcp, via: a}}
   mptcp: {{}}
 """
-_HOST = "a host, from a request to its acknowledgement"
+_BURST = ", burst: 15 KiB"
+_HOST = "a host, from a packet to its answer"
+_AWAKE = "a host, where another packet has just come"
+_AWAKE_NS = 50_000
 _CONNECTED = "a program, from its connection to its first data"
 _READING = "a program, from a request to its answer"
-_WORKER = "a path manager, from what calls it to what it sends"
+_NEXT_CALL = "a program, from the head of its answer to the payload"
+_NEXT_DOWNLOAD = "a client, from the end of a download to the begin of the next"
+_ANNOUNCING = "a path manager, from its connection to ADD_ADDR"
+_JOINING = "a path manager, from ADD_ADDR to its join"
 _QUANTILES = [(number + 0.5) / 20 for number in range(20)]
 
 
@@ -75,7 +86,7 @@ def measure(effort: Effort) -> list[Figure]:
     rounds = [_round_us(seed, effort.sized(DOWNLOADS, 2)) for seed in range(1, effort.repeat + 1)]
     host_us = quantile([us for taken in rounds for us in taken[_HOST]], 0.5)
     for name in rounds[0]:
-        called_us = 0 if name == _HOST else host_us
+        called_us = host_us if name in (_ANNOUNCING, _JOINING) else 0
         times = [us - called_us for taken in rounds for us in taken[name]]
         print(f"{name}: {', '.join(f'{quantile(times, q):.0f}' for q in _QUANTILES)}", flush=True)
     return [
@@ -98,16 +109,27 @@ def _round_us(seed: int, downloads: int) -> dict[str, list[float]]:
 
 
 def _round(seed: int, downloads: int) -> Iterator[Taken]:
-    scenario = loads(_SCENARIO.format(downloads=downloads))
-    for variant in scenario.variants:
-        with tempfile.TemporaryDirectory(prefix="mptcplab-") as folder:
-            out = Path(folder) / "run"
-            engine.run(scenario, variant, out, engine=KERNEL, seed=seed, captures=True)
-            client, server = (_packets(out, end) for end in ("client", "server"))
-            yield from _hosts(server)
+    for variant in ("tcp", "mptcp"):
+        with _captured(seed, downloads, variant, _BURST) as (out, client, server):
+            yield from _hosts(client, server)
             yield from _programs(client, "client", f"{_CONNECTED}, {variant}")
             yield from _programs(server, "server", f"{_READING}, {variant}")
-            yield from _path_managers(client, server)
+            yield from _joining(client)
+            yield from _between(out)
+    with _captured(seed, downloads, "mptcp", "") as (_, _, server):
+        yield from _announcing(server)
+
+
+@contextmanager
+def _captured(
+    seed: int, downloads: int, variant: str, burst: str
+) -> Iterator[tuple[Path, Packets, Packets]]:
+    """A run, with what both ends captured."""
+    scenario = loads(_SCENARIO.format(downloads=downloads, burst=burst))
+    with tempfile.TemporaryDirectory(prefix="mptcplab-") as folder:
+        out = Path(folder) / "run"
+        engine.run(scenario, variant, out, engine=KERNEL, seed=seed, captures=True)
+        yield out, _packets(out, "client"), _packets(out, "server")
 
 
 def _packets(out: Path, end: str) -> Packets:
@@ -120,42 +142,76 @@ def _packets(out: Path, end: str) -> Packets:
     ]
 
 
-def _hosts(server: Packets) -> Iterator[Taken]:
-    """From a request to its acknowledgement, where that is sent before the answer."""
-    for packets in server:
-        first = [one for one in packets if one.subflow == 0]
-        for asked, after in pairwise(first):
-            if _is_data(asked, "client") and after.sender == "server" and not after.payload_bytes:
-                yield Taken(_HOST, (after.t_ns - asked.t_ns) / 1000)
+def _hosts(client: Packets, server: Packets) -> Iterator[Taken]:
+    """From a SYN, a SYN/ACK and a request to the host's own answer: it handles the request sooner
+    where another packet has just come."""
+    for one in client:
+        yield from (Taken(_HOST, us) for us in _own_answer_us(one, "client", _of_first(one)[1:2]))
+    for one in server:
+        first = _of_first(one)
+        yield from (Taken(_HOST, us) for us in _own_answer_us(one, "server", first[:1]))
+        heard = [packet for packet in first if packet.sender == "client"]
+        for before, asked in pairwise(heard[:3]):
+            if asked.payload_bytes:
+                is_awake = asked.t_ns - before.t_ns < _AWAKE_NS
+                for us in _own_answer_us(one, "server", [asked]):
+                    yield Taken(_AWAKE if is_awake else _HOST, us)
 
 
 def _programs(ends: Packets, end: str, name: str) -> Iterator[Taken]:
-    """From the packet that wakes a program to its first data.
-
-    It is the last one of the peer on the first subflow before that: the SYN/ACK for a client, the
-    request for a server.
-    """
+    """From a host's answer to the packet that is for a program, the SYN/ACK for a client and the
+    request for a server, to the program's first data, and from that of a server to its next."""
     for packets in ends:
-        first = [one for one in packets if one.subflow == 0]
-        data = next((one for one in first if one.sender == end and one.payload_bytes), None)
-        if data is None:
-            continue
-        heard = [one.t_ns for one in first if one.sender != end and one.t_ns <= data.t_ns]
-        yield Taken(name, (data.t_ns - heard[-1]) / 1000)
+        data = [one.t_ns for one in packets if _is_data(one, end)]
+        own = [one.t_ns for one in _of_first(packets) if one.sender == end]
+        heard = [one for one in _of_first(packets) if one.sender != end]
+        called = [one.t_ns for one in heard if one.payload_bytes or end == "client"]
+        answered = [t_ns for t_ns in own if called and t_ns > called[0]]
+        if data and answered and answered[0] < data[0]:
+            yield Taken(name, (data[0] - answered[0]) / 1000)
+        if end == "server" and len(data) > 1:
+            yield Taken(_NEXT_CALL, (data[1] - data[0]) / 1000)
 
 
-def _path_managers(client: Packets, server: Packets) -> Iterator[Taken]:
-    """From the handshake's end to the announcement, and from that to the join."""
+def _own_answer_us(packets: list[Packet], end: str, heard: list[Packet]) -> list[float]:
+    """The time from a packet to the next on its subflow, where that is the other end's without
+    data."""
+    following = [after for after in _of_first(packets) if heard and after.t_ns > heard[0].t_ns][:1]
+    return [
+        (after.t_ns - heard[0].t_ns) / 1000
+        for after in following
+        if after.sender == end and not after.payload_bytes
+    ]
+
+
+def _of_first(packets: list[Packet]) -> list[Packet]:
+    """The packets of the first subflow."""
+    return [one for one in packets if one.subflow == 0]
+
+
+def _announcing(server: Packets) -> Iterator[Taken]:
+    """From the handshake's end to the announcement."""
     for packets in server:
         told = next((one for one in packets if _announces(one, "server")), None)
         ended = [one for one in packets if one.sender == "client"][1:2]
         if told and ended:
-            yield Taken(_WORKER, (told.t_ns - ended[0].t_ns) / 1000)
+            yield Taken(_ANNOUNCING, (told.t_ns - ended[0].t_ns) / 1000)
+
+
+def _joining(client: Packets) -> Iterator[Taken]:
+    """From the announcement to the join."""
     for packets in client:
         told = next((one for one in packets if _announces(one, "server")), None)
         joined = next((one for one in packets if one.subflow == 1), None)
         if told and joined and joined.t_ns > told.t_ns:
-            yield Taken(_WORKER, (joined.t_ns - told.t_ns) / 1000)
+            yield Taken(_JOINING, (joined.t_ns - told.t_ns) / 1000)
+
+
+def _between(out: Path) -> Iterator[Taken]:
+    """From each download's end to the begin of the next."""
+    transfers = Recording.open(out).transfers.sort("start_ns").select("start_ns", "end_ns")
+    for (_, end_ns), (start_ns, _) in pairwise(transfers.iter_rows()):
+        yield Taken(_NEXT_DOWNLOAD, (start_ns - end_ns) / 1000)
 
 
 def _is_data(packet: Packet, sender: str) -> bool:

@@ -12,34 +12,58 @@ use crate::Nanos;
 /// Twentieths of a measurement, in nanoseconds.
 pub(crate) type Times = [Nanos; 20];
 
-/// From a request to its acknowledgement: those of a host that wakes up to handle packets.
+/// From a packet to the host's own answer: those of a host that wakes up to handle packets.
 pub(crate) const HOST: Times = us([
-    17, 23, 27, 28, 29, 30, 31, 31, 32, 33, 34, 35, 35, 37, 38, 38, 39, 40, 42, 45,
+    15, 16, 17, 17, 18, 19, 22, 23, 24, 27, 31, 33, 34, 35, 36, 38, 39, 41, 44, 57,
 ]);
+
+/// The same where another packet has come within [`AWAKE_NS`].
+pub(crate) const AWAKE: Times = us([
+    3, 6, 8, 9, 10, 11, 12, 13, 14, 15, 18, 18, 19, 22, 24, 25, 26, 29, 33, 36,
+]);
+
+/// The time for which a host stays awake.
+pub(crate) const AWAKE_NS: Nanos = 50_000;
 
 /// From the end of the handshake to a program's first data, by TCP.
 const TCP_CONNECTED: Times = us([
-    19, 24, 28, 31, 32, 34, 36, 38, 40, 42, 43, 46, 49, 53, 56, 60, 66, 90, 99, 114,
+    15, 17, 18, 23, 24, 24, 24, 25, 25, 25, 26, 27, 30, 42, 47, 58, 63, 70, 79, 167,
 ]);
 
 /// The same by MPTCP.
 const MPTCP_CONNECTED: Times = us([
-    20, 29, 35, 39, 41, 44, 45, 48, 51, 55, 57, 59, 61, 63, 66, 76, 88, 109, 138, 180,
+    13, 19, 21, 22, 23, 25, 27, 28, 29, 30, 30, 31, 32, 34, 48, 96, 102, 113, 129, 171,
 ]);
 
 /// From a request to its answer, by TCP.
 const TCP_READING: Times = us([
-    8, 10, 13, 15, 16, 17, 17, 18, 18, 19, 20, 20, 21, 22, 24, 25, 28, 31, 34, 74,
+    7, 7, 8, 8, 9, 10, 10, 11, 12, 14, 15, 16, 17, 18, 19, 21, 23, 26, 29, 41,
 ]);
 
 /// The same by MPTCP.
 const MPTCP_READING: Times = us([
-    1, 1, 2, 5, 5, 7, 7, 9, 10, 12, 14, 21, 23, 25, 28, 33, 39, 43, 49, 60,
+    8, 11, 13, 14, 15, 16, 18, 20, 21, 22, 24, 26, 31, 34, 37, 41, 44, 48, 53, 99,
 ]);
 
-/// From the end of the handshake to ADD_ADDR, and from that to the SYN of a join.
-pub(crate) const WORKER: Times = us([
-    10, 17, 23, 27, 30, 34, 38, 42, 45, 47, 50, 54, 59, 65, 71, 74, 79, 88, 104, 214,
+/// From the head of an answer to its payload, which programs write in the next call of the system.
+pub(crate) const NEXT_CALL: Times = us([
+    4, 4, 5, 6, 11, 12, 12, 14, 15, 16, 16, 17, 18, 19, 22, 25, 27, 30, 35, 44,
+]);
+
+/// From the last payload of a download to the begin of the next: its client closes and notes it.
+pub(crate) const NEXT_DOWNLOAD: Times = us([
+    81, 95, 105, 114, 120, 128, 134, 140, 145, 151, 156, 164, 172, 178, 188, 198, 211, 226, 241,
+    290,
+]);
+
+/// From the end of the handshake to ADD_ADDR, where the server's program has nothing to do yet.
+pub(crate) const ANNOUNCING: Times = us([
+    11, 15, 17, 18, 20, 21, 22, 23, 24, 25, 26, 27, 28, 30, 34, 38, 41, 42, 45, 53,
+]);
+
+/// From ADD_ADDR to the SYN of a join.
+pub(crate) const JOINING: Times = us([
+    4, 6, 7, 9, 10, 12, 17, 22, 29, 33, 36, 38, 41, 44, 47, 50, 56, 61, 83, 122,
 ]);
 
 /// The times of a program that wakes up, for the first time or again.

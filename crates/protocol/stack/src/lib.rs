@@ -76,7 +76,7 @@ pub use congestion::CongestionAlgorithm;
 pub use event::{ConnectionId, Event, SubflowId};
 pub use host::{HostConfig, HostStack, SocketOptions};
 pub use info::{ConnectionInfo, MultipathInfo, SubflowInfo};
-pub use mptcp::MptcpConfig;
+pub use mptcp::{MAX_SOFTIRQ_NS, MptcpConfig, WorkerTimes};
 pub use path_manager::Limits;
 pub use protocol::Protocol;
 pub use route::Route;

@@ -10,7 +10,7 @@
 mod mptcp_peer;
 
 use mptcp_peer::*;
-use mptcplab_stack::{ConnectionId, Event, LocalAddress};
+use mptcplab_stack::{ConnectionId, Event, LocalAddress, MAX_SOFTIRQ_NS, MptcpConfig, WorkerTimes};
 use mptcplab_wire::keys::address_hmac;
 use mptcplab_wire::option::{AddAddress, AddressIds, Join, MptcpOption};
 
@@ -264,4 +264,60 @@ fn the_first_address_is_announced_again_with_its_id_when_it_is_back() {
     bench.inject(second.with(".", 1, 1, echo(option)));
     bench.pass(30 * SECOND);
     assert_eq!(on_second(&mut bench), []);
+}
+
+/// A client whose worker takes 10 µs, that has been told of an address.
+fn told_with_worker() -> Bench {
+    let times = MptcpConfig {
+        worker_times: WorkerTimes {
+            announcing_ns: &[10_000],
+            joining_ns: &[10_000],
+        },
+        ..config()
+    };
+    let (mut bench, flow, id) = Bench::connected(times, &[plain_address(0)]);
+    bench.write(id, 100);
+    bench.next();
+    bench.inject(flow.with(".", 1, 101, bench.dss(101, None, false)));
+    bench.pass(20_000);
+    let option = bench.add_address(1, peer_address(1));
+    bench.inject(flow.with(".", 1, 101, option));
+    bench
+}
+
+fn has_joined(bench: &Bench) -> bool {
+    bench.out.iter().any(|segment| segment.flags.syn)
+}
+
+#[test]
+fn a_worker_takes_its_time() {
+    let mut bench = told_with_worker();
+    bench.pass(9_999);
+    assert!(!has_joined(&bench));
+    bench.pass(1);
+    assert!(has_joined(&bench));
+}
+
+#[test]
+fn a_worker_waits_for_the_processor_and_takes_its_time_again() {
+    let mut bench = told_with_worker();
+    bench.host.keep_busy(bench.now + 50_000);
+    bench.pass(59_999);
+    assert!(!has_joined(&bench));
+    bench.pass(1);
+    assert!(has_joined(&bench));
+}
+
+#[test]
+fn a_worker_waits_for_no_longer_than_packets_are_handled_at_once() {
+    let mut bench = told_with_worker();
+    let called = bench.now;
+    while bench.now - called < MAX_SOFTIRQ_NS {
+        assert!(!has_joined(&bench));
+        bench.host.keep_busy(bench.now + 30_000);
+        bench.pass(20_000);
+    }
+    bench.host.keep_busy(bench.now + 30_000);
+    bench.pass(20_000);
+    assert!(has_joined(&bench));
 }

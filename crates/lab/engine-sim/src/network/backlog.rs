@@ -7,7 +7,7 @@ use mptcplab_random::{Purpose, Random};
 use mptcplab_wire::Packet;
 
 use crate::Nanos;
-use crate::response_times::{HOST, drawn};
+use crate::response_times::{AWAKE, AWAKE_NS, HOST, drawn};
 
 /// The packets of one host: it wakes up for the first, and handles with it all that have come
 /// since.
@@ -16,6 +16,8 @@ pub(super) struct Backlog {
     packets: VecDeque<Box<Packet>>,
     /// When the host handles them.
     at: Nanos,
+    /// When the last packet came.
+    came: Option<Nanos>,
     random: Random,
 }
 
@@ -25,6 +27,7 @@ impl Backlog {
         Self {
             packets: VecDeque::new(),
             at: 0,
+            came: None,
             random: Random::new(plan.seed, Purpose::Host, node),
         }
     }
@@ -32,8 +35,11 @@ impl Backlog {
     /// Takes a packet.
     pub(super) fn push(&mut self, now: Nanos, packet: Box<Packet>) {
         if self.packets.is_empty() {
-            self.at = now + drawn(&HOST, self.random.bits());
+            let is_awake = self.came.is_some_and(|came| now - came < AWAKE_NS);
+            let times = if is_awake { &AWAKE } else { &HOST };
+            self.at = now + drawn(times, self.random.bits());
         }
+        self.came = Some(now);
         self.packets.push_back(packet);
     }
 
@@ -76,12 +82,13 @@ mod tests {
         let mut backlog = Backlog {
             packets: VecDeque::new(),
             at: 0,
+            came: None,
             random: Random::new(1, Purpose::Host, 0),
         };
         assert_eq!(backlog.deadline(), None);
         backlog.push(100, packet());
         let at = backlog.deadline().unwrap();
-        assert!((17_100..=45_100).contains(&at));
+        assert!((11_100..=53_100).contains(&at));
         backlog.push(at - 1, packet());
         assert_eq!(backlog.deadline(), Some(at));
         assert!(backlog.take_due(at - 1).is_none());
@@ -90,5 +97,26 @@ mod tests {
         assert_eq!(backlog.deadline(), None);
         backlog.push(at, packet());
         assert!(backlog.deadline().unwrap() > at);
+    }
+    #[test]
+    fn a_host_that_is_awake_handles_a_packet_sooner() {
+        let handled_after = |pause_ns| -> Vec<Nanos> {
+            let taken = (0..200).map(|seed| {
+                let mut backlog = Backlog {
+                    packets: VecDeque::new(),
+                    at: 0,
+                    came: None,
+                    random: Random::new(seed, Purpose::Host, 0),
+                };
+                backlog.push(0, packet());
+                assert!(backlog.take_due(HOST[19]).is_some());
+                backlog.push(pause_ns, packet());
+                backlog.deadline().unwrap() - pause_ns
+            });
+            taken.collect()
+        };
+        let highest = |times: Vec<Nanos>| times.into_iter().max();
+        assert_eq!(highest(handled_after(AWAKE_NS - 1)), Some(AWAKE[19]));
+        assert_eq!(highest(handled_after(AWAKE_NS)), Some(HOST[19]));
     }
 }

@@ -7,6 +7,7 @@ use mptcplab_plan::Traffic;
 use mptcplab_stack::{ConnectionId, FourTuple};
 
 use super::{Network, Owner};
+use crate::Nanos;
 use crate::error::SimError;
 
 impl Network {
@@ -86,6 +87,13 @@ impl Network {
         if let Some(stack) = &mut self.stacks[node] {
             stack.shutdown(self.now, id);
             self.mark_dirty(node);
+        }
+    }
+
+    /// Notes that a program wants the processor of its host until then.
+    pub(crate) fn keep_busy(&mut self, node: usize, until: Nanos) {
+        if let Some(stack) = &mut self.stacks[node] {
+            stack.keep_busy(until);
         }
     }
 

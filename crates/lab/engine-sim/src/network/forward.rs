@@ -74,6 +74,7 @@ impl Network {
         }
         self.backlogs[node].push(self.now, packet);
         if let Some(deadline) = self.backlogs[node].deadline() {
+            self.keep_busy(node, deadline);
             let actor = self.number(Actor::Node(node));
             self.schedule.set_at_latest(actor, deadline);
         }

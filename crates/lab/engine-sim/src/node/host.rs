@@ -5,14 +5,14 @@ use mptcplab_plan::{EndpointFlags as Planned, Traffic, Workload};
 use mptcplab_stack::scheduler::{SchedulerKind, Supply};
 use mptcplab_stack::{
     BufferLimits, ConnectionId, EcnPolicy, EndpointFlags, Event, HostConfig, HostStack, Limits,
-    LocalAddress, MptcpConfig, Protocol, Route, SocketOptions,
+    LocalAddress, MptcpConfig, Protocol, Route, SocketOptions, WorkerTimes,
 };
 use mptcplab_traffic::verdict::Mib;
 
 use crate::Nanos;
 use crate::error::SimError;
 use crate::node::Node;
-use crate::response_times::WORKER;
+use crate::response_times::{ANNOUNCING, JOINING};
 use crate::supplies::Supplies;
 
 /// Settings of a host's transport layer.
@@ -135,7 +135,10 @@ fn mptcp(planned: &plan::Mptcp, supply: Option<Supply>) -> Result<MptcpConfig, S
         },
         opportunistic_retransmission: options.opportunistic_retransmission,
         penalisation: options.penalisation,
-        worker_times_ns: &WORKER,
+        worker_times: WorkerTimes {
+            announcing_ns: &ANNOUNCING,
+            joining_ns: &JOINING,
+        },
         ..default
     })
 }

@@ -10,59 +10,11 @@ use mptcplab_traffic::{Content, Failure, complete, connecting, delivered};
 
 use super::connection_event::{ConnectionEvent, describe};
 use super::end::{Account, End, Progress, Role};
+use super::side::{CLIENT, SERVER, Side};
 use super::wake_up::WakeUps;
 use crate::Nanos;
 use crate::network::Network;
 use crate::telemetry;
-
-/// Index of the client's end; the server's is the other.
-pub(super) const CLIENT: usize = 0;
-pub(super) const SERVER: usize = 1;
-
-/// The state of one end.
-#[derive(Debug)]
-pub(super) struct Side {
-    node: usize,
-    /// Its connection, once there is one.
-    pub(super) id: Option<ConnectionId>,
-    role: Box<dyn Role>,
-    /// Its role does not advance until it is resumed.
-    pub(super) is_paused: bool,
-    is_established: bool,
-    has_finished: bool,
-    is_done: bool,
-    /// It was told that it is done.
-    told_done: bool,
-    /// When its program is awake.
-    awake_at: Option<Nanos>,
-    /// Its program has been awake before.
-    has_run: bool,
-    /// When each additional subflow of its connection was established.
-    joined_ns: Vec<Nanos>,
-}
-
-impl Side {
-    fn new(node: usize, role: Box<dyn Role>) -> Self {
-        Self {
-            node,
-            id: None,
-            role,
-            is_paused: false,
-            is_established: false,
-            has_finished: false,
-            is_done: false,
-            told_done: false,
-            awake_at: None,
-            has_run: false,
-            joined_ns: Vec::new(),
-        }
-    }
-
-    /// Whether it is done; once.
-    pub(super) fn take_done_news(&mut self) -> bool {
-        self.is_done && !std::mem::replace(&mut self.told_done, true)
-    }
-}
 
 /// The parameters of a conversation.
 pub(super) struct Outline {
@@ -193,6 +145,10 @@ impl Conversation {
                         open_subflows(network, traffic, id);
                     }
                 }
+                if this.role.listens() {
+                    this.has_run = true;
+                    return Ok(());
+                }
             }
             ConnectionEvent::Ready => {}
             ConnectionEvent::Finished => this.has_finished = true,
@@ -217,9 +173,11 @@ impl Conversation {
         }
         let this = &mut self.sides[side];
         if self.account.deliveries.bytes == 0 || this.role.sleeps(traffic.protocol) {
-            let has_run = this.has_run;
-            let awake_at = || self.wake_ups.next(network.now, traffic.protocol, has_run);
-            this.awake_at.get_or_insert_with(awake_at);
+            if this.awake_at.is_none() {
+                let has_run = this.has_run;
+                let at = self.wake_ups.next(network.now, traffic.protocol, has_run);
+                this.run_until(network, at);
+            }
             return Ok(());
         }
         self.advance(network, traffic, side)
@@ -253,7 +211,14 @@ impl Conversation {
             has_finished: this.has_finished,
             account: &mut self.account,
         };
-        this.is_done = this.role.advance(&mut end)? == Progress::Done;
+        match this.role.advance(&mut end)? {
+            Progress::Waiting => {}
+            Progress::NextCall => {
+                let at = self.wake_ups.next_call(network.now);
+                this.run_until(network, at);
+            }
+            Progress::Done => this.is_done = true,
+        }
         Ok(())
     }
 

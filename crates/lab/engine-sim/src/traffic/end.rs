@@ -24,6 +24,11 @@ pub(super) trait Role: Debug {
         None
     }
 
+    /// Whether its program has nothing to do before the other end has spoken.
+    fn listens(&self) -> bool {
+        false
+    }
+
     /// Whether its program still sleeps until something comes, once payload has come.
     fn sleeps(&self, _: Protocol) -> bool {
         false
@@ -45,6 +50,8 @@ pub(super) trait Role: Debug {
 pub(super) enum Progress {
     /// It waits for the connection, or for its deadline.
     Waiting,
+    /// It goes on in the next call of the system that its program makes.
+    NextCall,
     /// It is done.
     Done,
 }
@@ -187,6 +194,11 @@ pub(super) struct Pending(Bytes);
 impl Pending {
     pub(super) fn new(bytes: impl Into<Bytes>) -> Self {
         Self(bytes.into())
+    }
+
+    /// Whether all has been written.
+    pub(super) fn is_written(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// Writes as much as there is room for; says whether that was all.

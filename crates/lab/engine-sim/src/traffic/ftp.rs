@@ -7,7 +7,7 @@
 use mptcplab_plan::{Traffic, Way};
 use mptcplab_stack::ConnectionId;
 
-use super::conversation::{CLIENT, SERVER};
+use super::side::{CLIENT, SERVER};
 use crate::network::Network;
 
 /// Longest line of either end.

@@ -68,6 +68,10 @@ impl Server {
 }
 
 impl Role for Server {
+    fn listens(&self) -> bool {
+        true
+    }
+
     fn advance(&mut self, end: &mut End<'_>) -> Result<Progress, Failure> {
         if let Self::Reading(head) = self {
             let Some((bytes, _)) = read_head(end, head, requested_length)? else {
@@ -76,12 +80,16 @@ impl Role for Server {
             let head = Pending::new(http::response(bytes));
             *self = Self::Answering(head, Send::new(Some(bytes), None));
         }
-        if let Self::Answering(head, file) = self
-            && head.flush(end)
-        {
+        let Self::Answering(head, file) = self else {
+            return Ok(Progress::Waiting);
+        };
+        if head.is_written() {
             return file.advance(end);
         }
-        Ok(Progress::Waiting)
+        Ok(match head.flush(end) {
+            true => Progress::NextCall,
+            false => Progress::Waiting,
+        })
     }
 }
 

@@ -11,6 +11,7 @@ mod http;
 mod payload;
 mod ping;
 mod request_response;
+mod side;
 mod stream;
 mod verdict;
 mod wake_up;

@@ -81,6 +81,10 @@ impl Role for Send {
 pub(super) struct Receive;
 
 impl Role for Receive {
+    fn listens(&self) -> bool {
+        true
+    }
+
     fn sleeps(&self, protocol: Protocol) -> bool {
         is_sleeping_reader(protocol)
     }

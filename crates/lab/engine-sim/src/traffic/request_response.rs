@@ -121,6 +121,10 @@ impl Responder {
 }
 
 impl Role for Responder {
+    fn listens(&self) -> bool {
+        true
+    }
+
     fn sleeps(&self, _: Protocol) -> bool {
         true
     }

@@ -4,7 +4,7 @@ use mptcplab_plan::Protocol;
 use mptcplab_traffic::splitmix64;
 
 use crate::Nanos;
-use crate::response_times::{drawn, of_program};
+use crate::response_times::{NEXT_CALL, drawn, of_program};
 
 /// Whether the reader of a long transfer sleeps between what comes. That of TCP does, and where the
 /// window has its full size it acknowledges what it has read: at high rates several segments at once.
@@ -32,5 +32,11 @@ impl WakeUps {
         self.drawn += 1;
         let bits = splitmix64(self.seed, self.drawn);
         now + drawn(of_program(protocol, has_run), bits)
+    }
+
+    /// When a program that runs makes its next call.
+    pub(super) fn next_call(&mut self, now: Nanos) -> Nanos {
+        self.drawn += 1;
+        now + drawn(&NEXT_CALL, splitmix64(self.seed, self.drawn))
     }
 }

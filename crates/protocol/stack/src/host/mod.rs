@@ -168,6 +168,13 @@ impl HostStack {
         self.with(now, id, |connection, context| connection.shutdown(context));
     }
 
+    /// Notes that packets or programs want the host's processor until then. Workers that ask path
+    /// managers wait for it, as those of Linux do for softirqs and programs on their processor,
+    /// though no longer than [`MAX_SOFTIRQ_NS`](crate::MAX_SOFTIRQ_NS).
+    pub fn keep_busy(&mut self, until: Nanos) {
+        self.host.busy_until = self.host.busy_until.max(until);
+    }
+
     /// Ends a connection at once and tells the peer.
     pub fn abort(&mut self, now: Nanos, id: ConnectionId) {
         self.with(now, id, |connection, context| connection.abort(context));

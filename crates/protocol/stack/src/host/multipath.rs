@@ -143,6 +143,11 @@ impl MultipathConnection {
     }
 
     pub(crate) fn on_deadline(&mut self, context: &mut Context<'_>) {
+        let busy_until = context.host.busy_until;
+        if busy_until > context.now && self.connection.may_worker_wait(context.now) {
+            let takes_ns = context.host.worker_time(self.connection.worker_times_ns());
+            self.connection.postpone_worker(busy_until + takes_ns);
+        }
         self.connection.on_deadline(context.now);
         self.carry_out(context);
     }
@@ -219,9 +224,9 @@ impl MultipathConnection {
                 Change::Join(join) => self.join(context, join),
                 Change::Gone(tuple) => context.host.unregister(&tuple, context.id),
                 Change::Worker => {
-                    let times_ns = context.host.config.mptcp.worker_times_ns;
-                    let takes_ns = context.host.worker_time(times_ns);
-                    self.connection.call_worker(context.now + takes_ns);
+                    let takes_ns = context.host.worker_time(self.connection.worker_times_ns());
+                    let now = context.now;
+                    self.connection.call_worker(now, now + takes_ns);
                 }
             }
         }

@@ -44,6 +44,8 @@ pub(crate) struct HostState {
     tokens: HashMap<u32, ConnectionId, FixedState>,
     /// Joins with a token that names no connection.
     pub(crate) unknown_tokens: u64,
+    /// Packets or programs want its processor until then.
+    pub(crate) busy_until: Nanos,
 }
 
 /// A listening port.
@@ -78,6 +80,7 @@ impl HostState {
             tuples: HashMap::with_hasher(FixedState::with_seed(hash_seed)),
             tokens: HashMap::with_hasher(FixedState::with_seed(hash_seed)),
             unknown_tokens: 0,
+            busy_until: 0,
         }
     }
 

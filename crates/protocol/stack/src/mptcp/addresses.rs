@@ -6,6 +6,7 @@ use core::net::{IpAddr, SocketAddr};
 use mptcplab_paths::{Attempts, Pauses};
 
 use super::announcements::Announcements;
+use super::config::MAX_SOFTIRQ_NS;
 use crate::Nanos;
 use crate::address::LocalAddress;
 use crate::path_manager::{Announcement, Local, Remote};
@@ -44,12 +45,20 @@ pub(super) struct Addresses {
     accepted: u32,
     /// The path managers are to be asked.
     paths_wanted: bool,
-    /// When the worker asks them.
-    worker_at: Option<Nanos>,
+    /// The worker that is to ask them, once it has been called.
+    worker: Option<Worker>,
     /// Local addresses that the peer was told of.
     pub(super) announcements: Announcements,
     /// Subflows that were asked for, and paths that failed.
     pub(super) attempts: Attempts,
+}
+
+/// A call of the worker.
+#[derive(Clone, Copy, Debug)]
+struct Worker {
+    called: Nanos,
+    /// When it asks the path managers.
+    at: Nanos,
 }
 
 impl Addresses {
@@ -76,7 +85,7 @@ impl Addresses {
             backup_changes: Vec::new(),
             accepted: 0,
             paths_wanted: false,
-            worker_at: None,
+            worker: None,
             announcements: Announcements::default(),
             attempts: Attempts::new(PAUSES),
         };
@@ -196,18 +205,32 @@ impl Addresses {
     /// Whether the path managers are to be asked, and no worker is to do it.
     #[inline]
     pub(super) fn paths_wanted(&self) -> bool {
-        self.paths_wanted && self.worker_at.is_none()
+        self.paths_wanted && self.worker.is_none()
     }
 
-    /// Lets the worker ask the path managers.
-    pub(super) fn call_worker(&mut self, at: Nanos) {
-        self.worker_at = Some(at);
+    /// Calls the worker, which asks the path managers at a time.
+    pub(super) fn call_worker(&mut self, now: Nanos, at: Nanos) {
+        self.worker = Some(Worker { called: now, at });
+    }
+
+    /// Whether the worker would ask the path managers now, and may still wait.
+    #[inline]
+    pub(super) fn may_worker_wait(&self, now: Nanos) -> bool {
+        self.worker
+            .is_some_and(|worker| worker.at <= now && now < worker.called + MAX_SOFTIRQ_NS)
+    }
+
+    /// Lets the worker ask the path managers later.
+    pub(super) fn postpone_worker(&mut self, at: Nanos) {
+        if let Some(worker) = &mut self.worker {
+            worker.at = at;
+        }
     }
 
     /// Notes that the path managers were asked.
     pub(super) fn paths_managed(&mut self) {
         self.paths_wanted = false;
-        self.worker_at = None;
+        self.worker = None;
     }
 
     /// Does what is due of announcements and attempts. Gives the announcements to send again.
@@ -220,7 +243,8 @@ impl Addresses {
     #[inline]
     pub(super) fn deadline(&self) -> Option<Nanos> {
         let announcements = self.announcements.deadline();
-        let deadlines = [announcements, self.attempts.deadline(), self.worker_at];
+        let worker = self.worker.map(|worker| worker.at);
+        let deadlines = [announcements, self.attempts.deadline(), worker];
         deadlines.into_iter().flatten().min()
     }
 

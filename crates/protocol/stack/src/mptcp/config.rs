@@ -36,9 +36,23 @@ pub struct MptcpConfig {
     /// Send data sequence numbers and data acknowledgements of 4 bytes, the low ones: the sender
     /// may choose (RFC 8684, section 3.3.1). Linux sends 8.
     pub short_numbers: bool,
-    /// Times that the worker takes which asks the path managers, one of them drawn for each call;
-    /// where there are none, they are asked at once.
-    pub worker_times_ns: &'static [Nanos],
+    /// Times of the worker that asks the path managers.
+    pub worker_times: WorkerTimes,
+}
+
+/// Time for which a worker that has been called waits for packets and programs that want its
+/// processor: so long Linux handles packets before it lets others run (`MAX_SOFTIRQ_TIME`,
+/// kernel/softirq.c).
+pub const MAX_SOFTIRQ_NS: Nanos = 2_000_000;
+
+/// Times from a call of the worker that asks the path managers to what it sends, of which one is
+/// drawn for each call; where there are none, they are asked at once.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct WorkerTimes {
+    /// On the end that was connected to, which announces addresses.
+    pub announcing_ns: &'static [Nanos],
+    /// On the end that connected, which joins.
+    pub joining_ns: &'static [Nanos],
 }
 
 impl Default for MptcpConfig {
@@ -59,7 +73,7 @@ impl Default for MptcpConfig {
             close_timeout_ns: 60 * SECOND,
             add_addr_timeout_ns: SECOND,
             short_numbers: false,
-            worker_times_ns: &[],
+            worker_times: WorkerTimes::default(),
         }
     }
 }

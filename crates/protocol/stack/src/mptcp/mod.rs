@@ -48,6 +48,6 @@ mod subflow_end;
 mod subflows;
 mod transmit;
 
-pub use config::MptcpConfig;
+pub use config::{MAX_SOFTIRQ_NS, MptcpConfig, WorkerTimes};
 pub(crate) use connection::{Change, Connection, Opening};
 pub(crate) use counters::MptcpCounters;

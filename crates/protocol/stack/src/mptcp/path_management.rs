@@ -28,15 +28,34 @@ impl Connection {
         if !self.addresses.paths_wanted() {
             return;
         }
-        match self.config.worker_times_ns {
+        match self.worker_times_ns() {
             [] => self.manage_paths(now),
             _ => self.changes.push_back(Change::Worker),
         }
     }
 
-    /// Lets the worker ask the path managers at a time.
-    pub(crate) fn call_worker(&mut self, at: Nanos) {
-        self.addresses.call_worker(at);
+    /// Times that its worker takes.
+    pub(crate) fn worker_times_ns(&self) -> &'static [Nanos] {
+        match self.initiated_here {
+            true => self.config.worker_times.joining_ns,
+            false => self.config.worker_times.announcing_ns,
+        }
+    }
+
+    /// Calls the worker, which asks the path managers at a time.
+    pub(crate) fn call_worker(&mut self, now: Nanos, at: Nanos) {
+        self.addresses.call_worker(now, at);
+    }
+
+    /// Whether the worker would ask the path managers now, and may still wait for a processor.
+    #[inline]
+    pub(crate) fn may_worker_wait(&self, now: Nanos) -> bool {
+        self.addresses.may_worker_wait(now)
+    }
+
+    /// Lets the worker ask the path managers later.
+    pub(crate) fn postpone_worker(&mut self, at: Nanos) {
+        self.addresses.postpone_worker(at);
     }
 
     /// Opens and announces what the path managers want.

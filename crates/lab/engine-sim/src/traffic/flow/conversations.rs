@@ -4,15 +4,23 @@ use mptcplab_plan::Workload;
 use mptcplab_stack::{ConnectionId, Event};
 
 use super::{CONTROL, Flow, Work};
+use crate::Nanos;
 use crate::network::{Network, Owner};
 use crate::schedule::earlier;
 use crate::traffic::connection_event::ConnectionEvent;
-use crate::traffic::conversation::{CLIENT, Conversation, Outline, SERVER};
+use crate::traffic::conversation::{Conversation, Outline};
+use crate::traffic::side::{CLIENT, SERVER};
 use mptcplab_traffic::Failure;
 
 impl Flow {
-    /// Advances the conversations that are due.
+    /// Advances the conversations that are due, and begins the download that is.
     pub(super) fn wake_conversations(&mut self, network: &mut Network) {
+        if self
+            .next_download_at()
+            .is_some_and(|due| due <= network.now)
+        {
+            self.download(network);
+        }
         let due: Vec<u32> = self
             .conversations
             .iter()
@@ -34,7 +42,15 @@ impl Flow {
             self.settle(network, number, result);
         }
         let deadlines = self.conversations.values().map(|one| one.deadline());
-        self.wake = deadlines.flatten().min();
+        self.wake = deadlines.flatten().chain(self.next_download_at()).min();
+    }
+
+    /// When the next download begins, once the one before has ended.
+    fn next_download_at(&self) -> Option<Nanos> {
+        match self.work {
+            Work::Downloads { at, .. } => at,
+            _ => None,
+        }
     }
 
     pub(super) fn open(&mut self, network: &mut Network, outline: Outline, port: u16) {
@@ -149,7 +165,7 @@ impl Flow {
         let has_failed = result.is_err();
         conversation.end(network, &self.traffic, result, &mut self.tally);
         match self.work {
-            Work::Downloads { .. } => self.download(network),
+            Work::Downloads { .. } => self.next_download(network),
             Work::Files { .. } if !has_failed => self.next_file(network),
             _ => self.end_if_idle(network),
         }

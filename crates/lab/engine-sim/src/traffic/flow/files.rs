@@ -5,10 +5,11 @@ use mptcplab_plan::{Way, Workload};
 use super::{CONTROL, Flow, Stage, Work};
 use crate::network::Network;
 use crate::traffic::connection_event::ConnectionEvent;
-use crate::traffic::conversation::{CLIENT, Outline};
+use crate::traffic::conversation::Outline;
 use crate::traffic::end::Role;
 use crate::traffic::ftp::{Control, Step};
 use crate::traffic::payload::{Receive, Send};
+use crate::traffic::side::CLIENT;
 use mptcplab_traffic::Failure;
 
 impl Flow {

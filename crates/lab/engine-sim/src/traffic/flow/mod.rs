@@ -36,9 +36,10 @@ enum Stage {
 enum Work {
     /// Conversations that were all opened at the start.
     Parallel,
-    /// Downloads; the number of the next one.
+    /// Downloads; the number of the next one, and when it begins, once the one before has ended.
     Downloads {
         next: u32,
+        at: Option<Nanos>,
     },
     /// Files over FTP; the number of the next one, and whether the client has heard that the one
     /// under way is complete.

@@ -8,6 +8,8 @@ use mptcplab_traffic::{Content, Frames, splitmix64};
 use super::{Flow, Stage, Work};
 use crate::Nanos;
 use crate::network::Network;
+use crate::response_times::{NEXT_DOWNLOAD, drawn};
+use crate::schedule::earlier;
 use crate::traffic::conversation::Outline;
 use crate::traffic::datagrams::Datagrams;
 use crate::traffic::end::Role;
@@ -51,7 +53,7 @@ impl Flow {
                 self.end_if_idle(network);
             }
             Workload::Http { .. } => {
-                self.work = Work::Downloads { next: 0 };
+                self.work = Work::Downloads { next: 0, at: None };
                 self.download(network);
             }
             Workload::RequestResponse(requests) => {
@@ -174,9 +176,9 @@ impl Flow {
         self.open(network, outline, self.traffic.port);
     }
 
-    /// Begins the next download, or ends.
-    pub(super) fn download(&mut self, network: &mut Network) {
-        let (Work::Downloads { next }, &Workload::Http { bytes, count }) =
+    /// Lets the client begin the next download in a while, or ends.
+    pub(super) fn next_download(&mut self, network: &mut Network) {
+        let (Work::Downloads { next, at }, &Workload::Http { count, .. }) =
             (&mut self.work, &self.traffic.workload)
         else {
             return;
@@ -184,8 +186,21 @@ impl Flow {
         if *next == count {
             return self.end(network);
         }
+        let bits = splitmix64(!self.seed, (*next).into());
+        *at = Some(network.now + drawn(&NEXT_DOWNLOAD, bits));
+        self.wake = earlier(self.wake, *at);
+    }
+
+    /// Begins the next download.
+    pub(super) fn download(&mut self, network: &mut Network) {
+        let (Work::Downloads { next, at }, &Workload::Http { bytes, .. }) =
+            (&mut self.work, &self.traffic.workload)
+        else {
+            return;
+        };
         let index = *next;
         *next += 1;
+        *at = None;
         let roles: [Box<dyn Role>; 2] = [
             Box::new(http::Client::new(bytes)),
             Box::new(http::Server::new()),
