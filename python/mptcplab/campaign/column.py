@@ -27,7 +27,7 @@ def column_of(values: Sequence[Any]) -> list[Any]:
 
 def rows_of(axis: Axis) -> list[tuple[Any, ...]]:
     """The rows of an axis, each column as in a data frame."""
-    columns = (column_of([row[place] for row in axis.rows]) for place in range(len(axis.keys)))
+    columns = map(column_of, zip(*axis.rows, strict=True))
     return list(zip(*columns, strict=True))
 
 

@@ -182,27 +182,27 @@ def _table(sweep: Sweep, figures: pl.DataFrame, metric: str) -> Table:
 
 def _distribution(sweep: Sweep, own: pl.DataFrame, metric: str, words: str) -> Table:
     """Percentiles over the points of each choice of the axes that are not drawn."""
-    others = [(place, axis) for place, axis in enumerate(sweep.every_axis) if not axis.is_drawn]
-    keys = [key for _, axis in others for key in axis.keys]
-    values = [point(sweep.every_axis, number) for number in own["point"]]
-    told = own.with_columns(
-        *(pl.Series(key, [str(one[key]) for one in values]) for key in keys)
-    ).filter(pl.col("mean").is_not_null())
+    *others, drawn = sweep.every_axis
+    keys = [key for axis in others for key in axis.keys]
+    told = own.filter(pl.col("mean").is_not_null()).with_columns(
+        choice=(pl.col("point") - 1) // len(drawn.rows) + 1
+    )
     quantiles = [
         pl.col("mean").quantile(percent / 100, "linear").alias(f"p{percent}")
         for percent in PERCENTILES
     ]
     told_of = shown_with_unit if _is_of_bytes(metric) else shown
-    made = told.group_by([*keys, "variant"], maintain_order=True).agg(
+    made = told.group_by("choice", "variant", maintain_order=True).agg(
         pl.len().alias("points"), pl.col("mean").mean().alias("average"), *quantiles
     )
     rows = [
         (
-            *row[: len(keys) + 1],
-            str(row[len(keys) + 1]),
-            *(told_of(metric, value) for value in row[len(keys) + 2 :]),
+            *map(str, point(others, choice).values()),
+            variant,
+            str(points),
+            *(told_of(metric, value) for value in figures),
         )
-        for row in made.iter_rows()
+        for choice, variant, points, *figures in made.iter_rows()
     ]
     head = (*keys, "variant", "points", "mean", *(f"{percent} %" for percent in PERCENTILES))
     title = f"{words}: mean and percentiles over the points"

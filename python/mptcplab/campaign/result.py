@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mptcplab.campaign.column import column_of
+from mptcplab.campaign.column import rows_of
 from mptcplab.campaign.description import Campaign, opened
 from mptcplab.campaign.execute import RECORDINGS
 from mptcplab.campaign.figures import are_one_run, estimates, known_metrics
@@ -96,9 +96,9 @@ class Sweep(Sequence[Point]):
     def axes(self) -> Mapping[str, tuple[Any, ...]]:
         """Key → its values, in order; those of one axis go together."""
         return {
-            key: tuple(row[place] for row in axis.rows)
+            key: values
             for axis in self.every_axis
-            for place, key in enumerate(axis.keys)
+            for key, values in zip(axis.keys, zip(*axis.rows, strict=True), strict=True)
         }
 
     def __getitem__(self, place: Any) -> Any:
@@ -153,33 +153,30 @@ class Sweep(Sequence[Point]):
             KeyError: no run has this metric.
 
         """
-        import polars as pl
-
         names = metrics or ("goodput",)
         made = self.estimates(*names)
-        numbers = made["point"].unique(maintain_order=True)
-        values = [self.cells(number) for number in numbers]
         key = ["point", "variant"]
         wide = made.select(*key, "n").unique(maintain_order=True)
         for name in names:
             ends = {"mean": name, "low": f"{name}_low", "high": f"{name}_high"}
             own = made.filter(metric=name).select(*key, *ends).rename(ends)
             wide = wide.join(own, on=key, how="left", maintain_order="left")
-        told = pl.DataFrame(values, infer_schema_length=None).with_columns(point=numbers)
-        return told.join(wide, on="point", maintain_order="left_right").drop("point")
+        return self._points.join(wide, on="point", maintain_order="left_right").drop("point")
 
     def cells(self, number: int) -> dict[str, Any]:
         """The values of a point as cells of a table, in whose columns all are of one kind."""
-        values = point(self.every_axis, number)
-        return {key: self._cells[key][repr(value)] for key, value in values.items()}
+        return self._points.drop("point").row(number - 1, named=True)
 
     @cached_property
-    def _cells(self) -> dict[str, dict[str, Any]]:
-        """Key → what the cell of each value holds, by the value's repr."""
-        return {
-            key: dict(zip(map(repr, values), column_of(values), strict=True))
-            for key, values in self.axes.items()
-        }
+    def _points(self) -> pl.DataFrame:
+        """One row a point: its number and its cells. Drawing the values anew each time is slow."""
+        import polars as pl
+
+        made = pl.DataFrame({"point": [0]})
+        for axis in self.every_axis:
+            own = pl.DataFrame(rows_of(axis), schema=axis.keys, orient="row")
+            made = made.join(own, how="cross", maintain_order="left_right")
+        return made.with_columns(point=pl.int_range(1, pl.len() + 1))
 
     def plot(self, metric: str = "goodput", *, x: str | None = None) -> Figure:
         """Draws a metric over an axis, a line a variant, a panel for each choice of other axes.
