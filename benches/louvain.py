@@ -38,21 +38,20 @@ def main() -> None:
 
 def _points(sweep: Sweep) -> Iterator[Point]:
     """The values drawn at each point, and the benefits of each variant there."""
-    for point in sweep:
-        values = point.values
-        rates = [parse_rate(values[f"links.{link}.rate"]) for link in ("eth", "wifi")]
-        delays = [parse_time(values[f"links.{link}.delay"]) for link in ("eth", "wifi")]
-        drawn: Point = {
-            "common": values["links.common.rate"],
-            "control": values["hosts.server.congestion_control"],
-            "size_kb": parse_size(values["traffic.0.http.size"]) / 1000,
+    for row in sweep.frame(*BENEFITS).iter_rows(named=True):
+        if row["variant"] not in VARIANTS:
+            continue
+        rates = [parse_rate(row[f"links.{link}.rate"]) for link in ("eth", "wifi")]
+        delays = [parse_time(row[f"links.{link}.delay"]) for link in ("eth", "wifi")]
+        yield {
+            "common": row["links.common.rate"],
+            "control": row["hosts.server.congestion_control"],
+            "size_kb": parse_size(row["traffic.0.http.size"]) / 1000,
             "rates": max(rates) / min(rates),
             "delays": max(delays) / min(delays),
+            "variant": row["variant"],
+            **{name: row[name] for name in BENEFITS},
         }
-        for one in point.variants:
-            if one.name in VARIANTS:
-                found = {name: one.metrics[name].mean for name in BENEFITS if name in one.metrics}
-                yield {**drawn, "variant": one.name, **found}
 
 
 def _by(points: Sequence[Point], key: str) -> Mapping[str, list[Point]]:
@@ -84,7 +83,7 @@ def _table(title: str, points: Sequence[Point], divided: Any) -> None:
 
 
 def _known(points: Sequence[Point], benefit: str) -> list[float]:
-    return [point[benefit] for point in points if point.get(benefit) is not None]
+    return [point[benefit] for point in points if point[benefit] is not None]
 
 
 def _cells(points: Sequence[Point], benefit: str) -> list[str]:
