@@ -227,10 +227,17 @@ def hold_congestion_control(name: str) -> HeldControl:
 
     """
 
-def serve_controller(config_json: str, stop: int, json: bool) -> None:
+def serve_controller(
+    config_json: str,
+    stop: int,
+    json: bool,
+    choose: Callable[..., int] | None = None,
+) -> None:
     """Serve OpenFlow switches until the descriptor `stop` is readable, or standard output ends.
 
     Events go to standard output, a line each, as JSON where asked. A signal does not end it.
+    `choose` is the function of a policy in Python, which the configuration names; what it raises
+    ends the serving.
 
     Raises:
         ControllerError: the configuration is none, or cannot be carried out.
@@ -243,13 +250,15 @@ def simulate(
     take: Callable[[bytes], bool],
     scheduler: Scheduler | None = None,
     congestion_controls: Mapping[str, Callable[[], CongestionControl]] = ...,
+    load_policy: Callable[[str, str], Callable[..., int]] | None = None,
 ) -> None:
     """Run a plan in virtual time.
 
     `take` is given the rows of the recording as JSON lines, some at a time, the last one `done`.
     Where it returns false, or raises, the run ends there. `scheduler` decides for the hosts whose
     scheduler is called `supplied` in the plan. `congestion_controls` make those that the plan calls
-    by these names, one for each TCP connection and subflow.
+    by these names, one for each TCP connection and subflow. `load_policy` is given the name and the
+    text of a policy in Python, if the plan has one, and gives its function.
 
     Raises:
         SimulationError: the plan cannot be read, or asks for what there is not in the simulator.

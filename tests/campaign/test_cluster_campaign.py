@@ -14,7 +14,7 @@ import mptcplab as lab
 from mptcplab.campaign import cluster as module
 from mptcplab.campaign.cluster_address import Cluster
 from mptcplab.campaign.cluster_connection import connected
-from mptcplab.campaign.cluster_traces import Traces
+from mptcplab.campaign.cluster_files import Files
 from mptcplab.campaign.description import described
 from mptcplab.campaign.session import Outcome, carry_out, prepare_sweep
 from mptcplab.engine.choice import EngineName
@@ -155,7 +155,7 @@ def test_a_task_carries_the_traces_of_its_points_only(tmp_path: Path) -> None:
     made = prepared(tmp_path, EngineName.SIM)
     ((engine, choice),) = made.choices.items()
     campaign = described(made.scenario, describe(made, choice, engine, ()), samples=False)
-    traces = Traces(made.scenario, campaign)
+    traces = Files(made.scenario, campaign)
     assert traces.of([1]) == {"b.trace": b"98\n"}
     assert set(traces.of([1, 11])) == {"b.trace", "c.trace"}
     # The scenario itself names the first one.

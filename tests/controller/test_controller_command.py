@@ -118,3 +118,28 @@ def test_a_network_file_is_read(tmp_path: Path) -> None:
         assert "listening" in first
         process.send_signal(signal.SIGINT)
         assert process.wait(PATIENCE_S) == 0
+
+
+def test_a_policy_in_python_serves(tmp_path: Path) -> None:
+    file = tmp_path / "own.py"
+    file.write_text("def choose(connection, subflow, paths):\n    return paths.disjoint[0]\n")
+    with running("--policy", f"{file}:choose") as (process, _, first):
+        assert first.endswith(f"policy={file}:choose\n")
+        process.send_signal(signal.SIGINT)
+        assert process.wait(PATIENCE_S) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("def choose(connection, subflow, paths:\n", "own.py:1: is no Python 3."),
+        ("def other(connection, subflow, paths): ...\n", "own.py:1: defines no choose: add `def"),
+        ("def choose(connection): ...\n", "own.py:1: choose does not take three arguments: write"),
+        ("import nothing\ndef choose(*all): ...\n", "own.py:1: ModuleNotFoundError: No module nam"),
+    ],
+)
+def test_a_policy_in_python_that_cannot_be_used_is_told(
+    tmp_path: Path, text: str, message: str
+) -> None:
+    (tmp_path / "own.py").write_text(text)
+    assert message in refused("--policy", f"{tmp_path / 'own.py'}:choose")

@@ -55,6 +55,7 @@ def test_links_that_switches_join_are_one_network() -> None:
     ]
     assert made["controller"] == {
         "policy": "disjoint",
+        "policy_source": None,
         "argv": None,
         "address": None,
         "discovery_ns": 0,
@@ -108,6 +109,7 @@ def test_a_variant_sets_the_controller() -> None:
     text = text.replace("controller: disjoint", "controller: {policy: disjoint, sizes: learned}")
     assert plan(text, "other")["controller"] == {
         "policy": "mpsshetn",
+        "policy_source": None,
         "argv": None,
         "address": None,
         "discovery_ns": 0,
@@ -159,12 +161,13 @@ MISTAKES = {
     "a policy that is none": (
         "controller: disjoint",
         "controller: disjont",
-        'controller: "disjont": unknown policy "disjont": did you mean "disjoint"?',
+        'controller: "disjont": there is no such policy: did you mean "disjoint"? '
+        "(in Python: FILE.py:FUNCTION)",
     ),
     "a policy in full that is none": (
         "controller: disjoint",
         "controller: {policy: disjont}",
-        'controller.policy: "disjont": did you mean "disjoint"?',
+        'controller.policy: "disjont": there is no such policy: did you mean "disjoint"?',
     ),
     "a kind of switch that is none": (
         "switches: {s1: {}",

@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 mod congestion;
 mod control;
 mod controller;
+mod policy;
 mod raised;
 mod scheduler;
 mod simulation;

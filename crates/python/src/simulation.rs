@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use mptcplab_engine_sim::{Sink, Supplies};
+use mptcplab_plan::Plan;
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::{congestion, raised, scheduler};
+use crate::{congestion, policy, raised, scheduler};
 
 create_exception!(
     _native,
@@ -32,35 +33,58 @@ create_exception!(
 /// for every TCP connection and subflow of hosts that have this one, and gives an object with
 /// `on_ack` and `on_congestion_event`.
 ///
+/// `load_policy` is given the name and the text of a policy in Python, if the plan has one, and gives
+/// the function that is asked for the path of each subflow at switches.
+///
 /// Raises SimulationError where the plan cannot be read, or asks for what there is not in the
 /// simulator.
 #[pyfunction]
-#[pyo3(signature = (plan_json, take, scheduler = None, congestion_controls = BTreeMap::new()))]
+#[pyo3(signature = (plan_json, take, scheduler = None, congestion_controls = BTreeMap::new(), load_policy = None))]
 pub(crate) fn simulate(
     py: Python<'_>,
     plan_json: &str,
     take: Py<PyAny>,
     scheduler: Option<Py<PyAny>>,
     congestion_controls: BTreeMap<String, Py<PyAny>>,
+    load_policy: Option<Py<PyAny>>,
 ) -> PyResult<()> {
-    let plan = serde_json::from_str(plan_json)
+    let plan: Plan = serde_json::from_str(plan_json)
         .map_err(|error| SimulationError::new_err(format!("the plan cannot be read: {error}")))?;
     let mut callback = Callback { take, raised: None };
+    let policy = planned_policy(py, &plan, load_policy)?;
     let supplies = Supplies {
+        policy: policy.is_some().then_some(policy::create),
         scheduler: scheduler.is_some().then_some(scheduler::create),
         congestion_controls: congestion::supply(congestion_controls),
     };
     scheduler::supply(scheduler);
+    policy::supply(policy);
     raised::take();
     let ended = py.detach(|| mptcplab_engine_sim::simulate_with(&plan, &supplies, &mut callback));
     let raised = callback.raised.or_else(raised::take);
     scheduler::supply(None);
+    policy::supply(None);
     congestion::supply(BTreeMap::new());
     match (raised, ended) {
         (Some(error), _) => Err(error),
         (None, Err(error)) => Err(SimulationError::new_err(error.to_string())),
         (None, Ok(_)) => Ok(()),
     }
+}
+
+/// The name and the function of the policy whose text the plan has; `None` where it has none.
+fn planned_policy(
+    py: Python<'_>,
+    plan: &Plan,
+    load: Option<Py<PyAny>>,
+) -> PyResult<Option<(String, Py<PyAny>)>> {
+    let planned = plan.controller.as_ref();
+    let named = planned.and_then(|one| Some((one.policy.clone()?, one.policy_source.as_ref()?)));
+    let (Some((name, source)), Some(load)) = (named, load) else {
+        return Ok(None);
+    };
+    let choose = load.call1(py, (&name, source))?;
+    Ok(Some((name, choose)))
 }
 
 /// Takes rows by calling a function of Python.

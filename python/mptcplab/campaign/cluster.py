@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 from mptcplab.campaign.cluster_address import Cluster
 from mptcplab.campaign.cluster_connection import answers, connected
+from mptcplab.campaign.cluster_files import Files
 from mptcplab.campaign.cluster_task import RESOURCE, Done, TaskError, carry_out, is_on_kernel
-from mptcplab.campaign.cluster_traces import Traces
 from mptcplab.campaign.cluster_workers import Workers
 from mptcplab.campaign.description import Campaign
 from mptcplab.campaign.ledger import Ledger
@@ -64,7 +64,7 @@ class ClusterCampaign:
         self._versions = campaign.versions.model_dump()
         self._is_on_kernel = is_on_kernel(self._versions)
         self._setup = setup(scenario, campaign, None)
-        self._traces = Traces(scenario, campaign)
+        self._files = Files(scenario, campaign)
         self._pending = Pending(ledger)
         self._left = ledger.grid.runs - ledger.found
         self._ended: SimpleQueue[Future] = SimpleQueue()
@@ -123,7 +123,7 @@ class ClusterCampaign:
         """Makes a task of some runs; gives its key."""
         told = [identity(self._ledger.grid, run, self._seed) for run in runs]
         resources = {RESOURCE: 1} if self._is_on_kernel else None
-        own = self._setup | {"traces": self._traces.of(one["point"] for one in told)}
+        own = self._setup | {"files": self._files.of(one["point"] for one in told)}
         future = client.submit(carry_out, own, told, pure=False, resources=resources)
         key: str = future.key
         self._under_way[key] = future, runs

@@ -1,6 +1,6 @@
 """The task that a worker of a Dask cluster carries out for a campaign.
 
-A task is a batch of runs: a function of the scenario's text, its traces, and the runs.
+A task is a batch of runs: a function of the scenario's text, its files, and the runs.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Done:
 def carry_out(setup: Mapping[str, Any], runs: list[Record]) -> Done:
     """Carries out a batch of runs, as of `pending.identity`.
 
-    `setup` is that of `pending.setup`, with the content of each trace that they need by its name.
+    `setup` is that of `pending.setup`, with the content of each file that they need by its name.
 
     Raises:
         TaskError: this worker would have other figures than the client, or lacks something.
@@ -83,7 +83,7 @@ def _carried_out(setup: Mapping[str, Any], runs: list[Record], here: Worker) -> 
         task = here.state.tasks.get(key)
         return task is None or task.state == "cancelled"
 
-    with placed(setup["traces"]) as folder:
+    with placed(setup["files"]) as folder:
         scenario = setup["scenario"] | {"folder": str(folder)}
         refused = None
         if is_on_kernel(setup["versions"]):
@@ -155,13 +155,13 @@ def _watched(is_cancelled: Callable[[], bool], stop: Callable[[], None]) -> Iter
 
 
 @contextmanager
-def placed(traces: Mapping[str, bytes]) -> Iterator[Path]:
-    """A folder in which the traces are found by their names, which may begin with `..`."""
+def placed(files: Mapping[str, bytes]) -> Iterator[Path]:
+    """A folder in which the files are found by their names, which may begin with `..`."""
     with TemporaryDirectory(prefix="mptcplab-") as root:
-        ups = [PurePath(name).parts.count("..") for name in traces]
+        ups = [PurePath(name).parts.count("..") for name in files]
         folder = Path(root, *["scenario"] * max(ups, default=0))
         folder.mkdir(parents=True, exist_ok=True)
-        for name, content in traces.items():
+        for name, content in files.items():
             path = folder / name
             assert Path(os.path.normpath(path)).is_relative_to(root)
             path.parent.mkdir(parents=True, exist_ok=True)

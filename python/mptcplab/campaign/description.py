@@ -5,12 +5,15 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
+from pydantic import Field
+
 from mptcplab import __version__, _native
 from mptcplab.campaign.grid import Grid
+from mptcplab.policy.source import is_policy_file
 from mptcplab.recording import RecordingError
 from mptcplab.recording.files import publish, sync
 from mptcplab.recording.manifest import Model, dump, load
@@ -54,6 +57,8 @@ class Campaign(Model):
     """Dotted path → value of what was changed of that, but for the axes."""
     traces: dict[str, str]
     """Rate trace as named in the scenario → SHA-256 of its file."""
+    policies: dict[str, str] = Field(default_factory=dict)
+    """File of a policy in Python as named in the scenario → its SHA-256."""
 
     def axes(self) -> tuple[Axis, ...]:
         """The axes that are run."""
@@ -99,7 +104,8 @@ def described(scenario: Scenario, result: Description, *, samples: bool) -> Camp
         versions=versions(result.engine),
         source=_source(scenario),
         overrides={path: value for path, value in scenario.overrides.items() if path != "sweep"},
-        traces=dict(_traces(scenario)),
+        traces=dict(_hashes(scenario, named_traces(scenario.provenance.tree))),
+        policies=dict(_hashes(scenario, named_policies(scenario.provenance.tree))),
     )
 
 
@@ -177,6 +183,8 @@ def _unlike(there: Campaign, here: Campaign) -> Iterator[str]:
         yield "it was made by other modules of mptcplab"
     if there.traces != here.traces:
         yield "a rate trace has changed since"
+    if there.policies != here.policies:
+        yield "the file of a policy has changed since"
 
 
 def _source(scenario: Scenario) -> str:
@@ -193,20 +201,32 @@ def _kept(campaign: Campaign) -> str:
     return "kept" if campaign.samples else "not kept"
 
 
-def _traces(scenario: Scenario) -> Iterator[tuple[str, str]]:
-    for name in dict.fromkeys(named_traces(scenario.provenance.tree)):
+def _hashes(scenario: Scenario, names: Iterable[str]) -> Iterator[tuple[str, str]]:
+    for name in dict.fromkeys(names):
         path = scenario.folder / name
         if path.is_file():
             yield name, hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def named_traces(tree: Any, key: str = "") -> Iterator[str]:
+def named_traces(tree: Any) -> Iterator[str]:
     """The texts at keys that end in `trace` or `file`, those of axes included."""
+    yield from _texts(tree, ("trace", "file"))
+
+
+def named_policies(tree: Any) -> Iterator[str]:
+    """The files of the policies at keys that end in `controller` or `policy`, likewise."""
+    for text in _texts(tree, ("controller", "policy")):
+        if is_policy_file(text):
+            yield text.rpartition(":")[0]
+
+
+def _texts(tree: Any, keys: Collection[str], key: str = "") -> Iterator[str]:
+    """The texts at keys whose last part is one of these."""
     if isinstance(tree, Mapping):
         for name, value in tree.items():
-            yield from named_traces(value, key if name in ("values", "choice") else str(name))
+            yield from _texts(value, keys, key if name in ("values", "choice") else str(name))
     elif isinstance(tree, list):
         for value in tree:
-            yield from named_traces(value, key)
-    elif isinstance(tree, str) and key.split(".")[-1] in ("trace", "file"):
+            yield from _texts(value, keys, key)
+    elif isinstance(tree, str) and key.split(".")[-1] in keys:
         yield tree

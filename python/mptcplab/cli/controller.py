@@ -7,7 +7,7 @@ import os
 import re
 import resource
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from ipaddress import ip_address
@@ -18,8 +18,9 @@ from mptcplab import _native
 from mptcplab.cli.controller_network import no_network, read_network
 from mptcplab.cli.errors import UserError
 from mptcplab.cli.output import ReaderGoneError
-from mptcplab.scenario.problem import ScenarioError, did_you_mean
-from mptcplab.scenario.switch import POLICIES
+from mptcplab.policy.source import PolicyError, PolicyName, read_policy
+from mptcplab.scenario.problem import ScenarioError
+from mptcplab.scenario.switch import POLICIES, no_such_policy
 
 _DESCRIPTORS = 4096
 """Enough for every switch that the server takes, where the system grants them."""
@@ -48,11 +49,12 @@ def serve(options: Options, *, as_json: bool) -> None:
 
     """
     config = json.dumps(_config(options))
+    choose = _function(options.policy)
     _allow_descriptors()
     with _stop_descriptor() as stop:
         try:
-            _native.serve_controller(config, stop, as_json)
-        except _native.ControllerError as error:
+            _native.serve_controller(config, stop, as_json, choose)
+        except (_native.ControllerError, PolicyError) as error:
             raise UserError(str(error)) from None
         except BrokenPipeError:
             raise ReaderGoneError from None
@@ -62,9 +64,6 @@ def serve(options: Options, *, as_json: bool) -> None:
 
 def _config(options: Options) -> dict[str, Any]:
     """The configuration of `crates/lab/controller-server`."""
-    if options.policy not in POLICIES:
-        hint = did_you_mean(options.policy, POLICIES)
-        raise UserError(f"--policy {options.policy}: there is no such policy: {hint}")
     try:
         known = no_network() if options.network is None else read_network(options.network)
     except ScenarioError as error:
@@ -77,6 +76,21 @@ def _config(options: Options) -> dict[str, Any]:
         "tls": _tls(*options.tls),
         **known,
     }
+
+
+def _function(policy: str) -> Callable[..., int] | None:
+    """The function of a policy in Python; None of the controller's own."""
+    if policy in POLICIES:
+        return None
+    try:
+        name = PolicyName.parse(policy)
+        if name is None:
+            raise UserError(f"--policy {policy}: {no_such_policy(policy)}")
+        from mptcplab.policy.function import PolicyFunction
+
+        return PolicyFunction(name, read_policy(name, Path()))
+    except PolicyError as error:
+        raise UserError(f"--policy {policy}: {error}") from None
 
 
 def _address(text: str) -> str:

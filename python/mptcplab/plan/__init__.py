@@ -76,6 +76,7 @@ class Controller(Model):
     """The controller of all switches: with a policy, by its program or by its address."""
 
     policy: str | None
+    policy_source: str | None = None
     argv: tuple[str, ...] | None = None
     address: Address | None = None
     discovery_ns: int = 0

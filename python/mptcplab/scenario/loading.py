@@ -67,19 +67,19 @@ def new_text() -> str:
 def loads(
     text: str, origin: str = _NAMELESS, folder: Path = Path(), *, default_name: str = _NAMELESS
 ) -> Scenario:
-    """Reads a scenario from YAML text; `origin` names it in messages, `folder` holds its traces."""
+    """Reads a scenario from YAML text; `origin` names it in messages, `folder` holds its files."""
     tree = parse_tree(text, origin)
     source = Provenance(origin, folder, text, tree.value, tree.lines)
     return _checked(source, default_name)
 
 
 def loads_kept(text: str) -> Scenario:
-    """Reads the text that a result keeps, whose traces may be elsewhere: they are not read.
+    """Reads the text that a result keeps, whose files may be elsewhere: they are not read.
 
-    The scenario can be shown and compared; to compile a link with a trace needs its file.
+    The scenario can be shown and compared; to compile a trace or a policy needs its file.
     """
     tree = parse_tree(text, _NAMELESS)
-    source = Provenance(_NAMELESS, Path(), text, tree.value, tree.lines, reads_traces=False)
+    source = Provenance(_NAMELESS, Path(), text, tree.value, tree.lines, reads_files=False)
     return _checked(source, _NAMELESS)
 
 

@@ -31,8 +31,8 @@ class Provenance:
     variant_of: KeyPath = ()
     """For a variant's scenario: the path of its `set:`."""
     variant_sets: Mapping[str, Any] = field(default_factory=dict)
-    reads_traces: bool = True
-    """Whether the checks read the files of traces."""
+    reads_files: bool = True
+    """Whether the checks read the files of traces and of policies."""
 
     def text(self) -> str:
         """The file's text, or YAML of the tree where it was changed."""

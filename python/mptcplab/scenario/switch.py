@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
@@ -14,13 +14,13 @@ from pydantic import (
     model_validator,
 )
 
+from mptcplab.policy.source import FORM, PolicyError, PolicyName
 from mptcplab.scenario.fields import RATE_SCHEMA, TIME_SCHEMA, Model, RefusalError, TimeNs
 from mptcplab.scenario.link import RateLimit
 from mptcplab.scenario.problem import did_you_mean, quoted
 from mptcplab.scenario.traffic import COMMAND_LINE_SCHEMA, CommandLine
 
-Policy = Literal["shortest", "disjoint", "mpsshetn", "ecmp", "earliest-completion"]
-POLICIES: tuple[str, ...] = get_args(Policy)
+POLICIES = ("shortest", "disjoint", "mpsshetn", "ecmp", "least-used", "earliest-completion")
 """Those of `crates/lab/controller`."""
 
 
@@ -63,13 +63,31 @@ def _check_address(text: str) -> str:
     return text
 
 
+def no_such_policy(name: str) -> str:
+    """The message about the name of a policy that there is not."""
+    hint = did_you_mean(name, POLICIES)
+    return f"there is no such policy: {hint} (in Python: FILE.py:FUNCTION)"
+
+
+def check_policy(name: str) -> str:
+    """The name of a policy as it is; a ValueError says what is wrong with it."""
+    try:
+        if name in POLICIES or PolicyName.parse(name) is not None:
+            return name
+    except PolicyError as error:
+        raise ValueError(str(error)) from None
+    raise ValueError(no_such_policy(name))
+
+
 class Controller(Model):
     """The controller of all switches, and the channels to them.
 
     It is this project's, with a policy, or another one, by its command or its address.
     """
 
-    policy: Policy | None = Field(None, description="Which path each subflow takes")
+    policy: Annotated[StrictStr, AfterValidator(check_policy)] | None = Field(
+        None, description="Which path each subflow takes: a name, or FILE.py:FUNCTION"
+    )
     command: CommandLine | None = Field(
         None, description="Program of another controller, which listens on TCP port 6653"
     )
@@ -87,6 +105,11 @@ class Controller(Model):
         description="Whether it is told what each server sends, or learns it from finished flows",
     )
 
+    @property
+    def policy_file(self) -> PolicyName | None:
+        """The file and the function of a policy in Python."""
+        return None if self.policy is None else PolicyName.parse(self.policy)
+
     @model_validator(mode="after")
     def _one_kind(self) -> Controller:
         given = [kind for kind in _KINDS if getattr(self, kind) is not None]
@@ -103,21 +126,19 @@ class Controller(Model):
 
 
 def _parse_controller(value: object) -> object:
-    if isinstance(value, str):
-        if value not in POLICIES:
-            raise ValueError(f"unknown policy {quoted(value)}: {did_you_mean(value, POLICIES)}")
-        return {"policy": value}
-    return value
+    return {"policy": check_policy(value)} if isinstance(value, str) else value
 
 
 def _schema() -> dict[str, Any]:
+    of_file = {"type": "string", "pattern": FORM, "description": "FILE.py:FUNCTION"}
+    policy = {"anyOf": [{"enum": list(POLICIES)}, of_file]}
     return {
         "anyOf": [
-            {"enum": list(POLICIES)},
+            policy,
             {
                 "type": "object",
                 "properties": {
-                    "policy": {"enum": list(POLICIES)},
+                    "policy": policy,
                     "command": COMMAND_LINE_SCHEMA,
                     "address": {
                         "type": "string",

@@ -17,7 +17,7 @@ pub enum Report {
         /// Whether switches connect by TLS.
         is_tls: bool,
         /// The name of the policy.
-        policy: &'static str,
+        policy: String,
     },
     /// A connection was accepted.
     Opened {

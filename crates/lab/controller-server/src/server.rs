@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
-use mptcplab_controller::{ConnectionId, Controller, Output, policy};
+use mptcplab_controller::{ConnectionId, Controller, Output, Policy, policy};
 
 use crate::channels::Channels;
 use crate::config::{Config, Limits};
@@ -50,14 +50,26 @@ impl Server {
     /// An address beyond the loopback without TLS that was not asked for, an address that cannot be
     /// listened at, files of TLS that cannot be used, a policy that there is not.
     pub fn bind(config: &Config) -> Result<Self, StartError> {
+        Self::bind_with(config, |seed| policy(&config.policy, seed))
+    }
+
+    /// As [`bind`](Self::bind), with the policy that `supply` makes of a seed, if it makes one.
+    ///
+    /// # Errors
+    ///
+    /// As [`bind`](Self::bind).
+    pub fn bind_with(
+        config: &Config,
+        supply: impl FnOnce(u64) -> Option<Box<dyn Policy>>,
+    ) -> Result<Self, StartError> {
         let address = config.listen;
         if config.tls.is_none() && !config.plain_tcp && !address.ip().to_canonical().is_loopback() {
             return Err(StartError::PlainBeyondLoopback(address));
         }
         let tls = config.tls.as_ref().map(tls::server_config).transpose()?;
         let setup = config.controller()?;
-        let policy = policy(&config.policy, setup.seed)
-            .ok_or_else(|| StartError::UnknownPolicy(config.policy.clone()))?;
+        let policy =
+            supply(setup.seed).ok_or_else(|| StartError::UnknownPolicy(config.policy.clone()))?;
         let listen = |error| StartError::Listen { address, error };
         let listener = TcpListener::bind(address).map_err(listen)?;
         listener.set_nonblocking(true).map_err(listen)?;
@@ -77,7 +89,7 @@ impl Server {
         server.note(Report::Listening {
             address: server.local_addr().map_err(listen)?,
             is_tls: server.is_tls,
-            policy: server.controller.policy_name(),
+            policy: server.controller.policy_name().to_owned(),
         });
         Ok(server)
     }

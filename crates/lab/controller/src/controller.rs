@@ -11,6 +11,7 @@ use crate::events::{Event, Events};
 use crate::forwarding::Install;
 use crate::forwarding::waiting::{Cause, Received, Waiting};
 use crate::messages;
+use crate::new_subflows::NewSubflows;
 use crate::output::{ConnectionId, Output};
 use crate::paths::PathTable;
 use crate::place::Link;
@@ -44,6 +45,8 @@ pub struct Controller {
     pub(crate) released: VecDeque<Received>,
     /// Subflows on each link.
     pub(crate) link_use: BTreeMap<Link, usize>,
+    /// Those of them that measured loads do not have yet.
+    pub(crate) new_subflows: NewSubflows,
     pub(crate) events: Events,
     /// The number of the next frame of discovery.
     pub(crate) next_number: u64,
@@ -79,6 +82,7 @@ impl Controller {
             waiting: Waiting::default(),
             released: VecDeque::new(),
             link_use: BTreeMap::new(),
+            new_subflows: NewSubflows::default(),
             events: Events::default(),
             next_number: 1,
             discovered_ns: 0,
@@ -188,6 +192,7 @@ impl Controller {
     fn read_load(&mut self) {
         let at_ns = self.now_ns + self.config.load_interval_ns;
         self.timers.set(at_ns, Timer::Load);
+        self.new_subflows.forget_old(self.now_ns);
         let datapaths: Vec<u64> = self.topology.switches.keys().copied().collect();
         for datapath in datapaths {
             let all = Request::PortStats(port::number::ANY);

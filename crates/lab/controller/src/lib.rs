@@ -28,6 +28,7 @@ mod forwarding;
 mod frame;
 mod load;
 mod messages;
+mod new_subflows;
 mod output;
 mod paths;
 mod place;
@@ -45,8 +46,8 @@ pub use events::Event;
 pub use output::{ConnectionId, Output};
 pub use place::{Link, PortRef};
 pub use policy::{
-    Disjoint, EarliestCompletion, Ecmp, MpssHetN, PathView, Policy, Request, Shortest, SubflowView,
-    policy,
+    Disjoint, EarliestCompletion, Ecmp, LeastUsed, MpssHetN, PathView, Policy, Request, Shortest,
+    SubflowView, policy,
 };
 pub use subflows::Flow;
 pub use view::{ConnectionView, LinkView, PlacedSubflow, PortView, SwitchView, TopologyView};

@@ -87,7 +87,7 @@ pub struct ConnectionView {
 
 impl Controller {
     /// The name of the policy.
-    pub fn policy_name(&self) -> &'static str {
+    pub fn policy_name(&self) -> &str {
         self.policy.name()
     }
 

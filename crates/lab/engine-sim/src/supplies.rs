@@ -1,15 +1,18 @@
 //! Algorithms of the caller.
 
+use mptcplab_segment::PolicySupply;
 use mptcplab_stack::congestion::{CongestionAlgorithm, Supplied};
 use mptcplab_stack::scheduler::Supply;
 
-/// Algorithms beside those of the stack, which a plan asks for by name.
+/// Algorithms beside those of the stack and of the controller, which a plan asks for by name.
 #[derive(Clone, Debug, Default)]
 pub struct Supplies {
     /// Makes the scheduler called `supplied`.
     pub scheduler: Option<Supply>,
     /// Congestion controls; they come before those of the stack.
     pub congestion_controls: Vec<Supplied>,
+    /// Makes the policy of the controller of the switches, whatever name the plan gives it.
+    pub policy: Option<PolicySupply>,
 }
 
 impl Supplies {

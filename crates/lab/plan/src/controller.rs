@@ -11,6 +11,9 @@ use serde::{Deserialize, Serialize};
 pub struct Controller {
     /// The name of its policy: which path each subflow takes; `None` of another controller.
     pub policy: Option<String>,
+    /// The text of its file, of a policy in Python, whose name is `FILE.py:FUNCTION`.
+    #[serde(default)]
+    pub policy_source: Option<String>,
     /// Program and arguments of another controller, which is started and ended with the run and
     /// listens on TCP port 6653.
     #[serde(default)]

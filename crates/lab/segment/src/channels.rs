@@ -163,6 +163,7 @@ mod tests {
     fn what_waits_for_the_rate_of_a_channel_is_known() {
         let mut channels = Channels::new(&plan::Controller {
             policy: Some("shortest".to_owned()),
+            policy_source: None,
             argv: None,
             address: None,
             discovery_ns: 0,

@@ -12,7 +12,7 @@ use mptcplab_plan::{InterfaceRef, Plan};
 
 use crate::ethernet::{HEADER_BYTES, neighbour};
 use crate::segments::segments;
-use crate::setup::UnknownPolicy;
+use crate::setup::{PolicySupply, UnknownPolicy};
 use crate::switching::{Sent, Switching};
 
 /// The network is taken as it is known then.
@@ -22,7 +22,8 @@ const ANNOUNCEMENT_NS: Nanos = 1_000_000_000;
 
 /// The switches of a plan and their controller, which has found them, their links and the hosts;
 /// and, where it has not found them all within 10 s, a warning. `links` are new models of the plan's
-/// links, in their order. Where the controller or a switch is outside, it is found in the time of
+/// links, in their order; `supply` makes the policy, where that is none of the controller's own. Where
+/// the controller or a switch is outside, it is found in the time of
 /// that: nothing is done here.
 ///
 /// # Errors
@@ -30,10 +31,11 @@ const ANNOUNCEMENT_NS: Nanos = 1_000_000_000;
 pub fn discovered(
     plan: &Plan,
     links: Vec<Link<Bytes>>,
+    supply: Option<PolicySupply>,
 ) -> Result<(Switching, Option<&'static str>), UnknownPolicy> {
     let mut network = Network {
         now: 0,
-        switching: Switching::new(plan)?,
+        switching: Switching::new(plan, supply)?,
         links,
         end_of: ends(plan),
         sent: Vec::new(),

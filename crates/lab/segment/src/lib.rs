@@ -20,5 +20,5 @@ pub use channels::{Carried, Recipient};
 pub use decision::Decision;
 pub use discovery::discovered;
 pub use segments::{Attached, hardware_address, is_switched, segments};
-pub use setup::UnknownPolicy;
+pub use setup::{PolicySupply, UnknownPolicy};
 pub use switching::{Leaving, Sent, Switching};

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use mptcplab_controller::{Config, Controller, PortRef, TransferSize, policy};
+use mptcplab_controller::{Config, Controller, Policy, PortRef, TransferSize, policy};
 use mptcplab_link::Rate;
 use mptcplab_plan as plan;
 use mptcplab_plan::{InterfaceRef, Plan, Sizes, Workload};
@@ -16,6 +16,9 @@ use crate::segments::{hardware_address, segments};
 
 /// Payload of each time of a trace (Mahimahi): 1504 bytes.
 const OPPORTUNITY_BITS: u64 = 8 * 1504;
+
+/// Makes the policy of a plan's controller of a seed, in place of one of the controller's own.
+pub type PolicySupply = fn(seed: u64) -> Box<dyn Policy>;
 
 /// The policy of a plan's controller is none.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -65,10 +68,12 @@ pub(crate) fn number(interface: usize) -> u32 {
     interface as u32 + 1
 }
 
-/// The controller of a plan; `None` where that is another one, outside.
+/// The controller of a plan, with the policy that is supplied, or else that of the plan's name;
+/// `None` where that is another one, outside.
 pub(crate) fn controller(
     plan: &Plan,
     planned: &plan::Controller,
+    supply: Option<PolicySupply>,
 ) -> Result<Option<Controller>, UnknownPolicy> {
     let Some(name) = &planned.policy else {
         return Ok(None);
@@ -79,7 +84,10 @@ pub(crate) fn controller(
     for word in key.as_chunks_mut::<8>().0 {
         *word = random.bits().to_le_bytes();
     }
-    let policy = policy(name, seed).ok_or_else(|| UnknownPolicy(name.clone()))?;
+    let policy = supply
+        .map(|supply| supply(seed))
+        .or_else(|| policy(name, seed))
+        .ok_or_else(|| UnknownPolicy(name.clone()))?;
     let base = Config::default();
     let config = Config {
         key,

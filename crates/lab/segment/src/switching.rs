@@ -10,7 +10,7 @@ use mptcplab_switch::{Output, Switch};
 
 use crate::channels::{Carried, Channels, Recipient};
 use crate::decision::{Decision, Names};
-use crate::setup::{self, UnknownPolicy, number};
+use crate::setup::{self, PolicySupply, UnknownPolicy, number};
 
 /// The connection of the only controller at each switch.
 const CONTROLLER: mptcplab_switch::ControllerId = mptcplab_switch::ControllerId(0);
@@ -71,7 +71,7 @@ struct Control {
 
 impl Switching {
     /// The switches of a plan, connected to its controller at time 0, if it has one.
-    pub(crate) fn new(plan: &Plan) -> Result<Self, UnknownPolicy> {
+    pub(crate) fn new(plan: &Plan, supply: Option<PolicySupply>) -> Result<Self, UnknownPolicy> {
         let mut switching = Self {
             switches: setup::switches(plan),
             control: None,
@@ -85,7 +85,7 @@ impl Switching {
         };
         if let Some(planned) = &plan.controller {
             switching.control = Some(Control {
-                controller: setup::controller(plan, planned)?,
+                controller: setup::controller(plan, planned, supply)?,
                 channels: Channels::new(planned),
                 names: setup::names(plan),
                 taken: 0,
@@ -380,9 +380,12 @@ impl Control {
 
 impl fmt::Debug for Switching {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let policy = |control: &Control| Some(control.controller.as_ref()?.policy_name());
+        let controller = self
+            .control
+            .as_ref()
+            .and_then(|one| one.controller.as_ref());
         f.debug_struct("Switching")
-            .field("policy", &self.control.as_ref().and_then(policy))
+            .field("policy", &controller.map(Controller::policy_name))
             .finish_non_exhaustive()
     }
 }

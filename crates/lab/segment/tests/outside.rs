@@ -30,7 +30,7 @@ fn switching(is_open_vswitch: bool, controller: Value) -> Switching {
         "sample_interval_ns": 1, "capture": null, "time_limit_ns": 1, "controller": controller,
     });
     let plan: Plan = serde_json::from_value(plan).unwrap();
-    let (switching, warning) = discovered(&plan, Vec::new()).unwrap();
+    let (switching, warning) = discovered(&plan, Vec::new(), None).unwrap();
     assert_eq!(warning, None);
     switching
 }

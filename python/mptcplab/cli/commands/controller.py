@@ -19,7 +19,8 @@ def controller(
         str,
         typer.Option(
             metavar="NAME",
-            help="Of paths: shortest, disjoint, mpsshetn, ecmp, earliest-completion.",
+            help="Of paths: shortest, disjoint, mpsshetn, ecmp, least-used, earliest-completion, "
+            "or one in Python, FILE.py:FUNCTION.",
         ),
     ] = "earliest-completion",
     network: Annotated[

@@ -17,11 +17,12 @@ from mptcplab.engine.compile.traffic import compile_flow, compile_subflow, time_
 from mptcplab.engine.vary import start_delay_ns
 from mptcplab.plan.link import LinkChange
 from mptcplab.plan.traffic import Traffic
+from mptcplab.policy.source import read_policy
 from mptcplab.scenario.flows import Flow, flows
 from mptcplab.scenario.loading import for_variant
 from mptcplab.scenario.model import Event, Scenario
 from mptcplab.scenario.network import End, Network, build
-from mptcplab.scenario.switch import Controller, parse_address
+from mptcplab.scenario.switch import parse_address
 from mptcplab.scenario.words import event_words
 
 
@@ -60,17 +61,22 @@ def compile_plan(
         sample_interval_ns=made.sample_interval,
         capture=None if capture is None else _capture(network, capture),
         time_limit_ns=time_limit_ns(made, network, sent),
-        controller=None if made.controller is None else _controller(made.controller),
+        controller=None if made.controller is None else _controller(made),
     )
 
 
-def _controller(controller: Controller) -> plan.Controller:
-    address = None
+def _controller(scenario: Scenario) -> plan.Controller:
+    controller = scenario.controller
+    assert controller is not None
+    address, source = None, None
     if controller.address is not None:
         host, port = parse_address(controller.address)
         address = plan.Address(host=host, port=port)
+    if (policy := controller.policy_file) is not None:
+        source = read_policy(policy, scenario.folder)
     return plan.Controller(
         policy=controller.policy,
+        policy_source=source,
         argv=None if controller.command is None else tuple(controller.command),
         address=address,
         discovery_ns=0 if controller.policy is not None else controller.discovery,

@@ -9,6 +9,8 @@ from pathlib import Path
 from mptcplab._native import SimulationError, simulate
 from mptcplab.engine.recorder import Recorder
 from mptcplab.engine.sim.supplied import Supplied
+from mptcplab.policy.function import load_policy
+from mptcplab.policy.source import PolicyError
 from mptcplab.recording import Manifest, RecordingError, Writer
 
 _NOTHING = Supplied()
@@ -49,8 +51,9 @@ def simulated(
         return not must_stop()
 
     try:
-        simulate(plan, take, supplied.scheduler, supplied.congestion_controls)
-    except SimulationError as error:
+        controls = supplied.congestion_controls
+        simulate(plan, take, supplied.scheduler, controls, load_policy)
+    except (SimulationError, PolicyError) as error:
         return _failed(recorder, str(error))
     except RecordingError:
         raise

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from itertools import pairwise
 
+from mptcplab.policy.source import PolicyError, read_policy
 from mptcplab.scenario.check import middlebox, run
 from mptcplab.scenario.check.names import bad_rates, unknown_end
 from mptcplab.scenario.link import Link
@@ -67,12 +68,18 @@ def _wiring(scenario: Scenario) -> Iterator[Problem]:
 
 
 def _controller(scenario: Scenario) -> Iterator[Problem]:
-    """Switches without a controller, which drop everything, and the reverse."""
+    """Switches without a controller, which drop everything, the reverse, and policies' files."""
     if scenario.controller is not None and not scenario.switches:
         yield _at(scenario, ("controller",), "there are no switches: add `switches: {s1: {}}`")
     if scenario.switches and scenario.controller is None:
         text = "no controller tells them where packets go: add `controller: shortest`"
         yield _at(scenario, ("switches",), text)
+    policy = None if scenario.controller is None else scenario.controller.policy_file
+    if policy is not None and scenario.provenance.reads_files:
+        try:
+            read_policy(policy, scenario.folder)
+        except PolicyError as error:
+            yield _at(scenario, ("controller", "policy"), str(error))
 
 
 def _routed_segments(scenario: Scenario, network: Network) -> Iterator[Problem]:

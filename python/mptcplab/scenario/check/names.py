@@ -58,7 +58,7 @@ def bad_rates(
         text = "a half-duplex link has no token bucket: remove it, or make the link full duplex"
         yield scenario.provenance.problem((*path, "burst"), text)
     traces = [one.trace for one in directions if one.trace is not None]
-    for trace in dict.fromkeys(traces) if scenario.provenance.reads_traces else ():
+    for trace in dict.fromkeys(traces) if scenario.provenance.reads_files else ():
         try:
             opportunities_ms(trace, scenario.folder)
         except TraceError as error:

@@ -90,7 +90,7 @@ impl Controller {
         let (connection, path) = (subflow.connection, subflow.path.clone());
         let rules = rules::rules(subflow);
         if was_idle {
-            self.use_path(&path, true);
+            self.take_path(&path, None);
             self.wake(connection);
         }
         let mut unconfirmed = BTreeSet::new();
@@ -244,13 +244,22 @@ impl Controller {
         }
     }
 
-    /// Counts a subflow on the links of a path, or no longer.
-    pub(crate) fn use_path(&mut self, path: &[Link], is_used: bool) {
+    /// Counts a subflow on the links of a path. It is new until the load was read twice, or its
+    /// transfer may be over.
+    pub(crate) fn take_path(&mut self, path: &[Link], transfer_ns: Option<u64>) {
         for link in path {
-            let count = self.link_use.entry(*link).or_default();
-            if is_used {
-                *count += 1;
-            } else {
+            *self.link_use.entry(*link).or_default() += 1;
+        }
+        let readings_ns = self.config.load_interval_ns.saturating_mul(2);
+        let new_ns = transfer_ns.map_or(readings_ns, |transfer_ns| transfer_ns.min(readings_ns));
+        let until_ns = self.now_ns.saturating_add(new_ns);
+        self.new_subflows.add(self.now_ns, path, until_ns);
+    }
+
+    /// Counts a subflow no more.
+    pub(crate) fn leave_path(&mut self, path: &[Link]) {
+        for link in path {
+            if let Some(count) = self.link_use.get_mut(link) {
                 *count = count.saturating_sub(1);
                 if *count == 0 {
                     self.link_use.remove(link);

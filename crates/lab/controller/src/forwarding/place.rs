@@ -29,7 +29,7 @@ enum Opening {
 
 /// The place of a subflow.
 enum Choice {
-    Path(Path),
+    Path(Chosen),
     Refused,
     /// A path, perhaps, when the connection has carried more.
     Waits,
@@ -37,8 +37,17 @@ enum Choice {
     Unreachable,
 }
 
+/// A path that a policy has chosen.
+struct Chosen {
+    path: Path,
+    /// The least time of the transfer, over all disjoint paths at once, where it is known.
+    transfer_ns: Option<u64>,
+}
+
 /// A subflow that asks for a place.
 struct Wanted<'a> {
+    /// The first subflow's of its connection.
+    connection: Flow,
     flow: Flow,
     ends: [PortRef; 2],
     kind: Kind,
@@ -99,6 +108,7 @@ impl Controller {
             Kind::Multipath | Kind::Tcp => self.sizes.of(flow.server()),
         };
         let wanted = Wanted {
+            connection: flow,
             flow,
             ends,
             kind,
@@ -107,7 +117,7 @@ impl Controller {
             subflows: &[],
             is_moved: false,
         };
-        let Choice::Path(path) = self.choose(&wanted) else {
+        let Choice::Path(chosen) = self.choose(&wanted) else {
             return;
         };
         while self.table.len() >= self.config.limits.connections.max(1) {
@@ -125,7 +135,7 @@ impl Controller {
             Kind::Multipath => [HANDSHAKE; 2],
             Kind::Tcp | Kind::Other => [0; 2],
         };
-        self.add_subflow(packet, connection, flow, ends, path, copies);
+        self.add_subflow(packet, connection, flow, ends, chosen, copies);
     }
 
     /// Adds a subflow to a connection, or refuses it, or lets it wait: again if it is not new.
@@ -141,6 +151,7 @@ impl Controller {
         let flow = Flow::of(ip);
         let subflows = self.subflow_views(connection, None);
         let known = self.table.connection(connection);
+        let first = known.map_or(flow, |known| known.flow);
         // It may have been learned meanwhile.
         let bytes = known.and_then(|known| {
             let learned = || self.sizes.of(known.flow.server());
@@ -148,6 +159,7 @@ impl Controller {
         });
         let choice = match subflows.len() < self.config.limits.subflows {
             true => self.choose(&Wanted {
+                connection: first,
                 flow,
                 ends,
                 kind: Kind::Multipath,
@@ -159,8 +171,8 @@ impl Controller {
             false => Choice::Refused,
         };
         match choice {
-            Choice::Path(path) => {
-                self.add_subflow(packet, connection, flow, ends, path, [0; 2]);
+            Choice::Path(chosen) => {
+                self.add_subflow(packet, connection, flow, ends, chosen, [0; 2]);
             }
             Choice::Waits if self.wait_to_deserve(packet.clone(), flow, connection, is_new) => {}
             Choice::Refused | Choice::Waits => {
@@ -177,11 +189,12 @@ impl Controller {
         connection: u64,
         flow: Flow,
         ends: [PortRef; 2],
-        path: Path,
+        chosen: Chosen,
         copies: [u8; 2],
     ) {
+        let path = chosen.path;
         let out_port = path.first().map_or(ends[1].port, |link| link.from.port);
-        self.use_path(&path, true);
+        self.take_path(&path, chosen.transfer_ns);
         self.note(Event::Placed {
             connection,
             flow,
@@ -238,6 +251,7 @@ impl Controller {
         let disjoint: Vec<PathView> = paths.disjoint.iter().map(view).collect();
         let equal_cost: Vec<PathView> = paths.equal_cost.iter().map(view).collect();
         let request = Request {
+            connection: wanted.connection,
             flow: wanted.flow,
             is_multipath: wanted.kind == Kind::Multipath,
             is_moved: wanted.is_moved,
@@ -247,10 +261,12 @@ impl Controller {
             disjoint: &disjoint,
             equal_cost: &equal_cost,
         };
+        let transfer_ns = least_time_ns(wanted.bytes, &disjoint);
+        let chosen = |path| Choice::Path(Chosen { path, transfer_ns });
         match self.policy.choose(&request) {
-            Some(path) => Choice::Path(Path::from(path.links.as_slice())),
+            Some(path) => chosen(Path::from(path.links.as_slice())),
             None if wanted.subflows.is_empty() || wanted.is_moved => {
-                Choice::Path(paths.equal_cost[0].clone())
+                chosen(paths.equal_cost[0].clone())
             }
             None if self.policy.waits(&request) => Choice::Waits,
             None => Choice::Refused,
@@ -260,12 +276,11 @@ impl Controller {
     /// Another path for a subflow that has one; `None`: there is none.
     pub(super) fn path_for(&mut self, number: u64) -> Option<Path> {
         let subflow = self.table.subflow(number)?.clone();
-        let (kind, bytes) = match self.table.connection(subflow.connection) {
-            Some(known) => (known.kind, known.expected_bytes),
-            None => return None,
-        };
+        let known = self.table.connection(subflow.connection)?;
+        let (first, kind, bytes) = (known.flow, known.kind, known.expected_bytes);
         let subflows = self.subflow_views(subflow.connection, Some(number));
         let choice = self.choose(&Wanted {
+            connection: first,
             flow: subflow.flow,
             ends: subflow.ends,
             kind,
@@ -275,7 +290,7 @@ impl Controller {
             is_moved: true,
         });
         match choice {
-            Choice::Path(path) => Some(path),
+            Choice::Path(chosen) => Some(chosen.path),
             Choice::Refused | Choice::Waits | Choice::Unreachable => None,
         }
     }
@@ -297,6 +312,15 @@ impl Controller {
             Some(u64::from(port.description.curr_speed) * 1_000).filter(|rate| *rate > 0)
         })
     }
+}
+
+/// The time of a transfer over all paths at once; `None` where size or rates are not known.
+fn least_time_ns(bytes: Option<u64>, paths: &[PathView]) -> Option<u64> {
+    let rates_bps: Option<Vec<u64>> = paths.iter().map(|path| path.bandwidth_bps).collect();
+    let together_bps: u128 = rates_bps?.into_iter().map(u128::from).sum();
+    let bits = u128::from(bytes?) * 8;
+    let time_ns = (bits * 1_000_000_000).checked_div(together_bps)?;
+    u64::try_from(time_ns).ok()
 }
 
 /// The thing that a packet opens. Of several options the first that opens something counts.

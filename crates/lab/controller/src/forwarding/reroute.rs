@@ -94,8 +94,8 @@ impl Controller {
         if old.state == State::Idle {
             return;
         }
-        self.use_path(&old.path, false);
-        self.use_path(&path, true);
+        self.leave_path(&old.path);
+        self.take_path(&path, None);
         self.note(Event::Moved {
             connection,
             flow,

@@ -27,6 +27,11 @@ impl Controller {
                 .map(|link| self.link_use.get(link).copied().unwrap_or(0))
                 .max()
                 .unwrap_or(0),
+            new_subflows: path
+                .iter()
+                .map(|link| self.new_subflows.on(self.now_ns, link))
+                .max()
+                .unwrap_or(0),
         }
     }
 

@@ -36,7 +36,8 @@ impl Policy for EarliestCompletion {
             return first(request, bytes);
         }
         if request.is_moved {
-            return best_single(request.unused(), bytes);
+            // A path that another subflow of it has may be better than any that is free.
+            return best_single(request.disjoint.iter(), bytes);
         }
         joining(request, request.bytes.unwrap_or(request.carried_bytes))
     }
@@ -117,14 +118,14 @@ fn grow<'a>(request: &Request<'a>, bytes: f64, set: &mut Vec<&'a PathView>) -> f
 }
 
 /// A path as the model has it. Subflows of others share its rate; other load takes its part, as long
-/// as a fair share is left.
+/// as a fair share is left, and the rest is shared with subflows that the load does not have yet.
 fn model(path: &PathView, is_own: bool) -> ModelPath {
     let rate_bps = path.bandwidth_bps.unwrap_or(UNKNOWN_BPS).max(1) as f64;
     let sharing = path.subflows.saturating_sub(usize::from(is_own)) + 1;
     let left = match is_own {
         // The load may be its own.
         true => 0.0,
-        false => rate_bps - path.load_bps as f64,
+        false => (rate_bps - path.load_bps as f64) / (path.new_subflows + 1) as f64,
     };
     let delay_ns = path.delay_ns.unwrap_or(0);
     ModelPath {
@@ -155,24 +156,45 @@ mod tests {
             queueing_ns: 0,
             load_bps: 0,
             subflows: 0,
+            new_subflows: 0,
         };
         paths.iter().enumerate().map(view).collect()
     }
 
-    /// The paths of the subflows of a connection that asks for as many as there are paths.
-    fn chosen(bytes: u64, paths: &[(u64, u64)]) -> Vec<u32> {
-        let views = views(paths);
+    fn flow() -> Flow {
         let address = IpAddr::from([10, 0, 0, 1]);
-        let flow = Flow {
+        Flow {
             source: address,
             destination: address,
             protocol: 6,
             source_port: 1,
             destination_port: 2,
-        };
+        }
+    }
+
+    /// A request of the only subflow of a connection of TCP, of unknown size.
+    fn of_tcp(views: &[PathView]) -> Request<'_> {
+        Request {
+            connection: flow(),
+            flow: flow(),
+            is_multipath: false,
+            is_moved: false,
+            bytes: None,
+            carried_bytes: 0,
+            subflows: &[],
+            disjoint: views,
+            equal_cost: views,
+        }
+    }
+
+    /// The paths of the subflows of a connection that asks for as many as there are paths.
+    fn chosen(bytes: u64, paths: &[(u64, u64)]) -> Vec<u32> {
+        let views = views(paths);
+        let flow = flow();
         let mut subflows: Vec<SubflowView> = Vec::new();
         for _ in paths {
             let request = Request {
+                connection: flow,
                 flow,
                 is_multipath: true,
                 is_moved: false,
@@ -191,6 +213,44 @@ mod tests {
             }
         }
         subflows.iter().map(|one| one.links[0].from.port).collect()
+    }
+
+    #[test]
+    fn connections_that_begin_at_once_share_the_paths_before_their_load_is_measured() {
+        let mut views = views(&[(10_000, 5), (100, 5), (6_000, 5)]);
+        for _ in 0..4 {
+            let chosen = EarliestCompletion.choose(&of_tcp(&views)).cloned();
+            let of_link =
+                |path: &&mut PathView| Some(&path.links) == chosen.as_ref().map(|one| &one.links);
+            let path = views.iter_mut().find(of_link).expect("a path");
+            path.subflows += 1;
+            path.new_subflows += 1;
+        }
+        assert_eq!([0, 1, 2].map(|index| views[index].subflows), [3, 0, 1]);
+    }
+
+    #[test]
+    fn a_subflow_whose_path_failed_shares_one_rather_than_take_one_that_carries_nothing() {
+        let mut views = views(&[(100, 5), (6_000, 5)]);
+        (views[1].subflows, views[1].load_bps) = (1, 6_000_000);
+        let other = SubflowView {
+            flow: flow(),
+            opener_at: PortRef::new(1, 100),
+            links: views[1].links.clone(),
+        };
+        let moved = |views: &[PathView]| {
+            let request = Request {
+                is_multipath: true,
+                is_moved: true,
+                subflows: std::slice::from_ref(&other),
+                ..of_tcp(views)
+            };
+            let path = EarliestCompletion.choose(&request);
+            path.map(|path| path.links[0].from.port)
+        };
+        assert_eq!(moved(&views), Some(1));
+        views[0].bandwidth_bps = Some(4_000_000);
+        assert_eq!(moved(&views), Some(0));
     }
 
     #[test]

@@ -4,12 +4,14 @@ mod completion;
 mod disjoint;
 mod earliest_completion;
 mod ecmp;
+mod least_used;
 mod mpsshetn;
 mod shortest;
 
 pub use disjoint::Disjoint;
 pub use earliest_completion::EarliestCompletion;
 pub use ecmp::Ecmp;
+pub use least_used::LeastUsed;
 pub use mpsshetn::MpssHetN;
 pub use shortest::Shortest;
 
@@ -31,6 +33,8 @@ pub struct PathView {
     pub load_bps: u64,
     /// Subflows of all connections on the link that has the most.
     pub subflows: usize,
+    /// Subflows on the link that has the most which are too new to be part of the load.
+    pub new_subflows: usize,
 }
 
 /// A subflow of the connection that there is already.
@@ -47,6 +51,8 @@ pub struct SubflowView {
 /// A subflow that asks for a path.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
+    /// The addresses and ports of the connection's first subflow, from the end that opened it.
+    pub connection: Flow,
     /// Its addresses and ports, from the end that opens it.
     pub flow: Flow,
     /// Whether it is of MPTCP, and not TCP or another protocol.
@@ -79,7 +85,7 @@ impl<'a> Request<'a> {
 /// A policy.
 pub trait Policy: Send {
     /// The name by which it is asked for.
-    fn name(&self) -> &'static str;
+    fn name(&self) -> &str;
 
     /// The path of a subflow, out of the request's; `None`: the subflow is refused. The first
     /// subflow of a connection, and what is not of MPTCP, must not be refused: it then takes the
@@ -101,6 +107,7 @@ pub fn policy(name: &str, seed: u64) -> Option<Box<dyn Policy>> {
         "mpsshetn" => Box::new(MpssHetN),
         "earliest-completion" => Box::new(EarliestCompletion),
         "ecmp" => Box::new(Ecmp::new(seed)),
+        "least-used" => Box::new(LeastUsed),
         _ => return None,
     })
 }

@@ -53,7 +53,7 @@ impl Controller {
         subflow.state = State::Idle;
         subflow.copies = [0; 2];
         let subflow = subflow.clone();
-        self.use_path(&subflow.path, false);
+        self.leave_path(&subflow.path);
         self.delete_rules(number, &subflow);
         self.rest(subflow.connection);
     }
@@ -125,7 +125,7 @@ impl Controller {
                 .filter(|known| known.state != State::Idle)
                 .map(|known| known.path.clone())
             {
-                self.use_path(&path, false);
+                self.leave_path(&path);
                 self.delete_detours(subflow);
             }
             self.drop_subflow(subflow);

@@ -248,7 +248,7 @@ fn last<T: Clone>(list: &[T], back: usize) -> Option<T> {
 proptest! {
     #[test]
     fn no_switch_and_no_host_can_harm_it(
-        name in select(vec!["shortest", "disjoint", "mpsshetn", "ecmp", "earliest-completion"]),
+        name in select(vec!["shortest", "disjoint", "mpsshetn", "ecmp", "least-used", "earliest-completion"]),
         steps in vec(step(), 0..120),
     ) {
         let limits = Limits {

@@ -57,7 +57,7 @@ pub(super) fn switching(plan: &Plan) -> io::Result<Option<(Switching, Option<&'s
             .map_err(|error| within(&format!("link {}", link.name), io::Error::other(error)))
     });
     let models = models.collect::<io::Result<_>>()?;
-    let discovered = discovered(plan, models);
+    let discovered = discovered(plan, models, None);
     discovered
         .map(Some)
         .map_err(|error| within("the controller", io::Error::other(error)))

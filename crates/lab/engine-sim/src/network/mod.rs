@@ -109,7 +109,7 @@ impl Network {
             }
         }
         segments::assign(plan, &mut nodes);
-        let (switching, warning) = discovered(plan, switching::models(plan)?)
+        let (switching, warning) = discovered(plan, switching::models(plan)?, supplies.policy)
             .map_err(|error| SimError::refused("the controller", error))?;
         let settings = plan
             .nodes

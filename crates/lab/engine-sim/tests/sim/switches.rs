@@ -41,6 +41,7 @@ pub(crate) fn lab(policy: &str, rates: &[u64], client: [&str; 3], server: &str) 
     }
     lab.plan.controller = Some(Controller {
         policy: Some(policy.to_owned()),
+        policy_source: None,
         argv: None,
         address: None,
         discovery_ns: 0,

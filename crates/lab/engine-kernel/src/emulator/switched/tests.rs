@@ -64,6 +64,7 @@ fn plan() -> Plan {
         time_limit_ns: SECOND,
         controller: Some(Controller {
             policy: Some("disjoint".to_owned()),
+            policy_source: None,
             argv: None,
             address: None,
             discovery_ns: 0,
@@ -101,7 +102,7 @@ fn plan() -> Plan {
 fn ring() -> (Switched, Vec<DrivenLink>) {
     let plan = plan();
     let models = (0..RING.len()).map(|number| Link::new(&config(number), 1).unwrap());
-    let (switching, warning) = mptcplab_segment::discovered(&plan, models.collect()).unwrap();
+    let (switching, warning) = mptcplab_segment::discovered(&plan, models.collect(), None).unwrap();
     assert_eq!(warning, None);
     let link = |(number, planned): (usize, &mptcplab_plan::Link)| {
         DrivenLink::new(EmulatedLink {
