@@ -25,6 +25,7 @@ WANTED = {
     *(f"torino/{name}" for name in ("A1", "A2", "B", "C", "D", "E")),
     *(f"torino/{letter}-{part}" for letter in "BCDE" for part in ("latency", "utilisation", "ftp")),
     *(f"torino/{letter}-schedulers" for letter in "BCD"),
+    "data-centre/controller",
     "data-centre/permutation",
     "data-centre/random",
     "carfi/netcat-topology",
@@ -38,6 +39,10 @@ WANTED = {
     "louvain/unequal",
     "lisbon/A4-overlap",
     "lisbon/E2-coupled",
+    "beyond/controller-failure",
+    "beyond/controller-shared",
+    "beyond/controller-strangled",
+    "beyond/controller-stream",
     "beyond/middleboxes",
     "beyond/schedulers",
     "beyond/schedulers-answers",
@@ -51,7 +56,12 @@ BY_EVENTS = {"application"}
 """Variants whose subflows are opened by events, of which nothing is expected beforehand."""
 ALONE = {"alone-eth", "alone-wifi", "lia-1"}
 """MPTCP that is kept to one of its interfaces, or to one subflow."""
-BY_CONTROLLER = {"birzeit/controller", "birzeit/controller-sizes"}
+BY_CONTROLLER = {
+    "data-centre/controller",
+    "birzeit/controller",
+    "birzeit/controller-sizes",
+    *(f"beyond/controller-{name}" for name in ("failure", "shared", "strangled", "stream")),
+}
 """A controller of switches decides which subflows there are."""
 ONE_RADIO = {"lisbon/F1", "lisbon/F2", "lisbon/F3"}
 """MPTCP with a single interface."""

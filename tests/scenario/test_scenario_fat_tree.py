@@ -105,3 +105,13 @@ def test_mistakes_are_told_once_and_at_their_place(old: str, new: str, message: 
         loads(TEXT.replace(old, new))
     (problem,) = caught.value.problems
     assert message in str(problem)
+
+
+def test_switches_take_the_places_of_routers() -> None:
+    text = TEXT.replace("    k: 4\n", "    k: 4\n    switches: true\n")
+    scenario = loads(f"{text}controller: least-used\n")
+    assert not scenario.routers
+    assert set(scenario.switches) == set(loads(TEXT).routers)
+    assert scenario.links.keys() == loads(TEXT).links.keys()
+    with pytest.raises(ScenarioError, match="no controller tells them where packets go"):
+        loads(text)

@@ -16,7 +16,7 @@ from mptcplab.scenario.drawn import Draw, servers
 from mptcplab.scenario.fat_tree import FatTree, nodes_and_links
 from mptcplab.scenario.fields import Model
 
-_KINDS = ("hosts", "routers", "links")
+_KINDS = ("hosts", "routers", "switches", "links")
 _Read = TypeVar("_Read", bound=BaseModel)
 
 
@@ -27,7 +27,7 @@ class Topology(Model):
 
 
 def expanded(tree: Any) -> Any:
-    """The scenario's tree with every host, router, link, client and server in full."""
+    """The scenario's tree with every host, router, switch, link, client and server in full."""
     if not isinstance(tree, dict):
         return tree
     full = _with_topology(tree) if "topology" in tree else tree
@@ -45,11 +45,12 @@ def _with_topology(tree: dict[str, Any]) -> dict[str, Any]:
         made = nodes_and_links(2, {}, {})
     else:
         asked = given["fat-tree"]
-        made = nodes_and_links(asked["k"], asked["link"], asked.get("host"))
+        switches = asked.get("switches", False)
+        made = nodes_and_links(asked["k"], asked["link"], asked.get("host"), switches=switches)
     full = dict(tree)
     for kind in _KINDS:
         own = tree.get(kind, {})
-        if isinstance(own, dict):
+        if isinstance(own, dict) and (own or made[kind]):
             full[kind] = {**made[kind], **own}
             for name in own.keys() & made[kind].keys():
                 if isinstance(own[name], dict):
