@@ -49,5 +49,7 @@ pub use policy::{
     Disjoint, EarliestCompletion, Ecmp, LeastUsed, MpssHetN, PathView, Policy, Request, Shortest,
     SubflowView, policy,
 };
-pub use subflows::Flow;
-pub use view::{ConnectionView, LinkView, PlacedSubflow, PortView, SwitchView, TopologyView};
+pub use subflows::{Flow, State};
+pub use view::{
+    ConnectionView, LinkView, PlacedSubflow, PortView, RuleView, SwitchView, TopologyView,
+};

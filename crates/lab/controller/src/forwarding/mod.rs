@@ -7,7 +7,7 @@ mod neighbours;
 mod place;
 mod reroute;
 mod reset;
-mod rules;
+pub(crate) mod rules;
 pub(crate) mod waiting;
 
 pub(crate) use install::{Departure, Install};

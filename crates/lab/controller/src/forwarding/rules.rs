@@ -7,7 +7,7 @@ use mptcplab_openflow::{Action, Instruction, Match};
 
 use crate::messages;
 use crate::place::{Link, PortRef};
-use crate::subflows::Subflow;
+use crate::subflows::{Flow, Subflow};
 
 /// A switch on a path, with the ports by which packets come and go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,15 +21,17 @@ pub(crate) struct Hop {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Rule {
     pub(crate) datapath: u64,
+    /// The packets that it matches.
+    pub(crate) flow: Flow,
     pub(crate) fields: Match,
     pub(crate) output: Forward,
     /// Whether the controller gets a copy of each packet.
-    copies: bool,
+    pub(crate) copies: bool,
     /// Whether the switch tells when the rule is gone.
     tells: bool,
     /// Whether the rule is gone without packets after a while. Those of ways round a link wait for
     /// its failure.
-    ages: bool,
+    pub(crate) ages: bool,
 }
 
 /// The ports of a rule.
@@ -71,6 +73,7 @@ pub(crate) fn rules(subflow: &Subflow) -> Vec<Rule> {
     for (index, hop) in hops.iter().enumerate().rev() {
         rules.push(Rule {
             datapath: hop.datapath,
+            flow: subflow.flow,
             fields: subflow.flow.fields(hop.in_port),
             output: Forward {
                 in_port: hop.in_port,
@@ -84,6 +87,7 @@ pub(crate) fn rules(subflow: &Subflow) -> Vec<Rule> {
         if subflow.flow.is_tcp() {
             rules.push(Rule {
                 datapath: hop.datapath,
+                flow: subflow.flow.reversed(),
                 fields: subflow.flow.reversed().fields(hop.out_port),
                 output: Forward {
                     in_port: hop.out_port,
@@ -111,6 +115,7 @@ pub(crate) fn detours(subflow: &Subflow) -> Vec<Rule> {
         let steps = detours.steps.iter();
         steps.map(|(at, next)| Rule {
             datapath: at.datapath,
+            flow: *flow,
             fields: flow.fields(at.port),
             output: Forward {
                 in_port: at.port,

@@ -13,4 +13,5 @@ mod table;
 pub use flow::Flow;
 pub(crate) use shares::Class;
 pub(crate) use sizes::Sizes;
-pub(crate) use table::{Kind, State, Subflow, Table};
+pub use table::State;
+pub(crate) use table::{Kind, Subflow, Table};

@@ -30,7 +30,7 @@ pub(crate) struct Connection {
     /// Bytes of its transfer, where known when it began.
     pub(crate) expected_bytes: Option<u64>,
     /// Tokens of the opener and of the other end, once their keys were seen.
-    tokens: [Option<u32>; 2],
+    pub(crate) tokens: [Option<u32>; 2],
     pub(crate) subflows: Vec<u64>,
     pub(crate) class: Class,
     /// The time at which it is forgotten, if it has no rules.
@@ -49,9 +49,10 @@ pub(crate) struct Connection {
 
 /// The state of a subflow's rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum State {
+pub enum State {
     /// Switches have not confirmed them all.
     Installing,
+    /// All switches have them.
     Active,
     /// They are gone.
     Idle,
@@ -122,9 +123,10 @@ impl Table {
         self.subflows.keys().copied().collect()
     }
 
-    /// Numbers of all connections, in the order in which they came.
-    pub(crate) fn connection_numbers(&self) -> Vec<u64> {
-        self.connections.keys().copied().collect()
+    /// All connections with their numbers, in the order in which they came.
+    pub(crate) fn connections(&self) -> impl DoubleEndedIterator<Item = (u64, &Connection)> {
+        let all = self.connections.iter();
+        all.map(|(number, connection)| (*number, connection))
     }
 
     /// The subflow of packets, and whether they are from its opener.
