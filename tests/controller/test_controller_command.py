@@ -8,6 +8,8 @@ import signal
 import socket
 from contextlib import suppress
 from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 import pytest
 from tests.controller.running import PATIENCE_S, refused, running
@@ -54,6 +56,21 @@ def test_events_are_lines_of_json() -> None:
         assert process.poll() is None
 
 
+def test_the_state_can_be_read_over_http(tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text("0123456789abcdef\n")
+    with running("--http", "127.0.0.1:0", "--http-token", str(token)) as (_, output, first):
+        listening = output.readline()
+        found = re.search(r"listening_http address=(127\.0\.0\.1:\d+) transport=tcp", listening)
+        assert found is not None, listening
+        request = Request(f"http://{found[1]}/api/v1/topology")
+        with pytest.raises(HTTPError, match="401"):
+            urlopen(request, timeout=PATIENCE_S)
+        request.add_header("Authorization", "Bearer 0123456789abcdef")
+        with connect(first), urlopen(request, timeout=PATIENCE_S) as answer:
+            assert json.load(answer)["policy"] == "earliest-completion"
+
+
 def test_it_ends_when_nobody_reads_any_more() -> None:
     with running() as (process, output, first):
         output.close()
@@ -77,6 +94,14 @@ def test_it_ends_when_nobody_reads_any_more() -> None:
         (["--listen", "192.0.2.1:6653", "--plain-tcp"], "192.0.2.1:6653: cannot listen there: "),
         (["--tls-cert", "cert.pem"], "--tls-ca and --tls-cert: give both"),
         (["--tls-ca", "no.pem", "--tls-cert", "no.pem"], "no.pem: cannot be read: "),
+        (["--http", "localhost:8080"], "write an address and a port, such as 127.0.0.1:8080"),
+        (["--http", "192.0.2.1:8080"], "is beyond the loopback: give --http-cert"),
+        (
+            ["--http", "127.0.0.1:0", "--http-cert", "c.pem"],
+            "--http-cert and --http-key: give both",
+        ),
+        (["--http-token", "token"], "they belong to --http"),
+        (["--http", "127.0.0.1:0", "--http-token", "no"], "no: cannot be read: "),
         (["--network", "no.yaml"], "no.yaml: cannot be read (No such file or directory)"),
     ],
 )

@@ -25,6 +25,8 @@ from mptcplab.scenario.switch import POLICIES, no_such_policy
 _DESCRIPTORS = 4096
 """Enough for every switch that the server takes, where the system grants them."""
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_EXAMPLES = {"--listen": 6653, "--http": 8080}
+"""A port for each option that is an address."""
 _ADDRESS = re.compile(r"(?:\[(?P<v6>[^\]]+)\]|(?P<v4>[^:\[\]]+)):(?P<port>[0-9]{1,5})")
 
 
@@ -39,6 +41,10 @@ class Options:
     tls: tuple[Path | None, Path | None, Path | None]
     """Authority, certificate and key."""
     plain_tcp: bool
+    http: str | None
+    http_tls: tuple[Path | None, Path | None]
+    """Certificate and key."""
+    http_token: Path | None
 
 
 def serve(options: Options, *, as_json: bool) -> None:
@@ -69,11 +75,12 @@ def _config(options: Options) -> dict[str, Any]:
     except ScenarioError as error:
         raise UserError(str(error)) from None
     return {
-        "listen": _address(options.listen),
+        "listen": _address("--listen", options.listen),
         "policy": options.policy,
         "learn_sizes": options.learn_sizes,
         "plain_tcp": options.plain_tcp,
         "tls": _tls(*options.tls),
+        "http": _http(options),
         **known,
     }
 
@@ -93,18 +100,35 @@ def _function(policy: str) -> Callable[..., int] | None:
         raise UserError(f"--policy {policy}: {error}") from None
 
 
-def _address(text: str) -> str:
+def _address(option: str, text: str) -> str:
     if "%" in text:
-        raise UserError(f"--listen {text}: give an address that needs no interface (%)")
+        raise UserError(f"{option} {text}: give an address that needs no interface (%)")
     found = _ADDRESS.fullmatch(text)
     with suppress(ValueError):
         if found is not None and int(found["port"]) < 1 << 16:
             address = ip_address(found["v6"] or found["v4"])
             if (address.version == 6) == (found["v6"] is not None):
                 return text
+    example = _EXAMPLES[option]
     raise UserError(
-        f"--listen {text}: write an address and a port, such as 127.0.0.1:6653 or [::]:6653"
+        f"{option} {text}: write an address and a port, such as 127.0.0.1:{example} or "
+        f"[::]:{example}"
     )
+
+
+def _http(options: Options) -> dict[str, Any] | None:
+    cert, key = options.http_tls
+    if options.http is None:
+        if any((cert, key, options.http_token)):
+            raise UserError("--http-cert, --http-key and --http-token: they belong to --http")
+        return None
+    if (cert is None) != (key is None):
+        raise UserError("--http-cert and --http-key: give both")
+    return {
+        "listen": _address("--http", options.http),
+        "tls": None if cert is None else {"cert": str(cert), "key": str(key)},
+        "token": None if options.http_token is None else str(options.http_token),
+    }
 
 
 def _tls(ca: Path | None, cert: Path | None, key: Path | None) -> dict[str, Any] | None:

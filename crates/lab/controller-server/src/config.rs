@@ -8,6 +8,7 @@ use mptcplab_controller::{PortRef, TransferSize};
 use serde::Deserialize;
 
 use crate::error::StartError;
+use crate::http::HttpConfig;
 
 /// Time in which links are found after a switch has connected, before a port may be one of hosts.
 /// Frames of discovery go out once a second, and a switch may lose the first of them, to entries that
@@ -39,6 +40,9 @@ pub struct Config {
     /// Bounds of what switches can take.
     #[serde(default)]
     pub limits: Limits,
+    /// The API over HTTP, if it is served.
+    #[serde(default)]
+    pub http: Option<HttpConfig>,
 }
 
 /// Files of TLS, in PEM.

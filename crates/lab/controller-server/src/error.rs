@@ -21,6 +21,20 @@ pub enum StartError {
          take anybody who connects for a switch"
     )]
     PlainBeyondLoopback(SocketAddr),
+    /// Everybody who reaches the address could read who speaks with whom.
+    #[error(
+        "{0} is beyond the loopback: give --http-cert, --http-key and --http-token, as whoever \
+         reaches it could read all that the controller knows"
+    )]
+    HttpBeyondLoopback(SocketAddr),
+    /// The file of the token holds none.
+    #[error("{path}: {reason}", path = path.display())]
+    Token {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        reason: String,
+    },
     /// A file of TLS cannot be used.
     #[error("{path}: {reason}", path = path.display())]
     Tls {

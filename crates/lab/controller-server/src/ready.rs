@@ -16,6 +16,8 @@ pub(crate) struct Ready {
     pub(crate) is_stopped: bool,
     /// A connection waits to be accepted.
     pub(crate) has_connection: bool,
+    /// A copy of the controller's state is asked for.
+    pub(crate) is_asked: bool,
     /// Channels by which something has come, or that have ended.
     pub(crate) channels: Vec<u32>,
 }
@@ -25,6 +27,7 @@ pub(crate) struct Ready {
 pub(crate) fn wait(
     stop: BorrowedFd<'_>,
     listener: Option<BorrowedFd<'_>>,
+    questions: Option<BorrowedFd<'_>>,
     channels: &Channels,
     timeout: Option<Duration>,
 ) -> io::Result<Ready> {
@@ -36,7 +39,8 @@ pub(crate) fn wait(
         fds.push(PollFd::new(channel, flags));
         numbers.push(number);
     }
-    fds.extend(listener.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)));
+    let rest = [listener, questions].into_iter().flatten();
+    fds.extend(rest.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)));
     match poll(&mut fds, timeout.map(timespec).as_ref()) {
         Ok(_) => {}
         // A signal: whoever takes it says by `stop` that the server is to end.
@@ -45,10 +49,12 @@ pub(crate) fn wait(
     }
     let has_input = |fd: &PollFd<'_>| !(fd.revents() - PollFlags::OUT).is_empty();
     let (of_channels, rest) = fds[1..].split_at(numbers.len());
+    let (of_listener, of_questions) = rest.split_at(usize::from(listener.is_some()));
     let with_input = numbers.iter().zip(of_channels);
     Ok(Ready {
         is_stopped: has_input(&fds[0]),
-        has_connection: rest.iter().any(has_input),
+        has_connection: of_listener.iter().any(has_input),
+        is_asked: of_questions.iter().any(has_input),
         channels: with_input
             .filter(|(_, fd)| has_input(fd))
             .map(|(number, _)| *number)
@@ -56,7 +62,7 @@ pub(crate) fn wait(
     })
 }
 
-fn timespec(time: Duration) -> Timespec {
+pub(crate) fn timespec(time: Duration) -> Timespec {
     Timespec {
         tv_sec: i64::try_from(time.as_secs()).unwrap_or(i64::MAX),
         tv_nsec: time.subsec_nanos().into(),

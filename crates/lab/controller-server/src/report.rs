@@ -19,6 +19,13 @@ pub enum Report {
         /// The name of the policy.
         policy: String,
     },
+    /// The API is served.
+    ListeningHttp {
+        /// The address.
+        address: SocketAddr,
+        /// Whether it is served by TLS.
+        is_tls: bool,
+    },
     /// A connection was accepted.
     Opened {
         /// The channel.

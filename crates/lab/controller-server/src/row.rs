@@ -1,27 +1,27 @@
 //! Reports as lines: JSON for programs, words and `key=value` for people.
 
 use std::fmt;
-use std::net::SocketAddr;
 
 use mptcplab_controller::{Event, Flow, Link, PortRef};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
+use crate::names;
 use crate::report::Report;
 
 /// A report as a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Row {
     /// Time since the server began, ns.
-    t_ns: u64,
-    event: &'static str,
-    fields: Vec<(&'static str, Value)>,
+    pub(crate) t_ns: u64,
+    pub(crate) event: &'static str,
+    pub(crate) fields: Vec<(&'static str, Value)>,
 }
 
 /// A value of a field.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
-enum Value {
+pub(crate) enum Value {
     Number(u64),
     Text(String),
     List(Vec<String>),
@@ -40,6 +40,13 @@ impl Row {
                     ("address", text(address)),
                     ("transport", text(if *is_tls { "tls" } else { "tcp" })),
                     ("policy", text(policy)),
+                ],
+            ),
+            Report::ListeningHttp { address, is_tls } => (
+                "listening_http",
+                vec![
+                    ("address", text(address)),
+                    ("transport", text(if *is_tls { "tls" } else { "tcp" })),
                 ],
             ),
             Report::Opened { channel, peer } => (
@@ -79,8 +86,8 @@ fn of_event(event: &Event) -> (&'static str, Vec<(&'static str, Value)>) {
         Event::SwitchUp(datapath) => ("switch_up", vec![("switch", switch(*datapath))]),
         Event::SwitchDown(datapath) => ("switch_down", vec![("switch", switch(*datapath))]),
         Event::NotMaster(datapath) => ("not_master", vec![("switch", switch(*datapath))]),
-        Event::LinkUp(link) => ("link_up", vec![("link", text(name(link)))]),
-        Event::LinkDown(link) => ("link_down", vec![("link", text(name(link)))]),
+        Event::LinkUp(link) => ("link_up", vec![("link", text(names::link(link)))]),
+        Event::LinkDown(link) => ("link_down", vec![("link", text(names::link(link)))]),
         Event::LinkRefused(at) => ("link_refused", vec![("port", port(*at))]),
         Event::HostAt(host, at) => ("host_at", vec![("host", text(host)), ("port", port(*at))]),
         Event::HostRefused(host, at) => (
@@ -115,14 +122,10 @@ fn of_event(event: &Event) -> (&'static str, Vec<(&'static str, Value)>) {
 }
 
 fn of_subflow(connection: u64, flow: &Flow, path: Option<&[Link]>) -> Vec<(&'static str, Value)> {
-    let ends = match flow.source_port {
-        0 => format!("{}-{}", flow.source, flow.destination),
-        port => format!("{}-{}", SocketAddr::new(flow.source, port), flow.server()),
-    };
-    let path = path.map(|path| ("path", Value::List(path.iter().map(name).collect())));
+    let path = path.map(|path| ("path", Value::List(names::path(path))));
     let subflow = [
         ("connection", number(connection)),
-        ("subflow", Value::Text(ends)),
+        ("subflow", Value::Text(names::flow(flow))),
         ("protocol", number(flow.protocol)),
     ];
     subflow.into_iter().chain(path).collect()
@@ -136,21 +139,12 @@ fn text(shown: impl fmt::Display) -> Value {
     Value::Text(shown.to_string())
 }
 
-/// A datapath as Open vSwitch shows it.
 fn switch(datapath: u64) -> Value {
-    Value::Text(format!("{datapath:016x}"))
+    Value::Text(names::switch(datapath))
 }
 
 fn port(at: PortRef) -> Value {
-    Value::Text(place(at))
-}
-
-fn place(at: PortRef) -> String {
-    format!("{:016x}:{}", at.datapath, at.port)
-}
-
-fn name(link: &Link) -> String {
-    format!("{}-{}", place(link.from), place(link.to))
+    Value::Text(names::port(at))
 }
 
 impl Serialize for Row {
@@ -170,14 +164,20 @@ impl fmt::Display for Row {
         let (seconds, rest_ns) = (self.t_ns / 1_000_000_000, self.t_ns % 1_000_000_000);
         write!(f, "{seconds}.{:06} {}", rest_ns / 1000, self.event)?;
         for (key, value) in &self.fields {
-            match value {
-                Value::Number(number) => write!(f, " {key}={number}")?,
-                Value::Text(text) if text.contains(' ') => write!(f, " {key}={text:?}")?,
-                Value::Text(text) => write!(f, " {key}={text}")?,
-                Value::List(parts) => write!(f, " {key}={}", parts.join(","))?,
-            }
+            write!(f, " {key}={value}")?;
         }
         Ok(())
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => number.fmt(f),
+            Self::Text(text) if text.contains(' ') => write!(f, "{text:?}"),
+            Self::Text(text) => f.write_str(text),
+            Self::List(parts) => f.write_str(&parts.join(",")),
+        }
     }
 }
 

@@ -12,8 +12,11 @@ use mptcplab_controller::{ConnectionId, Controller, Output, Policy, policy};
 use crate::channels::Channels;
 use crate::config::{Config, Limits};
 use crate::error::StartError;
+use crate::http::Api;
 use crate::ready::{self, Ready};
 use crate::report::{Ended, Report};
+use crate::row::Row;
+use crate::snapshot::{LastRows, Snapshot};
 use crate::tls;
 
 /// Bytes that are read of a channel before others have their turn.
@@ -40,6 +43,9 @@ pub struct Server {
     reports: Vec<(u64, Report)>,
     outputs: Vec<Output>,
     buffer: Vec<u8>,
+    api: Option<Api>,
+    /// The last events, for the API.
+    last_rows: LastRows,
 }
 
 impl Server {
@@ -48,7 +54,8 @@ impl Server {
     /// # Errors
     ///
     /// An address beyond the loopback without TLS that was not asked for, an address that cannot be
-    /// listened at, files of TLS that cannot be used, a policy that there is not.
+    /// listened at, files of TLS that cannot be used, a policy that there is not; and the same of the
+    /// API, which beyond the loopback needs a token as well.
     pub fn bind(config: &Config) -> Result<Self, StartError> {
         Self::bind_with(config, |seed| policy(&config.policy, seed))
     }
@@ -73,6 +80,7 @@ impl Server {
         let listen = |error| StartError::Listen { address, error };
         let listener = TcpListener::bind(address).map_err(listen)?;
         listener.set_nonblocking(true).map_err(listen)?;
+        let api = config.http.as_ref().map(Api::start).transpose()?;
         let mut server = Self {
             listener,
             controller: Controller::new(setup, policy),
@@ -85,12 +93,18 @@ impl Server {
             reports: Vec::new(),
             outputs: Vec::new(),
             buffer: vec![0; READ_BYTES],
+            api,
+            last_rows: LastRows::default(),
         };
         server.note(Report::Listening {
             address: server.local_addr().map_err(listen)?,
             is_tls: server.is_tls,
             policy: server.controller.policy_name().to_owned(),
         });
+        if let Some(api) = &server.api {
+            let (address, is_tls) = (api.address, api.is_tls);
+            server.note(Report::ListeningHttp { address, is_tls });
+        }
         Ok(server)
     }
 
@@ -132,6 +146,9 @@ impl Server {
             for number in ready.channels {
                 self.receive(number);
             }
+            if ready.is_asked {
+                self.answer_api();
+            }
             let now_ns = self.now_ns();
             self.controller.advance(now_ns, &mut self.outputs);
             self.carry_out();
@@ -156,7 +173,18 @@ impl Server {
         let timeout = deadline.map(|at| at.saturating_duration_since(now));
         let listener = self.listener.as_fd();
         let listener = self.paused_until.is_none().then_some(listener);
-        ready::wait(stop, listener, &self.channels, timeout)
+        let questions = self.api.as_ref().map(|api| api.answerer.as_fd());
+        ready::wait(stop, listener, questions, &self.channels, timeout)
+    }
+
+    /// Gives the API a copy of what is known.
+    fn answer_api(&mut self) {
+        let now_ns = self.now_ns();
+        let (controller, last_rows) = (&self.controller, &self.last_rows);
+        self.api.take_if(|api| {
+            let copy = || Snapshot::new(now_ns, controller, last_rows);
+            api.answerer.answer(copy).is_err()
+        });
     }
 
     /// Takes new connections.
@@ -301,6 +329,9 @@ impl Server {
         }
         reports.sort_by_key(|(t_ns, _)| *t_ns);
         for (t_ns, report) in reports {
+            if self.api.is_some() {
+                self.last_rows.add(Row::new(t_ns, &report));
+            }
             tell(t_ns, &report)?;
         }
         ControlFlow::Continue(())
@@ -316,7 +347,7 @@ impl Server {
 }
 
 /// Whether an error of accept(2) is about one connection, or none.
-fn is_passing(error: &io::Error) -> bool {
+pub(crate) fn is_passing(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         io::ErrorKind::WouldBlock

@@ -11,6 +11,7 @@ use rustls::{RootCertStore, ServerConfig, version};
 
 use crate::config::TlsFiles;
 use crate::error::StartError;
+use crate::http::HttpTls;
 
 /// The server's end of TLS: a switch must show a certificate that the authority has signed.
 pub(crate) fn server_config(files: &TlsFiles) -> Result<Arc<ServerConfig>, StartError> {
@@ -25,9 +26,7 @@ pub(crate) fn server_config(files: &TlsFiles) -> Result<Arc<ServerConfig>, Start
     let clients = WebPkiClientVerifier::builder_with_provider(roots.into(), Arc::clone(&provider))
         .build()
         .map_err(|error| refused(ca, &error))?;
-    let key_file = files.key.as_deref().unwrap_or(&files.cert);
-    let key =
-        PrivateKeyDer::from_pem_file(key_file).map_err(|error| unread(key_file, "key", &error))?;
+    let key = key(files.key.as_deref().unwrap_or(&files.cert))?;
     let mut config = ServerConfig::builder_with_provider(provider)
         .with_protocol_versions(&[&version::TLS13])
         .map_err(|error| refused(&files.cert, &error))?
@@ -37,6 +36,23 @@ pub(crate) fn server_config(files: &TlsFiles) -> Result<Arc<ServerConfig>, Start
     // Each connection of a switch shows its certificate anew.
     config.send_tls13_tickets = 0;
     Ok(Arc::new(config))
+}
+
+/// The end of TLS of a server of HTTP: peers show no certificate, but a token.
+pub(crate) fn http_config(files: &HttpTls) -> Result<Arc<ServerConfig>, StartError> {
+    let refused = |error: rustls::Error| refused(&files.cert, &error);
+    let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_protocol_versions(&[&version::TLS13])
+        .map_err(refused)?
+        .with_no_client_auth()
+        .with_single_cert(certificates(&files.cert)?, key(&files.key)?)
+        .map_err(refused)?;
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Ok(Arc::new(config))
+}
+
+fn key(path: &Path) -> Result<PrivateKeyDer<'static>, StartError> {
+    PrivateKeyDer::from_pem_file(path).map_err(|error| unread(path, "key", &error))
 }
 
 /// The certificates of a file, one at least.

@@ -53,6 +53,25 @@ def controller(
             "--plain-tcp", help="Without TLS beyond the loopback, too: anybody may be a switch."
         ),
     ] = False,
+    http: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS:PORT",
+            help="Where a page and an API to read the state are served: 127.0.0.1:8080, say.",
+        ),
+    ] = None,
+    http_cert: Annotated[
+        Path | None,
+        typer.Option(parser=path, metavar="FILE", help="Certificate to show to their readers."),
+    ] = None,
+    http_key: Annotated[
+        Path | None,
+        typer.Option(parser=path, metavar="FILE", help="Its key."),
+    ] = None,
+    http_token: Annotated[
+        Path | None,
+        typer.Option(parser=path, metavar="FILE", help="A file with the token of their readers."),
+    ] = None,
     json: Annotated[
         bool, typer.Option("--json", help="Print each event as one line of JSON.")
     ] = False,
@@ -68,6 +87,9 @@ def controller(
             learn_sizes=learn_sizes,
             tls=(tls_ca, tls_cert, tls_key),
             plain_tcp=plain_tcp,
+            http=http,
+            http_tls=(http_cert, http_key),
+            http_token=http_token,
         ),
         as_json=json,
     )

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use mptcplab_controller_server::TlsFiles;
+use mptcplab_controller_server::{HttpTls, TlsFiles};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use rustls::crypto::ring;
 use rustls::pki_types::{PrivateKeyDer, ServerName};
@@ -38,6 +38,18 @@ impl Authority {
             cert,
             key: None,
         }
+    }
+
+    /// The files of a server of HTTP.
+    pub(crate) fn http(&self) -> HttpTls {
+        let (certificate, key) = self.sign(NAME);
+        let files = HttpTls {
+            cert: self.file("http.pem"),
+            key: self.file("http-key.pem"),
+        };
+        fs::write(&files.cert, certificate.pem()).expect("written");
+        fs::write(&files.key, key.serialize_pem()).expect("written");
+        files
     }
 
     pub(crate) fn file(&self, name: &str) -> PathBuf {

@@ -7,6 +7,10 @@ mod certificates;
 #[path = "../../../controller/tests/controller/host.rs"]
 mod host;
 mod hostile;
+mod http_access;
+mod http_hostile;
+mod http_peer;
+mod http_reading;
 mod network;
 mod serving;
 mod switches;

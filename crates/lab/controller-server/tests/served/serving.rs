@@ -45,6 +45,7 @@ pub(crate) fn config() -> Config {
         sizes: Vec::new(),
         learn_sizes: false,
         limits: Limits::default(),
+        http: None,
     }
 }
 

@@ -9,7 +9,7 @@ use crate::network::Network;
 use crate::serving::{Serving, config};
 
 /// Two subflows of a connection find their paths.
-fn connect_hosts(network: &mut Network, serving: &Serving) {
+pub(crate) fn connect_hosts(network: &mut Network, serving: &Serving) {
     serving.wait("link_up", 3, || network.turn());
     network.syn(0, 1, capable(None, None));
     serving.wait("placed", 1, || network.turn());
