@@ -100,6 +100,16 @@ class PlanView:
         return [item.name for item in self._plan.traffic]
 
     @property
+    def controller(self) -> str | None:
+        """The policy of the switches' controller, its command or its address; null without one."""
+        controller = self._plan.controller
+        if controller is None:
+            return None
+        if controller.address is not None:
+            return f"{controller.address.host}, port {controller.address.port}"
+        return controller.policy or " ".join(controller.argv or ())
+
+    @property
     def clients(self) -> list[tuple[str, str]]:
         """The client of each flow, and the flow's protocol."""
         nodes = self._plan.nodes

@@ -6,6 +6,7 @@ from markupsafe import Markup
 
 from mptcplab.report import numbers
 from mptcplab.report.canvas import page_svg
+from mptcplab.report.control import control_accounts
 from mptcplab.report.engines import side_by_side
 from mptcplab.report.figures import plots
 from mptcplab.report.flows import named, with_any
@@ -54,6 +55,7 @@ def to_html(reports: Sequence[Report]) -> str:
             "settings": settings,
             "topology": topology(report),
             "plots": [(one, Markup(page_svg(one.drawing))) for one in plots(report)],
+            "control": control_accounts(report.variants),
             "outputs": {v.name: found for v in report.variants if (found := outputs(v))},
         }
         for report, label, (other, settings) in zip(

@@ -1,0 +1,102 @@
+"""The controller of switches on the page of a report."""
+
+from pathlib import Path
+
+import pytest
+from tests.metrics.plans import two_paths
+from tests.recording.handmade import SECOND, Rows, description, manifest, record, result, transfer
+
+from mptcplab.metrics import compare
+from mptcplab.recording.manifest import Json
+from mptcplab.report import control, report, to_html
+from mptcplab.report.control import ControlAccount, LinkLoad, control_accounts
+
+FIRST, SECOND_SUBFLOW = "10.0.1.1:40000-10.0.1.2:5001", "10.0.2.1:40001-10.0.1.2:5001"
+POLICY: Json = {
+    "policy": "disjoint",
+    "channel_delay_ns": 0,
+    "channel_rate_bps": None,
+    "sizes": "unknown",
+}
+HOSTILE = "<script>alert(1)</script>"
+
+
+def decision(t_s: float, subject: str, label: str) -> Json:
+    return {"t_ns": int(t_s * SECOND), "kind": "controller", "subject": subject, "label": label}
+
+
+def load(t_s: int, delivered: int, rate_bps: int | None = 10_000_000) -> Json:
+    ends = {"link": "air", "from": "s1.left", "to": "s2.right", "rate_bps": rate_bps}
+    return {"t_ns": t_s * SECOND, "delivered_bytes": delivered, **ends}
+
+
+def made(folder: Path, controller: Json | None = POLICY) -> tuple[list[ControlAccount], str]:
+    """The accounts of a run, and the page of its report."""
+    out = result(folder, description([("mptcp", "mptcp")]))
+    samples = [
+        {"t_ns": SECOND, "node": "client", "token": token, "subflow": subflow}
+        for subflow, token in ((FIRST, 7), (SECOND_SUBFLOW, 7), ("10.0.2.1:1-10.0.2.2:2", None))
+    ]
+    rows: Rows = {
+        "transfers": [transfer(token=7, source=FIRST.partition("-")[0], target="10.0.1.2:5001")],
+        "subflow_samples": samples,
+        "events": [
+            decision(0, "s1", "connected"),
+            decision(0.5, FIRST, "over air"),
+            decision(1, SECOND_SUBFLOW, "over air"),
+            decision(3, SECOND_SUBFLOW, f"moved, over {HOSTILE}"),
+            {"t_ns": 0, "kind": "link", "subject": "air", "label": "air fails"},
+        ],
+        "link_samples": [load(0, 1_000), load(1, 500_000), load(4, 2_001_000)],
+    }
+    plan = two_paths() | ({} if controller is None else {"controller": controller})
+    record(out.recording_folder("mptcp", 1), rows, manifest("mptcp", "mptcp", plan=plan))
+    return control_accounts(compare(out)), to_html([report(out)])
+
+
+def test_subflows_have_their_paths_and_their_transfer(tmp_path: Path) -> None:
+    (account,), page = made(tmp_path)
+    assert account.controller == "disjoint"
+    told = [(one.time_s, one.connection, one.subject) for one in account.decisions]
+    assert told == [
+        (0.0, "", "s1"),
+        (0.5, "bulk 0", FIRST),
+        (1.0, "bulk 0", SECOND_SUBFLOW),
+        (3.0, "bulk 0", SECOND_SUBFLOW),
+    ]
+    assert account.words == (("over air", 2), (f"moved, over {HOSTILE}", 1))
+    for text in ("Controller of the switches", "<code>disjoint</code>", SECOND_SUBFLOW, "over air"):
+        assert text in page
+    assert HOSTILE not in page
+
+
+def test_links_have_their_load(tmp_path: Path) -> None:
+    (account,), page = made(tmp_path)
+    assert account.loads == (LinkLoad("air", "s1.left", "s2.right", 10.0, 4.0),)
+    assert account.loads[0].share_percent == 40
+    assert '<td class="figure">40.0</td>' in page
+
+
+def test_what_is_too_much_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(control, "MOST_DECISIONS", 1)
+    (account,), page = made(tmp_path)
+    assert (len(account.decisions), account.left_out) == (1, 3)
+    assert "The table of events has 3 more." in page
+
+
+@pytest.mark.parametrize(
+    ("changes", "name"),
+    [
+        ({"policy": None, "argv": ["faucet", "--ryu"]}, "faucet --ryu"),
+        ({"policy": None, "address": {"host": "127.0.0.1", "port": 6653}}, "127.0.0.1, port 6653"),
+    ],
+)
+def test_a_controller_of_others_is_named(tmp_path: Path, changes: Json, name: str) -> None:
+    (account,), _ = made(tmp_path, POLICY | changes)
+    assert account.controller == name
+
+
+def test_a_run_without_a_controller_has_no_such_section(tmp_path: Path) -> None:
+    accounts, page = made(tmp_path, None)
+    assert accounts == []
+    assert "Controller of the switches" not in page
