@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use mptcplab_controller::{PortRef, TransferSize};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::error::StartError;
 use crate::http::HttpConfig;
@@ -70,7 +70,7 @@ pub struct LinkRate {
 }
 
 /// The size of the transfers of a server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Size {
     /// Address and port of the server.

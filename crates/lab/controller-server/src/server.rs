@@ -12,7 +12,7 @@ use mptcplab_controller::{ConnectionId, Controller, Output, Policy, policy};
 use crate::channels::Channels;
 use crate::config::{Config, Limits};
 use crate::error::StartError;
-use crate::http::Api;
+use crate::http::{Answer, Api, Question};
 use crate::ready::{self, Ready};
 use crate::report::{Ended, Report};
 use crate::row::Row;
@@ -177,13 +177,18 @@ impl Server {
         ready::wait(stop, listener, questions, &self.channels, timeout)
     }
 
-    /// Gives the API a copy of what is known.
+    /// Gives the API a copy of what is known, or takes what it tells.
     fn answer_api(&mut self) {
         let now_ns = self.now_ns();
-        let (controller, last_rows) = (&self.controller, &self.last_rows);
+        let (controller, last_rows) = (&mut self.controller, &self.last_rows);
         self.api.take_if(|api| {
-            let copy = || Snapshot::new(now_ns, controller, last_rows);
-            api.answerer.answer(copy).is_err()
+            let answer = |question| match question {
+                Question::Copy => {
+                    Answer::Copy(Box::new(Snapshot::new(now_ns, controller, last_rows)))
+                }
+                Question::Tell(size) => Answer::Told(controller.tell_size(size.server, size.bytes)),
+            };
+            api.answerer.answer(answer).is_err()
         });
     }
 

@@ -144,9 +144,9 @@ impl Controller {
     }
 
     /// Takes the size of the transfers of a server, as an application tells it. It counts for
-    /// connections that are opened from now on.
-    pub fn tell_size(&mut self, server: SocketAddr, bytes: u64) {
-        self.sizes.tell(server, bytes);
+    /// connections that are opened from now on. `false`: those of too many servers are known.
+    pub fn tell_size(&mut self, server: SocketAddr, bytes: u64) -> bool {
+        self.sizes.tell(server, bytes)
     }
 
     /// Takes the packets that were released.

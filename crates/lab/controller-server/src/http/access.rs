@@ -50,6 +50,16 @@ impl Access {
             _ => Ok(()),
         }
     }
+
+    /// Whether a request may change something: it needs a token, and not one that a browser sends by
+    /// itself wherever a page of another site makes it send a request.
+    pub(super) fn admit_change(&self, request: &Request) -> Result<(), Status> {
+        let is_known = |token: &String| has_bearer_token(request, token);
+        match self.token.as_ref().is_some_and(is_known) {
+            true => Ok(()),
+            false => Err(Status::NeedsBearer),
+        }
+    }
 }
 
 fn read_token(path: &Path) -> Result<String, StartError> {
@@ -70,20 +80,29 @@ fn read_token(path: &Path) -> Result<String, StartError> {
     ))
 }
 
-/// Whether a request has the token: as a bearer's (RFC 6750), or as a password (RFC 7617).
+/// Whether a request has the token: as a bearer's, or as a password (RFC 7617).
 fn has_token(request: &Request, token: &str) -> bool {
-    let given = request.authorization.as_deref();
-    let Some((scheme, given)) = given.and_then(|given| given.split_once(' ')) else {
-        return false;
-    };
-    let given = given.trim_matches(' ');
-    if scheme.eq_ignore_ascii_case("bearer") {
-        return is_same(given.as_bytes(), token);
+    if has_bearer_token(request, token) {
+        return true;
     }
-    let decoded = BASE64_STANDARD.decode(given).unwrap_or_default();
+    let decoded = credentials(request, "basic").map(|given| BASE64_STANDARD.decode(given));
+    let decoded = decoded.and_then(Result::ok).unwrap_or_default();
     let colon = decoded.iter().position(|byte| *byte == b':');
-    scheme.eq_ignore_ascii_case("basic")
-        && colon.is_some_and(|colon| is_same(&decoded[colon + 1..], token))
+    colon.is_some_and(|colon| is_same(&decoded[colon + 1..], token))
+}
+
+/// Whether a request has the token as a bearer's (RFC 6750).
+fn has_bearer_token(request: &Request, token: &str) -> bool {
+    let given = credentials(request, "bearer");
+    given.is_some_and(|given| is_same(given.as_bytes(), token))
+}
+
+/// The credentials of a request, if they are of a scheme.
+fn credentials<'a>(request: &'a Request, of: &str) -> Option<&'a str> {
+    let (scheme, given) = request.authorization.as_deref()?.split_once(' ')?;
+    scheme
+        .eq_ignore_ascii_case(of)
+        .then(|| given.trim_matches(' '))
 }
 
 /// Whether two texts are the same, in a time that does not show where they differ.
@@ -106,15 +125,17 @@ fn is_loopback_name(host: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::http::request::Method;
 
     const TOKEN: &str = "0123456789abcdef";
 
     fn request(authorization: Option<&str>) -> Request {
         Request {
-            is_head: false,
+            method: Method::Get,
             target: "/".to_owned(),
             host: "localhost".to_owned(),
             authorization: authorization.map(str::to_owned),
+            content: Vec::new(),
         }
     }
 

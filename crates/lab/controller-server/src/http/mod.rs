@@ -1,4 +1,5 @@
-//! The API over HTTP/1.1: what the controller knows, to be read, as JSON and as a page.
+//! The API over HTTP/1.1: what the controller knows, to be read, as JSON and as a page; and sizes of
+//! transfers, to be told.
 //!
 //! One thread serves all peers, each with one request and its answer. The controller's own loop is
 //! asked for a copy of its state at most twice a second, however many ask for it.
@@ -14,4 +15,5 @@ mod routes;
 mod server;
 
 pub use config::{HttpConfig, HttpLimits, HttpTls};
+pub(crate) use exchange::{Answer, Question};
 pub(crate) use server::Api;

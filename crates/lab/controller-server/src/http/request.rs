@@ -7,17 +7,30 @@ use super::response::Status;
 /// Fields of a request; more are refused.
 const FIELDS: usize = 64;
 
-/// A request that reads.
+/// Bytes of the content of a request.
+const CONTENT_BYTES: usize = 1024;
+
+/// The method of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Method {
+    Get,
+    /// As `Get`, but the answer is its head alone.
+    Head,
+    Post,
+}
+
+/// A request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Request {
-    /// Whether the answer is its head alone.
-    pub(super) is_head: bool,
+    pub(super) method: Method,
     /// The target: a path, as it was sent.
     pub(super) target: String,
     /// The name of the server as the peer knows it.
     pub(super) host: String,
     /// The credentials: a scheme, and what it asks for.
     pub(super) authorization: Option<String>,
+    /// Its content, of `Post` alone.
+    pub(super) content: Vec<u8>,
 }
 
 /// The request that bytes begin with; `None`: it is not whole yet. What comes after it is not looked
@@ -25,34 +38,49 @@ pub(super) struct Request {
 pub(super) fn parse(bytes: &[u8]) -> Result<Option<Request>, Status> {
     let mut fields = [EMPTY_HEADER; FIELDS];
     let mut parsed = httparse::Request::new(&mut fields);
-    match parsed.parse(bytes) {
-        Ok(status) if status.is_partial() => return Ok(None),
-        Ok(_) => {}
+    let head_bytes = match parsed.parse(bytes) {
+        Ok(httparse::Status::Partial) => return Ok(None),
+        Ok(httparse::Status::Complete(length)) => length,
         Err(Error::TooManyHeaders) => return Err(Status::RequestTooLarge),
         Err(Error::Version) => return Err(Status::VersionNotSupported),
         Err(_) => return Err(Status::BadRequest),
-    }
+    };
     let (Some(method), Some(target)) = (parsed.method, parsed.path) else {
         return Err(Status::BadRequest);
     };
-    let is_head = match method {
-        "GET" => false,
-        "HEAD" => true,
+    let (method, most_bytes) = match method {
+        "GET" => (Method::Get, 0),
+        "HEAD" => (Method::Head, 0),
+        "POST" => (Method::Post, CONTENT_BYTES),
         _ => return Err(Status::MethodNotAllowed),
     };
-    if field(parsed.headers, "transfer-encoding")?.is_some()
-        || field(parsed.headers, "content-length")?.is_some_and(|length| length != "0")
-    {
+    let length = content_length(parsed.headers)?;
+    if length > most_bytes || field(parsed.headers, "transfer-encoding")?.is_some() {
         return Err(Status::ContentTooLarge);
     }
+    let Some(content) = bytes[head_bytes..].get(..length) else {
+        return Ok(None);
+    };
     // Section 3.2 of RFC 9112: a request without a host is a bad one.
     let host = field(parsed.headers, "host")?.ok_or(Status::BadRequest)?;
     Ok(Some(Request {
-        is_head,
+        method,
         target: target.to_owned(),
         host: host.to_owned(),
         authorization: field(parsed.headers, "authorization")?.map(str::to_owned),
+        content: content.to_vec(),
     }))
+}
+
+/// The bytes of a request's content; none where it does not say so.
+fn content_length(fields: &[Header<'_>]) -> Result<usize, Status> {
+    let Some(length) = field(fields, "content-length")? else {
+        return Ok(0);
+    };
+    if length.is_empty() || !length.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(Status::BadRequest);
+    }
+    length.parse().map_err(|_| Status::ContentTooLarge)
 }
 
 /// The value of a field that may be there once.
@@ -84,7 +112,7 @@ mod tests {
         let request = parse(WHOLE).expect("a request").expect("whole");
         assert_eq!(request.target, "/api/v1/topology");
         assert_eq!(request.host, "localhost:8080");
-        assert!(!request.is_head);
+        assert_eq!(request.method, Method::Get);
         assert_eq!(parse(&[WHOLE, b"GET"].concat()), Ok(Some(request)));
     }
 
@@ -101,6 +129,29 @@ mod tests {
         assert_eq!(with(chunks), Err(Status::ContentTooLarge));
         let many = "Host: a\r\n".to_owned() + &"a: b\r\n".repeat(FIELDS);
         assert_eq!(with(&many), Err(Status::RequestTooLarge));
+    }
+
+    #[test]
+    fn the_content_of_a_post_is_waited_for() {
+        let head = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ";
+        let content = |request: &str| {
+            let parsed = parse(format!("{head}{request}").as_bytes());
+            parsed.map(|request| request.map(|request| request.content))
+        };
+        assert_eq!(content("3\r\n\r\nab"), Ok(None));
+        assert_eq!(content("3\r\n\r\nabcd"), Ok(Some(b"abc".to_vec())));
+        for wrong in ["", "-1", "+1", "1,1", "0x1"] {
+            assert_eq!(
+                content(&format!("{wrong}\r\n\r\n")),
+                Err(Status::BadRequest)
+            );
+        }
+        for long in ["1025", "99999999999999999999999"] {
+            assert_eq!(
+                content(&format!("{long}\r\n\r\n")),
+                Err(Status::ContentTooLarge)
+            );
+        }
     }
 
     proptest! {

@@ -15,12 +15,18 @@ pub(super) enum Status {
     BadRequest,
     Unauthorized,
     Forbidden,
+    /// To tell something needs a token as a bearer's.
+    NeedsBearer,
     NotFound,
     MethodNotAllowed,
+    /// The path is one to tell by.
+    NotToBeRead,
     ContentTooLarge,
     RequestTooLarge,
     Unavailable,
     VersionNotSupported,
+    /// The sizes of too many servers were told.
+    InsufficientStorage,
 }
 
 /// The content of an answer, which several answers may share.
@@ -36,13 +42,14 @@ impl Status {
             Self::Ok => "200 OK",
             Self::BadRequest => "400 Bad Request",
             Self::Unauthorized => "401 Unauthorized",
-            Self::Forbidden => "403 Forbidden",
+            Self::Forbidden | Self::NeedsBearer => "403 Forbidden",
             Self::NotFound => "404 Not Found",
-            Self::MethodNotAllowed => "405 Method Not Allowed",
+            Self::MethodNotAllowed | Self::NotToBeRead => "405 Method Not Allowed",
             Self::ContentTooLarge => "413 Content Too Large",
             Self::RequestTooLarge => "431 Request Header Fields Too Large",
             Self::Unavailable => "503 Service Unavailable",
             Self::VersionNotSupported => "505 HTTP Version Not Supported",
+            Self::InsufficientStorage => "507 Insufficient Storage",
         }
     }
 
@@ -52,6 +59,7 @@ impl Status {
             // A browser asks its user for the token, as the password of any name.
             Self::Unauthorized => "WWW-Authenticate: Basic realm=\"controller\"\r\n",
             Self::MethodNotAllowed => "Allow: GET, HEAD\r\n",
+            Self::NotToBeRead => "Allow: POST\r\n",
             _ => "",
         }
     }
@@ -60,7 +68,7 @@ impl Status {
     pub(super) fn content(self) -> Content {
         let reason = match self {
             Self::Ok => "",
-            Self::BadRequest => "This is no request of HTTP/1.1.",
+            Self::BadRequest => "This is no request of HTTP/1.1, or not what the path takes.",
             Self::Unauthorized => {
                 "Give the token: as Authorization: Bearer TOKEN, or as the password of any name."
             }
@@ -68,12 +76,18 @@ impl Status {
                 "On the loopback the API is served under the names localhost, 127.0.0.1 and [::1] \
                  alone."
             }
+            Self::NeedsBearer => {
+                "Give the controller a token (--http-token), and send it as Authorization: Bearer \
+                 TOKEN."
+            }
             Self::NotFound => "There is no such document; /api/v1 names those that there are.",
-            Self::MethodNotAllowed => "The API is to be read: by GET and HEAD.",
-            Self::ContentTooLarge => "A request has no content here.",
+            Self::MethodNotAllowed => "This is to be read: by GET and HEAD.",
+            Self::NotToBeRead => "Sizes are told, by POST; they are not read.",
+            Self::ContentTooLarge => "The request has more content than the path takes.",
             Self::RequestTooLarge => "The request is too long.",
             Self::Unavailable => "The controller is busy. Try again.",
             Self::VersionNotSupported => "This is a server of HTTP/1.1.",
+            Self::InsufficientStorage => "The sizes of 1024 servers are known; no more are taken.",
         };
         Content {
             media_type: "text/plain; charset=utf-8",

@@ -9,6 +9,7 @@ use serde_json::json;
 use super::exchange::Asker;
 use super::request::Request;
 use super::response::{Content, Status};
+use crate::config::Size;
 use crate::document::Documents;
 use crate::page;
 
@@ -23,6 +24,9 @@ const PATHS: [&str; 5] = [
     "/api/v1/rules",
     "/api/v1/rules/SWITCH",
 ];
+
+/// The path by which sizes of transfers are told.
+const SIZES: &str = "/api/v1/sizes";
 
 /// Documents of one time, and those of them that were written.
 struct Copy {
@@ -46,9 +50,25 @@ impl Routes {
         &self.asker
     }
 
+    /// Takes the size that a request tells, and gives it back.
+    pub(super) fn tell(&mut self, request: &Request) -> Result<Content, Status> {
+        if request.target != SIZES {
+            return Err(Status::MethodNotAllowed);
+        }
+        let size: Size = serde_json::from_slice(&request.content).or(Err(Status::BadRequest))?;
+        match self.asker.tell(size) {
+            Some(true) => Ok(as_json(&size)),
+            Some(false) => Err(Status::InsufficientStorage),
+            None => Err(Status::Unavailable),
+        }
+    }
+
     /// The document that a request asks for.
     pub(super) fn content(&mut self, request: &Request) -> Result<Content, Status> {
         let target = request.target.as_str();
+        if target == SIZES {
+            return Err(Status::NotToBeRead);
+        }
         if target == "/api/v1" {
             return Ok(as_json(&json!({ "documents": PATHS })));
         }
@@ -56,7 +76,7 @@ impl Routes {
         let copy = match copy {
             Some(copy) => copy,
             None => {
-                let snapshot = self.asker.ask().ok_or(Status::Unavailable)?;
+                let snapshot = self.asker.copy().ok_or(Status::Unavailable)?;
                 Copy {
                     taken: Instant::now(),
                     documents: Documents::of(&snapshot),

@@ -13,7 +13,7 @@ use super::access::Access;
 use super::config::{HttpConfig, HttpLimits};
 use super::exchange::{Answerer, Asker, exchange};
 use super::peers::Peers;
-use super::request::Request;
+use super::request::{Method, Request};
 use super::response::{self, CommonFields, Content, Status};
 use super::routes::Routes;
 use crate::error::StartError;
@@ -107,7 +107,9 @@ impl Http {
                     continue;
                 };
                 if let Some(request) = request {
-                    let is_head = request.as_ref().is_ok_and(|request| request.is_head);
+                    let is_head = request
+                        .as_ref()
+                        .is_ok_and(|request| request.method == Method::Head);
                     let (status, content) = self.answer(&mut routes, request);
                     let head = response::head(status, &content, &common);
                     let content = (!is_head).then_some(&content);
@@ -134,7 +136,11 @@ impl Http {
     fn answer(&self, routes: &mut Routes, request: Result<Request, Status>) -> (Status, Content) {
         let content = request.and_then(|request| {
             self.access.admit(&request)?;
-            routes.content(&request)
+            if request.method != Method::Post {
+                return routes.content(&request);
+            }
+            self.access.admit_change(&request)?;
+            routes.tell(&request)
         });
         match content {
             Ok(content) => (Status::Ok, content),

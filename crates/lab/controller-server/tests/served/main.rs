@@ -11,6 +11,7 @@ mod http_access;
 mod http_hostile;
 mod http_peer;
 mod http_reading;
+mod http_telling;
 mod network;
 mod serving;
 mod switches;

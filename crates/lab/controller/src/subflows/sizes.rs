@@ -46,10 +46,13 @@ impl Sizes {
         before
     }
 
-    pub(crate) fn tell(&mut self, server: SocketAddr, bytes: u64) {
-        if self.told.len() < SERVERS || self.told.contains_key(&server) {
+    /// Takes the size of a server's transfers; `false`: there are too many servers.
+    pub(crate) fn tell(&mut self, server: SocketAddr, bytes: u64) -> bool {
+        let has_room = self.told.len() < SERVERS || self.told.contains_key(&server);
+        if has_room {
             self.told.insert(server, bytes);
         }
+        has_room
     }
 
     /// Bytes of a transfer of a server: as told, else the median of those that were seen at its
