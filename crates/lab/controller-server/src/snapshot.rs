@@ -43,7 +43,7 @@ impl LastRows {
 pub(crate) struct Snapshot {
     /// Time since the server began, ns.
     pub(crate) t_ns: u64,
-    pub(crate) policy: &'static str,
+    pub(crate) policy: String,
     pub(crate) switches: Vec<SwitchView>,
     pub(crate) links: Vec<LinkView>,
     pub(crate) hosts: Vec<(IpAddr, PortRef)>,
@@ -82,7 +82,7 @@ impl Snapshot {
         let (rules, has_all_rules) = bounded(rules, RULES);
         Self {
             t_ns,
-            policy: controller.policy_name(),
+            policy: controller.policy_name().to_owned(),
             switches,
             links,
             hosts,

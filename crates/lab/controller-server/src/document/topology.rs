@@ -10,7 +10,7 @@ use crate::snapshot::Snapshot;
 #[derive(Debug, Serialize)]
 pub(crate) struct Topology {
     pub(crate) t_ns: u64,
-    pub(crate) policy: &'static str,
+    pub(crate) policy: String,
     pub(crate) is_complete: bool,
     pub(crate) switches: Vec<Switch>,
     /// Each direction by itself.
@@ -64,7 +64,7 @@ impl Topology {
         });
         Self {
             t_ns: snapshot.t_ns,
-            policy: snapshot.policy,
+            policy: snapshot.policy.clone(),
             is_complete: snapshot.has_whole_topology,
             switches: snapshot.switches.iter().map(switch).collect(),
             links: snapshot.links.iter().map(link).collect(),

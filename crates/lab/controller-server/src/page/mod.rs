@@ -32,7 +32,7 @@ pub(crate) fn render(documents: &Documents, refresh_s: Option<u32>) -> String {
     html.raw("<title>Controller – mptcplab</title>\n<style>")
         .raw(STYLE)
         .raw("</style>\n</head>\n<body>\n<h1>Controller</h1>\n<p>Policy <code>")
-        .text(documents.topology.policy)
+        .text(&documents.topology.policy)
         .raw("</code>, ")
         .text(numbers::seconds(documents.topology.t_ns))
         .raw(" s after its begin.</p>\n<nav>")

@@ -60,7 +60,7 @@ fn documents() -> Documents {
     Documents {
         topology: Topology {
             t_ns: 12_345_678_901,
-            policy: "disjoint",
+            policy: "disjoint".to_owned(),
             is_complete: false,
             switches: ["1", "2", "3"].map(switch).into(),
             links: vec![
