@@ -39,7 +39,7 @@ variants:
   tcp: {protocol: tcp, via: a}
 repetitions: 3
 """
-PINNED = "84378edfff9eff2a8fb42744fa7c1886ad88b6247b9da889760014c17ce96a7b"
+PINNED = "c574931db6f420c5dbdedf4e691b1f77ee9ab85bdafe18cd7bcbfa75c3e1f411"
 
 
 def files(folder: Path) -> dict[str, str]:
