@@ -89,7 +89,7 @@ def test_an_error_names_the_line_and_the_fix(body: str, message: str) -> None:
     with pytest.raises(PolicyError) as caught:
         asked(body)
     assert str(caught.value).startswith(message)
-    assert any(fix in str(caught.value) for fix in ("mend it", "with None to refuse"))
+    assert any(fix in str(caught.value) for fix in ("correct it", "with None to refuse"))
 
 
 def test_a_message_is_one_line_that_a_terminal_can_show() -> None:

@@ -131,7 +131,7 @@ class PolicyFunction:
         line = self._line_of_traceback(error.__traceback__)
         words = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         words = " ".join(printable(words).split())[:_LONGEST_REASON]
-        return self._error(f"{words}, {when}: mend it, or catch the exception there", line)
+        return self._error(f"{words}, {when}: correct it, or catch the exception there", line)
 
     def _late(self, thread: Thread, when: str) -> PolicyError:
         """The error of a call that does not end, which is made to end at its next instruction."""
