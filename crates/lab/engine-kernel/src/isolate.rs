@@ -99,11 +99,12 @@ pub fn enter() -> io::Result<Walls> {
 /// would hold it up.
 fn on_own_processor(processor: &Processor) -> io::Result<ReservedThread> {
     let usable = sched_getaffinity(Pid::from_raw(0))?;
+    // Refused is no error: then all run everywhere.
     if realtime::is_granted() {
-        processor.enter()?;
+        processor.enter().ok();
     }
     let reserved = ReservedThread::spawn("links")?;
-    processor.leave(&usable)?;
+    processor.leave(&usable).ok();
     Ok(reserved)
 }
 

@@ -28,7 +28,10 @@ impl Processor {
     /// # Errors
     /// When the kernel gives no socket.
     pub(crate) fn claim() -> io::Result<Option<Self>> {
-        let usable = sched_getaffinity(CALLING_THREAD)?;
+        // Refused, or a machine with more processors than the set has room for.
+        let Ok(usable) = sched_getaffinity(CALLING_THREAD) else {
+            return Ok(None);
+        };
         let numbers = || (0..CpuSet::count()).filter(|&number| usable.is_set(number) == Ok(true));
         if numbers().count() < 2 {
             return Ok(None);
