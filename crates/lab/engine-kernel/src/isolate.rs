@@ -13,11 +13,11 @@ use std::io;
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 
 use nix::mount::{MsFlags, mount};
-use nix::sched::{CloneFlags, sched_getaffinity, unshare};
+use nix::sched::{CloneFlags, unshare};
 use nix::sys::prctl;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::signal::{SigHandler, SigSet, Signal, signal};
-use nix::unistd::{ForkResult, Pid, fork, getgid, getuid};
+use nix::unistd::{ForkResult, fork, getgid, getuid};
 
 pub use guard::Guard;
 
@@ -98,13 +98,12 @@ pub fn enter() -> io::Result<Walls> {
 /// leaves. Without real-time priority it may run elsewhere too: programs of others on its processor
 /// would hold it up.
 fn on_own_processor(processor: &Processor) -> io::Result<ReservedThread> {
-    let usable = sched_getaffinity(Pid::from_raw(0))?;
     // Refused is no error: then all run everywhere.
     if realtime::is_granted() {
         processor.enter().ok();
     }
     let reserved = ReservedThread::spawn("links")?;
-    processor.leave(&usable).ok();
+    processor.leave().ok();
     Ok(reserved)
 }
 

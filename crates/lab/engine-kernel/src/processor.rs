@@ -17,6 +17,8 @@ const CALLING_THREAD: Pid = Pid::from_raw(0);
 /// A processor that no other run has for its links, until this is dropped.
 pub(crate) struct Processor {
     number: usize,
+    /// All that the process may use.
+    usable: CpuSet,
     _claim: OwnedFd,
 }
 
@@ -48,6 +50,7 @@ impl Processor {
             if is_ours.is_ok() {
                 return Ok(Some(Self {
                     number,
+                    usable,
                     _claim: claim,
                 }));
             }
@@ -65,12 +68,12 @@ impl Processor {
         Ok(sched_setaffinity(CALLING_THREAD, &only)?)
     }
 
-    /// Lets the calling thread, and those that it makes, run on all others of `usable`.
+    /// Lets the calling thread, and those that it makes, run on all others.
     ///
     /// # Errors
     /// When all others have gone meanwhile.
-    pub(crate) fn leave(&self, usable: &CpuSet) -> io::Result<()> {
-        let mut others = *usable;
+    pub(crate) fn leave(&self) -> io::Result<()> {
+        let mut others = self.usable;
         others.unset(self.number)?;
         Ok(sched_setaffinity(CALLING_THREAD, &others)?)
     }

@@ -4,7 +4,7 @@ use mptcplab_plan::Protocol;
 use mptcplab_traffic::splitmix64;
 
 use crate::Nanos;
-use crate::response_times::{NEXT_CALL, drawn, of_program};
+use crate::response_times::{NEXT_CALL, Times, drawn, of_program};
 
 /// Whether the reader of a long transfer sleeps between what comes. That of TCP does, and where the
 /// window has its full size it acknowledges what it has read: at high rates several segments at once.
@@ -29,14 +29,16 @@ impl WakeUps {
 
     /// When a program runs that sleeps, and for which something has come now.
     pub(super) fn next(&mut self, now: Nanos, protocol: Protocol, has_run: bool) -> Nanos {
-        self.drawn += 1;
-        let bits = splitmix64(self.seed, self.drawn);
-        now + drawn(of_program(protocol, has_run), bits)
+        now + self.draw(of_program(protocol, has_run))
     }
 
     /// When a program that runs makes its next call.
     pub(super) fn next_call(&mut self, now: Nanos) -> Nanos {
+        now + self.draw(&NEXT_CALL)
+    }
+
+    fn draw(&mut self, times: &Times) -> Nanos {
         self.drawn += 1;
-        now + drawn(&NEXT_CALL, splitmix64(self.seed, self.drawn))
+        drawn(times, splitmix64(self.seed, self.drawn))
     }
 }
