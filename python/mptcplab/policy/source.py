@@ -73,8 +73,8 @@ def _check(name: PolicyName, text: str) -> None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            compile(text, name.file, "exec", dont_inherit=True)
             tree = ast.parse(text)
+            compile(tree, name.file, "exec", dont_inherit=True)
     except SyntaxError as error:
         reason = f"is no Python {_version()} ({error.msg})"
         raise PolicyError(f"{name.file}:{error.lineno or 1}: {reason}") from None
