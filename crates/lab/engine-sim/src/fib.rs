@@ -120,6 +120,13 @@ impl Table {
         })
     }
 
+    /// The network that the best route to a destination leads to, and its interface, of equally good
+    /// ones the first.
+    pub(crate) fn nearest(&self, destination: IpAddr) -> Option<(Prefix, usize)> {
+        let mut networks = self.networks();
+        networks.find(|(network, _)| network.contains(destination))
+    }
+
     /// The equally good interfaces for a destination.
     pub(crate) fn interfaces(&self, destination: IpAddr) -> &[usize] {
         self.best_set(destination)

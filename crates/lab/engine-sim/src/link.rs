@@ -9,9 +9,11 @@ use crate::Nanos;
 use crate::in_flight::{InFlight, PacketInFlight};
 use crate::schedule::earlier;
 
-/// The shortest delay of a link of limited rate, as in the kernel engine: in captures of both ends a
-/// packet takes 13 to 15 µs over three links of no delay. Round trips of no time at all would have
-/// rates without bound, of which a scheduler that averages them knows for long afterwards.
+/// The time that a link of limited rate takes for a packet at the least, and the shortest time
+/// between two that its token bucket lets through at once, as in the kernel engine: in captures of
+/// both ends a packet takes 13 to 15 µs over three links of no delay. Round trips of no time at all
+/// would have rates without bound, of which a scheduler that averages them knows for long afterwards;
+/// and a host would handle as one what comes one by one.
 const LEAST_DELAY_NS: Nanos = 5_000;
 
 /// A link, its ends and its middleboxes.
@@ -107,6 +109,7 @@ pub(crate) fn model<T: Clone>(
     let mut config = planned.config.clone();
     for direction in &mut config.directions {
         direction.delay_ns = direction.delay_ns.max(least_delay_ns);
+        direction.least_packet_ns = least_delay_ns;
     }
     mptcplab_link::Link::new(&config, link_seed)
 }

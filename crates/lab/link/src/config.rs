@@ -46,6 +46,11 @@ pub struct DirectionConfig {
     /// 0 a packet leaves when its last bit has been sent.
     #[serde(default)]
     pub burst_bytes: u64,
+    /// Shortest time between two packets that the token bucket lets through at once, as a packet
+    /// takes some time in whatever sends it; never more than at the rate alone. Plans leave it to the
+    /// engine.
+    #[serde(skip)]
+    pub least_packet_ns: Nanos,
     /// Bytes added to each IP packet for what the layer below costs; counted by the serialiser
     /// only. Ethernet: 38 (preamble 8, header 14, frame check sequence 4, gap 12).
     pub framing_bytes: u32,
@@ -71,6 +76,7 @@ impl Default for DirectionConfig {
         Self {
             rate: Rate::Unlimited,
             burst_bytes: 0,
+            least_packet_ns: 0,
             framing_bytes: 0,
             delay_ns: 0,
             jitter: Jitter::None,

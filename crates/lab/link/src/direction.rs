@@ -6,7 +6,7 @@ use crate::Nanos;
 use crate::config::{DirectionConfig, Duplex, LinkChange};
 use crate::counters::Counters;
 use crate::impair::{DuplicationStage, Fate, Impairments, LossStage, ReorderingStage};
-use crate::pace::Pace;
+use crate::pace::{Bucket, Pace};
 use crate::packet::Packet;
 use crate::propagate::Propagation;
 use crate::queue::Queue;
@@ -18,7 +18,7 @@ pub(crate) struct Direction<T> {
     pub(crate) up: bool,
     pub(crate) queue: Queue<T>,
     pub(crate) pace: Pace,
-    burst_bytes: u64,
+    bucket: Bucket,
     pub(crate) framing_bytes: u32,
     /// Boxed, for the generators are large and most links have no impairments: what every packet
     /// touches stays together.
@@ -39,11 +39,15 @@ impl<T: Clone> Direction<T> {
                 random(Purpose::Reordering),
             ),
         });
+        let bucket = Bucket {
+            burst_bytes: config.burst_bytes,
+            least_packet_ns: config.least_packet_ns,
+        };
         Self {
             up: config.up,
             queue: Queue::new(&config.queue),
-            pace: Pace::new(&config.rate, config.burst_bytes, duplex, 0),
-            burst_bytes: config.burst_bytes,
+            pace: Pace::new(&config.rate, bucket, duplex, 0),
+            bucket,
             framing_bytes: config.framing_bytes,
             impairs: impairments.are_set(),
             impairments,
@@ -84,9 +88,9 @@ impl<T: Clone> Direction<T> {
         duplex: Duplex,
         change: &LinkChange,
     ) -> Option<Pace> {
-        self.burst_bytes = change.burst_bytes.unwrap_or(self.burst_bytes);
+        self.bucket.burst_bytes = change.burst_bytes.unwrap_or(self.bucket.burst_bytes);
         match (&change.rate, change.burst_bytes, &self.pace) {
-            (Some(rate), _, _) => Some(Pace::new(rate, self.burst_bytes, duplex, now)),
+            (Some(rate), _, _) => Some(Pace::new(rate, self.bucket, duplex, now)),
             (None, Some(burst_bytes), Pace::Fixed(rate)) => {
                 Some(Pace::Fixed(rate.with_burst(burst_bytes)))
             }

@@ -21,6 +21,13 @@ pub(crate) enum Pace {
     Trace(Box<Replay>),
 }
 
+/// The settings of a token bucket.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bucket {
+    pub(crate) burst_bytes: u64,
+    pub(crate) least_packet_ns: Nanos,
+}
+
 /// A constant rate and its token bucket.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FixedRate {
@@ -28,16 +35,22 @@ pub(crate) struct FixedRate {
     pub(crate) bps: StrengthReducedU64,
     /// Work that the full bucket is worth.
     pub(crate) burst: Nanobits,
+    /// Shortest time that a packet takes out of the bucket.
+    pub(crate) least_packet_ns: Nanos,
 }
 
 impl Pace {
-    /// A rate as it is from `now` on.
-    pub(crate) fn new(rate: &Rate, burst_bytes: u64, duplex: Duplex, now: Nanos) -> Self {
+    /// A rate as it is from `now` on, with a bucket where it is a fixed one.
+    pub(crate) fn new(rate: &Rate, bucket: Bucket, duplex: Duplex, now: Nanos) -> Self {
         match rate {
             Rate::Unlimited => Self::Unlimited,
             &Rate::Fixed { bits_per_second } => {
                 let bps = StrengthReducedU64::new(bits_per_second);
-                Self::Fixed(FixedRate { bps, burst: 0 }.with_burst(burst_bytes))
+                Self::Fixed(FixedRate {
+                    bps,
+                    burst: work_of(bucket.burst_bytes),
+                    least_packet_ns: bucket.least_packet_ns,
+                })
             }
             Rate::Trace { opportunities_ms } => match duplex {
                 Duplex::Full => Self::Trace(Box::new(Replay::new(opportunities_ms, now))),
@@ -59,8 +72,13 @@ impl FixedRate {
     /// The same rate with a bucket of this size.
     pub(crate) fn with_burst(self, burst_bytes: u64) -> Self {
         Self {
-            burst: Nanobits::from(burst_bytes) * NANOBITS_PER_BYTE,
+            burst: work_of(burst_bytes),
             ..self
         }
     }
+}
+
+/// The work that so many bytes are worth.
+fn work_of(bytes: u64) -> Nanobits {
+    Nanobits::from(bytes) * NANOBITS_PER_BYTE
 }

@@ -12,9 +12,9 @@ mod mptcp_peer;
 
 use mptcp_peer::*;
 use mptcplab_stack::{ConnectionId, EndpointFlags, Event, LocalAddress};
-use mptcplab_wire::Segment;
 use mptcplab_wire::keys::{join_hmac, join_hmac_in_ack, join_hmac_in_syn_ack};
 use mptcplab_wire::option::{Join, MptcpOption};
+use mptcplab_wire::{Segment, Unreachable};
 
 fn subflow_address(index: u8) -> LocalAddress {
     LocalAddress {
@@ -150,6 +150,38 @@ fn a_join_that_fails_is_tried_again_after_a_pause() {
     let again = bench.next();
     assert!(again.flags.syn && again.source.ip() == host_address(1));
     assert_ne!(again.source, syn.source);
+}
+
+#[test]
+fn a_join_without_a_route_leaves_its_data_to_the_others_and_is_not_tried_again() {
+    let (mut bench, first, _, id, syn) = joining();
+    bench.write(id, 3);
+    let sent = bench.next();
+    let lost = Unreachable {
+        source: syn.source,
+        destination: syn.destination,
+        sequence: syn.sequence,
+    };
+    let wrong = Unreachable {
+        sequence: syn.sequence.wrapping_add(1),
+        ..lost
+    };
+    bench.host.on_unreachable(bench.now, &wrong);
+    bench.flush();
+    bench.nothing();
+    bench.host.on_unreachable(bench.now, &lost);
+    bench.flush();
+    // As all that is not acknowledged goes again when a subflow closes.
+    let again = bench.next();
+    assert_eq!(again.destination, first.peer);
+    assert_eq!(
+        bench.read_dss(&again).1.unwrap().0,
+        bench.read_dss(&sent).1.unwrap().0
+    );
+    let all = first.sequence_of(&again).wrapping_add(3);
+    bench.inject(first.with(".", 1, all, bench.dss(6, None, false)));
+    bench.pass(600 * SECOND);
+    bench.nothing();
 }
 
 #[test]

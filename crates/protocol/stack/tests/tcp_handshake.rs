@@ -4,7 +4,7 @@ mod harness;
 
 use harness::*;
 use mptcplab_stack::{CloseReason, SocketOptions};
-use mptcplab_wire::Segment;
+use mptcplab_wire::{Segment, Unreachable};
 
 const RTT: u64 = 20 * MS;
 
@@ -48,6 +48,52 @@ fn a_syn_ack_is_sent_again_with_doubled_times_and_given_up_after_63_seconds() {
     wire.run_until(63 * SECOND);
     assert!(wire.hosts[SERVER].is_idle());
     assert!(syn.flags.syn);
+}
+
+/// The error of a router about a segment.
+fn unreachable(segment: &Segment) -> Unreachable {
+    Unreachable {
+        source: segment.source,
+        destination: segment.destination,
+        sequence: segment.sequence,
+    }
+}
+
+#[test]
+fn a_routers_error_ends_a_connection_that_is_being_opened_and_no_other() {
+    let mut wire = Wire::new(RTT / 2, 1);
+    wire.script(|_, _, _| Fate::Drop);
+    wire.connect(SocketOptions::default());
+    let syn = wire.last_sent(CLIENT);
+    let before = Segment {
+        sequence: syn.sequence.wrapping_sub(1),
+        ..syn.clone()
+    };
+    wire.hosts[CLIENT].on_unreachable(wire.now, &unreachable(&before));
+    wire.flush();
+    assert_eq!(wire.closed(CLIENT), None);
+    wire.hosts[CLIENT].on_unreachable(wire.now, &unreachable(&syn));
+    wire.flush();
+    assert_eq!(wire.closed(CLIENT), Some(CloseReason::Unreachable));
+    assert_eq!(wire.counter(CLIENT, "TcpAttemptFails"), 1);
+
+    let mut wire = Wire::new(RTT / 2, 1);
+    let [client, _] = wire.establish(SocketOptions::default());
+    wire.write(CLIENT, client, pattern(100));
+    let data = wire.last_sent(CLIENT);
+    wire.hosts[CLIENT].on_unreachable(wire.now, &unreachable(&data));
+    wire.flush();
+    assert_eq!(wire.closed(CLIENT), None);
+}
+
+#[test]
+fn a_routers_error_ends_a_handshake_that_is_being_answered() {
+    let (mut wire, _) = server_whose_syn_acks_are_lost();
+    wire.run_until(SECOND);
+    let answer = wire.last_sent(SERVER);
+    wire.hosts[SERVER].on_unreachable(wire.now, &unreachable(&answer));
+    wire.flush();
+    assert!(wire.hosts[SERVER].is_idle());
 }
 
 /// `tcp_check_req` of Linux 6.18, net/ipv4/tcp_minisocks.c.

@@ -26,7 +26,7 @@ mod segment;
 
 pub use buffer::MAX_HEADER_BYTES;
 pub use ecn::Ecn;
-pub use packet::{Echo, EchoKind, Packet, ReadError};
+pub use packet::{Echo, EchoKind, Packet, ReadError, Unreachable};
 pub use segment::{
     Flags, MAX_MPTCP_OPTIONS, MAX_OPTION_BYTES, Options, ParseError, SackBlock, Segment, Timestamps,
 };

@@ -4,6 +4,7 @@ mod build;
 mod read;
 #[cfg(test)]
 mod tests;
+mod unreachable;
 mod write;
 
 use core::net::{IpAddr, SocketAddr};
@@ -14,6 +15,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 pub use build::{Echo, EchoKind};
 pub use read::ReadError;
+pub use unreachable::Unreachable;
 
 pub(crate) use build::put_ip_header;
 

@@ -63,7 +63,16 @@ impl Network {
                     self.emit(of.node, interface, ip_bytes, in_flight);
                 }
             }
+            Forwarding::Unreachable => self.refuse(of.node, in_flight),
             Forwarding::Drop => {}
+        }
+    }
+
+    /// Tells the sender of a packet that a router has no route to its destination.
+    fn refuse(&mut self, router: usize, mut in_flight: PacketInFlight) {
+        let lost = in_flight.packet();
+        if let Some(error) = self.nodes[router].unreachable(self.now, lost) {
+            self.send(router, Box::new(error));
         }
     }
 
@@ -87,6 +96,13 @@ impl Network {
             if let Some(stack) = &mut self.stacks[node] {
                 stack.receive(self.now, &mut *packet);
                 self.packet_pool.push_back(packet);
+                self.mark_dirty(node);
+            }
+            return;
+        }
+        if let Some(lost) = packet.as_unreachable() {
+            if let Some(stack) = &mut self.stacks[node] {
+                stack.on_unreachable(self.now, &lost);
                 self.mark_dirty(node);
             }
             return;

@@ -7,6 +7,7 @@
 //! address or not at all. A neighbour needs no discovery: what leaves by an interface reaches the
 //! other end of its link, or on a segment that switches join the neighbour that the plan knows.
 
+mod errors;
 pub(crate) mod host;
 mod interface;
 mod routing;
@@ -21,6 +22,7 @@ use mptcplab_plan as plan;
 use mptcplab_plan::{EndpointFlags, Prefix};
 use mptcplab_random::{Purpose, Random};
 
+use self::errors::ErrorLimit;
 pub(crate) use self::interface::{
     AddressChange, Ethernet, Interface, InterfaceCounters, Neighbours,
 };
@@ -54,6 +56,8 @@ pub(crate) struct Node {
     cache: [Option<CachedRoute>; SLOTS],
     /// Results of a router's look-ups: in large networks the search takes longer than all else.
     destinations: HashMap<IpAddr, Destination, FixedState>,
+    /// Of a router: which errors it sends.
+    errors: ErrorLimit,
     flow_seed: u64,
 }
 
@@ -84,6 +88,7 @@ impl Node {
             due: None,
             cache: Default::default(),
             destinations: HashMap::default(),
+            errors: ErrorLimit::default(),
             flow_seed: Random::new(seed, Purpose::Routes, index).bits(),
         };
         node.rebuild_routes();

@@ -41,6 +41,8 @@ pub(crate) enum Forwarding {
     Deliver,
     /// It leaves by an interface.
     Forward(usize),
+    /// The router has no route to its destination.
+    Unreachable,
     /// It is dropped.
     Drop,
 }
@@ -53,7 +55,7 @@ impl Node {
     }
 
     /// The first usable address of an interface.
-    fn address_on(&self, interface: usize, is_ipv4: bool) -> Option<IpAddr> {
+    pub(super) fn address_on(&self, interface: usize, is_ipv4: bool) -> Option<IpAddr> {
         self.addresses
             .iter()
             .find(|&&(address, of)| of == interface && address.is_ipv4() == is_ipv4)
@@ -133,7 +135,7 @@ impl Node {
         }
         match self.look_up(destination) {
             Destination::Local => Forwarding::Deliver,
-            Destination::Unreachable => Forwarding::Drop,
+            Destination::Unreachable => Forwarding::Unreachable,
             Destination::Behind(set) => {
                 let interfaces = self.main.interfaces_of(set);
                 choose(interfaces, || in_flight.flow_hash(self.flow_seed))

@@ -68,7 +68,7 @@ fn a_router_forgets_where_destinations_lie_when_its_addresses_change() {
     for _ in 0..2 {
         assert_eq!(forwarding(&mut router, "10.9.0.7"), Forwarding::Forward(0));
         assert_eq!(forwarding(&mut router, "10.0.0.1"), Forwarding::Deliver);
-        assert_eq!(forwarding(&mut router, "11.0.0.1"), Forwarding::Drop);
+        assert_eq!(forwarding(&mut router, "11.0.0.1"), Forwarding::Unreachable);
     }
     router.set_carrier(5, 0, false);
     assert_eq!(forwarding(&mut router, "10.9.0.7"), Forwarding::Forward(1));

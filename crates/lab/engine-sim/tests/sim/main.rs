@@ -14,3 +14,4 @@ mod support;
 mod switches;
 mod theory;
 mod traffic;
+mod unreachable;

@@ -126,6 +126,7 @@ impl From<&Direction> for DirectionConfig {
         Self {
             rate: (&direction.rate).into(),
             burst_bytes: direction.burst_bytes.into(),
+            least_packet_ns: u64::from(direction.burst_bytes) % 7 * 1000,
             framing_bytes: direction.framing_bytes.into(),
             delay_ns: direction.delay_ns.into(),
             jitter: (&direction.jitter).into(),

@@ -219,7 +219,9 @@ impl<T> Transmission<T> {
         match pace {
             Pace::Unlimited => self.work,
             Pace::Fixed(rate) => {
-                self.work - Nanobits::from(now - self.start) * Nanobits::from(rate.bps.get())
+                let sent = Nanobits::from(now - self.start) * Nanobits::from(rate.bps.get());
+                // A packet out of the bucket takes longer than its work.
+                self.work.saturating_sub(sent)
             }
             Pace::Varying(rate) => self.work - rate.work(self.start, now),
             Pace::Trace(mut replay) => {

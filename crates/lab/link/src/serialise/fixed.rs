@@ -56,7 +56,8 @@ impl FixedSerialiser {
         }
         let refill = Nanobits::from(refill_ns) * Nanobits::from(bps);
         let left = (refill + work).saturating_sub(spare + rate.burst);
-        self.free_at = after(start, divided_up(left, rate.bps));
+        let least = span.min(rate.least_packet_ns.into());
+        self.free_at = after(start, divided_up(left, rate.bps).max(least));
         (left, self.free_at)
     }
 

@@ -29,6 +29,26 @@ fn packets_leave_at_once_while_tokens_last_and_then_at_the_rate() {
 }
 
 #[test]
+fn packets_that_leave_at_once_leave_one_by_one() {
+    let least = |least_packet_ns| DirectionConfig {
+        least_packet_ns,
+        ..bucket(RATE, 3 * u64::from(BYTES))
+    };
+    let mut link = full(least(TIME / 10));
+    offer(&mut link, 0, MS, &[BYTES; 5]);
+    let [first, second, third] = [1, 2, 3].map(|packets| MS + packets * TIME / 10);
+    // The tokens that come meanwhile are not lost.
+    assert_eq!(
+        times(&mut link),
+        [first, second, third, MS + TIME, MS + 2 * TIME]
+    );
+    // The rate alone decides where it is slower.
+    let mut link = full(least(10 * TIME));
+    offer(&mut link, 0, MS, &[BYTES; 5]);
+    assert_eq!(times(&mut link), [1, 2, 3, 4, 5].map(|n| MS + n * TIME));
+}
+
+#[test]
 fn the_bucket_fills_at_the_rate_and_no_further_than_its_size() {
     let mut link = full(bucket(RATE, 2 * u64::from(BYTES)));
     offer(&mut link, 0, 0, &[BYTES; 2]);

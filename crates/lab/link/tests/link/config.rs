@@ -249,6 +249,7 @@ fn a_configuration_reads_as_it_is_written() {
     let expected = DirectionConfig {
         rate: RATE,
         burst_bytes: 0,
+        least_packet_ns: 0,
         framing_bytes: 38,
         delay_ns: 10_000_000,
         jitter: Jitter::Uniform { range_ns: 1000 },

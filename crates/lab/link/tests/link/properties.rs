@@ -105,7 +105,13 @@ fn queue() -> impl Strategy<Value = QueueConfig> {
 
 fn direction(duplex: Duplex) -> impl Strategy<Value = DirectionConfig> {
     (
-        (rate(), burst(duplex), 0_u32..50, 0..10 * MS, jitter()),
+        (
+            rate(),
+            (burst(duplex), 0..MS),
+            0_u32..50,
+            0..10 * MS,
+            jitter(),
+        ),
         (
             loss(),
             prop::option::of(reordering()),
@@ -113,23 +119,23 @@ fn direction(duplex: Duplex) -> impl Strategy<Value = DirectionConfig> {
             queue(),
         ),
     )
-        .prop_map(
-            |((rate, burst_bytes, framing_bytes, delay_ns, jitter), rest)| {
-                let (loss, reordering, duplication, queue) = rest;
-                DirectionConfig {
-                    rate,
-                    burst_bytes,
-                    framing_bytes,
-                    delay_ns,
-                    jitter,
-                    loss,
-                    reordering,
-                    duplication,
-                    queue,
-                    up: true,
-                }
-            },
-        )
+        .prop_map(|((rate, bucket, framing_bytes, delay_ns, jitter), rest)| {
+            let (burst_bytes, least_packet_ns) = bucket;
+            let (loss, reordering, duplication, queue) = rest;
+            DirectionConfig {
+                rate,
+                burst_bytes,
+                least_packet_ns,
+                framing_bytes,
+                delay_ns,
+                jitter,
+                loss,
+                reordering,
+                duplication,
+                queue,
+                up: true,
+            }
+        })
 }
 
 fn change(duplex: Duplex) -> impl Strategy<Value = LinkChange> {

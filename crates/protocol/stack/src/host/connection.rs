@@ -39,6 +39,19 @@ impl Connection {
         }
     }
 
+    /// Takes a router's error about a segment of a subflow with this sequence number.
+    pub(crate) fn on_unreachable(
+        &mut self,
+        context: &mut Context<'_>,
+        subflow: SubflowId,
+        sequence: u32,
+    ) {
+        match self {
+            Self::Plain(plain) => plain.on_unreachable(context, sequence),
+            Self::Multipath(multipath) => multipath.on_unreachable(context, subflow, sequence),
+        }
+    }
+
     /// The next packet to leave.
     pub(crate) fn transmit(
         &mut self,

@@ -117,6 +117,18 @@ impl MultipathConnection {
         self.carry_out(context);
     }
 
+    /// Takes a router's error about a segment of a subflow.
+    pub(crate) fn on_unreachable(
+        &mut self,
+        context: &mut Context<'_>,
+        subflow: SubflowId,
+        sequence: u32,
+    ) {
+        self.connection
+            .on_unreachable(context.now, subflow, sequence);
+        self.carry_out(context);
+    }
+
     /// A new SYN may take the place of a subflow.
     pub(crate) fn gives_way_to(&self, subflow: SubflowId, segment: &Segment) -> bool {
         self.connection.gives_way_to(subflow, segment)

@@ -5,7 +5,7 @@ use alloc::collections::VecDeque;
 use core::borrow::BorrowMut;
 
 use mptcplab_wire::option::MptcpOption;
-use mptcplab_wire::{Packet, Segment};
+use mptcplab_wire::{Packet, Segment, Unreachable};
 
 use super::HostStack;
 use super::connection::Connection;
@@ -23,6 +23,19 @@ impl HostStack {
         match &Segment::parse(packet) {
             Ok(segment) => self.take(self.tick(now), segment),
             Err(_) => self.dropped += 1,
+        }
+    }
+
+    /// Takes the error of a router that a segment of this host had no route.
+    pub fn on_unreachable(&mut self, now: Nanos, lost: &Unreachable) {
+        let tuple = FourTuple {
+            local: lost.source,
+            remote: lost.destination,
+        };
+        if let Some((id, subflow)) = self.host.find(&tuple) {
+            self.with(now, id, |connection, context| {
+                connection.on_unreachable(context, subflow, lost.sequence);
+            });
         }
     }
 

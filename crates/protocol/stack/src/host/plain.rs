@@ -86,6 +86,11 @@ impl PlainConnection {
         self.report(context, progress);
     }
 
+    pub(crate) fn on_unreachable(&mut self, context: &mut Context<'_>, sequence: u32) {
+        let progress = self.tcp.on_unreachable(sequence);
+        self.report(context, progress);
+    }
+
     pub(crate) fn transmit(
         &mut self,
         context: &mut Context<'_>,

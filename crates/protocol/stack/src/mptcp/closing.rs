@@ -141,7 +141,8 @@ impl Connection {
         let subflow = &self.subflows[index];
         if subflow.initiated_here && reason != CloseReason::Finished {
             let path = subflow.tcp.tuple().path();
-            if subflow.end.path_is_unfit() {
+            // Linux joins by no path twice; where no route leads, another attempt is in vain.
+            if subflow.end.path_is_unfit() || reason == CloseReason::Unreachable {
                 self.addresses.attempts.give_up(path);
             } else {
                 self.addresses.attempts.hold_off(now, path);

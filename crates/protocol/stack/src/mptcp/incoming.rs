@@ -33,6 +33,14 @@ impl Connection {
         progress.answer_with_reset
     }
 
+    /// Takes a router's error about a segment of a subflow.
+    pub(crate) fn on_unreachable(&mut self, now: Nanos, subflow: SubflowId, sequence: u32) {
+        if let Some(index) = self.subflows.index_of(subflow.0) {
+            let progress = self.subflows[index].tcp.on_unreachable(sequence);
+            self.follow(now, index, &progress, None);
+        }
+    }
+
     /// Follows what happened to a subflow, by a segment or by a deadline.
     pub(super) fn follow(
         &mut self,

@@ -183,6 +183,21 @@ impl Tcp {
         }
     }
 
+    /// Takes the error of a router that a segment with this sequence number had no route: the end
+    /// of a connection that is being opened. One that is open goes on, as the error may pass
+    /// (RFC 1122, section 4.2.3.9).
+    ///
+    /// Source: `tcp_v4_err` in Linux 6.18, net/ipv4/tcp_ipv4.c.
+    pub(crate) fn on_unreachable(&mut self, sequence: u32) -> Progress {
+        let mut progress = Progress::default();
+        let opens = matches!(self.state, State::SynSent | State::SynReceived);
+        if opens && sequence == self.snd.wire(0) {
+            self.counters.failed_attempts += 1;
+            self.close(CloseReason::Unreachable, &mut progress);
+        }
+        progress
+    }
+
     /// Takes a segment in SYN-SENT.
     pub(super) fn receive_in_syn_sent(
         &mut self,

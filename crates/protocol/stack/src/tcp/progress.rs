@@ -28,6 +28,8 @@ pub enum CloseReason {
     Finished,
     /// The peer refused the connection: RST in answer to SYN.
     Refused,
+    /// A router has no route to the peer: an ICMP error in answer to SYN.
+    Unreachable,
     /// The peer reset it.
     Reset,
     /// The peer did not answer, as often as data, SYN or keepalive probes were sent.

@@ -35,6 +35,11 @@ fuzz_target!(|bytes: &[u8]| {
         packet.set_ecn(ecn);
         assert_eq!(packet.flow_hash(1), packet.clone().flow_hash(1));
         assert!(packet.as_echo().is_none() || packet.socket_addresses().is_none());
+        assert!(packet.as_echo().is_none() || packet.as_unreachable().is_none());
+        if let Some(error) = Packet::unreachable(packet.source(), &packet) {
+            let told = error.as_unreachable().map(|lost| (lost.source, lost.destination));
+            assert!(told.is_none() || told == packet.socket_addresses());
+        }
         let hops = packet.hop_limit();
         assert_eq!(packet.decrement_hop_limit(), hops > 1);
         if let Ok(segment) = Segment::parse(packet.clone()) {

@@ -10,7 +10,7 @@ use crate::ecn::Ecn;
 use crate::layout::{Family, ip_header_bytes, protocol};
 
 /// Hop limit of packets that are not a segment's; that of Linux.
-const HOP_LIMIT: u8 = 64;
+pub(super) const HOP_LIMIT: u8 = 64;
 /// Bytes of the headers of UDP and of an echo.
 pub(super) const SHORT_HEADER_BYTES: usize = 8;
 
