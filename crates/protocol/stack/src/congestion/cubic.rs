@@ -170,10 +170,13 @@ impl CongestionControl for Cubic {
         }
     }
 
-    fn on_ack(&mut self, window: &mut Window, ack: &Ack, _paths: &[PathView]) {
+    fn on_round_trip(&mut self, window: &mut Window, ack: &Ack) {
         if let SlowStart::HyStart(hystart) = &mut self.slow_start {
             hystart.on_ack(window, ack);
         }
+    }
+
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack, _paths: &[PathView]) {
         if !ack.window_limited {
             return;
         }

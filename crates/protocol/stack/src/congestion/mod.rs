@@ -196,6 +196,12 @@ pub trait CongestionControl: Debug + Send {
         false
     }
 
+    /// Looks at the round trip of an acknowledgement before anything else follows from that: a
+    /// reduction that turns out to have been in vain still stands, and the window has not grown.
+    fn on_round_trip(&mut self, window: &mut Window, ack: &Ack) {
+        let _ = (window, ack);
+    }
+
     /// Grows the window, as data was acknowledged.
     fn on_ack(&mut self, window: &mut Window, ack: &Ack, paths: &[PathView]);
 

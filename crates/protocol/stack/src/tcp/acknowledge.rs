@@ -70,6 +70,10 @@ impl Tcp {
         if self.options.sack() && self.rack.on_delivery(now, &delivery) {
             self.counters.sack_reorderings += 1;
         }
+        if rtt_ns.is_some() {
+            let ack = self.told(now, rtt_ns, &delivery);
+            self.congestion.on_round_trip(&ack);
+        }
         let nothing_new = delivery.bytes == 0 && !advanced && segment.payload.is_empty();
         self.end_loss_probe(acknowledged, duplicate || nothing_new, now, paths);
         let lost = self.options.sack() && self.detect_losses(now);
@@ -180,10 +184,12 @@ impl Tcp {
                 Some(self.round_trip_ns(now, last))
             }
             _ => {
-                if advanced && let Some(elapsed) = self.options.elapsed_ns(now, segment) {
+                let elapsed = self.options.elapsed_ns(now, segment);
+                let elapsed = elapsed.filter(|_| advanced);
+                if let Some(elapsed) = elapsed {
                     self.sample(now, elapsed);
                 }
-                None
+                elapsed
             }
         }
     }
@@ -244,7 +250,18 @@ impl Tcp {
         if delivery.bytes == 0 || reducing || !forward {
             return;
         }
-        let ack = Ack {
+        let ack = self.told(now, rtt_ns, delivery);
+        if paths.is_empty() && self.congestion.is_coupled() {
+            let own = [self.path_view()];
+            self.congestion.on_ack(&ack, &own);
+        } else {
+            self.congestion.on_ack(&ack, paths);
+        }
+    }
+
+    /// An acknowledgement, as congestion controls are told of it.
+    fn told(&self, now: Nanos, rtt_ns: Option<Nanos>, delivery: &Delivery) -> Ack {
+        Ack {
             now,
             acknowledged_bytes: self.delivered_bytes(delivery),
             rtt_ns,
@@ -254,12 +271,6 @@ impl Tcp {
             window_limited: self.congestion.limits(),
             acknowledged: self.snd.una(),
             next: self.snd.next(),
-        };
-        if paths.is_empty() && self.congestion.is_coupled() {
-            let own = [self.path_view()];
-            self.congestion.on_ack(&ack, &own);
-        } else {
-            self.congestion.on_ack(&ack, paths);
         }
     }
 }

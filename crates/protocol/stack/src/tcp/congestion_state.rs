@@ -107,6 +107,12 @@ impl CongestionState {
         self.loss_interval.on_delivered(bytes);
     }
 
+    /// Lets the algorithm look at a round trip.
+    #[inline]
+    pub(crate) fn on_round_trip(&mut self, ack: &Ack) {
+        self.control.on_round_trip(&mut self.window, ack);
+    }
+
     /// Lets the algorithm grow the window (RFC 5681, section 3.1).
     #[inline]
     pub(crate) fn on_ack(&mut self, ack: &Ack, paths: &[PathView]) {
