@@ -104,12 +104,6 @@ def test_its_text_is_part_of_the_plan(tmp_path: Path) -> None:
     assert compile_plan(scenario, "mptcp", seed=1) != before
 
 
-def test_the_kernel_engine_refuses_it_by_name(tmp_path: Path) -> None:
-    scenario = switched(tmp_path, DISJOINT)
-    with pytest.raises(ScenarioError, match=r"controller.* has no policies in Python"):
-        run(scenario, "mptcp", tmp_path / "out", engine="kernel")
-
-
 def test_a_sweep_does_not_go_on_with_another_text_of_it(tmp_path: Path) -> None:
     axis = 'sweep: {axes: {controller: [disjoint, "own.py:choose"]}}\n'
     switched(tmp_path, DISJOINT, SWITCHED + axis)

@@ -23,7 +23,7 @@ pub use self::control::{NetworkControl, Stage};
 use self::ends::{open_ends, place};
 pub use self::links::{Links, Prepared};
 use self::segments::{attached, switching};
-use crate::controller::Outside;
+use crate::controller::{Outside, PlannedPolicy};
 use crate::emulator::{Connections, LinkEnd};
 use crate::netns::NetNs;
 use crate::node::Node;
@@ -39,6 +39,8 @@ pub struct Network {
     ends: Vec<[LinkEnd; 2]>,
     /// The switches, and a warning where their controller has not found all of the network.
     switching: Option<(Switching, Option<&'static str>)>,
+    /// The policy in Python.
+    policy: Option<PlannedPolicy>,
     /// The ends of channels that are outside, and the connections to them.
     outside: Option<(Outside, Connections)>,
     lab_netns: NetNs,
@@ -115,10 +117,13 @@ impl Network {
         for index in near.iter().flatten().flatten() {
             rtnetlink.set_up(*index, true)?;
         }
+        let policy = PlannedPolicy::of(plan)?;
+        let supply = policy.as_ref().map(PlannedPolicy::asked).transpose()?;
         Ok(Self {
             nodes,
             ends: open_ends(plan, &near)?,
-            switching: switching(plan)?,
+            switching: switching(plan, supply)?,
+            policy,
             outside: Outside::of(plan, connections, bridges)?,
             lab_netns,
             near,
@@ -126,10 +131,11 @@ impl Network {
         })
     }
 
-    /// The namespaces of the controller's program and of bridges.
+    /// The namespaces of programs of the controller and of bridges.
     pub fn of_programs(&self) -> impl Iterator<Item = &NetNs> {
         let outside = self.outside.iter();
-        outside.flat_map(|(outside, _)| outside.namespaces())
+        let policy = self.policy.iter().map(PlannedPolicy::netns);
+        policy.chain(outside.flat_map(|(outside, _)| outside.namespaces()))
     }
 }
 

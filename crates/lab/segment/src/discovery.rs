@@ -7,12 +7,13 @@
 use std::collections::HashMap;
 
 use bytes::Bytes;
+use mptcplab_controller::Policy;
 use mptcplab_link::{Link, Nanos};
 use mptcplab_plan::{InterfaceRef, Plan};
 
 use crate::ethernet::{HEADER_BYTES, neighbour};
 use crate::segments::segments;
-use crate::setup::{PolicySupply, UnknownPolicy};
+use crate::setup::UnknownPolicy;
 use crate::switching::{Sent, Switching};
 
 /// The network is taken as it is known then.
@@ -31,7 +32,7 @@ const ANNOUNCEMENT_NS: Nanos = 1_000_000_000;
 pub fn discovered(
     plan: &Plan,
     links: Vec<Link<Bytes>>,
-    supply: Option<PolicySupply>,
+    supply: Option<impl FnOnce(u64) -> Box<dyn Policy>>,
 ) -> Result<(Switching, Option<&'static str>), UnknownPolicy> {
     let mut network = Network {
         now: 0,

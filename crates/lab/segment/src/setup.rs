@@ -73,7 +73,7 @@ pub(crate) fn number(interface: usize) -> u32 {
 pub(crate) fn controller(
     plan: &Plan,
     planned: &plan::Controller,
-    supply: Option<PolicySupply>,
+    supply: Option<impl FnOnce(u64) -> Box<dyn Policy>>,
 ) -> Result<Option<Controller>, UnknownPolicy> {
     let Some(name) = &planned.policy else {
         return Ok(None);

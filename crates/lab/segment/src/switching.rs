@@ -3,14 +3,14 @@
 use std::{fmt, mem};
 
 use bytes::Bytes;
-use mptcplab_controller::{ConnectionId, Controller};
+use mptcplab_controller::{ConnectionId, Controller, Policy};
 use mptcplab_link::Nanos;
 use mptcplab_plan::{InterfaceRef, Plan};
 use mptcplab_switch::{Output, Switch};
 
 use crate::channels::{Carried, Channels, Recipient};
 use crate::decision::{Decision, Names};
-use crate::setup::{self, PolicySupply, UnknownPolicy, number};
+use crate::setup::{self, UnknownPolicy, number};
 
 /// The connection of the only controller at each switch.
 const CONTROLLER: mptcplab_switch::ControllerId = mptcplab_switch::ControllerId(0);
@@ -71,7 +71,10 @@ struct Control {
 
 impl Switching {
     /// The switches of a plan, connected to its controller at time 0, if it has one.
-    pub(crate) fn new(plan: &Plan, supply: Option<PolicySupply>) -> Result<Self, UnknownPolicy> {
+    pub(crate) fn new(
+        plan: &Plan,
+        supply: Option<impl FnOnce(u64) -> Box<dyn Policy>>,
+    ) -> Result<Self, UnknownPolicy> {
         let mut switching = Self {
             switches: setup::switches(plan),
             control: None,

@@ -2,7 +2,7 @@
 
 use mptcplab_openflow::{Body, Hello, Message};
 use mptcplab_plan::Plan;
-use mptcplab_segment::{Carried, Leaving, Recipient, Switching, discovered};
+use mptcplab_segment::{Carried, Leaving, PolicySupply, Recipient, Switching, discovered};
 use serde_json::{Value, json};
 
 const MS: u64 = 1_000_000;
@@ -30,7 +30,7 @@ fn switching(is_open_vswitch: bool, controller: Value) -> Switching {
         "sample_interval_ns": 1, "capture": null, "time_limit_ns": 1, "controller": controller,
     });
     let plan: Plan = serde_json::from_value(plan).unwrap();
-    let (switching, warning) = discovered(&plan, Vec::new(), None).unwrap();
+    let (switching, warning) = discovered(&plan, Vec::new(), None::<PolicySupply>).unwrap();
     assert_eq!(warning, None);
     switching
 }

@@ -34,10 +34,14 @@ class Lab:
 
     def __init__(self, plan: Plan) -> None:
         """Starts a lab that builds `plan` and runs it at once."""
-        environment = os.environ | {"MPTCPLAB_PYTHON": sys.executable}
+        native = _native_folder()
+        environment = os.environ | {
+            "MPTCPLAB_PYTHON": sys.executable,
+            "MPTCPLAB_PACKAGES": str(native.parent),
+        }
         with ctrl_c_held():
             self._process = subprocess.Popen(
-                [sys.executable, "-I", "-S", "-c", _CODE, str(_native_folder())],
+                [sys.executable, "-I", "-S", "-c", _CODE, str(native)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,

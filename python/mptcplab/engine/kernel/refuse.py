@@ -39,10 +39,6 @@ def unsupported(scenario: Scenario) -> Iterator[Refusal]:
                 path: Path = ("links", name, "middleboxes", index)
                 reason = "the kernel engine joins segments in front of hosts only, as the kernel of"
                 yield Refusal(f"{reason} a router cuts them again", path, scenario)
-    controller = scenario.controller
-    if controller is not None and controller.policy_file is not None:
-        reason = "the kernel engine's controller has no policies in Python"
-        yield Refusal(reason, ("controller", "policy"), scenario)
     every = [flow for variant in scenario.variants.values() for flow in flows(scenario, variant)]
     ftp = {flow.name for flow in every if flow.kind == "ftp"}
     for index, event in enumerate(scenario.events):

@@ -7,6 +7,7 @@ mod ecmp;
 mod least_used;
 mod mpsshetn;
 mod shortest;
+mod told;
 
 pub use disjoint::Disjoint;
 pub use earliest_completion::EarliestCompletion;
@@ -14,6 +15,7 @@ pub use ecmp::Ecmp;
 pub use least_used::LeastUsed;
 pub use mpsshetn::MpssHetN;
 pub use shortest::Shortest;
+pub use told::{Answer, Told, ToldConnection, ToldFlow, ToldLink, ToldPath, told};
 
 use crate::place::{Link, PortRef};
 use crate::subflows::Flow;

@@ -1,6 +1,7 @@
 //! A controller and switches that are others': a program in a namespace of its own, a controller that
-//! runs outside of the lab, bridges of Open vSwitch.
+//! runs outside of the lab, bridges of Open vSwitch; and the program of a policy in Python.
 
+mod policy;
 mod program;
 
 use std::io;
@@ -9,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use mptcplab_linux::rtnetlink::Rtnetlink;
 
+pub use self::policy::{Failure, PlannedPolicy, PolicyProgram};
 use self::program::Program;
 use crate::emulator::{Connections, Emulator};
 use crate::netns::NetNs;
@@ -16,7 +18,7 @@ use crate::node::Node;
 use crate::open_vswitch::{OpenVSwitch, controller_of};
 use crate::plan::{InterfaceRef, Plan};
 use crate::record::Recorder;
-use crate::traffic::{Stop, Wake, wait};
+use crate::traffic::{Stop, Wake, piped, wait};
 
 /// The port of OpenFlow (IANA), on which a program listens.
 pub const PORT: u16 = 6653;
@@ -139,7 +141,8 @@ impl Outside {
         let bridges = bridges.map(|netns| OpenVSwitch::start(plan, netns, port_name));
         let bridges = bridges.transpose()?;
         let program = self.program.as_ref();
-        let program = program.map(|(argv, netns)| Program::start(argv, netns, recorder));
+        let program = program
+            .map(|(argv, netns)| Program::start(piped(argv)?, argv.join(" "), netns, recorder));
         Ok(Programs {
             program: program.transpose()?,
             bridges,

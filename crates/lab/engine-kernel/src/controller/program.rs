@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, ExitStatus};
+use std::process::{Child, Command, ExitStatus};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -20,7 +20,7 @@ use nix::unistd::Pid;
 use crate::netns::NetNs;
 use crate::pidfd;
 use crate::record::Recorder;
-use crate::traffic::{Stop, Wake, piped, read_lines, wait};
+use crate::traffic::{Stop, Wake, read_lines, wait};
 
 /// Time that it has to end after it was asked to.
 const GRACE: Duration = Duration::from_secs(1);
@@ -45,18 +45,22 @@ struct State {
 }
 
 impl Program {
-    /// Starts the program in a namespace. Each line of its outputs becomes a row of the recording,
-    /// and its run another one.
+    /// Starts a program, whose name is `command`, in a namespace. Each line of its outputs becomes a
+    /// row of the recording, and its run another one.
     ///
     /// # Errors
     /// When it cannot be run.
-    pub(super) fn start(argv: &[String], netns: &NetNs, recorder: &Recorder) -> io::Result<Self> {
-        let command = argv.join(" ");
+    pub(super) fn start(
+        mut program: Command,
+        command: String,
+        netns: &NetNs,
+        recorder: &Recorder,
+    ) -> io::Result<Self> {
         let refused = |error: io::Error| {
             let why = describe(&error);
             io::Error::other(format!("the controller `{command}` cannot be run: {why}"))
         };
-        let child = netns.run(|| piped(argv)?.spawn())?.map_err(refused)?;
+        let child = netns.run(|| program.spawn())?.map_err(refused)?;
         let state = Arc::new(State {
             command,
             recorder: recorder.clone(),

@@ -27,6 +27,7 @@ pub use self::connections::Connections;
 use self::driver::Driver;
 pub use self::middleboxes::Middleboxes;
 use crate::capture::Tap;
+use crate::controller::Failure;
 use crate::frames::port::Port;
 use crate::lateness::Lateness;
 use crate::realtime::ReservedThread;
@@ -79,6 +80,8 @@ pub struct Switches {
     pub connections: Option<Connections>,
     /// The run begins later ([`Emulator::begin`]): decisions until then are none of its events.
     pub begins_later: bool,
+    /// That of the controller's policy, which ends the emulator.
+    pub failure: Failure,
     /// Called with each decision, on the emulator's thread.
     pub decided: Box<dyn FnMut(Decision) + Send>,
 }

@@ -116,6 +116,7 @@ impl Switched {
             self.step(links, next, |at| lateness.add(now.saturating_sub(at)));
         }
         self.talk(links, horizon)?;
+        self.switches.failure.check()?;
         self.links
             .iter()
             .try_for_each(|&link| links[link].send_due())

@@ -12,7 +12,7 @@ use mptcplab_middlebox::Chain;
 use super::captures::Capture;
 use super::{Network, NetworkControl, link_seed, mac, near_name, within};
 use crate::capture::{Tap, Writer};
-use crate::controller::Programs;
+use crate::controller::{PlannedPolicy, PolicyProgram, Programs};
 use crate::emulator::{EmulatedLink, Emulator, Middleboxes, Summary, Switches};
 use crate::netns::NetNs;
 use crate::node::Node;
@@ -27,6 +27,7 @@ pub struct Prepared {
     near: Vec<[Option<u32>; 2]>,
     ends: Vec<[InterfaceRef; 2]>,
     captures: Vec<Capture>,
+    policy: Option<PolicyProgram>,
     state: State,
 }
 
@@ -50,6 +51,7 @@ pub struct Links {
     lab_netns: NetNs,
     emulator: Emulator,
     programs: Option<Programs>,
+    policy: Option<PolicyProgram>,
     captures: Vec<(String, Writer, Arc<AtomicU64>)>,
     near: Vec<[Option<u32>; 2]>,
     ends: Vec<[InterfaceRef; 2]>,
@@ -57,7 +59,8 @@ pub struct Links {
 
 impl Network {
     /// Makes everything ready that takes long, the links to begin on `thread`. A controller that is
-    /// another's is started, connected to the switches, and given time to find the network.
+    /// another's is started, connected to the switches, and given time to find the network; so is the
+    /// program of a policy, which loads its file.
     ///
     /// The context notes what the links' middleboxes make of addresses, its recorder what the
     /// controller of the switches decides, and its stop is requested when the links cannot go on.
@@ -87,6 +90,7 @@ impl Network {
         }
         let (outside, connections) = self.outside.unzip();
         let recorder = &context.recorder;
+        let failure = self.policy.as_ref().map(PlannedPolicy::failure);
         let switches = self.switching.map(|(switching, warning)| {
             if let Some(text) = warning {
                 recorder.warn(text);
@@ -97,10 +101,13 @@ impl Network {
                 switching,
                 begins_later: outside.is_some(),
                 connections,
+                failure: failure.unwrap_or_default(),
                 decided,
             }
         });
         let stop = context.stop.clone();
+        let policy = self.policy.map(|policy| policy.start(recorder, &stop));
+        let policy = policy.transpose()?;
         let state = match outside {
             None => State::Waiting {
                 thread,
@@ -125,6 +132,7 @@ impl Network {
             near: self.near,
             ends: plan.links.iter().map(|link| link.ends).collect(),
             captures: self.captures,
+            policy,
             state,
         })
     }
@@ -195,6 +203,7 @@ impl Prepared {
             lab_netns: self.lab_netns,
             emulator,
             programs,
+            policy: self.policy,
             captures,
             near: self.near,
             ends: self.ends,
@@ -221,6 +230,9 @@ impl Links {
         let stopped = self.emulator.stop();
         if let Some(programs) = self.programs {
             programs.end(recorder);
+        }
+        if let Some(policy) = self.policy {
+            policy.end();
         }
         let summary = stopped?;
         for (name, writer, lost) in self.captures {

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io;
 
+use mptcplab_controller::Policy;
 use mptcplab_link::Link;
 use mptcplab_segment::{Switching, discovered, segments};
 
@@ -46,8 +47,12 @@ pub(super) fn attached(plan: &Plan) -> HashMap<InterfaceRef, Segment> {
     found
 }
 
-/// The switches of a plan that has some, and their controller, which knows the network.
-pub(super) fn switching(plan: &Plan) -> io::Result<Option<(Switching, Option<&'static str>)>> {
+/// The switches of a plan that has some, and their controller, which knows the network; `supply` makes
+/// its policy, where that is none of its own.
+pub(super) fn switching(
+    plan: &Plan,
+    supply: Option<impl FnOnce(u64) -> Box<dyn Policy>>,
+) -> io::Result<Option<(Switching, Option<&'static str>)>> {
     if plan.nodes.iter().all(|node| node.switch.is_none()) {
         return Ok(None);
     }
@@ -57,7 +62,7 @@ pub(super) fn switching(plan: &Plan) -> io::Result<Option<(Switching, Option<&'s
             .map_err(|error| within(&format!("link {}", link.name), io::Error::other(error)))
     });
     let models = models.collect::<io::Result<_>>()?;
-    let discovered = discovered(plan, models, None);
+    let discovered = discovered(plan, models, supply);
     discovered
         .map(Some)
         .map_err(|error| within("the controller", io::Error::other(error)))

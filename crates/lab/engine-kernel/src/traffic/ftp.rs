@@ -24,7 +24,7 @@ use mptcplab_linux::describe;
 use mptcplab_traffic::{Failure, complete};
 
 /// The environment variable with the path of the Python interpreter.
-pub(super) const PYTHON: &str = "MPTCPLAB_PYTHON";
+pub(crate) const PYTHON: &str = "MPTCPLAB_PYTHON";
 
 /// Time within which the server must listen: those of a dozen flows start at once, each with an
 /// interpreter of its own, on a machine that may be busy.

@@ -40,7 +40,7 @@ use thiserror::Error;
 
 pub use self::applications::Applications;
 use self::flow::Flow;
-use self::ftp::PYTHON;
+pub(crate) use self::ftp::PYTHON;
 pub(crate) use self::process::{piped, read_lines};
 pub use self::stop::Stop;
 pub(crate) use self::stop::{Wake, wait};

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use mptcplab_link::{Counters, DirectionConfig, Link, LinkConfig, Rate};
 use mptcplab_middlebox::Chain;
 use mptcplab_plan::{Controller, Interface, Mptcp, Node, Plan, SchedulerOptions, Sizes, Switch};
+use mptcplab_segment::{PolicySupply, discovered};
 
-use super::super::{EmulatedLink, Middleboxes};
+use super::super::{EmulatedLink, Failure, Middleboxes};
 use super::*;
 
 const MS: Nanos = 1_000_000;
@@ -102,7 +103,7 @@ fn plan() -> Plan {
 fn ring() -> (Switched, Vec<DrivenLink>) {
     let plan = plan();
     let models = (0..RING.len()).map(|number| Link::new(&config(number), 1).unwrap());
-    let (switching, warning) = mptcplab_segment::discovered(&plan, models.collect(), None).unwrap();
+    let (switching, warning) = discovered(&plan, models.collect(), None::<PolicySupply>).unwrap();
     assert_eq!(warning, None);
     let link = |(number, planned): (usize, &mptcplab_plan::Link)| {
         DrivenLink::new(EmulatedLink {
@@ -119,6 +120,7 @@ fn ring() -> (Switched, Vec<DrivenLink>) {
         switching,
         connections: None,
         begins_later: false,
+        failure: Failure::default(),
         decided: Box::new(|_| {}),
     };
     (Switched::new(switches, &links), links)
