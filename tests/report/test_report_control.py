@@ -7,8 +7,10 @@ from tests.metrics.plans import two_paths
 from tests.recording.handmade import SECOND, Rows, description, manifest, record, result, transfer
 
 from mptcplab.metrics import compare
+from mptcplab.recording import Result
 from mptcplab.recording.manifest import Json
-from mptcplab.report import control, report, to_html
+from mptcplab.report import control, report, to_html, to_json
+from mptcplab.report import flow_entries as shown
 from mptcplab.report.control import ControlAccount, LinkLoad, control_accounts
 
 FIRST, SECOND_SUBFLOW = "10.0.1.1:40000-10.0.1.2:5001", "10.0.2.1:40001-10.0.1.2:5001"
@@ -18,11 +20,21 @@ POLICY: Json = {
     "channel_rate_bps": None,
     "sizes": "unknown",
 }
+DOCUMENT = Path(__file__).parents[2] / "docs" / "json.md"
 HOSTILE = "<script>alert(1)</script>"
 
 
 def decision(t_s: float, subject: str, label: str) -> Json:
     return {"t_ns": int(t_s * SECOND), "kind": "controller", "subject": subject, "label": label}
+
+
+def entry(switch: str, start_s: float | None, end_s: float | None = None) -> Json:
+    ended = None if end_s is None else "idle_timeout"
+    times = [None if at_s is None else int(at_s * SECOND) for at_s in (start_s, end_s)]
+    life: Json = {"start_ns": times[0], "end_ns": times[1], "ended": ended}
+    words: Json = {"match": f"in_port 1, {HOSTILE}", "instructions": "output 2"}
+    counts: Json = {"table_id": 0, "priority": 5, "packets": 3, "bytes": 300}
+    return {"switch": switch, **life, **words, **counts}
 
 
 def load(t_s: int, delivered: int, rate_bps: int | None = 10_000_000) -> Json:
@@ -47,6 +59,7 @@ def made(folder: Path, controller: Json | None = POLICY) -> tuple[list[ControlAc
             decision(3, SECOND_SUBFLOW, f"moved, over {HOSTILE}"),
             {"t_ns": 0, "kind": "link", "subject": "air", "label": "air fails"},
         ],
+        "flow_entries": [entry("s2", 1), entry("s1", 0.5, 2), entry("s1", None)],
         "link_samples": [load(0, 1_000), load(1, 500_000), load(4, 2_001_000)],
     }
     plan = two_paths() | ({} if controller is None else {"controller": controller})
@@ -75,6 +88,34 @@ def test_links_have_their_load(tmp_path: Path) -> None:
     assert account.loads == (LinkLoad("air", "s1.left", "s2.right", 10.0, 4.0),)
     assert account.loads[0].share_percent == 40
     assert '<td class="figure">40.0</td>' in page
+
+
+def test_switches_have_their_flow_entries(tmp_path: Path) -> None:
+    (account,), page = made(tmp_path)
+    told = [(one.switch, one.start_s, one.end_s) for one in account.flow_entries.entries]
+    assert told == [("s1", None, None), ("s1", 0.5, 2.0), ("s2", 1.0, None)]
+    for text in ("Flow entries of switches", "idle_timeout", "output 2", "before"):
+        assert text in page
+    assert HOSTILE not in page
+
+
+def test_flow_entries_are_in_json_with_the_documented_keys(tmp_path: Path) -> None:
+    made(tmp_path)
+    (variant,) = to_json(report(Result.open(tmp_path)))["variants"]
+    assert [one["end_s"] for one in variant["flow_entries"]] == [None, 2.0, None]
+    prefix = "| `variants[].flow_entries[]."
+    lines = DOCUMENT.read_text().splitlines()
+    keys = [line[len(prefix) :].split("`")[0] for line in lines if line.startswith(prefix)]
+    assert list(variant["flow_entries"][0]) == keys
+
+
+def test_flow_entries_that_are_too_many_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shown, "MOST_ENTRIES", 1)
+    (account,), page = made(tmp_path)
+    assert (len(account.flow_entries.entries), account.flow_entries.left_out) == (1, 2)
+    assert "There were 2 more" in page
 
 
 def test_what_is_too_much_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -309,6 +309,29 @@ SOCKETS = Table(
     is_new=True,
 )
 
+FLOW_ENTRIES = Table(
+    "flow_entries",
+    "one flow entry of a switch over its life in the run",
+    (
+        text("switch", "name of the switch"),
+        count("table_id", "number of its table"),
+        count("priority", "its priority"),
+        text("match", "the fields that packets must have, in words; empty: every packet"),
+        text("instructions", "its instructions, in words; empty: packets are dropped"),
+        time("start_ns", "when it was added; null before the run"),
+        time("end_ns", "when it was removed; null if it was there at the end"),
+        text(
+            "ended",
+            "`idle_timeout`, `hard_timeout`, `delete`, `group_delete`, or `replaced` by another "
+            "one of the same match and priority; null if it was there at the end",
+        ),
+        count("packets", "packets that it matched, until its end or that of the run"),
+        size("bytes", "bytes of them"),
+    ),
+    keys=("switch", "table_id", "priority", "packets", "bytes"),
+    is_new=True,
+)
+
 TABLES: dict[str, Table] = {
     table.name: table
     for table in (
@@ -326,6 +349,7 @@ TABLES: dict[str, Table] = {
         OUTPUTS,
         PROGRAMS,
         SOCKETS,
+        FLOW_ENTRIES,
     )
 }
 """All tables by name, in the order of ``docs/recording.md``."""

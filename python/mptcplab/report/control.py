@@ -10,6 +10,7 @@ from mptcplab.metrics.comparison import VariantMetrics
 from mptcplab.metrics.plan_view import PlanView
 from mptcplab.recording import Recording
 from mptcplab.report.chosen import representative
+from mptcplab.report.flow_entries import FlowEntries, flow_entries
 from mptcplab.report.text import printable
 
 KIND = "controller"
@@ -61,6 +62,7 @@ class ControlAccount:
     left_out: int
     """Decisions that are not there."""
     loads: tuple[LinkLoad, ...]
+    flow_entries: FlowEntries
 
 
 def control_accounts(variants: Sequence[VariantMetrics]) -> list[ControlAccount]:
@@ -101,6 +103,7 @@ def _account(variant: VariantMetrics) -> ControlAccount | None:
         decisions=tuple(decisions[:MOST_DECISIONS]),
         left_out=max(0, len(decisions) - MOST_DECISIONS),
         loads=tuple(_loads(recording)),
+        flow_entries=flow_entries(recording),
     )
 
 

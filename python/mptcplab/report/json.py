@@ -6,6 +6,7 @@ from typing import Any
 
 from mptcplab.metrics import Estimate, VariantMetrics, Verdict
 from mptcplab.report.engines import SideBySide
+from mptcplab.report.flow_entries import entries_of_variant
 from mptcplab.report.model import ReferenceRow, Report
 from mptcplab.report.programs import ProgramAccount
 
@@ -52,6 +53,7 @@ def _beside(pair: SideBySide) -> dict[str, Any]:
 
 
 def _variant(variant: VariantMetrics, report: Report) -> dict[str, Any]:
+    of_switches = entries_of_variant(variant)
     return {
         "name": variant.name,
         "protocol": variant.protocol,
@@ -68,6 +70,8 @@ def _variant(variant: VariantMetrics, report: Report) -> dict[str, Any]:
             for path in variant.paths
         ],
         "commands": [_command(one) for one in report.programs if one.variant == variant.name],
+        "flow_entries": [asdict(entry) for entry in of_switches.entries],
+        "flow_entries_left_out": of_switches.left_out,
         "completion_s": _estimate(variant.metrics.get("completion_s")),
         "metrics": {name: _estimate(figure) for name, figure in variant.metrics.items()},
         "warnings": list(variant.warnings),

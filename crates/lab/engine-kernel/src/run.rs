@@ -108,12 +108,15 @@ fn record(
     let ended = drive(plan, &nodes, &links, &context, (traffic, probes));
     let ending = Instant::now();
     // Where the links have failed, that is the cause of whatever else went wrong.
-    let summary = links.stop(recorder)?;
+    let mut summary = links.stop(recorder)?;
     let ended = ended?;
     if ended == Ended::Limit {
         recorder.warn("the run was ended by its time limit before all traffic was done");
     }
     drop(nodes);
+    for entry in summary.flow_entries.entries.drain(..) {
+        recorder.write(entry)?;
+    }
     warn_of_lateness(&summary, recorder);
     recorder.write(done(&summary, ending, ended))
 }
@@ -202,5 +205,6 @@ fn done(summary: &Summary, ending: Instant, ended: Ended) -> Done {
         lateness_p50_ns: lateness.quantile_ns(0.5),
         lateness_p99_ns: lateness.quantile_ns(0.99),
         lateness_max_ns: Some(lateness.max_ns()),
+        flow_entries_left_out: Some(summary.flow_entries.left_out).filter(|count| *count > 0),
     }
 }

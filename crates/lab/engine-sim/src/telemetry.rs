@@ -31,7 +31,11 @@ pub(crate) fn write_ready(network: &mut Network) {
 }
 
 /// Writes the last row. Virtual time is never late.
-pub(crate) fn write_done(network: &mut Network, interrupted: bool) {
+pub(crate) fn write_done(
+    network: &mut Network,
+    interrupted: bool,
+    flow_entries_left_out: Option<u64>,
+) {
     network.recorder.write(Done {
         interrupted,
         teardown_ns: None,
@@ -41,6 +45,7 @@ pub(crate) fn write_done(network: &mut Network, interrupted: bool) {
         lateness_p50_ns: None,
         lateness_p99_ns: None,
         lateness_max_ns: None,
+        flow_entries_left_out,
     });
 }
 

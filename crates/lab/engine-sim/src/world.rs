@@ -189,11 +189,12 @@ impl World {
     pub fn finish(&mut self) -> Result<(), SimError> {
         telemetry::sample(&mut self.network, &self.plan);
         telemetry::write_counters(&mut self.network);
+        let left_out = self.network.write_flow_entries();
         if self.network.has_captures() && !self.is_interrupted {
             self.close_connections();
         }
         self.network.finish_captures()?;
-        telemetry::write_done(&mut self.network, self.is_interrupted);
+        telemetry::write_done(&mut self.network, self.is_interrupted, left_out);
         Ok(())
     }
 

@@ -10,6 +10,6 @@ mod rows;
 pub use line::write_line;
 pub use pcapng::{PacketDirection, PcapngWriter};
 pub use rows::{
-    ConnectionSample, Counter, Delivery, Done, Event, Frame, InterfaceSample, Join, Latency,
-    LinkSample, Output, ProgramRun, Ready, Row, SubflowSample, Transfer, Warning,
+    ConnectionSample, Counter, Delivery, Done, Event, FlowEntry, Frame, InterfaceSample, Join,
+    Latency, LinkSample, Output, ProgramRun, Ready, Row, SubflowSample, Transfer, Warning,
 };

@@ -43,6 +43,10 @@ tables! {
     Warning: "warning",
 }
 
+impl Row for FlowEntry {
+    const TABLE: &'static str = "flow_entries";
+}
+
 impl Row for Done {
     const TABLE: &'static str = "done";
 }
@@ -209,6 +213,21 @@ pub struct Event<'a> {
     pub label: &'a str,
 }
 
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FlowEntry {
+    pub switch: String,
+    pub table_id: u8,
+    pub priority: u16,
+    #[serde(rename = "match")]
+    pub matching: String,
+    pub instructions: String,
+    pub start_ns: Option<Nanos>,
+    pub end_ns: Option<Nanos>,
+    pub ended: Option<&'static str>,
+    pub packets: u64,
+    pub bytes: u64,
+}
+
 /// Only the kernel engine writes it.
 #[derive(Serialize)]
 pub struct Output<'a> {
@@ -260,4 +279,7 @@ pub struct Done {
     pub lateness_p50_ns: Option<Nanos>,
     pub lateness_p99_ns: Option<Nanos>,
     pub lateness_max_ns: Option<Nanos>,
+    /// Flow entries that the recording has not; `None`: it has all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flow_entries_left_out: Option<u64>,
 }

@@ -11,7 +11,9 @@
 mod channels;
 mod decision;
 mod discovery;
+mod entry_text;
 pub mod ethernet;
+mod flow_entries;
 mod segments;
 mod setup;
 mod switching;
@@ -19,6 +21,7 @@ mod switching;
 pub use channels::{Carried, Recipient};
 pub use decision::Decision;
 pub use discovery::discovered;
+pub use flow_entries::FlowEntries;
 pub use segments::{Attached, hardware_address, is_switched, segments};
 pub use setup::{PolicySupply, UnknownPolicy};
 pub use switching::{Leaving, Sent, Switching};

@@ -12,6 +12,7 @@ use mptcplab_switch::{PortSetup, Switch};
 use thiserror::Error;
 
 use crate::decision::Names;
+use crate::flow_entries::MOST_OF_SWITCH;
 use crate::segments::{hardware_address, segments};
 
 /// Payload of each time of a trace (Mahimahi): 1504 bytes.
@@ -40,6 +41,7 @@ pub(crate) fn switches(plan: &Plan) -> Vec<Option<Switch>> {
                 .map(|interface| port(plan, InterfaceRef { node, interface }))
                 .collect(),
             description: planned.name.clone(),
+            max_removed: MOST_OF_SWITCH,
             ..mptcplab_switch::Config::default()
         }))
     };

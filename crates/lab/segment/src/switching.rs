@@ -40,8 +40,8 @@ pub enum Leaving {
 /// ends of their channels, passes on [what leaves](Self::take_leaving), and passes in what comes.
 pub struct Switching {
     /// By the numbers of nodes.
-    switches: Vec<Option<Switch>>,
-    control: Option<Control>,
+    pub(crate) switches: Vec<Option<Switch>>,
+    pub(crate) control: Option<Control>,
     /// For the ends of channels that are outside.
     leaving: Vec<Leaving>,
     /// Begins and ends of channels to a controller outside.
@@ -52,7 +52,7 @@ pub struct Switching {
     to_be_known: (usize, usize),
     /// The clocks of switches and controller show so much more than the run's: they have been at
     /// work before.
-    epoch_ns: Nanos,
+    pub(crate) epoch_ns: Nanos,
     /// No switch has something to do before this time of theirs, if any has.
     timer: Option<u64>,
     /// Outputs of a switch; empty between two calls.
@@ -60,11 +60,11 @@ pub struct Switching {
 }
 
 /// The controller, and the channels to it.
-struct Control {
+pub(crate) struct Control {
     /// `None` where it is outside.
     controller: Option<Controller>,
     channels: Channels,
-    names: Names,
+    pub(crate) names: Names,
     /// The number of the first event of the controller that is not taken.
     taken: u64,
 }
@@ -278,6 +278,7 @@ impl Switching {
     /// those since then. Decisions before are none of the run's.
     pub fn begin(&mut self, by_ns: Nanos) {
         self.take_decisions();
+        self.begin_entries();
         self.epoch_ns += by_ns;
         if let Some(control) = &mut self.control {
             control.channels.set_back(by_ns);

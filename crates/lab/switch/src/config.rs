@@ -62,6 +62,8 @@ pub struct Config {
     pub max_buckets: u32,
     /// Most meters.
     pub max_meters: u32,
+    /// Most entries that are remembered when they have been removed.
+    pub max_removed: usize,
     /// Ports.
     pub ports: Vec<PortSetup>,
     /// The switch, for people.
@@ -69,7 +71,7 @@ pub struct Config {
 }
 
 impl Default for Config {
-    /// 16 tables of 65,536 entries, 256 buffers, and no ports.
+    /// 16 tables of 65,536 entries, 256 buffers, and no ports; removed entries are forgotten.
     fn default() -> Self {
         Self {
             datapath_id: 1,
@@ -79,6 +81,7 @@ impl Default for Config {
             max_groups: 1 << 16,
             max_buckets: 256,
             max_meters: 1 << 16,
+            max_removed: 0,
             ports: Vec::new(),
             description: String::new(),
         }

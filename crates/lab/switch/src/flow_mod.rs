@@ -7,6 +7,7 @@ use mptcplab_openflow::error::FlowModFailed;
 use mptcplab_openflow::flow::{ALL_TABLES, FlowCommand, FlowFlags, FlowMod, FlowRemovedReason};
 
 use crate::check;
+use crate::entries::EntryEnd;
 use crate::output::Output;
 use crate::switch::Switch;
 use crate::table::Table;
@@ -91,8 +92,9 @@ impl Switch {
             if !request.flags.contains(FlowFlags::RESET_COUNTS) {
                 (entry.packets, entry.bytes) = (old.packets, old.bytes);
             }
+            self.keep_removed(now_ns, request.table, old, EntryEnd::Replaced);
         }
-        let slot = table.insert(entry);
+        let slot = self.tables[usize::from(request.table)].insert(entry);
         self.set_timer(request.table, slot);
         Ok(())
     }

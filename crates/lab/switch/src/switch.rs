@@ -11,6 +11,7 @@ use crate::account::Account;
 use crate::buffers::Buffers;
 use crate::config::{Config, PortSetup};
 use crate::controller::{ControllerId, Controllers, Event};
+use crate::entries::Removed;
 use crate::group::Groups;
 use crate::meter::Meter;
 use crate::output::Output;
@@ -34,6 +35,7 @@ pub struct Switch {
     pub(crate) timers: BTreeSet<(u64, u8, usize)>,
     pub(crate) settings: SwitchConfig,
     pub(crate) account: Account,
+    pub(crate) removed: Removed,
 }
 
 impl Switch {
@@ -57,6 +59,7 @@ impl Switch {
                 miss_send_len: MISS_SEND_LEN,
             },
             account: Account::default(),
+            removed: Removed::default(),
             config,
         };
         for setup in std::mem::take(&mut switch.config.ports) {

@@ -4,6 +4,7 @@ use mptcplab_openflow::flow::{FlowFlags, FlowRemoved, FlowRemovedReason};
 use mptcplab_openflow::{Body, Elapsed};
 
 use crate::controller::Event;
+use crate::entries::EntryEnd;
 use crate::output::Output;
 use crate::switch::Switch;
 use crate::table::entry::Entry;
@@ -55,13 +56,14 @@ impl Switch {
             self.timers.remove(&(at_ns, table, slot));
         }
         if entry.flags.contains(FlowFlags::SEND_FLOW_REM) {
-            let removed = removed(now_ns, table, reason, entry);
+            let removed = removed(now_ns, table, reason, &entry);
             self.tell(Event::FlowRemoved(reason), &Body::FlowRemoved(removed), out);
         }
+        self.keep_removed(now_ns, table, entry, EntryEnd::Removed(reason));
     }
 }
 
-fn removed(now_ns: u64, table: u8, reason: FlowRemovedReason, entry: Entry) -> FlowRemoved {
+fn removed(now_ns: u64, table: u8, reason: FlowRemovedReason, entry: &Entry) -> FlowRemoved {
     FlowRemoved {
         cookie: entry.cookie,
         priority: entry.priority,
@@ -72,6 +74,6 @@ fn removed(now_ns: u64, table: u8, reason: FlowRemovedReason, entry: Entry) -> F
         hard_timeout: entry.hard_timeout_s,
         packet_count: entry.packets,
         byte_count: entry.bytes,
-        fields: entry.fields,
+        fields: entry.fields.clone(),
     }
 }

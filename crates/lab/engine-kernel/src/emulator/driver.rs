@@ -88,12 +88,14 @@ impl Driver {
         for link in &mut self.links {
             overruns += link.count_overruns()?.iter().sum::<u64>();
         }
+        let flow_entries = self.switched.as_ref().map(Switched::flow_entries);
         let ends = self.links.into_iter().flat_map(|link| link.ends);
         Port::close_all(ends.filter_map(LinkEnd::into_port))?;
         Ok(Summary {
             lateness: self.lateness,
             realtime: self.realtime,
             overruns,
+            flow_entries: flow_entries.unwrap_or_default(),
         })
     }
 

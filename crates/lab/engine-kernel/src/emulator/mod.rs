@@ -20,7 +20,7 @@ use std::time::Instant;
 
 use mptcplab_link::{Backlog, Counters, LinkChange, LinkConfig};
 use mptcplab_plan::InterfaceRef;
-use mptcplab_segment::{Decision, Switching};
+use mptcplab_segment::{Decision, FlowEntries, Switching};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 
 pub use self::connections::Connections;
@@ -108,6 +108,8 @@ pub struct Summary {
     pub realtime: bool,
     /// Frames that it lost itself, because it did not come to take them in time.
     pub overruns: u64,
+    /// The flow entries that its switches had.
+    pub flow_entries: FlowEntries,
 }
 
 /// A running emulator; it ends with [`Emulator::stop`], or when this and every [`Control`] has

@@ -16,7 +16,7 @@ use std::time::Instant;
 use bytes::Bytes;
 use mptcplab_link::{Delivery, Nanos};
 use mptcplab_plan::InterfaceRef;
-use mptcplab_segment::Sent;
+use mptcplab_segment::{FlowEntries, Sent};
 
 use super::driven_link::{DrivenLink, Packet};
 use super::{Connections, LinkEnd, Switches};
@@ -79,6 +79,11 @@ impl Switched {
     pub(super) fn is_ready(&self) -> bool {
         let connections = self.switches.connections.as_ref();
         connections.is_none_or(Connections::are_heard) && self.switches.switching.knows_network()
+    }
+
+    /// The flow entries that the switches had.
+    pub(super) fn flow_entries(&self) -> FlowEntries {
+        self.switches.switching.flow_entries()
     }
 
     /// Begins the run, so long after the time at which the clock has begun.

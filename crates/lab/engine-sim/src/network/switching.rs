@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use mptcplab_plan::{InterfaceRef, Plan};
-use mptcplab_segment::{Decision, Sent};
+use mptcplab_segment::{Decision, FlowEntries, Sent};
 
 use super::{Actor, Network};
 use crate::error::SimError;
@@ -49,6 +49,15 @@ impl Network {
         }
         self.send_switched();
         self.reschedule_controller();
+    }
+
+    /// Writes the flow entries that switches had, and gives how many more there were, if any.
+    pub(crate) fn write_flow_entries(&mut self) -> Option<u64> {
+        let FlowEntries { entries, left_out } = self.switching.flow_entries();
+        for entry in entries {
+            self.recorder.write(entry);
+        }
+        (left_out > 0).then_some(left_out)
     }
 
     /// Schedules the switches and the controller anew.

@@ -97,9 +97,27 @@ const BITS: [u8; Field::COUNT] = [
     8, 128, 48, 48, 20, 3, 1, 24, 64, 9,
 ];
 
+/// Names of the fields in the specification, by their numbers.
+#[rustfmt::skip]
+const NAMES: [&str; Field::COUNT] = [
+    "in_port", "in_phy_port", "metadata", "eth_dst", "eth_src",
+    "eth_type", "vlan_vid", "vlan_pcp", "ip_dscp", "ip_ecn",
+    "ip_proto", "ipv4_src", "ipv4_dst", "tcp_src", "tcp_dst",
+    "udp_src", "udp_dst", "sctp_src", "sctp_dst", "icmpv4_type",
+    "icmpv4_code", "arp_op", "arp_spa", "arp_tpa", "arp_sha",
+    "arp_tha", "ipv6_src", "ipv6_dst", "ipv6_flabel", "icmpv6_type",
+    "icmpv6_code", "ipv6_nd_target", "ipv6_nd_sll", "ipv6_nd_tll", "mpls_label",
+    "mpls_tc", "mpls_bos", "pbb_isid", "tunnel_id", "ipv6_exthdr",
+];
+
 impl Field {
     /// Fields that there are.
     pub const COUNT: usize = 40;
+
+    /// The name in the specification, in lower case.
+    pub const fn name(self) -> &'static str {
+        NAMES[self as usize]
+    }
 
     /// Bits of a value.
     pub const fn bits(self) -> u32 {

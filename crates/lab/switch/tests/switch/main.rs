@@ -11,6 +11,7 @@ mod packet_in;
 mod ports;
 mod properties;
 mod refusals;
+mod removed;
 mod statistics;
 mod support;
 mod timeouts;

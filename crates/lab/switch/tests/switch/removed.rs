@@ -1,0 +1,56 @@
+//! Entries that were removed, as a reader outside of OpenFlow sees them.
+
+use mptcplab_openflow::Body;
+use mptcplab_openflow::flow::{FlowMod, FlowRemovedReason};
+use mptcplab_switch::{Config, EntryEnd};
+
+use crate::frames::arp;
+use crate::support::{Bench, SECOND, apply, config, flow, output};
+
+fn entry(priority: u16, idle_timeout: u16) -> Body {
+    Body::FlowMod(FlowMod {
+        priority,
+        idle_timeout,
+        ..flow([], apply([output(2)]))
+    })
+}
+
+fn bench(max_removed: usize) -> Bench {
+    Bench::with(Config {
+        max_removed,
+        ..config()
+    })
+}
+
+#[test]
+fn entries_are_remembered_with_their_counters_and_their_ends() {
+    let mut bench = bench(8);
+    bench.done(entry(1, 2));
+    bench.pass(1, &arp());
+    bench.advance(SECOND);
+    bench.done(entry(2, 0));
+    bench.advance(2 * SECOND);
+    bench.done(entry(2, 0));
+    let found: Vec<_> = bench.switch.flow_entries().collect();
+    let [idle, replaced, there] = &found[..] else {
+        panic!("{found:?}");
+    };
+    let idle_end = EntryEnd::Removed(FlowRemovedReason::IdleTimeout);
+    assert_eq!(idle.removed, Some((2 * SECOND, idle_end)));
+    assert_eq!((idle.priority, idle.packets, idle.added_ns), (1, 1, 0));
+    assert_eq!(replaced.removed, Some((2 * SECOND, EntryEnd::Replaced)));
+    assert_eq!((there.removed, there.added_ns), (None, 2 * SECOND));
+}
+
+#[test]
+fn those_that_are_too_many_are_counted_until_all_are_forgotten() {
+    let mut bench = bench(1);
+    for _ in 0..4 {
+        bench.done(entry(1, 0));
+    }
+    assert_eq!(bench.switch.flow_entries().count(), 2);
+    assert_eq!(bench.switch.removed_left_out(), 2);
+    bench.switch.forget_removed();
+    assert_eq!(bench.switch.flow_entries().count(), 1);
+    assert_eq!(bench.switch.removed_left_out(), 0);
+}
