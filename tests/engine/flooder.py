@@ -1,7 +1,8 @@
 """A controller of OpenFlow 1.3 that lets every switch flood: `flooder.py [PORT] [OPTION...]`.
 
 With `--deaf` it ignores SIGTERM; with `--leave` it leaves a process behind that has a session of
-its own; with `--end` it ends with status 3 after some seconds.
+its own; with `--end` it ends with status 3 after some seconds; with `--daemon` it ends with status
+0 and leaves the process that serves switches in its process group.
 """
 
 import os
@@ -47,6 +48,8 @@ def main() -> None:
         os.setsid()
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         time.sleep(600)
+    if "--daemon" in options and os.fork() != 0:
+        sys.exit()
     if "--end" in options:
         threading.Timer(2.5, lambda: os._exit(3)).start()
     port = next((int(option) for option in options if option.isdecimal()), 6653)

@@ -129,6 +129,20 @@ def test_switches_go_on_without_their_controller(tmp_path: Path) -> None:
 
 
 @needs_namespaces
+@pytest.mark.parametrize("options", ["", " --deaf"])
+def test_a_daemon_in_the_group_of_its_launcher_serves_until_the_end(
+    tmp_path: Path, options: str
+) -> None:
+    recording = recorded(tmp_path, f"command: {FLOODER} --daemon{options}")
+    assert len(answered(recording)) == 20
+    assert said(recording)[:3] == ["listening", "a switch has come", "a switch has come"]
+    (row,) = recording.frame("programs").to_dicts()
+    assert (row["ended"], row["status"]) == ("itself", 0)
+    events = recording.frame("events").filter(kind="controller", label="disconnected")
+    assert events.is_empty()
+
+
+@needs_namespaces
 @pytest.mark.parametrize(
     ("command", "words"),
     [
@@ -147,7 +161,7 @@ def test_a_program_that_does_not_serve_is_named(tmp_path: Path, command: str, wo
 
 
 @needs_namespaces
-@pytest.mark.parametrize("options", ["", "--deaf", "--deaf --leave"])
+@pytest.mark.parametrize("options", ["", "--deaf", "--deaf --leave", "--deaf --daemon"])
 @pytest.mark.parametrize("signals", [(), (signal.SIGINT,), (signal.SIGKILL,)])
 def test_nothing_of_a_program_is_left(
     tmp_path: Path, options: str, signals: tuple[signal.Signals, ...]

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -15,6 +15,7 @@ use mptcplab_record::{Output, ProgramRun};
 use mptcplab_segment::Decision;
 use nix::poll::PollFlags;
 use nix::sys::signal::{Signal, killpg};
+use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 
 use crate::netns::NetNs;
@@ -24,6 +25,8 @@ use crate::traffic::{Stop, Wake, read_lines, wait};
 
 /// Time that it has to end after it was asked to.
 const GRACE: Duration = Duration::from_secs(1);
+/// Interval of the checks whether its process group is empty.
+const LOOK: Duration = Duration::from_millis(5);
 /// Its name in the recording: as its flow, its node and its side.
 const NAME: &str = "controller";
 
@@ -80,7 +83,7 @@ impl Program {
     }
 
     /// The reason for which it can serve no switch, if it has failed. One that ends with status 0 may
-    /// have left a daemon in another process group.
+    /// have left a daemon.
     pub(super) fn failure(&self) -> Option<String> {
         let status = self.state.ended.get().filter(|status| !status.success())?;
         let State {
@@ -130,15 +133,44 @@ impl State {
                     })
                 });
             }
-            let result = wait_for(&mut child, stop);
+            let result = self.attend(&mut child, start_ns, stop);
             ended.request("the program has ended");
             result
         });
-        self.write_run(start_ns, &result, stop.reason().is_some());
-        if let Ok(status) = result {
-            // Nothing else sets it.
-            let _ = self.ended.set(status);
+        match result {
+            // All that it wrote has been read. Nothing else sets it.
+            Ok(Some(status)) => {
+                let _ = self.ended.set(status);
+            }
+            Ok(None) => {}
+            Err(error) => self.write_run(start_ns, &Err(error), false),
         }
+    }
+
+    /// Waits for the end of the program, or ends it when a stop is requested, and writes its run; gives
+    /// its status where it has ended by itself. One that ends with status 0 may have left a daemon in
+    /// its process group, which works on until the stop.
+    fn attend(
+        &self,
+        child: &mut Child,
+        start_ns: Nanos,
+        stop: &Stop,
+    ) -> io::Result<Option<ExitStatus>> {
+        let group = Pid::from_raw(child.id() as i32);
+        let process = pidfd::open(group)?;
+        let gone = process.as_fd();
+        let ready = Some((gone, PollFlags::POLLIN));
+        if matches!(wait(ready, &[stop], None)?, Wake::Stopped(_)) {
+            let status = end_group(child, group, gone)?;
+            self.write_run(start_ns, &Ok(status), true);
+            return Ok(None);
+        }
+        let status = status_of(group)?;
+        self.write_run(start_ns, &Ok(status), false);
+        if status.success() {
+            wait(None, &[stop], None)?;
+        }
+        end_group(child, group, gone).map(Some)
     }
 
     fn write(&self, stream: &'static str, text: &str) {
@@ -199,16 +231,32 @@ impl State {
     }
 }
 
-/// Waits for the end of the program, and sees to it once a stop is requested. What it leaves in its
-/// process group ends with it.
-fn wait_for(child: &mut Child, stop: &Stop) -> io::Result<ExitStatus> {
-    let group = Pid::from_raw(child.id() as i32);
-    let process = pidfd::open(group)?;
-    let gone = Some((process.as_fd(), PollFlags::POLLIN));
-    if matches!(wait(gone, &[stop], None)?, Wake::Stopped(_)) {
-        // It may have gone meanwhile; until it is waited for, its number stays its own.
-        let _ = killpg(group, Signal::SIGTERM);
-        wait(gone, &[], Some(Instant::now() + GRACE))?;
+/// The status of a process that has ended, which is left to be waited for: until then its number stays
+/// its own.
+fn status_of(process: Pid) -> io::Result<ExitStatus> {
+    let how = WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT;
+    // As wait(2) has it.
+    let raw = match waitid(Id::Pid(process), how)? {
+        WaitStatus::Exited(_, code) => code << 8,
+        WaitStatus::Signaled(_, signal, _) => signal as i32,
+        other => return Err(io::Error::other(format!("{other:?}"))),
+    };
+    Ok(ExitStatus::from_raw(raw))
+}
+
+/// Ends a program, if it has not ended, and its process group: with SIGTERM, and what is left after
+/// the grace with SIGKILL.
+fn end_group(child: &mut Child, group: Pid, gone: BorrowedFd<'_>) -> io::Result<ExitStatus> {
+    let deadline = Instant::now() + GRACE;
+    // It may have gone meanwhile.
+    let _ = killpg(group, Signal::SIGTERM);
+    wait(Some((gone, PollFlags::POLLIN)), &[], Some(deadline))?;
+    if let Some(status) = child.try_wait()? {
+        while Instant::now() < deadline && killpg(group, None).is_ok() {
+            thread::sleep(LOOK);
+        }
+        let _ = killpg(group, Signal::SIGKILL);
+        return Ok(status);
     }
     let _ = killpg(group, Signal::SIGKILL);
     child.wait()
