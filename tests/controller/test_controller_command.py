@@ -94,6 +94,8 @@ def test_it_ends_when_nobody_reads_any_more() -> None:
         (["--listen", "192.0.2.1:6653", "--plain-tcp"], "192.0.2.1:6653: cannot listen there: "),
         (["--tls-cert", "cert.pem"], "--tls-ca and --tls-cert: give both"),
         (["--tls-ca", "no.pem", "--tls-cert", "no.pem"], "no.pem: cannot be read: "),
+        (["--link-probe", "often"], "--link-probe often: "),
+        (["--link-probe", "2 min"], "frames by which links are found are 500 ms to 60 s apart"),
         (["--http", "localhost:8080"], "write an address and a port, such as 127.0.0.1:8080"),
         (["--http", "192.0.2.1:8080"], "is beyond the loopback: give --http-cert"),
         (

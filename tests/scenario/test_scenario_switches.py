@@ -59,6 +59,7 @@ def test_links_that_switches_join_are_one_network() -> None:
         "argv": None,
         "address": None,
         "discovery_ns": 0,
+        "link_probe_ns": 1_000_000_000,
         "channel_delay_ns": 0,
         "channel_rate_bps": None,
         "sizes": "told",
@@ -113,6 +114,7 @@ def test_a_variant_sets_the_controller() -> None:
         "argv": None,
         "address": None,
         "discovery_ns": 0,
+        "link_probe_ns": 1_000_000_000,
         "channel_delay_ns": 2_000_000,
         "channel_rate_bps": 10_000_000,
         "sizes": "learned",
@@ -183,6 +185,16 @@ MISTAKES = {
         "controller: disjoint",
         "controller: {command: app, sizes: told}",
         "controller.sizes: is of a policy: another controller asks for no sizes",
+    ),
+    "probes of another controller": (
+        "controller: disjoint",
+        "controller: {command: app, link_probe: 1 s}",
+        "controller.link_probe: is of a policy: another controller has its own",
+    ),
+    "probes that are too often": (
+        "controller: disjoint",
+        "controller: {policy: disjoint, link_probe: 0.1 s}",
+        'controller.link_probe: "0.1 s": frames by which links are found are 500 ms to 60 s apart',
     ),
     "discovery of a policy": (
         "controller: disjoint",

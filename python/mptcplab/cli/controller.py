@@ -20,7 +20,8 @@ from mptcplab.cli.errors import UserError
 from mptcplab.cli.output import ReaderGoneError
 from mptcplab.policy.source import PolicyError, PolicyName, read_policy
 from mptcplab.scenario.problem import ScenarioError
-from mptcplab.scenario.switch import POLICIES, no_such_policy
+from mptcplab.scenario.switch import POLICIES, check_link_probe, no_such_policy
+from mptcplab.scenario.units import parse_time
 
 _DESCRIPTORS = 4096
 """Enough for every switch that the server takes, where the system grants them."""
@@ -38,6 +39,7 @@ class Options:
     policy: str
     network: Path | None
     learn_sizes: bool
+    link_probe: str
     tls: tuple[Path | None, Path | None, Path | None]
     """Authority, certificate and key."""
     plain_tcp: bool
@@ -78,6 +80,7 @@ def _config(options: Options) -> dict[str, Any]:
         "listen": _address("--listen", options.listen),
         "policy": options.policy,
         "learn_sizes": options.learn_sizes,
+        "link_probe_ns": _link_probe(options.link_probe),
         "plain_tcp": options.plain_tcp,
         "tls": _tls(*options.tls),
         "http": _http(options),
@@ -114,6 +117,13 @@ def _address(option: str, text: str) -> str:
         f"{option} {text}: write an address and a port, such as 127.0.0.1:{example} or "
         f"[::]:{example}"
     )
+
+
+def _link_probe(text: str) -> int:
+    try:
+        return check_link_probe(parse_time(text))
+    except ValueError as error:
+        raise UserError(f"--link-probe {text}: {error}") from None
 
 
 def _http(options: Options) -> dict[str, Any] | None:

@@ -80,6 +80,7 @@ class Controller(Model):
     argv: tuple[str, ...] | None = None
     address: Address | None = None
     discovery_ns: int = 0
+    link_probe_ns: int = 1_000_000_000
     channel_delay_ns: int
     channel_rate_bps: int | None
     sizes: Literal["told", "learned", "unknown"]

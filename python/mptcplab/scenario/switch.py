@@ -34,6 +34,8 @@ class Switch(Model):
 
 PROGRAM = "controller"
 """The flow, node and side of a controller's program in recordings."""
+_LEAST_LINK_PROBE_NS = 500_000_000
+_MOST_LINK_PROBE_NS = 60_000_000_000
 _KINDS = ("policy", "command", "address")
 _ADDRESS = "tcp:127.0.0.1:6653 or tcp:[::1]:6653"
 
@@ -61,6 +63,13 @@ def parse_address(text: str) -> tuple[ipaddress.IPv4Address | ipaddress.IPv6Addr
 def _check_address(text: str) -> str:
     parse_address(text)
     return text
+
+
+def check_link_probe(interval_ns: int) -> int:
+    """The time as it is; a ValueError where frames of discovery cannot be so far apart."""
+    if not _LEAST_LINK_PROBE_NS <= interval_ns <= _MOST_LINK_PROBE_NS:
+        raise ValueError("frames by which links are found are 500 ms to 60 s apart")
+    return interval_ns
 
 
 def no_such_policy(name: str) -> str:
@@ -98,6 +107,10 @@ class Controller(Model):
         1_000_000_000,
         description="Time that another controller has to find the network before the run",
     )
+    link_probe: Annotated[TimeNs, AfterValidator(check_link_probe)] = Field(
+        1_000_000_000,
+        description="Time between two frames by which a policy's controller finds and misses links",
+    )
     delay: TimeNs = Field(0, description="One way of the channel between a switch and it")
     rate: RateLimit = Field("unlimited", description="Of each such channel, each way")
     sizes: Literal["told", "learned", "unknown"] = Field(
@@ -117,6 +130,8 @@ class Controller(Model):
             raise ValueError("a controller has exactly one of policy, command and address")
         if self.policy is None and "sizes" in self.model_fields_set:
             raise RefusalError("sizes", "is of a policy: another controller asks for no sizes")
+        if self.policy is None and "link_probe" in self.model_fields_set:
+            raise RefusalError("link_probe", "is of a policy: another controller has its own")
         if self.policy is not None and "discovery" in self.model_fields_set:
             text = (
                 "is of another controller: with a policy, the run waits until it knows the network"
@@ -146,6 +161,7 @@ def _schema() -> dict[str, Any]:
                         "description": "tcp:HOST:PORT",
                     },
                     "discovery": TIME_SCHEMA,
+                    "link_probe": TIME_SCHEMA,
                     "delay": TIME_SCHEMA,
                     "rate": {"anyOf": [RATE_SCHEMA, {"const": "unlimited"}]},
                     "sizes": {"enum": ["told", "learned", "unknown"]},

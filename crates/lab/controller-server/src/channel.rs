@@ -1,6 +1,6 @@
 //! The channel of a switch: its connection, messages in, messages out.
 
-use std::net::TcpStream;
+use std::net::{IpAddr, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Instant;
 
@@ -17,6 +17,10 @@ pub(crate) struct Channel {
     /// Bytes to the switch; the first `taken` are with the transport.
     out: Vec<u8>,
     taken: usize,
+    /// The address of the other end.
+    pub(crate) peer: IpAddr,
+    /// The time at which something came last.
+    pub(crate) heard: Instant,
     /// The time by which its features are to come; `None`: they have.
     pub(crate) unknown_until: Option<Instant>,
     /// Whether the controller knows of it.
@@ -24,8 +28,15 @@ pub(crate) struct Channel {
 }
 
 impl Channel {
-    pub(crate) fn new(transport: Transport, message_bytes: u16, unknown_until: Instant) -> Self {
+    /// A channel with a peer, begun at a time, whose features are to come by another one.
+    pub(crate) fn new(
+        transport: Transport,
+        message_bytes: u16,
+        (peer, begun, unknown_until): (IpAddr, Instant, Instant),
+    ) -> Self {
         Self {
+            peer,
+            heard: begun,
             transport,
             framer: Framer::new(message_bytes),
             out: Vec::new(),
@@ -56,6 +67,9 @@ impl Channel {
             .transport
             .read(buffer, &mut bytes)
             .map_err(Ended::Failed)?;
+        if !bytes.is_empty() {
+            self.heard = Instant::now();
+        }
         self.framer.feed(&bytes);
         while let Some(frame) = self.framer.next_frame().map_err(Ended::Malformed)? {
             messages.push(frame.message.map_err(Ended::Malformed)?);

@@ -2,15 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::net::TcpStream;
+use std::net::{IpAddr, Ipv6Addr, TcpStream};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rustls::ServerConfig;
 
 use crate::channel::Channel;
 use crate::config::Limits;
 use crate::transport::Transport;
+
+/// Time without a message after which a switch is idle: each is asked every second whether it is there.
+const IDLE: Duration = Duration::from_secs(3);
 
 /// Channels by their numbers.
 #[derive(Debug)]
@@ -31,8 +34,39 @@ impl Channels {
         }
     }
 
+    /// The channel that gives way to a new one of a peer, where there is no more room: of the address
+    /// that then has the most, so that none takes the places of others. It is the oldest one without
+    /// features, or else the one that was silent the longest. Others of the peer's own address do so
+    /// only where they have said no features, or nothing for some time.
+    pub(crate) fn yielding(&self, now: Instant, peer: IpAddr) -> Option<u32> {
+        if self.all.len() < self.limits.connections {
+            return None;
+        }
+        let peer = network(peer);
+        let mut counts = BTreeMap::from([(peer, 1_usize)]);
+        for channel in self.all.values() {
+            *counts.entry(network(channel.peer)).or_default() += 1;
+        }
+        let most = counts
+            .into_iter()
+            .max_by_key(|(of, count)| (*count, *of == peer));
+        let (most, _) = most?;
+        let theirs = self.all.iter();
+        let theirs = theirs.filter(|(_, channel)| network(channel.peer) == most);
+        let yields = |channel: &Channel| {
+            let is_idle = now.duration_since(channel.heard) >= IDLE;
+            most != peer || is_idle || channel.unknown_until.is_some()
+        };
+        let yielding = theirs.filter(|(_, channel)| yields(channel));
+        let first = yielding.min_by_key(|(_, channel)| {
+            let is_known = channel.unknown_until.is_none();
+            (is_known, channel.unknown_until, channel.heard)
+        });
+        first.map(|(number, _)| *number)
+    }
+
     /// Takes a connection that has just been accepted, and gives its number.
-    pub(crate) fn add(&mut self, now: Instant, stream: TcpStream) -> io::Result<u32> {
+    pub(crate) fn add(&mut self, now: Instant, stream: TcpStream, peer: IpAddr) -> io::Result<u32> {
         if self.all.len() >= self.limits.connections {
             return Err(io::Error::other("there are too many connections"));
         }
@@ -40,7 +74,7 @@ impl Channels {
         let until = now + self.limits.unknown_time();
         let number = self.next;
         self.next = self.next.wrapping_add(1);
-        let channel = Channel::new(transport, self.limits.message_bytes, until);
+        let channel = Channel::new(transport, self.limits.message_bytes, (peer, now, until));
         self.all.insert(number, channel);
         Ok(number)
     }
@@ -82,5 +116,73 @@ impl Channels {
 
     pub(crate) fn remove(&mut self, number: u32) -> Option<Channel> {
         self.all.remove(&number)
+    }
+}
+
+/// The address by which the hosts are told apart: of IPv6 their network, all of whose addresses one
+/// host may have.
+fn network(peer: IpAddr) -> IpAddr {
+    match peer.to_canonical() {
+        IpAddr::V6(v6) => Ipv6Addr::from_bits(v6.to_bits() & (u128::MAX << 64)).into(),
+        v4 => v4,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+
+    /// Channels of peers of the given last bytes, all with features.
+    fn full(peers: &[u8], begun: Instant) -> Channels {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let limits = Limits {
+            connections: peers.len(),
+            ..Limits::default()
+        };
+        let mut channels = Channels::new(limits, None);
+        for last in peers {
+            let stream = TcpStream::connect(listener.local_addr().expect("bound"));
+            let peer = IpAddr::from([10, 0, 0, *last]);
+            let number = channels.add(begun, stream.expect("connected"), peer);
+            let channel = channels.get_mut(number.expect("room"));
+            channel.expect("there").unknown_until = None;
+        }
+        channels
+    }
+
+    #[test]
+    fn the_address_with_the_most_gives_way_to_others() {
+        let begun = Instant::now();
+        let mut channels = full(&[1, 2, 2, 2, 3], begun);
+        let [new, own] = [9, 2].map(|last| IpAddr::from([10, 0, 0, last]));
+        // Of equally silent ones the first.
+        assert_eq!(channels.yielding(begun, new), Some(2));
+        channels.get_mut(2).expect("there").heard = begun + Duration::from_secs(1);
+        assert_eq!(channels.yielding(begun, new), Some(3));
+        channels.get_mut(4).expect("there").unknown_until = Some(begun);
+        assert_eq!(channels.yielding(begun, new), Some(4));
+        assert_eq!(channels.yielding(begun, own), Some(4));
+        channels.remove(5);
+        assert_eq!(channels.yielding(begun, new), None);
+    }
+
+    #[test]
+    fn switches_that_speak_do_not_give_way_to_others_of_their_address() {
+        let begun = Instant::now();
+        let channels = full(&[1, 2, 2], begun);
+        let [own, new] = [2, 3].map(|last| IpAddr::from([10, 0, 0, last]));
+        assert_eq!(channels.yielding(begun, own), None);
+        assert_eq!(channels.yielding(begun, new), Some(2));
+        assert_eq!(channels.yielding(begun + IDLE, own), Some(2));
+    }
+
+    #[test]
+    fn addresses_of_one_network_of_ipv6_are_one_host() {
+        let of = |text: &str| network(text.parse().expect("an address"));
+        assert_eq!(of("2001:db8::1"), of("2001:db8::ffff:1"));
+        assert_ne!(of("2001:db8::1"), of("2001:db8:0:1::1"));
+        assert_eq!(of("::ffff:10.0.0.1"), of("10.0.0.1"));
     }
 }

@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 use crate::error::StartError;
 use crate::http::HttpConfig;
 
-/// Time in which links are found after a switch has connected, before a port may be one of hosts.
-/// Frames of discovery go out once a second, and a switch may lose the first of them, to entries that
-/// it kept from before it had rules.
-const SETTLE: Duration = Duration::from_millis(2_500);
+/// Half intervals of discovery in which links are found after a switch has connected, before a port may
+/// be one of hosts. A switch may lose the first frames, to entries that it kept from before it had
+/// rules.
+const SETTLE_HALVES: u64 = 5;
 
 /// A server.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -37,6 +37,9 @@ pub struct Config {
     /// Whether the sizes of other transfers are learned.
     #[serde(default)]
     pub learn_sizes: bool,
+    /// Time between two frames by which links are found and missed, ns; `None`: a second.
+    #[serde(default)]
+    pub link_probe_ns: Option<u64>,
     /// Bounds of what switches can take.
     #[serde(default)]
     pub limits: Limits,
@@ -83,7 +86,8 @@ pub struct Size {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Limits {
-    /// Connections; more are closed at once.
+    /// Connections. Where there are more, the address with the most of them loses one; of its
+    /// own address a new one is closed at once, unless one has no features or is idle.
     pub connections: usize,
     /// Connections that have not said their features. Where there are more, the oldest is closed.
     pub unknown: usize,
@@ -127,6 +131,9 @@ impl Config {
     pub(crate) fn controller(&self) -> Result<mptcplab_controller::Config, getrandom::Error> {
         let mut key = [0; 32];
         getrandom::fill(&mut key)?;
+        let base = mptcplab_controller::Config::default();
+        let interval_ns = self.link_probe_ns;
+        let discovery_interval_ns = interval_ns.unwrap_or(base.discovery_interval_ns);
         let rates = self.link_rates.iter();
         let sizes = self.sizes.iter();
         Ok(mptcplab_controller::Config {
@@ -144,8 +151,9 @@ impl Config {
                 .collect(),
             learn_sizes: self.learn_sizes,
             is_master: true,
-            settle_ns: SETTLE.as_nanos() as u64,
-            ..mptcplab_controller::Config::default()
+            settle_ns: SETTLE_HALVES * discovery_interval_ns / 2,
+            discovery_interval_ns,
+            ..base
         })
     }
 }

@@ -65,6 +65,8 @@ pub enum Ended {
     NoFeatures,
     /// Too many others have not said their features either.
     Crowded,
+    /// Another one took its place, as there are too many.
+    NoRoom,
     /// The switch does not read what it is sent.
     NotRead,
     /// Bytes have come that are no OpenFlow.
@@ -82,6 +84,7 @@ impl fmt::Display for Ended {
             Self::ByController => f.write_str("closed by the controller"),
             Self::NoFeatures => f.write_str("no features in time"),
             Self::Crowded => f.write_str("too many without features"),
+            Self::NoRoom => f.write_str("another one took its place"),
             Self::NotRead => f.write_str("the switch does not read"),
             Self::Malformed(error) => error.fmt(f),
             Self::Failed(error) => error.fmt(f),

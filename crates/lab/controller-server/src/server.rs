@@ -205,7 +205,11 @@ impl Server {
                 }
             };
             let (stream, peer) = accepted;
-            match self.channels.add(Instant::now(), stream) {
+            let now = Instant::now();
+            if let Some(number) = self.channels.yielding(now, peer.ip()) {
+                self.end(number, Ended::NoRoom);
+            }
+            match self.channels.add(now, stream, peer.ip()) {
                 Ok(channel) => {
                     self.note(Report::Opened { channel, peer });
                     self.tell_controller(channel);

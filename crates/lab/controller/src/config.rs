@@ -75,10 +75,11 @@ pub struct Config {
     /// Whether each switch is asked to take the controller as its master, which no other
     /// controller is then (section 6.3.6).
     pub is_master: bool,
-    /// Time between two frames of discovery on a port, and between two echo requests, ns.
+    /// Time between two frames of discovery on a port, and between two echo requests, ns. A link of
+    /// which three of them are missed is gone.
     pub discovery_interval_ns: u64,
-    /// Time after which a link or a switch that is not heard of any more is gone, ns.
-    pub link_age_ns: u64,
+    /// Time after which a switch without a connection is forgotten, ns.
+    pub switch_age_ns: u64,
     /// Time after the first frame of discovery from which a port without a link is one of hosts, ns.
     pub settle_ns: u64,
     /// Time between two readings of the ports' counters, ns.
@@ -99,7 +100,7 @@ pub struct Config {
 }
 
 impl Default for Config {
-    /// Discovery each second, links that live 15 s without, rules that live 10 s; a key of zeros,
+    /// Discovery each second, switches that are remembered for 15 s, rules that live 10 s; a key of zeros,
     /// which every host knows: for tests alone.
     fn default() -> Self {
         Self {
@@ -110,7 +111,7 @@ impl Default for Config {
             learn_sizes: false,
             is_master: false,
             discovery_interval_ns: SECOND,
-            link_age_ns: 15 * SECOND,
+            switch_age_ns: 15 * SECOND,
             settle_ns: 200 * MILLISECOND,
             load_interval_ns: SECOND,
             count_interval_ns: 50 * MILLISECOND,

@@ -10,17 +10,19 @@ const NOT_KEPT: u64 = u64::MAX;
 pub(crate) struct Load {
     /// The last reading: time of the port, bytes that went out.
     last: Option<(u64, u64)>,
-    /// Bytes that had come in by then.
-    received: u64,
+    /// Bytes that had come in by then, and when that was heard of.
+    received: (u64, u64),
     /// Bits a second that went out between the last two readings.
     pub(crate) sent_bps: u64,
 }
 
 impl Load {
-    /// Takes the bytes that have come in; says whether they are more than before.
-    pub(crate) fn has_received(&mut self, statistics: &PortStats) -> bool {
-        let before = std::mem::replace(&mut self.received, statistics.rx_bytes);
-        statistics.rx_bytes != NOT_KEPT && statistics.rx_bytes > before
+    /// Takes the bytes that have come in; where they are more than before, gives the time of the reading
+    /// before, after which something came.
+    pub(crate) fn received_after(&mut self, now_ns: u64, statistics: &PortStats) -> Option<u64> {
+        let bytes = statistics.rx_bytes;
+        let (before, at_ns) = std::mem::replace(&mut self.received, (bytes, now_ns));
+        (bytes != NOT_KEPT && bytes > before).then_some(at_ns)
     }
 
     /// Takes a reading. Where the counter went backwards the port is another one.

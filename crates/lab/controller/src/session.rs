@@ -193,10 +193,10 @@ impl Controller {
                         {
                             port.load.read(one);
                             // A link that is full loses frames of discovery, but it is there.
-                            if port.load.has_received(one)
+                            if let Some(at_ns) = port.load.received_after(now_ns, one)
                                 && let Some(peer) = &mut port.peer
                             {
-                                peer.seen_ns = now_ns;
+                                peer.seen_ns = peer.seen_ns.max(at_ns);
                             }
                         }
                     }
@@ -227,13 +227,11 @@ impl Controller {
             }
             return;
         }
-        if let Some(switch) = self.topology.switches.get_mut(&datapath)
-            && switch.groups_xid == xid
-        {
-            switch.groups = None;
-            return;
+        let switch = self.topology.switches.get(&datapath);
+        if switch.is_some_and(|switch| switch.groups_xid == xid) {
+            return self.refuse_groups(datapath);
         }
-        self.fail_install(datapath, xid);
+        self.fail_install(datapath, xid, error.kind);
     }
 
     fn take_barrier(&mut self, connection: ConnectionId, datapath: u64, xid: u32) {

@@ -25,12 +25,19 @@ pub struct Controller {
     /// switches are connected.
     #[serde(default)]
     pub discovery_ns: u64,
+    /// Time between two frames by which a controller of ours finds links and misses them.
+    #[serde(default = "second")]
+    pub link_probe_ns: u64,
     /// One way of the channel between a switch and the controller.
     pub channel_delay_ns: u64,
     /// The rate of each channel, each way; `None`: without limit.
     pub channel_rate_bps: Option<u64>,
     /// Its knowledge of the sizes of transfers.
     pub sizes: Sizes,
+}
+
+fn second() -> u64 {
+    1_000_000_000
 }
 
 /// An address of TCP.

@@ -167,6 +167,7 @@ mod tests {
             argv: None,
             address: None,
             discovery_ns: 0,
+            link_probe_ns: 1_000_000_000,
             channel_delay_ns: 7,
             channel_rate_bps: Some(8_000),
             sizes: plan::Sizes::Unknown,

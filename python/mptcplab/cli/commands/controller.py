@@ -35,6 +35,13 @@ def controller(
         bool,
         typer.Option("--learn-sizes", help="Learn the sizes of transfers from finished ones."),
     ] = False,
+    link_probe: Annotated[
+        str,
+        typer.Option(
+            metavar="TIME",
+            help="Between two frames by which links are found; one that misses three is gone.",
+        ),
+    ] = "1 s",
     tls_ca: Annotated[
         Path | None,
         typer.Option(parser=path, metavar="FILE", help="Authority of the switches' certificates."),
@@ -85,6 +92,7 @@ def controller(
             policy=policy,
             network=network,
             learn_sizes=learn_sizes,
+            link_probe=link_probe,
             tls=(tls_ca, tls_cert, tls_key),
             plain_tcp=plain_tcp,
             http=http,

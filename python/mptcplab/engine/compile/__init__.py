@@ -80,6 +80,7 @@ def _controller(scenario: Scenario) -> plan.Controller:
         argv=None if controller.command is None else tuple(controller.command),
         address=address,
         discovery_ns=0 if controller.policy is not None else controller.discovery,
+        link_probe_ns=controller.link_probe,
         channel_delay_ns=controller.delay,
         channel_rate_bps=None if controller.rate == "unlimited" else controller.rate,
         sizes=controller.sizes,

@@ -61,6 +61,13 @@ impl Controller {
         Some(group)
     }
 
+    /// Takes note that a switch refuses groups: it gets no more of them.
+    pub(crate) fn refuse_groups(&mut self, datapath: u64) {
+        if let Some(switch) = self.topology.switches.get_mut(&datapath) {
+            switch.groups = None;
+        }
+    }
+
     /// Sends the rules of the ways round the links of a subflow's path. Nothing waits for them.
     pub(super) fn install_detours(&mut self, number: u64) {
         let rules = self.table.subflow(number).map(rules::detours);

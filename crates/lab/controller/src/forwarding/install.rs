@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use mptcplab_openflow::Body;
+use mptcplab_openflow::error::{BadAction, ErrorKind};
 
 use super::rules::{self, Hop, Rule};
 use super::waiting::Received;
@@ -35,6 +36,8 @@ pub(crate) struct Install {
     unconfirmed: BTreeSet<(u64, u32)>,
     departures: Vec<Departure>,
     until_ns: u64,
+    /// Switches that were sent the rules again, without groups.
+    without_groups: BTreeSet<u64>,
     /// Rules of the subflow's path before, which packets on their way may still need.
     pub(super) left: Vec<Rule>,
 }
@@ -95,16 +98,7 @@ impl Controller {
         }
         let mut unconfirmed = BTreeSet::new();
         for own in rules.chunk_by(|one, other| one.datapath == other.datapath) {
-            let datapath = own[0].datapath;
-            let xid = self.new_xid();
-            for rule in own {
-                let forward = self.forward_action(rule);
-                let message = rule.add(number, self.config.rule_idle_s, forward);
-                self.send_as(datapath, xid, Body::FlowMod(message));
-            }
-            self.send_as(datapath, xid, Body::BarrierRequest);
-            unconfirmed.insert((datapath, xid));
-            self.barriers.insert((datapath, xid), number);
+            unconfirmed.extend(self.send_rules(number, own));
         }
         let until_ns = self.now_ns + self.config.wait_ns;
         self.timers.set(until_ns, Timer::Install(number));
@@ -157,11 +151,43 @@ impl Controller {
         }
     }
 
-    /// Takes an error about a rule.
-    pub(crate) fn fail_install(&mut self, datapath: u64, xid: u32) {
-        if let Some(number) = self.barriers.get(&(datapath, xid)).copied() {
-            self.give_up_install(number);
+    /// Takes an error about a rule. One that names a group which the switch has refused is sent again
+    /// without a group, once.
+    pub(crate) fn fail_install(&mut self, datapath: u64, xid: u32, error: ErrorKind) {
+        let Some(number) = self.barriers.get(&(datapath, xid)).copied() else {
+            return;
+        };
+        let is_of_group = error == BadAction::BadOutGroup.into();
+        let install = self.installs.get_mut(&number);
+        if is_of_group && install.is_some_and(|one| one.without_groups.insert(datapath)) {
+            self.barriers.remove(&(datapath, xid));
+            self.refuse_groups(datapath);
+            let rules = self.table.subflow(number).map(rules::rules);
+            let mut rules = rules.unwrap_or_default();
+            rules.retain(|rule| rule.datapath == datapath);
+            let again = self.send_rules(number, &rules);
+            if let Some(install) = self.installs.get_mut(&number) {
+                install.unconfirmed.remove(&(datapath, xid));
+                install.unconfirmed.extend(again);
+            }
+            return;
         }
+        self.give_up_install(number);
+    }
+
+    /// Sends rules of a subflow to their switch, which confirms them by a barrier; gives the key of
+    /// that.
+    fn send_rules(&mut self, number: u64, rules: &[Rule]) -> Option<(u64, u32)> {
+        let datapath = rules.first()?.datapath;
+        let xid = self.new_xid();
+        for rule in rules {
+            let forward = self.forward_action(rule);
+            let message = rule.add(number, self.config.rule_idle_s, forward);
+            self.send_as(datapath, xid, Body::FlowMod(message));
+        }
+        self.send_as(datapath, xid, Body::BarrierRequest);
+        self.barriers.insert((datapath, xid), number);
+        Some((datapath, xid))
     }
 
     /// Ends installations that wait for a switch which is gone.

@@ -124,7 +124,7 @@ impl Controller {
         };
         if bytes > connection.learned_bytes.unwrap_or(0) {
             connection.learned_bytes = Some(bytes);
-            self.sizes.learn(self.now_ns, server, bytes);
+            self.sizes.learn(server, bytes);
         }
     }
 }

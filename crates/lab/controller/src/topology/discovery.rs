@@ -9,8 +9,14 @@ use crate::messages;
 use crate::place::{Link, PortRef};
 use crate::timers::Timer;
 
-/// Intervals of discovery without an answer after which a switch is taken for dead.
+/// Intervals of discovery, but at least seconds, without an answer after which a switch is taken for
+/// dead.
 const UNANSWERED: u64 = 5;
+const SECOND: u64 = 1_000_000_000;
+
+/// Half intervals of discovery without a frame after which a link is gone: three frames are missed
+/// then, and the fourth is not due.
+const MISSED_HALVES: u64 = 7;
 
 /// Intervals between two rounds of discovery, one long, after which the caller has been stopped.
 const STOPPED: u64 = 2;
@@ -73,7 +79,8 @@ impl Controller {
         };
         match switch.echo {
             Some((_, since_ns)) => {
-                if now_ns - since_ns > UNANSWERED * self.config.discovery_interval_ns {
+                let interval_ns = self.config.discovery_interval_ns.max(SECOND);
+                if now_ns - since_ns > UNANSWERED * interval_ns {
                     self.close(connection);
                 }
             }
@@ -194,9 +201,9 @@ impl Controller {
 
     /// Removes links of which no frame has come for long, and switches without a connection.
     fn remove_old(&mut self) {
-        let Some(before_ns) = self.now_ns.checked_sub(self.config.link_age_ns) else {
-            return;
-        };
+        let age_ns = MISSED_HALVES * self.config.discovery_interval_ns / 2;
+        let before_ns = self.now_ns.saturating_sub(age_ns);
+        let heard_before_ns = self.now_ns.saturating_sub(self.config.switch_age_ns);
         let mut old = Vec::new();
         for (datapath, switch) in &self.topology.switches {
             for (number, port) in &switch.ports {
@@ -211,7 +218,7 @@ impl Controller {
         }
         let switches = self.topology.switches.iter();
         let gone: Vec<u64> = switches
-            .filter(|(_, switch)| switch.connection.is_none() && switch.heard_ns < before_ns)
+            .filter(|(_, switch)| switch.connection.is_none() && switch.heard_ns < heard_before_ns)
             .map(|(datapath, _)| *datapath)
             .collect();
         if old.is_empty() && gone.is_empty() {

@@ -98,15 +98,14 @@ fn ways_follow_the_network() {
     assert_eq!(received(&network), [0, 1]);
 }
 
-#[test]
-fn a_switch_without_groups_forwards_without_them() {
-    let mut network = connected();
+/// Switch 3 begins anew with room for so many groups; the first one is tried out.
+fn with_groups(network: &mut Network, max_groups: u32) {
     let mut out = Vec::new();
     let ports = (1..=20).map(PortSetup::new).collect();
     let poor = Switch::new(Config {
         datapath_id: 3,
         ports,
-        max_groups: 0,
+        max_groups,
         ..Config::default()
     });
     network.refuses = Some(3);
@@ -117,13 +116,21 @@ fn a_switch_without_groups_forwards_without_them() {
     network.take_controller(out);
     network.begin_anew(3);
     network.run(2 * SECOND);
-    network.syn(0, 3000, 1, vec![capable(None, None)]);
-    network.run(100 * MILLISECOND);
-    let missing = |event: &Event| matches!(event, Event::NotInstalled { .. });
-    assert!(!network.events().iter().any(missing));
-    assert_eq!(network.paths(1), [[3, 4, 2]]);
-    let before = received(&network)[1];
-    network.data(0, [3000, 80], 1);
-    network.run(20 * MILLISECOND);
-    assert_eq!(received(&network)[1], before + 1);
+}
+
+#[test]
+fn a_switch_without_groups_or_with_too_few_forwards_without_them() {
+    for max_groups in [0, 1, 2] {
+        let mut network = connected();
+        with_groups(&mut network, max_groups);
+        network.syn(0, 3000, 1, vec![capable(None, None)]);
+        network.run(100 * MILLISECOND);
+        let missing = |event: &Event| matches!(event, Event::NotInstalled { .. });
+        assert!(!network.events().iter().any(missing), "{max_groups}");
+        assert_eq!(network.paths(1), [[3, 4, 2]]);
+        let before = received(&network)[1];
+        network.data(0, [3000, 80], 1);
+        network.run(20 * MILLISECOND);
+        assert_eq!(received(&network)[1], before + 1, "{max_groups}");
+    }
 }

@@ -53,12 +53,12 @@ fn a_failed_link_moves_its_subflows_within_a_control_round_trip() {
 }
 
 #[test]
-fn a_link_that_is_silent_grows_old() {
+fn a_link_is_gone_when_three_frames_of_discovery_are_missed() {
     let mut network = connected();
     network.cut(PortRef::new(3, 2));
-    network.run(10 * SECOND);
+    network.run(2_500 * MILLISECOND);
     assert_eq!(network.controller.topology().links.len(), 18);
-    network.run(8 * SECOND);
+    network.run(1_600 * MILLISECOND);
     assert_eq!(network.controller.topology().links.len(), 16);
 }
 

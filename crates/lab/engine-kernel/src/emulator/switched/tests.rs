@@ -69,6 +69,7 @@ fn plan() -> Plan {
             argv: None,
             address: None,
             discovery_ns: 0,
+            link_probe_ns: 1_000_000_000,
             channel_delay_ns: MS,
             channel_rate_bps: None,
             sizes: Sizes::Unknown,
