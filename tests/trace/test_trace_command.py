@@ -60,13 +60,23 @@ def test_json_has_every_column_and_every_list(tables: Path) -> None:
 
 def test_statistics_are_tables_and_series(tables: Path) -> None:
     text = _run(tables, "--connection", 0, "--statistics")
-    for title in ("packets by address", "intervals between", "cumulative data", "round trips by"):
+    for title in (
+        "packets by address",
+        "intervals between",
+        "cumulative data",
+        "share of the subflows",
+        "packets by direction",
+        "data of the connection",
+        "round trips by",
+    ):
         assert title in text
     found = json.loads(_run(tables, "--connection", 0, "--statistics", "--json"))
     subflow = found["connections"][0]["subflows"][0]
     assert subflow["cumulative"][-1]["bytes"] > 0
     assert {"t_ns", "from", "new_bytes"} <= set(subflow["samples"][0])
     assert subflow["rtt_by_sequence"][0]["from"] == "server"
+    assert [one["from"] for one in subflow["directions"]] == ["client", "server"]
+    assert [one["from"] for one in found["connections"][0]["directions"]] == ["server"]
     assert found["left_out"] == 2
 
 
@@ -160,6 +170,7 @@ def test_the_other_ends_capture_tells_delay_and_loss(tmp_path: Path) -> None:
     }
     assert sum(row["lost"] for row in found["paths"]) == 12
     assert {row["subflow"] for row in found["choices"]} == {0, 1, 2}
+    assert [row["reinjected_bytes"] for row in found["reinjections"]] == [6 * 1400]
     page = tmp_path / "page.html"
     _run(here, "--peer", there, "--html", page)
     assert page.read_text().count("<h3>One-way delay, server → client</h3>") == 3

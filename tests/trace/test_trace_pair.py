@@ -101,11 +101,17 @@ def test_reordering_is_counted_as_the_world_made_it(found: Pair) -> None:
             if (p.connection, p.subflow, p.sender) == key and p.came_ns is not None
         ]
         own.sort(key=lambda one: (one[1], one[0]))
-        latest, late = -1, 0
-        for place, _ in own:
-            late += place < latest
+        latest, late, extents, times = -1, 0, [0], [0]
+        for order, (place, came_ns) in enumerate(own):
+            if place < latest:
+                late += 1
+                first = next(n for n, (other, _) in enumerate(own) if other > place)
+                extents.append(order - first)
+                times.append(came_ns - (own[first][1] or 0))
             latest = max(latest, place)
         assert row["reordered"] == late, key
+        assert row["reordering_extent_max"] == max(extents)
+        assert abs(row["late_max_ns"] - max(times)) < 2
     assert found.paths["reordered"].sum() > 0
 
 

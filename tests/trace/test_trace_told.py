@@ -13,7 +13,7 @@ from tests.trace.ours import analyse
 from mptcplab.trace import open_tables, view
 from mptcplab.trace.event_order import ORDER, in_order
 from mptcplab.trace.glossary import IN_TERMINAL, MEANINGS, explained
-from mptcplab.trace.pairs.words import CHOICES, PATHS
+from mptcplab.trace.pairs.words import CHOICES, PATHS, REINJECTIONS
 from mptcplab.trace.render import cells, terminal
 from mptcplab.trace.render.html import to_html
 from mptcplab.trace.render.terminal_statistics import statistics
@@ -36,7 +36,7 @@ def _printed(chosen: View) -> str:
 
 
 def test_each_title_that_is_explained_is_shown() -> None:
-    shown = {*cells.DATA_OF_MPTCP, *cells.SILENCE, *cells.CARRIED, *PATHS, *CHOICES}
+    shown = {*cells.DATA_OF_MPTCP, *cells.SILENCE, *cells.CARRIED, *PATHS, *CHOICES, *REINJECTIONS}
     assert set(MEANINGS) <= shown
     assert set(IN_TERMINAL) <= set(MEANINGS)
 

@@ -38,6 +38,7 @@ class TraceOptions:
     tables: Path | None
     html: Path | None
     events: bool
+    list_packets: bool
     statistics: bool
     every: bool
     checksums: bool
@@ -49,7 +50,9 @@ class TraceOptions:
     @property
     def needs_packets(self) -> bool:
         """Whether a single capture's table of packets is needed, which costs time and room."""
-        return self.tables is not None or self.html is not None or self.statistics
+        return (
+            self.tables is not None or self.html is not None or self.statistics or self.list_packets
+        )
 
 
 def trace_captures(options: TraceOptions) -> None:
@@ -108,7 +111,7 @@ def _pair(chosen: View, peer: Trace, options: TraceOptions, same_clock: bool) ->
 
     found = pair(chosen.trace, peer, chosen.numbers, same_clock=same_clock)
     if options.tables is not None:
-        for name in ("packets", "paths", "choices"):
+        for name in ("packets", "paths", "choices", "reinjections"):
             file = options.tables / f"pair_{name}.parquet"
             try:
                 getattr(found, name).write_parquet(file)
@@ -180,6 +183,12 @@ def _show(view: View, pair: Pair | None, options: TraceOptions) -> None:
         from mptcplab.trace.story import story
 
         for line in story(view):
+            typer.echo(line)
+        return
+    if options.list_packets:
+        from mptcplab.trace.packet_list import packet_lines
+
+        for line in packet_lines(view):
             typer.echo(line)
         return
     from mptcplab.trace.render.terminal import to_terminal

@@ -2,6 +2,8 @@
 
 import polars as pl
 
+from mptcplab.trace.handover import BIN_NS
+
 ENDS = ("client", "server")
 
 
@@ -42,6 +44,28 @@ def cumulative(samples: pl.DataFrame, column: str = "new_bytes") -> pl.DataFrame
     return bins.select(*keys, "t_ns", pl.col(column).cum_sum().over(keys).alias("bytes"))
 
 
+def shares(samples: pl.DataFrame, spans: int) -> pl.DataFrame:
+    """Returns the parts of the subflows in the payload of one end of one connection, over time.
+
+    The time is divided into at most so many equal spans of whole bins; one without payload has no
+    rows. Columns: `until_ns`, `subflow`, `share` (0 to 1). `samples` are of one end.
+    """
+    sent = samples.filter(pl.col("payload_bytes") > 0)
+    first = pl.col("t_ns").min()
+    bins = (pl.col("t_ns").max() - first) // BIN_NS + 1
+    count = pl.min_horizontal(bins, pl.lit(spans))
+    span = (((pl.col("t_ns") - first) // BIN_NS) * count) // bins
+    until = first + -(-(span + 1) * bins // count) * BIN_NS
+    payload = pl.col("payload_bytes")
+    return (
+        sent.with_columns(until.alias("until_ns"))
+        .group_by("until_ns", "subflow")
+        .agg(payload.sum())
+        .select("until_ns", "subflow", (payload / payload.sum().over("until_ns")).alias("share"))
+        .sort("until_ns", "subflow")
+    )
+
+
 def round_trips(packets: pl.LazyFrame) -> pl.LazyFrame:
     """Returns the round trips: time of the end, length, and sequence number that it is about.
 
@@ -53,13 +77,35 @@ def round_trips(packets: pl.LazyFrame) -> pl.LazyFrame:
     ).select(
         "connection",
         "subflow",
-        pl.when(pl.col("from") == "client")
-        .then(pl.lit("server"))
-        .otherwise(pl.lit("client"))
-        .alias("from"),
+        other_end(),
         "t_ns",
         pl.col("acknowledgement").alias("sequence"),
         "rtt_ns",
+    )
+
+
+def data_round_trips(packets: pl.LazyFrame) -> pl.LazyFrame:
+    """Returns the data-level round trips likewise, of the connection: `rtt_ns` is their length.
+
+    `subflow` is the one over which the data acknowledgement came.
+    """
+    return packets.filter(pl.col("data_rtt_ns").is_not_null()).select(
+        "connection",
+        "subflow",
+        other_end(),
+        "t_ns",
+        pl.col("data_acknowledgement").alias("sequence"),
+        pl.col("data_rtt_ns").alias("rtt_ns"),
+    )
+
+
+def other_end() -> pl.Expr:
+    """Returns the end that a packet goes to, as `from`."""
+    return (
+        pl.when(pl.col("from") == "client")
+        .then(pl.lit("server"))
+        .otherwise(pl.lit("client"))
+        .alias("from")
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mptcplab.trace.views import View
-from mptcplab.trace.words import moment
+from mptcplab.trace.words import moment, place_words
 
 
 def story(view: View) -> Iterator[str]:
@@ -15,7 +15,7 @@ def story(view: View) -> Iterator[str]:
     """
     alone = view.trace.connections.height == 1
     rows = view.events.to_dicts()
-    places = [_place(row["connection"], row["subflow"], alone=alone) for row in rows]
+    places = [place_words(row["connection"], row["subflow"], alone=alone) for row in rows]
     width = max((len(place) for place in places), default=0)
     kinds = max((len(row["kind"]) for row in rows), default=0)
     for row, place in zip(rows, places, strict=True):
@@ -23,8 +23,3 @@ def story(view: View) -> Iterator[str]:
             f"{moment(row['t_ns'], view.origin_ns):>12}  {place:{width}}  "
             f"{row['from'] or '':6}  {row['kind']:{kinds}}  {row['text']}  (frame {row['frame']})"
         )
-
-
-def _place(connection: int, subflow: int | None, *, alone: bool) -> str:
-    own = "" if subflow is None else f"subflow {subflow}"
-    return own if alone else f"connection {connection} {own}".rstrip()

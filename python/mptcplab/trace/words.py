@@ -121,3 +121,9 @@ def token(value: int | None) -> str:
 def key(value: int | None) -> str | None:
     """Returns a key or data sequence number of 64 bits in hexadecimal."""
     return None if value is None else f"0x{value:016x}"
+
+
+def place_words(connection: int, subflow: int | None, *, alone: bool) -> str:
+    """Returns connection and subflow; of a connection that is `alone` in its capture the latter."""
+    own = "" if subflow is None else f"subflow {subflow}"
+    return own if alone else f"connection {connection} {own}".rstrip()

@@ -50,6 +50,12 @@ def trace(
     events: Annotated[
         bool, typer.Option("--events", help="Print the protocol's story line by line.")
     ] = False,
+    packets: Annotated[
+        bool,
+        typer.Option(
+            "--packets", help="List the packets, a line each, with numbers and options in words."
+        ),
+    ] = False,
     statistics: Annotated[
         bool,
         typer.Option(
@@ -90,6 +96,7 @@ def trace(
             tables=tables,
             html=html,
             events=events,
+            list_packets=packets,
             statistics=statistics,
             every=every,
             checksums=checksums,

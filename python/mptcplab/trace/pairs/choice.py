@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 
+from mptcplab.trace.figures import other_end
+
 _STATE = ["connection", "from", "subflow"]
 
 
@@ -100,20 +102,10 @@ def summary(choices: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _other() -> pl.Expr:
-    """Returns the end that a packet goes to."""
-    return (
-        pl.when(pl.col("from") == "client")
-        .then(pl.lit("server"))
-        .otherwise(pl.lit("client"))
-        .alias("from")
-    )
-
-
 def _round_trips(packets: pl.DataFrame) -> pl.DataFrame:
     """Returns round trips of what an end sent, when it learnt of them."""
     return packets.filter(pl.col("rtt_ns").is_not_null()).select(
-        "connection", _other(), "subflow", "t_ns", "rtt_ns"
+        "connection", other_end(), "subflow", "t_ns", "rtt_ns"
     )
 
 
@@ -121,7 +113,7 @@ def _acknowledged(packets: pl.DataFrame) -> pl.DataFrame:
     """Returns the acknowledged part of an end's data on a subflow, over time."""
     return (
         packets.filter(pl.col("newly_acknowledged_bytes") > 0)
-        .select("connection", _other(), "subflow", "t_ns", "newly_acknowledged_bytes")
+        .select("connection", other_end(), "subflow", "t_ns", "newly_acknowledged_bytes")
         .with_columns(
             pl.col("newly_acknowledged_bytes").cum_sum().over(_STATE).alias("acknowledged")
         )

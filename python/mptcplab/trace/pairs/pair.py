@@ -13,10 +13,19 @@ from mptcplab.trace.pairs.choice import choices, summary
 from mptcplab.trace.pairs.clock import SAME, Clock, Cloud, estimate
 from mptcplab.trace.pairs.match import COLUMNS, match_packets
 from mptcplab.trace.pairs.paths import KEYS, paths
+from mptcplab.trace.pairs.reinjections import reinjections
 from mptcplab.trace.pairs.subflows import match_subflows
 from mptcplab.trace.trace import Trace
 
-_OF_CHOICES = ("in_flight_bytes", "newly_acknowledged_bytes", "new_data_bytes", "rtt_ns")
+_FURTHER = (
+    "in_flight_bytes",
+    "newly_acknowledged_bytes",
+    "new_data_bytes",
+    "rtt_ns",
+    "reinjected_bytes",
+    "data_sequence",
+)
+"""Columns that the choices and the reinjections need, beside those of the matching."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +50,9 @@ class Pair:
     choices: pl.DataFrame
     """A row for each new data segment and subflow, of both ends: see
     :func:`mptcplab.trace.pairs.choice.choices`."""
+    reinjections: pl.DataFrame
+    """A row for each subflow and end that reinjected data over it: see
+    :func:`mptcplab.trace.pairs.reinjections.reinjections`."""
 
     @property
     def negative_delays(self) -> int:
@@ -96,12 +108,13 @@ def pair(
         ).sort("t_ns"),
         paths=_paths(own, other, matched, clock, near),
         choices=_choices(own, other, matched, clock, near),
+        reinjections=_reinjections(own, other, matched, near),
     )
 
 
 def _packets(trace: Trace, chosen: pl.DataFrame) -> pl.DataFrame:
     """Returns the packets of the chosen subflows by time, with the numbers of the first capture."""
-    wanted = [*COLUMNS, *_OF_CHOICES]
+    wanted = [*COLUMNS, *_FURTHER]
     frame = trace.packets.filter(pl.col("kind") != "duplicate").select(wanted)
     if "own_connection" not in chosen.columns:
         found = frame.join(chosen.lazy(), on=["connection", "subflow"], how="semi")
@@ -256,3 +269,19 @@ def _choices(
         known = choices(seen, heard)
         found.append(known.filter(pl.col("from") == end))
     return pl.concat(found).sort("t_ns", "frame", "subflow")
+
+
+def _reinjections(
+    own: pl.DataFrame, other: pl.DataFrame, matched: pl.DataFrame, near: str
+) -> pl.DataFrame:
+    rows = []
+    for sender in ("client", "server"):
+        is_near = sender == near
+        sent, received = (own, other) if is_near else (other, own)
+        places = ("own_place", "peer_place") if is_near else ("peer_place", "own_place")
+        is_own = pl.col("from") == sender
+        pairs = matched.filter(is_own).select(
+            pl.col(places[0]).alias("sent"), pl.col(places[1]).alias("received"), "bytes"
+        )
+        rows.append(reinjections(sent.filter(is_own), received.filter(is_own), pairs))
+    return pl.concat(rows).sort(KEYS)

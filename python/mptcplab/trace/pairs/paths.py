@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 
 KEYS = ["connection", "subflow", "from"]
@@ -15,8 +16,10 @@ def paths(sent: pl.DataFrame, matched: pl.DataFrame, strays: pl.DataFrame) -> pl
     `t_ns` of arrival, `delay_ns`. `strays` are packets that only the receiver's capture holds.
 
     Lost: sent while the receiver's capture was running, and not in it. Reordered (RFC 4737, section
-    3.3): arrived after a packet that had been sent later. Delays of a packet that was cut on its
-    way are those of its pieces.
+    3.3): arrived after a packet that had been sent later. Of these, the reordering extent (section
+    4.2.1) is how many packets came between the first such packet and this one, and the late time
+    (section 4.3) how much later it came; the table has the largest. Delays of a packet that was cut
+    on its way are those of its pieces.
     """
     arrived = matched.group_by("sent").agg(pl.col("bytes").sum().alias("arrived_bytes"))
     offered = (
@@ -49,7 +52,7 @@ def paths(sent: pl.DataFrame, matched: pl.DataFrame, strays: pl.DataFrame) -> pl
         .join(unknown, on=KEYS, how="left")
         .with_columns(
             (pl.col("lost") / pl.col("packets")).alias("loss"),
-            pl.col("reordered", "strays").fill_null(0),
+            pl.col("reordered", "reordering_extent_max", "late_max_ns", "strays").fill_null(0),
             pl.col("^delay_.*$").round().cast(pl.Int64),
         )
         .select(
@@ -66,6 +69,8 @@ def paths(sent: pl.DataFrame, matched: pl.DataFrame, strays: pl.DataFrame) -> pl
             "delay_max_ns",
             "delay_deviation_ns",
             "reordered",
+            "reordering_extent_max",
+            "late_max_ns",
             "strays",
         )
         .sort(KEYS)
@@ -73,11 +78,29 @@ def paths(sent: pl.DataFrame, matched: pl.DataFrame, strays: pl.DataFrame) -> pl
 
 
 def _reordered(matched: pl.DataFrame) -> pl.DataFrame:
-    """Returns how many packets arrived after one that was sent later."""
+    """Returns how many packets arrived after one that was sent later, and how late at most."""
     latest = pl.col("sent").cum_max().over(KEYS)
-    return (
-        matched.sort("t_ns", "sent")
-        .with_columns(latest.alias("latest"))
-        .group_by(KEYS)
-        .agg((pl.col("sent") < pl.col("latest")).sum().cast(pl.Int64).alias("reordered"))
+    arrived = matched.sort("t_ns", "sent").with_columns(
+        latest.alias("latest"), pl.int_range(pl.len()).over(KEYS).alias("order")
     )
+    rows = [
+        {**dict(zip(KEYS, key, strict=True)), **_late(own)}
+        for key, own in arrived.group_by(KEYS, maintain_order=True)
+    ]
+    columns = {name: matched.schema[name] for name in KEYS} | {
+        name: pl.Int64() for name in ("reordered", "reordering_extent_max", "late_max_ns")
+    }
+    return pl.DataFrame(rows, schema=columns)
+
+
+def _late(arrived: pl.DataFrame) -> dict[str, int]:
+    """Returns the reordering of one direction of a subflow, in the order of arrival."""
+    late = arrived.filter(pl.col("sent") < pl.col("latest"))
+    # The first to arrive of the packets that were sent later is where the maximum passed this one.
+    first = np.searchsorted(arrived["latest"].to_numpy(), late["sent"].to_numpy(), side="right")
+    times = arrived["t_ns"].to_numpy()
+    return {
+        "reordered": late.height,
+        "reordering_extent_max": int((late["order"].to_numpy() - first).max(initial=0)),
+        "late_max_ns": int((late["t_ns"].to_numpy() - times[first]).max(initial=0)),
+    }

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from mptcplab.report.numbers import number
+from mptcplab.report.numbers import UNKNOWN, number
 from mptcplab.trace import words
 from mptcplab.trace.pairs.clock import Clock
 from mptcplab.trace.pairs.pair import Pair
@@ -19,6 +19,7 @@ PATHS = (
     "loss\n%",
     "lost\ndata",
     "reordered",
+    "by at most\npackets/ms",
     "delay ms\nmin/median/mean",
     "95 %/max\nms",
     "deviation\nms",
@@ -34,7 +35,7 @@ CHOICES = (
     "news old\nmedian",
     "95 %",
 )
-
+REINJECTIONS = ("packets", "reinjected", "useful", "redundant", "did not\ncome", "lead ms\nmedian")
 
 LISTED = 10
 """Connections whose numbers in both captures are printed."""
@@ -127,6 +128,9 @@ def path_cells(row: Mapping[str, Any]) -> Sequence[str]:
         number(100 * row["loss"]),
         words.size(row["lost_bytes"]),
         words.count(row["reordered"]),
+        f"{row['reordering_extent_max']}/{words.milliseconds(row['late_max_ns'])}"
+        if row["reordered"]
+        else UNKNOWN,
         delays("min", "median", "mean"),
         delays("p95", "max"),
         delays("deviation"),
@@ -148,6 +152,16 @@ def choice_cells(row: Mapping[str, Any]) -> Sequence[str]:
     )
 
 
+def reinjection_cells(row: Mapping[str, Any]) -> Sequence[str]:
+    """Returns the reinjections over a subflow, in cells below `REINJECTIONS`."""
+    sizes = ("reinjected_bytes", "useful_bytes", "redundant_bytes", "lost_bytes")
+    return (
+        words.count(row["packets"]),
+        *(words.size(row[name]) for name in sizes),
+        words.milliseconds(row["lead_median_ns"]),
+    )
+
+
 Titled = tuple[str, Sequence[str], list[Sequence[str]]]
 """Title, head and rows of a table; the first two columns are subflow and end."""
 
@@ -166,6 +180,13 @@ def pair_tables(pair: Pair, connection: int) -> Iterable[Titled]:
             "what the sender knew of each subflow when it sent new data",
             ("subflow", "from", *CHOICES),
             [_row(row, choice_cells(row)) for row in known.iter_rows(named=True)],
+        )
+    copies = pair.reinjections.filter(connection=connection)
+    if not copies.is_empty():
+        yield (
+            "reinjected data at its receiver",
+            ("subflow", "from", *REINJECTIONS),
+            [_row(row, reinjection_cells(row)) for row in copies.iter_rows(named=True)],
         )
 
 
@@ -193,6 +214,7 @@ def pair_json(pair: Pair) -> dict[str, Any]:
         "negative_delays": pair.negative_delays,
         "paths": _rows(pair.paths),
         "choices": _rows(pair.choice_summary),
+        "reinjections": _rows(pair.reinjections),
     }
 
 

@@ -78,6 +78,10 @@ def _connections(view: View, *, statistics: bool) -> Iterator[dict[str, Any]]:
         "handovers": view.handovers,
     }
     figures = _figures(view) if statistics else {}
+    if statistics and view.trace.has_packets:
+        from mptcplab.trace.directions import data_directions
+
+        tables["directions"] = data_directions(view.numbered_packets)
     for rows in view.connections.iter_slices(SLICE):
         chosen = pl.col("connection").is_in(rows["connection"].implode())
         parts = {name: _grouped(frame.filter(chosen)) for name, frame in tables.items()}
@@ -106,8 +110,9 @@ def _connection(
             "subflows": subflows,
             "intervals": intervals(own["subflows"]),
             **{
-                name: [_plain(one, leave={"connection"}) for one in own[name]]
-                for name in ("addresses", "events", "handovers")
+                name: [_plain(one, leave={"connection"}) for one in rows]
+                for name, rows in own.items()
+                if name != "subflows"
             },
         }
     )
@@ -134,11 +139,13 @@ def intervals(subflows: Iterable[Mapping[str, Any]]) -> list[dict[str, int]]:
 
 def _figures(view: View) -> dict[str, pl.DataFrame]:
     """Series of all subflows over time and over sequence numbers."""
+    from mptcplab.trace.directions import directions
     from mptcplab.trace.figures import cumulative, rtt_by_sequence
 
     figures = {"samples": view.samples, "cumulative": cumulative(view.samples)}
     if view.trace.has_packets:
         figures["rtt_by_sequence"] = rtt_by_sequence(view.packets)
+        figures["directions"] = directions(view.numbered_packets)
     return figures
 
 

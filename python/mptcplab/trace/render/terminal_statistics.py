@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import polars as pl
 from rich.console import Console, RenderableType
@@ -11,26 +11,20 @@ from mptcplab.report.numbers import UNKNOWN
 from mptcplab.trace import many_subflows, words
 from mptcplab.trace.figures import cumulative, rtt_by_sequence
 from mptcplab.trace.handover import BIN_NS
+from mptcplab.trace.render.direction_tables import ROWS, Titled, by_direction, over_time
 from mptcplab.trace.render.grid import columns, divided, titled
 from mptcplab.trace.render.json import intervals
 from mptcplab.trace.views import View
-
-ROWS = 10
-"""Rows of a course over time, at the most."""
 
 
 def statistics_tables(view: View, connection: int, console: Console) -> Iterable[RenderableType]:
     """Packets by address, intervals between starts, bytes over time, RTT over sequence numbers."""
     for title, head, rows in statistics(view, connection):
         keys = 2 if head[0] in ("address", "subflow") else 1
-        words_first = ("address", "of the", "direction", "subflows")
+        words_first = ("address", "of the", "direction", "subflows", "from")
         first = columns(head[:keys], [row[:keys] for row in rows], words_first)
         rest = columns(head[keys:], [row[keys:] for row in rows])
         yield titled(title, divided(first, rest, console))
-
-
-Titled = tuple[str, Sequence[str], Sequence[Sequence[str]]]
-"""Title, head and rows of a table."""
 
 
 def statistics(view: View, connection: int) -> Iterable[Titled]:
@@ -44,7 +38,9 @@ def statistics(view: View, connection: int) -> Iterable[Titled]:
         own = samples.filter(pl.col("from") == sender)
         if own["new_bytes"].sum():
             yield _courses(view, own, many_subflows.shown(subflows), sender)
+    yield from over_time(view, connection)
     if view.trace.has_packets:
+        yield from by_direction(view, connection)
         every = rtt_by_sequence(view.packets.filter(pl.col("connection") == connection))
         # Where only a handshake was measured there is no course.
         trips = every.filter(pl.col("last_sequence").max().over("subflow", "from") > 1)
