@@ -283,6 +283,31 @@ def trace(
 
     """
 
+def write_frames(
+    files: list[str],
+    chosen: list[list[int]],
+    to: str,
+    progress: Callable[[int, int], bool],
+) -> int:
+    """Write frames of captures as pcapng: of each file those of the numbers, which grow.
+
+    Gives how many were written. `progress` is that of `trace`.
+
+    Raises:
+        TraceError: a file cannot be read, or `to` cannot be written.
+
+    """
+
+def payloads(
+    files: list[str], chosen: list[list[int]], take: Callable[[int, int, bytes], object]
+) -> None:
+    """Pass the captured data of segments to `take`: place of the file, frame, bytes.
+
+    Raises:
+        TraceError: a file cannot be read.
+
+    """
+
 _Address = tuple[IPv4Address | IPv6Address, int]
 
 def subflow_ids(socket: int) -> list[int]:

@@ -30,7 +30,7 @@ mod _native {
         subflow_tuple,
     };
     #[pymodule_export]
-    use super::trace::{TraceError, trace};
+    use super::trace::{TraceError, payloads, trace, write_frames};
 
     use super::*;
 

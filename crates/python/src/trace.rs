@@ -1,12 +1,15 @@
 //! The analysis of captures.
 
+use std::fs::File;
+use std::io::BufWriter;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use mptcplab_trace::{Request, analyse};
+use mptcplab_trace::{ExtractError, Request, analyse};
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
 create_exception!(
     _native,
@@ -53,6 +56,69 @@ pub(crate) fn trace(
     match (raised, ended) {
         (Some(error), _) => Err(error),
         (None, Ok(capture)) => Ok(capture.json()),
+        (None, Err(error)) => Err(TraceError::new_err(error.to_string())),
+    }
+}
+
+/// Writes chosen frames of captures as a pcapng file at `to`, in the order of time.
+///
+/// `chosen` has the numbers of the frames of each file, which grow. `progress` is told as by
+/// `trace`. Returns how many frames were written. Raises TraceError where a file is no capture or
+/// `to` cannot be written.
+#[pyfunction]
+pub(crate) fn write_frames(
+    py: Python<'_>,
+    files: Vec<PathBuf>,
+    chosen: Vec<Vec<u64>>,
+    to: PathBuf,
+    progress: Py<PyAny>,
+) -> PyResult<u64> {
+    let mut raised = None;
+    let ended = py.detach(|| {
+        let file = File::create(&to).map_err(ExtractError::Write)?;
+        mptcplab_trace::write_chosen(&files, chosen, BufWriter::new(file), |done, of| {
+            tell(&progress, done, of.unwrap_or(0)).unwrap_or_else(|error| {
+                raised = Some(error);
+                ControlFlow::Break(())
+            })
+        })
+    });
+    match (raised, ended) {
+        (Some(error), _) => Err(error),
+        (None, Ok(count)) => Ok(count),
+        (None, Err(ExtractError::Write(error))) => {
+            let path = to.display();
+            Err(TraceError::new_err(format!(
+                "{path}: cannot be written: {error}"
+            )))
+        }
+        (None, Err(error)) => Err(TraceError::new_err(error.to_string())),
+    }
+}
+
+/// Passes the captured data of chosen segments to `take`: the place of the file, the number of the
+/// frame, and the bytes, in the order of time. `chosen` has the numbers of the frames of each file,
+/// which grow. Raises TraceError where a file is no capture, and what `take` raises.
+#[pyfunction]
+pub(crate) fn payloads(
+    py: Python<'_>,
+    files: Vec<PathBuf>,
+    chosen: Vec<Vec<u64>>,
+    take: Bound<'_, PyAny>,
+) -> PyResult<()> {
+    let mut raised = None;
+    let ended = mptcplab_trace::payloads(&files, chosen, |file, frame, data| {
+        match take.call1((file, frame, PyBytes::new(py, data))) {
+            Ok(_) => ControlFlow::Continue(()),
+            Err(error) => {
+                raised = Some(error);
+                ControlFlow::Break(())
+            }
+        }
+    });
+    match (raised, ended) {
+        (Some(error), _) => Err(error),
+        (None, Ok(())) => Ok(()),
         (None, Err(error)) => Err(TraceError::new_err(error.to_string())),
     }
 }

@@ -8,6 +8,7 @@ mod fragments;
 mod ip;
 mod layers;
 mod link;
+mod payload;
 mod skipped;
 mod tcp;
 mod tunnel;
@@ -15,6 +16,7 @@ mod tunnel;
 use std::collections::BTreeMap;
 
 pub use layers::{Layer, Layers};
+pub use payload::payload;
 pub use skipped::{Skip, Skipped};
 
 use crate::Segment;

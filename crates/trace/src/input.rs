@@ -12,6 +12,7 @@ mod link_names;
 mod lz4;
 mod merge;
 mod open;
+mod options;
 mod order;
 mod pcap;
 mod pcapng;

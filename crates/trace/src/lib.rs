@@ -15,6 +15,7 @@ mod connection;
 pub mod dissect;
 mod ends;
 mod event;
+mod extract;
 mod identify;
 pub mod input;
 mod place;
@@ -27,6 +28,7 @@ pub use analyse::{AnalyseError, Capture, Request, analyse};
 pub use connection::{Connection, ConnectionSummary, DataEnd, DataGap, SentData, Spread};
 pub use ends::Ends;
 pub use event::Event;
+pub use extract::{ExtractError, payloads, write_chosen};
 pub use identify::{
     ConnectionIdentity, Fallback, IdentityEvent, Placed, Registry, SubflowIdentity, format_option,
     format_options, keys,

@@ -47,6 +47,19 @@ class Stream:
         for line in lines:
             self.write(line)
 
+    def write_bytes(self, data: bytes) -> None:
+        """Writes bytes as they are; to a terminal as text."""
+        if self.isatty():
+            self.write(data.decode("utf-8", "backslashreplace"))
+            return
+        try:
+            self.inner.flush()
+            self.inner.buffer.write(data)
+        except BrokenPipeError:
+            raise ReaderGoneError from None
+        except OSError as error:
+            raise self._failed(error) from None
+
     def flush(self) -> None:
         """As of a text stream."""
         try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,9 +9,9 @@ import typer
 
 from mptcplab.cli.errors import UserError
 from mptcplab.cli.interruption import INTERRUPTED_STATUS, Interruption
-from mptcplab.cli.output import console
+from mptcplab.cli.trace_options import TraceOptions, numbers, span
+from mptcplab.cli.trace_outputs import show
 from mptcplab.cli.trace_sources import Source, sources
-from mptcplab.scenario.units import UnitError, parse_time
 from mptcplab.trace.errors import TraceError
 
 if TYPE_CHECKING:
@@ -25,42 +24,12 @@ CLOCKS = ("same", "other")
 """Values of `--clock`."""
 
 
-@dataclass(frozen=True)
-class TraceOptions:
-    """The command's options."""
-
-    files: tuple[str, ...]
-    peer: tuple[str, ...]
-    matching: str | None
-    connections: str | None
-    from_time: str | None
-    to_time: str | None
-    tables: Path | None
-    html: Path | None
-    events: bool
-    list_packets: bool
-    statistics: bool
-    every: bool
-    checksums: bool
-    workers: int | None
-    as_json: bool
-    clock: str | None
-    """`same`, `other`, or null: as the files tell."""
-
-    @property
-    def needs_packets(self) -> bool:
-        """Whether a single capture's table of packets is needed, which costs time and room."""
-        return (
-            self.tables is not None or self.html is not None or self.statistics or self.list_packets
-        )
-
-
 def trace_captures(options: TraceOptions) -> None:
     """Analyses the captures and prints what was asked for."""
     if options.html is not None and not options.html.parent.is_dir():
         raise UserError(f"{options.html}: cannot be written: its folder does not exist")
-    span = _span(options)
-    numbers = _numbers(options.connections)
+    within = span(options)
+    chosen_numbers = numbers("--connection", options.connections)
     if options.clock not in (None, *CLOCKS):
         raise UserError(f"--clock: '{options.clock}': write {' or '.join(CLOCKS)}")
     named = sources(options.files, options.peer)
@@ -79,19 +48,19 @@ def trace_captures(options: TraceOptions) -> None:
         chosen = view(
             trace,
             matching=options.matching,
-            connections=numbers,
-            from_ns=span[0],
-            to_ns=span[1],
+            connections=chosen_numbers,
+            from_ns=within[0],
+            to_ns=within[1],
         )
         same_clock = named.same_clock if options.clock is None else options.clock == "same"
         both = None if peer is None else _pair(chosen, peer, options, same_clock)
-        _show(chosen, both, options)
+        holes = show(chosen, both, options, interruption)
     except TraceError as error:
         raise UserError(str(error)) from error
     if interruption.requested:
         typer.echo("interrupted: what was read until then is shown", err=True)
         raise typer.Exit(INTERRUPTED_STATUS)
-    if _tell_damage(trace) + (0 if peer is None else _tell_damage(peer)):
+    if _tell_damage(trace) + (0 if peer is None else _tell_damage(peer)) + holes:
         raise typer.Exit(1)
 
 
@@ -160,65 +129,3 @@ def _read(
             tables=tables,
             progress=progress,
         )
-
-
-def _show(view: View, pair: Pair | None, options: TraceOptions) -> None:
-    if options.html is not None:
-        from mptcplab.trace.render.html import to_html
-
-        try:
-            options.html.write_text(to_html(view, pair), encoding="utf-8")
-        except OSError as error:
-            reason = f"cannot be written: {error.strerror}"
-            raise UserError(f"{options.html}: {reason}") from error
-    if options.as_json:
-        from mptcplab.trace.pairs.words import pair_json
-        from mptcplab.trace.render.json import json_lines
-
-        both = None if pair is None else pair_json(pair)
-        for line in json_lines(view, statistics=options.statistics, pair=both):
-            typer.echo(line)
-        return
-    if options.events:
-        from mptcplab.trace.story import story
-
-        for line in story(view):
-            typer.echo(line)
-        return
-    if options.list_packets:
-        from mptcplab.trace.packet_list import packet_lines
-
-        for line in packet_lines(view):
-            typer.echo(line)
-        return
-    from mptcplab.trace.render.terminal import to_terminal
-
-    to_terminal(view, console(), every=options.every, statistics=options.statistics, pair=pair)
-
-
-def _span(options: TraceOptions) -> tuple[int | None, int | None]:
-    begin, end = _time("--from", options.from_time), _time("--to", options.to_time)
-    if begin is not None and end is not None and end < begin:
-        raise UserError(
-            f"--to {options.to_time} lies before --from {options.from_time}: "
-            "both count from the first packet"
-        )
-    return begin, end
-
-
-def _time(option: str, text: str | None) -> int | None:
-    if text is None:
-        return None
-    try:
-        return parse_time(text, usual="s")
-    except UnitError as error:
-        raise UserError(f"{option}: {error}") from error
-
-
-def _numbers(text: str | None) -> set[int] | None:
-    if text is None:
-        return None
-    parts = [part.strip() for part in text.split(",")]
-    if not all(part.isdecimal() for part in parts):
-        raise UserError(f"--connection: '{text}': write numbers, such as 0 or 0,3")
-    return {int(part) for part in parts}

@@ -47,6 +47,8 @@ fn read(
             assert!(u64::from(segment.payload_bytes) <= u64::from(segment.packet_bytes));
             segments.push(segment);
         }
+        let (_, options) = merge.current().expect("the frame once more");
+        assert!(options.len().is_multiple_of(4));
         let interface = &merge.interfaces()[interface as usize];
         assert_eq!(interface.link_type, link_type);
         assert!(number > numbers[interface.file]);

@@ -44,7 +44,12 @@ pub(super) fn read(content: Extent<'_>) -> Result<Tcp<'_>, Skip> {
     })
 }
 
-impl Tcp<'_> {
+impl<'a> Tcp<'a> {
+    /// Returns the captured data.
+    pub(super) fn payload(&self) -> &'a [u8] {
+        self.payload.captured
+    }
+
     /// Returns the segment. The data are summed up if `sum` and all of them were captured.
     #[inline(always)]
     pub(super) fn segment(&self, frame: &Frame<'_>, header: Header, sum: bool) -> Segment {

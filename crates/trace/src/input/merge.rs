@@ -71,6 +71,13 @@ impl Merge {
         Some(self.sources[file].frame())
     }
 
+    /// Returns the frame that was given last, once more, with its options where it is of pcapng:
+    /// comment, flags, hash, drop count, packet id, queue and verdict, little-endian, each padded.
+    pub fn current(&self) -> Option<(Frame<'_>, Vec<u8>)> {
+        let source = &self.sources[self.current?];
+        Some((source.same_frame(), source.frame_options()))
+    }
+
     /// Returns the states of the files so far, in the order in which they were named.
     pub fn files(&mut self) -> &[FileState] {
         for (source, state) in self.sources.iter().zip(&mut self.files) {

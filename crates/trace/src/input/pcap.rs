@@ -101,6 +101,7 @@ impl Pcap {
         head.link_type = self.link_type;
         head.from = window.pass(FRAME_HEADER_BYTES + bytes) + FRAME_HEADER_BYTES;
         head.bytes = bytes;
+        head.options_end = 0;
         Some(())
     }
 

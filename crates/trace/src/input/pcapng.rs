@@ -4,7 +4,8 @@ mod clock;
 mod interface;
 mod packet;
 
-use interface::{Described, describe};
+pub(in crate::input) use interface::Described;
+use interface::describe;
 use packet::Layout;
 
 use super::LinkType;
@@ -66,7 +67,7 @@ impl Pcapng {
         &mut self,
         window: &mut Window,
         head: &mut Head,
-        interface: impl FnMut(LinkType, Option<&str>) -> u32,
+        interface: impl FnMut(&Described) -> u32,
     ) -> Result<bool, Fault> {
         if self.packet_here(window, head, Layout::Enhanced).is_some() {
             return Ok(true);
@@ -79,7 +80,7 @@ impl Pcapng {
         &mut self,
         window: &mut Window,
         head: &mut Head,
-        mut interface: impl FnMut(LinkType, Option<&str>) -> u32,
+        mut interface: impl FnMut(&Described) -> u32,
     ) -> Result<bool, Fault> {
         loop {
             if !window.has(EMPTY_BLOCK_BYTES) {
@@ -107,6 +108,11 @@ impl Pcapng {
                 _ => self.other(window, kind, head)?,
             }
         }
+    }
+
+    /// Returns the byte order of the section.
+    pub(super) fn order(&self) -> Order {
+        self.order
     }
 
     /// Waits for all of a block; gives its bytes, which are at least those of an empty one.
@@ -166,7 +172,7 @@ impl Pcapng {
     fn interface(
         &mut self,
         window: &mut Window,
-        number: &mut impl FnMut(LinkType, Option<&str>) -> u32,
+        number: &mut impl FnMut(&Described) -> u32,
     ) -> Result<(), String> {
         let bytes = self.block(window, "the description of an interface")?;
         let described = describe(self.order, &window.bytes()[..bytes - 4])?;
@@ -177,7 +183,7 @@ impl Pcapng {
             }
             _ => {
                 self.numbered += 1;
-                number(described.link_type, described.name.as_deref())
+                number(&described)
             }
         };
         self.interfaces.push(Interface { number, described });

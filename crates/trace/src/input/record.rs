@@ -14,6 +14,9 @@ pub(super) struct Head {
     /// Where its bytes begin, for [`Window::at`].
     pub(super) from: usize,
     pub(super) bytes: usize,
+    /// Where the options behind its bytes end, likewise; where there are none, at most where its
+    /// bytes end.
+    pub(super) options_end: usize,
     pub(super) original_bytes: u32,
 }
 

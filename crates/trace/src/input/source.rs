@@ -1,12 +1,13 @@
 //! The frames of one file.
 
 use super::open::{Input, Reason};
+use super::options;
 use super::pcap::{Magic, Pcap};
-use super::pcapng::{self, Pcapng};
+use super::pcapng::{self, Described, Pcapng};
 use super::record::{Fault, Head};
 use super::stream::Stream;
 use super::window::Window;
-use super::{Damage, FileState, Format, Frame, Interface, LinkType};
+use super::{Damage, FileState, Format, Frame, Interface};
 use crate::Nanos;
 
 /// Most bytes of a file that is no capture that are compared with other formats.
@@ -61,7 +62,15 @@ pub(super) fn open(
     let (format, reader) = if begin == pcapng::BEGIN {
         (Format::Pcapng, Ok(Reader::Pcapng(Pcapng::default())))
     } else if let Some(magic) = Magic::new(begin) {
-        let interface = |link_type| register(interfaces, file, link_type, None);
+        let interface = |link_type| {
+            interfaces.push(Interface {
+                file,
+                name: None,
+                link_type,
+                options: Vec::new(),
+            });
+            interfaces.len() as u32 - 1
+        };
         let pcap = Pcap::begin(magic, &mut window, interface);
         (Format::Pcap, pcap.map(Reader::Pcap))
     } else {
@@ -109,8 +118,8 @@ impl Source {
         let next = match &mut self.reader {
             Some(Reader::Pcap(pcap)) => pcap.next(&mut self.window, &mut self.head),
             Some(Reader::Pcapng(pcapng)) => {
-                pcapng.next(&mut self.window, &mut self.head, |link_type, name| {
-                    register(interfaces, file, link_type, name)
+                pcapng.next(&mut self.window, &mut self.head, |described| {
+                    register(interfaces, file, described)
                 })
             }
             None => return false,
@@ -141,6 +150,27 @@ impl Source {
         self.given.frames = head.number;
         self.given.first = self.given.first.min(head.at);
         self.given.last = self.given.last.max(head.at);
+        self.same_frame()
+    }
+
+    /// Returns the known options of the frame in pcapng, little-endian.
+    pub(super) fn frame_options(&self) -> Vec<u8> {
+        let (head, from) = (
+            &self.head,
+            self.head.from + self.head.bytes.next_multiple_of(4),
+        );
+        match (&self.reader, head.options_end.checked_sub(from)) {
+            (Some(Reader::Pcapng(pcapng)), Some(bytes)) => {
+                options::packet(pcapng.order(), self.window.at(from, bytes))
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Returns the frame once more.
+    #[inline]
+    pub(super) fn same_frame(&self) -> Frame<'_> {
+        let head = &self.head;
         Frame {
             at: head.at,
             number: head.number,
@@ -162,16 +192,12 @@ impl Source {
     }
 }
 
-fn register(
-    interfaces: &mut Vec<Interface>,
-    file: usize,
-    link_type: LinkType,
-    name: Option<&str>,
-) -> u32 {
+fn register(interfaces: &mut Vec<Interface>, file: usize, described: &Described) -> u32 {
     interfaces.push(Interface {
         file,
-        name: name.map(str::to_owned),
-        link_type,
+        name: described.name.clone(),
+        link_type: described.link_type,
+        options: described.options.clone(),
     });
     interfaces.len() as u32 - 1
 }

@@ -84,4 +84,7 @@ pub struct Interface {
     pub name: Option<String>,
     /// Link type of its frames.
     pub link_type: LinkType,
+    /// Options of its description in pcapng that a file which is written may have too: comments,
+    /// name, description, addresses, speed, filter, system. Little-endian, each padded.
+    pub options: Vec<u8>,
 }

@@ -62,6 +62,27 @@ def trace(
             "--statistics", help="Packets by address, and figures over time and sequence."
         ),
     ] = False,
+    write: Annotated[
+        Path | None,
+        typer.Option(
+            "--write",
+            parser=path,
+            metavar="FILE.pcapng",
+            help="Write the packets of the chosen connections as a capture, and tell the display "
+            "filter of Wireshark that chooses them.",
+        ),
+    ] = None,
+    subflows: Annotated[
+        str | None, typer.Option("--subflow", metavar="N,...", help="With --write: only these.")
+    ] = None,
+    follow: Annotated[
+        str | None,
+        typer.Option(
+            "--follow",
+            metavar="END",
+            help="Print the data that the client, or the server, of one connection sent.",
+        ),
+    ] = None,
     every: Annotated[bool, typer.Option("--all", help="List every connection.")] = False,
     tables: Annotated[
         Path | None,
@@ -83,7 +104,8 @@ def trace(
 ) -> None:
     """Tell what each connection in captures did, and each of its subflows."""
     ask()
-    from mptcplab.cli.trace import TraceOptions, trace_captures
+    from mptcplab.cli.trace import trace_captures
+    from mptcplab.cli.trace_options import TraceOptions
 
     trace_captures(
         TraceOptions(
@@ -98,6 +120,9 @@ def trace(
             events=events,
             list_packets=packets,
             statistics=statistics,
+            write=write,
+            subflows=subflows,
+            follow=follow,
             every=every,
             checksums=checksums,
             workers=workers,

@@ -2,6 +2,7 @@
 
 use super::LinkType;
 use super::clock::Clock;
+use crate::input::options;
 use crate::input::order::Order;
 
 /// Options of the block.
@@ -19,12 +20,14 @@ const USUAL_RESOLUTION: u8 = 6;
 
 /// Description of an interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Described {
-    pub(super) link_type: LinkType,
+pub(in crate::input) struct Described {
+    pub(in crate::input) link_type: LinkType,
     /// Most bytes of a frame that are captured; 0 is no limit.
-    pub(super) snap_bytes: u32,
-    pub(super) name: Option<String>,
+    pub(in crate::input) snap_bytes: u32,
+    pub(in crate::input) name: Option<String>,
     pub(super) clock: Clock,
+    /// Its options as a file that is written has them.
+    pub(in crate::input) options: Vec<u8>,
 }
 
 impl Described {
@@ -39,6 +42,7 @@ pub(super) fn describe(order: Order, block: &[u8]) -> Result<Described, String> 
     let Some((fields, mut options)) = block.split_first_chunk::<16>() else {
         return Err("the description of an interface without its fields".into());
     };
+    let kept = options::interface(order, options);
     let mut name = None;
     let mut resolution = USUAL_RESOLUTION;
     let mut offset_seconds = 0;
@@ -69,5 +73,6 @@ pub(super) fn describe(order: Order, block: &[u8]) -> Result<Described, String> 
         snap_bytes: order.u32(fields, 12),
         name,
         clock: Clock::new(resolution, offset_seconds),
+        options: kept,
     })
 }

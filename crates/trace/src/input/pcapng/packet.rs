@@ -66,6 +66,7 @@ impl Pcapng {
         head.link_type = interface.described.link_type;
         head.from = window.pass(block) + FRAME;
         head.bytes = bytes;
+        head.options_end = head.from + block - FRAME - LENGTH_BYTES;
         Some(())
     }
 
@@ -116,6 +117,7 @@ impl Pcapng {
         head.link_type = interface.described.link_type;
         head.from = window.pass(block) + SIMPLE_FRAME;
         head.bytes = bytes;
+        head.options_end = 0;
         head.original_bytes = original.max(bytes as u32);
         Ok(())
     }
