@@ -27,6 +27,7 @@ class TraceOptions:
     write: Path | None
     subflows: str | None
     follow: str | None
+    graphs: Path | None
     every: bool
     checksums: bool
     workers: int | None
@@ -37,7 +38,7 @@ class TraceOptions:
     @property
     def needs_packets(self) -> bool:
         """Whether a single capture's table of packets is needed, which costs time and room."""
-        files = (self.tables, self.html, self.write, self.follow)
+        files = (self.tables, self.html, self.write, self.follow, self.graphs)
         return self.statistics or self.list_packets or any(one is not None for one in files)
 
 

@@ -25,6 +25,11 @@ def show(view: View, pair: Pair | None, options: TraceOptions, interruption: Int
     """Writes and prints what was asked for; returns how many holes a followed stream has."""
     if options.write is not None:
         _write(view, options, interruption)
+    if options.graphs is not None:
+        from mptcplab.trace.graph_files import write_graphs
+
+        written = write_graphs(view, options.graphs)
+        typer.echo(f"{options.graphs}: {len(written)} graphs, each as CSV and for xplot", err=True)
     if options.html is not None:
         from mptcplab.trace.render.html import to_html
 

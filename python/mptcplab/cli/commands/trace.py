@@ -83,6 +83,16 @@ def trace(
             help="Print the data that the client, or the server, of one connection sent.",
         ),
     ] = None,
+    graphs: Annotated[
+        Path | None,
+        typer.Option(
+            "--graphs",
+            parser=path,
+            metavar="DIR",
+            help="Write sequence numbers, round trips and data in flight over time as CSV and for "
+            "xplot.",
+        ),
+    ] = None,
     every: Annotated[bool, typer.Option("--all", help="List every connection.")] = False,
     tables: Annotated[
         Path | None,
@@ -123,6 +133,7 @@ def trace(
             write=write,
             subflows=subflows,
             follow=follow,
+            graphs=graphs,
             every=every,
             checksums=checksums,
             workers=workers,

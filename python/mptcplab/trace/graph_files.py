@@ -1,0 +1,95 @@
+"""Files of graphs: each as CSV and for xplot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from mptcplab.trace import graphs, words
+from mptcplab.trace.errors import TraceError
+from mptcplab.trace.figures import ENDS
+from mptcplab.trace.graphs import COLUMNS
+from mptcplab.trace.render.xplot import Labels, text, xplot
+from mptcplab.trace.views import View
+
+
+@dataclass(frozen=True)
+class Graph:
+    """A graph and its name."""
+
+    name: str
+    frame: pl.DataFrame
+    labels: Labels
+    divisor: int = 1
+    """Of the values where they are drawn; in CSV they are as they are."""
+
+
+def write_graphs(view: View, folder: Path) -> list[str]:
+    """Writes the graphs of the chosen connections into a folder, which is made; gives their names.
+
+    Files that are there already are replaced.
+
+    Raises:
+        TraceError: a file cannot be written.
+
+    """
+    written = []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for graph in every_graph(view):
+            _csv(graph.frame, view.origin_ns).write_csv(folder / f"{graph.name}.csv")
+            drawn = text(xplot(graph.frame, graph.labels, graph.divisor))
+            (folder / f"{graph.name}.xpl").write_text(drawn, encoding="utf-8")
+            written.append(graph.name)
+    except OSError as error:
+        raise TraceError(f"{folder}: cannot be written: {error.strerror}") from error
+    return written
+
+
+def every_graph(view: View) -> Iterator[Graph]:
+    """Returns the graphs of each connection and end that sent data, those of its subflows first."""
+    for row in view.connections.iter_rows(named=True):
+        number = row["connection"]
+        packets = view.numbered_packets.filter(pl.col("connection") == number)
+        for end in ENDS:
+            if not row[f"{end}_payload_bytes"]:
+                continue
+            name, whose = f"connection-{number}-{end}", f"connection {number}, data of the {end}"
+            for subflow in view.subflows.filter(connection=number).iter_rows(named=True):
+                if not subflow[f"{end}_payload_bytes"]:
+                    continue
+                which = subflow["subflow"]
+                yield Graph(
+                    f"{name}-subflow-{which}-sequence",
+                    graphs.time_sequence(packets.filter(pl.col("subflow") == which), end),
+                    Labels(f"{whose}, subflow {which}: {_ends(subflow)}", "sequence number"),
+                )
+            if row["protocol"] == "mptcp":
+                yield Graph(
+                    f"{name}-data-sequence",
+                    graphs.data_sequence(packets, end),
+                    Labels(f"{whose}: {_ends(row)}", "data sequence number"),
+                )
+            yield Graph(
+                f"{name}-rtt", graphs.rtt(packets, end), Labels(f"{whose}: RTT", "RTT (us)"), 1000
+            )
+            yield Graph(
+                f"{name}-in-flight",
+                graphs.in_flight(packets, end),
+                Labels(f"{whose}: in flight", "bytes"),
+            )
+
+
+def _ends(row: Mapping[str, Any]) -> str:
+    """Returns both ends in ASCII, as the fonts of xplot have no more."""
+    return words.ends(row).replace("→", "->")
+
+
+def _csv(frame: pl.DataFrame, origin_ns: int) -> pl.DataFrame:
+    """Returns the rows with the time in seconds after the first packet, too."""
+    seconds = ((pl.col("t_ns") - origin_ns) / 1e9).round(9).alias("t_s")
+    return frame.select(seconds, *COLUMNS)
