@@ -25,6 +25,7 @@ _VALUES = {
     "time": "time",
     "rate": "rate",
     "word": "word",
+    "key": "64 bits",
     "address": "address or network",
 }
 

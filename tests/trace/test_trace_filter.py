@@ -50,6 +50,27 @@ from mptcplab.trace.matching import FIELDS, WORDS, check
         ("not (tcp or end == fast_close)", [0]),
         ("fallback", []),
         ("inferred or checksums", []),
+        ("retransmissions", [0]),
+        ("retransmissions.fast == 5 and retransmissions.timeout == 1", [0]),
+        ("retransmissions.spurious > 0", []),
+        ("retransmitted == 0 B", [0, 1, 2]),
+        ("recovery", []),
+        ("recovery > 1 s", []),
+        ("rtt.max > 40 ms", [0]),
+        ("rtt.mean < 13 ms", [2]),
+        ("data_rtt < 1 s", []),
+        ("handshake > 30 ms", [0]),
+        ("handshake < 15 ms", [2]),
+        ("joined", [0]),
+        ("hmac == valid", [0]),
+        ("hmac == wrong or hmac == unknown", []),
+        ("hmac != valid", [1, 2]),
+        ("id == 2", [0]),
+        ("client.id == 2", []),
+        ("server.id == 2", [0]),
+        ("key == 0x0123456789abcdef", [0, 1]),
+        ("key == 0xfedcba9876543210", [0, 1]),
+        ("key == 0xffffffffffffffffffff", []),
     ],
 )
 def test_a_filter_chooses(tables: Path, text: str, numbers: list[int]) -> None:
@@ -95,6 +116,7 @@ def test_every_field_can_be_compared(tables: Path) -> None:
         "rate": "1 Mbit/s",
         "word": "fin",
         "address": "::1",
+        "key": "0xfedcba9876543210",
     }
     trace = open_tables(tables)
     for name, field in FIELDS.items():
