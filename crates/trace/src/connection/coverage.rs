@@ -7,6 +7,10 @@ use super::ranges::{Number, Occupancy, Ranges};
 /// as long as the scheduler keeps to the subflow.
 pub(super) const HISTORY_RANGES: usize = 512;
 
+/// More of them that are remembered until they are forgotten together: the first ones are in no
+/// cache where there are many connections.
+const FORGOTTEN_AT_ONCE: usize = 32;
+
 /// Most ranges of data that are remembered; beyond it the first are forgotten even if they were not
 /// acknowledged.
 pub(super) const MAX_RANGES: usize = 4096;
@@ -120,7 +124,7 @@ impl Coverage {
     /// Forgets ranges beyond the limits, acknowledged ones first.
     #[inline]
     pub(super) fn forget(&mut self, acknowledged: Number) {
-        if self.ranges.len() > HISTORY_RANGES {
+        if self.ranges.len() > HISTORY_RANGES + FORGOTTEN_AT_ONCE {
             self.forget_some(acknowledged);
         }
     }
@@ -141,7 +145,7 @@ mod tests {
     fn what_is_forgotten_is_known_to_have_been_carried() {
         let mut coverage = Coverage::default();
         // Each on its own, as between them something is missing.
-        let ranges = HISTORY_RANGES as Number + 2;
+        let ranges = (HISTORY_RANGES + FORGOTTEN_AT_ONCE) as Number + 2;
         for index in 0..ranges {
             let start = 10 * index;
             assert_eq!(

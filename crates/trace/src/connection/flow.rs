@@ -13,6 +13,10 @@ use crate::{Nanos, Segment};
 /// again without theirs. Mappings that continue each other are one.
 pub(super) const HISTORY_MAPPINGS: usize = 64;
 
+/// More of them that are remembered until they are forgotten together: the first ones are in no
+/// cache where there are many connections.
+const FORGOTTEN_AT_ONCE: usize = 32;
+
 /// Most mappings that are remembered; beyond it the first are forgotten. Data without a mapping
 /// of its own is then of unknown place.
 pub(super) const MAX_MAPPINGS: usize = 1024;
@@ -104,7 +108,7 @@ impl Flow {
         if self.rare.is_some() || !self.mappings.append(start, end, shift) {
             return self.map_parts((start, end), shift);
         }
-        if self.mappings.len() > HISTORY_MAPPINGS {
+        if self.mappings.len() > HISTORY_MAPPINGS + FORGOTTEN_AT_ONCE {
             self.forget_mappings();
         }
         true

@@ -29,10 +29,13 @@ pub(super) enum Occupancy<V> {
 }
 
 /// Ranges in their order, which do not overlap; those that touch and are of equal value are one.
-/// In the usual case, that of numbers which come in their order, all is done at the last range.
+/// In the usual case, that of numbers which come in their order, all is done at the last range. It
+/// stands here, and not with the others: with many connections these are in no cache.
 #[derive(Clone, Debug)]
 pub(super) struct Ranges<V> {
+    /// All but the last.
     list: VecDeque<Range<V>>,
+    last: Option<Range<V>>,
     /// Where the memory begins.
     floor: Number,
 }
@@ -41,6 +44,7 @@ impl<V> Default for Ranges<V> {
     fn default() -> Self {
         Self {
             list: VecDeque::new(),
+            last: None,
             floor: Number::MIN,
         }
     }
@@ -49,12 +53,12 @@ impl<V> Default for Ranges<V> {
 impl<V: Copy + PartialEq> Ranges<V> {
     /// Returns the number of ranges.
     pub(super) fn len(&self) -> usize {
-        self.list.len()
+        self.list.len() + usize::from(self.last.is_some())
     }
 
     /// Returns the last range.
     pub(super) fn last(&self) -> Option<Range<V>> {
-        self.list.back().copied()
+        self.last
     }
 
     /// Returns the number before which nothing is remembered.
@@ -64,7 +68,24 @@ impl<V: Copy + PartialEq> Ranges<V> {
 
     /// Iterates over all ranges.
     pub(super) fn iter(&self) -> impl Iterator<Item = Range<V>> {
-        self.list.iter().copied()
+        self.list.iter().copied().chain(self.last)
+    }
+
+    /// Returns a range by its place.
+    #[inline]
+    fn nth(&self, index: usize) -> Option<Range<V>> {
+        match self.list.get(index) {
+            Some(range) => Some(*range),
+            None => self.last.filter(|_| index == self.list.len()),
+        }
+    }
+
+    /// Lets `change` see all ranges in one list.
+    fn with_all<T>(&mut self, change: impl FnOnce(&mut VecDeque<Range<V>>) -> T) -> T {
+        self.list.extend(self.last.take());
+        let result = change(&mut self.list);
+        self.last = self.list.pop_back();
+        result
     }
 
     /// Returns how many numbers have a value.
@@ -76,7 +97,7 @@ impl<V: Copy + PartialEq> Ranges<V> {
 
     /// Adds `by` to all numbers.
     pub(super) fn shift(&mut self, by: Number) {
-        for range in &mut self.list {
+        for range in self.list.iter_mut().chain(&mut self.last) {
             range.start += by;
             range.end += by;
         }
@@ -86,28 +107,29 @@ impl<V: Copy + PartialEq> Ranges<V> {
     /// Returns the range that holds `at`.
     #[inline]
     pub(super) fn get(&self, at: Number) -> Option<Range<V>> {
-        let range = self.list.get(self.position(at))?;
-        (range.start <= at).then_some(*range)
+        let range = self.nth(self.position(at))?;
+        (range.start <= at).then_some(range)
     }
 
     /// Returns the first range that ends after `at`.
     pub(super) fn from(&self, at: Number) -> Option<Range<V>> {
-        self.list.get(self.position(at)).copied()
+        self.nth(self.position(at))
     }
 
     /// Gives `[start, end)`, not empty, the `value` if it follows all other ranges, as it usually
     /// does. Returns whether it did.
     #[inline]
     pub(super) fn append(&mut self, start: Number, end: Number, value: V) -> bool {
-        match self.list.back_mut() {
+        match &mut self.last {
             Some(last) if last.end == start && last.value == value => {
                 last.end = end;
                 true
             }
             Some(last) if last.end > start => false,
             _ if start < self.floor => false,
-            _ => {
-                self.list.push_back(Range { start, end, value });
+            last => {
+                let before = last.replace(Range { start, end, value });
+                self.list.extend(before);
                 true
             }
         }
@@ -128,66 +150,29 @@ impl<V: Copy + PartialEq> Ranges<V> {
 
     fn claim_among(&mut self, start: Number, end: Number, value: V) -> (Number, Occupancy<V>) {
         let index = self.position(start);
-        let end = match self.list.get(index) {
+        let end = match self.nth(index) {
             Some(range) if range.start <= start => {
                 return (end.min(range.end), Occupancy::Taken(range.value));
             }
             Some(range) => end.min(range.start),
             None => end,
         };
-        self.list.insert(index, Range { start, end, value });
-        self.join_around(index);
+        self.with_all(|list| {
+            list.insert(index, Range { start, end, value });
+            join_around(list, index);
+        });
         (end, Occupancy::Free)
     }
 
     /// Gives `[start, end)` another value; all of it is of one range.
     pub(super) fn change(&mut self, start: Number, end: Number, value: V) {
         let index = self.position(start);
-        let Some(range) = self.list.get_mut(index) else {
-            return;
-        };
-        let before = Range {
-            end: start,
-            ..*range
-        };
-        let after = Range {
-            start: end,
-            ..*range
-        };
-        *range = Range { start, end, value };
-        if after.start < after.end {
-            self.list.insert(index + 1, after);
-        }
-        if before.start < before.end {
-            self.list.insert(index, before);
-            self.join_around(index + 1);
-        } else {
-            self.join_around(index);
-        }
-    }
-
-    /// Joins the range at `index` with those beside it where they touch and are equal.
-    fn join_around(&mut self, index: usize) {
-        self.join(index);
-        if let Some(before) = index.checked_sub(1) {
-            self.join(before);
-        }
-    }
-
-    /// Joins the range at `index` with the next one.
-    fn join(&mut self, index: usize) {
-        let (Some(&range), Some(&next)) = (self.list.get(index), self.list.get(index + 1)) else {
-            return;
-        };
-        if range.end == next.start && range.value == next.value {
-            self.list[index].end = next.end;
-            self.list.remove(index + 1);
-        }
+        self.with_all(|list| change_at(list, index, Range { start, end, value }));
     }
 
     /// Forgets the first range, and that there was nothing before it.
     pub(super) fn forget_first(&mut self) -> Option<Range<V>> {
-        let first = self.list.pop_front()?;
+        let first = self.list.pop_front().or_else(|| self.last.take())?;
         self.floor = first.end;
         Some(first)
     }
@@ -196,11 +181,11 @@ impl<V: Copy + PartialEq> Ranges<V> {
     /// if there are more than `most`.
     #[inline]
     pub(super) fn forget(&mut self, done: Number, history: usize, most: usize) -> Option<Range<V>> {
-        if self.list.len() <= history {
+        if self.len() <= history {
             return None;
         }
-        let done = self.list.front().is_some_and(|first| first.end <= done);
-        if done || self.list.len() > most {
+        let done = self.nth(0).is_some_and(|first| first.end <= done);
+        if done || self.len() > most {
             self.forget_first()
         } else {
             None
@@ -210,10 +195,54 @@ impl<V: Copy + PartialEq> Ranges<V> {
     /// Returns the index of the first range that ends after `at`.
     #[inline]
     fn position(&self, at: Number) -> usize {
-        match self.list.back() {
-            Some(last) if last.start <= at => self.list.len() - usize::from(at < last.end),
+        match &self.last {
+            Some(last) if last.start <= at => self.len() - usize::from(at < last.end),
             _ => self.list.partition_point(|range| range.end <= at),
         }
+    }
+}
+
+/// Gives numbers of the range at `index` another value.
+fn change_at<V: Copy + PartialEq>(list: &mut VecDeque<Range<V>>, index: usize, part: Range<V>) {
+    let Some(range) = list.get_mut(index) else {
+        return;
+    };
+    let before = Range {
+        end: part.start,
+        ..*range
+    };
+    let after = Range {
+        start: part.end,
+        ..*range
+    };
+    *range = part;
+    if after.start < after.end {
+        list.insert(index + 1, after);
+    }
+    if before.start < before.end {
+        list.insert(index, before);
+        join_around(list, index + 1);
+    } else {
+        join_around(list, index);
+    }
+}
+
+/// Joins the range at `index` with those beside it where they touch and are equal.
+fn join_around<V: Copy + PartialEq>(list: &mut VecDeque<Range<V>>, index: usize) {
+    join(list, index);
+    if let Some(before) = index.checked_sub(1) {
+        join(list, before);
+    }
+}
+
+/// Joins the range at `index` with the next one.
+fn join<V: Copy + PartialEq>(list: &mut VecDeque<Range<V>>, index: usize) {
+    let (Some(&range), Some(&next)) = (list.get(index), list.get(index + 1)) else {
+        return;
+    };
+    if range.end == next.start && range.value == next.value {
+        list[index].end = next.end;
+        list.remove(index + 1);
     }
 }
 
