@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,13 +26,19 @@ CLOCKS = ("same", "other")
 
 
 def trace_captures(options: TraceOptions) -> None:
-    """Analyses the captures and prints what was asked for."""
+    """Analyses the captures, or captures first, and prints what was asked for."""
+    if options.interfaces is not None and options.files:
+        raise UserError("--interface: captures anew: name no files beside it")
+    if options.interfaces is None and not options.files:
+        raise UserError("nothing to read: name captures, or interfaces by --interface")
     if options.html is not None and not options.html.parent.is_dir():
         raise UserError(f"{options.html}: cannot be written: its folder does not exist")
     within = span(options)
     chosen_numbers = numbers("--connection", options.connections)
     if options.clock not in (None, *CLOCKS):
         raise UserError(f"--clock: '{options.clock}': write {' or '.join(CLOCKS)}")
+    if options.interfaces is not None:
+        options = _captured(options)
     named = sources(options.files, options.peer)
     if options.clock is not None and named.there is None:
         raise UserError("--clock: is about two captures: name the other one by --peer")
@@ -62,6 +69,18 @@ def trace_captures(options: TraceOptions) -> None:
         raise typer.Exit(INTERRUPTED_STATUS)
     if _tell_damage(trace) + (0 if peer is None else _tell_damage(peer)) + holes:
         raise typer.Exit(1)
+
+
+def _captured(options: TraceOptions) -> TraceOptions:
+    """Captures the interfaces; returns the options as if the file had been named."""
+    from mptcplab.cli.trace_live import capture_interfaces
+
+    try:
+        _check_filter(options.matching)
+    except TraceError as error:
+        raise UserError(str(error)) from error
+    file = capture_interfaces(options)
+    return replace(options, files=(str(file),), interfaces=None, write=None)
 
 
 def _tell_damage(trace: Trace) -> int:

@@ -14,6 +14,7 @@ class TraceOptions:
     """The command's options."""
 
     files: tuple[str, ...]
+    interfaces: str | None
     peer: tuple[str, ...]
     matching: str | None
     connections: str | None

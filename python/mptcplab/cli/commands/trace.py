@@ -13,13 +13,22 @@ from mptcplab.shortage import ask
 
 def trace(
     files: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
             metavar="FILE...",
             help="Captures that belong together (- is standard input), or a folder of captures, "
             "of a recording, or of tables.",
         ),
-    ],
+    ] = None,
+    interfaces: Annotated[
+        str | None,
+        typer.Option(
+            "--interface",
+            metavar="NAME,...",
+            help="Capture these interfaces until Ctrl-C, into the file of --write, and show their "
+            "connections meanwhile.",
+        ),
+    ] = None,
     peer: Annotated[
         list[str] | None,
         typer.Option("--peer", metavar="FILE", help="Capture of the other end; repeat for more."),
@@ -119,7 +128,8 @@ def trace(
 
     trace_captures(
         TraceOptions(
-            files=tuple(files),
+            files=tuple(files or ()),
+            interfaces=interfaces,
             peer=tuple(peer or ()),
             matching=matching,
             connections=connections,

@@ -1,0 +1,1 @@
+"""Captures of this machine's interfaces, analysed while they are made."""

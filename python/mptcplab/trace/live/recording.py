@@ -1,0 +1,154 @@
+"""Interfaces that are captured into a file, and its analysis as it grows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from selectors import EVENT_READ, DefaultSelector
+from time import monotonic
+
+from mptcplab.trace.errors import TraceError
+from mptcplab.trace.live.capture_file import CaptureFile
+from mptcplab.trace.live.packet_socket import PacketSocket
+from mptcplab.trace.reading import read
+from mptcplab.trace.trace import Trace
+
+TICK_S = 0.25
+"""Between two looks at whether to end, and two figures of the progress."""
+LEAST_PAUSE_S = 1.0
+"""Between two analyses at least."""
+PAUSE_OF_ANALYSIS = 4.0
+"""The pause is so many times as long as the last analysis took: that reads all of the file."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far it is."""
+
+    seconds: float
+    packets: int
+    size_bytes: int
+    dropped: int
+    """Packets that the kernel had no room for."""
+    trace: Trace | None
+    """The last analysis; null before the first."""
+
+
+def record(
+    interfaces: Sequence[str],
+    path: Path,
+    goes_on: Callable[[], bool],
+    show: Callable[[Progress], None],
+) -> Progress:
+    """Captures interfaces into a new file until `goes_on` returns false; returns the last progress.
+
+    `show` is called several times a second. The analysis is that of the whole file each time, in
+    another thread, and takes a fifth of a processor's time at most in the long run.
+
+    Raises:
+        TraceError: an interface cannot be captured, or the file cannot be written. What came before
+            an interface went down stands in the file.
+
+    """
+    with ExitStack() as stack:
+        sockets = []
+        for number, name in enumerate(interfaces):
+            sockets.append(PacketSocket(name, number))
+            stack.callback(sockets[-1].close)
+        try:
+            file = CaptureFile(path, [one.described for one in sockets])
+        except OSError as error:
+            raise TraceError(f"{path}: cannot be written: {error.strerror}") from error
+        stack.callback(file.close)
+        analysis = stack.enter_context(Analysis(path))
+        selector = stack.enter_context(DefaultSelector())
+        for one in sockets:
+            selector.register(one, EVENT_READ, one)
+        return _take(selector, sockets, file, analysis, goes_on, show)
+
+
+def _take(
+    selector: DefaultSelector,
+    sockets: Sequence[PacketSocket],
+    file: CaptureFile,
+    analysis: Analysis,
+    goes_on: Callable[[], bool],
+    show: Callable[[Progress], None],
+) -> Progress:
+    begun = shown = monotonic()
+    packets = size_bytes = 0
+    while True:
+        for key, _ in selector.select(TICK_S):
+            came = key.data.take()
+            packets += len(came)
+            size_bytes += sum(packet.original_bytes for packet in came)
+            try:
+                file.put(came)
+            except OSError as error:
+                raise TraceError(f"the capture cannot be written: {error.strerror}") from error
+        now = monotonic()
+        is_last = not goes_on()
+        if is_last or now - shown >= TICK_S:
+            shown = now
+            dropped = sum(one.count_dropped() for one in sockets)
+            found = analysis.newest(packets)
+            progress = Progress(now - begun, packets, size_bytes, dropped, found)
+            show(progress)
+            if is_last:
+                return progress
+
+
+class Analysis:
+    """The newest analysis of a file that grows."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._pool = ThreadPoolExecutor(1)
+        self._running: Future[Trace] | None = None
+        self._found: Trace | None = None
+        self._packets = 0
+        self._begun = 0.0
+        self._next = monotonic() + LEAST_PAUSE_S / 2
+        self._ended = False
+
+    def __enter__(self) -> Analysis:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended = True
+        self._pool.shutdown()
+        if self._running is not None and self._running.exception() is None:
+            self._running.result().close()
+        if self._found is not None:
+            self._found.close()
+
+    def newest(self, packets: int) -> Trace | None:
+        """Returns the newest analysis, and begins another one where it is time.
+
+        `packets` tells how many the file has: without new ones there is nothing to analyse.
+        """
+        now = monotonic()
+        if self._running is not None and self._running.done():
+            if self._found is not None:
+                self._found.close()
+            self._found, self._running = self._running.result(), None
+            self._next = now + max(LEAST_PAUSE_S, PAUSE_OF_ANALYSIS * (now - self._begun))
+        if self._running is None and now >= self._next and packets > self._packets:
+            self._packets, self._begun = packets, now
+            self._running = self._pool.submit(self._analyse)
+        return self._found
+
+    def _analyse(self) -> Trace:
+        """Analyses the file with one worker; the part of a packet that is being written is damage.
+
+        Whatever is shown of it is read before it ends: the tables go with it.
+        """
+        found = read(
+            self._path, packets=False, workers=1, progress=lambda _done, _of: not self._ended
+        )
+        for table in ("connections", "subflows", "samples", "events"):
+            getattr(found, table)
+        return found
