@@ -104,7 +104,7 @@ def test_the_commands_tell_what_they_did(tmp_path: Path) -> None:
     run = CliRunner().invoke(app, ["trace", str(file), "--write", str(path), "--subflow", "1"])
     assert run.exit_code == 0, run.output
     assert f"{path}: " in run.stderr
-    assert "display filter: ((ip.addr == " in run.stderr
+    assert "display filter: (ip.addr == " in run.stderr
     assert "tcp.options.mptcp.subtype == 0" in run.stderr
     assert "Connection 0" in run.stdout
     followed = CliRunner().invoke(app, ["trace", str(file), "--follow", "client"])

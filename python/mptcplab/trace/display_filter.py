@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -26,13 +26,13 @@ def display_filter(
     same addresses and ports, the times of its packets tell them apart.
     """
     shared = _shared(subflows)
-    whole = _any(_subflow(row, shared) for row in chosen.iter_rows(named=True))
+    whole = [_subflow(row, shared) for row in chosen.iter_rows(named=True)]
     if span_ns != (None, None):
-        whole = f"({whole}) && (({_span(*span_ns)}) || {HANDSHAKE})"
-    if of_keys.is_empty():
-        return whole
-    keys = _any(_subflow(row, shared) for row in of_keys.iter_rows(named=True))
-    return f"({whole}) || (({keys}) && {KEYS})"
+        whole = [f"({_any(whole)} && (({_span(*span_ns)}) || {HANDSHAKE}))"]
+    keys = [_subflow(row, shared) for row in of_keys.iter_rows(named=True)]
+    if keys:
+        whole.append(f"({_any(keys)} && {KEYS})")
+    return " || ".join(whole)
 
 
 Pair = tuple[frozenset[str], frozenset[int]]
@@ -78,5 +78,5 @@ def _seconds(at_ns: int) -> str:
     return f"{at_ns // 10**9}.{at_ns % 10**9:09d}"
 
 
-def _any(parts: Iterable[str]) -> str:
-    return " || ".join(parts)
+def _any(parts: Sequence[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"({' || '.join(parts)})"
