@@ -34,7 +34,8 @@ fn copy(path: &Path, numbers: &[u32]) -> Result<(), ParquetError> {
     let reader = SerializedFileReader::new(file.try_clone()?)?;
     let metadata = reader.metadata();
     let schema = metadata.file_metadata().schema_descr().root_schema_ptr();
-    let mut writer = SerializedFileWriter::new(File::create(part(path))?, schema, properties())?;
+    let properties = properties(&schema);
+    let mut writer = SerializedFileWriter::new(File::create(part(path))?, schema, properties)?;
     for (place, group) in metadata.row_groups().iter().enumerate() {
         let mut copied = writer.next_row_group()?;
         let rows = reader.get_row_group(place)?;
