@@ -15,11 +15,13 @@ from tests.recording.handmade import (
     transfer,
 )
 
+from mptcplab.page.charts import Axis
+from mptcplab.page.drawing import MOST_POINTS
 from mptcplab.report import report
 from mptcplab.report.canvas import page_svg
+from mptcplab.report.contents import LEAST_SAMPLES, boxes, courses_over_time
 from mptcplab.report.palette import styles
-from mptcplab.report.plots import LEAST_SAMPLES, boxes, courses_over_time
-from mptcplab.report.rates import MOST_POINTS, rates
+from mptcplab.report.rates import rates
 from mptcplab.report.series import Course, Line, course
 
 
@@ -49,7 +51,7 @@ def test_two_samples_are_one_interval_and_fewer_are_none() -> None:
 def test_a_line_of_many_samples_goes_to_the_last_one() -> None:
     samples = 5 * MOST_POINTS + 4
     times_ns = np.arange(samples) * 100 * MILLISECOND
-    times_s, mbps = rates(times_ns, np.arange(samples) * 125_000)
+    times_s, mbps = rates(times_ns, np.arange(samples) * 125_000, MOST_POINTS)
     assert times_s[-1] == times_ns[-1] / 1e9
     assert mbps == pytest.approx(10.0)
 
@@ -103,7 +105,7 @@ def test_a_plot_of_nothing_but_zeros_has_a_scale() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         drawing = courses_over_time(
-            [only], lambda one: one.throughput_mbps, "Mbit/s", styles(["wifi"])
+            [only], lambda one: one.throughput_mbps, Axis("rate"), styles(["wifi"])
         )
         assert drawing is not None
         svg = page_svg(drawing)
@@ -148,8 +150,8 @@ def test_payload_and_round_trips_are_told_by_subflow(tmp_path: Path) -> None:
 
 def test_boxes_are_of_variants_with_samples() -> None:
     few, enough = [1.0] * (LEAST_SAMPLES - 1), [1.0] * (LEAST_SAMPLES - 1) + [2.0]
-    assert boxes({"few": few, "none": []}, "time in s") is None
-    drawing = boxes({"few": few, "enough": enough}, "time in s")
+    assert boxes({"few": few, "none": []}, "time", "s") is None
+    drawing = boxes({"few": few, "enough": enough}, "time", "s")
     assert drawing is not None
     svg = page_svg(drawing)
     assert f"enough (n = {LEAST_SAMPLES})" in svg

@@ -73,8 +73,8 @@ def test_folders_and_settings_tell_results_of_one_engine_apart(
     sentence = "Unlike test/hand (kernel, out/near): links.air.delay 100 ms, not 5 ms."
     assert lines.count(sentence) == 1
     page = to_html([kernel, far])
-    assert "<h1>test/hand (kernel, out/near)</h1>" in page
-    assert "<h1>test/hand (kernel, out/far)</h1>" in page
+    assert ">test/hand (kernel, out/near)</h1>" in page
+    assert ">test/hand (kernel, out/far)</h1>" in page
     assert page.count(sentence) == 1
 
 

@@ -9,9 +9,9 @@ from matplotlib.figure import Figure
 
 from mptcplab.campaign.plots import curves, distributions, heat_maps
 from mptcplab.campaign.report import SweepReport
+from mptcplab.page.templates import templates
 from mptcplab.report.canvas import svg_of
 from mptcplab.report.numbers import heading
-from mptcplab.report.pages import templates
 from mptcplab.scenario import ScenarioError, loads_kept
 from mptcplab.scenario.topology import draw_svg
 

@@ -120,7 +120,7 @@ def export_results(labelled: Mapping[str, Report], wanted: Export) -> None:
 def _plot_of(report: Report, name: str) -> Drawing:
     from mptcplab.report.figures import plots
 
-    drawings = {one.name.value: one.drawing for one in plots(report)}
+    drawings = {one.name.value: one.content for one in plots(report)}
     if name not in drawings:
         there = ", ".join(drawings) or "none"
         raise UserError(f"--plot {name}: {report.folder} has no data for it: it has {there}")

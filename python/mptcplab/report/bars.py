@@ -12,7 +12,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from mptcplab.metrics import VariantMetrics
-from mptcplab.report.canvas import LOOK, Numbers
+from mptcplab.page.charts import Numbers
+from mptcplab.report.canvas import LOOK
 from mptcplab.report.numbers import heading, scale
 from mptcplab.report.palette import Style, styles
 

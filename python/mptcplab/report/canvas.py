@@ -3,14 +3,14 @@
 import io
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import matplotlib as mpl
 import numpy as np
-import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+
+from mptcplab.page.charts import Mark, Numbers
 
 WIDTH_INCHES = 8.2
 NARROW_INCHES = 5.0
@@ -39,17 +39,8 @@ LOOK: dict[Any, Any] = {
 }
 """Settings of matplotlib, for `rc_context`."""
 
-Numbers = npt.NDArray[np.float64]
 Drawing = Callable[[float], Figure]
 """A plot, which is drawn as many inches wide as is asked for."""
-
-
-@dataclass(frozen=True)
-class Mark:
-    """Something that happened."""
-
-    time_s: float
-    label: str
 
 
 def figure_of(height_inches: float, width_inches: float = WIDTH_INCHES) -> Figure:

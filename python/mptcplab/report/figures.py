@@ -4,11 +4,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mptcplab.metrics import VariantMetrics
-from mptcplab.report.canvas import Drawing
+from mptcplab.page.charts import Axis
+from mptcplab.report.contents import (
+    Content,
+    boxes,
+    courses_over_time,
+    distribution,
+    path_utilisation,
+)
 from mptcplab.report.model import Report
 from mptcplab.report.palette import Style, styles
 from mptcplab.report.plot_names import PlotName
-from mptcplab.report.plots import boxes, courses_over_time, distribution, path_utilisation
 from mptcplab.report.series import (
     Course,
     completion_times_s,
@@ -17,6 +23,8 @@ from mptcplab.report.series import (
     latencies_ms,
 )
 
+_THROUGHPUT, _QUEUE = Axis("throughput", "Mbit/s"), Axis("queue", "packets")
+_RTT, _PAYLOAD = Axis("RTT", "ms"), Axis("payload", "MB")
 MOST_PANELS = 6
 """Variants that are shown over time; a page has to stay readable."""
 
@@ -28,7 +36,7 @@ class Plot:
     name: PlotName
     title: str
     note: str
-    drawing: Drawing
+    content: Content
 
 
 def plots(report: Report) -> list[Plot]:
@@ -42,7 +50,7 @@ def plots(report: Report) -> list[Plot]:
             PlotName.THROUGHPUT,
             "Throughput over time",
             "By the counters of the clients' interfaces, headers included. " + which,
-            courses_over_time(courses, lambda c: c.throughput_mbps, "Mbit/s", colours),
+            courses_over_time(courses, lambda c: c.throughput_mbps, _THROUGHPUT, colours),
         ),
         (
             PlotName.PATHS,
@@ -55,7 +63,7 @@ def plots(report: Report) -> list[Plot]:
             "Completion times",
             "Part of the transfers that were complete within a time; all repetitions together.",
             distribution(
-                {v.name: completion_times_s(v) for v in report.variants}, "completion time in s"
+                {v.name: completion_times_s(v) for v in report.variants}, "completion time", "s"
             ),
         ),
         (
@@ -63,51 +71,49 @@ def plots(report: Report) -> list[Plot]:
             "Completion times by variant",
             "Median, quartiles, and the furthest within 1.5 times their distance; circles are the "
             "transfers beyond. All repetitions together.",
-            boxes({v.name: completion_times_s(v) for v in report.variants}, "completion time in s"),
+            boxes({v.name: completion_times_s(v) for v in report.variants}, "completion time", "s"),
         ),
         (
             PlotName.LATENCY,
             "Latency",
             "Part of the echoes and requests answered within a time; all repetitions together.",
-            distribution({v.name: latencies_ms(v) for v in report.variants}, "latency in ms"),
+            distribution({v.name: latencies_ms(v) for v in report.variants}, "latency", "ms"),
         ),
         (
             PlotName.FRAMES,
             "Delay of frames",
             "Part of the delivered frames that came within a time; all repetitions together.",
-            distribution({v.name: frame_delays_ms(v) for v in report.variants}, "delay in ms"),
+            distribution({v.name: frame_delays_ms(v) for v in report.variants}, "delay", "ms"),
         ),
         (
             PlotName.RTT,
             "Round-trip time",
             "Smoothed, of each subflow, as its sender's kernel sees it. " + which,
-            courses_over_time(courses, lambda c: c.rtt_ms, "RTT in ms", colours),
+            courses_over_time(courses, lambda c: c.rtt_ms, _RTT, colours),
         ),
         (
             PlotName.RTT_BY_PAYLOAD,
             "Round-trip time by sequence number",
             "Smoothed, over what had been acknowledged on the subflow. " + which,
-            courses_over_time(
-                courses, lambda c: c.rtt_ms_by_payload, "RTT in ms", colours, "payload in MB"
-            ),
+            courses_over_time(courses, lambda c: c.rtt_ms_by_payload, _RTT, colours, _PAYLOAD),
         ),
         (
             PlotName.PAYLOAD,
             "Payload of the subflows",
             "Acknowledged so far, of each subflow, as its sender's kernel counts it. " + which,
-            courses_over_time(courses, lambda c: c.payload_mb, "MB", colours),
+            courses_over_time(courses, lambda c: c.payload_mb, _PAYLOAD, colours),
         ),
         (
             PlotName.QUEUES,
             "Queues",
             "Packets that wait in the links; directions with hardly any are left out. " + which,
-            courses_over_time(courses, lambda c: c.queue_packets, "packets", colours),
+            courses_over_time(courses, lambda c: c.queue_packets, _QUEUE, colours),
         ),
     ]
     return [
-        Plot(name, title, note, drawing)
-        for name, title, note, drawing in drawn
-        if drawing is not None
+        Plot(name, title, note, content)
+        for name, title, note, content in drawn
+        if content is not None
     ]
 
 

@@ -1,17 +1,20 @@
-"""The report as one page that needs nothing else: no script, no font, no picture from elsewhere."""
+"""The report as one page that needs nothing from elsewhere: no script, no font, no picture."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from markupsafe import Markup
 
+from mptcplab.page.charts import Chart, Mark
+from mptcplab.page.templates import templates
 from mptcplab.report import numbers
-from mptcplab.report.canvas import page_svg
+from mptcplab.report.charts import chart_of, rows_of
+from mptcplab.report.contents import Courses
 from mptcplab.report.control import control_accounts
 from mptcplab.report.engines import side_by_side
-from mptcplab.report.figures import plots
+from mptcplab.report.figures import Plot, plots
 from mptcplab.report.flows import named, with_any
 from mptcplab.report.model import Report
-from mptcplab.report.pages import templates
 from mptcplab.report.series import outputs
 from mptcplab.report.settings import beside_document, labels, unlike
 from mptcplab.report.terminal import (
@@ -47,23 +50,73 @@ def to_html(reports: Sequence[Report]) -> str:
         "verdict_numbers": verdict_numbers,
         "with_any": with_any,
     }
-    sections = [
-        {
-            "report": report,
-            "label": label,
-            "unlike": other,
-            "settings": settings,
-            "topology": topology(report),
-            "plots": [(one, Markup(page_svg(one.drawing))) for one in plots(report)],
-            "control": control_accounts(report.variants),
-            "outputs": {v.name: found for v in report.variants if (found := outputs(v))},
-        }
-        for report, label, (other, settings) in zip(
-            reports, labels(reports), unlike(reports), strict=True
+    charts: dict[str, Chart] = {}
+    sections = []
+    told = zip(reports, labels(reports), unlike(reports), strict=True)
+    for number, (report, label, (other, settings)) in enumerate(told, start=1):
+        section = f"result-{number}"
+        found = plots(report)
+        events = _events(found, section)
+        shown, own_charts = _shown(found, section, dict(events))
+        charts |= own_charts
+        sections.append(
+            {
+                "id": section,
+                "report": report,
+                "label": label,
+                "unlike": other,
+                "settings": settings,
+                "topology": topology(report),
+                "events": events,
+                "plots": shown,
+                "panels": _panels(own_charts),
+                "control": control_accounts(report.variants),
+                "outputs": {v.name: own for v in report.variants if (own := outputs(v))},
+            }
         )
-    ]
     template = environment.get_template("page.html.j2")
-    return template.render(sections=sections, pairs=side_by_side(reports))
+    return template.render(sections=sections, pairs=side_by_side(reports), charts=charts)
+
+
+def _events(found: Sequence[Plot], section: str) -> list[tuple[Mark, str]]:
+    """The marks of the courses in order of time, and the identifiers of their rows."""
+    contents = (plot.content for plot in found)
+    courses = [one for own in contents if isinstance(own, Courses) for one in own.courses]
+    marks = sorted({mark for one in courses for mark in one.marks}, key=lambda mark: mark.time_s)
+    return [(mark, f"{section}-event-{number}") for number, mark in enumerate(marks, start=1)]
+
+
+def _shown(
+    found: Sequence[Plot], section: str, targets: Mapping[Mark, str]
+) -> tuple[list[dict[str, Any]], dict[str, Chart]]:
+    """The plots as the template takes them, and the charts among them by their identifiers."""
+    shown, charts = [], {}
+    for plot in found:
+        identifier = f"{section}-plot-{plot.name}"
+        chart = chart_of(plot.content, targets)
+        if chart is not None:
+            charts[identifier] = chart
+        rows = rows_of(plot.content)
+        shown.append(
+            {
+                "id": identifier,
+                "title": plot.title,
+                "note": plot.note,
+                "chart": chart,
+                "rows": None if rows is None else Markup(rows),
+            }
+        )
+    return shown, charts
+
+
+def _panels(charts: Mapping[str, Chart]) -> dict[str, str]:
+    """The panel of the first chart of each variant, to which its row links."""
+    found: dict[str, str] = {}
+    for identifier, chart in charts.items():
+        for number, panel in enumerate(chart.panels, start=1):
+            if panel.title:
+                found.setdefault(panel.title, f"{identifier}-{number}")
+    return found
 
 
 def topology(report: Report) -> Markup | None:

@@ -1,64 +1,42 @@
-"""Plots of results: those of a page, as wide as is asked for."""
+"""Plots of results as figures of matplotlib, as wide as is asked for."""
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence
 
 import matplotlib as mpl
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from mptcplab.metrics import VariantMetrics
+from mptcplab.page.charts import Axis, Numbers
+from mptcplab.page.drawing import MOST_POINTS
+from mptcplab.page.thinning import extremes, means, pieces
 from mptcplab.report.canvas import (
     LOOK,
-    Drawing,
     draw_legends,
     draw_marks,
     figure_of,
     from_zero,
 )
-from mptcplab.report.palette import Style, styles
-from mptcplab.report.series import Course, Line
+from mptcplab.report.contents import TIME, Boxes, Courses, Distribution, Shares
+from mptcplab.report.palette import Style
+from mptcplab.report.series import Line
 
 PANEL_INCHES = 2.0
-LEAST_SAMPLES = 5
-"""Of fewer values a box says less than the values themselves."""
-WIDE = 30
-"""Ratio of the largest to the least value from which on an axis is logarithmic."""
 
 
-def courses_over_time(
-    courses: Sequence[Course],
-    lines: Callable[[Course], Sequence[Line]],
-    ylabel: str,
-    colours: Mapping[str, Style],
-    xlabel: str | None = None,
-) -> Drawing | None:
-    """One panel a variant over the same time, events marked; null if there is nothing to draw.
-
-    With an ``xlabel`` over another figure than the time, without the events.
-    """
-    drawn = [course for course in courses if lines(course)]
-    return partial(_courses, drawn, lines, ylabel, colours, xlabel) if drawn else None
-
-
-def _courses(
-    drawn: Sequence[Course],
-    lines: Callable[[Course], Sequence[Line]],
-    ylabel: str,
-    colours: Mapping[str, Style],
-    xlabel: str | None,
-    width_inches: float,
-) -> Figure:
+def draw_courses(content: Courses, width_inches: float) -> Figure:
+    """One panel a variant, one below the other."""
+    drawn, lines = content.courses, content.lines
     with mpl.rc_context(LOOK):
         figure = figure_of(0.7 + PANEL_INCHES * len(drawn), width_inches)
         panels = figure.subplots(len(drawn), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
         for panel, course in zip(panels, drawn, strict=True):
-            _panel(panel, lines(course), colours)
-            if xlabel is None:
+            _panel(panel, lines(course), content.colours)
+            if content.x is TIME:
                 draw_marks(panel, course.marks)
             panel.set_title(course.variant, loc="left", fontsize=9, fontweight="bold")
-            panel.set_ylabel(ylabel)
-        panels[-1].set_xlabel(xlabel or "time in s")
+            panel.set_ylabel(content.y.words)
+        panels[-1].set_xlabel(content.x.words)
         panels[-1].set_xlim(left=0)
         from_zero(panels[-1], (line.values for course in drawn for line in lines(course)))
         draw_legends(figure, list(panels))
@@ -72,9 +50,10 @@ def _panel(panel: Axes, lines: Sequence[Line], colours: Mapping[str, Style]) -> 
         repeat = seen.get(line.subject, 0)
         seen[line.subject] = repeat + 1
         dashes = style.dashes if not repeat else ("-", "--", "-.", ":")[repeat % 4]
+        places, values = _thinned(line)
         panel.plot(
-            line.places,
-            line.values,
+            places,
+            values,
             color=style.colour,
             linestyle=dashes,
             marker=style.marker,
@@ -85,17 +64,24 @@ def _panel(panel: Axes, lines: Sequence[Line], colours: Mapping[str, Style]) -> 
         )
 
 
-def path_utilisation(
-    variants: Sequence[VariantMetrics], colours: Mapping[str, Style]
-) -> Drawing | None:
-    """Share of the payload by path, a bar a variant; null if there are no paths."""
-    bars = {variant.name: _shares(variant) for variant in variants if variant.paths}
-    return partial(_stacked, bars, colours) if bars else None
+def _thinned(line: Line) -> tuple[Numbers, Numbers]:
+    """As many points as can be told apart in print."""
+    places, values = line.places, line.values
+    if line.since_s is not None:
+        return means(line.since_s, places, values, MOST_POINTS)
+    parts = pieces(places, values)
+    room = max(4, MOST_POINTS // max(len(parts), 1))
+    told: list[Numbers] = []
+    for part in parts:
+        kept = extremes(values[part], room)
+        told += [np.array([places[part][kept], values[part][kept]]), np.full((2, 1), np.nan)]
+    whole = np.concatenate(told[:-1], axis=1)
+    return whole[0], whole[1]
 
 
-def _stacked(
-    bars: Mapping[str, Mapping[str, float]], colours: Mapping[str, Style], width_inches: float
-) -> Figure:
+def draw_shares(content: Shares, width_inches: float) -> Figure:
+    """A bar a variant, of its paths."""
+    bars, colours = content.bars, content.colours
     with mpl.rc_context(LOOK | {"axes.grid.axis": "x"}):
         figure = Figure(figsize=(width_inches, 0.9 + 0.34 * len(bars)), layout="constrained")
         axes = figure.subplots()
@@ -131,25 +117,9 @@ def _stacked(
     return figure
 
 
-def _shares(variant: VariantMetrics) -> dict[str, float]:
-    """Interface to mean share, all clients together."""
-    interfaces = dict.fromkeys(path.interface for path in variant.paths)
-    shares = {interface: variant.metrics[f"share.{interface}"].mean for interface in interfaces}
-    return {interface: share or 0.0 for interface, share in shares.items()}
-
-
-def distribution(samples: Mapping[str, Sequence[float]], xlabel: str) -> Drawing | None:
-    """Empirical cumulative distribution, a line a variant; null if there are no samples."""
-    known = {name: sorted(values) for name, values in samples.items() if values}
-    return partial(_steps, known, styles(samples), xlabel) if known else None
-
-
-def _steps(
-    known: Mapping[str, Sequence[float]],
-    looks: Mapping[str, Style],
-    xlabel: str,
-    width_inches: float,
-) -> Figure:
+def draw_distribution(content: Distribution, width_inches: float) -> Figure:
+    """A line a variant."""
+    known, looks = content.samples, content.looks
     with mpl.rc_context(LOOK):
         figure = figure_of(max(2.6, 0.6 + 0.17 * len(known)), width_inches)
         axes = figure.subplots()
@@ -170,23 +140,15 @@ def _steps(
             )
         axes.set_ylim(0, 1.02)
         axes.set_ylabel("part of the samples")
-        axes.set_xlabel(xlabel)
-        _scale_times(axes, list(known.values()))
+        axes.set_xlabel(content.x.words)
+        _scale(axes, content.x, known.values())
         draw_legends(figure, [axes])
     return figure
 
 
-def boxes(samples: Mapping[str, Sequence[float]], xlabel: str) -> Drawing | None:
-    """A box a variant, by Tukey: quartiles, whiskers, outliers as circles.
-
-    Of the variants with at least `LEAST_SAMPLES`; null if there are none.
-    Tukey: Exploratory Data Analysis, 1977.
-    """
-    known = {name: values for name, values in samples.items() if len(values) >= LEAST_SAMPLES}
-    return partial(_boxes, known, xlabel) if known else None
-
-
-def _boxes(known: Mapping[str, Sequence[float]], xlabel: str, width_inches: float) -> Figure:
+def draw_boxes(content: Boxes, width_inches: float) -> Figure:
+    """A box a variant, one below the other."""
+    known = content.samples
     with mpl.rc_context(LOOK | {"axes.grid.axis": "x"}):
         figure = Figure(figsize=(width_inches, 0.9 + 0.26 * len(known)), layout="constrained")
         axes = figure.subplots()
@@ -199,18 +161,17 @@ def _boxes(known: Mapping[str, Sequence[float]], xlabel: str, width_inches: floa
             flierprops={"marker": "o", "markersize": 3, "markerfacecolor": "none"},
             medianprops={"color": "#b3261e"},
         )
-        axes.set_xlabel(xlabel)
-        _scale_times(axes, list(known.values()))
+        axes.set_xlabel(content.x.words)
+        _scale(axes, content.x, known.values())
     return figure
 
 
-def _scale_times(axes: Axes, samples: Sequence[Sequence[float]]) -> None:
-    """From 0, or logarithmic where the values differ by more than `WIDE`."""
-    least, most = min(map(min, samples)), max(map(max, samples))
-    if least > 0 and most / least > WIDE:
+def _scale(axes: Axes, axis: Axis, samples: Iterable[Sequence[float]]) -> None:
+    """From 0, or logarithmic."""
+    if axis.logarithmic:
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
-    elif least > 0:
+    elif min(map(min, samples)) > 0:
         axes.set_xlim(left=0)
 
 

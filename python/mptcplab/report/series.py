@@ -13,10 +13,11 @@ from mptcplab.metrics.plan_view import PlanView
 from mptcplab.metrics.programs import KIND as PROGRAMS
 from mptcplab.metrics.round_trips import round_trip_samples
 from mptcplab.metrics.rows import Row, grouped, total
+from mptcplab.page.charts import Mark, Numbers
+from mptcplab.page.thinning import AS_THEY_ARE
 from mptcplab.recording import Recording
-from mptcplab.report.canvas import Mark, Numbers
 from mptcplab.report.chosen import ASIDE, representative
-from mptcplab.report.rates import MOST_POINTS, rates
+from mptcplab.report.rates import rates
 from mptcplab.report.text import printable
 
 LEAST_POINTS = 5
@@ -37,6 +38,8 @@ class Line:
     places: Numbers
     """Times in s, or values of the other figure."""
     values: Numbers
+    since_s: float | None = None
+    """Where each value is a mean since the time before: the time before the first."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +138,7 @@ def _throughput(recording: Recording, plan: PlanView) -> tuple[Line, ...]:
             times_s, mbps = rates(own["t_ns"].to_numpy(), counter.to_numpy())
             label = name if len(ways) == 1 else f"{name} {way}"
             if mbps.size:
-                lines.append(Line(label, name, times_s, mbps))
+                lines.append(Line(label, name, times_s, mbps, own["t_ns"][0] / 1e9))
     return _without_the_idle(lines)
 
 
@@ -188,7 +191,7 @@ def _joined(
     interface: str, groups: Sequence[tuple[list[float], list[float]]], label: str | None = None
 ) -> Line:
     """The figures of several subflows as one line with gaps."""
-    step = max(1, sum(len(places) for places, _ in groups) // MOST_POINTS)
+    step = max(1, sum(len(places) for places, _ in groups) // AS_THEY_ARE)
     along: list[float] = []
     values: list[float] = []
     for places, own in groups:
@@ -207,7 +210,7 @@ def _queues(recording: Recording, plan: PlanView) -> tuple[Line, ...]:
     for (link, source, target), rows in samples.group_by(
         ["link", "from", "to"], maintain_order=True
     ):
-        step = max(1, rows.height // MOST_POINTS)
+        step = max(1, rows.height // AS_THEY_ARE)
         thin = rows.group_by(pl.int_range(pl.len()) // step, maintain_order=True).agg(
             pl.col("t_ns").first(), pl.col("queued_packets").max()
         )

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
+from mptcplab.page.templates import templates
 from mptcplab.report.canvas import page_svg
-from mptcplab.report.pages import templates
 from mptcplab.reproduction.beside import Account, Figure, ItemAccount
 from mptcplab.reproduction.manner import Manner
 from mptcplab.reproduction.marks import RED, RULE, SIGNS, Mark

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mptcplab.metrics import VariantMetrics, compare
+from mptcplab.page.charts import Axis
 from mptcplab.recording import RecordingError, Result
 from mptcplab.report.canvas import Drawing
 from mptcplab.report.chosen import representative
+from mptcplab.report.contents import TIME, boxes, courses_over_time, path_utilisation
 from mptcplab.report.palette import styles
-from mptcplab.report.plots import boxes, courses_over_time, path_utilisation
 from mptcplab.report.series import Course, Line, completion_times_s, course
 from mptcplab.reproduction.bars import bars
 from mptcplab.reproduction.beside import Account, ItemAccount
@@ -116,22 +117,25 @@ _TITLES = {
 
 def _drawing(plot: Plot, variants: Sequence[VariantMetrics]) -> Drawing | None:
     if plot.kind is PlotKind.BOXES:
-        return boxes({one.name: completion_times_s(one) for one in variants}, "completion time, s")
+        return boxes(
+            {one.name: completion_times_s(one) for one in variants}, "completion time", "s"
+        )
     if plot.kind is PlotKind.SHARES:
         names = [path.interface for one in variants for path in one.paths]
         return path_utilisation(variants, styles(names))
     courses = [found for found in map(course, variants) if found is not None]
-    lines, ylabel, xlabel = _LINES[plot.kind]
+    lines, y, x = _LINES[plot.kind]
     looks = styles(line.subject for one in courses for line in lines(one))
-    return courses_over_time(courses, lines, ylabel, looks, xlabel)
+    return courses_over_time(courses, lines, y, looks, x)
 
 
-_LINES: dict[PlotKind, tuple[Callable[[Course], Sequence[Line]], str, str | None]] = {
-    PlotKind.THROUGHPUT: (lambda c: c.throughput_mbps, "Mbit/s", None),
-    PlotKind.CUMULATIVE: (lambda c: c.payload_mb, "MB acknowledged", None),
-    PlotKind.ROUND_TRIPS: (lambda c: c.rtt_ms_by_payload, "RTT in ms", "MB acknowledged"),
+_ACKNOWLEDGED = Axis("payload acknowledged", "MB")
+_LINES: dict[PlotKind, tuple[Callable[[Course], Sequence[Line]], Axis, Axis]] = {
+    PlotKind.THROUGHPUT: (lambda c: c.throughput_mbps, Axis("throughput", "Mbit/s"), TIME),
+    PlotKind.CUMULATIVE: (lambda c: c.payload_mb, _ACKNOWLEDGED, TIME),
+    PlotKind.ROUND_TRIPS: (lambda c: c.rtt_ms_by_payload, Axis("RTT", "ms"), _ACKNOWLEDGED),
 }
-"""Lines of a plot, and the titles of its axes; over time where the second is null."""
+"""Lines of a plot, and its axes."""
 
 
 def _captured(plot: Plot, result: Result, title: str) -> Picture:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from matplotlib.axes import Axes
 
-from mptcplab.report.canvas import Mark, draw_marks
+from mptcplab.page.charts import Mark
+from mptcplab.report.canvas import draw_marks
 from mptcplab.report.palette import Style, styles
 from mptcplab.trace.series import Line, Points
 

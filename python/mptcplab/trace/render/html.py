@@ -8,7 +8,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from mptcplab.report.pages import templates
+from mptcplab.page.templates import templates
 from mptcplab.trace import many_subflows, words
 from mptcplab.trace.figures import ENDS
 from mptcplab.trace.glossary import MEANINGS

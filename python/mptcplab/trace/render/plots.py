@@ -10,7 +10,8 @@ import matplotlib as mpl
 import polars as pl
 from matplotlib.axes import Axes
 
-from mptcplab.report.canvas import LOOK, Mark, figure_of, from_zero, svg_of
+from mptcplab.page.charts import Mark
+from mptcplab.report.canvas import LOOK, figure_of, from_zero, svg_of
 from mptcplab.report.palette import Style
 from mptcplab.trace import many_subflows, series, words
 from mptcplab.trace.render.axes import (

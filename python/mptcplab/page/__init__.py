@@ -1,0 +1,1 @@
+"""Parts that all pages share: charts, tables, style, scripts and the frame around them."""

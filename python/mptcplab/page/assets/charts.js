@@ -1,0 +1,300 @@
+// The charts of the page: zoom by wheel, drag and keys, values under the pointer, legends, bins.
+
+const PANEL_HEIGHT = 170;
+const LABEL_HEIGHT = 18;
+const NEAR = 24; // pixels from the pointer within which a point is told
+const RESTED = 350; // milliseconds after which a wheel over a chart no longer scrolls the page
+const BINS = 240; // across a chart, where the reader has set no width
+
+const groups = new Map();
+const ink = (colour) => (colour === "currentColor" ? style("--ink") : colour);
+const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+let scrolled = 0;
+
+function groupOf(chart) {
+  if (!groups.has(chart.group)) {
+    groups.set(chart.group, { full: [...chart.x.range], range: null, plots: new Set(), charts: [] });
+  }
+  const group = groups.get(chart.group);
+  group.full = [
+    Math.min(group.full[0], chart.x.range[0]),
+    Math.max(group.full[1], chart.x.range[1]),
+  ];
+  group.charts.push(chart);
+  return group;
+}
+
+function rangeOf(group) {
+  return group.range ?? group.full;
+}
+
+// Sets the range of all charts of a group; null: all of it.
+function zoom(group, range) {
+  if (range) {
+    const [low, high] = group.full;
+    const width = Math.min(range[1] - range[0], high - low);
+    if (!(width > (high - low) * 1e-7)) return;
+    const start = Math.max(low, Math.min(range[0], high - width));
+    range = width >= (high - low) * 0.9999 ? null : [start, start + width];
+  }
+  group.range = range;
+  const [min, max] = rangeOf(group);
+  for (const chart of group.charts) {
+    chart.heights = null;
+    chart.figure.querySelector("button.whole").hidden = !range;
+  }
+  for (const plot of group.plots) plot.setScale("x", { min, max });
+}
+
+// The width of bins of means: the one set, or a round one of which so many fit.
+function binWidth(chart) {
+  if (chart.bins) return chart.bins;
+  const [low, high] = rangeOf(chart.in);
+  const rough = Math.max((high - low) / BINS, 1e-9);
+  const power = 10 ** Math.floor(Math.log10(rough));
+  return [1, 2, 5, 10].map((times) => times * power).find((width) => width >= rough * 0.999);
+}
+
+// The ends of the axis of values: of all panels over what is visible, so that they stay alike.
+function heightsOf(chart) {
+  if (chart.y.fixed || !chart.in.range) return chart.y.range;
+  if (!chart.heights) {
+    const [low, high] = rangeOf(chart.in);
+    let [least, most] = [Infinity, -Infinity];
+    for (const series of chart.panels.flatMap((panel) => panel.series)) {
+      if (!series.shown) continue;
+      const own = heights(series, drawnPieces(series, binWidth(chart)), low, high);
+      least = Math.min(least, own[0]);
+      most = Math.max(most, own[1]);
+    }
+    chart.heights = roomy(chart.y, least, most);
+  }
+  return chart.heights;
+}
+
+function roomy(axis, least, most) {
+  if (!(least <= most)) return axis.range;
+  if (axis.log && least > 0) return [least / 1.15, most * 1.15];
+  if (axis.zero && least >= 0) return [0, most > 0 ? most * 1.06 : 1];
+  const room = 0.04 * (most - least) || 0.5;
+  return [least - room, most + room];
+}
+
+function axisOf(axis, whole) {
+  const named = axis.names.length > 0;
+  return {
+    stroke: () => style("--ink"),
+    grid: { stroke: () => style("--rule"), width: 1, show: whole.grid },
+    ticks: { stroke: () => style("--soft"), width: 1, size: 4 },
+    font: "11px system-ui, sans-serif",
+    labelFont: "11px system-ui, sans-serif",
+    label: whole.label ? (axis.unit ? `${axis.title} in ${axis.unit}` : axis.title) : undefined,
+    labelSize: LABEL_HEIGHT,
+    size: whole.size,
+    space: whole.space,
+    ...(named
+      ? {
+          splits: () => axis.names.map(([place]) => place),
+          values: () => axis.names.map(([, name]) => name),
+        }
+      : { values: (_, places) => places.map((one) => (one === null ? "" : String(+one.toPrecision(9)))) }),
+  };
+}
+
+function plotPanel(chart, panel, holder, isLast) {
+  const scale = (axis, range) => ({ time: false, distr: axis.log ? 3 : 1, log: 10, range });
+  const plot = new uPlot(
+    {
+      width: holder.clientWidth,
+      height: PANEL_HEIGHT + (isLast ? LABEL_HEIGHT : 0),
+      scales: {
+        x: scale(chart.x, () => rangeOf(chart.in)),
+        y: scale(chart.y, () => heightsOf(chart)),
+      },
+      axes: [
+        axisOf(chart.x, { grid: false, label: isLast, size: 24, space: 60 }),
+        axisOf(chart.y, { grid: true, label: true, size: 44, space: 34 }),
+      ],
+      series: [{}, { show: true, points: { show: false }, paths: () => null }],
+      legend: { show: false },
+      cursor: {
+        y: false,
+        points: { show: false },
+        drag: { x: true, y: false, setScale: false },
+        sync: { key: chart.group, scales: ["x", null] },
+      },
+      padding: [6, 8, 0, 0],
+      hooks: {
+        draw: [
+          (own) => {
+            for (const series of panel.series) {
+              if (!series.shown) continue;
+              drawSeries(own, series, drawnPieces(series, binWidth(chart)), ink(series.colour));
+            }
+            drawMarks(own, panel);
+          },
+        ],
+        setCursor: [(own) => tell(own, chart, panel)],
+        setSelect: [
+          (own) => {
+            const { left, width } = own.select;
+            if (width < 4) return;
+            const range = [own.posToVal(left, "x"), own.posToVal(left + width, "x")];
+            own.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+            zoom(chart.in, range);
+          },
+        ],
+      },
+    },
+    [rangeOf(chart.in), [heightsOf(chart)[0], heightsOf(chart)[1]]],
+    holder,
+  );
+  panel.hover = plot.over.appendChild(document.createElement("div"));
+  panel.hover.className = "hover";
+  panel.hover.hidden = true;
+  for (const [time, label, target] of panel.marks) addMark(plot, time, label, target);
+  plot.over.addEventListener("wheel", (event) => turn(event, plot, chart.in), { passive: false });
+  plot.over.addEventListener("dblclick", () => zoom(chart.in, null));
+  plot.over.addEventListener("mouseleave", () => (panel.hover.hidden = true));
+  chart.in.plots.add(plot);
+  holder.plot = plot;
+  new ResizeObserver(() => {
+    if (holder.clientWidth && Math.abs(holder.clientWidth - plot.width) > 1) {
+      plot.setSize({ width: holder.clientWidth, height: plot.height });
+    }
+  }).observe(holder);
+  return plot;
+}
+
+function addMark(plot, time, label, target) {
+  const mark = plot.over.appendChild(document.createElement(target ? "a" : "span"));
+  mark.className = "mark";
+  mark.textContent = label;
+  mark.dataset.at = time;
+  if (target) mark.href = `#${target}`;
+}
+
+function drawMarks(plot, panel) {
+  const { ctx, bbox } = plot;
+  const ratio = uPlot.pxRatio;
+  ctx.save();
+  ctx.strokeStyle = style("--soft");
+  ctx.lineWidth = ratio;
+  ctx.setLineDash([2 * ratio, 2 * ratio]);
+  for (const mark of plot.over.querySelectorAll(".mark")) {
+    const place = plot.valToPos(+mark.dataset.at, "x");
+    mark.hidden = place < 0 || place > plot.over.clientWidth;
+    if (mark.hidden) continue;
+    mark.style.left = `${Math.min(place + 2, plot.over.clientWidth - 13)}px`;
+    ctx.beginPath();
+    ctx.moveTo(bbox.left + place * ratio, bbox.top);
+    ctx.lineTo(bbox.left + place * ratio, bbox.top + bbox.height);
+    ctx.stroke();
+  }
+  ctx.restore();
+}
+
+// Zooms about the pointer; out of what is shown whole, and while the page is scrolled, it scrolls.
+function turn(event, plot, group) {
+  if (event.timeStamp - scrolled < RESTED && !event.ctrlKey) return;
+  if (!group.range && event.deltaY > 0) return;
+  event.preventDefault();
+  const box = plot.over.getBoundingClientRect();
+  if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
+    pan(plot, group, event.deltaX / box.width);
+    return;
+  }
+  stretch(plot, group, event.clientX - box.left, event.deltaY < 0 ? 0.75 : 1 / 0.75);
+}
+
+function stretch(plot, group, place, factor) {
+  const width = plot.over.clientWidth;
+  const end = (edge) => plot.posToVal(place + (edge - place) * factor, "x");
+  zoom(group, [end(0), end(width)]);
+}
+
+function pan(plot, group, share) {
+  const width = plot.over.clientWidth;
+  if (group.range) zoom(group, [plot.posToVal(share * width, "x"), plot.posToVal((1 + share) * width, "x")]);
+}
+
+// The point of a series that is nearest to a place; of what holds until the next, the one before.
+function nearest(plot, series, pieces, place, height) {
+  const at = plot.posToVal(place, "x");
+  let best = null;
+  for (const piece of pieces) {
+    const after = lowerBound(piece.x, at);
+    const scattered = series.kind === "points";
+    const reach = scattered ? 200 : 1;
+    const last = Math.min(piece.x.length - 1, after + reach - 1);
+    for (let index = Math.max(0, after - reach); index <= last; index++) {
+      let apart = Math.abs(plot.valToPos(piece.x[index], "x") - place);
+      if (series.kind === "steps" && index < after) apart /= 1e6;
+      else if (series.kind === "means" && index === after && at > series.since) apart /= 1e6;
+      else if (scattered) apart = Math.hypot(apart, plot.valToPos(piece.y[index], "y") - height);
+      if (!best || apart < best.apart) best = { apart, piece, index };
+    }
+  }
+  const limit = series.kind === "steps" && best?.apart < 1 ? Infinity : NEAR;
+  return best && best.apart <= limit ? best : null;
+}
+
+// Writes the values under the pointer beside it.
+function tell(plot, chart, panel) {
+  const { left, top } = plot.cursor;
+  const box = panel.hover;
+  if (!box) return;
+  if (left === null || left < 0) {
+    box.hidden = true;
+    return;
+  }
+  const rows = [];
+  for (const series of panel.series) {
+    if (!series.shown) continue;
+    const found = nearest(plot, series, drawnPieces(series, binWidth(chart)), left, top);
+    if (!found) continue;
+    rows.push({ series, value: found.piece.y[found.index], at: found.piece.x[found.index],
+      half: found.piece.half?.[found.index], frame: found.piece.frames?.[found.index] });
+  }
+  const at = plot.posToVal(left, "x");
+  box.replaceChildren(entry(null, named(chart.x, at)), ...rows.map((row) => entry(
+    row.series,
+    `${row.series.label}: ${shown(row.value)}${row.half ? ` ± ${shown(row.half)}` : ""}` +
+      `${chart.y.unit ? ` ${chart.y.unit}` : ""}` +
+      (row.series.kind === "points" ? ` at ${shown(row.at)}${chart.x.unit ? ` ${chart.x.unit}` : ""}` : "") +
+      (row.frame === undefined ? "" : `, frame ${row.frame}`),
+  )));
+  box.hidden = false;
+  const onLeft = left > plot.over.clientWidth / 2;
+  box.style.left = onLeft ? "" : `${left + 14}px`;
+  box.style.right = onLeft ? `${plot.over.clientWidth - left + 14}px` : "";
+  chart.told = [...box.children].map((one) => one.textContent).join("; ");
+}
+
+function named(axis, value) {
+  if (!axis.names.length) return `${axis.title} ${shown(value)}${axis.unit ? ` ${axis.unit}` : ""}`;
+  const apart = ([place]) => Math.abs(place - value);
+  return `${axis.title} ${axis.names.reduce((a, b) => (apart(a) <= apart(b) ? a : b))[1]}`;
+}
+
+function entry(series, text) {
+  const line = document.createElement("div");
+  if (series) line.appendChild(document.createElement("i")).style.background = ink(series.colour);
+  line.append(text);
+  return line;
+}
+
+// Keys on a chart: the pointer goes by arrows, the range by Shift and arrows, + and − zoom.
+function press(event, plot, chart, status) {
+  const { width } = plot.over.getBoundingClientRect();
+  const place = plot.cursor.left >= 0 ? plot.cursor.left : width / 2;
+  const steps = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+  if (steps && event.shiftKey) pan(plot, chart.in, steps * 0.2);
+  else if (steps) plot.setCursor({ left: Math.max(0, Math.min(width - 1, place + steps * 8)), top: 40 });
+  else if (event.key === "+" || event.key === "=") stretch(plot, chart.in, place, 0.75);
+  else if (event.key === "-") stretch(plot, chart.in, place, 1 / 0.75);
+  else if (event.key === "0" || event.key === "Escape") zoom(chart.in, null);
+  else return;
+  event.preventDefault();
+  status.textContent = chart.told ?? "";
+}

@@ -1,0 +1,88 @@
+// Tables that sort by a column, filter by words, and are copied as CSV.
+
+const FILTERED_FROM = 9;
+
+function csv(rows) {
+  const cell = (text) => (/[",\n]/.test(text) ? `"${String(text).replaceAll('"', '""')}"` : text);
+  return rows.map((row) => row.map(cell).join(",")).join("\n") + "\n";
+}
+
+// A button that copies a text, which is made when it is pressed.
+function copyButton(text) {
+  const made = button("Copy as CSV", () => copy(text(), made));
+  made.className = "copy";
+  return made;
+}
+
+async function copy(text, told) {
+  const words = told.textContent;
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    const area = document.body.appendChild(document.createElement("textarea"));
+    area.value = text;
+    area.select();
+    document.execCommand("copy");
+    area.remove();
+  }
+  told.textContent = "Copied";
+  setTimeout(() => (told.textContent = words), 1500);
+}
+
+const words = (cell) => cell.innerText.replace(/\s+/g, " ").trim();
+
+// The figure with which a cell begins; null where it begins with none.
+function figure(text) {
+  const found = /^[-−+]?[\d\s.,]*\d(e[-+]?\d+)?/.exec(text);
+  return found ? parseFloat(found[0].replace("−", "-").replace(/[\s,]/g, "")) : null;
+}
+
+function compare(first, second) {
+  const [a, b] = [figure(first), figure(second)];
+  if (a !== null && b !== null) return a - b;
+  if ((a === null) !== (b === null)) return a === null ? 1 : -1;
+  return first.localeCompare(second);
+}
+
+function sortBy(table, heads, column) {
+  const down = heads[column].getAttribute("aria-sort") === "ascending";
+  heads.forEach((head) => head.removeAttribute("aria-sort"));
+  heads[column].setAttribute("aria-sort", down ? "descending" : "ascending");
+  const body = table.tBodies[0];
+  const rows = [...body.rows].map((row) => [row, words(row.cells[column])]);
+  rows.sort((a, b) => (down ? -1 : 1) * compare(a[1], b[1]));
+  body.append(...rows.map(([row]) => row));
+}
+
+function enhanceTables() {
+  for (const table of document.querySelectorAll("table")) {
+    const heads = [...(table.tHead?.rows[0]?.cells ?? [])];
+    const body = table.tBodies[0];
+    if (!heads.length || !body || body.rows.length < 2) continue;
+    const isPlain = [...body.rows].every((row) => row.cells.length === heads.length);
+    if (isPlain) {
+      heads.forEach((head, column) => {
+        if (!words(head)) return;
+        const sort = button("", () => sortBy(table, heads, column));
+        sort.append(...head.childNodes);
+        head.append(sort);
+      });
+    }
+    const tools = document.createElement("div");
+    tools.className = "tools";
+    if (body.rows.length >= FILTERED_FROM) {
+      const label = tools.appendChild(document.createElement("label"));
+      const input = document.createElement("input");
+      input.type = "search";
+      input.addEventListener("input", () => {
+        const sought = input.value.toLowerCase();
+        for (const row of body.rows) row.hidden = !row.textContent.toLowerCase().includes(sought);
+      });
+      label.append("Filter", input);
+    }
+    const rows = () =>
+      [...table.rows].filter((row) => !row.hidden).map((row) => [...row.cells].map(words));
+    tools.append(copyButton(() => csv(rows())));
+    (table.closest(".wide") ?? table).before(tools);
+  }
+}

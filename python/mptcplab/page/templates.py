@@ -1,0 +1,123 @@
+"""Templates of pages: the frame around them, and what stands in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from mptcplab.page.charts import Chart, Kind
+from mptcplab.page.drawing import panel_svg
+from mptcplab.page.encoding import Drawn, page_data
+from mptcplab.page.script import policy, script, style_sheet
+from mptcplab.page.thinning import means
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A line of a legend."""
+
+    label: str
+    colour: str
+    dashes: str
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A heading of the page, to which its contents link."""
+
+    id: str
+    title: str
+    is_inner: bool
+
+
+class Contents:
+    """The headings of a page, in the order in which they are written."""
+
+    def __init__(self) -> None:
+        self.entries: list[Heading] = []
+        self._section = ""
+
+    def section(self, identifier: str, title: str) -> str:
+        """Begins a section of this identifier, which is returned."""
+        self._section = identifier
+        return self._add(identifier, title, is_inner=False)
+
+    def add(self, title: str) -> str:
+        """Adds a heading within the section; its identifier."""
+        return self._add(anchor(self._section, title), title, is_inner=bool(self._section))
+
+    def _add(self, identifier: str, title: str, *, is_inner: bool) -> str:
+        taken = {entry.id for entry in self.entries}
+        number = 2
+        unique = identifier
+        while unique in taken:
+            unique, number = f"{identifier}-{number}", number + 1
+        self.entries.append(Heading(unique, title, is_inner))
+        return unique
+
+
+def templates(package: str) -> Environment:
+    """The templates of a package and of the frame: text is escaped, unknown names are errors."""
+    environment = Environment(
+        loader=ChoiceLoader([PackageLoader(package), PackageLoader("mptcplab.page")]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals |= {
+        "anchor": anchor,
+        "chart_data": _data,
+        "charts": {},
+        "contents": Contents(),
+        "legend": legend,
+        "page_policy": policy,
+        "page_script": lambda: Markup(script()),
+        "page_style": lambda: Markup(style_sheet()),
+        "panel_svg": lambda chart, panel: Markup(panel_svg(chart, panel)),
+        "summary": summary,
+    }
+    return environment
+
+
+def anchor(*words: object) -> str:
+    """An identifier of an element, of these words."""
+    return re.sub(r"[^a-z0-9]+", "-", "-".join(map(str, words)).lower()).strip("-")
+
+
+def _data(charts: Drawn) -> Markup:
+    text, is_compressed = page_data(charts)
+    encoding = ' data-encoding="deflate"' if is_compressed else ""
+    return Markup(f'<script type="application/json" id="charts"{encoding}>{text}</script>')
+
+
+def legend(chart: Chart) -> list[Entry]:
+    """The series of all panels, each name once."""
+    found: dict[str, Entry] = {}
+    for panel in chart.panels:
+        for one in panel.series:
+            dashes = " ".join(map(str, one.dashes))
+            found.setdefault(one.label, Entry(one.label, one.colour, dashes))
+    return list(found.values())
+
+
+def summary(chart: Chart) -> list[Sequence[str]]:
+    """Of each series its panel, name, points, and least, mean and greatest value."""
+    rows: list[Sequence[str]] = []
+    for panel in chart.panels:
+        for one in panel.series:
+            known = one.y[np.isfinite(one.y)]
+            if not known.size:
+                continue
+            mean = float(known.mean())
+            if one.kind is Kind.MEANS:
+                mean = float(means(one.since, one.x, one.y, 1)[1].mean())
+            told = (float(known.min()), mean, float(known.max()))
+            figures = [f"{value:.4g}" for value in told]
+            rows.append([panel.title, one.label, str(known.size), *figures])
+    return rows
