@@ -90,5 +90,5 @@ def test_a_plot_that_lacks_a_variant_names_it(out: Path) -> None:
     item = Item(figure="1", section="1", caption="x", plots=(plot,))
     document = Document(name="torino", title="x", about="x", quick="1 s", items=(item,))
     ((picture,),) = pictures(account(document, {}), out)
-    assert picture.drawing is not None
+    assert picture.content is not None
     assert picture.missing == "not measured: up-1"

@@ -75,7 +75,7 @@ def test_what_the_engine_can_run_runs(tmp_path: Path) -> None:
         assert (cell.mark, cell.note) == (Mark.INCOMPARABLE, refusal[1])
     assert [said.mark for said in item.says] == [Mark.AGREES, Mark.INCOMPARABLE]
     ((picture,),) = pictures(shown, tmp_path)
-    assert (picture.drawing is None, picture.missing) == (False, "")
+    assert (picture.content is None, picture.missing) == (False, "")
 
 
 def test_the_kernel_refuses_one_variant_of_those_that_schedulers_are_compared_by() -> None:

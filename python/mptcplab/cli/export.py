@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mptcplab.campaign.result import Sweep
     from mptcplab.metrics import VariantMetrics
     from mptcplab.report import Report
-    from mptcplab.report.canvas import Drawing
+    from mptcplab.report.contents import Drawing
 
 
 @dataclass(frozen=True)

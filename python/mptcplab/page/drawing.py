@@ -63,10 +63,11 @@ class _Scale:
 
 
 def even_ticks(low: float, high: float, most: int) -> list[float]:
-    """Round values between two, at most one more than so many: 1, 2 or 5 times a power of ten."""
+    """Round values between two, about so many: 1, 2, 2.5 or 5 times a power of ten."""
     rough = (high - low) / most
     power = 10.0 ** math.floor(math.log10(rough))
-    step = next(times * power for times in (1, 2, 5, 10) if times * power >= rough * (1 - 1e-9))
+    every = (times * power for times in (1, 2, 2.5, 5, 10))
+    step = next(one for one in every if one >= rough * (1 - 1e-9))
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     return [float(f"{place * step:.10g}") for place in range(first, last + 1)]
 

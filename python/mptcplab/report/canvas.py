@@ -2,10 +2,9 @@
 
 import io
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -38,9 +37,6 @@ LOOK: dict[Any, Any] = {
     "path.simplify_threshold": 0.3,
 }
 """Settings of matplotlib, for `rc_context`."""
-
-Drawing = Callable[[float], Figure]
-"""A plot, which is drawn as many inches wide as is asked for."""
 
 
 def figure_of(height_inches: float, width_inches: float = WIDTH_INCHES) -> Figure:
@@ -76,12 +72,6 @@ def draw_legends(figure: Figure, panels: Sequence[Axes]) -> None:
     figure.legend(
         known.values(), known.keys(), loc="outside upper center", ncols=min(across, len(known))
     )
-
-
-def page_svg(drawing: Drawing) -> str:
-    """A plot as an ``svg`` element of a page."""
-    with mpl.rc_context(LOOK):
-        return svg_of(drawing(WIDTH_INCHES))
 
 
 def svg_of(figure: Figure) -> str:

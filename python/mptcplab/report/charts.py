@@ -11,12 +11,11 @@ from mptcplab.page.categories import Part, bars_svg, box_of, boxes_svg
 from mptcplab.page.charts import TIME as OVER_TIME
 from mptcplab.page.charts import Axis, Chart, Kind, Mark, Panel, Series
 from mptcplab.report.contents import TIME, Boxes, Content, Courses, Distribution, Shares
-from mptcplab.report.palette import Style
+from mptcplab.report.palette import COLOURS, Style
 from mptcplab.report.series import Line
 
 DASHES = {"-": (), "--": (6, 4), "-.": (7, 3, 2, 3), ":": (2, 3)}
 """Lengths of strokes and gaps by matplotlib's line styles."""
-_INK = "#000000"
 Targets = Mapping[Mark, str]
 """Identifiers of the rows of events by what is marked."""
 
@@ -45,8 +44,8 @@ def rows_of(content: Content) -> str | None:
 
 
 def colour_of(style: Style) -> str:
-    """The colour in a page: black is that of its text."""
-    return "currentColor" if style.colour == _INK else style.colour
+    """The colour in a page, which is another on a dark ground."""
+    return f"var(--s{COLOURS.index(style.colour)})"
 
 
 def _courses(content: Courses, targets: Targets) -> Chart:

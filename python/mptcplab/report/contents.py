@@ -14,6 +14,8 @@ from mptcplab.report.series import Course, Line
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+Drawing = Callable[[float], "Figure"]
+"""A plot, which is drawn as many inches wide as is asked for."""
 LEAST_SAMPLES = 5
 """Of fewer values a box says less than the values themselves."""
 WIDE = 30

@@ -14,7 +14,7 @@ class Style:
     marker: str
 
 
-_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#000000")
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#000000")
 """Okabe and Ito, Color Universal Design, 2008, without the yellow that is lost on white."""
 _DASHES = ("-", "--", "-.", ":")
 _MARKERS = ("o", "s", "^", "D", "v")
@@ -27,7 +27,7 @@ def styles(names: Iterable[str]) -> dict[str, Style]:
     """
     return {
         name: Style(
-            _COLOURS[place % len(_COLOURS)],
+            COLOURS[place % len(COLOURS)],
             _DASHES[place % len(_DASHES)],
             _MARKERS[place % len(_MARKERS)],
         )

@@ -1,25 +1,49 @@
 """The figures of an item's table as bars: the document's and ours."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
-from functools import partial
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import matplotlib as mpl
-from matplotlib.figure import Figure as Drawn
-
-from mptcplab.report.canvas import (
-    LOOK,
-    NARROW_INCHES,
-    Drawing,
-    draw_legends,
-    figure_of,
-)
-from mptcplab.report.numbers import shown
+from mptcplab.page.categories import Part, bars_svg
+from mptcplab.page.charts import Axis
+from mptcplab.report.numbers import heading, scale, shown
 from mptcplab.reproduction.beside import Figure, ItemAccount
 
-_HEIGHT = 0.38
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawn
+
+DOCUMENT, HERE = "document", "here"
+COLOURS = {DOCUMENT: "#999999", HERE: "#0072B2"}
 
 
-def bars(account: ItemAccount) -> Drawing | None:
+@dataclass(frozen=True)
+class Bars:
+    """A pair of bars for each figure, one where the document gives none."""
+
+    found: Sequence[tuple[str, Figure]]
+
+    def __call__(self, width_inches: float) -> Drawn:
+        """The figure of matplotlib, which is slow to load."""
+        from mptcplab.reproduction.bar_plots import draw_bars
+
+        return draw_bars(self, width_inches)
+
+    def rows(self) -> str:
+        """The rows of bars of a page."""
+        first = self.found[0][1]
+        title, unit = heading(first.metric)
+        return bars_svg(
+            {
+                label: [[part] for name in COLOURS if (part := _part(cell, name)) is not None]
+                for label, cell in self.found
+            },
+            Axis(title, unit),
+        )
+
+
+def bars(account: ItemAccount) -> Bars | None:
     """A pair of bars for each figure, one where the document gives none; null without figures.
 
     Figures of another metric than the first one's have no place on its axis.
@@ -33,42 +57,22 @@ def bars(account: ItemAccount) -> Drawing | None:
     if not every:
         return None
     found = [(label, cell) for label, cell in every if _kind(cell) == _kind(every[0][1])]
-    return partial(_drawn, found)
+    return Bars(found)
 
 
-def _drawn(found: Sequence[tuple[str, Figure]], width_inches: float) -> Drawn:
-    with mpl.rc_context(LOOK | {"axes.grid.axis": "x"}):
-        figure = figure_of(0.9 + 0.42 * len(found), width_inches)
-        axes = figure.subplots()
-        if width_inches >= NARROW_INCHES:
-            figure.subplots_adjust(left=0.32)
-        places = [float(len(found) - number) for number in range(len(found))]
-        if any(cell.theirs is not None for _, cell in found):
-            _draw(axes, places, found, "document", 0.5, "#999999", "///")
-        _draw(axes, places, found, "here", -0.5, "#0072B2", "")
-        axes.set_yticks(places, [label for label, _ in found])
-        draw_legends(figure, [axes])
-    return figure
+def value_of(cell: Figure, name: str) -> float | None:
+    """The figure of a bar, of the document or ours; null if there is none."""
+    return cell.theirs if name == DOCUMENT else cell.ours.mean if cell.ours else None
 
 
-def _draw(
-    axes: mpl.axes.Axes,
-    places: list[float],
-    found: Sequence[tuple[str, Figure]],
-    name: str,
-    side: float,
-    colour: str,
-    hatch: str,
-) -> None:
-    for place, (_, cell) in zip(places, found, strict=True):
-        value = cell.theirs if name == "document" else cell.ours.mean if cell.ours else None
-        if value is None:
-            continue
-        drawn = axes.barh(
-            place + side * _HEIGHT, value, _HEIGHT, color=colour, hatch=hatch, edgecolor="white"
-        )
-        axes.bar_label(drawn, [shown(cell.metric, value)], padding=2, fontsize=7)
-    axes.barh(places[0], 0, color=colour, hatch=hatch, edgecolor="white", label=name)
+def _part(cell: Figure, name: str) -> Part | None:
+    value = value_of(cell, name)
+    if value is None:
+        return None
+    factor = scale(cell.metric)
+    half = (cell.ours.half_width or 0.0) if name == HERE and cell.ours else 0.0
+    words = f"{shown(cell.metric, value)} {name}"
+    return Part(name, COLOURS[name], 0.0, value * factor, words, half * factor)
 
 
 def _kind(cell: Figure) -> str:

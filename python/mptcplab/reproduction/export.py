@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
-from mptcplab.report.canvas import Drawing
+from mptcplab.report.contents import Drawing
 from mptcplab.report.numbers import heading, scale
 from mptcplab.reproduction.beside import Figure, ItemAccount
 from mptcplab.reproduction.pictures import Picture
@@ -38,8 +38,8 @@ def tables(account: ItemAccount, pictures: Sequence[Picture]) -> Iterator[tuple[
 def drawings(account: ItemAccount, pictures: Sequence[Picture]) -> Iterator[tuple[str, Drawing]]:
     """The plots of an item."""
     for name, picture in _named(account, pictures):
-        if picture.drawing is not None:
-            yield name, picture.drawing
+        if picture.content is not None:
+            yield name, picture.content
 
 
 def _name(account: ItemAccount) -> str:

@@ -9,12 +9,11 @@ from pathlib import Path
 from mptcplab.metrics import VariantMetrics, compare
 from mptcplab.page.charts import Axis
 from mptcplab.recording import RecordingError, Result
-from mptcplab.report.canvas import Drawing
 from mptcplab.report.chosen import representative
-from mptcplab.report.contents import TIME, boxes, courses_over_time, path_utilisation
+from mptcplab.report.contents import TIME, Content, boxes, courses_over_time, path_utilisation
 from mptcplab.report.palette import styles
 from mptcplab.report.series import Course, Line, completion_times_s, course
-from mptcplab.reproduction.bars import bars
+from mptcplab.reproduction.bars import Bars, bars
 from mptcplab.reproduction.beside import Account, ItemAccount
 from mptcplab.reproduction.captures import addresses, exchange
 from mptcplab.reproduction.model import CAPTURED, Plot, PlotKind
@@ -29,7 +28,7 @@ class Picture:
 
     kind: PlotKind
     title: str
-    drawing: Drawing | None = None
+    content: Content | Bars | None = None
     lines: tuple[str, ...] = ()
     missing: str = ""
     """Why there is neither, or the variants that it lacks; empty where it is whole."""
@@ -59,9 +58,9 @@ _NOT_MEASURED = "not measured"
 
 
 def _bars(account: ItemAccount) -> Picture:
-    drawing = bars(account)
-    missing = "" if drawing else _NOT_MEASURED
-    return Picture(PlotKind.BARS, "The figures of the table", drawing, missing=missing)
+    content = bars(account)
+    missing = "" if content else _NOT_MEASURED
+    return Picture(PlotKind.BARS, "The figures of the table", content, missing=missing)
 
 
 def _picture(plot: Plot, out: Path) -> Picture:
@@ -80,12 +79,12 @@ def _picture(plot: Plot, out: Path) -> Picture:
         run = representative(variants[0])
         lines = () if run is None else listing(run.recording, plot.node)
         return _told(plot, title, lines)
-    drawing = _drawing(plot, variants)
-    if drawing is None:
+    content = _content(plot, variants)
+    if content is None:
         return Picture(plot.kind, title, missing=_NOTHING)
     absent = ", ".join(name for name in plot.variants if name not in measured)
     missing = f"{_NOT_MEASURED}: {absent}" if absent else ""
-    return Picture(plot.kind, title, drawing, missing=missing)
+    return Picture(plot.kind, title, content, missing=missing)
 
 
 _NOTHING = "what was measured holds nothing for it"
@@ -115,7 +114,7 @@ _TITLES = {
 }
 
 
-def _drawing(plot: Plot, variants: Sequence[VariantMetrics]) -> Drawing | None:
+def _content(plot: Plot, variants: Sequence[VariantMetrics]) -> Content | None:
     if plot.kind is PlotKind.BOXES:
         return boxes(
             {one.name: completion_times_s(one) for one in variants}, "completion time", "s"

@@ -7,7 +7,7 @@ const RESTED = 350; // milliseconds after which a wheel over a chart no longer s
 const BINS = 240; // across a chart, where the reader has set no width
 
 const groups = new Map();
-const ink = (colour) => (colour === "currentColor" ? style("--ink") : colour);
+const ink = (colour) => (colour.startsWith("var(") ? style(colour.slice(4, -1)) : colour);
 const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 let scrolled = 0;
 
