@@ -1,6 +1,7 @@
 """`mptcplab sweep`: what it runs, what it finds, and what it says."""
 
 import json
+import re
 import shlex
 import subprocess
 from dataclasses import replace
@@ -264,9 +265,10 @@ def test_the_page_has_curves_and_heat_maps(folder: Path) -> None:
     ended = run(["report", "out", "--html", "page.html"], folder)
     assert ended.returncode == 0, ended.stderr
     page = (folder / "page.html").read_text()
-    assert "<h2>Goodput over both axes</h2>" in page
-    assert page.count("<svg") >= 5
-    assert "http://" not in page.replace("http://www.w3.org", "")
+    assert ">Goodput over both axes</h2>" in page
+    assert page.count("<svg") >= 2
+    assert page.count('<table class="heat">') >= 1
+    assert not re.findall(r'(?:src|href)="(?!#)', page)
 
 
 @pytest.mark.parametrize(

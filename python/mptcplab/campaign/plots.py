@@ -14,11 +14,20 @@ from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter, NullLocator
 
+from mptcplab.campaign.along import (
+    BENEFITS,
+    LOG_FROM,
+    MOST_PANELS,
+    has,
+    label_of,
+    named,
+    parts_of,
+    places_of,
+)
 from mptcplab.campaign.column import column_of, row_words, rows_of
 from mptcplab.report.canvas import LOOK
-from mptcplab.report.numbers import heading, scale
+from mptcplab.report.numbers import scale
 from mptcplab.report.palette import Style, styles
-from mptcplab.scenario.units import UnitError, parse_rate, parse_size, parse_time
 
 if TYPE_CHECKING:
     from mptcplab.campaign.result import Sweep
@@ -26,11 +35,6 @@ if TYPE_CHECKING:
 Size = tuple[float, float]
 PANEL_INCHES: Size = (4.4, 3.0)
 PANELS_A_ROW = 3
-MOST_PANELS = 6
-"""Choices of the other axes that are shown; a plot has to stay readable."""
-LOG_FROM = 20.0
-"""Ratio of the ends of an axis from which its scale is logarithmic."""
-MOST_NAMES = 8
 _DPI = 110
 _LEGEND_INCHES = 1.2
 
@@ -88,7 +92,7 @@ def curves(sweep: Sweep, metric: str, key: str, width_inches: float | None = Non
     axis_values = list(dict.fromkeys(column_of(sweep.axes[key])))
     if len(axis_values) < len(own.rows):
         others += [one for one in own.keys if one != key]
-    parts = _parts(frame, others)
+    parts = parts_of(frame, others)
     with mpl.rc_context(LOOK):
         figure, every = panels(len(parts), width_inches)
         look = styles(sweep.variants)
@@ -108,7 +112,7 @@ def heat_maps(sweep: Sweep, metric: str, width_inches: float | None = None) -> F
     frame = sweep.frame(metric)
     rows, columns = (rows_of(axis) for axis in sweep.every_axis)
     factor = scale(metric)
-    known = [name for name in sweep.variants if _has(frame, name, metric)]
+    known = [name for name in sweep.variants if has(frame, name, metric)]
     with mpl.rc_context(LOOK):
         figure, every = panels(len(known), width_inches)
         means = frame[metric].drop_nulls().to_numpy() * factor
@@ -125,19 +129,19 @@ def heat_maps(sweep: Sweep, metric: str, width_inches: float | None = None) -> F
                     cells[place] = row[metric] * factor
             look = (
                 {"cmap": "RdBu", "norm": _around_zero(low, high)}
-                if metric in _BENEFITS
+                if metric in BENEFITS
                 else {"cmap": "viridis", "vmin": low, "vmax": high}
             )
             image = axes.imshow(cells, origin="lower", aspect="auto", **look)
-            _numbers(axes, cells, low, high, light_middle=metric in _BENEFITS)
+            _numbers(axes, cells, low, high, light_middle=metric in BENEFITS)
             axes.grid(visible=False)
             axes.set_title(name, fontsize=8)
             axes.set_xlabel(row_words(across))
-            axes.set_xticks(*_named([*map(row_words, columns)]), rotation=30, ha="right")
-            axes.set_yticks(*_named([*map(row_words, rows)]))
+            axes.set_xticks(*named([*map(row_words, columns)]), rotation=30, ha="right")
+            axes.set_yticks(*named([*map(row_words, rows)]))
         every[0].set_ylabel(row_words(down))
         if image is not None:
-            figure.colorbar(image, ax=figure.axes, label=_label(metric))
+            figure.colorbar(image, ax=figure.axes, label=label_of(metric))
     return figure
 
 
@@ -145,7 +149,7 @@ def distributions(sweep: Sweep, metric: str, width_inches: float | None = None) 
     """The part of the points at which a metric is at most a value, a line a variant."""
     frame = sweep.frame(metric)
     others = [key for axis in sweep.every_axis if not axis.is_drawn for key in axis.keys]
-    parts = _parts(frame, others)
+    parts = parts_of(frame, others)
     with mpl.rc_context(LOOK):
         figure, every = panels(len(parts), width_inches)
         look = styles(sweep.variants)
@@ -172,7 +176,7 @@ def distributions_beside(
     """
     frame = next(iter(sweeps.values()))
     names = frame["variant"].unique(maintain_order=True).to_list()
-    choices = list(_parts(frame, others).items())[: max(1, MOST_PANELS // len(names))]
+    choices = list(parts_of(frame, others).items())[: max(1, MOST_PANELS // len(names))]
     known = pl.concat([one[metric] for one in sweeps.values()])
     with mpl.rc_context(LOOK):
         figure, every = panels(len(choices) * len(names), width_inches)
@@ -206,16 +210,13 @@ def _finish_steps(axes: Axes, values: pl.Series, metric: str) -> None:
     low, high = (float(end) if known.len() else 0.0 for end in (known.min(), known.max()))  # type: ignore[arg-type]
     if low > 0 and high / low > LOG_FROM:
         axes.set_xscale("log")
-    if metric in _BENEFITS:
+    if metric in BENEFITS:
         axes.axvline(0, color="#888888", linewidth=0.8)
         # Benefits have no end above 1; a few far beyond would hide the rest.
         most = float(known.quantile(0.99) or 0.0)
         axes.set_xlim(-1.05, max(1.05, 1.1 * most))
-    axes.set_xlabel(_label(metric))
+    axes.set_xlabel(label_of(metric))
     axes.set_ylim(0, 1)
-
-
-_BENEFITS = ("aggregation_benefit", "delay_benefit")
 
 
 def _around_zero(low: float, high: float) -> Any:
@@ -240,19 +241,6 @@ def _numbers(axes: Axes, cells: Any, low: float, high: float, *, light_middle: b
         axes.text(across, down, f"{value:.3g}", ha="center", va="center", fontsize=6, color=colour)
 
 
-def _parts(frame: pl.DataFrame, others: Sequence[str]) -> dict[str, pl.DataFrame]:
-    """The rows by the choice of these keys, in words; as many as there is room for."""
-    if not others:
-        return {"": frame}
-    parts = {}
-    for values, part in frame.group_by(list(others), maintain_order=True):
-        words = ", ".join(f"{key} {value}" for key, value in zip(others, values, strict=True))
-        parts[words] = part
-        if len(parts) == MOST_PANELS:
-            break
-    return parts
-
-
 def panels(count: int, width_inches: float | None) -> tuple[SweepFigure, list[Axes]]:
     """Panels side by side, or where a width is given one above the other in it."""
     if width_inches is None:
@@ -272,22 +260,15 @@ def panels(count: int, width_inches: float | None) -> tuple[SweepFigure, list[Ax
 
 def axis_of(axes: Axes, values: Sequence[Any], key: str) -> list[float]:
     """Sets the axis of the values up, and gives where they stand on it."""
-    places = _places(values)
+    places = places_of(values)
     axes.set_xlabel(key)
     if min(places) > 0 and max(places) / min(places) >= LOG_FROM:
         axes.set_xscale("log")
         axes.xaxis.set_minor_formatter(NullFormatter())
         axes.xaxis.set_minor_locator(NullLocator())
-    ticks, names = _named(values)
+    ticks, names = named(values)
     axes.set_xticks([places[int(tick)] for tick in ticks], names, rotation=30, ha="right")
     return places
-
-
-def _named(values: Sequence[Any]) -> tuple[list[int], list[str]]:
-    """Places of values that get a name, and the names."""
-    step = -(-len(values) // MOST_NAMES)
-    chosen = list(range(0, len(values), step))
-    return chosen, [str(values[place]) for place in chosen]
 
 
 def line(
@@ -320,8 +301,8 @@ def line(
 
 def finish(figure: SweepFigure, every: Sequence[Axes], metric: str) -> None:
     """Names the axis of the metric, which begins at 0 where it can, and adds the legend."""
-    from_zero = metric not in _BENEFITS
-    every[0].set_ylabel(_label(metric))
+    from_zero = metric not in BENEFITS
+    every[0].set_ylabel(label_of(metric))
     if from_zero and every[0].get_ylim()[0] >= -1e-9 - 0.1 * abs(every[0].get_ylim()[1]):
         every[0].set_ylim(bottom=0)
     _legend(figure, every)
@@ -336,28 +317,3 @@ def _legend(figure: SweepFigure, every: Sequence[Axes]) -> None:
         figure.legend(known.values(), known.keys(), loc="outside upper center", ncols=3)
     elif known:
         figure.legend(known.values(), known.keys(), loc="outside right upper")
-
-
-def _label(metric: str) -> str:
-    name, unit = heading(metric)
-    return f"{name} in {unit}" if unit else name
-
-
-def _has(frame: pl.DataFrame, variant: str, metric: str) -> bool:
-    return frame.filter(variant=variant)[metric].drop_nulls().len() > 0
-
-
-def _places(values: Sequence[Any]) -> list[float]:
-    """Where the values stand: to scale where all are quantities of one kind, else side by side."""
-    for parse in (_number, parse_time, parse_rate, parse_size):
-        try:
-            return [float(parse(value)) for value in values]
-        except (UnitError, ValueError, TypeError):
-            continue
-    return [float(place) for place in range(len(values))]
-
-
-def _number(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise TypeError
-    return float(value.removesuffix("%") if isinstance(value, str) else value)
