@@ -79,6 +79,7 @@ def round_trips(packets: pl.LazyFrame) -> pl.LazyFrame:
         "subflow",
         other_end(),
         "t_ns",
+        "frame",
         pl.col("acknowledgement").alias("sequence"),
         "rtt_ns",
     )

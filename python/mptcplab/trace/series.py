@@ -1,4 +1,4 @@
-"""Points and lines of the plots of a connection, thinned to the resolution of the plots."""
+"""Points and lines of the charts of a connection, of as many points as a page holds."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from mptcplab.page.thinning import AS_THEY_ARE
 from mptcplab.trace.figures import ENDS, cumulative, round_trips
 from mptcplab.trace.views import View
 
-CELLS = (320, 160)
-"""Places across and up a plot; of several points at one place one is drawn."""
-MOST_POINTS = 240
-"""Points of a line."""
+CELLS = (1600, 400)
+"""Places across and up a chart of more points than a page holds; at each one is drawn."""
+MOST_POINTS = AS_THEY_ARE
+"""Points of a line, or of all subflows together."""
 BIN_NS = 100_000_000
 """Width of a bin of the table `samples`."""
 OUTLYING = 6
@@ -31,7 +32,7 @@ class Points:
     """Points by subflow."""
 
     frame: pl.DataFrame
-    """Columns `subflow`, `x`, `y`, in the order in which they are drawn."""
+    """Columns `subflow`, `x`, `y`, and `frame` where it is known, in the order of `x`."""
     found: int
     """How many there were before points at one place became one."""
     logarithmic: bool = False
@@ -56,6 +57,8 @@ class Line:
     """Null: all together."""
     times_s: Numbers
     values: Numbers
+    ends_s: Numbers | None = None
+    """Where each value is a mean from its time on: the time up to which."""
 
 
 def senders(view: View, connection: int) -> list[str]:
@@ -77,6 +80,7 @@ def data_sequence(packets: pl.LazyFrame, sender: str, origin_ns: int) -> dict[st
         (pl.coalesce("data_sequence", "sequence") / 1e6).alias("y"),
         pl.col("kind").str.ends_with("retransmission").alias("again"),
         (pl.col("reinjected_bytes") > 0).alias("reinjected"),
+        "frame",
     )
     bounds = _bounds(own)
     return {
@@ -89,13 +93,15 @@ def data_sequence(packets: pl.LazyFrame, sender: str, origin_ns: int) -> dict[st
 def trips_over_time(packets: pl.LazyFrame, sender: str, origin_ns: int) -> Points:
     """Returns round trips against the time at which they ended."""
     trips = round_trips(packets).filter(pl.col("from") == sender)
-    return _heights(trips.select("subflow", seconds(origin_ns).alias("x"), _rtt_ms()))
+    return _heights(trips.select("subflow", seconds(origin_ns).alias("x"), _rtt_ms(), "frame"))
 
 
 def trips_over_sequence(packets: pl.LazyFrame, sender: str) -> Points:
     """Returns round trips against the sequence number that they are about."""
     trips = round_trips(packets).filter(pl.col("from") == sender)
-    return _heights(trips.select("subflow", (pl.col("sequence") / 1e6).alias("x"), _rtt_ms()))
+    return _heights(
+        trips.select("subflow", (pl.col("sequence") / 1e6).alias("x"), _rtt_ms(), "frame")
+    )
 
 
 def one_way(matched: pl.DataFrame, sender: str, origin_ns: int) -> Points:
@@ -136,9 +142,9 @@ def throughput(
             carried[: max(0, places[0] - 1)] = np.nan
             carried[places[-1] + 2 :] = np.nan
             lines.append((int(str(subflow)), carried))
-    times = (starts - origin_ns) / 1e9
-    found = [Line(subflow, times, 8e3 * carried / widths) for subflow, carried in lines]
-    return found if len(found) < 2 else [*found, Line(None, times, 8e3 * total / widths)]
+    times, ends = (starts - origin_ns) / 1e9, (starts + widths - origin_ns) / 1e9
+    found = [Line(subflow, times, 8e3 * carried / widths, ends) for subflow, carried in lines]
+    return found if len(found) < 2 else [*found, Line(None, times, 8e3 * total / widths, ends)]
 
 
 def carried(samples: pl.DataFrame, sender: str, origin_ns: int) -> list[Line]:
@@ -214,22 +220,27 @@ def _heights(own: pl.LazyFrame) -> Points:
 
 
 def _points(own: pl.LazyFrame, bounds: Bounds | None) -> Points:
-    if bounds is None:
-        return Points(own.select("subflow", "x", "y").collect(engine="streaming"), 0)
+    """All points; of more than a page holds one at each place."""
+    names = [name for name in own.collect_schema().names() if name in _COLUMNS]
+    held = int(own.select(pl.len()).collect(engine="streaming").item())
+    if bounds is None or held <= MOST_POINTS:
+        return Points(own.select(names).sort("x").collect(engine="streaming"), held)
     left, right, low, high = bounds
     across, up = CELLS
     column = ((pl.col("x") - left) * across / max(right - left, 1e-12)).cast(pl.Int64)
     row = ((pl.col("y") - low) * up / max(high - low, 1e-12)).cast(pl.Int64)
-    # In each column another subflow comes last, and is drawn above the others.
-    turn = (pl.col("subflow") + pl.col("column")) % (pl.col("subflow").max() + 1)
+    others = [name for name in names if name != "subflow"]
     found = (
         own.with_columns(column.alias("column"), row.alias("row"))
         .group_by("subflow", "column", "row")
-        .agg(pl.col("x").min(), pl.col("y").min(), pl.len().alias("held"))
-        .sort("column", turn, "row")
+        .agg(pl.col(others).first())
+        .sort("x")
         .collect(engine="streaming")
     )
-    return Points(found.select("subflow", "x", "y"), int(found["held"].sum()))
+    return Points(found.select(names), held)
+
+
+_COLUMNS = ("subflow", "x", "y", "frame")
 
 
 def _bins(samples: pl.DataFrame) -> tuple[int, int]:

@@ -57,11 +57,13 @@ function binWidth(chart) {
 
 // The ends of the axis of values: of all panels over what is visible, so that they stay alike.
 function heightsOf(chart) {
-  if (chart.y.fixed || !chart.in.range) return chart.y.range;
+  const every = chart.panels.flatMap((panel) => panel.series);
+  const isWhole = !chart.in.range && every.every((series) => series.shown);
+  if (chart.y.fixed || isWhole) return chart.y.range;
   if (!chart.heights) {
     const [low, high] = rangeOf(chart.in);
     let [least, most] = [Infinity, -Infinity];
-    for (const series of chart.panels.flatMap((panel) => panel.series)) {
+    for (const series of every) {
       if (!series.shown) continue;
       const own = heights(series, drawnPieces(series, binWidth(chart)), low, high);
       least = Math.min(least, own[0]);

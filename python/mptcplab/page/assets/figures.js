@@ -97,9 +97,9 @@ function showFigure(chart, watcher) {
   });
 }
 
-// Links to a moment: all charts over time show what is around it.
-function showMoment(at) {
-  const group = groups.get("time");
+// Shows what is around a moment in all charts of a group.
+function showMoment(at, name) {
+  const group = groups.get(name);
   if (!group) return;
   const [low, high] = group.full;
   const half = (high - low) / 20;
@@ -124,7 +124,7 @@ async function begin() {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => charts.forEach(redraw));
   document.addEventListener("click", (event) => {
     const link = event.target.closest("a[data-moment]");
-    if (link) showMoment(+link.dataset.moment);
+    if (link) showMoment(+link.dataset.moment, link.dataset.group);
   });
   document.documentElement.dataset.ready = "";
 }

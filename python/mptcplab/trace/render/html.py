@@ -1,13 +1,14 @@
-"""The analysis as one page that needs nothing else: no script, no font, no picture."""
+"""The analysis as one page that needs nothing from elsewhere: no script, no font, no picture."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
 
+from mptcplab.page.charts import Chart
 from mptcplab.page.templates import templates
 from mptcplab.trace import many_subflows, words
 from mptcplab.trace.figures import ENDS
@@ -15,10 +16,10 @@ from mptcplab.trace.glossary import MEANINGS
 from mptcplab.trace.pairs.pair import Pair
 from mptcplab.trace.pairs.words import clock_lines, pair_tables
 from mptcplab.trace.render import cells
-from mptcplab.trace.render.axes import looks
+from mptcplab.trace.render.charts import Plot, charts, delays, event_row, group_of
 from mptcplab.trace.render.ladder import ladder
 from mptcplab.trace.render.ladder_svg import ladder_svg
-from mptcplab.trace.render.plots import delays, plots
+from mptcplab.trace.render.looks import looks
 from mptcplab.trace.render.terminal_statistics import statistics
 from mptcplab.trace.views import View
 
@@ -44,6 +45,8 @@ def to_html(view: View, pair: Pair | None = None) -> str:
     ordered = cells.largest_first(view.connections)
     shown = ordered.head(AT_LENGTH)
     capture = view.trace.capture
+    drawn: dict[str, Chart] = {}
+    sections = [_section(view, row, pair, drawn) for row in shown.iter_rows(named=True)]
     return environment.get_template("trace.html.j2").render(
         title=", ".join(Path(file.path).name for file in capture.files),
         read=[line for line, warns in cells.read_lines(capture) if not warns],
@@ -58,7 +61,9 @@ def to_html(view: View, pair: Pair | None = None) -> str:
             "words": ("", *cells.WORDS),
             "note": _listed_note(ordered.height),
         },
-        connections=[_section(view, row, pair) for row in shown.iter_rows(named=True)],
+        shown={str(section["number"]) for section in sections},
+        connections=sections,
+        charts=drawn,
     )
 
 
@@ -71,12 +76,15 @@ def _listed_note(held: int) -> str:
     return " ".join(notes)
 
 
-def _section(view: View, row: Mapping[str, Any], pair: Pair | None) -> dict[str, Any]:
+def _section(
+    view: View, row: Mapping[str, Any], pair: Pair | None, drawn: dict[str, Chart]
+) -> dict[str, Any]:
+    """A connection as the template takes it; its charts are added to those of the page."""
     number = row["connection"]
     subflows = view.subflows.filter(connection=number)
     events = view.events.filter(connection=number)
     steps = ladder(view, number)
-    drawn = ladder_svg(steps, looks(subflows["subflow"].to_list()), view.origin_ns)
+    picture = ladder_svg(steps, looks(subflows["subflow"].to_list()), view.origin_ns)
     return {
         "number": number,
         "protocol": words.protocol(row),
@@ -85,10 +93,13 @@ def _section(view: View, row: Mapping[str, Any], pair: Pair | None) -> dict[str,
         "handovers": list(cells.handover_lines(view, number)),
         "tables": list(_tables(view, row)),
         "statistics": [_table(*one) for one in statistics(view, number)],
-        "ladder": Markup(drawn) if steps.steps else None,
-        "plots": plots(view, number),
+        "ladder": Markup(picture) if steps.steps else None,
+        "plots": _named(charts(view, number), f"connection-{number}-chart", drawn),
+        "group": group_of(number),
         "pair": [] if pair is None else [_table(*one) for one in pair_tables(pair, number)],
-        "pair_plots": [] if pair is None else delays(view, number, pair.packets),
+        "pair_plots": []
+        if pair is None
+        else _named(delays(view, number, pair.packets), f"connection-{number}-delay", drawn),
         "events": [
             (
                 words.moment(event["t_ns"], view.origin_ns),
@@ -97,11 +108,20 @@ def _section(view: View, row: Mapping[str, Any], pair: Pair | None) -> dict[str,
                 event["kind"].replace("_", " "),
                 event["text"],
                 event["frame"],
+                event_row(number, place),
+                (event["t_ns"] - view.origin_ns) / 1e9,
             )
-            for event in events.head(MOST_EVENTS).iter_rows(named=True)
+            for place, event in enumerate(events.head(MOST_EVENTS).iter_rows(named=True))
         ],
         "events_left_out": max(0, events.height - MOST_EVENTS),
     }
+
+
+def _named(plots: Sequence[Plot], prefix: str, drawn: dict[str, Chart]) -> list[tuple[str, Plot]]:
+    """The plots with their identifiers in the page."""
+    told = [(f"{prefix}-{number}", plot) for number, plot in enumerate(plots, start=1)]
+    drawn |= {identifier: plot.chart for identifier, plot in told}
+    return told
 
 
 def _tables(view: View, row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
