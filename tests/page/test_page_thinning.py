@@ -84,6 +84,20 @@ def test_a_million_points_are_at_most_so_many_in_the_page() -> None:
     assert max(values) * series["units"][1] == pytest.approx(99)
 
 
+def test_many_series_share_the_points_of_a_page() -> None:
+    noise = np.random.default_rng(2)
+    series = [
+        Series(
+            f"{place}", "red", np.cumsum(noise.uniform(0, 1, 12_000)), noise.uniform(0, 9, 12_000)
+        )
+        for place in range(40)
+    ]
+    text, is_compressed = page_data({"a": chart(*series)})
+    assert len(text) < 3_000_000
+    [[places, *_]] = told(text, is_compressed=is_compressed)["pieces"]
+    assert 9_000 < len(places) <= 10_000
+
+
 def test_an_axis_has_room_above_and_never_no_length() -> None:
     flat = Series("a", "red", np.array([0.0, 1.0]), np.zeros(2), Kind.LINE)
     assert chart(flat).range("y") == (0, 1)

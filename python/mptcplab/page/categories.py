@@ -140,8 +140,9 @@ def _part(part: Part, scale: _Scale, top: int, *, stacked: bool) -> Iterator[str
         yield f'<line class="tick" x1="{low:.2f}%" x2="{high:.2f}%" y1="{middle}" y2="{middle}"/>'
     words = f'y="{middle + 4}">{escape(part.words)}</text>'
     if not stacked:
-        side, shift = ("y", -4) if end > 80 else ("start", 4)
-        yield f'<text class="{side} inner" dx="{shift}" x="{end:.2f}%" {words}'
+        at = end if end > 60 else scale.place(part.end + part.half)
+        side, shift = ("y", -4) if end > 60 else ("start", 4)
+        yield f'<text class="{side} inner" dx="{shift}" x="{at:.2f}%" {words}'
     elif end - start >= 100 * _LABELLED:
         yield f'<text class="x inner" x="{(start + end) / 2:.2f}%" {words}'
 

@@ -14,8 +14,8 @@ import numpy as np
 from mptcplab.page.charts import Chart, Kind, Numbers, Series
 from mptcplab.page.thinning import AS_THEY_ARE, extremes, means, pieces
 
-PAGE_POINTS = 1_000_000
-"""Points of a page: with more series than 50 each has its part of them."""
+PAGE_POINTS = 400_000
+"""Points of a page, at most 3 MB: with more series than 20 each has its part of them."""
 DIGITS = 5
 """Of the largest value."""
 COMPRESSED_FROM = 100_000
@@ -34,7 +34,7 @@ def page_data(charts: Drawn) -> tuple[str, bool]:
     if len(text) < COMPRESSED_FROM:
         # No text ends the element, or begins a comment within it.
         return text.replace("<", "\\u003c"), False
-    return base64.b64encode(zlib.compress(text.encode(), 9)).decode(), True
+    return base64.b64encode(zlib.compress(text.encode())).decode(), True
 
 
 def _chart(name: str, chart: Chart, most: int) -> dict[str, Any]:

@@ -1,7 +1,5 @@
-"""Common parts of all plots: look, margins, legend, and place inside a page."""
+"""Common parts of all figures of matplotlib: look, margins, legend and marks."""
 
-import io
-import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -16,8 +14,6 @@ NARROW_INCHES = 5.0
 """Of a figure that is narrower the legend stands above, as in the column of a paper."""
 _LETTERS_AN_INCH = 14
 """Of a legend."""
-PICTURE_DPI = 220
-"""Of what is a picture within a plot."""
 LOOK: dict[Any, Any] = {
     "text.parse_math": False,
     "svg.fonttype": "none",
@@ -71,19 +67,6 @@ def draw_legends(figure: Figure, panels: Sequence[Axes]) -> None:
     across = max(1, int(figure.get_figwidth() * _LETTERS_AN_INCH / (longest + 6)))
     figure.legend(
         known.values(), known.keys(), loc="outside upper center", ncols=min(across, len(known))
-    )
-
-
-def svg_of(figure: Figure) -> str:
-    """The figure as an ``svg`` element without ids of its own, so that many fit into a page."""
-    file = io.StringIO()
-    nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
-    figure.savefig(file, format="svg", metadata=nothing, dpi=PICTURE_DPI)
-    text = file.getvalue()
-    element = text[text.index("<svg") :]
-    element = re.sub(r"<g id=\"[^\"]*\"", "<g", element)
-    return re.sub(
-        r"(<svg[^>]*?) width=\"[^\"]*\"", r"\1", re.sub(r" height=\"[\d.]+pt\"", "", element)
     )
 
 

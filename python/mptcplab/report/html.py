@@ -8,6 +8,7 @@ from markupsafe import Markup
 from mptcplab.page.charts import Chart, Mark
 from mptcplab.page.templates import templates
 from mptcplab.report import numbers
+from mptcplab.report.beside import beside
 from mptcplab.report.charts import chart_of, rows_of
 from mptcplab.report.contents import Courses
 from mptcplab.report.control import control_accounts
@@ -50,7 +51,8 @@ def to_html(reports: Sequence[Report]) -> str:
         "verdict_numbers": verdict_numbers,
         "with_any": with_any,
     }
-    charts: dict[str, Chart] = {}
+    together = beside(reports)
+    charts = {one.id: one.chart for one in together if one.chart is not None}
     sections = []
     told = zip(reports, labels(reports), unlike(reports), strict=True)
     for number, (report, label, (other, settings)) in enumerate(told, start=1):
@@ -75,7 +77,9 @@ def to_html(reports: Sequence[Report]) -> str:
             }
         )
     template = environment.get_template("page.html.j2")
-    return template.render(sections=sections, pairs=side_by_side(reports), charts=charts)
+    return template.render(
+        sections=sections, pairs=side_by_side(reports), together=together, charts=charts
+    )
 
 
 def _events(found: Sequence[Plot], section: str) -> list[tuple[Mark, str]]:

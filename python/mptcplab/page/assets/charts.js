@@ -1,10 +1,10 @@
 // The charts of the page: zoom by wheel, drag and keys, values under the pointer, legends, bins.
 
-const PANEL_HEIGHT = 170;
+const PANEL_HEIGHT = 190;
 const LABEL_HEIGHT = 18;
 const NEAR = 24; // pixels from the pointer within which a point is told
 const RESTED = 350; // milliseconds after which a wheel over a chart no longer scrolls the page
-const BINS = 240; // across a chart, where the reader has set no width
+const BINS = 300; // across a chart, where the reader has set no width
 
 const groups = new Map();
 const ink = (colour) => (colour.startsWith("var(") ? style(colour.slice(4, -1)) : colour);

@@ -204,7 +204,9 @@ def _points_of(own: pl.DataFrame, label: str, colour: str) -> Series:
 def _over_time(title: str, note: str, lines: Sequence[Line], y: Axis, frame: _Frame) -> Plot | None:
     if not lines:
         return None
-    return Plot(title, note, frame.chart(y, [_line(line, frame.looks) for line in lines]))
+    # All together comes first: what comes later is drawn above it.
+    ordered = sorted(lines, key=lambda line: line.subflow is not None)
+    return Plot(title, note, frame.chart(y, [_line(line, frame.looks) for line in ordered]))
 
 
 def _line(line: Line, styles_of: Mapping[int, Style], label: str = "all") -> Series:
