@@ -58,7 +58,7 @@ impl Policy for PythonPolicy {
         }
     }
 
-    fn waits(&self, _request: &Request<'_>) -> bool {
+    fn waits(&mut self, _request: &Request<'_>) -> bool {
         self.waits
     }
 }

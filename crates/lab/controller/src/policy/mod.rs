@@ -96,7 +96,7 @@ pub trait Policy: Send {
 
     /// Whether a subflow that has no path now may get one when its connection has carried more: it
     /// is not refused then, but waits, and asks again.
-    fn waits(&self, _request: &Request<'_>) -> bool {
+    fn waits(&mut self, _request: &Request<'_>) -> bool {
         false
     }
 }
@@ -107,7 +107,7 @@ pub fn policy(name: &str, seed: u64) -> Option<Box<dyn Policy>> {
         "shortest" => Box::new(Shortest),
         "disjoint" => Box::new(Disjoint),
         "mpsshetn" => Box::new(MpssHetN),
-        "earliest-completion" => Box::new(EarliestCompletion),
+        "earliest-completion" => Box::<EarliestCompletion>::default(),
         "ecmp" => Box::new(Ecmp::new(seed)),
         "least-used" => Box::new(LeastUsed),
         _ => return None,

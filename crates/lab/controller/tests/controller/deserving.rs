@@ -163,9 +163,9 @@ fn a_join_that_is_not_sent_again_is_given_up() {
     ask(&mut network, 2, 1000);
     ask(&mut network, 2, 1001);
     assert_eq!(times(&network, is_refused).len(), 1);
-    for _ in 0..90 {
+    for _ in 0..30 {
         network.data(1, [80, 1000], 0);
-        network.run(SECOND);
+        network.run(3 * SECOND);
     }
     ask(&mut network, 2, 1002);
     assert_eq!(times(&network, is_waiting).len(), 2);

@@ -1,0 +1,173 @@
+//! The time that a transfer takes over a set of paths, by a model of Linux's sender: the handshakes,
+//! the congestion window of each subflow, and the scheduler, which hands bursts to the subflow that
+//! will have sent them first, as far ahead as the send buffers allow. What a slow path was handed,
+//! the transfer waits for: in the end for the last of it, and on the way each time that the buffer
+//! of the connection is full of what comes behind it.
+
+mod sender;
+mod subflow;
+mod window;
+
+use std::collections::BTreeMap;
+
+use sender::transfer_s;
+
+/// Bytes of data of a segment, and of its frame.
+const SEGMENT: f64 = 1420.0;
+const FRAME: f64 = 1514.0;
+/// Parts of its size for which a transfer is reckoned, too: a few bytes more may need another burst,
+/// and no model tells exactly where.
+const SIZES: [f64; 3] = [0.95, 1.0, 1.05];
+/// Bytes of a transfer over two paths that is reckoned to its end. A longer one goes on as it did in
+/// the second half of so many.
+const LONG: f64 = 8e6;
+/// Bits of a number's fraction that count: a change of less than 0.8 % changes no choice.
+const BITS: u32 = 6;
+/// Times that are remembered.
+const MOST_KNOWN: usize = 4096;
+
+/// A path as the model has it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct ModelPath {
+    /// Bytes a second that are left to one more subflow.
+    pub(super) rate: f64,
+    /// The round trip, queues of others included, s.
+    pub(super) round_trip_s: f64,
+}
+
+/// Times of transfers. Those that are known are not reckoned again: connections that come while
+/// little has changed ask the same.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Completions {
+    known: BTreeMap<Vec<u64>, f64>,
+}
+
+impl Completions {
+    /// Seconds from the first SYN to the last byte of a transfer over paths, the first of which has
+    /// the first subflow. The others are opened when it is established, all at once.
+    pub(super) fn time_s(&mut self, bytes: f64, paths: &[ModelPath]) -> f64 {
+        let bytes = rounded(bytes.max(1.0));
+        let round = |path: &ModelPath| ModelPath {
+            rate: rounded(path.rate),
+            round_trip_s: rounded(path.round_trip_s),
+        };
+        let paths: Vec<ModelPath> = paths.iter().map(round).collect();
+        let numbers = paths.iter().flat_map(|path| [path.rate, path.round_trip_s]);
+        let key: Vec<u64> = std::iter::once(bytes)
+            .chain(numbers)
+            .map(f64::to_bits)
+            .collect();
+        if let Some(time_s) = self.known.get(&key) {
+            return *time_s;
+        }
+        if self.known.len() >= MOST_KNOWN {
+            self.known.clear();
+        }
+        let time_s = completion_s(bytes, &paths);
+        self.known.insert(key, time_s);
+        time_s
+    }
+}
+
+/// The nearest number with so few bits.
+fn rounded(value: f64) -> f64 {
+    let unused = f64::MANTISSA_DIGITS - 1 - BITS;
+    let half = 1 << (unused - 1);
+    f64::from_bits((value.to_bits() + half) >> unused << unused)
+}
+
+fn completion_s(bytes: f64, paths: &[ModelPath]) -> f64 {
+    let long = LONG / paths.len().saturating_sub(1).max(1) as f64;
+    if bytes > long {
+        let (half_s, long_s) = (transfer_s(long / 2.0, paths), transfer_s(long, paths));
+        return long_s + (bytes / long - 1.0) * 2.0 * (long_s - half_s);
+    }
+    let times_s = SIZES.map(|part| transfer_s((part * bytes).round(), paths) / part);
+    times_s.iter().sum::<f64>() / SIZES.len() as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(megabits: f64, round_trip_ms: f64) -> ModelPath {
+        ModelPath {
+            rate: megabits * 1e6 / 8.0,
+            round_trip_s: round_trip_ms / 1e3,
+        }
+    }
+
+    #[test]
+    fn one_path_takes_its_handshake_its_rounds_and_the_time_of_its_bytes() {
+        // The last segment waits for the first one's acknowledgement: three round trips in all.
+        let small = completion_s(3_000.0, &[path(10.0, 20.0)]);
+        assert!((0.060..0.062).contains(&small), "{small}");
+        // Large: the path is full nearly all the time, with headers.
+        let large = completion_s(5e6, &[path(10.0, 20.0)]);
+        assert!((4.25..4.4).contains(&large), "{large}");
+        // Limited by windows: 4 rounds of 10, 20, 40, 80 segments.
+        let rounds = completion_s(180_000.0, &[path(1000.0, 100.0)]);
+        assert!((0.4..0.52).contains(&rounds), "{rounds}");
+        // The frames of the handshake alone take a while.
+        let narrow = completion_s(3_000.0, &[path(0.1, 20.0)]);
+        assert!((0.30..0.36).contains(&narrow), "{narrow}");
+    }
+
+    #[test]
+    fn an_equal_path_halves_the_time_and_a_slow_one_lengthens_it() {
+        let fast = path(10.0, 20.0);
+        let one = completion_s(5e6, &[fast]);
+        let two = completion_s(5e6, &[fast, fast]);
+        assert!((0.48..0.55).contains(&(two / one)), "{two} {one}");
+        let slow = completion_s(500_000.0, &[fast, path(0.1, 20.0)]);
+        assert!(slow > 2.0 * completion_s(500_000.0, &[fast]));
+    }
+
+    #[test]
+    fn a_path_whose_bursts_outlast_the_send_buffer_holds_up_the_other() {
+        let fast = path(10.0, 10.0);
+        let one = completion_s(50e6, &[fast]);
+        assert!(completion_s(50e6, &[fast, path(1.0, 10.0)]) > 1.3 * one);
+        assert!(completion_s(50e6, &[fast, path(4.0, 10.0)]) < 0.8 * one);
+        // A late path that gets little has a small window, and so a small buffer.
+        assert!(completion_s(50e6, &[fast, path(2.0, 300.0)]) > 1.1 * one);
+    }
+
+    #[test]
+    fn a_join_that_comes_when_all_is_written_changes_nothing() {
+        let (fast, late) = (path(10.0, 10.0), path(10.0, 100.0));
+        let alone = completion_s(100_000.0, &[fast]);
+        assert_eq!(completion_s(100_000.0, &[fast, late]), alone);
+        assert!(completion_s(1e6, &[fast, fast]) < completion_s(1e6, &[fast]));
+    }
+
+    #[test]
+    fn a_long_transfer_goes_on_as_it_began() {
+        let paths = [path(10.0, 20.0), path(6.0, 40.0)];
+        let whole = transfer_s(30e6, &paths);
+        let long = completion_s(30e6, &paths);
+        assert!((long / whole - 1.0).abs() < 0.02, "{long} {whole}");
+    }
+
+    #[test]
+    fn times_are_remembered_for_numbers_that_hardly_differ_but_not_without_end() {
+        let mut completions = Completions::default();
+        let first = completions.time_s(1e6, &[path(10.0, 20.0)]);
+        assert_eq!(completions.time_s(1.001e6, &[path(10.01, 20.01)]), first);
+        assert_eq!(completions.known.len(), 1);
+        for bytes in 0..2 * MOST_KNOWN {
+            completions.time_s((1 + bytes % 64) as f64, &[path(bytes as f64 + 1.0, 1e-3)]);
+        }
+        assert!(completions.known.len() <= MOST_KNOWN);
+    }
+
+    #[test]
+    fn extreme_numbers_have_a_time() {
+        let extremes = [(1e-6, 0.1), (1e9, 1e-3), (1e9, 1e9), (1e-6, 1e9)];
+        let paths = extremes.map(|(megabits, ms)| path(megabits, ms));
+        for bytes in [0.0, 1.0, 1e3, 1e18] {
+            let time_s = Completions::default().time_s(bytes, &paths);
+            assert!(time_s.is_finite() && time_s > 0.0, "{bytes} {time_s}");
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! A modelled subflow: segments leave as the congestion window lets them, one after the other at the
+//! rate of the path, and are acknowledged a round trip later.
+
+use std::collections::VecDeque;
+
+use super::window::{Acknowledgement, Window};
+use super::{FRAME, ModelPath, SEGMENT};
+
+/// Bytes of the least queue of a path, which holds 16 frames. Others hold what their path carries in
+/// a round trip.
+const LEAST_QUEUE: f64 = 16.0 * SEGMENT;
+/// Bytes of a send buffer for each byte of the widest congestion window: 2304 bytes for each segment
+/// of two windows (`tcp_sndbuf_expand`), of which one takes 2252 in it.
+const BUFFER: f64 = 2.0 * 2304.0 / 2252.0;
+/// The same for the buffer of a connection, in which data counts with its bytes alone.
+const BUFFER_OF_DATA: f64 = 2.0 * 2304.0 / SEGMENT;
+/// Pacing rates relative to a window in a round trip, in slow start and after it.
+const PACE: (f64, f64) = (2.0, 1.2);
+/// The part of a new round trip in the smoothed one.
+const NEW_ROUND_TRIP: f64 = 1.0 / 8.0;
+
+/// A segment under way, and what the scheduler sees of its subflow when it is acknowledged: the
+/// window as it was when the segment left, as pacing and buffers follow it a round trip later.
+#[derive(Clone, Copy, Debug)]
+struct Segment {
+    bytes: f64,
+    sent_s: f64,
+    acknowledged_s: f64,
+    seen: Seen,
+}
+
+/// A subflow as the scheduler sees it.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    window: f64,
+    widest: f64,
+    is_slow_start: bool,
+    round_trip_s: f64,
+}
+
+/// A subflow: what it has sent by its own clock, which runs ahead, and what the scheduler sees now.
+#[derive(Clone, Debug)]
+pub(super) struct Subflow {
+    /// Bytes of data a second.
+    rate: f64,
+    base_s: f64,
+    /// Seconds from which on it may be used.
+    pub(super) start_s: f64,
+    window: Window,
+    widest: f64,
+    clock_s: f64,
+    /// When the path is free for the next segment.
+    free_s: f64,
+    sent: f64,
+    acknowledged: f64,
+    smoothed_s: f64,
+    /// Bytes sent before the loss was seen that is not yet answered.
+    loss: Option<f64>,
+    /// Segments not acknowledged by its own clock.
+    flight: VecDeque<Segment>,
+    /// Segments that the scheduler has not seen acknowledged.
+    queue: VecDeque<Segment>,
+    queued: f64,
+    seen: Seen,
+    /// Average rate of the scheduler; `None` before the first burst.
+    average: Option<f64>,
+}
+
+impl Subflow {
+    /// One over a path from a time on.
+    pub(super) fn new(path: &ModelPath, start_s: f64) -> Self {
+        let window = Window::new(path.round_trip_s);
+        let bytes = window.bytes;
+        Self {
+            rate: path.rate * SEGMENT / FRAME,
+            base_s: path.round_trip_s,
+            start_s,
+            window,
+            widest: bytes,
+            clock_s: start_s,
+            free_s: start_s,
+            sent: 0.0,
+            acknowledged: 0.0,
+            smoothed_s: path.round_trip_s,
+            loss: None,
+            flight: VecDeque::new(),
+            queue: VecDeque::new(),
+            queued: 0.0,
+            seen: Seen {
+                window: bytes,
+                widest: bytes,
+                is_slow_start: true,
+                round_trip_s: path.round_trip_s,
+            },
+            average: None,
+        }
+    }
+
+    /// Lets the scheduler see what is acknowledged by a time.
+    pub(super) fn see(&mut self, at_s: f64) {
+        while let Some(segment) = self.queue.front()
+            && segment.acknowledged_s <= at_s
+        {
+            self.seen = segment.seen;
+            self.queued -= segment.bytes;
+            self.queue.pop_front();
+        }
+    }
+
+    /// When the scheduler sees more.
+    pub(super) fn next_s(&self) -> f64 {
+        self.queue
+            .front()
+            .map_or(f64::INFINITY, |segment| segment.acknowledged_s)
+    }
+
+    /// Bytes that its send buffer has room for.
+    pub(super) fn room(&self) -> f64 {
+        BUFFER * self.seen.widest - self.queued
+    }
+
+    /// Bytes that it adds to the send buffer of the connection.
+    pub(super) fn buffer(&self) -> f64 {
+        BUFFER_OF_DATA * self.seen.widest
+    }
+
+    /// The time that it takes to send what is queued.
+    pub(super) fn linger_s(&self) -> f64 {
+        self.queued / self.average.unwrap_or_else(|| self.pace())
+    }
+
+    /// Weighs the rate now with a burst against the average and what is queued.
+    pub(super) fn weigh(&mut self, burst: f64) {
+        let (queued, pace) = (self.queued, self.pace());
+        let average = self.average.unwrap_or(pace);
+        self.average = Some((average * queued + pace * burst) / (queued + burst));
+    }
+
+    /// Takes a segment of so many bytes, and gives when it has arrived and when it is acknowledged.
+    pub(super) fn send(&mut self, at_s: f64, bytes: f64) -> (f64, f64) {
+        self.clock_s = self.clock_s.max(at_s);
+        while let Some(first) = self.flight.front()
+            && (first.acknowledged_s <= self.clock_s
+                || self.sent - self.acknowledged + bytes > self.window.bytes)
+        {
+            self.clock_s = self.clock_s.max(first.acknowledged_s);
+            self.acknowledge();
+        }
+        self.free_s = self.free_s.max(self.clock_s) + bytes / self.rate;
+        let segment = Segment {
+            bytes,
+            sent_s: self.clock_s,
+            acknowledged_s: self.free_s + self.base_s,
+            seen: Seen {
+                window: self.window.bytes,
+                widest: self.widest,
+                is_slow_start: self.window.is_slow_start,
+                round_trip_s: self.smoothed_s,
+            },
+        };
+        self.flight.push_back(segment);
+        self.queue.push_back(segment);
+        self.sent += bytes;
+        self.queued += bytes;
+        let flight = self.sent - self.acknowledged;
+        self.window.send(flight, self.sent);
+        let backlog = (self.free_s - self.clock_s) * self.rate;
+        let queue = (self.rate * self.base_s).max(LEAST_QUEUE);
+        if backlog > queue + SEGMENT && self.loss.is_none() {
+            self.loss = Some(self.sent);
+        }
+        (
+            segment.acknowledged_s - self.base_s / 2.0,
+            segment.acknowledged_s,
+        )
+    }
+
+    /// Takes the acknowledgement of the first segment under way, by its own clock.
+    fn acknowledge(&mut self) {
+        let Some(first) = self.flight.pop_front() else {
+            return;
+        };
+        self.acknowledged += first.bytes;
+        let round_trip_s = first.acknowledged_s - first.sent_s;
+        self.smoothed_s += NEW_ROUND_TRIP * (round_trip_s - self.smoothed_s);
+        self.window.acknowledge(&Acknowledgement {
+            at_s: first.acknowledged_s,
+            acknowledged: self.acknowledged,
+            sent: self.sent,
+            bytes: first.bytes,
+            round_trip_s: round_trip_s - first.bytes / self.rate,
+        });
+        self.widest = self.widest.max(self.window.bytes);
+        if self.loss.is_some_and(|sent| self.acknowledged > sent) {
+            self.loss = None;
+            self.window.lose(first.acknowledged_s);
+        }
+    }
+
+    fn pace(&self) -> f64 {
+        let factor = match self.seen.is_slow_start {
+            true => PACE.0,
+            false => PACE.1,
+        };
+        factor * self.seen.window / self.seen.round_trip_s
+    }
+}
