@@ -7,7 +7,8 @@ paths in the other order. Where TCP over the reference path is faster than that,
 subflows can be as good.
 
 `--repeat` is the number of seeds; `--seconds` does not matter. The completion times of all cells
-are written to `out/selector.csv`, and a map of them to `out/selector.png`.
+are written to `out/selector.csv`, and a map of them to `out/selector.png`. Cells off the grid,
+drawn by a fixed seed, are measured in the same way; their times are in `out/selector-drawn.csv`.
 """
 
 from __future__ import annotations
@@ -23,18 +24,30 @@ from typing import Any
 from . import selector_map
 from .effort import Effort
 from .figures import Figure, figure
-from .selector_cells import ALONE, OURS, POLICIES, RUNS, Cell, cells, completions_s
+from .selector_cells import (
+    ALONE,
+    OURS,
+    POLICIES,
+    RUNS,
+    AnyCell,
+    Cell,
+    cells,
+    completions_s,
+    drawn,
+)
 
 AS_GOOD, MUCH_SLOWER, FASTER = 1.02, 1.10, 0.90
 """Times of ours beside another's."""
 _AS_GOOD_SHARE, _FASTER_SHARE = 0.99, 1 / 3
+_DRAWN, _DRAWN_SEED = 600, 12
+"""Pairs of mirrored cells off the grid, and the seed by which they are drawn."""
 
 
 @dataclass(frozen=True)
 class Compared:
     """The mean completion times of a cell."""
 
-    cell: Cell
+    cell: AnyCell
     times_s: dict[str, float]
     best_set_s: float
     """Of MPTCP over the best set of paths."""
@@ -72,16 +85,29 @@ def measure(effort: Effort) -> list[Figure]:
     compared = measured(
         [every[-1], every[-1].mirrored] if effort.shortest else every, effort.repeat
     )
-    out = Path("out")
-    out.mkdir(parents=True, exist_ok=True)
-    with (out / "selector.csv").open("w", encoding="utf-8", newline="") as file:
-        write(compared, file)
-    selector_map.draw([(one.cell, one.beside_best) for one in compared], out / "selector.png")
-    print(f"every cell: {out / 'selector.csv'}, {out / 'selector.png'}")
+    of_grid = [(one.cell, one.beside_best) for one in compared if isinstance(one.cell, Cell)]
+    table = _kept(compared, "selector.csv")
+    selector_map.draw(of_grid, table.with_suffix(".png"))
     return figures(compared)
 
 
-def measured(every: Sequence[Cell], seeds: int) -> list[Compared]:
+def measure_drawn(effort: Effort) -> list[Figure]:
+    """The same of cells off the grid."""
+    compared = measured(list(drawn(effort.sized(_DRAWN, 1), _DRAWN_SEED)), effort.repeat)
+    _kept(compared, "selector-drawn.csv")
+    return figures(compared)
+
+
+def _kept(compared: Sequence[Compared], name: str) -> Path:
+    path = Path("out", name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        write(compared, file)
+    print(f"every cell: {path}")
+    return path
+
+
+def measured(every: Sequence[AnyCell], seeds: int) -> list[Compared]:
     """The cells in their order, several at once, those that take long first. With each cell must
     come the one that mirrors it."""
     by_size = sorted(every, key=lambda cell: -cell.size)
@@ -89,7 +115,7 @@ def measured(every: Sequence[Cell], seeds: int) -> list[Compared]:
         times_s = pool.map(partial(completions_s, seeds=seeds), by_size, chunksize=1)
     known = dict(zip(by_size, times_s, strict=True))
 
-    def best_set_s(cell: Cell) -> float:
+    def best_set_s(cell: AnyCell) -> float:
         sides = known[cell], known[cell.mirrored]
         return min(side[run] for side in sides for run in (ALONE, "disjoint"))
 

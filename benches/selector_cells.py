@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import copy
 import math
+import random
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
 from mptcplab.engine.compile import compile_plan
-from mptcplab.scenario import loads
+from mptcplab.scenario import Scenario, loads, with_overrides
 
 from .simulated import transfer_of
 
@@ -33,6 +34,11 @@ RUNS = (*POLICIES, ALONE)
 RATE_BPS = 10_000_000
 DELAY_NS = 5_000_000
 _SMALLEST_QUEUE_BYTES = 24_000
+_RATES_BPS = 2_000_000, 100_000_000
+"""Of the faster path of a drawn cell."""
+_DELAYS_NS = 1_000_000, 20_000_000
+"""Of its path with the shorter delay."""
+_MOST_TIMES_SLOWER = 100
 _PATHS = ("first", "second")
 _SCENARIO = """\
 hosts:
@@ -114,7 +120,66 @@ def cells() -> Iterator[Cell]:
                 yield Cell(size, gap, delay_ratio, is_slow, is_late)
 
 
-def completions_s(cell: Cell, seeds: int) -> dict[str, float]:
+@dataclass(frozen=True)
+class Drawn:
+    """A transfer and paths that are not of the grid."""
+
+    size: int
+    paths: tuple[Path, Path]
+
+    @property
+    def gap(self) -> float:
+        """How much less the slow path carries than the fast one, as a part of it."""
+        rates_bps = sorted(path.rate_bps for path in self.paths)
+        return 1 - rates_bps[0] / rates_bps[-1]
+
+    @property
+    def delay_ratio(self) -> float:
+        """The delay of the late path relative to that of the other."""
+        delays_ns = sorted(path.delay_ns for path in self.paths)
+        return delays_ns[-1] / delays_ns[0]
+
+    @property
+    def mirrored(self) -> Drawn:
+        """The same paths in the other order."""
+        return replace(self, paths=self.paths[::-1])
+
+
+AnyCell = Cell | Drawn
+
+
+def drawn(count: int, seed: int) -> Iterator[Drawn]:
+    """So many transfers and pairs of paths, each followed by its mirror: sizes, rates and delays
+    within the bounds of the grid or a little beyond, evenly on logarithmic scales."""
+    generator = random.Random(seed)
+
+    def between(least: float, most: float) -> float:
+        return math.exp(generator.uniform(math.log(least), math.log(most)))
+
+    for _ in range(count):
+        size = round(between(SIZES[0], SIZES[-1]))
+        rate_bps, slower = between(*_RATES_BPS), between(1, _MOST_TIMES_SLOWER)
+        delay_ns, later = between(*_DELAYS_NS), between(1, DELAY_RATIOS[-1])
+        rates_bps = round(rate_bps), round(rate_bps / slower)
+        delays_ns = round(delay_ns), round(delay_ns * later)
+        is_late = generator.random() < 0.5
+        first = Path(rates_bps[0], delays_ns[is_late])
+        one = Drawn(size, (first, Path(rates_bps[1], delays_ns[not is_late])))
+        yield one
+        yield one.mirrored
+
+
+def scenario_of(cell: AnyCell) -> Scenario:
+    """The scenario of a cell, which has the policies as variants."""
+    values: dict[str, Any] = {"traffic.0.http.size": f"{cell.size} B"}
+    for name, path in zip(_PATHS, cell.paths, strict=True):
+        values[f"links.{name}.rate"] = f"{path.rate_bps} bit/s"
+        values[f"links.{name}.delay"] = f"{path.delay_ns} ns"
+        values[f"links.{name}.queue"] = f"{path.queue_bytes} B"
+    return with_overrides(loads(_SCENARIO), values)
+
+
+def completions_s(cell: AnyCell, seeds: int) -> dict[str, float]:
     """The mean completion time of each of the runs."""
     return {
         run: math.fsum(completion_s(cell, run, seed) for seed in range(1, seeds + 1)) / seeds
@@ -122,7 +187,7 @@ def completions_s(cell: Cell, seeds: int) -> dict[str, float]:
     }
 
 
-def completion_s(cell: Cell, run: str, seed: int) -> float:
+def completion_s(cell: AnyCell, run: str, seed: int) -> float:
     """From the first SYN until the last byte has come, of one run."""
     transfer = transfer_of(_plan(cell, run, seed))
     if transfer["error"] is not None:
@@ -130,7 +195,7 @@ def completion_s(cell: Cell, run: str, seed: int) -> float:
     return float(transfer["end_ns"] - transfer["start_ns"]) / 1e9
 
 
-def _plan(cell: Cell, run: str, seed: int) -> Plan:
+def _plan(cell: AnyCell, run: str, seed: int) -> Plan:
     if run not in _plans:
         _plans[run] = compile_plan(loads(_SCENARIO), run, seed=seed).to_json()
     plan = copy.deepcopy(_plans[run])
