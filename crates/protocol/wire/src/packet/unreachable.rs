@@ -1,4 +1,4 @@
-//! What a router answers to a packet for whose destination it has no route (RFC 792, RFC 4443).
+//! The error with which a router answers to a packet without a route (RFC 792, RFC 4443).
 
 use alloc::vec::Vec;
 use core::net::{IpAddr, SocketAddr};
