@@ -233,7 +233,7 @@ impl Policy for ProgramPolicy {
         }
     }
 
-    fn waits(&self, _request: &Request<'_>) -> bool {
+    fn waits(&mut self, _request: &Request<'_>) -> bool {
         self.waits
     }
 }
