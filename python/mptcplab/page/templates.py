@@ -16,6 +16,9 @@ from mptcplab.page.encoding import Drawn, page_data
 from mptcplab.page.script import policy, script, style_sheet
 from mptcplab.page.thinning import means
 
+MOST_SHOWN = 40
+"""Headings in the contents of a page; of more only the sections are shown."""
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -50,6 +53,13 @@ class Contents:
     def add(self, title: str) -> str:
         """Adds a heading within the section; its identifier."""
         return self._add(anchor(self._section, title), title, is_inner=bool(self._section))
+
+    @property
+    def shown(self) -> list[Heading]:
+        """The headings in the list of contents: of many only those of the sections."""
+        if len(self.entries) <= MOST_SHOWN:
+            return self.entries
+        return [entry for entry in self.entries if not entry.is_inner]
 
     def _add(self, identifier: str, title: str, *, is_inner: bool) -> str:
         taken = {entry.id for entry in self.entries}
