@@ -33,6 +33,7 @@ def trace_captures(options: TraceOptions) -> None:
         raise UserError("nothing to read: name captures, or interfaces by --interface")
     if options.html is not None and not options.html.parent.is_dir():
         raise UserError(f"{options.html}: cannot be written: its folder does not exist")
+    _check_outputs(options)
     within = span(options)
     chosen_numbers = numbers("--connection", options.connections)
     if options.clock not in (None, *CLOCKS):
@@ -69,6 +70,30 @@ def trace_captures(options: TraceOptions) -> None:
         raise typer.Exit(INTERRUPTED_STATUS)
     if _tell_damage(trace) + (0 if peer is None else _tell_damage(peer)) + holes:
         raise typer.Exit(1)
+
+
+def _check_outputs(options: TraceOptions) -> None:
+    """Refuses what cannot be had, before anything is read or captured."""
+    from mptcplab.trace.figures import ENDS
+
+    printed = {
+        "--json": options.as_json,
+        "--events": options.events,
+        "--packets": options.list_packets,
+        "--follow": options.follow is not None,
+    }
+    asked = [name for name, is_asked in printed.items() if is_asked]
+    if len(asked) > 1:
+        raise UserError(f"{asked[1]}: is printed in the place of {asked[0]}: ask for one of them")
+    if options.follow not in (None, *ENDS):
+        raise UserError(
+            f"--follow: '{options.follow}': write {' or '.join(ENDS)}, whose data is meant"
+        )
+    if options.subflows is not None and options.write is None:
+        raise UserError("--subflow: chooses packets for --write: name a file by that")
+    numbers("--subflow", options.subflows)
+    if options.interfaces is not None and options.subflows is not None:
+        raise UserError("--subflow: what is captured has no subflows yet: leave it out")
 
 
 def _captured(options: TraceOptions) -> TraceOptions:

@@ -42,7 +42,11 @@ def capture_interfaces(options: TraceOptions) -> Path:
         raise UserError(f"--interface: '{options.interfaces}': name each once, such as wifi,lte")
     now = datetime.now(UTC)
     path = options.write or Path(f"trace-{now:%Y%m%d-%H%M%S}.pcapng")
-    if path.exists():
+    try:
+        is_there = path.exists()
+    except OSError as error:
+        raise UserError(f"{path}: cannot be written: {error.strerror}") from error
+    if is_there:
         raise UserError(f"{path}: is there already: choose another name by --write")
     interruption = Interruption()
     screen = console(stderr=True)

@@ -87,12 +87,9 @@ def _write(view: View, options: TraceOptions, interruption: Interruption) -> Non
 
 def _follow(view: View, sender: str) -> int:
     """Prints the data that an end of the only connection sent; names holes on standard error."""
-    from mptcplab.trace.figures import ENDS
     from mptcplab.trace.stream import follow
     from mptcplab.trace.words import size
 
-    if sender not in ENDS:
-        raise UserError(f"--follow: '{sender}': write {' or '.join(ENDS)}, whose data is meant")
     if len(view.numbers) != 1:
         raise UserError(
             f"--follow: is about one connection, and {len(view.numbers)} are chosen: choose one by "

@@ -163,8 +163,9 @@ def _box(box: Box, scale: _Scale) -> Iterator[str]:
         f'<rect class="box" x="{low:.2f}%" y="4" width="{max(high - low, 0.2):.2f}%" height="16"/>'
         f'<line class="median" x1="{middle:.2f}%" x2="{middle:.2f}%" y1="4" y2="20"/></g>'
     )
-    for value in box.outliers[:300]:
+    # Of those that would lie on each other one is drawn.
+    for place, value in {f"{scale.place(value):.1f}": value for value in box.outliers}.items():
         yield (
-            f'<circle class="box" cx="{scale.place(value):.2f}%" cy="12" r="2.5">'
+            f'<circle class="box" cx="{place}%" cy="12" r="2.5">'
             f"<title>{value:.4g} {escape(scale.axis.unit)}</title></circle>"
         )

@@ -18,7 +18,7 @@ LONGEST_CALL_S = 10
 """Time in which a call answers. Seconds are counted one by one: a process that was stopped for
 longer has lost one."""
 REFUSED, WAITS = -1, -2
-"""Answers that are no place of a path, as `crates/python/src/policy.rs` has them."""
+"""Answers that are no place of a path, as `crates/lab/controller/src/policy/told.rs` has them."""
 _LONGEST_REASON = 300
 _MODULE = "_mptcplab_policy"
 

@@ -1,4 +1,4 @@
-"""The report as one page that needs nothing from elsewhere: no script, no font, no picture."""
+"""The report as one page that needs nothing from elsewhere: neither font nor picture."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

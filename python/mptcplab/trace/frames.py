@@ -79,11 +79,14 @@ def readable_again(trace: Trace) -> list[str]:
 
     """
     files = [file.path for file in trace.capture.files]
-    for file in files:
+    for file, known in zip(files, trace.capture.files, strict=True):
         if file == "-":
             raise TraceError("standard input cannot be read twice: save it to a file first")
         if not Path(file).is_file():
             raise TraceError(f"{file}: the capture that was read is not there any more")
+        is_whole = known.damage is None and known.compression is None
+        if is_whole and Path(file).stat().st_size != known.bytes:
+            raise TraceError(f"{file}: is another file than the capture that was read")
     return files
 
 
@@ -144,10 +147,13 @@ def _chosen(held: pl.DataFrame, connections: list[int], subflows: Collection[int
 
 
 def _check(path: Path, files: list[str]) -> None:
-    """Refuses to write over a capture that is read."""
+    """Refuses to write over a file, which may be a capture that is read."""
     try:
-        same = [file for file in files if path.exists() and path.samefile(file)]
+        is_there = path.exists()
+        same = [file for file in files if is_there and path.samefile(file)]
     except OSError as error:
         raise TraceError(f"{path}: cannot be written: {error.strerror}") from error
     if same:
         raise TraceError(f"{path}: is one of the captures that are read: choose another name")
+    if path.is_file():
+        raise TraceError(f"{path}: is there already: choose another name")

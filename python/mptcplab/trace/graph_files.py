@@ -41,7 +41,8 @@ def write_graphs(view: View, folder: Path) -> list[str]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for graph in every_graph(view):
-            _csv(graph.frame, view.origin_ns).write_csv(folder / f"{graph.name}.csv")
+            with (folder / f"{graph.name}.csv").open("wb") as file:
+                _csv(graph.frame, view.origin_ns).write_csv(file)
             drawn = text(xplot(graph.frame, graph.labels, graph.divisor))
             (folder / f"{graph.name}.xpl").write_text(drawn, encoding="utf-8")
             written.append(graph.name)

@@ -12,7 +12,8 @@ use crate::channel::Channel;
 use crate::config::Limits;
 use crate::transport::Transport;
 
-/// Time without a message after which a switch is idle: each is asked every second whether it is there.
+/// Time without a message after which a switch is idle: each is asked for its ports' counters every
+/// second.
 const IDLE: Duration = Duration::from_secs(3);
 
 /// Channels by their numbers.
@@ -34,13 +35,16 @@ impl Channels {
         }
     }
 
-    /// The channel that gives way to a new one of a peer, where there is no more room: of the address
-    /// that then has the most, so that none takes the places of others. It is the oldest one without
-    /// features, or else the one that was silent the longest. Others of the peer's own address do so
-    /// only where they have said no features, or nothing for some time.
+    /// The channel that gives way to a new one of a peer, where there is no more room: the oldest one
+    /// without features of the address that has the most such. Where all have said theirs, that of
+    /// the address which then has the most channels that was silent the longest, so that none takes
+    /// the places of others; of the peer's own address only one that has said nothing for some time.
     pub(crate) fn yielding(&self, now: Instant, peer: IpAddr) -> Option<u32> {
         if self.all.len() < self.limits.connections {
             return None;
+        }
+        if let Some(unknown) = self.oldest_unknown() {
+            return Some(unknown);
         }
         let peer = network(peer);
         let mut counts = BTreeMap::from([(peer, 1_usize)]);
@@ -55,14 +59,24 @@ impl Channels {
         let theirs = theirs.filter(|(_, channel)| network(channel.peer) == most);
         let yields = |channel: &Channel| {
             let is_idle = now.duration_since(channel.heard) >= IDLE;
-            most != peer || is_idle || channel.unknown_until.is_some()
+            most != peer || is_idle
         };
         let yielding = theirs.filter(|(_, channel)| yields(channel));
-        let first = yielding.min_by_key(|(_, channel)| {
-            let is_known = channel.unknown_until.is_none();
-            (is_known, channel.unknown_until, channel.heard)
-        });
+        let first = yielding.min_by_key(|(_, channel)| channel.heard);
         first.map(|(number, _)| *number)
+    }
+
+    /// The oldest channel without features of the address that has the most such.
+    fn oldest_unknown(&self) -> Option<u32> {
+        let mut of_address: BTreeMap<IpAddr, Vec<(Instant, u32)>> = BTreeMap::new();
+        for (number, channel) in &self.all {
+            if let Some(until) = channel.unknown_until {
+                let own = of_address.entry(network(channel.peer)).or_default();
+                own.push((until, *number));
+            }
+        }
+        let most = of_address.into_values().max_by_key(Vec::len)?;
+        most.into_iter().min().map(|(_, number)| number)
     }
 
     /// Takes a connection that has just been accepted, and gives its number.
@@ -166,6 +180,27 @@ mod tests {
         assert_eq!(channels.yielding(begun, own), Some(4));
         channels.remove(5);
         assert_eq!(channels.yielding(begun, new), None);
+    }
+
+    #[test]
+    fn channels_without_features_give_way_before_switches_that_speak() {
+        let begun = Instant::now();
+        let mut channels = full(&[1, 1, 1, 2, 3], begun);
+        let silent = |channels: &mut Channels, number| {
+            channels.get_mut(number).expect("there").unknown_until = Some(begun);
+        };
+        silent(&mut channels, 4);
+        for last in [1, 2, 9] {
+            let peer = IpAddr::from([10, 0, 0, last]);
+            assert_eq!(channels.yielding(begun, peer), Some(4));
+        }
+        // Of the address with the most of them.
+        silent(&mut channels, 2);
+        silent(&mut channels, 3);
+        assert_eq!(
+            channels.yielding(begun, IpAddr::from([10, 0, 0, 9])),
+            Some(2)
+        );
     }
 
     #[test]

@@ -220,7 +220,8 @@ function pan(plot, group, share) {
   if (group.range) zoom(group, [plot.posToVal(share * width, "x"), plot.posToVal((1 + share) * width, "x")]);
 }
 
-// The point of a series that is nearest to a place; of what holds until the next, the one before.
+// The point of a series that is nearest to a place, at any height where that is null; of what holds
+// until the next, the one before.
 function nearest(plot, series, pieces, place, height) {
   const at = plot.posToVal(place, "x");
   let best = null;
@@ -233,7 +234,7 @@ function nearest(plot, series, pieces, place, height) {
       let apart = Math.abs(plot.valToPos(piece.x[index], "x") - place);
       if (series.kind === "steps" && index < after) apart /= 1e6;
       else if (series.kind === "means" && index === after && at > series.since) apart /= 1e6;
-      else if (scattered) apart = Math.hypot(apart, plot.valToPos(piece.y[index], "y") - height);
+      else if (scattered && height !== null) apart = Math.hypot(apart, plot.valToPos(piece.y[index], "y") - height);
       if (!best || apart < best.apart) best = { apart, piece, index };
     }
   }
@@ -243,7 +244,9 @@ function nearest(plot, series, pieces, place, height) {
 
 // Writes the values under the pointer beside it.
 function tell(plot, chart, panel) {
-  const { left, top } = plot.cursor;
+  const { left } = plot.cursor;
+  // Keys move across alone.
+  const top = chart.byKeys ? null : plot.cursor.top;
   const box = panel.hover;
   if (!box) return;
   if (left === null || left < 0) {
@@ -292,7 +295,11 @@ function press(event, plot, chart, status) {
   const place = plot.cursor.left >= 0 ? plot.cursor.left : width / 2;
   const steps = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
   if (steps && event.shiftKey) pan(plot, chart.in, steps * 0.2);
-  else if (steps) plot.setCursor({ left: Math.max(0, Math.min(width - 1, place + steps * 8)), top: 40 });
+  else if (steps) {
+    chart.byKeys = true;
+    plot.setCursor({ left: Math.max(0, Math.min(width - 1, place + steps * 8)), top: 40 });
+    chart.byKeys = false;
+  }
   else if (event.key === "+" || event.key === "=") stretch(plot, chart.in, place, 0.75);
   else if (event.key === "-") stretch(plot, chart.in, place, 1 / 0.75);
   else if (event.key === "0" || event.key === "Escape") zoom(chart.in, null);

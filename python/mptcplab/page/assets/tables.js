@@ -31,17 +31,21 @@ async function copy(text, told) {
 
 const words = (cell) => cell.innerText.replace(/\s+/g, " ").trim();
 
-// The figure with which a cell begins; null where it begins with none.
+const UNITS = { B: 1, kB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12, ns: 1e-9, µs: 1e-6, ms: 1e-3, s: 1, min: 60, h: 3600 };
+
+// The figure with which a cell begins, in the unit that follows it; null where it begins with none,
+// or with an address.
 function figure(text) {
-  const found = /^[-−+]?[\d\s.,]*\d(e[-+]?\d+)?/.exec(text);
-  return found ? parseFloat(found[0].replace("−", "-").replace(/[\s,]/g, "")) : null;
+  const found = /^([-−+]?[\d\s,]*\d(?:\.\d+)?(?:e[-+]?\d+)?)(?![\d.:])\s*([A-Za-zµ]+)?/.exec(text);
+  if (!found) return null;
+  return parseFloat(found[1].replace("−", "-").replace(/[\s,]/g, "")) * (UNITS[found[2]] ?? 1);
 }
 
 function compare(first, second) {
   const [a, b] = [figure(first), figure(second)];
   if (a !== null && b !== null) return a - b;
   if ((a === null) !== (b === null)) return a === null ? 1 : -1;
-  return first.localeCompare(second);
+  return first.localeCompare(second, undefined, { numeric: true });
 }
 
 function sortBy(table, heads, column) {

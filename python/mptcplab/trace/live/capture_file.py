@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import struct
 from collections.abc import Sequence
+from io import FileIO
 from pathlib import Path
 from typing import NamedTuple
 
@@ -43,7 +45,8 @@ class CaptureFile:
             OSError: it is there, or cannot be written.
 
         """
-        self._file = path.open("xb", buffering=0)
+        # What others say is the business of whoever captures it.
+        self._file = FileIO(path, "xb", opener=lambda name, flags: os.open(name, flags, 0o600))
         head = struct.pack("<IHHq", _BYTE_ORDER_MARK, 1, 0, -1)
         blocks = [_block(_SECTION, head)]
         blocks += [_block(_INTERFACE, _description(one)) for one in interfaces]

@@ -132,9 +132,12 @@ class Analysis:
         """
         now = monotonic()
         if self._running is not None and self._running.done():
-            if self._found is not None:
-                self._found.close()
-            self._found, self._running = self._running.result(), None
+            ended, self._running = self._running, None
+            # The capture goes on without an analysis, as where its tables have no room.
+            if ended.exception() is None:
+                if self._found is not None:
+                    self._found.close()
+                self._found = ended.result()
             self._next = now + max(LEAST_PAUSE_S, PAUSE_OF_ANALYSIS * (now - self._begun))
         if self._running is None and now >= self._next and packets > self._packets:
             self._packets, self._begun = packets, now

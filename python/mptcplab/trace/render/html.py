@@ -1,4 +1,4 @@
-"""The analysis as one page that needs nothing from elsewhere: no script, no font, no picture."""
+"""The analysis as one page that needs nothing from elsewhere: neither font nor picture."""
 
 from __future__ import annotations
 

@@ -201,7 +201,9 @@ impl Controller {
 
     /// Removes links of which no frame has come for long, and switches without a connection.
     fn remove_old(&mut self) {
-        let age_ns = MISSED_HALVES * self.config.discovery_interval_ns / 2;
+        let missed_ns = MISSED_HALVES * self.config.discovery_interval_ns / 2;
+        // A link that is full is known to be there by counters alone, which may be two readings old.
+        let age_ns = missed_ns.max(5 * self.config.load_interval_ns / 2);
         let before_ns = self.now_ns.saturating_sub(age_ns);
         let heard_before_ns = self.now_ns.saturating_sub(self.config.switch_age_ns);
         let mut old = Vec::new();

@@ -38,7 +38,7 @@ struct Account {
 impl ErrorLimit {
     /// Whether an error may be sent now to a host on a network of so many bits.
     fn allows(&mut self, now: Nanos, host: IpAddr, prefix_bits: u8) -> bool {
-        if self.accounts.len() >= MOST_DESTINATIONS {
+        if self.accounts.len() >= MOST_DESTINATIONS && !self.accounts.contains_key(&host) {
             self.accounts.clear();
         }
         let full = Account {

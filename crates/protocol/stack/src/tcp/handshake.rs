@@ -190,9 +190,14 @@ impl Tcp {
     /// Source: `tcp_v4_err` in Linux 6.18, net/ipv4/tcp_ipv4.c.
     pub(crate) fn on_unreachable(&mut self, sequence: u32) -> Progress {
         let mut progress = Progress::default();
-        let opens = matches!(self.state, State::SynSent | State::SynReceived);
-        if opens && sequence == self.snd.wire(0) {
-            self.counters.failed_attempts += 1;
+        let ends = match self.state {
+            State::SynSent => true,
+            // Linux drops a request without an account of it, and over IPv4 alone.
+            State::SynReceived => self.tuple.remote.is_ipv4(),
+            _ => false,
+        };
+        if ends && sequence == self.snd.wire(0) {
+            self.counters.failed_attempts += u64::from(self.state == State::SynSent);
             self.close(CloseReason::Unreachable, &mut progress);
         }
         progress
