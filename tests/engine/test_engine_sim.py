@@ -39,7 +39,7 @@ variants:
   tcp: {protocol: tcp, via: a}
 repetitions: 3
 """
-PINNED = "c574931db6f420c5dbdedf4e691b1f77ee9ab85bdafe18cd7bcbfa75c3e1f411"
+PINNED = "5eefd91521fbbffd813cea97ad95faf41f786f9201ddd9676c2796356d9cc612"
 
 
 def files(folder: Path) -> dict[str, str]:

@@ -9,6 +9,7 @@ _ITEM = re.compile(
     r"((?:^#\[[^\n]*\n)*)^pub (struct|enum) (\w+) \{\n(.*?)^\}", re.DOTALL | re.MULTILINE
 )
 _COMMENT_OR_ATTRIBUTE = re.compile(r"^\s*(?:///.*|#\[(?!serde\(rename).*)\n", re.MULTILINE)
+_SKIPPED = re.compile(r"^\s*#\[serde\(skip\)\]\n[^\n]+,\n", re.MULTILINE)
 _FIELD = re.compile(r"(?:pub )?(\w+): ([^\n]+),\n")
 _VARIANT = re.compile(
     r'^    (?:#\[serde\(rename = "(?P<renamed>\w+)"\)\]\n    )?'
@@ -46,7 +47,8 @@ def read(*folders: Path) -> dict[str, Struct | Enum]:
 
 
 def _struct(body: str) -> Struct:
-    return Struct(dict(_FIELD.findall(_COMMENT_OR_ATTRIBUTE.sub("", body))))
+    told = _SKIPPED.sub("", body)
+    return Struct(dict(_FIELD.findall(_COMMENT_OR_ATTRIBUTE.sub("", told))))
 
 
 def _enum(attributes: str, body: str, bodies: dict[str, str]) -> Enum:

@@ -48,8 +48,9 @@ def test_the_display_filter_chooses_what_was_written(name: str, tmp_path: Path) 
     file, found = _read(name, tmp_path)
     last = found.subflows.height - 1
     half = (found.capture.last_ns - found.capture.first_ns) // 2
-    for chosen, from_ns in ((None, None), ({last}, None), ({last}, half), (None, half)):
-        path = tmp_path / "written.pcapng"
+    ways = (None, None), ({last}, None), ({last}, half), (None, half)
+    for number, (chosen, from_ns) in enumerate(ways):
+        path = tmp_path / f"written-{number}.pcapng"
         written = write_capture(trace.view(found, from_ns=from_ns), path, chosen)
         rows = _frames(path)
         assert len(rows) == written.packets > 0

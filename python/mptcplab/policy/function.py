@@ -129,7 +129,11 @@ class PolicyFunction:
 
     def _raised(self, error: BaseException, when: str) -> PolicyError:
         line = self._line_of_traceback(error.__traceback__)
-        words = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        try:
+            said = str(error)
+        except Exception:  # The policy's own exception may fail at this, too.
+            said = ""
+        words = f"{type(error).__name__}: {said}" if said else type(error).__name__
         words = " ".join(printable(words).split())[:_LONGEST_REASON]
         return self._error(f"{words}, {when}: correct it, or catch the exception there", line)
 

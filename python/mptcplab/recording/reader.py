@@ -109,6 +109,11 @@ class Recording:
         return self.frame("joins")
 
     @property
+    def flow_entries(self) -> pl.DataFrame:
+        """One row a flow entry of a switch, over its life in the run."""
+        return self.frame("flow_entries")
+
+    @property
     def subflow_samples(self) -> pl.DataFrame:
         """One row a subflow at one time, as one end sees it."""
         return self.frame("subflow_samples")

@@ -90,6 +90,7 @@ impl<T: Clone> Link<T> {
         self.advance(now);
         let (channel, _) = self.channel_of(direction);
         let is_idle = self.channels[channel].is_idle();
+        let passes = self.channels[channel].lets_through(now, &self.directions[direction]);
         let Direction {
             up,
             queue,
@@ -103,7 +104,7 @@ impl<T: Clone> Link<T> {
             return Err(Dropped::Down);
         }
         let waits = !is_idle || queue.len() > 0;
-        if waits && !queue.has_room(ip_bytes) {
+        if waits && !passes && !queue.has_room(ip_bytes) {
             counters.dropped_queue += 1;
             return Err(Dropped::QueueFull);
         }

@@ -109,7 +109,8 @@ class Analysis:
         self._pool = ThreadPoolExecutor(1)
         self._running: Future[Trace] | None = None
         self._found: Trace | None = None
-        self._packets = 0
+        self.begun_with = 0
+        """Packets that the file had when the last analysis began."""
         self._begun = 0.0
         self._next = monotonic() + LEAST_PAUSE_S / 2
         self._ended = False
@@ -139,8 +140,8 @@ class Analysis:
                     self._found.close()
                 self._found = ended.result()
             self._next = now + max(LEAST_PAUSE_S, PAUSE_OF_ANALYSIS * (now - self._begun))
-        if self._running is None and now >= self._next and packets > self._packets:
-            self._packets, self._begun = packets, now
+        if self._running is None and now >= self._next and packets > self.begun_with:
+            self.begun_with, self._begun = packets, now
             self._running = self._pool.submit(self._analyse)
         return self._found
 

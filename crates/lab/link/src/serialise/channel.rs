@@ -195,6 +195,20 @@ impl<T: Clone> Channel<T> {
             .is_some_and(|sending| sending.direction == index)
     }
 
+    /// Whether the token bucket holds enough for all that waits: that waits for the least times of
+    /// others alone, and takes no room of the queue.
+    #[inline]
+    pub(crate) fn lets_through(&self, now: Nanos, of: &Direction<T>) -> bool {
+        match &of.pace {
+            Pace::Fixed(rate) if rate.least_packet_ns > 0 && rate.burst > 0 => {
+                let framing = u64::from(of.framing_bytes) * of.queue.len() as u64;
+                let bytes = of.queue.bytes() + framing;
+                Nanobits::from(bytes) * NANOBITS_PER_BYTE <= self.fixed.tokens(now, rate)
+            }
+            _ => false,
+        }
+    }
+
     /// Whether nothing is in serialisation.
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {

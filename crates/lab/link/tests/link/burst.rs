@@ -42,6 +42,18 @@ fn packets_that_leave_at_once_leave_one_by_one() {
         times(&mut link),
         [first, second, third, MS + TIME, MS + 2 * TIME]
     );
+    // They wait for each other, but not in the queue, which has room for one.
+    let queue = QueueConfig {
+        limit_packets: Some(1),
+        ..QueueConfig::default()
+    };
+    let mut link = full(DirectionConfig {
+        queue,
+        ..least(TIME / 10)
+    });
+    offer(&mut link, 0, MS, &[BYTES; 4]);
+    assert!(link.offer(0, MS, BYTES, 4).is_err());
+    assert_eq!(times(&mut link), [first, second, third, MS + TIME]);
     // The rate alone decides where it is slower.
     let mut link = full(least(10 * TIME));
     offer(&mut link, 0, MS, &[BYTES; 5]);
