@@ -45,7 +45,7 @@ class CaptureFile:
             OSError: it is there, or cannot be written.
 
         """
-        # What others say is the business of whoever captures it.
+        # The payload of others is for the user alone who captures it.
         self._file = FileIO(path, "xb", opener=lambda name, flags: os.open(name, flags, 0o600))
         head = struct.pack("<IHHq", _BYTE_ORDER_MARK, 1, 0, -1)
         blocks = [_block(_SECTION, head)]
