@@ -89,8 +89,9 @@ impl<T: Clone> Link<T> {
     ) -> Result<(), Dropped> {
         self.advance(now);
         let (channel, _) = self.channel_of(direction);
-        let is_idle = self.channels[channel].is_idle();
-        let passes = self.channels[channel].lets_through(now, &self.directions[direction]);
+        let (channel, of) = (&self.channels[channel], &self.directions[direction]);
+        let waits = !channel.is_idle() || of.queue.len() > 0;
+        let is_full = waits && !of.queue.has_room(ip_bytes) && !channel.lets_through(now, of);
         let Direction {
             up,
             queue,
@@ -103,8 +104,7 @@ impl<T: Clone> Link<T> {
             counters.dropped_down += 1;
             return Err(Dropped::Down);
         }
-        let waits = !is_idle || queue.len() > 0;
-        if waits && !passes && !queue.has_room(ip_bytes) {
+        if is_full {
             counters.dropped_queue += 1;
             return Err(Dropped::QueueFull);
         }
