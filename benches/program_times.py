@@ -9,6 +9,10 @@ quick ones would count. The middles of the twentieths of each are printed;
 those of an otherwise idle machine stand in `crates/lab/engine-sim/src/response_times.rs`. The
 figures are the quartiles. `--seconds` does not matter.
 
+Servers that speak first are measured by as many transfers of 15 KiB, each of a connection that is
+opened 50 ms after the one before. How long a program goes on after its answer is told by the
+worker that waits for it, and announces then.
+
 Where a host handles the packet first that calls a program or a worker, the median of what it takes
 for that is subtracted.
 """
@@ -40,17 +44,27 @@ links:
   a: {{between: [client.a, server.a], rate: 10 Mbit/s{burst}}}
   b: {{between: [client.b, server.b], rate: 10 Mbit/s{burst}}}
 traffic:
-  - http: {{from: client, to: server, size: 50 KiB, count: {downloads}}}
+{traffic}
 variants:
   tcp: {{protocol: tcp, via: a}}
   mptcp: {{}}
 """
+_DOWNLOADS = "  - http: {{from: client, to: server, size: 50 KiB, count: {count}}}"
+_SERVER_FIRST = (
+    "  - bulk: {{name: t{number}, from: client, to: server, direction: down, size: 15 KiB,"
+    " start: {start_ms} ms}}"
+)
 _BURST = ", burst: 15 KiB"
 _HOST = "a host, from a packet to its answer"
 _AWAKE = "a host, where another packet has just come"
 _AWAKE_NS = 50_000
 _CONNECTED = "a program, from its connection to its first data"
+_ACCEPTING = {
+    protocol: f"a program that accepts, from the connection to its first data, {protocol}"
+    for protocol in ("tcp", "mptcp")
+}
 _READING = "a program, from a request to its answer"
+_ANSWERED = "a program, from the payload of its answer until it sleeps again"
 _NEXT_CALL = "a program, from the head of its answer to the payload"
 _NEXT_DOWNLOAD = "a client, from the end of a download to the begin of the next"
 _ANNOUNCING = "a path manager, from its connection to ADD_ADDR"
@@ -84,9 +98,13 @@ class Taken:
 def measure(effort: Effort) -> list[Figure]:
     """The quartiles of each time, of every round."""
     rounds = [_round_us(seed, effort.sized(DOWNLOADS, 2)) for seed in range(1, effort.repeat + 1)]
-    host_us = quantile([us for taken in rounds for us in taken[_HOST]], 0.5)
+    medians = {
+        name: quantile([us for taken in rounds for us in taken[name]], 0.5) for name in rounds[0]
+    }
+    called = dict.fromkeys((_ANNOUNCING, _JOINING, *_ACCEPTING.values()), medians[_HOST])
+    called[_ANSWERED] = medians[_ANNOUNCING] - medians[_HOST]
     for name in rounds[0]:
-        called_us = host_us if name in (_ANNOUNCING, _JOINING) else 0
+        called_us = called.get(name, 0)
         times = [us - called_us for taken in rounds for us in taken[name]]
         print(f"{name}: {', '.join(f'{quantile(times, q):.0f}' for q in _QUANTILES)}", flush=True)
     return [
@@ -109,23 +127,33 @@ def _round_us(seed: int, downloads: int) -> dict[str, list[float]]:
 
 
 def _round(seed: int, downloads: int) -> Iterator[Taken]:
+    http = _DOWNLOADS.format(count=downloads)
     for variant in ("tcp", "mptcp"):
-        with _captured(seed, downloads, variant, _BURST) as (out, client, server):
+        with _captured(seed, http, variant, _BURST) as (out, client, server):
             yield from _hosts(client, server)
             yield from _programs(client, "client", f"{_CONNECTED}, {variant}")
             yield from _programs(server, "server", f"{_READING}, {variant}")
             yield from _joining(client)
             yield from _between(out)
-    with _captured(seed, downloads, "mptcp", "") as (_, _, server):
+            yield from _answered(server)
+        with _captured(seed, _server_first(downloads), variant, "") as (_, _, server):
+            yield from _accepting(server, _ACCEPTING[variant])
+    with _captured(seed, http, "mptcp", "") as (_, _, server):
         yield from _announcing(server)
+
+
+def _server_first(count: int) -> str:
+    """Transfers in which the server is the first to send."""
+    items = (_SERVER_FIRST.format(number=one, start_ms=50 * one) for one in range(count))
+    return "\n".join(items)
 
 
 @contextmanager
 def _captured(
-    seed: int, downloads: int, variant: str, burst: str
+    seed: int, traffic: str, variant: str, burst: str
 ) -> Iterator[tuple[Path, Packets, Packets]]:
     """A run, with what both ends captured."""
-    scenario = loads(_SCENARIO.format(downloads=downloads, burst=burst))
+    scenario = loads(_SCENARIO.format(traffic=traffic, burst=burst))
     with tempfile.TemporaryDirectory(prefix="mptcplab-") as folder:
         out = Path(folder) / "run"
         engine.run(scenario, variant, out, engine=KERNEL, seed=seed, captures=True)
@@ -196,6 +224,24 @@ def _announcing(server: Packets) -> Iterator[Taken]:
         ended = [one for one in packets if one.sender == "client"][1:2]
         if told and ended:
             yield Taken(_ANNOUNCING, (told.t_ns - ended[0].t_ns) / 1000)
+
+
+def _accepting(server: Packets, name: str) -> Iterator[Taken]:
+    """From the handshake's end to the first data."""
+    for packets in server:
+        data = [one.t_ns for one in packets if _is_data(one, "server")]
+        ended = [one.t_ns for one in _of_first(packets) if one.sender == "client"][1:2]
+        if data and ended:
+            yield Taken(name, (data[0] - ended[0]) / 1000)
+
+
+def _answered(server: Packets) -> Iterator[Taken]:
+    """From the payload of an answer, behind its head, to the announcement that follows it."""
+    for packets in server:
+        told = next((one.t_ns for one in packets if _announces(one, "server")), 0)
+        data = [one.t_ns for one in packets if _is_data(one, "server")]
+        if len(data) > 1 and told > data[1]:
+            yield Taken(_ANSWERED, (told - data[1]) / 1000)
 
 
 def _joining(client: Packets) -> Iterator[Taken]:

@@ -35,6 +35,17 @@ const MPTCP_CONNECTED: Times = us([
     13, 19, 21, 22, 23, 25, 27, 28, 29, 30, 30, 31, 32, 34, 48, 96, 102, 113, 129, 171,
 ]);
 
+/// From the end of the handshake to the first data of a program that accepts connections and sends
+/// first, by TCP.
+const TCP_ACCEPTING: Times = us([
+    23, 31, 33, 34, 36, 38, 40, 41, 42, 43, 44, 46, 48, 49, 51, 54, 58, 62, 68, 77,
+]);
+
+/// The same by MPTCP, where a worker announces before it.
+const MPTCP_ACCEPTING: Times = us([
+    61, 66, 72, 76, 83, 91, 97, 104, 111, 117, 121, 127, 133, 141, 151, 167, 240, 396, 559, 894,
+]);
+
 /// From a request to its answer, by TCP.
 const TCP_READING: Times = us([
     7, 7, 8, 8, 9, 10, 10, 11, 12, 14, 15, 16, 17, 18, 19, 21, 23, 26, 29, 41,
@@ -48,6 +59,11 @@ const MPTCP_READING: Times = us([
 /// From the head of an answer to its payload, which programs write in the next call of the system.
 pub(crate) const NEXT_CALL: Times = us([
     4, 4, 5, 6, 11, 12, 12, 14, 15, 16, 16, 17, 18, 19, 22, 25, 27, 30, 35, 44,
+]);
+
+/// From the payload of an answer until its program sleeps again, by MPTCP.
+pub(crate) const ANSWERED: Times = us([
+    7, 16, 18, 20, 22, 25, 28, 32, 39, 47, 51, 54, 62, 66, 74, 80, 83, 93, 114, 133,
 ]);
 
 /// From the last payload of a download to the begin of the next: its client closes and notes it.
@@ -73,6 +89,14 @@ pub(crate) fn of_program(protocol: Protocol, has_run: bool) -> &'static Times {
         (Protocol::Tcp, true) => &TCP_READING,
         (Protocol::Mptcp, false) => &MPTCP_CONNECTED,
         (Protocol::Mptcp, true) => &MPTCP_READING,
+    }
+}
+
+/// The times of a program that accepts a connection, and is the first to send.
+pub(crate) fn of_accepting(protocol: Protocol) -> &'static Times {
+    match protocol {
+        Protocol::Tcp => &TCP_ACCEPTING,
+        Protocol::Mptcp => &MPTCP_ACCEPTING,
     }
 }
 

@@ -149,6 +149,12 @@ impl Conversation {
                     this.has_run = true;
                     return Ok(());
                 }
+                if side == SERVER {
+                    // Its worker is not kept waiting, and announces first.
+                    let at = self.wake_ups.accepting(network.now, traffic.protocol);
+                    this.awake_at = Some(at);
+                    return Ok(());
+                }
             }
             ConnectionEvent::Ready => {}
             ConnectionEvent::Finished => this.has_finished = true,
@@ -212,6 +218,10 @@ impl Conversation {
             account: &mut self.account,
         };
         match this.role.advance(&mut end)? {
+            Progress::Waiting if side == SERVER => {
+                let until = self.wake_ups.answered(network.now);
+                network.keep_busy(this.node, until);
+            }
             Progress::Waiting => {}
             Progress::NextCall => {
                 let at = self.wake_ups.next_call(network.now);

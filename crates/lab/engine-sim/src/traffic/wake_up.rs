@@ -4,7 +4,7 @@ use mptcplab_plan::Protocol;
 use mptcplab_traffic::splitmix64;
 
 use crate::Nanos;
-use crate::response_times::{NEXT_CALL, Times, drawn, of_program};
+use crate::response_times::{ANSWERED, NEXT_CALL, Times, drawn, of_accepting, of_program};
 
 /// Whether the reader of a long transfer sleeps between what comes. That of TCP does, and where the
 /// window has its full size it acknowledges what it has read: at high rates several segments at once.
@@ -32,9 +32,19 @@ impl WakeUps {
         now + self.draw(of_program(protocol, has_run))
     }
 
+    /// When a program sends that has accepted a connection now, and is the first to send.
+    pub(super) fn accepting(&mut self, now: Nanos, protocol: Protocol) -> Nanos {
+        now + self.draw(of_accepting(protocol))
+    }
+
     /// When a program that runs makes its next call.
     pub(super) fn next_call(&mut self, now: Nanos) -> Nanos {
         now + self.draw(&NEXT_CALL)
+    }
+
+    /// Until when a program keeps its processor that has answered now.
+    pub(super) fn answered(&mut self, now: Nanos) -> Nanos {
+        now + self.draw(&ANSWERED)
     }
 
     fn draw(&mut self, times: &Times) -> Nanos {

@@ -37,7 +37,7 @@ impl DataReceiver {
     /// `initial` is the initial data sequence number of the peer.
     pub(super) fn new(initial: u64, limits: BufferLimits, segment_bytes: u32) -> Self {
         let buffer = ReceiveBuffer::new(limits, INITIAL_SEGMENT_BYTES);
-        let advertised_end = buffer.window_bytes();
+        let advertised_bytes = buffer.window_bytes();
         Self {
             numbers: DataNumbers::new(initial),
             reassembly: Reassembly::default(),
@@ -46,8 +46,8 @@ impl DataReceiver {
             told_readable: false,
             buffer,
             rtt_ns: 0,
-            advertised_end,
-            advertised_bytes: advertised_end,
+            advertised_end: 0,
+            advertised_bytes,
             segment_bytes: u64::from(segment_bytes),
         }
     }
@@ -132,10 +132,8 @@ impl DataReceiver {
     pub(super) fn window(&self, held_bytes: u64) -> SharedWindow {
         let free = self.free_bytes(held_bytes);
         let promised = self.advertised_end.saturating_sub(self.next());
-        let step = self.segment_bytes.min(self.buffer.window_bytes() / 2);
         SharedWindow {
-            // Slivers would make the peer send small segments (RFC 9293, section 3.8.6.2.2).
-            free_bytes: if free >= promised + step { free } else { 0 },
+            free_bytes: free,
             promised_bytes: promised.saturating_sub(held_bytes),
             is_scarce: 2 * (self.reassembly.held_bytes() + held_bytes) > self.buffer.window_bytes(),
         }
@@ -235,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn the_window_opens_by_a_segment_or_half_of_it_at_once() {
+    fn a_closed_window_opens_by_a_segment_or_half_of_it_at_once() {
         for (segment_bytes, step) in [(200, 200), (1460, 500)] {
             let mut receiver = DataReceiver::new(99, LIMITS, segment_bytes);
             receiver.insert(0, Bytes::from_static(&[0; 1000]));
@@ -250,6 +248,7 @@ mod tests {
     #[test]
     fn what_waits_for_data_before_it_takes_room() {
         let mut receiver = receiver();
+        assert_eq!(advertise(&mut receiver), 1000);
         receiver.insert(500, Bytes::from_static(&[0; 400]));
         assert_eq!(advertise(&mut receiver), 1000);
         receiver.insert(0, Bytes::from_static(&[0; 300]));

@@ -98,8 +98,9 @@ impl Tcp {
 
     /// Takes sequence number and options of the peer's SYN or SYN/ACK.
     fn take_syn(&mut self, now: Nanos, syn: &Segment) {
-        self.receiver.on_syn(syn);
         self.options.on_syn(now, syn);
+        let option_bytes = self.options.timestamps_bytes() as u64;
+        self.receiver.on_syn(syn, option_bytes);
         self.snd.on_syn(syn);
         let peer_mss = syn.options.max_segment_bytes.map_or(DEFAULT_MSS, u32::from);
         let timestamps = self.options.timestamps_bytes() as u32;

@@ -26,8 +26,12 @@ impl PayloadShare {
 
     /// That of segments with so much payload.
     pub(crate) fn of_segments(payload_bytes: u64) -> Self {
-        let memory = (payload_bytes + INSIDE_BYTES).next_power_of_two() + OUTSIDE_BYTES;
-        Self(((payload_bytes << 8) / memory).max(1))
+        Self(((payload_bytes << 8) / segment_memory_bytes(payload_bytes)).max(1))
+    }
+
+    /// Part of a window that a segment with so much payload takes.
+    pub(crate) fn taken_bytes(self, payload_bytes: u64) -> u64 {
+        self.window_bytes(segment_memory_bytes(payload_bytes))
     }
 
     fn window_bytes(self, memory_bytes: u64) -> u64 {
@@ -37,6 +41,11 @@ impl PayloadShare {
     fn memory_bytes(self, window_bytes: u64) -> u64 {
         window_bytes.saturating_mul(256) / self.0
     }
+}
+
+/// Memory that a segment with so much payload takes (`truesize`).
+fn segment_memory_bytes(payload_bytes: u64) -> u64 {
+    (payload_bytes + INSIDE_BYTES).next_power_of_two() + OUTSIDE_BYTES
 }
 
 /// A receive buffer that grows with what the application reads; it never shrinks.

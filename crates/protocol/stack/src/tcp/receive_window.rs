@@ -1,7 +1,7 @@
 //! The window that this end offers, and how it grows with the buffer behind it.
 //!
-//! Source: `tcp_grow_window`, `tcp_rcv_space_adjust` and `__tcp_select_window` in Linux 6.18,
-//! net/ipv4.
+//! Source: `tcp_init_buffer_space`, `tcp_grow_window`, `tcp_set_window_clamp`,
+//! `tcp_rcv_space_adjust` and `__tcp_select_window` in Linux 6.18, net/ipv4.
 
 use super::config::BufferLimits;
 use super::receive_buffer::{PayloadShare, ReceiveBuffer};
@@ -48,22 +48,38 @@ impl ReceiveWindow {
         let payload = mss.saturating_sub(TIMESTAMPS_BYTES).max(1);
         let scaled = buffer.max_bytes.max(65_535);
         let buffer = ReceiveBuffer::new(buffer, payload);
-        let initial = buffer.window_bytes().clamp(1, 65_535);
-        let initial = if initial > mss {
-            initial - initial % mss
-        } else {
-            initial
-        };
-        Self {
-            limit_bytes: initial,
+        let mut window = Self {
+            limit_bytes: 0,
             buffer,
             segment_bytes: LEAST_FULL_BYTES.min(payload),
             shift: Some((scaled.ilog2().saturating_sub(15)).min(14) as u8),
             mss,
             right: 0,
-            advertised_bytes: initial,
+            advertised_bytes: 0,
             told_right: 0,
+        };
+        window.limit_bytes = window.initial_bytes();
+        window.advertised_bytes = window.limit_bytes;
+        window
+    }
+
+    /// The first window: whole segments.
+    fn initial_bytes(&self) -> u64 {
+        let initial = self.buffer.window_bytes().clamp(1, 65_535);
+        if initial > self.mss {
+            initial - initial % self.mss
+        } else {
+            initial
         }
+    }
+
+    /// The peer's SYN has come, and segments have so many bytes of options. Room for a segment is
+    /// not offered until data comes.
+    pub(crate) fn on_syn(&mut self, option_bytes: u64) {
+        self.mss = self.mss.saturating_sub(option_bytes).max(1);
+        let window = self.buffer.window_bytes();
+        let most = window.saturating_sub(self.mss).max(2 * self.mss);
+        self.limit_bytes = self.initial_bytes().min(most).min(window);
     }
 
     /// Window scale for the SYN or SYN/ACK, 0 too: without the option the peer would not scale
@@ -122,28 +138,39 @@ impl ReceiveWindow {
 
     /// The window of a SYN, which is not scaled.
     pub(crate) fn syn_window(&mut self, next: u64) -> u16 {
-        let window = self.limit_bytes.min(65_535);
+        let window = self.initial_bytes();
         self.told_right = next + window;
         self.right = self.right.max(self.told_right);
         self.advertised_bytes = window;
         window as u16
     }
 
-    /// The window field of a segment that acknowledges `next`. The right edge moves in steps of a
-    /// segment or half the window, and never back (RFC 9293, section 3.8.6.2.2).
+    /// The window field of a segment that acknowledges `next`. The right edge never moves back.
     pub(crate) fn advertise(&mut self, next: u64, held_bytes: u64) -> u16 {
         let free = self.free_bytes(held_bytes);
         let kept = self.right.saturating_sub(next);
-        let step = self.mss.min(self.limit_bytes / 2);
-        let window = if free >= kept + step { free } else { kept };
+        let window = if free >= kept + self.step_bytes() {
+            free
+        } else {
+            kept
+        };
         self.set(next, window.div_ceil(self.unit_bytes()))
+    }
+
+    /// The right edge moves in steps of a segment or half the window (RFC 9293, section
+    /// 3.8.6.2.2); where windows are scaled, the scale is the step.
+    fn step_bytes(&self) -> u64 {
+        match self.shift {
+            None | Some(0) => self.mss.min(self.limit_bytes / 2),
+            Some(_) => 1,
+        }
     }
 
     /// The same where the owner says what to offer, which may also be less than before.
     pub(crate) fn advertise_shared(&mut self, next: u64, shared: SharedWindow) -> u16 {
         let free = shared.free_bytes.min(self.limit_bytes);
         let unit = self.unit_bytes();
-        let units = if free > shared.promised_bytes {
+        let units = if free >= shared.promised_bytes + self.step_bytes() {
             free.div_ceil(unit)
         } else {
             shared.promised_bytes / unit
@@ -189,12 +216,19 @@ impl ReceiveWindow {
 
     /// Data came in a segment, and the buffer holds so much with it: the offer moves towards what
     /// is left, where the segment has at least a few hundred bytes. True where it moves.
+    ///
+    /// Memory is counted for the segment, not payload: one that is a little shorter than those
+    /// before leaves no more room.
     pub(crate) fn on_data(&mut self, bytes: u64, held_bytes: u64) -> bool {
         if bytes >= self.segment_bytes && (bytes != self.segment_bytes || self.is_new()) {
             self.segment_bytes = bytes;
             self.buffer.set_share(PayloadShare::of_segments(bytes));
+            let window = self.buffer.window_bytes();
+            self.limit_bytes = self.limit_bytes.max(self.advertised_bytes.min(window));
         }
-        let room = self.buffer.window_bytes().saturating_sub(held_bytes);
+        let before = held_bytes.saturating_sub(bytes);
+        let taken = before + self.buffer.share().taken_bytes(bytes);
+        let room = self.buffer.window_bytes().saturating_sub(taken);
         let room = room.saturating_sub(self.limit_bytes);
         let grows = bytes >= 128 && room > 0;
         if grows {
@@ -251,96 +285,4 @@ pub(crate) fn usable_bytes(free: u64, window: u64, mss: u64) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn window() -> ReceiveWindow {
-        let limits = BufferLimits {
-            max_bytes: 6_291_456,
-            ..BufferLimits::RECEIVE
-        };
-        ReceiveWindow::new(limits, 1460)
-    }
-
-    #[test]
-    fn what_is_not_read_makes_a_window_of_full_size_narrower() {
-        let mut window = window();
-        window.advertise(1, 0);
-        window.on_data(1448, 1448);
-        assert!(!window.is_narrower(1448), "it still grows");
-        while window.on_data(1448, 0) {}
-        window.advertise(1, 0);
-        assert!(!window.is_narrower(0));
-        assert!(window.is_narrower(2896));
-    }
-
-    #[test]
-    fn linux_s_buffer_has_its_first_window_and_scale() {
-        assert_eq!(window().shift(), Some(7));
-        let mut window = ReceiveWindow::new(BufferLimits::RECEIVE, 1460);
-        assert_eq!(window.shift(), Some(10));
-        assert_eq!(window.syn_window(1), 64_240);
-        assert_eq!(window.right(), 64_241);
-    }
-
-    #[test]
-    fn the_right_edge_never_moves_back_and_forward_by_segments() {
-        let mut window = window();
-        window.syn_window(1);
-        let right = window.right();
-        window.advertise(30_001, 30_000);
-        assert!(window.right().abs_diff(right) < 128);
-        let right = window.right();
-        window.advertise(30_001, 30_000);
-        assert!(window.right() - right < 128);
-        window.advertise(30_001, 20_000);
-        assert_eq!(window.right(), 30_001 + 45_568);
-    }
-
-    #[test]
-    fn the_offer_follows_the_buffer_with_the_data_that_comes() {
-        let mut window = window();
-        window.on_data(1448, 1448);
-        // 81 920 of 131 072 bytes are payload.
-        assert_eq!(window.limit_bytes, 64_240 + 2920);
-        for _ in 0..10 {
-            window.on_data(1448, 1448);
-        }
-        assert_eq!(window.limit_bytes, 81_920 - 1448);
-        window.on_read(10, 30_408, 10, 0, 0);
-        window.on_data(1448, 1448);
-        assert_eq!(window.limit_bytes, 81_920 - 1448 + 2920);
-        window.on_read(20, 100_000_000, 10, 0, 0);
-        assert_eq!(window.buffer.memory_bytes(), 6_291_456);
-    }
-
-    /// Else the peer would wait for ever where other subflows have filled a window of which this
-    /// one has seen little.
-    #[test]
-    fn the_last_window_counts_not_the_largest_where_room_is_told() {
-        let mut window = window();
-        let shared = |promised_bytes| SharedWindow {
-            free_bytes: 0,
-            promised_bytes,
-            is_scarce: true,
-        };
-        window.advertise_shared(1, shared(60_000));
-        assert!(!window.should_update_shared(1, 60_000));
-        window.advertise_shared(1, shared(0));
-        assert!(window.should_update_shared(1, 60_000));
-    }
-
-    #[test]
-    fn what_a_shared_window_promised_is_kept() {
-        let mut window = window();
-        window.syn_window(1);
-        let shared = |free_bytes, promised_bytes| SharedWindow {
-            free_bytes,
-            promised_bytes,
-            is_scarce: false,
-        };
-        assert_eq!(window.advertise_shared(1, shared(10_000, 200_000)), 1562);
-        assert_eq!(window.advertise_shared(1, shared(200_000, 10_000)), 502);
-        assert_eq!(window.advertised_bytes(), 64_256);
-    }
-}
+mod tests;

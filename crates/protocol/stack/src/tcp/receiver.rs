@@ -60,8 +60,10 @@ impl Receiver {
         }
     }
 
-    /// Takes sequence number, window scaling and SACK of the peer's SYN or SYN/ACK.
-    pub(crate) fn on_syn(&mut self, syn: &Segment) {
+    /// Takes sequence number, window scaling and SACK of the peer's SYN or SYN/ACK. Segments have
+    /// so many bytes of options from now on.
+    pub(crate) fn on_syn(&mut self, syn: &Segment, option_bytes: u64) {
+        self.window.on_syn(option_bytes);
         self.is_selective = syn.options.sack_permitted;
         self.numbers = Numbering::new(syn.sequence);
         if syn.options.window_shift.is_none() {
