@@ -1,7 +1,7 @@
 //! Our selector: the paths by which a transfer is over first, by size, bandwidth, delay, load and
 //! queues.
 
-use super::completion::{Completions, ModelPath};
+use super::completion::{Completions, ModelPath, Transfer};
 use super::{PathView, Policy, Request};
 
 /// Bytes of a transfer whose size is not known: a long one. The first subflow takes its path for
@@ -13,12 +13,14 @@ const UNKNOWN_BPS: u64 = 1_000_000_000;
 const LEAST_ROUND_TRIP_S: f64 = 100e-6;
 /// The share of the time that another path must save: the model is not better than that.
 const GAIN: f64 = 0.02;
-/// Paths of a connection that are tried.
+/// Paths of a connection that are looked at.
 const MOST_PATHS: usize = 8;
+/// Paths that are tried as the next one of a set, and as the first one.
+const MOST_TRIED: usize = 2;
 
 /// The first subflow takes the path of the set over which the transfer is over first, the others
-/// take the rest of the set, and what is not in it is refused. The set grows by the path that saves
-/// most, as long as one saves anything.
+/// take the rest of the set, and what is not in it is refused. The set begins with the best path, and
+/// grows by the one that saves most, as long as one saves anything; then others may be its first.
 ///
 /// Of a transfer whose size is not known as much is expected as was carried: a subflow waits until
 /// that deserves its path.
@@ -33,13 +35,13 @@ impl Policy for EarliestCompletion {
     }
 
     fn choose<'a>(&mut self, request: &Request<'a>) -> Option<&'a PathView> {
-        let bytes = request.bytes.unwrap_or(UNKNOWN_BYTES) as f64;
+        let transfer = transfer(request, request.bytes.unwrap_or(UNKNOWN_BYTES));
         if request.subflows.is_empty() {
-            return self.first(request, bytes);
+            return self.first(request, transfer);
         }
         if request.is_moved {
             // A path that another subflow of it has may be better than any that is free.
-            return self.best_single(request.disjoint, bytes);
+            return self.best_single(&promising(request, transfer), transfer);
         }
         self.joining(request, request.bytes.unwrap_or(request.carried_bytes))
     }
@@ -58,80 +60,154 @@ impl EarliestCompletion {
         });
         let mut set: Vec<&PathView> = used.collect();
         let had = set.len();
-        self.grow(request, bytes as f64, &mut set);
+        let transfer = transfer(request, bytes);
+        self.grow(request, transfer, &promising(request, transfer), &mut set);
         set.get(had).copied()
     }
 
     /// The path of the first subflow.
-    fn first<'a>(&mut self, request: &Request<'a>, bytes: f64) -> Option<&'a PathView> {
+    fn first<'a>(&mut self, request: &Request<'a>, transfer: Transfer) -> Option<&'a PathView> {
+        let promising = promising(request, transfer);
+        let best = self.best_single(&promising, transfer)?;
         if !request.is_multipath {
-            return self.best_single(request.disjoint, bytes);
+            return Some(best);
         }
-        let firsts = request.disjoint.iter().take(MOST_PATHS);
-        let sets = firsts.map(|path| (self.grow(request, bytes, &mut vec![path]), path));
-        let sets: Vec<(f64, &PathView)> = sets.collect();
-        let times_s = sets.iter().map(|(time_s, _)| *time_s);
-        let least_s = times_s.min_by(f64::total_cmp)?;
+        let mut set = vec![best];
+        let best_s = self.grow(request, transfer, &promising, &mut set);
+        let rate = |path: &PathView| model(path, Subflow::Coming).rate;
+        let mut sets = vec![(best_s, best)];
+        let mut least_s = best_s;
+        let others = promising.into_iter().filter(|path| *path != best);
+        for path in others.take(MOST_TRIED) {
+            // The same set, or one with a path more, in another order. A narrower path comes first
+            // only where that saves time.
+            let limit_s = match rate(path) < rate(best) {
+                true => least_s * (1.0 - GAIN),
+                false => least_s / (1.0 - GAIN),
+            };
+            let mut models = vec![model(path, Subflow::Coming)];
+            let alone_limit_s = limit_s / (1.0 - GAIN);
+            let alone_s = self.completions.time_s(transfer, &models, alone_limit_s);
+            let rest = set.iter().filter(|other| **other != path);
+            models.extend(rest.map(|other| model(other, Subflow::Coming)));
+            let limit_s = limit_s.min((1.0 - GAIN) * alone_s);
+            let time_s = match self.completions.time_s(transfer, &models, limit_s) {
+                time_s if time_s < limit_s => time_s,
+                _ => alone_s,
+            };
+            least_s = least_s.min(time_s);
+            sets.push((time_s, path));
+        }
         // Of those that are as good, the one that is handed most before another joins should carry
         // most.
         let as_good = sets
             .iter()
             .filter(|(time_s, _)| *time_s * (1.0 - GAIN) <= least_s);
+        let place = |path: &PathView| request.disjoint.iter().position(|one| one == path);
         let widest = as_good.min_by(|(_, one), (_, other)| {
-            let rate = |path: &PathView| model(path, false).rate;
-            rate(other).total_cmp(&rate(one))
+            let by_rate = rate(other).total_cmp(&rate(one));
+            by_rate.then_with(|| place(one).cmp(&place(other)))
         });
         widest.map(|(_, path)| *path)
     }
 
-    fn best_single<'a>(&mut self, paths: &'a [PathView], bytes: f64) -> Option<&'a PathView> {
-        let times = paths.iter().map(|path| {
-            let time_s = self.completions.time_s(bytes, &[model(path, false)]);
-            (time_s, path)
-        });
-        let best = times.min_by(|(one_s, _), (other_s, _)| one_s.total_cmp(other_s));
-        best.map(|(_, path)| path)
+    fn best_single<'a>(
+        &mut self,
+        paths: &[&'a PathView],
+        transfer: Transfer,
+    ) -> Option<&'a PathView> {
+        let mut best = (f64::INFINITY, *paths.first()?);
+        for path in paths {
+            let models = [model(path, Subflow::Coming)];
+            let time_s = self.completions.time_s(transfer, &models, best.0);
+            if time_s < best.0 {
+                best = (time_s, path);
+            }
+        }
+        Some(best.1)
     }
 
     /// Adds paths to a set while one saves time, and returns the time.
-    fn grow<'a>(&mut self, request: &Request<'a>, bytes: f64, set: &mut Vec<&'a PathView>) -> f64 {
-        let is_used = |path: &PathView| {
-            let mut subflows = request.subflows.iter();
-            subflows.any(|subflow| subflow.links == path.links)
+    fn grow<'a>(
+        &mut self,
+        request: &Request<'a>,
+        transfer: Transfer,
+        promising: &[&'a PathView],
+        set: &mut Vec<&'a PathView>,
+    ) -> f64 {
+        let subflow = match request.carried_bytes {
+            _ if request.subflows.is_empty() => Subflow::Coming,
+            0 => Subflow::New,
+            _ => Subflow::Carrying,
         };
-        let mut models: Vec<ModelPath> =
-            set.iter().map(|path| model(path, is_used(path))).collect();
-        let mut time_s = self.completions.time_s(bytes, &models);
+        let had = set.iter().map(|path| model(path, subflow));
+        let mut models: Vec<ModelPath> = had.collect();
+        let mut time_s = self.completions.time_s(transfer, &models, f64::INFINITY);
         while set.len() < MOST_PATHS {
-            let others = request.disjoint.iter().filter(|path| !set.contains(path));
-            let tried = others.map(|path| {
-                let mut more = models.clone();
-                more.push(model(path, false));
-                (self.completions.time_s(bytes, &more), path)
-            });
-            let best = tried.min_by(|(one, _), (other, _)| one.total_cmp(other));
-            let Some((other_s, path)) =
-                best.filter(|(other_s, _)| *other_s < (1.0 - GAIN) * time_s)
-            else {
+            let mut best = ((1.0 - GAIN) * time_s, None);
+            let others = promising.iter().filter(|path| !set.contains(path));
+            for path in others.take(MOST_TRIED) {
+                models.push(model(path, Subflow::Coming));
+                let more_s = self.completions.time_s(transfer, &models, best.0);
+                if more_s < best.0 {
+                    best = (more_s, Some(*path));
+                }
+                models.pop();
+            }
+            let (more_s, Some(path)) = best else {
                 break;
             };
-            time_s = other_s;
-            models.push(model(path, false));
+            time_s = more_s;
+            models.push(model(path, Subflow::Coming));
             set.push(path);
         }
         time_s
     }
 }
 
+/// The transfer of a request, of so many bytes.
+fn transfer(request: &Request<'_>, bytes: u64) -> Transfer {
+    Transfer {
+        bytes: bytes as f64,
+        among: request.disjoint.len().min(MOST_PATHS),
+    }
+}
+
+/// The paths by which a transfer alone would be over first, if nothing but delays and rates counted.
+fn promising<'a>(request: &Request<'a>, transfer: Transfer) -> Vec<&'a PathView> {
+    let least_s = |path: &PathView| {
+        let model = model(path, Subflow::Coming);
+        2.0 * model.round_trip_s + transfer.bytes / model.rate
+    };
+    let mut paths: Vec<&PathView> = request.disjoint.iter().collect();
+    paths.sort_by(|one, other| least_s(one).total_cmp(&least_s(other)));
+    paths.truncate(MOST_PATHS);
+    paths
+}
+
+/// A subflow that a path is looked at for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Subflow {
+    /// It is not there yet.
+    Coming,
+    /// It is there, and has carried nothing yet.
+    New,
+    /// It carries, and a part of the load is its own.
+    Carrying,
+}
+
 /// A path as the model has it. Subflows of others share its rate; other load takes its part, as long
 /// as a fair share is left, and the rest is shared with subflows that the load does not have yet.
-fn model(path: &PathView, is_own: bool) -> ModelPath {
+fn model(path: &PathView, subflow: Subflow) -> ModelPath {
     let rate_bps = path.bandwidth_bps.unwrap_or(UNKNOWN_BPS).max(1) as f64;
-    let sharing = path.subflows.saturating_sub(usize::from(is_own)) + 1;
-    let left = match is_own {
-        // The load may be its own.
-        true => 0.0,
-        false => (rate_bps - path.load_bps as f64) / (path.new_subflows + 1) as f64,
+    let own = usize::from(subflow != Subflow::Coming);
+    let sharing = path.subflows.saturating_sub(own) + 1;
+    let left = match subflow {
+        Subflow::Carrying => 0.0,
+        Subflow::Coming | Subflow::New => {
+            let new = path.new_subflows.saturating_sub(own) + 1;
+            (rate_bps - path.load_bps as f64) / new as f64
+        }
     };
     let delay_ns = path.delay_ns.unwrap_or(0);
     ModelPath {
@@ -193,32 +269,42 @@ mod tests {
         }
     }
 
-    /// The paths of the subflows of a connection that asks for as many as there are paths.
+    /// The paths of the subflows of a connection that has carried nothing and asks for as many as
+    /// there are paths.
     fn chosen(bytes: u64, paths: &[(u64, u64)]) -> Vec<u32> {
-        let views = views(paths);
-        let flow = flow();
+        placed(bytes, &views(paths)).0
+    }
+
+    /// The same, and how many times are remembered after each of the questions.
+    fn placed(bytes: u64, views: &[PathView]) -> (Vec<u32>, Vec<usize>) {
+        let mut policy = EarliestCompletion::default();
+        let mut views = views.to_vec();
         let mut subflows: Vec<SubflowView> = Vec::new();
-        for _ in paths {
+        let mut known = Vec::new();
+        for _ in 0..views.len() {
             let request = Request {
-                connection: flow,
-                flow,
                 is_multipath: true,
-                is_moved: false,
                 bytes: Some(bytes),
-                carried_bytes: 0,
                 subflows: &subflows,
-                disjoint: &views,
-                equal_cost: &views,
+                ..of_tcp(&views)
             };
-            if let Some(path) = EarliestCompletion::default().choose(&request) {
-                subflows.push(SubflowView {
-                    flow,
-                    opener_at: PortRef::new(1, 100),
-                    links: path.links.clone(),
-                });
-            }
+            let links = policy.choose(&request).map(|path| path.links.clone());
+            known.push(policy.completions.known());
+            let Some(links) = links else {
+                continue;
+            };
+            let path = views.iter_mut().find(|path| path.links == links);
+            let path = path.expect("one of them");
+            path.subflows += 1;
+            path.new_subflows += 1;
+            subflows.push(SubflowView {
+                flow: flow(),
+                opener_at: PortRef::new(1, 100),
+                links,
+            });
         }
-        subflows.iter().map(|one| one.links[0].from.port).collect()
+        let ports = subflows.iter().map(|one| one.links[0].from.port);
+        (ports.collect(), known)
     }
 
     #[test]
@@ -279,5 +365,28 @@ mod tests {
         // Short transfers go by delay, long ones by bandwidth.
         assert_eq!(chosen(5_000, &[(20_000, 100), (10_000, 5)]), [1]);
         assert!(chosen(50_000_000, &[(20_000, 100), (10_000, 5)]).contains(&0));
+    }
+
+    #[test]
+    fn few_of_many_sets_are_tried() {
+        let many: Vec<(u64, u64)> = (0..20)
+            .map(|index| (9_000 - 150 * index, 5 + index))
+            .collect();
+        let views = views(&many);
+        for bytes in [10_000, 300_000, 5_000_000, 50_000_000] {
+            let (_, known) = placed(bytes, &views);
+            let most = MOST_PATHS + MOST_TRIED * (MOST_PATHS + 1);
+            assert!(known[0] <= most, "{bytes} {known:?}");
+        }
+    }
+
+    #[test]
+    fn joins_to_a_connection_that_has_carried_nothing_ask_what_its_first_subflow_did() {
+        let mut views = views(&[(10_000, 5), (7_000, 8), (9_000, 7)]);
+        for view in &mut views {
+            (view.load_bps, view.subflows) = (1_000_000, 2);
+        }
+        let (_, known) = placed(5_000_000, &views);
+        assert!(known.len() == 3 && known[2] <= known[0] + 1, "{known:?}");
     }
 }

@@ -10,7 +10,7 @@ mod window;
 
 use std::collections::BTreeMap;
 
-use sender::transfer_s;
+use sender::{Limit, Sender};
 
 /// Bytes of data of a segment, and of its frame.
 const SEGMENT: f64 = 1420.0;
@@ -19,8 +19,8 @@ const FRAME: f64 = 1514.0;
 /// and no model tells exactly where.
 const SIZES: [f64; 3] = [0.95, 1.0, 1.05];
 /// Bytes of a transfer over two paths that is reckoned to its end. A longer one goes on as it did in
-/// the second half of so many.
-const LONG: f64 = 8e6;
+/// the second half of so many. It is less over more paths, and where there are more to choose among.
+const LONG: f64 = 5e6;
 /// Bits of a number's fraction that count: a change of less than 0.8 % changes no choice.
 const BITS: u32 = 6;
 /// Times that are remembered.
@@ -35,37 +35,73 @@ pub(super) struct ModelPath {
     pub(super) round_trip_s: f64,
 }
 
+/// A transfer for which paths are chosen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Transfer {
+    pub(super) bytes: f64,
+    /// Paths that there are to choose among.
+    pub(super) among: usize,
+}
+
 /// Times of transfers. Those that are known are not reckoned again: connections that come while
 /// little has changed ask the same.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Completions {
-    known: BTreeMap<Vec<u64>, f64>,
+    known: BTreeMap<Vec<u64>, Known>,
+}
+
+/// A time, s, as far as it is known.
+#[derive(Clone, Copy, Debug)]
+enum Known {
+    Exactly(f64),
+    /// It is not less.
+    Least(f64),
 }
 
 impl Completions {
     /// Seconds from the first SYN to the last byte of a transfer over paths, the first of which has
-    /// the first subflow. The others are opened when it is established, all at once.
-    pub(super) fn time_s(&mut self, bytes: f64, paths: &[ModelPath]) -> f64 {
-        let bytes = rounded(bytes.max(1.0));
+    /// the first subflow. The others are opened when it is established, all at once. A time that is
+    /// not below the limit is given as infinite, which takes less to find out.
+    pub(super) fn time_s(&mut self, transfer: Transfer, paths: &[ModelPath], limit_s: f64) -> f64 {
+        let transfer = Transfer {
+            bytes: rounded(transfer.bytes.max(1.0)),
+            ..transfer
+        };
         let round = |path: &ModelPath| ModelPath {
             rate: rounded(path.rate),
             round_trip_s: rounded(path.round_trip_s),
         };
         let paths: Vec<ModelPath> = paths.iter().map(round).collect();
         let numbers = paths.iter().flat_map(|path| [path.rate, path.round_trip_s]);
-        let key: Vec<u64> = std::iter::once(bytes)
+        let key: Vec<u64> = [transfer.among as f64, transfer.bytes]
+            .into_iter()
             .chain(numbers)
             .map(f64::to_bits)
             .collect();
-        if let Some(time_s) = self.known.get(&key) {
-            return *time_s;
+        let known = self.known.get(&key).copied();
+        let known = known.filter(|known| match known {
+            Known::Exactly(_) => true,
+            Known::Least(least_s) => *least_s >= limit_s,
+        });
+        let known = known.unwrap_or_else(|| {
+            if self.known.len() >= MOST_KNOWN {
+                self.known.clear();
+            }
+            let time_s = completion_s(transfer, &paths, limit_s);
+            let known = time_s.map_or(Known::Least(limit_s), Known::Exactly);
+            self.known.insert(key, known);
+            known
+        });
+        match known {
+            Known::Exactly(time_s) if time_s < limit_s => time_s,
+            _ => f64::INFINITY,
         }
-        if self.known.len() >= MOST_KNOWN {
-            self.known.clear();
-        }
-        let time_s = completion_s(bytes, &paths);
-        self.known.insert(key, time_s);
-        time_s
+    }
+
+    /// Times that are remembered.
+    #[cfg(test)]
+    pub(super) fn known(&self) -> usize {
+        self.known.len()
     }
 }
 
@@ -76,19 +112,40 @@ fn rounded(value: f64) -> f64 {
     f64::from_bits((value.to_bits() + half) >> unused << unused)
 }
 
-fn completion_s(bytes: f64, paths: &[ModelPath]) -> f64 {
-    let long = LONG / paths.len().saturating_sub(1).max(1) as f64;
-    if bytes > long {
-        let (half_s, long_s) = (transfer_s(long / 2.0, paths), transfer_s(long, paths));
-        return long_s + (bytes / long - 1.0) * 2.0 * (long_s - half_s);
+/// The time of a transfer, where it is below a limit; others need not be reckoned to the end.
+fn completion_s(transfer: Transfer, paths: &[ModelPath], limit_s: f64) -> Option<f64> {
+    let bytes = transfer.bytes;
+    let (first, joining) = paths.split_first()?;
+    let mut sender = Sender::new(first, joining);
+    let limit = Limit {
+        bytes,
+        time_s: limit_s,
+    };
+    let long = LONG / joining.len().max(transfer.among / 2).max(1) as f64;
+    if !joining.is_empty() && bytes > long {
+        let half_s = sender.time_s(long / 2.0, limit)?;
+        let long_s = sender.time_s(long, limit)?;
+        return Some(long_s + (bytes / long - 1.0) * 2.0 * (long_s - half_s));
     }
-    let times_s = SIZES.map(|part| transfer_s((part * bytes).round(), paths) / part);
-    times_s.iter().sum::<f64>() / SIZES.len() as f64
+    let mut sum_s = 0.0;
+    for part in SIZES {
+        sum_s += sender.time_s((part * bytes).round(), limit)? / part;
+    }
+    Some(sum_s / SIZES.len() as f64)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn completion_s(bytes: f64, paths: &[ModelPath]) -> f64 {
+        let transfer = transfer(bytes);
+        super::completion_s(transfer, paths, f64::INFINITY).expect("there is no limit")
+    }
+
+    fn transfer(bytes: f64) -> Transfer {
+        Transfer { bytes, among: 2 }
+    }
 
     fn path(megabits: f64, round_trip_ms: f64) -> ModelPath {
         ModelPath {
@@ -137,26 +194,66 @@ mod tests {
     fn a_join_that_comes_when_all_is_written_changes_nothing() {
         let (fast, late) = (path(10.0, 10.0), path(10.0, 100.0));
         let alone = completion_s(100_000.0, &[fast]);
-        assert_eq!(completion_s(100_000.0, &[fast, late]), alone);
+        let joined = completion_s(100_000.0, &[fast, late]);
+        assert!((joined / alone - 1.0).abs() < 1e-9, "{joined} {alone}");
         assert!(completion_s(1e6, &[fast, fast]) < completion_s(1e6, &[fast]));
     }
 
     #[test]
     fn a_long_transfer_goes_on_as_it_began() {
         let paths = [path(10.0, 20.0), path(6.0, 40.0)];
-        let whole = transfer_s(30e6, &paths);
+        let limit = Limit {
+            bytes: 30e6,
+            time_s: f64::INFINITY,
+        };
+        let whole = Sender::new(&paths[0], &paths[1..]).time_s(30e6, limit);
+        let whole = whole.expect("there is no limit");
         let long = completion_s(30e6, &paths);
         assert!((long / whole - 1.0).abs() < 0.02, "{long} {whole}");
     }
 
     #[test]
+    fn what_sizes_have_in_common_is_reckoned_once_and_changes_nothing() {
+        let paths = [path(10.0, 20.0), path(3.0, 40.0)];
+        let limit = Limit {
+            bytes: 3e6,
+            time_s: f64::INFINITY,
+        };
+        let mut together = Sender::new(&paths[0], &paths[1..]);
+        for bytes in [20e3, 300e3, 320e3, 3e6] {
+            let mut apart = Sender::new(&paths[0], &paths[1..]);
+            let time_s = apart.time_s(bytes, limit);
+            assert_eq!(together.time_s(bytes, limit), time_s, "{bytes}");
+        }
+    }
+
+    #[test]
+    fn a_limit_changes_no_time_below_it() {
+        for (bytes, second) in [(300e3, 3.0), (3e6, 8.0), (30e6, 0.3)] {
+            let paths = [path(10.0, 20.0), path(second, 40.0)];
+            let whole_s = Completions::default().time_s(transfer(bytes), &paths, f64::INFINITY);
+            let mut completions = Completions::default();
+            for part in [0.5, 0.999, 1.001, 1.5, 0.5] {
+                let time_s = completions.time_s(transfer(bytes), &paths, part * whole_s);
+                let expected_s = if part > 1.0 { whole_s } else { f64::INFINITY };
+                assert_eq!(time_s, expected_s, "{bytes} {part}");
+            }
+        }
+    }
+
+    #[test]
     fn times_are_remembered_for_numbers_that_hardly_differ_but_not_without_end() {
         let mut completions = Completions::default();
-        let first = completions.time_s(1e6, &[path(10.0, 20.0)]);
-        assert_eq!(completions.time_s(1.001e6, &[path(10.01, 20.01)]), first);
+        let first = completions.time_s(transfer(1e6), &[path(10.0, 20.0)], f64::INFINITY);
+        let near = [path(10.01, 20.01)];
+        assert_eq!(
+            completions.time_s(transfer(1.001e6), &near, f64::INFINITY),
+            first
+        );
         assert_eq!(completions.known.len(), 1);
         for bytes in 0..2 * MOST_KNOWN {
-            completions.time_s((1 + bytes % 64) as f64, &[path(bytes as f64 + 1.0, 1e-3)]);
+            let paths = [path(bytes as f64 + 1.0, 1e-3)];
+            completions.time_s(transfer((1 + bytes % 64) as f64), &paths, f64::INFINITY);
         }
         assert!(completions.known.len() <= MOST_KNOWN);
     }
@@ -166,7 +263,7 @@ mod tests {
         let extremes = [(1e-6, 0.1), (1e9, 1e-3), (1e9, 1e9), (1e-6, 1e9)];
         let paths = extremes.map(|(megabits, ms)| path(megabits, ms));
         for bytes in [0.0, 1.0, 1e3, 1e18] {
-            let time_s = Completions::default().time_s(bytes, &paths);
+            let time_s = Completions::default().time_s(transfer(bytes), &paths, f64::INFINITY);
             assert!(time_s.is_finite() && time_s > 0.0, "{bytes} {time_s}");
         }
     }

@@ -6,8 +6,8 @@
 
 use std::collections::VecDeque;
 
-use super::subflow::Subflow;
-use super::{ModelPath, SEGMENT};
+use super::ModelPath;
+use super::subflow::{Free, Subflow};
 
 /// Bytes that a subflow is handed at once (`MPTCP_SEND_BURST_SIZE` less headers).
 const BURST: f64 = 65_428.0;
@@ -22,12 +22,12 @@ const FREE: f64 = 1.0 / 3.0;
 const HANDSHAKE: f64 = 400.0;
 
 /// A connection that sends.
-#[derive(Debug)]
-struct Sender {
+#[derive(Clone, Debug)]
+pub(super) struct Sender {
     subflows: Vec<Subflow>,
-    /// Bytes of the transfer, of those that the application has written, and of those handed to
-    /// subflows and acknowledged without a gap.
-    bytes: f64,
+    now_s: f64,
+    /// Bytes that the application has written, and of those the ones handed to subflows and
+    /// acknowledged without a gap.
     written: f64,
     handed: f64,
     acknowledged: f64,
@@ -37,63 +37,126 @@ struct Sender {
     ends: VecDeque<(f64, f64)>,
     last_acknowledged_s: f64,
     arrived_s: f64,
+    /// The time before which nothing is over.
+    least_s: f64,
 }
 
-/// Seconds from the first SYN to the last byte of a transfer over paths, the first of which has the
-/// first subflow. The others are opened when it is established, all at once.
-pub(super) fn transfer_s(bytes: f64, paths: &[ModelPath]) -> f64 {
-    let Some((first, joining)) = paths.split_first() else {
-        return f64::INFINITY;
-    };
-    // The request comes one and a half round trips after the SYN. A MP_JOIN is sent when its first
-    // acknowledgement has come, and its subflow carries data after a handshake of its own.
-    let open_s = |path: &ModelPath| 1.5 * path.round_trip_s + HANDSHAKE / path.rate;
-    let start_s = open_s(first);
-    let mut subflows = vec![Subflow::new(first, start_s)];
-    subflows.extend(joining.iter().map(|path| {
-        let asked_s = start_s + 0.5 * first.round_trip_s;
-        Subflow::new(path, asked_s + open_s(path))
-    }));
-    let sender = Sender {
-        subflows,
-        bytes,
-        written: 0.0,
-        handed: 0.0,
-        acknowledged: 0.0,
-        is_full: false,
-        ends: VecDeque::new(),
-        last_acknowledged_s: 0.0,
-        arrived_s: 0.0,
-    };
-    // The last segment, if it is not full, waits for the acknowledgement of the first one, which has
-    // the header of the answer alone (Nagle's algorithm).
-    sender.send(start_s).max(start_s + 1.5 * first.round_trip_s)
+/// Bytes that must have arrived before a time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limit {
+    pub(super) bytes: f64,
+    pub(super) time_s: f64,
 }
 
 impl Sender {
-    /// Sends everything, and gives when the last of it has arrived.
-    fn send(mut self, start_s: f64) -> f64 {
-        let mut now_s = start_s;
-        while self.handed < self.bytes {
-            self.see(now_s);
-            self.write(now_s);
-            if self.hand(now_s) {
-                continue;
-            }
-            let subflows = self.subflows.iter();
-            let times_s = subflows.flat_map(|subflow| [subflow.next_s(), subflow.start_s]);
-            let data_s = self.ends.front().map(|(_, at_s)| *at_s);
-            let later_s = times_s.chain(data_s).filter(|at_s| *at_s > now_s);
-            now_s = later_s.fold(f64::INFINITY, f64::min);
-            if now_s.is_infinite() {
-                break;
-            }
+    /// One over paths, the first of which has the first subflow. The others are opened when it is
+    /// established, all at once.
+    pub(super) fn new(first: &ModelPath, joining: &[ModelPath]) -> Self {
+        // The request comes one and a half round trips after the SYN. A MP_JOIN is sent when its
+        // first acknowledgement has come, and its subflow carries data after a handshake of its own.
+        let open_s = |path: &ModelPath| 1.5 * path.round_trip_s + HANDSHAKE / path.rate;
+        let start_s = open_s(first);
+        let mut subflows = vec![Subflow::new(first, start_s)];
+        subflows.extend(joining.iter().map(|path| {
+            let asked_s = start_s + 0.5 * first.round_trip_s;
+            Subflow::new(path, asked_s + open_s(path))
+        }));
+        Self {
+            subflows,
+            now_s: start_s,
+            written: 0.0,
+            handed: 0.0,
+            acknowledged: 0.0,
+            is_full: false,
+            ends: VecDeque::new(),
+            last_acknowledged_s: 0.0,
+            arrived_s: 0.0,
+            // The last segment, if it is not full, waits for the acknowledgement of the first one,
+            // which has the header of the answer alone (Nagle's algorithm).
+            least_s: start_s + 1.5 * first.round_trip_s,
         }
-        self.arrived_s
     }
 
-    /// Sees what is acknowledged by a time.
-    fn see(&mut self, now_s: f64) {
+    /// Seconds from the first SYN to the last byte of a transfer. It goes on from what was asked for
+    /// before, so that what transfers have in common is reckoned once: sizes must not decrease.
+    ///
+    /// `None` where the limit cannot be kept.
+    pub(super) fn time_s(&mut self, bytes: f64, limit: Limit) -> Option<f64> {
+        self.begin(bytes, limit)?;
+        Some(self.clone().end_s(bytes))
+    }
+
+    /// Sends until the application can write the last of so many bytes.
+    fn begin(&mut self, bytes: f64, limit: Limit) -> Option<()> {
+        loop {
+            self.see();
+            self.write();
+            if self.written >= bytes || self.filled().is_some() {
+                return Some(());
+            }
+            if self.hand() {
+                if self.least_s(limit.bytes) >= limit.time_s {
+                    return None;
+                }
+            } else if !self.wait() {
+                return Some(());
+            }
+        }
+    }
+
+    /// Sends the last of so many bytes, and gives when it has arrived.
+    fn end_s(mut self, bytes: f64) -> f64 {
+        self.written = bytes;
+        // The application closes, and joins that come now are refused.
+        let now_s = self.now_s;
+        self.subflows.retain(|subflow| subflow.start_s <= now_s);
+        while self.handed < bytes {
+            if let Some(path) = self.filled() {
+                let free = path.free(self.now_s);
+                let left = bytes - self.handed;
+                self.arrived_s = free.at_s + left / free.rate + path.travel_s();
+                break;
+            }
+            if !self.hand() && !self.wait() {
+                break;
+            }
+            self.see();
+        }
+        self.arrived_s.max(self.least_s)
+    }
+
+    /// The only subflow, where it fills its path to the end.
+    fn filled(&self) -> Option<&Subflow> {
+        match &self.subflows[..] {
+            [only] if only.is_full() => Some(only),
+            _ => None,
+        }
+    }
+
+    /// The time before which the last of so many bytes cannot arrive.
+    fn least_s(&self, bytes: f64) -> f64 {
+        let left = bytes - self.handed;
+        let free = self.subflows.iter().map(|one| one.free(self.now_s));
+        filled_s(left, free).max(self.least_s)
+    }
+
+    /// Lets time pass until something may change; `false`: nothing will.
+    fn wait(&mut self) -> bool {
+        let mut next_s = self.ends.front().map_or(f64::INFINITY, |(_, at_s)| *at_s);
+        for subflow in &self.subflows {
+            for at_s in [subflow.next_s(), subflow.start_s] {
+                if at_s > self.now_s && at_s < next_s {
+                    next_s = at_s;
+                }
+            }
+        }
+        self.now_s = next_s;
+        self.now_s.is_finite()
+    }
+
+    /// Sees what is acknowledged by now.
+    fn see(&mut self) {
+        let now_s = self.now_s;
         for subflow in &mut self.subflows {
             subflow.see(now_s);
         }
@@ -106,25 +169,23 @@ impl Sender {
     }
 
     /// Lets the application write: whole fragments until the buffer is full.
-    fn write(&mut self, now_s: f64) {
+    fn write(&mut self) {
+        let now_s = self.now_s;
         let usable = self.subflows.iter().filter(|one| one.start_s <= now_s);
         let buffer = OWN_BUFFER + usable.map(Subflow::buffer).sum::<f64>();
         let used = self.written - self.acknowledged;
-        if self.written >= self.bytes || (self.is_full && used > (1.0 - FREE) * buffer) {
+        if self.is_full && used > (1.0 - FREE) * buffer {
             return;
         }
         let room = ((self.acknowledged + buffer) / FRAGMENT).ceil() * FRAGMENT;
-        self.written = room.max(self.written).min(self.bytes);
+        self.written = room.max(self.written);
         self.is_full = true;
-        if self.written >= self.bytes {
-            // The application closes, and joins that come now are refused.
-            self.subflows.retain(|subflow| subflow.start_s <= now_s);
-        }
     }
 
     /// Hands a burst to the subflow that will have sent what it has the soonest, if its buffer has
     /// room and there is something to send.
-    fn hand(&mut self, now_s: f64) -> bool {
+    fn hand(&mut self) -> bool {
+        let now_s = self.now_s;
         if self.handed >= self.written {
             return false;
         }
@@ -137,7 +198,7 @@ impl Sender {
         let end = (end.ceil() * FRAGMENT).min(self.written);
         subflow.weigh(BURST.min(self.written - self.handed));
         while self.handed < end {
-            let bytes = SEGMENT.min(end - self.handed);
+            let bytes = subflow.group().min(end - self.handed);
             let (arrived_s, acknowledged_s) = subflow.send(now_s, bytes);
             self.handed += bytes;
             self.arrived_s = self.arrived_s.max(arrived_s);
@@ -145,5 +206,23 @@ impl Sender {
             self.ends.push_back((self.handed, self.last_acknowledged_s));
         }
         true
+    }
+}
+
+/// The time when so many bytes have left by all paths, as soon as each is free.
+fn filled_s(bytes: f64, paths: impl Iterator<Item = Free> + Clone) -> f64 {
+    let mut filled_s = f64::INFINITY;
+    loop {
+        let (mut rate, mut begun) = (0.0, 0.0);
+        for path in paths.clone().filter(|path| path.at_s < filled_s) {
+            rate += path.rate;
+            begun += path.rate * path.at_s;
+        }
+        // Paths that are free later only have carried nothing by then.
+        let sooner_s = (bytes + begun) / rate;
+        if sooner_s >= filled_s || rate == 0.0 {
+            return filled_s;
+        }
+        filled_s = sooner_s;
     }
 }

@@ -16,15 +16,37 @@ const BUFFER: f64 = 2.0 * 2304.0 / 2252.0;
 const BUFFER_OF_DATA: f64 = 2.0 * 2304.0 / SEGMENT;
 /// Pacing rates relative to a window in a round trip, in slow start and after it.
 const PACE: (f64, f64) = (2.0, 1.2);
+/// Bytes by which a window is larger than what its path carries in a round trip where the path never
+/// waits for it.
+const FULL: f64 = 2.0 * SEGMENT;
+/// The part of what a window holds in the queue of its path that is reckoned as one segment, and
+/// how many segments at most.
+const GROUP: f64 = 0.25;
+const MOST_GROUPED: f64 = 24.0;
 /// The part of a new round trip in the smoothed one.
 const NEW_ROUND_TRIP: f64 = 1.0 / 8.0;
 
-/// A segment under way, and what the scheduler sees of its subflow when it is acknowledged: the
-/// window as it was when the segment left, as pacing and buffers follow it a round trip later.
+/// A path as it is free for more.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Free {
+    pub(super) at_s: f64,
+    /// Bytes of data a second.
+    pub(super) rate: f64,
+}
+
+/// A segment under way.
 #[derive(Clone, Copy, Debug)]
 struct Segment {
     bytes: f64,
     sent_s: f64,
+    acknowledged_s: f64,
+}
+
+/// A segment that the scheduler has not seen acknowledged, and what it sees then: the window as it
+/// was when the segment left, as pacing and buffers follow it a round trip later.
+#[derive(Clone, Copy, Debug)]
+struct Queued {
+    bytes: f64,
     acknowledged_s: f64,
     seen: Seen,
 }
@@ -41,8 +63,9 @@ struct Seen {
 /// A subflow: what it has sent by its own clock, which runs ahead, and what the scheduler sees now.
 #[derive(Clone, Debug)]
 pub(super) struct Subflow {
-    /// Bytes of data a second.
+    /// Bytes of data a second, and seconds of a byte.
     rate: f64,
+    byte_s: f64,
     base_s: f64,
     /// Seconds from which on it may be used.
     pub(super) start_s: f64,
@@ -59,11 +82,11 @@ pub(super) struct Subflow {
     /// Segments not acknowledged by its own clock.
     flight: VecDeque<Segment>,
     /// Segments that the scheduler has not seen acknowledged.
-    queue: VecDeque<Segment>,
+    queue: VecDeque<Queued>,
     queued: f64,
     seen: Seen,
-    /// Average rate of the scheduler; `None` before the first burst.
-    average: Option<f64>,
+    /// Average rate of the scheduler, as seconds of a byte; `None` before the first burst.
+    average_s: Option<f64>,
 }
 
 impl Subflow {
@@ -71,8 +94,10 @@ impl Subflow {
     pub(super) fn new(path: &ModelPath, start_s: f64) -> Self {
         let window = Window::new(path.round_trip_s);
         let bytes = window.bytes;
+        let rate = path.rate * SEGMENT / FRAME;
         Self {
-            rate: path.rate * SEGMENT / FRAME,
+            rate,
+            byte_s: 1.0 / rate,
             base_s: path.round_trip_s,
             start_s,
             window,
@@ -92,8 +117,26 @@ impl Subflow {
                 is_slow_start: true,
                 round_trip_s: path.round_trip_s,
             },
-            average: None,
+            average_s: None,
         }
+    }
+
+    /// When its path is free for more that is handed to it after a time, and how long each byte takes.
+    pub(super) fn free(&self, after_s: f64) -> Free {
+        Free {
+            at_s: self.free_s.max(self.start_s).max(after_s),
+            rate: self.rate,
+        }
+    }
+
+    /// Whether it fills its path from now on, a loss or not, as long as it has data.
+    pub(super) fn is_full(&self) -> bool {
+        self.seen.window > self.rate * self.base_s + FULL
+    }
+
+    /// Seconds from when a segment has left until it has arrived.
+    pub(super) fn travel_s(&self) -> f64 {
+        self.base_s / 2.0
     }
 
     /// Lets the scheduler see what is acknowledged by a time.
@@ -126,17 +169,27 @@ impl Subflow {
 
     /// The time that it takes to send what is queued.
     pub(super) fn linger_s(&self) -> f64 {
-        self.queued / self.average.unwrap_or_else(|| self.pace())
+        self.queued * self.average_s.unwrap_or_else(|| 1.0 / self.pace())
     }
 
     /// Weighs the rate now with a burst against the average and what is queued.
     pub(super) fn weigh(&mut self, burst: f64) {
         let (queued, pace) = (self.queued, self.pace());
-        let average = self.average.unwrap_or(pace);
-        self.average = Some((average * queued + pace * burst) / (queued + burst));
+        let average = self.average_s.map_or(pace, |byte_s| 1.0 / byte_s);
+        self.average_s = Some((queued + burst) / (average * queued + pace * burst));
     }
 
-    /// Takes a segment of so many bytes, and gives when it has arrived and when it is acknowledged.
+    /// Bytes that are reckoned as one segment. Where the window is larger than the path needs, the
+    /// path is busy all the time, and it does not matter which of those in the queue leaves when.
+    pub(super) fn group(&self) -> f64 {
+        if self.window.is_slow_start {
+            return SEGMENT;
+        }
+        let queued = self.window.bytes - self.rate * self.base_s;
+        (GROUP * queued / SEGMENT).floor().clamp(1.0, MOST_GROUPED) * SEGMENT
+    }
+
+    /// Takes a segment of so many bytes, or several as one, and gives when it has arrived and when it is acknowledged.
     pub(super) fn send(&mut self, at_s: f64, bytes: f64) -> (f64, f64) {
         self.clock_s = self.clock_s.max(at_s);
         while let Some(first) = self.flight.front()
@@ -146,33 +199,33 @@ impl Subflow {
             self.clock_s = self.clock_s.max(first.acknowledged_s);
             self.acknowledge();
         }
-        self.free_s = self.free_s.max(self.clock_s) + bytes / self.rate;
-        let segment = Segment {
+        self.free_s = self.free_s.max(self.clock_s) + bytes * self.byte_s;
+        let acknowledged_s = self.free_s + self.base_s;
+        self.flight.push_back(Segment {
             bytes,
             sent_s: self.clock_s,
-            acknowledged_s: self.free_s + self.base_s,
+            acknowledged_s,
+        });
+        self.queue.push_back(Queued {
+            bytes,
+            acknowledged_s,
             seen: Seen {
                 window: self.window.bytes,
                 widest: self.widest,
                 is_slow_start: self.window.is_slow_start,
                 round_trip_s: self.smoothed_s,
             },
-        };
-        self.flight.push_back(segment);
-        self.queue.push_back(segment);
+        });
         self.sent += bytes;
         self.queued += bytes;
         let flight = self.sent - self.acknowledged;
-        self.window.send(flight, self.sent);
+        self.window.send(flight, self.sent, bytes);
         let backlog = (self.free_s - self.clock_s) * self.rate;
         let queue = (self.rate * self.base_s).max(LEAST_QUEUE);
         if backlog > queue + SEGMENT && self.loss.is_none() {
             self.loss = Some(self.sent);
         }
-        (
-            segment.acknowledged_s - self.base_s / 2.0,
-            segment.acknowledged_s,
-        )
+        (acknowledged_s - self.base_s / 2.0, acknowledged_s)
     }
 
     /// Takes the acknowledgement of the first segment under way, by its own clock.
@@ -188,7 +241,7 @@ impl Subflow {
             acknowledged: self.acknowledged,
             sent: self.sent,
             bytes: first.bytes,
-            round_trip_s: round_trip_s - first.bytes / self.rate,
+            round_trip_s: round_trip_s - first.bytes * self.byte_s,
         });
         self.widest = self.widest.max(self.window.bytes);
         if self.loss.is_some_and(|sent| self.acknowledged > sent) {

@@ -98,9 +98,10 @@ impl Window {
         }
     }
 
-    /// Notes that bytes are under way, of so many sent: how far the window is used.
-    pub(super) fn send(&mut self, flight: f64, sent: f64) {
-        let is_full = flight + SEGMENT > self.bytes;
+    /// Notes that bytes are under way, of so many sent, the last of them at once: how far the window
+    /// is used.
+    pub(super) fn send(&mut self, flight: f64, sent: f64, last: f64) {
+        let is_full = flight + last.max(SEGMENT) > self.bytes;
         let is_over = sent - flight >= self.used.end;
         if is_over || is_full || (!self.used.is_full && flight > self.used.bytes) {
             self.used = Used {
@@ -146,17 +147,19 @@ impl Window {
 
     fn avoid(&mut self, ack: &Acknowledgement) {
         let from_reach_s = ack.at_s - self.epoch_s + self.base_s - self.reach_s;
-        let cubic = self.origin + CUBIC * from_reach_s.powi(3) * SEGMENT;
+        let cube = from_reach_s * from_reach_s * from_reach_s;
+        let cubic = self.origin + CUBIC * cube * SEGMENT;
         let first = match self.last_loss > 0.0 {
             true => 0.0,
             false => FIRST_GROWTH * self.bytes,
         };
-        self.reno += RENO * SEGMENT * ack.bytes / self.bytes;
+        let part = ack.bytes / self.bytes;
+        self.reno += RENO * SEGMENT * part;
         let target = cubic
             .min(MOST_GROWTH * self.bytes)
             .max(first)
             .max(self.reno);
-        self.bytes += (target - self.bytes).max(0.0) / self.bytes * ack.bytes;
+        self.bytes += (target - self.bytes).max(0.0) * part;
     }
 
     /// Whether acknowledgements have come without a pause for half a round trip: the path is full.
@@ -205,7 +208,7 @@ mod tests {
         for _ in 0..count {
             let flight = (part * window.bytes / SEGMENT).floor() * SEGMENT;
             let sent = acknowledged + flight;
-            window.send(flight, sent);
+            window.send(flight, sent, SEGMENT);
             at_s += BASE_S;
             let mut ack_s = at_s;
             while acknowledged < sent {
