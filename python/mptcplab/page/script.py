@@ -11,6 +11,7 @@ from pathlib import Path
 
 ASSETS = ("data.js", "paths.js", "tables.js", "charts.js", "figures.js")
 """In the order in which they stand in the script."""
+STYLES = ("text.css", "tables.css", "charts.css", "media.css")
 _PLOTTER, _FILE = "youplot", "vendor/uplot.iife.min.js"
 """The package that brings µPlot, unchanged, and its place there."""
 _LICENCE = """\
@@ -43,7 +44,7 @@ def script() -> str:
 @cache
 def style_sheet() -> str:
     """The text of the page's style."""
-    return _asset("page.css")
+    return "\n".join(_asset(name) for name in STYLES)
 
 
 @cache
