@@ -60,6 +60,14 @@ def test_engines_are_named(kernel: Report, sim: Report) -> None:
     assert not any(line.startswith("Unlike") for line in lines)
 
 
+def test_a_result_that_is_shown_twice_has_a_number(kernel: Report) -> None:
+    names = ["test/hand (kernel, out/near)", "test/hand (kernel, out/near), no. 2"]
+    assert labels([kernel, kernel]) == names
+    page = to_html([kernel, kernel])
+    bars = page.partition('id="beside-goodput"')[2].partition("</figure>")[0]
+    assert all(bars.count(f"<td>{name}</td>") == 3 for name in names)
+
+
 def test_folders_and_settings_tell_results_of_one_engine_apart(
     kernel: Report, far: Report, sim: Report
 ) -> None:

@@ -1,4 +1,4 @@
-"""Bars and boxes by category: rows of SVG as wide as the page, in which figures are told."""
+"""Bars and boxes by category: rows of SVG as wide as the page, and their figures as a table."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def box_of(values: Sequence[float]) -> Box:
     return Box((low, middle, high), (float(inner[0]), float(inner[-1])), tuple(outer.tolist()))
 
 
-def bars_svg(rows: Mapping[str, Sequence[Sequence[Part]]], axis: Axis) -> str:
-    """A row for each name, of bars below each other, each of parts."""
+def bar_rows(rows: Mapping[str, Sequence[Sequence[Part]]], axis: Axis) -> str:
+    """A row for each name, of bars below each other, each of parts; behind them a table."""
     every = [part for row in rows.values() for bar in row for part in bar]
     values = [end for part in every for end in (part.start, part.end, part.end + part.half)]
     scale = _Scale(axis, [np.array([*values, 0.0])])
@@ -60,15 +60,56 @@ def bars_svg(rows: Mapping[str, Sequence[Sequence[Part]]], axis: Axis) -> str:
         _row(name, "".join(_bars(row, scale, stacked=stacked)), len(row))
         for name, row in rows.items()
     )
-    return f'<div class="rows">{"".join(told)}{_axis(scale)}</div>'
+    figures: list[tuple[str, ...]] = [
+        (name, part.name, _shown(part.end - part.start), _shown(part.half) if part.half else "")
+        for name, row in rows.items()
+        for bar in row
+        for part in bar
+    ]
+    head: tuple[str, ...] = ("", "part", axis.words, "±")
+    if not any(half for *_, half in figures):
+        head, figures = head[:-1], [row[:-1] for row in figures]
+    behind = _behind(head, 2, figures)
+    return f'<div class="rows">{"".join(told)}{_axis(scale)}</div>{behind}'
 
 
-def boxes_svg(rows: Mapping[str, Box], axis: Axis) -> str:
-    """A row with a box for each name."""
+def box_rows(rows: Mapping[str, Box], axis: Axis) -> str:
+    """A row with a box for each name; behind them a table."""
     known = [np.array([*box.whiskers, *box.outliers]) for box in rows.values()]
     scale = _Scale(axis, known)
     told = (_row(name, "".join(_box(box, scale)), 1) for name, box in rows.items())
-    return f'<div class="rows">{"".join(told)}{_axis(scale)}</div>'
+    figures = [
+        (name, *map(_shown, _five(box)), str(len(box.outliers))) for name, box in rows.items()
+    ]
+    behind = _behind((axis.words, *_FIVE, "beyond"), 1, figures)
+    return f'<div class="rows">{"".join(told)}{_axis(scale)}</div>{behind}'
+
+
+_FIVE = ("lower whisker", "lower quartile", "median", "upper quartile", "upper whisker")
+
+
+def _five(box: Box) -> tuple[float, ...]:
+    return (box.whiskers[0], *box.quartiles, box.whiskers[1])
+
+
+def _shown(value: float) -> str:
+    return f"{value:.4g}"
+
+
+def _behind(head: Sequence[str], words: int, rows: Sequence[Sequence[str]]) -> str:
+    """A table for those who cannot see the drawing; so many columns are words, then figures."""
+    css = ["" if place < words else ' class="figure"' for place in range(len(head))]
+    heads = "".join(f"<th{c}>{escape(name)}</th>" for c, name in zip(css, head, strict=True))
+    body = "".join(
+        f"<tr>{''.join(f'<td{c}>{escape(cell)}</td>' for c, cell in zip(css, row, strict=True))}"
+        "</tr>"
+        for row in rows
+    )
+    return (
+        '<details class="behind"><summary>Figures of the chart</summary>'
+        '<div class="wide" tabindex="0" role="group" aria-label="Figures of the chart">'
+        f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div></details>"
+    )
 
 
 class _Scale:

@@ -94,7 +94,7 @@ def _grid(chart: Chart, x: _Scale, y: _Scale) -> Iterator[str]:
     middle = (LEFT + WIDTH - RIGHT) / 2
     yield f'<text x="{middle:g}" y="{HEIGHT - 4:g}" class="x">{escape(chart.x.words)}</text>'
     yield (
-        f'<text class="x" transform="translate(12 {(TOP + bottom) / 2:g}) rotate(-90)">'
+        f'<text class="x" transform="translate(12 {HEIGHT / 2:g}) rotate(-90)">'
         f"{escape(chart.y.words)}</text>"
     )
 

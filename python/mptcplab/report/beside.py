@@ -5,24 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mptcplab.page.categories import Part, bars_svg
+from mptcplab.page.categories import Part, bar_rows
 from mptcplab.page.charts import Axis, Chart
-from mptcplab.report.charts import chart_of, colour_of
-from mptcplab.report.contents import distribution
+from mptcplab.report.charts import chart_of, colour_of, rows_of
+from mptcplab.report.contents import boxes, distribution
 from mptcplab.report.model import Report
 from mptcplab.report.numbers import estimate_shown, heading, scale
 from mptcplab.report.palette import Style, styles
-from mptcplab.report.series import completion_times_s, latencies_ms
+from mptcplab.report.series import completion_times_s, frame_delays_ms, latencies_ms
 from mptcplab.report.settings import labels
 
 MOST_METRICS = 4
 MOST_LINES = 12
 """Of a distribution, a variant of a result each; of more none could be followed."""
+MOST_BOXES = 40
 
 
 @dataclass(frozen=True)
 class Beside:
-    """Results beside each other: bars of a metric, or a distribution."""
+    """Results beside each other: bars of a metric, a distribution, or boxes."""
 
     id: str
     title: str
@@ -45,6 +46,7 @@ def beside(reports: Sequence[Report]) -> list[Beside]:
     for identifier, samples, title, unit in (
         ("completion", completion_times_s, "completion time", "s"),
         ("latency", latencies_ms, "latency", "ms"),
+        ("frames", frame_delays_ms, "delay of frames", "ms"),
     ):
         told = {
             f"{variant.name}, {label}": samples(variant)
@@ -57,6 +59,10 @@ def beside(reports: Sequence[Report]) -> list[Beside]:
             found.append(
                 Beside(f"beside-{identifier}-samples", f"{title}, all samples", chart=chart)
             )
+        drawn = boxes(told, title, unit)
+        if drawn is not None and len(told) <= MOST_BOXES:
+            rows = rows_of(drawn) or ""
+            found.append(Beside(f"beside-{identifier}-boxes", f"{title} as boxes", rows))
     return found
 
 
@@ -74,4 +80,4 @@ def _bars(known: dict[str, Report], looks: dict[str, Style], metric: str) -> str
             part = Part(label, colour_of(looks[label]), 0.0, figure.mean * factor, words, half)
             rows.setdefault(variant.name, []).append([part])
     title, unit = heading(metric)
-    return bars_svg(rows, Axis(title, unit)) if rows else ""
+    return bar_rows(rows, Axis(title, unit)) if rows else ""

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from mptcplab.page.categories import Part, bars_svg, box_of, boxes_svg
+from mptcplab.page.categories import Part, bar_rows, box_of, box_rows
 from mptcplab.page.charts import TIME as OVER_TIME
 from mptcplab.page.charts import Axis, Chart, Kind, Mark, Panel, Series
 from mptcplab.report.contents import TIME, Boxes, Content, Courses, Distribution, Shares
@@ -30,7 +30,7 @@ def chart_of(content: Content, targets: Targets) -> Chart | None:
 def rows_of(content: Content) -> str | None:
     """The rows of bars or boxes of a content of categories; else null."""
     if isinstance(content, Shares):
-        return bars_svg(
+        return bar_rows(
             {name: [_stack(bar, content.colours)] for name, bar in content.bars.items()},
             Axis("share of the payload", "%", limits=(0.0, 100.0)),
         )
@@ -39,7 +39,7 @@ def rows_of(content: Content) -> str | None:
             f"{name} (n = {len(values)})": box_of(values)
             for name, values in content.samples.items()
         }
-        return boxes_svg(told, content.x)
+        return box_rows(told, content.x)
     return None
 
 

@@ -27,17 +27,23 @@ def changed(description: Description) -> tuple[str, ...]:
 def labels(reports: Sequence[Report]) -> list[str]:
     """A name for each of the reports that are shown together: with its engine, and its folder.
 
-    The folder stands only where scenario and engine are the same as another one's.
+    The folder stands only where scenario and engine are the same as another one's, and a number
+    where a folder is shown again.
     """
     keys = [(one.description.scenario.name, one.description.engine) for one in reports]
     alike = Counter(keys)
-    return [
+    named = [
         name
         if len(reports) == 1
         else f"{name} ({engine}, {report.folder})"
         if alike[name, engine] > 1
         else f"{name} ({engine})"
         for report, (name, engine) in zip(reports, keys, strict=True)
+    ]
+    before = [named[:place].count(label) for place, label in enumerate(named)]
+    return [
+        f"{label}, no. {again + 1}" if again else label
+        for label, again in zip(named, before, strict=True)
     ]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mptcplab.page.categories import Part, bars_svg
+from mptcplab.page.categories import Part, bar_rows
 from mptcplab.page.charts import Axis
 from mptcplab.report.numbers import heading, scale, shown
 from mptcplab.reproduction.beside import Figure, ItemAccount
@@ -34,7 +34,7 @@ class Bars:
         """The rows of bars of a page."""
         first = self.found[0][1]
         title, unit = heading(first.metric)
-        return bars_svg(
+        return bar_rows(
             {
                 label: [[part] for name in COLOURS if (part := _part(cell, name)) is not None]
                 for label, cell in self.found
