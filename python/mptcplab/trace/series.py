@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -82,11 +83,13 @@ def data_sequence(packets: pl.LazyFrame, sender: str, origin_ns: int) -> dict[st
         (pl.col("reinjected_bytes") > 0).alias("reinjected"),
         "frame",
     )
-    bounds = _bounds(own)
+    found = own.select(*_BOUNDS, pl.len(), *(pl.col(name).sum() for name in _APART))
+    left, right, low, high, *counts = found.collect(engine="streaming").row(0)
+    bounds = (left, right, low, high)
+    parts = (own, *(own.filter(name) for name in _APART))
     return {
-        "all": _points(own, bounds),
-        "again": _points(own.filter("again"), bounds),
-        "reinjected": _points(own.filter("reinjected"), bounds),
+        name: _points(part, bounds, count or 0)
+        for name, part, count in zip(("all", *_APART), parts, counts, strict=True)
     }
 
 
@@ -190,40 +193,34 @@ def _rtt_ms() -> pl.Expr:
     return (pl.col("rtt_ns") / 1e6).alias("y")
 
 
+_APART = ("again", "reinjected")
+"""Columns of packets that are drawn once more, by themselves."""
 Bounds = tuple[float, float, float, float]
-
-
-def _bounds(own: pl.LazyFrame) -> Bounds | None:
-    found = own.select(
-        pl.col("x").min().alias("left"),
-        pl.col("x").max().alias("right"),
-        pl.col("y").min().alias("low"),
-        pl.col("y").max().alias("high"),
-    ).collect(engine="streaming")
-    left, right, low, high = found.row(0)
-    return None if left is None else (left, right, low, high)
+_BOUNDS = (
+    pl.col("x").min().alias("left"),
+    pl.col("x").max().alias("right"),
+    pl.col("y").min().alias("low"),
+    pl.col("y").max().alias("high"),
+)
 
 
 def _heights(own: pl.LazyFrame) -> Points:
     """Points whose height counts from 0, or by its logarithm where there are outlying ones."""
-    found = own.select(
-        pl.col("y").quantile(0.9).alias("usual"),
-        pl.col("y").max().alias("highest"),
-        (pl.col("y") > 0).all().alias("positive"),
-    ).collect(engine="streaming")
-    usual, highest, positive = found.row(0)
-    if usual is None or not positive or highest <= OUTLYING * usual:
-        return _points(own, _bounds(own))
+    found = own.select(*_BOUNDS, pl.col("y").quantile(0.9).alias("usual"), pl.len()).collect(
+        engine="streaming"
+    )
+    left, right, low, high, usual, held = found.row(0)
+    if usual is None or low <= 0 or high <= OUTLYING * usual:
+        return _points(own, (left, right, low, high), held)
     logarithms = own.with_columns(pl.col("y").log())
-    points = _points(logarithms, _bounds(logarithms))
+    points = _points(logarithms, (left, right, math.log(low), math.log(high)), held)
     return Points(points.frame.with_columns(pl.col("y").exp()), points.found, logarithmic=True)
 
 
-def _points(own: pl.LazyFrame, bounds: Bounds | None) -> Points:
-    """All points; of more than a page holds one at each place."""
+def _points(own: pl.LazyFrame, bounds: Bounds, held: int) -> Points:
+    """All points, so many; of more than a page holds one at each place within the bounds."""
     names = [name for name in own.collect_schema().names() if name in _COLUMNS]
-    held = int(own.select(pl.len()).collect(engine="streaming").item())
-    if bounds is None or held <= MOST_POINTS:
+    if held <= MOST_POINTS:
         return Points(own.select(names).sort("x").collect(engine="streaming"), held)
     left, right, low, high = bounds
     across, up = CELLS
