@@ -12,6 +12,8 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
+from tests.page.pages import capture_page, result_page
+
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
@@ -23,6 +25,18 @@ def browser() -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="session")
+def text(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The page of a result."""
+    return result_page(tmp_path_factory.mktemp("page") / "out")
+
+
+@pytest.fixture(scope="session")
+def capture(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The page of a capture."""
+    return capture_page(tmp_path_factory.mktemp("capture") / "tables")
 
 
 @pytest.fixture

@@ -7,19 +7,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 from tests.page.opened import ends_s, grave, opened, plot
-from tests.report.sample import sample
-
-from mptcplab.report import report, to_html
 
 THROUGHPUT = "result-1-plot-throughput-3"
 """The panel of the third variant, over two paths."""
 QUEUES = "result-1-plot-queues-3"
 PAYLOAD = "result-1-plot-rtt-by-payload-3"
-
-
-@pytest.fixture(scope="module")
-def text(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return to_html([report(sample(tmp_path_factory.mktemp("page") / "out"))])
 
 
 @pytest.fixture

@@ -10,11 +10,8 @@ from playwright.sync_api import Page
 from tests.engine.launch import run
 from tests.page.opened import ends_s, grave, opened, plot
 from tests.report.sample import sample
-from tests.trace.tabulate import write
 
 from mptcplab.report import report, to_html
-from mptcplab.trace import open_tables, view
-from mptcplab.trace.render.html import to_html as trace_page
 
 WAYS: tuple[tuple[int, Literal["light", "dark"]], ...] = ((400, "dark"), (1300, "light"))
 SWEEP = """\
@@ -24,11 +21,6 @@ links: {a: {between: [client.a, server.a], rate: 10 Mbit/s, delay: 5 ms}}
 traffic: [{http: {from: client, to: server, size: 20 kB}}]
 sweep: {axes: {links.a.rate: [5 Mbit/s, 10 Mbit/s], links.a.delay: [1 ms, 9 ms, 20 ms]}}
 """
-
-
-@pytest.fixture(scope="module")
-def capture(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return trace_page(view(open_tables(write(tmp_path_factory.mktemp("capture") / "tables"))))
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ import pytest
 
 from mptcplab.page.charts import Axis, Chart, Kind, Panel, Series
 from mptcplab.page.drawing import even_ticks, logarithmic_ticks
-from mptcplab.page.encoding import page_data
+from mptcplab.page.encoding import page_data, told_charts
 from mptcplab.page.thinning import AS_THEY_ARE, extremes, means, pieces
 
 
@@ -60,7 +60,7 @@ def told(text: str, *, is_compressed: bool) -> Any:
 
 def test_the_data_of_a_page_is_what_was_given() -> None:
     x, y = np.array([0.5, 0.75, np.nan, 2.0]), np.array([10.0, 12.5, np.nan, -3.125])
-    text, is_compressed = page_data({"a": chart(Series("</script><!--", "red", x, y))})
+    text, is_compressed = page_data(told_charts({"a": chart(Series("</script><!--", "red", x, y))}))
     assert not is_compressed
     assert "<" not in text
     series = told(text, is_compressed=False)
@@ -75,7 +75,7 @@ def test_a_million_points_are_at_most_so_many_in_the_page() -> None:
     x = np.arange(1_000_000) / 1000
     y = np.random.default_rng(1).uniform(10, 20, x.size)
     y[123_456] = 99
-    text, is_compressed = page_data({"a": chart(Series("rtt", "red", x, y))})
+    text, is_compressed = page_data(told_charts({"a": chart(Series("rtt", "red", x, y))}))
     assert is_compressed
     assert len(text) < 300_000
     series = told(text, is_compressed=True)
@@ -92,7 +92,7 @@ def test_many_series_share_the_points_of_a_page() -> None:
         )
         for place in range(40)
     ]
-    text, is_compressed = page_data({"a": chart(*series)})
+    text, is_compressed = page_data(told_charts({"a": chart(*series)}))
     assert len(text) < 3_000_000
     [[places, *_]] = told(text, is_compressed=is_compressed)["pieces"]
     assert 9_000 < len(places) <= 10_000

@@ -134,5 +134,7 @@ def sample_path(
                 "from": f"{source}.{path}",
                 "to": f"{target}.{path}",
                 "queued_packets": queued,
+                "delivered_bytes": carried if source == "server" else carried // 60,
+                "rate_bps": 100_000_000,
             }
         )

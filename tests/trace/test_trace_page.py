@@ -37,7 +37,7 @@ def test_the_page_needs_nothing_else(page: str) -> None:
     assert not re.findall(
         r'(?:src|href)="(?!#|data:)[^"]*"', re.sub(r'xmlns[^"]*"[^"]*"', "", page)
     )
-    assert len(re.findall("<script", page)) == 2
+    assert len(re.findall("<script", page)) == 3
     assert "url(http" not in page
     for svg in re.findall(r"<svg.*?</svg>", page, re.DOTALL):
         ElementTree.fromstring(svg)

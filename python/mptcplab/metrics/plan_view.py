@@ -262,6 +262,15 @@ class PlanView:
             changes.append(self._change(at_ns, event.label, event.action))
         return sorted(changes, key=lambda change: change.at_ns)
 
+    @property
+    def down_at_first(self) -> list[str]:
+        """The links of which a direction is down when the run begins."""
+        return [
+            link.name
+            for link in self._plan.links
+            if not all(direction.up for direction in link.config.directions)
+        ]
+
     def _change(self, at_ns: int, label: str, action: plan.Action) -> Change:
         match action:
             case plan.LinkAction():

@@ -19,18 +19,22 @@ PAGE_POINTS = 400_000
 DIGITS = 5
 """Of the largest value."""
 COMPRESSED_FROM = 100_000
-"""Bytes of JSON from which on a page holds them compressed."""
+"""Characters of JSON from which on a page holds them compressed."""
 
 Drawn = Mapping[str, Chart]
 """Charts by their identifiers in the page."""
 
 
-def page_data(charts: Drawn) -> tuple[str, bool]:
-    """The charts as text for a page's `script` element of data, and whether it is compressed."""
+def told_charts(charts: Drawn) -> list[dict[str, Any]]:
+    """The charts as data that JSON can hold."""
     series = sum(len(panel.series) for chart in charts.values() for panel in chart.panels)
     most = min(AS_THEY_ARE, PAGE_POINTS // max(series, 1))
-    told = [_chart(name, chart, most) for name, chart in charts.items()]
-    text = json.dumps(told, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return [_chart(name, chart, most) for name, chart in charts.items()]
+
+
+def page_data(value: object) -> tuple[str, bool]:
+    """A value as text for a page's `script` element of data, and whether it is compressed."""
+    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     if len(text) < COMPRESSED_FROM:
         # No text ends the element, or begins a comment within it.
         return text.replace("<", "\\u003c"), False

@@ -9,7 +9,16 @@ from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 
-ASSETS = ("data.js", "paths.js", "tables.js", "charts.js", "figures.js")
+ASSETS = (
+    "data.js",
+    "paths.js",
+    "tables.js",
+    "charts.js",
+    "choosing.js",
+    "packets.js",
+    "network.js",
+    "figures.js",
+)
 """In the order in which they stand in the script."""
 STYLES = ("text.css", "tables.css", "charts.css", "media.css")
 _PLOTTER, _FILE = "youplot", "vendor/uplot.iife.min.js"

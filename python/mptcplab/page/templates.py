@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from mptcplab.page.charts import Chart, Kind
 from mptcplab.page.drawing import panel_svg
-from mptcplab.page.encoding import Drawn, page_data
+from mptcplab.page.encoding import page_data, told_charts
 from mptcplab.page.script import policy, script, style_sheet
 from mptcplab.page.thinning import means
 
@@ -82,15 +82,17 @@ def templates(package: str) -> Environment:
     )
     environment.globals |= {
         "anchor": anchor,
-        "chart_data": _data,
         "charts": {},
         "contents": Contents(),
+        "data": {},
+        "data_element": _data,
         "legend": legend,
         "page_policy": policy,
         "page_script": lambda: Markup(script()),
         "page_style": lambda: Markup(style_sheet()),
         "panel_svg": lambda chart, panel: Markup(panel_svg(chart, panel)),
         "summary": summary,
+        "told_charts": told_charts,
     }
     return environment
 
@@ -100,10 +102,10 @@ def anchor(*words: object) -> str:
     return re.sub(r"[^a-z0-9]+", "-", "-".join(map(str, words)).lower()).strip("-")
 
 
-def _data(charts: Drawn) -> Markup:
-    text, is_compressed = page_data(charts)
+def _data(identifier: str, value: object) -> Markup:
+    text, is_compressed = page_data(value)
     encoding = ' data-encoding="deflate"' if is_compressed else ""
-    return Markup(f'<script type="application/json" id="charts"{encoding}>{text}</script>')
+    return Markup(f'<script type="application/json" id="{identifier}"{encoding}>{text}</script>')
 
 
 def legend(chart: Chart) -> list[Entry]:
@@ -117,7 +119,10 @@ def legend(chart: Chart) -> list[Entry]:
 
 
 def summary(chart: Chart) -> list[Sequence[str]]:
-    """Of each series its panel, name, points, and least, mean and greatest value."""
+    """Of each series its panel, name, points, and least, mean and greatest value.
+
+    Of a distribution, which rises in steps, the values are those along the axis of x.
+    """
     rows: list[Sequence[str]] = []
     for panel in chart.panels:
         for one in panel.series:
@@ -125,6 +130,9 @@ def summary(chart: Chart) -> list[Sequence[str]]:
             if not known.size:
                 continue
             mean = float(known.mean())
+            if one.kind is Kind.STEPS:
+                known = one.x[1:]
+                mean = float(np.average(known, weights=np.diff(one.y)))
             if one.kind is Kind.MEANS:
                 mean = float(means(one.since, one.x, one.y, 1)[1].mean())
             told = (float(known.min()), mean, float(known.max()))

@@ -13,8 +13,9 @@ from mptcplab.report.charts import chart_of, rows_of
 from mptcplab.report.contents import Courses
 from mptcplab.report.control import control_accounts
 from mptcplab.report.engines import side_by_side
-from mptcplab.report.figures import Plot, plots
+from mptcplab.report.figures import MOST_PANELS, Plot, plots
 from mptcplab.report.flows import named, with_any
+from mptcplab.report.loads import link_loads
 from mptcplab.report.model import Report
 from mptcplab.report.series import outputs
 from mptcplab.report.settings import beside_document, labels, unlike
@@ -53,6 +54,7 @@ def to_html(reports: Sequence[Report]) -> str:
     }
     together = beside(reports)
     charts = {one.id: one.chart for one in together if one.chart is not None}
+    loads = {}
     sections = []
     told = zip(reports, labels(reports), unlike(reports), strict=True)
     for number, (report, label, (other, settings)) in enumerate(told, start=1):
@@ -61,6 +63,9 @@ def to_html(reports: Sequence[Report]) -> str:
         events = _events(found, section)
         shown, own_charts = _shown(found, section, dict(events))
         charts |= own_charts
+        drawing = topology(report)
+        if drawing is not None:
+            loads[f"{section}-network"] = link_loads(report.variants[:MOST_PANELS])
         sections.append(
             {
                 "id": section,
@@ -68,7 +73,7 @@ def to_html(reports: Sequence[Report]) -> str:
                 "label": label,
                 "unlike": other,
                 "settings": settings,
-                "topology": topology(report),
+                "topology": drawing,
                 "events": events,
                 "plots": shown,
                 "panels": _panels(own_charts),
@@ -78,7 +83,11 @@ def to_html(reports: Sequence[Report]) -> str:
         )
     template = environment.get_template("page.html.j2")
     return template.render(
-        sections=sections, pairs=side_by_side(reports), together=together, charts=charts
+        sections=sections,
+        pairs=side_by_side(reports),
+        together=together,
+        charts=charts,
+        data={"loads": loads},
     )
 
 

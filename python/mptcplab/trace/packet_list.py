@@ -76,11 +76,16 @@ def packet_lines(view: View) -> Iterator[str]:
 
 def _line(row: Mapping[str, Any], origin_ns: int, *, alone: bool) -> str:
     place = place_words(row["connection"], row["subflow"], alone=alone)
+    told = f"{decoded(row)}  (frame {row['frame']})"
+    return f"{moment(row['t_ns'], origin_ns):>12}  {place}  {row['from']:6}  {told}"
+
+
+def decoded(row: Mapping[str, Any]) -> str:
+    """Returns flags, numbers, options and notes of a packet, which is a row of `COLUMNS`."""
     told = [flags(row["flags"]), *_numbers(row), *_options(row)]
     if notes := ", ".join(_notes(row)):
         told.append(f"[{notes}]")
-    told.append(f"(frame {row['frame']})")
-    return f"{moment(row['t_ns'], origin_ns):>12}  {place}  {row['from']:6}  {'  '.join(told)}"
+    return "  ".join(told)
 
 
 def flags(letters: str) -> str:

@@ -13,7 +13,7 @@ let scrolled = 0;
 
 function groupOf(chart) {
   if (!groups.has(chart.group)) {
-    groups.set(chart.group, { full: [...chart.x.range], range: null, plots: new Set(), charts: [] });
+    groups.set(chart.group, { full: [...chart.x.range], range: null, moment: null, plots: new Set(), charts: [] });
   }
   const group = groups.get(chart.group);
   group.full = [
@@ -44,6 +44,23 @@ function zoom(group, range) {
     chart.figure.querySelector("button.whole").hidden = !range;
   }
   for (const plot of group.plots) plot.setScale("x", { min, max });
+}
+
+// Marks a moment in all charts of a group; where the page draws networks, they follow.
+function setMoment(name, at) {
+  const group = groups.get(name);
+  if (group) {
+    group.moment = at;
+    for (const plot of group.plots) placeMoment(plot, group);
+  }
+  followMoment(name, at);
+}
+
+function placeMoment(plot, group) {
+  const line = plot.over.querySelector(".moment-line");
+  const place = group.moment === null ? -1 : plot.valToPos(group.moment, "x");
+  line.hidden = !(place >= 0 && place <= plot.over.clientWidth);
+  line.style.left = `${place}px`;
 }
 
 // The width of bins of means: the one set, or a round one of which so many fit.
@@ -134,6 +151,7 @@ function plotPanel(chart, panel, holder, isLast) {
               drawSeries(own, series, drawnPieces(series, binWidth(chart)), ink(series.colour));
             }
             drawMarks(own, panel);
+            if (panel.hover) placeMoment(own, chart.in);
           },
         ],
         setCursor: [(own) => tell(own, chart, panel)],
@@ -151,14 +169,24 @@ function plotPanel(chart, panel, holder, isLast) {
     [rangeOf(chart.in), [heightsOf(chart)[0], heightsOf(chart)[1]]],
     holder,
   );
+  const line = plot.over.appendChild(document.createElement("div"));
+  line.className = "moment-line";
+  line.hidden = true;
   panel.hover = plot.over.appendChild(document.createElement("div"));
   panel.hover.className = "hover";
   panel.hover.hidden = true;
   for (const [time, label, target] of panel.marks) addMark(plot, time, label, target);
   plot.over.addEventListener("wheel", (event) => turn(event, plot, chart.in), { passive: false });
   plot.over.addEventListener("dblclick", () => zoom(chart.in, null));
+  let begun = 0;
+  plot.over.addEventListener("mousemove", () => forget(chart.in), { capture: true });
+  plot.over.addEventListener("mousedown", (event) => (begun = event.clientX));
+  plot.over.addEventListener("click", (event) => {
+    if (Math.abs(event.clientX - begun) < 4 && !event.target.closest(".mark")) pick(plot, chart, panel);
+  });
   plot.over.addEventListener("mouseleave", () => (panel.hover.hidden = true));
   chart.in.plots.add(plot);
+  placeMoment(plot, chart.in);
   holder.plot = plot;
   new ResizeObserver(() => {
     if (holder.clientWidth && Math.abs(holder.clientWidth - plot.width) > 1) {
@@ -222,8 +250,8 @@ function pan(plot, group, share) {
 
 // The point of a series that is nearest to a place, at any height where that is null; of what holds
 // until the next, the one before.
-function nearest(plot, series, pieces, place, height) {
-  const at = plot.posToVal(place, "x");
+function nearest(plot, series, pieces, at, height) {
+  const place = plot.valToPos(at, "x");
   let best = null;
   for (const piece of pieces) {
     const after = lowerBound(piece.x, at);
@@ -247,6 +275,7 @@ function tell(plot, chart, panel) {
   const { left } = plot.cursor;
   // Keys move across alone.
   const top = chart.byKeys ? null : plot.cursor.top;
+  const at = chart.exact ?? plot.posToVal(left, "x");
   const box = panel.hover;
   if (!box) return;
   if (left === null || left < 0) {
@@ -256,12 +285,11 @@ function tell(plot, chart, panel) {
   const rows = [];
   for (const series of panel.series) {
     if (!series.shown) continue;
-    const found = nearest(plot, series, drawnPieces(series, binWidth(chart)), left, top);
+    const found = nearest(plot, series, drawnPieces(series, binWidth(chart)), at, top);
     if (!found) continue;
     rows.push({ series, value: found.piece.y[found.index], at: found.piece.x[found.index],
       half: found.piece.half?.[found.index], frame: found.piece.frames?.[found.index] });
   }
-  const at = plot.posToVal(left, "x");
   box.replaceChildren(entry(null, named(chart.x, at)), ...rows.map((row) => entry(
     row.series,
     `${row.series.label}: ${shown(row.value)}${row.half ? ` ± ${shown(row.half)}` : ""}` +
@@ -287,23 +315,4 @@ function entry(series, text) {
   if (series) line.appendChild(document.createElement("i")).style.background = ink(series.colour);
   line.append(text);
   return line;
-}
-
-// Keys on a chart: the pointer goes by arrows, the range by Shift and arrows, + and − zoom.
-function press(event, plot, chart, status) {
-  const { width } = plot.over.getBoundingClientRect();
-  const place = plot.cursor.left >= 0 ? plot.cursor.left : width / 2;
-  const steps = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-  if (steps && event.shiftKey) pan(plot, chart.in, steps * 0.2);
-  else if (steps) {
-    chart.byKeys = true;
-    plot.setCursor({ left: Math.max(0, Math.min(width - 1, place + steps * 8)), top: 40 });
-    chart.byKeys = false;
-  }
-  else if (event.key === "+" || event.key === "=") stretch(plot, chart.in, place, 0.75);
-  else if (event.key === "-") stretch(plot, chart.in, place, 1 / 0.75);
-  else if (event.key === "0" || event.key === "Escape") zoom(chart.in, null);
-  else return;
-  event.preventDefault();
-  status.textContent = chart.told ?? "";
 }

@@ -1,13 +1,18 @@
 // Reads the charts of the page: whole numbers in units, of places the differences.
 
 async function chartsOfPage() {
-  const element = document.getElementById("charts");
-  if (!element) return [];
-  const text = element.dataset.encoding ? await inflated(element.textContent) : element.textContent;
-  const charts = JSON.parse(text);
+  const charts = (await dataOfPage("charts")) ?? [];
   for (const chart of charts)
     for (const panel of chart.panels) panel.series.forEach(decode);
   return charts;
+}
+
+// The data in an element of the page; null where it has none.
+async function dataOfPage(id) {
+  const element = document.getElementById(id);
+  if (!element) return null;
+  const text = element.dataset.encoding ? await inflated(element.textContent) : element.textContent;
+  return JSON.parse(text);
 }
 
 async function inflated(text) {

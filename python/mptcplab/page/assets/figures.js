@@ -88,27 +88,35 @@ function showFigure(chart, watcher) {
   chart.figure.querySelectorAll(".panel").forEach((element, place) => {
     const panel = chart.panels[place];
     const holder = element.querySelector(".live");
+    panel.element = element;
     holder.tabIndex = 0;
+    if (packetsOf(chart.figure)) holder.ariaLabel += ", Enter shows the packets there";
     holder.addEventListener("keydown", (event) => {
-      if (holder.plot) press(event, holder.plot, chart, status);
+      if (holder.plot) press(event, holder.plot, chart, panel, status);
     });
     holder.begin = () => plotPanel(chart, panel, holder, place === chart.panels.length - 1);
     watcher.observe(holder);
   });
 }
 
-// Shows what is around a moment in all charts of a group.
-function showMoment(at, name) {
+// Shows what is around a moment in all charts of a group, and the packets below the first panel of
+// a figure.
+function showMoment(at, name, id) {
   const group = groups.get(name);
   if (!group) return;
   const [low, high] = group.full;
   const half = (high - low) / 20;
   zoom(group, [at - half, at + half]);
+  setMoment(name, at);
+  const chart = group.charts.find((one) => one.id === id);
+  if (chart && packetsOf(chart.figure)) showPackets(chart, chart.panels[0].element, at, null);
 }
 
 async function begin() {
   enhanceTables();
   const charts = await chartsOfPage();
+  packets = (await dataOfPage("packets")) ?? {};
+  for (const [id, runs] of Object.entries((await dataOfPage("loads")) ?? {})) addNetwork(id, runs);
   const watcher = new IntersectionObserver(
     (seen) => {
       for (const { isIntersecting, target } of seen) {
@@ -124,7 +132,7 @@ async function begin() {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => charts.forEach(redraw));
   document.addEventListener("click", (event) => {
     const link = event.target.closest("a[data-moment]");
-    if (link) showMoment(+link.dataset.moment, link.dataset.group);
+    if (link) showMoment(+link.dataset.moment, link.dataset.group, link.hash.slice(1));
   });
   document.documentElement.dataset.ready = "";
 }

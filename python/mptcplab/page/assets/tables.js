@@ -58,6 +58,32 @@ function sortBy(table, heads, column) {
   body.append(...rows.map(([row]) => row));
 }
 
+// A table of heads, each with its name and class, and rows; one of them may be the chosen one.
+function madeTable(label, heads, rows, chosen = -1) {
+  const table = document.createElement("table");
+  table.className = "close";
+  const add = (row, kind, text, css) => {
+    const cell = row.appendChild(document.createElement(kind));
+    if (css) cell.className = css;
+    cell.textContent = text;
+  };
+  const head = table.createTHead().insertRow();
+  for (const [name, css] of heads) add(head, "th", name, css);
+  const body = table.createTBody();
+  rows.forEach((cells, index) => {
+    const row = body.insertRow();
+    if (index === chosen) row.className = "chosen";
+    cells.forEach((text, column) => add(row, "td", text, heads[column][1]));
+  });
+  const wide = document.createElement("div");
+  wide.className = "wide";
+  wide.tabIndex = 0;
+  wide.setAttribute("role", "group");
+  wide.setAttribute("aria-label", label);
+  wide.append(table);
+  return wide;
+}
+
 function enhanceTables() {
   for (const table of document.querySelectorAll("table")) {
     const heads = [...(table.tHead?.rows[0]?.cells ?? [])];

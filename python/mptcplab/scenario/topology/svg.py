@@ -39,7 +39,11 @@ _STYLE = """
 
 
 def draw_svg(scenario: Scenario) -> str:
-    """An SVG element that stands alone or in a page."""
+    """An SVG element that stands alone or in a page.
+
+    A page finds the line of each link by `data-link`, and the node where it begins by `data-start`;
+    its name by `data-name`.
+    """
     network = build(scenario)
     layout = lay_out(scenario, network)
     height = layout.height + _LEGEND_HEIGHT
@@ -62,7 +66,16 @@ def draw_svg(scenario: Scenario) -> str:
 def _links(scenario: Scenario, layout: Layout) -> Iterator[str]:
     for name in layout.courses:
         css = "link shared" if is_half_duplex(scenario.links[name]) else "link"
-        yield f'<path class="{css}" d="{_path(layout, name)}"/>'
+        yield (
+            f'<path class="{css}" data-link="{escape(name)}" '
+            f'data-start="{escape(_start(layout, name).node or "")}" d="{_path(layout, name)}"/>'
+        )
+
+
+def _start(layout: Layout, link: str) -> Box:
+    """The box where the line of a link begins: the left one, or the upper one of a column."""
+    first, last = layout.courses[link][0], layout.courses[link][-1]
+    return min(first, last, key=lambda box: box.y) if first.column == last.column else first
 
 
 def _path(layout: Layout, link: str) -> str:
@@ -122,7 +135,7 @@ def _labels(scenario: Scenario, layout: Layout) -> Iterator[str]:
                 f'<rect class="ground" x="{x - NODE_WIDTH / 2:.1f}" y="{y - 16:.1f}" '
                 f'width="{NODE_WIDTH:.0f}" height="{20 + 13 * len(lines)}"/>'
             )
-        yield _text(x, y - 5, name, "label", "middle")
+        yield _text(x, y - 5, name, "label", "middle", f' data-name="{escape(name)}"')
         for index, line in enumerate(lines):
             yield _text(x, y + 13 * (index + 1), line, "words label", "middle")
 
@@ -158,6 +171,7 @@ def _legend(scenario: Scenario, layout: Layout) -> Iterator[str]:
     yield _text(24, layout.height + 10, words, "words", "start")
 
 
-def _text(x: float, y: float, text: str, css: str, anchor: str) -> str:
+def _text(x: float, y: float, text: str, css: str, anchor: str, data: str = "") -> str:
     name = f' class="{css}"' if css else ""
-    return f'<text{name} x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
+    place = f'x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"'
+    return f"<text{name}{data} {place}>{escape(text)}</text>"

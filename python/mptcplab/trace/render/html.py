@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 from markupsafe import Markup
 
 from mptcplab.page.charts import Chart
@@ -13,10 +14,11 @@ from mptcplab.page.templates import templates
 from mptcplab.trace import many_subflows, words
 from mptcplab.trace.figures import ENDS
 from mptcplab.trace.glossary import MEANINGS
+from mptcplab.trace.packet_sample import command, packet_sample
 from mptcplab.trace.pairs.pair import Pair
 from mptcplab.trace.pairs.words import clock_lines, pair_tables
 from mptcplab.trace.render import cells
-from mptcplab.trace.render.charts import Plot, charts, delays, event_row, group_of
+from mptcplab.trace.render.charts import MARKED, Plot, charts, delays, event_row, group_of
 from mptcplab.trace.render.ladder import ladder
 from mptcplab.trace.render.ladder_svg import ladder_svg
 from mptcplab.trace.render.looks import looks
@@ -29,6 +31,8 @@ LISTED = 100
 """Connections of the table."""
 MOST_EVENTS = 300
 """Events of a connection."""
+MOST_PACKETS = 4000
+"""Packets of the page that are decoded."""
 
 
 def to_html(view: View, pair: Pair | None = None) -> str:
@@ -64,7 +68,28 @@ def to_html(view: View, pair: Pair | None = None) -> str:
         shown={str(section["number"]) for section in sections},
         connections=sections,
         charts=drawn,
+        data={"packets": _packets(view, shown.select("connection", "packets"))},
     )
+
+
+def _packets(view: View, connections: pl.DataFrame) -> dict[str, Any]:
+    """Decoded packets of each connection and the command for others, by the page's sections."""
+    room = MOST_PACKETS // max(1, connections.height)
+    return {
+        f"connection-{number}": {
+            "command": command(view, number),
+            "packets": packets,
+            "pieces": packet_sample(view, number, _told_first(view, number), room),
+        }
+        for number, packets in connections.iter_rows()
+    }
+
+
+def _told_first(view: View, connection: int) -> list[int]:
+    """Times of the events of the page, those that its charts mark first."""
+    events = view.events.filter(connection=connection).head(MOST_EVENTS)
+    is_marked = pl.col("kind").is_in(list(MARKED))
+    return pl.concat([events.filter(is_marked), events.filter(~is_marked)])["t_ns"].to_list()
 
 
 def _listed_note(held: int) -> str:
