@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from time import monotonic
-from typing import Protocol
+from typing import Any, Protocol
 
 from mptcplab.engine.job import Job
 
@@ -72,6 +72,9 @@ class RunProgress:
             if expected_s is None:
                 self._unknown_s = max(self._unknown_s, seconds)
 
+    def watched(self, number: int, rows: Sequence[Mapping[str, Any]]) -> None:
+        """See `mptcplab.engine.job.Progress`: how far a run is does not depend on its rows."""
+
     def ended(self, number: int) -> None:
         """See `mptcplab.engine.job.Progress`."""
         with self._lock:
@@ -106,12 +109,13 @@ class Lines:
         left = ""
         if ended > 0:
             left_s = (now_s - self._begun_s) * (self._runs - ended) / ended
-            left = f", about {_duration(left_s)} left"
+            left = f", about {in_words(left_s)} left"
         if sys.stderr is not None:
             print(f"{words}: {100 * ended / self._runs:.0f} % done{left}", file=sys.stderr)
 
 
-def _duration(seconds: float) -> str:
+def in_words(seconds: float) -> str:
+    """A length of time, to the second."""
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"

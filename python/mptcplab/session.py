@@ -61,6 +61,8 @@ class Settings:
     """Whether to write the packets of every host's interface."""
     workers: int | None = None
     """Runs at once; where null one a core if simulated, one on the kernel."""
+    is_live: bool = False
+    """Whether runs are told of while they last, and their rows kept."""
 
 
 @dataclass(frozen=True)
@@ -187,7 +189,13 @@ def execute(
         described = describe(prepared, choice, engine, command)
         result = Result.create(folder, described)
         results.append(result)
-        planned += jobs(prepared.scenario, choice, result, captures=settings.captures)
+        planned += jobs(
+            prepared.scenario,
+            choice,
+            result,
+            captures=settings.captures,
+            is_live=settings.is_live,
+        )
     name = parts[0][0].scenario.name
     failures = carry_out(
         engine,
@@ -229,7 +237,14 @@ def carry_out(
     return failures
 
 
-def jobs(scenario: Scenario, choice: Choice, result: Result, *, captures: bool) -> list[Job]:
+def jobs(
+    scenario: Scenario,
+    choice: Choice,
+    result: Result,
+    *,
+    captures: bool,
+    is_live: bool = False,
+) -> list[Job]:
     """The runs, in order.
 
     Repetitions are the outer loop, so that a machine that grows slower in the course of a session
@@ -241,6 +256,7 @@ def jobs(scenario: Scenario, choice: Choice, result: Result, *, captures: bool) 
             Task(scenario, variant, repetition, choice.seed + repetition - 1),
             result.recording_folder(variant, repetition),
             captures,
+            is_live,
         )
         for repetition in range(1, choice.repetitions + 1)
         for variant in choice.variants

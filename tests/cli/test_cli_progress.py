@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from mptcplab.engine.job import Job, Task
-from mptcplab.progress import Lines, RunProgress, _duration
+from mptcplab.progress import Lines, RunProgress, in_words
 from mptcplab.scenario import load
 
 
@@ -51,4 +51,4 @@ def test_a_session_that_is_soon_over_writes_no_line(capsys: pytest.CaptureFixtur
     [(59.4, "59 s"), (59.6, "1 min 0 s"), (3599, "59 min 59 s"), (7261, "2 h 1 min")],
 )
 def test_times_in_words(seconds: float, words: str) -> None:
-    assert _duration(seconds) == words
+    assert in_words(seconds) == words

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import resource
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
 from mptcplab import _native
+from mptcplab.cli.address import address
 from mptcplab.cli.controller_network import no_network, read_network
 from mptcplab.cli.errors import UserError
 from mptcplab.cli.output import ReaderGoneError
@@ -28,7 +27,6 @@ _DESCRIPTORS = 4096
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _EXAMPLES = {"--listen": 6653, "--http": 8080}
 """A port for each option that is an address."""
-_ADDRESS = re.compile(r"(?:\[(?P<v6>[^\]]+)\]|(?P<v4>[^:\[\]]+)):(?P<port>[0-9]{1,5})")
 
 
 @dataclass(frozen=True)
@@ -104,19 +102,8 @@ def _function(policy: str) -> Callable[..., int] | None:
 
 
 def _address(option: str, text: str) -> str:
-    if "%" in text:
-        raise UserError(f"{option} {text}: give an address that needs no interface (%)")
-    found = _ADDRESS.fullmatch(text)
-    with suppress(ValueError):
-        if found is not None and int(found["port"]) < 1 << 16:
-            address = ip_address(found["v6"] or found["v4"])
-            if (address.version == 6) == (found["v6"] is not None):
-                return text
-    example = _EXAMPLES[option]
-    raise UserError(
-        f"{option} {text}: write an address and a port, such as 127.0.0.1:{example} or "
-        f"[::]:{example}"
-    )
+    address(option, text, _EXAMPLES[option])
+    return text
 
 
 def _link_probe(text: str) -> int:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mptcplab.cli.errors import UserError
+from mptcplab.engine.choice import EngineName
 from mptcplab.engine.kernel.inside import GoneError, init_of, thread_of
 from mptcplab.recording import Recording, RecordingError, Result, Status
 from mptcplab.scenario.problem import did_you_mean
@@ -19,6 +20,10 @@ def enter_node(folder: Path, node: str, command: Sequence[str]) -> None:
     lab = recording.manifest.lab
     if lab is None:
         raise UserError(f"{folder}: nothing runs there; `mptcplab run` makes one that does")
+    if recording.manifest.engine == EngineName.SIM:
+        raise UserError(
+            f"{folder}: a simulated run has no nodes to enter; run it with --engine kernel"
+        )
     if node not in lab.nodes:
         raise UserError(f"{folder}: no node '{node}': {did_you_mean(node, lab.nodes)}")
     nsenter = shutil.which("nsenter")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -14,6 +15,7 @@ import typer
 
 from mptcplab.cli.errors import FINDING_STATUS, UserError
 from mptcplab.cli.interruption import INTERRUPTED_STATUS, Interruption
+from mptcplab.cli.live import Live, LiveOptions, shown_live
 from mptcplab.cli.progress import display
 from mptcplab.engine.choice import EngineName
 from mptcplab.engine.job import Job
@@ -22,6 +24,7 @@ from mptcplab.recording import RecordingError, Result
 from mptcplab.recording.files import publish
 from mptcplab.scenario import Scenario, ScenarioError, parse_value
 from mptcplab.session import (
+    Followed,
     Prepared,
     Settings,
     execute,
@@ -57,6 +60,8 @@ class RunOptions:
     """Whether to write a page into the folder of each scenario."""
     fail: bool = False
     """A finding that does not hold has a status of its own."""
+    live: LiveOptions | None = None
+    """Null: runs are not shown but for how far they are."""
 
 
 def run_scenarios(options: RunOptions) -> None:
@@ -66,18 +71,20 @@ def run_scenarios(options: RunOptions) -> None:
     reported: list[tuple[Path, list[Result]]] = []
     failures: list[str] = []
     with interruption.listening():
-        for one in prepared:
-            if interruption.requested:
-                break
-            folder = _folder(one.scenario, options, alone=len(prepared) == 1)
-            results: list[Result] = []
-            for engine in one.choices:
-                if not interruption.requested:
-                    own = folder if len(one.choices) == 1 else folder / engine
-                    results.append(
-                        _run(one, engine, own, options, settings, interruption, failures)
-                    )
-            reported.append((folder, results))
+        with nullcontext() if options.live is None else shown_live(options.live) as live:
+            for one in prepared:
+                if interruption.requested:
+                    break
+                folder = _folder(one.scenario, options, alone=len(prepared) == 1)
+                results: list[Result] = []
+                for engine in one.choices:
+                    if not interruption.requested:
+                        own = folder if len(one.choices) == 1 else folder / engine
+                        followed = _followed(options, live, own)
+                        results.append(
+                            _run(one, engine, own, settings, followed, interruption, failures)
+                        )
+                reported.append((folder, results))
         holds = _report(reported, failures, options)
     if failures:
         raise UserError("\n".join(dict.fromkeys(failures)))
@@ -111,6 +118,7 @@ def _settings(options: RunOptions) -> Settings:
         overrides=dict(override(text) for text in options.overrides),
         captures=options.capture,
         workers=options.workers,
+        is_live=options.live is not None,
     )
 
 
@@ -136,19 +144,28 @@ def _folder(scenario: Scenario, options: RunOptions, *, alone: bool) -> Path:
     return options.out if alone else options.out / folder_name(scenario.name)
 
 
-def _run(
-    prepared: Prepared,
-    engine: str,
-    folder: Path,
-    options: RunOptions,
-    settings: Settings,
-    interruption: Interruption,
-    failures: list[str],
-) -> Result:
+def _followed(options: RunOptions, live: Live | None, folder: Path) -> Followed:
+    """Makes the progress of the runs that go into a folder."""
+    if live is not None:
+        live.session.folder = str(folder)
+        return live.followed
+
     def followed(planned: Sequence[Job], name: str) -> RunProgress:
         shown = None if options.as_json else display(name, len(planned))
         return RunProgress(planned, name, shown)
 
+    return followed
+
+
+def _run(
+    prepared: Prepared,
+    engine: str,
+    folder: Path,
+    settings: Settings,
+    followed: Followed,
+    interruption: Interruption,
+    failures: list[str],
+) -> Result:
     try:
         (result,), failed = execute(
             engine,

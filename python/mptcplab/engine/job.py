@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from mptcplab.engine.compile import Capture
@@ -37,6 +37,8 @@ class Job:
     """Of the recording; must not hold anything yet."""
     captures: bool = False
     """Whether to write the packets of every host's interface, beside the tables."""
+    is_live: bool = False
+    """Whether rows are kept and told of while the run lasts."""
 
     @property
     def capture(self) -> Capture | None:
@@ -55,6 +57,9 @@ class Progress(Protocol):
     def reached(self, number: int, seconds: float) -> None:
         """Job `number` has reached this second of its run."""
 
+    def watched(self, number: int, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Job `number`, which is live, has these rows to show; see `mptcplab.engine.watch`."""
+
     def ended(self, number: int) -> None:
         """Job `number` has ended, well or not."""
 
@@ -66,6 +71,9 @@ class NullProgress:
         """See `Progress`."""
 
     def reached(self, number: int, seconds: float) -> None:
+        """See `Progress`."""
+
+    def watched(self, number: int, rows: Sequence[Mapping[str, Any]]) -> None:
         """See `Progress`."""
 
     def ended(self, number: int) -> None:

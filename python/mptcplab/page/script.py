@@ -21,6 +21,8 @@ ASSETS = (
 )
 """In the order in which they stand in the script."""
 STYLES = ("text.css", "tables.css", "charts.css", "media.css")
+LIVE = "live.js"
+"""One more, for pages of runs that go on: asks their server for what is new."""
 _PLOTTER, _FILE = "youplot", "vendor/uplot.iife.min.js"
 """The package that brings µPlot, unchanged, and its place there."""
 _LICENCE = """\
@@ -44,9 +46,9 @@ CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE. */
 
 
 @cache
-def script() -> str:
+def script(*more: str) -> str:
     """The text of the page's one script: the plotting library, and what is ours."""
-    ours = "\n".join(_asset(name) for name in ASSETS)
+    ours = "\n".join(_asset(name) for name in (*ASSETS, *more))
     return f'{_LICENCE}{_plotter()}\n(() => {{\n"use strict";\n{ours}}})();\n'
 
 
@@ -57,10 +59,12 @@ def style_sheet() -> str:
 
 
 @cache
-def policy() -> str:
+def policy(*more: str) -> str:
     """The content security policy: this script alone, and nothing from elsewhere."""
-    digest = base64.b64encode(hashlib.sha256(script().encode()).digest()).decode()
+    digest = base64.b64encode(hashlib.sha256(script(*more).encode()).digest()).decode()
     own = f"script-src 'sha256-{digest}'; style-src 'unsafe-inline'"
+    if LIVE in more:
+        own += "; connect-src 'self'"
     return f"default-src 'none'; {own}; base-uri 'none'; form-action 'none'"
 
 

@@ -1,4 +1,4 @@
-"""A recording that stays in memory: for figures alone, without files."""
+"""A recording whose rows are in memory: for figures alone, or of a run without tables yet."""
 
 from __future__ import annotations
 
@@ -26,6 +26,9 @@ class MemoryWriter:
 
     def ready(self, lab: Lab) -> None:
         """See `Writer.ready`; there is no file to write."""
+
+    def lines(self, lines: bytes) -> None:
+        """See `Writer.lines`; there is no file to write."""
 
     def row(self, table: str, values: Mapping[str, object]) -> None:
         """See `Writer.row`."""
@@ -63,6 +66,15 @@ class MemoryRecording(Recording):
 
     taken: Mapping[str, Sequence[Mapping[str, object]]]
     """By table: its rows, each with every column."""
+
+    @property
+    def has_tables(self) -> bool:
+        """See `Recording.has_tables`."""
+        return True
+
+    def scan(self, table: str) -> pl.LazyFrame:
+        """See `Recording.scan`."""
+        return self.frame(table).lazy()
 
     def rows(
         self,

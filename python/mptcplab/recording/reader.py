@@ -11,9 +11,11 @@ import polars as pl
 
 from mptcplab import lazy
 from mptcplab.recording.errors import RecordingError
+from mptcplab.recording.kept_rows import read_rows
 from mptcplab.recording.liveness import is_alive_since
 from mptcplab.recording.manifest import MANIFEST, RUNNING, Manifest, Status, load
 from mptcplab.recording.tables import TABLES
+from mptcplab.recording.unfinished import unfinished_transfers
 from mptcplab.tables.reader import TableFolder
 
 
@@ -29,7 +31,8 @@ class Recording:
         """Opens the recording in ``folder``.
 
         A recording that still says ``running`` but whose lab process is gone is opened as
-        ``interrupted``.
+        ``interrupted``. Where its rows are kept, its tables are those of the moment at which it is
+        opened; of transfers that an interrupted run had not ended they have what was delivered.
 
         Raises:
             RecordingError: the folder is not a recording, or its manifest is damaged.
@@ -47,7 +50,17 @@ class Recording:
         lab = manifest.lab
         if lab is None or not is_alive_since(lab.pid, running.stat().st_mtime):
             manifest = manifest.model_copy(update={"status": Status.INTERRUPTED, "lab": None})
-        return cls(folder, manifest)
+        kept = read_rows(folder)
+        if kept is None:
+            return cls(folder, manifest)
+        from mptcplab.recording.memory import MemoryRecording
+
+        told = {"duration_s": kept.reached_ns / 1e9, "warnings": kept.warnings}
+        tables = dict(kept.tables)
+        if manifest.status is Status.INTERRUPTED:
+            left = unfinished_transfers(tables, manifest.plan)
+            tables["transfers"] = [*tables.get("transfers", ()), *left]
+        return MemoryRecording(folder, manifest.model_copy(update=told), tables)
 
     @property
     def has_tables(self) -> bool:

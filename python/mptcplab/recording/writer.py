@@ -1,4 +1,4 @@
-"""Writing a recording: rows come one by one, files appear at the end, each whole."""
+"""Writing a recording: rows come one by one, tables appear at the end, each whole."""
 
 import io
 import json
@@ -11,6 +11,7 @@ import polars as pl
 
 from mptcplab.recording.errors import RecordingError
 from mptcplab.recording.files import publish
+from mptcplab.recording.kept_rows import RowsFile
 from mptcplab.recording.manifest import MANIFEST, RUNNING, Lab, Manifest, Status, dump
 from mptcplab.recording.tables import TABLES
 from mptcplab.tables.schema import Kind, Table
@@ -20,10 +21,11 @@ class Writer:
     """Collects the rows of one run and writes them as a recording.
 
     Rows stay in memory until :meth:`finish`, packed as the tables' types: of a long run as many
-    bytes as its tables have in memory when they are read.
+    bytes as its tables have in memory when they are read. With ``keeps_rows`` they are in a file
+    as well, as lines, until the tables are written.
     """
 
-    def __init__(self, folder: Path, manifest: Manifest) -> None:
+    def __init__(self, folder: Path, manifest: Manifest, *, keeps_rows: bool = False) -> None:
         """Makes ``folder``, which must not hold anything yet.
 
         ``manifest`` says what is run; its ``status``, ``duration_s``, ``warnings`` and ``lab``
@@ -45,6 +47,12 @@ class Writer:
         self._buffers = {name: _Buffer(table) for name, table in TABLES.items()}
         self._warnings: list[str] = list(manifest.warnings)
         self._emulator: dict[str, object] = {}
+        self._rows: RowsFile | None = None
+        if keeps_rows:
+            try:
+                self._rows = RowsFile(folder)
+            except OSError as error:
+                raise RecordingError(f"{folder}: cannot be written: {error.strerror}") from error
 
     @property
     def folder(self) -> Path:
@@ -60,6 +68,20 @@ class Writer:
         """
         running = self._manifest.model_copy(update={"status": Status.RUNNING, "lab": lab})
         publish(self._folder / RUNNING, dump(running))
+
+    def lines(self, lines: bytes) -> None:
+        """Keeps the engine's lines, as they are, until there are tables.
+
+        Where they cannot be written a warning says so, and the run goes on without.
+        """
+        if self._rows is None:
+            return
+        try:
+            self._rows.add(lines)
+        except OSError as error:
+            self.warn(f"the rows were not kept while the run lasted: {error.strerror}")
+            self._rows.remove()
+            self._rows = None
 
     def line(self, line: str | bytes) -> None:
         """Takes one of the lab's JSON lines that is a row of a table.
@@ -111,6 +133,8 @@ class Writer:
             self._give_up(error, duration_s)
             raise
         (self._folder / RUNNING).unlink(missing_ok=True)
+        if self._rows is not None:
+            self._rows.remove()
         return manifest
 
     def _table(self, name: str) -> Path:
@@ -131,6 +155,8 @@ class Writer:
         """Leaves a manifest that says why there is no more; the tables make room for it."""
         for name in self._buffers:
             self._table(name).unlink(missing_ok=True)
+        if self._rows is not None:
+            self._rows.close()
         failed = self._ended(Status.FAILED, duration_s, [*self._warnings, str(error)])
         with suppress(RecordingError):
             publish(self._folder / MANIFEST, dump(failed))

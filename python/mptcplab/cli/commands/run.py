@@ -71,6 +71,20 @@ def run(
     html: Annotated[
         bool, typer.Option("--html", help="Write one page, report.html, into the folder.")
     ] = False,
+    live: Annotated[
+        bool, typer.Option("--live", help="Show throughput by path and events while it runs.")
+    ] = False,
+    serve: Annotated[
+        bool, typer.Option("--serve", help="Show them on a page of this machine, too.")
+    ] = False,
+    serve_at: Annotated[
+        str | None,
+        typer.Option(
+            "--serve-at",
+            metavar="ADDRESS:PORT",
+            help="Where the page is: 127.0.0.1:8080, say; any free port unless given.",
+        ),
+    ] = None,
     fail: Fail = False,
     json: Json = False,
 ) -> None:
@@ -80,6 +94,7 @@ def run(
         from mptcplab.engine.sim.process import Worker
 
         Worker.start_ahead()
+    from mptcplab.cli.live import LiveOptions
     from mptcplab.cli.run import RunOptions, run_scenarios
     from mptcplab.engine.choice import EngineName
 
@@ -97,6 +112,7 @@ def run(
             capture=capture,
             out=out,
             html=html,
+            live=LiveOptions(serve, serve_at) if live or serve or serve_at else None,
             fail=fail,
             as_json=json,
         )

@@ -70,7 +70,8 @@ class KernelEngine:
         return []
 
     def _run(self, number: int, job: Job, progress: Progress) -> None:
-        with Run(job, partial(progress.reached, number)) as run:
+        told = partial(progress.reached, number), partial(progress.watched, number)
+        with Run(job, *told) as run:
             progress.begun(number, run.expected_s)
             self._under_way.add(run)
             try:

@@ -11,7 +11,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,8 +56,8 @@ class Lab:
         """The outermost process of the lab."""
         return self._process.pid
 
-    def rows(self) -> Iterator[Row]:
-        """The lab's rows until its last one, `done`, inclusive.
+    def rows(self, keep: Callable[[bytes], None] = lambda _: None) -> Iterator[Row]:
+        """The lab's rows until its last one, `done`, inclusive; `keep` gets the line of each then.
 
         Raises:
             NotGrantedError: the lab lacked descriptors.
@@ -71,6 +71,7 @@ class Lab:
                 raise failure(row["text"])
             is_last = row["record"] == "done"
             yield row
+            keep(line)
             if is_last:
                 return
         raise failure(self._last_words())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from types import TracebackType
@@ -17,6 +17,7 @@ from mptcplab.engine.kernel.lab import Lab
 from mptcplab.engine.kernel.sysctl import read_sysctl
 from mptcplab.engine.manifest import congestion_controls, expected_s, manifest
 from mptcplab.engine.recorder import Recorder, Row
+from mptcplab.engine.watch import Watch, seen
 from mptcplab.plan import Plan
 from mptcplab.recording import Manifest, Writer
 from mptcplab.shortage import DESCRIPTORS, told_by
@@ -27,8 +28,15 @@ ENGINE = "kernel"
 class Run(AbstractContextManager["Run"]):
     """A run under way. Leaving the context ends whatever still runs."""
 
-    def __init__(self, job: Job, reached: Callable[[float], None]) -> None:
+    def __init__(
+        self,
+        job: Job,
+        reached: Callable[[float], None],
+        watched: Callable[[Sequence[Row]], None],
+    ) -> None:
         """Compiles the plan and makes the recording's folder; `reached` is told its seconds.
+
+        If the job is live, `watched` is told what is to be shown.
 
         Raises:
             ScenarioError: the variant cannot be compiled.
@@ -38,7 +46,9 @@ class Run(AbstractContextManager["Run"]):
         task = job.task
         self._plan = compile_plan(task.scenario, task.variant, task.seed, job.capture)
         described = manifest(task, self._plan, ENGINE, **_circumstances(self._plan))
-        self._recorder = Recorder(Writer(job.folder, described), reached)
+        watch = Watch(seen(self._plan), watched) if job.is_live else None
+        writer = Writer(job.folder, described, keeps_rows=job.is_live)
+        self._recorder = Recorder(writer, reached, watch)
         self._lab: Lab | None = None
         self._is_stopped = False
 
@@ -60,7 +70,7 @@ class Run(AbstractContextManager["Run"]):
             if self._is_stopped:
                 self._lab.stop()
             shortage: str | None = None
-            for row in self._lab.rows():
+            for row in self._lab.rows(self._recorder.keep):
                 shortage = shortage or _shortage(row)
                 self._recorder.take(row, self._lab.pid)
             if shortage is not None:

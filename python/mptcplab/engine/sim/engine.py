@@ -15,6 +15,7 @@ from mptcplab.engine.job import Job, Progress
 from mptcplab.engine.manifest import congestion_controls, expected_s, manifest
 from mptcplab.engine.sim.process import Worker
 from mptcplab.engine.sim.protocol import STOP
+from mptcplab.engine.watch import seen
 
 ENGINE = "sim"
 _LOOKS_EVERY_S = 0.2
@@ -90,6 +91,7 @@ class SimEngine:
             "plan": plan.to_json(),
             "manifest": described.model_dump(mode="json"),
             "folder": str(job.folder.resolve()),
+            "seen": seen(plan).to_json() if job.is_live else None,
         }
         worker.send(request)
 
@@ -106,6 +108,9 @@ def _take(worker: Worker, jobs: Sequence[Job], progress: Progress) -> str | None
             continue
         if "reached" in answer:
             progress.reached(number, answer["reached"])
+            continue
+        if "watched" in answer:
+            progress.watched(number, answer["watched"])
             continue
         worker.number = None
         progress.ended(number)

@@ -1,8 +1,8 @@
 """Messages between the sim engine and its worker processes, a JSON value a line.
 
-To a worker: a job (`plan`, `manifest`, `folder`), or `STOP`. From it, while a job lasts:
-`{"reached": seconds}` of virtual time; after it `{"ended": null}`, with a sentence in place of null
-where it failed.
+To a worker: a job (`plan`, `manifest`, `folder`, `seen`: rows to tell of, or null), or `STOP`. From
+it, while a job lasts: `{"reached": seconds}` of virtual time, `{"watched": rows}`; after it
+`{"ended": null}`, with a sentence in place of null where it failed.
 """
 
 STOP = "stop"

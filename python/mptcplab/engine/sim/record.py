@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from mptcplab._native import SimulationError, simulate
-from mptcplab.engine.recorder import Recorder
+from mptcplab.engine.recorder import Recorder, Row
 from mptcplab.engine.sim.supplied import Supplied
+from mptcplab.engine.watch import Seen, Watch
 from mptcplab.policy.function import load_policy
 from mptcplab.policy.source import PolicyError
 from mptcplab.recording import Manifest, RecordingError, Writer
@@ -23,22 +25,35 @@ def record(
     reached: Callable[[float], None],
     must_stop: Callable[[], bool],
     supplied: Supplied = _NOTHING,
+    *,
+    seen: Seen | None = None,
+    watched: Callable[[Sequence[Row]], None] = lambda _: None,
 ) -> str | None:
     """Simulates `plan`, which is JSON, and records it in `folder`; gives what went wrong.
 
-    `reached` is told the seconds of virtual time. Where `must_stop` says so the run ends, and what
+    `reached` is told the seconds of virtual time, and `watched` what is `seen` of a run that is
+    live. Where `must_stop` says so the run ends, and what
     was recorded until then is kept. What an algorithm that is `supplied` raises is raised again.
     """
     try:
-        return simulated(plan, Recorder(Writer(folder, manifest), reached), must_stop, supplied)
+        writer = Writer(folder, manifest, keeps_rows=seen is not None)
+        watch = None if seen is None else Watch(seen, watched)
+        lab_pid = None if seen is None else os.getpid()
+        return simulated(plan, Recorder(writer, reached, watch), must_stop, supplied, lab_pid)
     except RecordingError as error:
         return str(error)
 
 
 def simulated(
-    plan: str, recorder: Recorder, must_stop: Callable[[], bool], supplied: Supplied = _NOTHING
+    plan: str,
+    recorder: Recorder,
+    must_stop: Callable[[], bool],
+    supplied: Supplied = _NOTHING,
+    lab_pid: int | None = None,
 ) -> str | None:
     """Simulates `plan`, which is JSON, into a recorder; gives what went wrong.
+
+    `lab_pid` is this process, where others are to see that the run goes on.
 
     Raises:
         RecordingError: what was recorded cannot be written.
@@ -47,7 +62,8 @@ def simulated(
 
     def take(chunk: bytes) -> bool:
         for row in json.loads(b"[%b]" % chunk.rstrip(b"\n").replace(b"\n", b",")):
-            recorder.take(row)
+            recorder.take(row, lab_pid)
+        recorder.keep(chunk)
         return not must_stop()
 
     try:

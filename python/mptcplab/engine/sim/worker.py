@@ -79,6 +79,7 @@ def main() -> None:
     ask()
     # Large libraries, which are loaded where there is room for them only.
     from mptcplab.engine.sim.record import record
+    from mptcplab.engine.watch import Seen
     from mptcplab.recording import Manifest
 
     requests = Requests(sys.stdin.fileno())
@@ -92,6 +93,8 @@ def main() -> None:
             Manifest.model_validate(job["manifest"]),
             Throttle(lambda seconds: tell({"reached": seconds})),
             requests.must_stop,
+            seen=None if job["seen"] is None else Seen.of_json(job["seen"]),
+            watched=lambda rows: tell({"watched": rows}),
         )
         tell({"ended": failure})
 

@@ -112,11 +112,12 @@ function showMoment(at, name, id) {
   if (chart && packetsOf(chart.figure)) showPackets(chart, chart.panels[0].element, at, null);
 }
 
-async function begin() {
-  enhanceTables();
-  const charts = await chartsOfPage();
-  packets = (await dataOfPage("packets")) ?? {};
-  for (const [id, runs] of Object.entries((await dataOfPage("loads")) ?? {})) addNetwork(id, runs);
+let shownCharts = [];
+
+// Shows the charts that stand in the page now, in the place of those that stood there before.
+async function showCharts() {
+  groups.clear();
+  shownCharts = await chartsOfPage();
   const watcher = new IntersectionObserver(
     (seen) => {
       for (const { isIntersecting, target } of seen) {
@@ -127,9 +128,16 @@ async function begin() {
     },
     { rootMargin: "300px" },
   );
-  for (const chart of charts) showFigure(chart, watcher);
+  for (const chart of shownCharts) showFigure(chart, watcher);
+}
+
+async function begin() {
+  enhanceTables();
+  packets = (await dataOfPage("packets")) ?? {};
+  await showCharts();
+  for (const [id, runs] of Object.entries((await dataOfPage("loads")) ?? {})) addNetwork(id, runs);
   addEventListener("scroll", (event) => (scrolled = event.timeStamp), { passive: true });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => charts.forEach(redraw));
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => shownCharts.forEach(redraw));
   document.addEventListener("click", (event) => {
     const link = event.target.closest("a[data-moment]");
     if (link) showMoment(+link.dataset.moment, link.dataset.group, link.hash.slice(1));
