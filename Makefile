@@ -11,7 +11,10 @@ CLANG_STAMP := $(VENV)/clang-$(if $(shell command -v clang),present,absent).stam
 # The target triple of the static program for hosts.
 HOST_TARGET := $(shell rustc -vV 2>/dev/null | sed -n 's/^host: //p')
 
-.PHONY: demo test lint wasm wheel host bench docs setup fast lock clean
+# An environment of its own: nothing else needs what makes the site.
+SITE := target/site-venv
+
+.PHONY: demo test lint wasm wheel host bench docs site setup fast lock clean
 
 demo: setup
 	$(BIN)/mptcplab run lisbon/A1 --duration 5s --repeat 2 --html
@@ -46,6 +49,19 @@ docs: setup
 	$(BIN)/python -m tests.trace.reference
 	$(BIN)/python -m mptcplab.scenario.schema > docs/scenario.schema.json
 
+# The documentation as a site, target/site/index.html, to be read from the disk or served.
+site: setup $(SITE)/packages.stamp
+	$(BIN)/python -m tests.docs.site target/site-pages
+	$(SITE)/bin/zensical build --strict --clean --config-file target/site-pages/mkdocs.yml
+	@rm -rf target/site
+	@mv target/site-pages/site target/site
+	@echo "site: target/site/index.html"
+
+$(SITE)/packages.stamp: requirements-site.lock
+	$(PYTHON) -m venv $(SITE)
+	$(SITE)/bin/pip install --quiet --require-hashes -r requirements-site.lock
+	@touch $@
+
 # How exact and how fast the links are, and how long a network takes to come and go.
 bench: setup
 	$(BIN)/python -m benches
@@ -79,6 +95,7 @@ $(BIN)/mptcplab-host: $(VENV)/packages.stamp $(CLANG_STAMP) $(SOURCES)
 # Pins every package anew, for every platform.
 lock:
 	uv pip compile pyproject.toml --extra dev --universal --generate-hashes --no-emit-index-url --output-file requirements.lock
+	uv pip compile --group site --universal --generate-hashes --no-emit-index-url --output-file requirements-site.lock
 
 clean:
 	rm -rf target $(VENV) out
