@@ -2,6 +2,11 @@
 
 use std::collections::VecDeque;
 
+use arrayvec::ArrayVec;
+
+/// Ranges that stand apart from those before them.
+const NEWEST: usize = 4;
+
 /// Numbers of a sequence space that was counted on without wrapping. All numbers in use lie within
 /// ±[`BOUND`], so that the difference of two, and lengths, can be added without overflow.
 pub(super) type Number = i64;
@@ -29,13 +34,13 @@ pub(super) enum Occupancy<V> {
 }
 
 /// Ranges in their order, which do not overlap; those that touch and are of equal value are one.
-/// In the usual case, that of numbers which come in their order, all is done at the last range. It
-/// stands here, and not with the others: with many connections these are in no cache.
+/// In the usual case, that of numbers which come in their order, all is done at the last range. The
+/// newest stand here, and go to the others together: with many connections these are in no cache.
 #[derive(Clone, Debug)]
 pub(super) struct Ranges<V> {
-    /// All but the last.
+    newest: ArrayVec<Range<V>, NEWEST>,
+    /// Those before the newest; none where there is no newest.
     list: VecDeque<Range<V>>,
-    last: Option<Range<V>>,
     /// Where the memory begins.
     floor: Number,
 }
@@ -43,8 +48,8 @@ pub(super) struct Ranges<V> {
 impl<V> Default for Ranges<V> {
     fn default() -> Self {
         Self {
+            newest: ArrayVec::new(),
             list: VecDeque::new(),
-            last: None,
             floor: Number::MIN,
         }
     }
@@ -53,12 +58,12 @@ impl<V> Default for Ranges<V> {
 impl<V: Copy + PartialEq> Ranges<V> {
     /// Returns the number of ranges.
     pub(super) fn len(&self) -> usize {
-        self.list.len() + usize::from(self.last.is_some())
+        self.list.len() + self.newest.len()
     }
 
     /// Returns the last range.
     pub(super) fn last(&self) -> Option<Range<V>> {
-        self.last
+        self.newest.last().copied()
     }
 
     /// Returns the number before which nothing is remembered.
@@ -68,23 +73,23 @@ impl<V: Copy + PartialEq> Ranges<V> {
 
     /// Iterates over all ranges.
     pub(super) fn iter(&self) -> impl Iterator<Item = Range<V>> {
-        self.list.iter().copied().chain(self.last)
+        self.list.iter().chain(&self.newest).copied()
     }
 
     /// Returns a range by its place.
     #[inline]
     fn nth(&self, index: usize) -> Option<Range<V>> {
-        match self.list.get(index) {
-            Some(range) => Some(*range),
-            None => self.last.filter(|_| index == self.list.len()),
+        match index.checked_sub(self.list.len()) {
+            Some(index) => self.newest.get(index).copied(),
+            None => self.list.get(index).copied(),
         }
     }
 
     /// Lets `change` see all ranges in one list.
     fn with_all<T>(&mut self, change: impl FnOnce(&mut VecDeque<Range<V>>) -> T) -> T {
-        self.list.extend(self.last.take());
+        self.list.extend(self.newest.drain(..));
         let result = change(&mut self.list);
-        self.last = self.list.pop_back();
+        self.newest.extend(self.list.pop_back());
         result
     }
 
@@ -97,7 +102,7 @@ impl<V: Copy + PartialEq> Ranges<V> {
 
     /// Adds `by` to all numbers.
     pub(super) fn shift(&mut self, by: Number) {
-        for range in self.list.iter_mut().chain(&mut self.last) {
+        for range in self.list.iter_mut().chain(&mut self.newest) {
             range.start += by;
             range.end += by;
         }
@@ -120,16 +125,18 @@ impl<V: Copy + PartialEq> Ranges<V> {
     /// does. Returns whether it did.
     #[inline]
     pub(super) fn append(&mut self, start: Number, end: Number, value: V) -> bool {
-        match &mut self.last {
+        match self.newest.last_mut() {
             Some(last) if last.end == start && last.value == value => {
                 last.end = end;
                 true
             }
             Some(last) if last.end > start => false,
             _ if start < self.floor => false,
-            last => {
-                let before = last.replace(Range { start, end, value });
-                self.list.extend(before);
+            _ => {
+                if self.newest.is_full() {
+                    self.list.extend(self.newest.drain(..));
+                }
+                self.newest.push(Range { start, end, value });
                 true
             }
         }
@@ -172,7 +179,8 @@ impl<V: Copy + PartialEq> Ranges<V> {
 
     /// Forgets the first range, and that there was nothing before it.
     pub(super) fn forget_first(&mut self) -> Option<Range<V>> {
-        let first = self.list.pop_front().or_else(|| self.last.take())?;
+        let newest = &mut self.newest;
+        let first = self.list.pop_front().or_else(|| newest.pop_at(0))?;
         self.floor = first.end;
         Some(first)
     }
@@ -195,9 +203,12 @@ impl<V: Copy + PartialEq> Ranges<V> {
     /// Returns the index of the first range that ends after `at`.
     #[inline]
     fn position(&self, at: Number) -> usize {
-        match &self.last {
-            Some(last) if last.start <= at => self.len() - usize::from(at < last.end),
-            _ => self.list.partition_point(|range| range.end <= at),
+        let passed = |range: &Range<V>| range.end <= at;
+        match self.newest.first() {
+            Some(first) if first.start <= at => {
+                self.list.len() + self.newest.partition_point(passed)
+            }
+            _ => self.list.partition_point(passed),
         }
     }
 }
