@@ -116,21 +116,24 @@ use direction::Direction;
 use flow::Flow;
 
 /// A connection, with its subflows.
+///
+/// Fields that most segments need stand together: with many connections each cache line counts.
+#[repr(C)]
 #[derive(Clone, Debug)]
 pub struct Connection {
+    last_at: Nanos,
     /// The subflow's numbers are those of data.
     plain: bool,
-    /// When MP_FASTCLOSE was first seen.
-    fast_closed: Option<Nanos>,
     /// Something was seen that may have ended it.
     is_closing: bool,
     is_closed: bool,
-    last_at: Nanos,
     subflows: Vec<Subflow>,
-    /// Data of each end.
-    directions: Ends<Direction>,
     /// Data of each end on each subflow.
     flows: Vec<Ends<Flow>>,
+    /// Data of each end.
+    directions: Ends<Direction>,
+    /// When MP_FASTCLOSE was first seen.
+    fast_closed: Option<Nanos>,
 }
 
 impl Connection {

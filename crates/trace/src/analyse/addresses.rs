@@ -10,14 +10,16 @@ use crate::{Nanos, Segment, Side};
 #[derive(Default)]
 pub(crate) struct Addresses(Vec<Address>);
 
+/// An address. What a packet changes stands together: with many connections each cache line counts.
+#[repr(C)]
 struct Address {
-    address: IpAddr,
-    end: Side,
     packets: u64,
     bytes: u64,
-    first: Nanos,
     last: Nanos,
     bursts: Bursts,
+    address: IpAddr,
+    end: Side,
+    first: Nanos,
 }
 
 impl Addresses {

@@ -49,14 +49,17 @@ pub(super) struct Worker {
 }
 
 /// The analysis of one connection.
+///
+/// Fields that most segments need stand together: with many connections each cache line counts.
+#[repr(C)]
 pub(super) struct Analysis {
-    pub(super) connection: Connection,
-    pub(super) subflows: Vec<Subflow>,
-    pub(super) addresses: Addresses,
-    /// Packets that another interface had seen before.
-    pub(super) duplicates: u64,
     /// It goes on as TCP from the next data without a mapping.
     falls_back: bool,
+    pub(super) subflows: Vec<Subflow>,
+    pub(super) addresses: Addresses,
+    pub(super) connection: Connection,
+    /// Packets that another interface had seen before.
+    pub(super) duplicates: u64,
 }
 
 /// State of a subflow.

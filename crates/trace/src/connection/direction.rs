@@ -13,22 +13,25 @@ use super::window::{Change, Window};
 use crate::{DataVerdict, Event, Nanos};
 
 /// One direction of a connection.
+///
+/// Fields that most segments need stand together: with many connections each cache line counts.
+#[repr(C)]
 #[derive(Clone, Debug)]
 pub(super) struct Direction {
     pub(super) numbers: Numbers,
-    pub(super) coverage: Coverage,
-    /// After the highest byte of data that was seen.
-    pub(super) sent_to: Number,
     /// After the highest byte that a DATA_ACK covers.
     pub(super) acknowledged: Number,
-    pub(super) trips: RoundTrips,
-    pub(super) window: Window,
-    pub(super) gaps: DataGaps,
-    pub(super) path_switches: PathSwitches,
-    pub(super) fin: DataFin,
+    /// After the highest byte of data that was seen.
+    pub(super) sent_to: Number,
     /// There is no data to come: the DATA_FIN was seen, of plain TCP the FIN.
     pub(super) is_complete: bool,
+    pub(super) window: Window,
+    pub(super) fin: DataFin,
     pub(super) totals: Totals,
+    pub(super) trips: RoundTrips,
+    pub(super) gaps: DataGaps,
+    pub(super) path_switches: PathSwitches,
+    pub(super) coverage: Coverage,
 }
 
 /// Sums over the segments of one end.

@@ -27,25 +27,14 @@ pub(super) const MAX_MAPPINGS: usize = 1024;
 pub(super) const MAX_RARE_RANGES: usize = 256;
 
 /// One direction of a subflow.
+///
+/// Fields that most segments need stand together: with many connections each cache line counts.
+#[repr(C)]
 #[derive(Clone, Debug, Default)]
 pub(super) struct Flow {
     pub(super) origin: Origin,
-    /// Difference of the data sequence number from the subflow's number.
-    mappings: Ranges<Number>,
-    /// Number from which on the subflow's own sequence and acknowledgements are those of data, and
-    /// the difference: plain TCP, and after fallback (RFC 8684, section 3.7).
-    pub(super) infinite: Option<(Number, Number)>,
-    /// After the last number that was sent with a mapping.
-    pub(super) sent_to: Number,
     /// Highest cumulative acknowledgement on this subflow.
     pub(super) acknowledged: Number,
-    pub(super) reinjected_bytes: u64,
-    pub(super) new_data_bytes: u64,
-    /// Of them, those in the present period of [`path_switches`](super::path_switches), and when they
-    /// began.
-    pub(super) period_bytes: u64,
-    pub(super) period_first: (Nanos, u64),
-    pub(super) last_new_at: Nanos,
     /// Its retransmission timer ran out, and nothing was acknowledged since.
     pub(super) timed_out: bool,
     /// A segment that is no SYN was seen.
@@ -53,6 +42,20 @@ pub(super) struct Flow {
     pub(super) fin: bool,
     pub(super) reset: bool,
     rare: Option<Box<Rare>>,
+    /// Number from which on the subflow's own sequence and acknowledgements are those of data, and
+    /// the difference: plain TCP, and after fallback (RFC 8684, section 3.7).
+    pub(super) infinite: Option<(Number, Number)>,
+    /// After the last number that was sent with a mapping.
+    pub(super) sent_to: Number,
+    pub(super) new_data_bytes: u64,
+    /// Of them, those in the present period of [`path_switches`](super::path_switches), and when they
+    /// began.
+    pub(super) period_bytes: u64,
+    pub(super) last_new_at: Nanos,
+    /// Difference of the data sequence number from the subflow's number.
+    mappings: Ranges<Number>,
+    pub(super) reinjected_bytes: u64,
+    pub(super) period_first: (Nanos, u64),
 }
 
 /// State that few subflows need.

@@ -18,44 +18,47 @@ use crate::{Nanos, Segment};
 const LONGEST_PAST: i64 = 1 << 31;
 
 /// The data of one end, and the other end's acknowledgements of it.
+///
+/// Fields that most segments need stand together: with many connections each cache line counts.
+#[repr(C)]
 #[derive(Clone, Debug, Default)]
 pub(super) struct Direction {
-    /// Something of it was seen: its numbers are known.
-    pub(super) known: bool,
-    /// Sequence number on the wire of relative number 0.
-    initial: u32,
+    /// Round trips from the place of the capture to the other end and back.
+    pub(super) round_trips: RoundTrips,
     /// The number after the highest that was sent, as far as packets show.
     pub(super) next: i64,
     /// Highest cumulative acknowledgement.
     pub(super) acknowledged: i64,
-    /// The number of the FIN.
-    pub(super) fin: Option<i64>,
-    /// Window scale in its SYN.
-    pub(super) offer: Option<Offer>,
-    /// By how much the windows that it grants are shifted, where known.
-    pub(super) shift: Option<u8>,
-    /// Window granted to it last, as in the header.
-    pub(super) window: u16,
-    /// A window was granted to it that was not in a SYN.
-    pub(super) has_window: bool,
     /// Below lies what was sent again, came late or was selectively acknowledged: the
     /// acknowledgement of it may have waited for other data.
     pub(super) ambiguous_below: i64,
-    pub(super) recovery: Recovery,
+    /// Something of it was seen: its numbers are known.
+    pub(super) known: bool,
+    /// A window was granted to it that was not in a SYN.
+    pub(super) has_window: bool,
+    /// Window granted to it last, as in the header.
+    pub(super) window: u16,
+    /// Sequence number on the wire of relative number 0.
+    initial: u32,
+    /// The number of the FIN.
+    pub(super) fin: Option<i64>,
+    /// By how much the windows that it grants are shifted, where known.
+    pub(super) shift: Option<u8>,
     pub(super) identifications: Identifications,
-    pub(super) send_times: SendTimes,
-    pub(super) gaps: Gaps,
-    pub(super) resent: Resent,
-    /// Blocks of SACK.
-    pub(super) scoreboard: Scoreboard,
     /// Largest segment that it sends, as far as the SYNs give it.
     pub(super) segment_bytes: Option<u16>,
-    /// Round trips from the place of the capture to the other end and back.
-    pub(super) round_trips: RoundTrips,
-    /// Round trip of the SYN.
-    pub(super) syn_round_trip: Option<Nanos>,
+    /// Window scale in its SYN.
+    pub(super) offer: Option<Offer>,
+    pub(super) send_times: SendTimes,
+    pub(super) recovery: Recovery,
+    /// Blocks of SACK.
+    pub(super) scoreboard: Scoreboard,
     /// Counters; those of round trips are filled in when asked for.
     pub(super) counts: SentSummary,
+    pub(super) gaps: Gaps,
+    pub(super) resent: Resent,
+    /// Round trip of the SYN.
+    pub(super) syn_round_trip: Option<Nanos>,
 }
 
 impl Direction {
@@ -152,7 +155,9 @@ impl Direction {
     pub(super) fn count(&mut self, segment: &Segment, wire_packets: u32) {
         self.counts.packets += 1;
         self.counts.wire_packets += u64::from(wire_packets);
-        self.counts.ecn_marked += u64::from(segment.ecn == Ecn::CongestionExperienced);
+        if segment.ecn == Ecn::CongestionExperienced {
+            self.counts.ecn_marked += 1;
+        }
     }
 
     /// Counts its data.

@@ -39,12 +39,11 @@ impl TcpSummary {
 
 /// Summary of the data of one end of a subflow. Acknowledgements, SACK blocks, windows
 /// and round trips are those about the data of this end: the other end sent them.
+///
+/// Fields that most segments need stand together: with many connections each cache line counts.
+#[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SentSummary {
-    /// MSS option of its SYN.
-    pub mss: Option<u16>,
-    /// Window scale option of its SYN.
-    pub window_shift: Option<u8>,
     /// Packets, as captured.
     pub packets: u64,
     /// Packets, each that is larger than the MTU counted as the packets that it stands for.
@@ -53,6 +52,24 @@ pub struct SentSummary {
     pub payload_bytes: u64,
     /// Distinct bytes of data.
     pub bytes: u64,
+    /// Most that was sent and not acknowledged.
+    pub in_flight_max_bytes: u64,
+    /// The largest pipe (RFC 6675).
+    pub pipe_max_bytes: u64,
+    /// Largest window granted to it.
+    pub window_max_bytes: Option<u64>,
+    /// First packet with data.
+    pub first_data_ns: Option<Nanos>,
+    /// Last packet with data.
+    pub last_data_ns: Option<Nanos>,
+    /// Longest time between two packets with data.
+    pub idle_max_ns: Option<Nanos>,
+    /// When that began.
+    pub idle_at_ns: Option<Nanos>,
+    /// MSS option of its SYN.
+    pub mss: Option<u16>,
+    /// Window scale option of its SYN.
+    pub window_shift: Option<u8>,
     /// Retransmissions, as captured.
     pub retransmissions: u64,
     /// Retransmissions, counted as [`wire_packets`](Self::wire_packets): Linux's
@@ -98,20 +115,6 @@ pub struct SentSummary {
     pub rtt_max_ns: Option<Nanos>,
     /// Their standard deviation.
     pub rtt_deviation_ns: Option<Nanos>,
-    /// Most that was sent and not acknowledged.
-    pub in_flight_max_bytes: u64,
-    /// The largest pipe (RFC 6675).
-    pub pipe_max_bytes: u64,
-    /// Largest window granted to it.
-    pub window_max_bytes: Option<u64>,
-    /// Longest time between two packets with data.
-    pub idle_max_ns: Option<Nanos>,
-    /// When that began.
-    pub idle_at_ns: Option<Nanos>,
-    /// First packet with data.
-    pub first_data_ns: Option<Nanos>,
-    /// Last packet with data.
-    pub last_data_ns: Option<Nanos>,
     /// First FIN.
     pub fin_ns: Option<Nanos>,
     /// First acknowledgement of the FIN.
