@@ -1,23 +1,25 @@
 //! The rows of several workers in the order of their items.
 
+use std::mem;
+
 use super::worker::{Numbered, Rows};
 
 impl Rows {
-    /// Adds the rows of another worker.
-    pub(super) fn merge(&mut self, other: Rows) {
-        merge(&mut self.samples, other.samples);
-        merge(&mut self.events, other.events);
-        merge(&mut self.packets, other.packets);
-        merge(&mut self.mappings, other.mappings);
+    /// Takes the rows of another worker, whose room stays for more.
+    pub(super) fn merge(&mut self, other: &mut Rows) {
+        merge(&mut self.samples, &mut other.samples);
+        merge(&mut self.events, &mut other.events);
+        merge(&mut self.packets, &mut other.packets);
+        merge(&mut self.mappings, &mut other.mappings);
     }
 }
 
 /// Adds rows; both are in order. Of the same item the earlier ones stay first.
-fn merge<R>(rows: &mut Numbered<R>, mut other: Numbered<R>) {
+fn merge<R>(rows: &mut Numbered<R>, other: &mut Numbered<R>) {
     if rows.is_empty() {
-        *rows = other;
+        mem::swap(rows, other);
     } else if !other.is_empty() {
-        rows.append(&mut other);
+        rows.append(other);
         // Stable, and quick for what consists of ordered pieces.
         rows.sort_by_key(|(number, _)| *number);
     }
@@ -30,7 +32,7 @@ mod tests {
     #[test]
     fn rows_stand_in_the_order_of_their_items() {
         let mut rows = vec![(1, 'a'), (1, 'b'), (4, 'c')];
-        merge(&mut rows, vec![(0, 'd'), (1, 'e'), (5, 'f')]);
+        merge(&mut rows, &mut vec![(0, 'd'), (1, 'e'), (5, 'f')]);
         let text: String = rows.iter().map(|(_, row)| row).collect();
         assert_eq!(text, "dabecf");
     }

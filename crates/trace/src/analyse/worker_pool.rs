@@ -31,6 +31,8 @@ enum Threads<'scope> {
     /// One worker, in the caller's thread.
     One {
         worker: Box<Worker>,
+        /// Rows of the batch; empty between two, with the room that they had.
+        rows: Rows,
         writer: Box<Writer>,
         failure: Option<TableError>,
     },
@@ -61,6 +63,7 @@ impl<'scope> WorkerPool<'scope> {
         let threads = match count {
             1 => Threads::One {
                 worker: Box::new(Worker::new(1, packets)),
+                rows: Rows::default(),
                 writer: Box::new(writer),
                 failure: None,
             },
@@ -103,11 +106,11 @@ impl<'scope> WorkerPool<'scope> {
         match &mut self.threads {
             Threads::One {
                 worker,
+                rows,
                 writer,
                 failure,
             } => {
-                let mut rows = Rows::default();
-                worker.take(&self.work[0], &mut rows);
+                worker.take(&self.work[0], rows);
                 self.work[0].clear();
                 self.earlier.merge(rows);
                 writer.write(&mut self.earlier).map_err(|error| {
@@ -228,7 +231,7 @@ fn write(
     for mut rows in earlier {
         for worker in workers {
             // A worker that is gone has panicked: joining it passes the panic on.
-            rows.merge(worker.recv().unwrap_or_default());
+            rows.merge(&mut worker.recv().unwrap_or_default());
         }
         writer.write(&mut rows)?;
     }
