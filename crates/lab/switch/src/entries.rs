@@ -21,7 +21,8 @@ pub struct FlowEntry<'a> {
     pub added_ns: u64,
     /// The time and the reason of its removal; `None`: it is there.
     pub removed: Option<(u64, EntryEnd)>,
-    /// Packets that it matched.
+    /// Packets that it matched itself: not those of an entry whose place it took, which its counters
+    /// in OpenFlow go on from.
     pub packets: u64,
     /// Bytes of them.
     pub bytes: u64,
@@ -85,6 +86,7 @@ impl Switch {
 }
 
 fn view(table: u8, entry: &Entry, removed: Option<(u64, EntryEnd)>) -> FlowEntry<'_> {
+    let (packets, bytes) = entry.inherited;
     FlowEntry {
         table,
         priority: entry.priority,
@@ -92,7 +94,7 @@ fn view(table: u8, entry: &Entry, removed: Option<(u64, EntryEnd)>) -> FlowEntry
         instructions: &entry.instructions.written,
         added_ns: entry.added_ns,
         removed,
-        packets: entry.packets,
-        bytes: entry.bytes,
+        packets: entry.packets - packets,
+        bytes: entry.bytes - bytes,
     }
 }

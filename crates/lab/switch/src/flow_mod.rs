@@ -90,7 +90,7 @@ impl Switch {
                 self.timers.remove(&(at_ns, request.table, slot));
             }
             if !request.flags.contains(FlowFlags::RESET_COUNTS) {
-                (entry.packets, entry.bytes) = (old.packets, old.bytes);
+                entry.inherit_counts(&old);
             }
             self.keep_removed(now_ns, request.table, old, EntryEnd::Replaced);
         }

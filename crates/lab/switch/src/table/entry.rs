@@ -27,6 +27,8 @@ pub(crate) struct Entry {
     pub(crate) used_ns: u64,
     pub(crate) packets: u64,
     pub(crate) bytes: u64,
+    /// Packets and bytes of these that an entry matched whose place it took.
+    pub(crate) inherited: (u64, u64),
     /// The time at which its timeouts are looked at.
     pub(crate) timer_ns: Option<u64>,
 }
@@ -46,6 +48,7 @@ impl Entry {
             used_ns: now_ns,
             packets: 0,
             bytes: 0,
+            inherited: (0, 0),
             timer_ns: None,
         }
     }
@@ -82,6 +85,13 @@ impl Entry {
 
     pub(crate) fn reset_counts(&mut self) {
         (self.packets, self.bytes) = (0, 0);
+        self.inherited = (0, 0);
+    }
+
+    /// Goes on with the counters of an entry whose place it takes.
+    pub(crate) fn inherit_counts(&mut self, old: &Self) {
+        (self.packets, self.bytes) = (old.packets, old.bytes);
+        self.inherited = (old.packets, old.bytes);
     }
 
     /// Whether it has an output to this port and this group, or none is asked for.

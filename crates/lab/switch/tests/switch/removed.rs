@@ -1,7 +1,7 @@
 //! Entries that were removed, as a reader outside of OpenFlow sees them.
 
 use mptcplab_openflow::Body;
-use mptcplab_openflow::flow::{FlowMod, FlowRemovedReason};
+use mptcplab_openflow::flow::{FlowFlags, FlowMod, FlowRemovedReason};
 use mptcplab_switch::{Config, EntryEnd};
 
 use crate::frames::arp;
@@ -40,6 +40,27 @@ fn entries_are_remembered_with_their_counters_and_their_ends() {
     assert_eq!((idle.priority, idle.packets, idle.added_ns), (1, 1, 0));
     assert_eq!(replaced.removed, Some((2 * SECOND, EntryEnd::Replaced)));
     assert_eq!((there.removed, there.added_ns), (None, 2 * SECOND));
+}
+
+#[test]
+fn a_packet_counts_for_the_entry_alone_that_matched_it() {
+    let mut bench = bench(8);
+    // Packets before each replacement, the last one of which resets the counters.
+    for (packets, flags) in [
+        (3, FlowFlags::empty()),
+        (2, FlowFlags::empty()),
+        (1, FlowFlags::RESET_COUNTS),
+    ] {
+        bench.done(Body::FlowMod(FlowMod {
+            flags,
+            ..flow([], apply([output(2)]))
+        }));
+        (0..packets).for_each(|_| drop(bench.pass(1, &arp())));
+    }
+    let entries = bench.switch.flow_entries();
+    let counts: Vec<_> = entries.map(|one| (one.packets, one.bytes)).collect();
+    let length = arp().len() as u64;
+    assert_eq!(counts, [3, 2, 1].map(|packets| (packets, packets * length)));
 }
 
 #[test]
