@@ -5,6 +5,7 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -100,7 +101,7 @@ impl PlannedPolicy {
         Ok(Some(Self {
             name,
             source,
-            channel: Channel(BufReader::new(ours)),
+            channel: Channel::new(ours),
             theirs: theirs.into(),
             netns: NetNs::create()?,
             failure: Failure::default(),
@@ -135,7 +136,8 @@ impl PlannedPolicy {
         &self.netns
     }
 
-    /// Starts the program, and waits until it has loaded the file, or for a stop.
+    /// Starts the program, and waits until it has loaded the file, or for a stop: it is asked nothing
+    /// then.
     ///
     /// # Errors
     /// When there is no Python, or the file does something wrong.
@@ -153,14 +155,7 @@ impl PlannedPolicy {
             name: &self.name,
             source: &self.source,
         };
-        let loaded = self.channel.send(&text).and_then(|()| {
-            let readable = (self.channel.0.get_ref().as_fd(), PollFlags::POLLIN);
-            match wait(Some(readable), &[stop], Some(Instant::now() + PATIENCE))? {
-                Wake::Stopped(_) => Ok(()),
-                Wake::Ready | Wake::Deadline => self.channel.receive(&self.name).map(drop),
-            }
-        });
-        match loaded {
+        match self.channel.load(&text, stop) {
             Ok(()) => Ok(PolicyProgram {
                 program,
                 _channel: self.channel,
@@ -174,24 +169,57 @@ impl PlannedPolicy {
 }
 
 /// Our end of the socket.
-struct Channel(BufReader<UnixStream>);
+struct Channel {
+    stream: BufReader<UnixStream>,
+    /// Whether the answer to the first line has been read: the next one would be taken for it.
+    is_loaded: Arc<AtomicBool>,
+}
 
 impl Channel {
+    fn new(stream: UnixStream) -> Self {
+        Self {
+            stream: BufReader::new(stream),
+            is_loaded: Arc::default(),
+        }
+    }
+
     fn try_clone(&self) -> io::Result<Self> {
-        Ok(Self(BufReader::new(self.0.get_ref().try_clone()?)))
+        Ok(Self {
+            stream: BufReader::new(self.stream.get_ref().try_clone()?),
+            is_loaded: Arc::clone(&self.is_loaded),
+        })
+    }
+
+    /// Sends the first line, and waits for the answer to it, or for a stop.
+    fn load(&mut self, text: &Text<'_>, stop: &Stop) -> io::Result<()> {
+        self.send(text)?;
+        let readable = (self.stream.get_ref().as_fd(), PollFlags::POLLIN);
+        match wait(Some(readable), &[stop], Some(Instant::now() + PATIENCE))? {
+            Wake::Stopped(_) => {}
+            Wake::Ready | Wake::Deadline => {
+                self.receive(text.name)?;
+                self.is_loaded.store(true, Ordering::Release);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the program has loaded the file, and can be asked.
+    fn is_loaded(&self) -> bool {
+        self.is_loaded.load(Ordering::Acquire)
     }
 
     /// Sends a line.
     fn send(&mut self, value: &impl Serialize) -> io::Result<()> {
         let mut line = serde_json::to_vec(value)?;
         line.push(b'\n');
-        self.0.get_mut().write_all(&line)
+        self.stream.get_mut().write_all(&line)
     }
 
     /// The number with which the program of the policy `name` answers.
     fn receive(&mut self, name: &str) -> io::Result<i64> {
         let mut line = String::new();
-        let read = self.0.read_line(&mut line);
+        let read = self.stream.read_line(&mut line);
         match read.map(|_| serde_json::from_str(&line)) {
             Ok(Ok(Said::Answer(number))) => Ok(number),
             Ok(Ok(Said::Error(text))) => Err(io::Error::other(text)),
@@ -203,7 +231,8 @@ impl Channel {
     }
 }
 
-/// A policy as the controller has it. Once it has failed it is asked no more.
+/// A policy as the controller has it. It is asked nothing where a stop came before its file was
+/// loaded, and no more once it has failed.
 struct ProgramPolicy {
     name: String,
     seed: u64,
@@ -220,6 +249,9 @@ impl Policy for ProgramPolicy {
 
     fn choose<'a>(&mut self, request: &Request<'a>) -> Option<&'a PathView> {
         self.waits = false;
+        if !self.channel.is_loaded() {
+            return None;
+        }
         self.failure.check().ok()?;
         let answer = self.ask(request).unwrap_or_else(|error| {
             // The first failure counts.
@@ -243,5 +275,80 @@ impl ProgramPolicy {
         self.channel.send(&told(request, self.seed))?;
         let number = self.channel.receive(&self.name)?;
         Answer::read(number, request).map_err(io::Error::other)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::IpAddr;
+
+    use mptcplab_controller::{Flow, Link, PortRef};
+
+    use super::*;
+
+    fn path(port: u32) -> PathView {
+        PathView {
+            links: vec![Link {
+                from: PortRef::new(1, port),
+                to: PortRef::new(2, port),
+            }],
+            bandwidth_bps: None,
+            delay_ns: None,
+            queueing_ns: 0,
+            load_bps: 0,
+            subflows: 0,
+            new_subflows: 0,
+        }
+    }
+
+    #[test]
+    fn the_answer_to_the_first_line_is_not_taken_for_that_to_a_request() {
+        let flow = Flow {
+            source: IpAddr::from([10, 0, 0, 1]),
+            destination: IpAddr::from([10, 0, 0, 2]),
+            protocol: 6,
+            source_port: 1000,
+            destination_port: 80,
+        };
+        let paths = [1, 2].map(path);
+        let request = Request {
+            connection: flow,
+            flow,
+            is_multipath: true,
+            is_moved: false,
+            bytes: None,
+            carried_bytes: 0,
+            subflows: &[],
+            disjoint: &paths,
+            equal_cost: &paths[..1],
+        };
+        let text = Text {
+            name: "own",
+            source: "",
+        };
+        for (is_stopped, expected) in [(false, Some(&paths[1])), (true, None)] {
+            let (ours, mut theirs) = UnixStream::pair().unwrap();
+            let mut channel = Channel::new(ours);
+            let mut policy = ProgramPolicy {
+                name: text.name.to_owned(),
+                seed: 0,
+                channel: channel.try_clone().unwrap(),
+                failure: Failure::default(),
+                waits: false,
+            };
+            let stop = Stop::new().unwrap();
+            let loaded = b"{\"answer\": 0}\n";
+            match is_stopped {
+                true => stop.request("interrupted"),
+                false => theirs.write_all(loaded).unwrap(),
+            }
+            channel.load(&text, &stop).unwrap();
+            if is_stopped {
+                theirs.write_all(loaded).unwrap();
+            }
+            theirs.write_all(b"{\"answer\": 1}\n").unwrap();
+            assert_eq!(policy.choose(&request), expected);
+            assert!(policy.failure.check().is_ok());
+        }
     }
 }
