@@ -75,8 +75,8 @@ pub struct Config {
     /// Whether each switch is asked to take the controller as its master, which no other
     /// controller is then (section 6.3.6).
     pub is_master: bool,
-    /// Time between two frames of discovery on a port, and between two echo requests, ns. A link of
-    /// which three of them are missed is gone.
+    /// Time between two frames of discovery on a port, and, but at most a second, between two echo
+    /// requests, ns. A link of which three frames are missed is gone.
     pub discovery_interval_ns: u64,
     /// Time after which a switch without a connection is forgotten, ns.
     pub switch_age_ns: u64,

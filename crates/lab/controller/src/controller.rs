@@ -52,6 +52,8 @@ pub struct Controller {
     pub(crate) next_number: u64,
     /// The time of the last round of discovery, or of the begin.
     pub(crate) discovered_ns: u64,
+    /// The time of the last round of echo requests, or of the begin.
+    pub(crate) asked_ns: u64,
     next_xid: u32,
 }
 
@@ -86,6 +88,7 @@ impl Controller {
             events: Events::default(),
             next_number: 1,
             discovered_ns: 0,
+            asked_ns: 0,
             next_xid: 1,
         }
     }
@@ -158,6 +161,7 @@ impl Controller {
 
     fn fire(&mut self, timer: Timer) {
         match timer {
+            Timer::Echo => self.ask_echoes(),
             Timer::Discovery => self.discover(),
             Timer::Load => self.read_load(),
             Timer::Settled(at) => self.release(Cause::Port(at)),
@@ -182,7 +186,9 @@ impl Controller {
             self.config.discovery_interval_ns,
             self.config.load_interval_ns,
         );
-        self.discovered_ns = self.now_ns;
+        let echo_ns = self.echo_interval_ns();
+        (self.discovered_ns, self.asked_ns) = (self.now_ns, self.now_ns);
+        self.timers.restart(self.now_ns + echo_ns, Timer::Echo);
         self.timers
             .restart(self.now_ns + discovery_ns, Timer::Discovery);
         self.timers.restart(self.now_ns + load_ns, Timer::Load);

@@ -9,7 +9,9 @@ use crate::place::PortRef;
 /// Something that is due at a time. What is no longer wanted then is not done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Timer {
-    /// Frames of discovery, echo requests, and the end of links that are too old.
+    /// Echo requests, and the end of connections on which they are not answered.
+    Echo,
+    /// Frames of discovery, and the end of links that are too old.
     Discovery,
     /// Counters of ports are read.
     Load,

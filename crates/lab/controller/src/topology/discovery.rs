@@ -9,24 +9,42 @@ use crate::messages;
 use crate::place::{Link, PortRef};
 use crate::timers::Timer;
 
-/// Intervals of discovery, but at least seconds, without an answer after which a switch is taken for
-/// dead.
-const UNANSWERED: u64 = 5;
 const SECOND: u64 = 1_000_000_000;
+
+/// The longest time between two echo requests to a switch, ns.
+const ECHO_NS: u64 = SECOND;
+
+/// Time without an answer to one after which a switch is taken for dead, ns.
+const UNANSWERED_NS: u64 = 5 * SECOND;
 
 /// Half intervals of discovery without a frame after which a link is gone: three frames are missed
 /// then, and the fourth is not due.
 const MISSED_HALVES: u64 = 7;
 
-/// Intervals between two rounds of discovery, one long, after which the caller has been stopped.
+/// Intervals between two rounds, one long, after which the caller has been stopped.
 const STOPPED: u64 = 2;
 
 impl Controller {
-    /// Sends frames of discovery by all ports, and asks all switches whether they are there.
+    /// Sends frames of discovery by all ports.
     pub(crate) fn discover(&mut self) {
         let interval_ns = self.config.discovery_interval_ns;
         self.timers.set(self.now_ns + interval_ns, Timer::Discovery);
         let before_ns = std::mem::replace(&mut self.discovered_ns, self.now_ns);
+        let datapaths: Vec<u64> = self.topology.switches.keys().copied().collect();
+        for datapath in datapaths {
+            self.probe_ports(datapath);
+        }
+        // A caller that was stopped has not taken frames: links have another round.
+        if self.now_ns - before_ns <= STOPPED * interval_ns {
+            self.remove_old();
+        }
+    }
+
+    /// Asks all switches whether they are there.
+    pub(crate) fn ask_echoes(&mut self) {
+        let interval_ns = self.echo_interval_ns();
+        self.timers.set(self.now_ns + interval_ns, Timer::Echo);
+        let before_ns = std::mem::replace(&mut self.asked_ns, self.now_ns);
         // A caller that was stopped has not taken the answers of switches: they have another round.
         let was_stopped = self.now_ns - before_ns > STOPPED * interval_ns;
         let datapaths: Vec<u64> = self.topology.switches.keys().copied().collect();
@@ -35,11 +53,13 @@ impl Controller {
                 switch.echo = None;
             }
             self.ask_echo(datapath);
-            self.probe_ports(datapath);
         }
-        if !was_stopped {
-            self.remove_old();
-        }
+    }
+
+    /// The time between two echo requests: that between two frames of discovery, but bounded, so that
+    /// switches that are silent are found soon however rarely links are looked for.
+    pub(crate) fn echo_interval_ns(&self) -> u64 {
+        self.config.discovery_interval_ns.min(ECHO_NS)
     }
 
     /// Sends a frame of discovery by all ports of a switch.
@@ -79,8 +99,7 @@ impl Controller {
         };
         match switch.echo {
             Some((_, since_ns)) => {
-                let interval_ns = self.config.discovery_interval_ns.max(SECOND);
-                if now_ns - since_ns > UNANSWERED * interval_ns {
+                if now_ns - since_ns > UNANSWERED_NS {
                     self.close(connection);
                 }
             }

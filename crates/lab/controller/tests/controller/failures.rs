@@ -140,3 +140,21 @@ fn a_controller_that_was_stopped_waits_for_what_it_has_not_taken() {
     network.run(20 * SECOND);
     assert!(network.events().contains(&Event::SwitchDown(8)));
 }
+
+#[test]
+fn a_silent_switch_is_missed_in_seconds_however_rarely_links_are_looked_for() {
+    for discovery_s in [1, 60] {
+        let config = Config {
+            discovery_interval_ns: discovery_s * SECOND,
+            ..Config::default()
+        };
+        let mut network = Network::birzeit("disjoint", config);
+        network.run(30 * SECOND);
+        network.switches.remove(&8);
+        for seconds in [4, 4] {
+            assert!(!network.events().contains(&Event::SwitchDown(8)));
+            network.run(seconds * SECOND);
+        }
+        assert!(network.events().contains(&Event::SwitchDown(8)));
+    }
+}
