@@ -1,5 +1,6 @@
 //! All channels, and who of those that have not said their features may stay.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, Ipv6Addr, TcpStream};
@@ -66,17 +67,22 @@ impl Channels {
         first.map(|(number, _)| *number)
     }
 
-    /// The oldest channel without features of the address that has the most such.
+    /// The oldest channel without features of the address that has the most such; of addresses with
+    /// equally many the oldest of all.
     fn oldest_unknown(&self) -> Option<u32> {
-        let mut of_address: BTreeMap<IpAddr, Vec<(Instant, u32)>> = BTreeMap::new();
+        let mut of_address = BTreeMap::new();
         for (number, channel) in &self.all {
             if let Some(until) = channel.unknown_until {
-                let own = of_address.entry(network(channel.peer)).or_default();
-                own.push((until, *number));
+                let this = Reverse((until, *number));
+                let (count, oldest) = of_address
+                    .entry(network(channel.peer))
+                    .or_insert((0_usize, this));
+                *count += 1;
+                *oldest = this.max(*oldest);
             }
         }
-        let most = of_address.into_values().max_by_key(Vec::len)?;
-        most.into_iter().min().map(|(_, number)| number)
+        let most = of_address.into_values().max();
+        most.map(|(_, Reverse((_, number)))| number)
     }
 
     /// Takes a connection that has just been accepted, and gives its number.
@@ -93,11 +99,11 @@ impl Channels {
         Ok(number)
     }
 
-    /// The oldest channel without features, where there are too many of them.
+    /// The channel without features that is to end, where there are too many of them: the oldest one
+    /// of the address that has the most, so that none takes the places of others.
     pub(crate) fn crowded(&self) -> Option<u32> {
         let is_crowded = self.unknown().count() > self.limits.unknown;
-        let oldest = self.unknown().min().filter(|_| is_crowded);
-        oldest.map(|(_, number)| number)
+        is_crowded.then(|| self.oldest_unknown()).flatten()
     }
 
     /// The channels whose features have not come in time.
@@ -201,6 +207,29 @@ mod tests {
             channels.yielding(begun, IpAddr::from([10, 0, 0, 9])),
             Some(2)
         );
+    }
+
+    #[test]
+    fn an_address_fills_the_places_without_features_only_while_no_other_needs_them() {
+        let begun = Instant::now();
+        let mut channels = full(&[1, 2, 2, 2, 3], begun);
+        channels.limits.unknown = 3;
+        let begins = |channels: &mut Channels, number, at_ms| {
+            let until = begun + Duration::from_millis(at_ms);
+            channels.get_mut(number).expect("there").unknown_until = Some(until);
+        };
+        for (number, at_ms) in [(1, 0), (2, 2), (3, 1)] {
+            begins(&mut channels, number, at_ms);
+            assert_eq!(channels.crowded(), None);
+        }
+        begins(&mut channels, 4, 3);
+        assert_eq!(channels.crowded(), Some(3));
+        // Of addresses with equally many the oldest.
+        channels.remove(3);
+        channels.remove(4);
+        channels.limits.unknown = 2;
+        begins(&mut channels, 5, 4);
+        assert_eq!(channels.crowded(), Some(1));
     }
 
     #[test]

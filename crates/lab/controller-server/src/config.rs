@@ -89,7 +89,8 @@ pub struct Limits {
     /// Connections. Where there are more, the address with the most of them loses one; of its
     /// own address a new one is closed at once, unless one has no features or is idle.
     pub connections: usize,
-    /// Connections that have not said their features. Where there are more, the oldest is closed.
+    /// Connections that have not said their features. Where there are more, the address with the
+    /// most of them loses its oldest.
     pub unknown: usize,
     /// Time in which a connection is to say its features, the handshake of TLS included, ms.
     pub unknown_ms: u64,
