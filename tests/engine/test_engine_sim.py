@@ -39,7 +39,7 @@ variants:
   tcp: {protocol: tcp, via: a}
 repetitions: 3
 """
-PINNED = "5eefd91521fbbffd813cea97ad95faf41f786f9201ddd9676c2796356d9cc612"
+PINNED = "acd2d0ff3ad397cfb884224f26c3489aa234e3498d3d4267d217c062ed0ddadf"
 
 
 def files(folder: Path) -> dict[str, str]:
