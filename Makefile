@@ -53,6 +53,7 @@ docs: setup
 site: setup $(SITE)/packages.stamp
 	$(BIN)/python -m tests.docs.site target/site-pages
 	$(SITE)/bin/zensical build --strict --clean --config-file target/site-pages/mkdocs.yml
+	$(BIN)/python -m tests.docs.site.built target/site-pages/site
 	@rm -rf target/site
 	@mv target/site-pages/site target/site
 	@echo "site: target/site/index.html"
@@ -95,7 +96,7 @@ $(BIN)/mptcplab-host: $(VENV)/packages.stamp $(CLANG_STAMP) $(SOURCES)
 # Pins every package anew, for every platform.
 lock:
 	uv pip compile pyproject.toml --extra dev --universal --generate-hashes --no-emit-index-url --output-file requirements.lock
-	uv pip compile --group site --universal --generate-hashes --no-emit-index-url --output-file requirements-site.lock
+	uv pip compile --group site --python-version 3.11 --universal --generate-hashes --no-emit-index-url --output-file requirements-site.lock
 
 clean:
 	rm -rf target $(VENV) out

@@ -189,7 +189,8 @@ impl Subflow {
         (GROUP * queued / SEGMENT).floor().clamp(1.0, MOST_GROUPED) * SEGMENT
     }
 
-    /// Takes a segment of so many bytes, or several as one, and gives when it has arrived and when it is acknowledged.
+    /// Takes a segment of so many bytes, or several as one, and gives when it has arrived and when
+    /// it is acknowledged.
     pub(super) fn send(&mut self, at_s: f64, bytes: f64) -> (f64, f64) {
         self.clock_s = self.clock_s.max(at_s);
         while let Some(first) = self.flight.front()
