@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from mptcplab.cli.app import app
 from mptcplab.trace import TraceError, open_tables, series, view
+from mptcplab.trace.render import html
 from mptcplab.trace.render.charts import charts
 from mptcplab.trace.render.html import to_html
 from mptcplab.trace.render.ladder import FIRST, LAST, Ladder, Step, ladder
@@ -57,6 +58,17 @@ def test_the_command_writes_the_page(tables: Path, tmp_path: Path) -> None:
     found = CliRunner().invoke(app, ["trace", str(tables), "--html", str(file)])
     assert found.exit_code == 0, found.output
     assert file.read_text().startswith("<!DOCTYPE html>")
+
+
+def test_a_page_with_room_for_every_packet_has_each(
+    tables: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen = view(open_tables(tables))
+    counts = chosen.connections.select("connection", "packets")
+    monkeypatch.setattr(html, "MOST_PACKETS", int(counts["packets"].sum()))
+    for number, packets in counts.iter_rows():
+        held = html._packets(chosen, counts)[f"connection-{number}"]
+        assert sum(map(len, held["pieces"])) == packets
 
 
 def test_a_page_needs_the_packets(tmp_path: Path) -> None:

@@ -74,12 +74,17 @@ def to_html(view: View, pair: Pair | None = None) -> str:
 
 def _packets(view: View, connections: pl.DataFrame) -> dict[str, Any]:
     """Decoded packets of each connection and the command for others, by the page's sections."""
-    room = MOST_PACKETS // max(1, connections.height)
+    left = MOST_PACKETS
+    rooms = {}
+    # The smallest first: what they do not need is room of the larger ones.
+    for place, (number, packets) in enumerate(connections.sort("packets").iter_rows()):
+        rooms[number] = left // (connections.height - place)
+        left -= min(packets, rooms[number])
     return {
         f"connection-{number}": {
             "command": command(view, number),
             "packets": packets,
-            "pieces": packet_sample(view, number, _told_first(view, number), room),
+            "pieces": packet_sample(view, number, _told_first(view, number), rooms[number]),
         }
         for number, packets in connections.iter_rows()
     }
