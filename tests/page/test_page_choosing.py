@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, Page
 from tests.page.opened import grave, opened, plot
+from tests.page.pages import result_page
 from tests.trace.tabulate import write
 from typer.testing import CliRunner
 
 from mptcplab.cli.app import app
+from mptcplab.metrics.comparison import VariantMetrics
+from mptcplab.report import html as report_page
+from mptcplab.report.loads import link_loads
 from mptcplab.trace import open_tables, view
 from mptcplab.trace.render import html
 
@@ -121,3 +127,24 @@ def test_the_network_is_drawn_at_the_moment_of_the_slider(
     assert names.filter(has_text="eth").text_content() == "eth: down"
     assert network.locator("path[data-link=eth].down").count() == 1
     assert grave(tab, "#result-1-network") == []
+
+
+def test_another_variant_is_drawn_at_the_same_time(
+    tab: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def of_shorter_runs(variants: Sequence[VariantMetrics]) -> list[dict[str, Any]]:
+        return [
+            {**one, "ends_s": [end_s / place for end_s in one["ends_s"]]}
+            for place, one in enumerate(link_loads(variants), 1)
+        ]
+
+    monkeypatch.setattr(report_page, "link_loads", of_shorter_runs)
+    opened(tab, result_page(tmp_path / "result"), tmp_path)
+    network = tab.locator("#result-1-network")
+    network.locator("input[type=range]").fill("148")
+    assert network.locator("output").inner_text() == "5 s"
+    network.locator("select").select_option("tcp-wifi")
+    assert network.locator("output").inner_text() == "5 s"
+    assert "tcp-wifi at 5 s" in network.locator("summary").inner_text()
+    network.locator("select").select_option("tcp-eth")
+    assert network.locator("output").inner_text() == "5 s"

@@ -45,14 +45,29 @@ def test_each_direction_has_its_load_rate_and_losses(tmp_path: Path) -> None:
     assert loads["down"] == {"eth": [(8.0, 10.0)]}
 
 
+def test_losses_are_of_the_packets_whose_fate_the_interval_decides(tmp_path: Path) -> None:
+    # A queue of 50 packets drains with nothing offered; then the link goes down.
+    samples = [
+        sampled(0, 0, 0),
+        sampled(1, 1, 0, queued_packets=50),
+        sampled(2, 2, 5, offered_packets=100, dropped_aqm=10),
+        sampled(3, 2, 6, offered_packets=100, dropped_aqm=10, dropped_down=20),
+    ]
+    out = result(tmp_path, description([("mptcp", "mptcp")]))
+    header = manifest("mptcp", "mptcp", plan=two_paths())
+    record(out.recording_folder("mptcp", 1), {"link_samples": samples}, header)
+    [way] = link_loads(compare(out))[0]["ways"]
+    assert (way["lost"], way["full"]) == ([(1, 12.5), (2, 100.0)], [(1, 20.0)])
+
+
 def test_a_long_run_has_longer_intervals(tmp_path: Path) -> None:
     out = result(tmp_path, description([("mptcp", "mptcp")]))
-    samples = [sampled(t_s, t_s, 0) for t_s in range(3 * MOST_INTERVALS + 1)]
+    samples = [sampled(t_s, t_s, 0) for t_s in range(2 * MOST_INTERVALS)]
     header = manifest("mptcp", "mptcp", plan=two_paths())
     record(out.recording_folder("mptcp", 1), {"link_samples": samples}, header)
     [loads] = link_loads(compare(out))
     assert len(loads["ends_s"]) <= MOST_INTERVALS
-    assert loads["ends_s"][-1] == 3 * MOST_INTERVALS
+    assert loads["ends_s"][-1] == 2 * MOST_INTERVALS - 1
     assert set(loads["ways"][0]["mbps"]) == {10}
 
 

@@ -30,14 +30,14 @@ def extremes(y: Numbers, most: int) -> npt.NDArray[np.intp]:
 
 
 def interval_ends(places: Numbers | npt.NDArray[np.int64], most: int) -> npt.NDArray[np.intp]:
-    """Of edges of intervals those of about `most` longer ones, the first and the last among them.
+    """Of edges of intervals those of `most` longer ones at most, the first and the last among them.
 
     A rest shorter than half an interval belongs to the last one: over the millisecond between the
     last sample of a grid and the end of a run, one packet is a rate that no link has.
     """
     if len(places) < 2:
         return np.arange(len(places))
-    step = max(1, len(places) // most)
+    step = -(-(len(places) - 1) // most)
     found = np.arange(0, len(places), step)
     last = len(places) - 1
     if found[-1] != last:
@@ -48,7 +48,7 @@ def interval_ends(places: Numbers | npt.NDArray[np.int64], most: int) -> npt.NDA
 
 
 def means(since: float, x: Numbers, y: Numbers, most: int) -> tuple[Numbers, Numbers]:
-    """About `most` means of longer intervals; each value is the mean since the place before."""
+    """At most so many means of longer intervals; each value is the mean since the place before."""
     edges = np.concatenate(([since], x))
     total = np.concatenate(([0.0], np.cumsum(y * np.diff(edges))))
     kept = interval_ends(edges, most)

@@ -27,9 +27,10 @@ def link_loads(variants: Sequence[VariantMetrics]) -> list[dict[str, Any]]:
 
     `ends_s` are the ends of intervals, from 0 on. Of each direction of a link that carried
     something `mbps` holds the load of each interval; `rates`, `lost` and `full` hold an interval's
-    index and a value: the rate in Mbit/s where it changes (null: unlimited, or a trace), and the
-    packets, in per cent of those offered, that were lost at random and dropped by the queue, where
-    there were any. `down` has the spans in s in which a link was down.
+    index and a value: the rate in Mbit/s where it changes (null: unlimited, or a trace), and, where
+    there were any, the packets lost at random, in per cent of those that the interval sent, and
+    dropped by the queue, in per cent of those that it sent or dropped. `down` has the spans in s in
+    which a link was down.
 
     Raises:
         RecordingError: a table is damaged.
@@ -72,10 +73,14 @@ def _course(rows: pl.DataFrame, edges: np.ndarray[Any, np.dtype[np.int64]]) -> d
 
     def grown(*names: str) -> np.ndarray[Any, np.dtype[np.float64]]:
         counted = rows.select(pl.sum_horizontal(names).cast(pl.Float64)).to_series().to_numpy()
-        return np.maximum(np.diff(np.where(places >= 0, counted[places], 0.0)), 0)
+        return np.diff(np.where(places >= 0, counted[places], 0.0))
 
-    offered = np.maximum(grown("offered_packets"), 1)
-    mbps = grown("delivered_bytes") * 8e-6 / seconds
+    lost, dropped = np.maximum(grown(*LOST), 0), np.maximum(grown(*FULL), 0)
+    # Not those offered: a queue that drains sends and drops what was offered before. The interval
+    # in which a link goes down has too few by those in flight, which were sent before.
+    handled = grown("offered_packets") - grown("queued_packets") - grown("dropped_down")
+    sent = np.maximum(handled - dropped, np.maximum(lost, 1))
+    mbps = np.maximum(grown("delivered_bytes"), 0) * 8e-6 / seconds
     rates = rows["rate_bps"].gather(np.maximum(places[1:], 0)).to_list()
     return {
         "mbps": [float(f"{value:.4g}") for value in mbps],
@@ -84,8 +89,8 @@ def _course(rows: pl.DataFrame, edges: np.ndarray[Any, np.dtype[np.int64]]) -> d
             for place, rate in enumerate(rates)
             if place == 0 or rate != rates[place - 1]
         ],
-        "lost": list(_some(100 * grown(*LOST) / offered)),
-        "full": list(_some(100 * grown(*FULL) / offered)),
+        "lost": list(_some(100 * lost / sent)),
+        "full": list(_some(100 * dropped / np.maximum(handled, np.maximum(dropped, 1)))),
     }
 
 

@@ -19,9 +19,10 @@ function addNetwork(id, runs) {
     for (const { variant } of runs) select.add(new Option(variant));
     select.selectedIndex = runs.indexOf(busiest);
     select.addEventListener("change", () => {
+      const at = groups.get(TIME)?.moment ?? network.run.ends_s[+slider.value];
       network.run = runs[select.selectedIndex];
-      network.slider.max = network.run.ends_s.length - 1;
-      tell();
+      slider.max = network.run.ends_s.length - 1;
+      setMoment(TIME, at);
     });
     tools.appendChild(document.createElement("label")).append("Variant", select);
   }
@@ -33,7 +34,6 @@ function addNetwork(id, runs) {
   network.told = document.createElement("output");
   tools.appendChild(document.createElement("label")).append("Time", slider, network.told);
   network.table = document.createElement("div");
-  const tell = () => drawNetwork(network);
   slider.addEventListener("input", () => setMoment(TIME, network.run.ends_s[+slider.value]));
   const holder = document.createElement("details");
   holder.className = "loads";
@@ -43,7 +43,7 @@ function addNetwork(id, runs) {
   const key = "Of each line the half at a node is what it sends, wider towards the rate; names have the load in Mbit/s. Orange: packets are lost at random. Red dashes: down.";
   figure.append(tools, note(key), holder);
   networks.push(network);
-  tell();
+  drawNetwork(network);
 }
 
 // Of each link the two halves of its line, each at the node that sends into it, and its name.
