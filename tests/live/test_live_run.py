@@ -17,6 +17,7 @@ from tests.engine.worlds import MPTCP, two_paths
 
 from mptcplab.recording import Recording, Status
 from mptcplab.recording.kept_rows import ROWS
+from mptcplab.recording.manifest import MANIFEST
 
 SHORT = "traffic:\n  - bulk: {from: client, to: server, way: up, duration: 2 s}\n" + MPTCP
 LONG = SHORT.replace("2 s", "10000 s")
@@ -59,6 +60,18 @@ def test_a_run_can_be_read_and_is_kept_when_its_worker_is_killed(tmp_path: Path)
     told = run(["report", "out"], tmp_path)
     assert "the figures rest on interrupted runs" in told.stdout
     assert re.search(r"mptcp carried 3\d\.\d Mbit/s", told.stdout), told.stdout
+
+
+def test_a_run_whose_command_is_killed_is_interrupted(tmp_path: Path) -> None:
+    scenario = two_paths(tmp_path, "long", LONG)
+    process = start(["run", scenario, "--engine", "sim", "--live", "--out", "out"], tmp_path)
+    folder = tmp_path / "out/mptcp/1"
+    wait_for("rows", lambda: (folder / ROWS).exists() and (folder / ROWS).stat().st_size)
+    process.kill()
+    finish(process)
+    wait_for("tables", lambda: (folder / MANIFEST).exists())
+    manifest = Recording.open(folder).manifest
+    assert (manifest.status, manifest.warnings) == (Status.INTERRUPTED, ())
 
 
 def test_ctrl_c_keeps_what_was_measured(tmp_path: Path) -> None:
@@ -113,6 +126,7 @@ def test_a_terminal_shows_a_table_and_a_dumb_one_lines(
         ("[::]:8080", "choose an address of the loopback"),
         ("localhost:8080", "write an address and a port"),
         ("127.0.0.1", "write an address and a port"),
+        ("", "--serve-at '': write an address and a port"),
     ],
 )
 def test_a_page_beyond_the_loopback_is_refused(tmp_path: Path, where: str, words: str) -> None:

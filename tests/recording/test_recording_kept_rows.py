@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from tests.recording.handmade import MILLISECOND, manifest
 
-from mptcplab.recording import RecordingError
-from mptcplab.recording.kept_rows import ROWS, RowsFile
-from mptcplab.recording.manifest import Lab, Status
+from mptcplab.recording import RecordingError, reader
+from mptcplab.recording.files import publish
+from mptcplab.recording.kept_rows import ROWS, KeptRows, RowsFile, read_rows
+from mptcplab.recording.manifest import MANIFEST, Lab, Status
 from mptcplab.recording.reader import Recording
 from mptcplab.recording.tables import TABLES
 from mptcplab.recording.unfinished import ERROR
@@ -86,6 +87,19 @@ def test_what_was_measured_stays_when_everything_is_killed(tmp_path: Path) -> No
     assert (row["bytes"], row["error"]) == (1500 + 800 * 250, ERROR)
 
 
+def test_a_run_that_ends_while_it_is_opened_has_its_tables(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer = begun(tmp_path / "r")
+
+    def late(folder: Path) -> KeptRows | None:
+        writer.finish(Status.COMPLETE, 1.0)
+        return read_rows(folder)
+
+    monkeypatch.setattr(reader, "read_rows", late)
+    assert Recording.open(tmp_path / "r").manifest.status is Status.COMPLETE
+
+
 def test_a_line_that_is_cut_does_not_count(tmp_path: Path) -> None:
     begun(tmp_path / "r")
     with (tmp_path / "r" / ROWS).open("ab") as file:
@@ -103,7 +117,32 @@ def test_the_file_goes_when_there_are_tables(tmp_path: Path) -> None:
     assert (found.deliveries.height, found.manifest.status) == (1, Status.COMPLETE)
 
 
-@pytest.mark.parametrize("line", ["nonsense", "[1]", "{}", '{"record": "warning"}'])
+DAMAGED: list[dict[str, object]] = [
+    {"bytes": "x"},
+    {"bytes": 1.5},
+    {"bytes": 2**70},
+    {"bytes": None},
+    {"t_ns": None},
+    {"t_ns": float("nan")},
+    {"traffic": ["x"]},
+    {"record": ["x"]},
+    {"record": {}},
+]
+"""Values in the place of those of a delivery."""
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "nonsense",
+        "[1]",
+        "{}",
+        '{"record": "warning"}',
+        "[" * 200_000,
+        *(json.dumps(deliveries((10, 1))[0] | damage) for damage in DAMAGED),
+    ],
+    ids=lambda line: line[:20] if line.startswith(("[", "n")) else line,
+)
 def test_a_foreign_file_is_named_with_the_line(tmp_path: Path, line: str) -> None:
     begun(tmp_path / "r")
     path = tmp_path / "r" / ROWS
@@ -125,3 +164,18 @@ def test_where_they_cannot_be_written_a_warning_says_so(
     assert not (tmp_path / "r" / ROWS).exists()
     (warning,) = writer.finish(Status.COMPLETE, 1.0).warnings
     assert warning == "the rows were not kept while the run lasted: No space left on device"
+
+
+def test_where_tables_cannot_be_written_a_manifest_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: Path, content: bytes) -> None:
+        if path.suffix == ".parquet":
+            raise RecordingError(f"{path}: No space left on device")
+        publish(path, content)
+
+    writer = begun(tmp_path / "r")
+    monkeypatch.setattr("mptcplab.recording.writer.publish", full)
+    with pytest.raises(RecordingError, match="No space left"):
+        writer.finish(Status.COMPLETE, 1.0)
+    assert [path.name for path in (tmp_path / "r").iterdir()] == [MANIFEST]

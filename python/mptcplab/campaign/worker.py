@@ -138,9 +138,6 @@ def main() -> None:
 if __name__ == "__main__":
     try:
         main()
-    except BrokenPipeError:
-        # The process that asked has gone: no answer is expected.
-        os._exit(1)
     except BaseException as error:
         reason = shortage_of(error)
         if reason is None:

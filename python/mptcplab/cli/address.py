@@ -26,7 +26,8 @@ def address(option: str, text: str, example_port: int) -> tuple[str, int]:
             host = ip_address(found["v6"] or found["v4"])
             if (host.version == 6) == (found["v6"] is not None):
                 return str(host), int(found["port"])
+    told = text or "''"
     raise UserError(
-        f"{option} {text}: write an address and a port, such as 127.0.0.1:{example_port} or "
+        f"{option} {told}: write an address and a port, such as 127.0.0.1:{example_port} or "
         f"[::]:{example_port}"
     )

@@ -12,6 +12,8 @@ from typing import Any
 
 from mptcplab.recording.errors import RecordingError
 from mptcplab.recording.tables import TABLES
+from mptcplab.recording.values import VALUES
+from mptcplab.tables.schema import Table
 
 ROWS = "rows.jsonl"
 """File of the rows while the run lasts."""
@@ -99,12 +101,29 @@ def read_rows(folder: Path) -> KeptRows | None:
         try:
             row = json.loads(line)
             record = row.pop("record")
-            reached_ns = max(reached_ns, row.get("t_ns") or 0)
             if record == "warning":
                 warnings.append(str(row["text"]))
-        except (ValueError, KeyError, AttributeError, TypeError) as error:
+            table = TABLES.get(record)
+            if table is not None:
+                taken = _taken(row, table)
+                tables.setdefault(record, []).append(taken)
+                reached_ns = max(reached_ns, taken.get("t_ns") or 0)
+        except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
             raise RecordingError(f"{path}:{number}: the file is damaged or foreign") from error
-        table = TABLES.get(record)
-        if table is not None:
-            tables.setdefault(record, []).append({name: row.get(name) for name in table.schema})
     return KeptRows(tables, tuple(dict.fromkeys(warnings)), reached_ns)
+
+
+def _taken(row: Mapping[str, Any], table: Table) -> dict[str, Any]:
+    """The row with every column of the table.
+
+    Raises:
+        ValueError: a value is none of its column, or the row does not say what it is about.
+
+    """
+    taken = {}
+    for column in table.columns:
+        value = taken[column.name] = row.get(column.name)
+        is_known = column.name in table.keys or value is not None
+        if is_known and not VALUES[column.kind].holds(value):
+            raise ValueError(column.name)
+    return taken

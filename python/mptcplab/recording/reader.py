@@ -41,14 +41,29 @@ class Recording:
         folder = Path(folder)
         if (folder / MANIFEST).is_file():
             return cls(folder, load(Manifest, folder / MANIFEST))
+        try:
+            found = cls._without_tables(folder)
+        except RecordingError:
+            if not (folder / MANIFEST).is_file():
+                raise
+        else:
+            if not (folder / MANIFEST).is_file():
+                return found
+        # The run has ended meanwhile.
+        return cls(folder, load(Manifest, folder / MANIFEST))
+
+    @classmethod
+    def _without_tables(cls, folder: Path) -> "Recording":
         running = folder / RUNNING
-        if not running.is_file():
+        try:
+            written_s = running.stat().st_mtime
+        except OSError as error:
             raise RecordingError(
                 f"{folder}: not a recording: it holds neither {MANIFEST} nor {RUNNING}"
-            )
+            ) from error
         manifest = load(Manifest, running)
         lab = manifest.lab
-        if lab is None or not is_alive_since(lab.pid, running.stat().st_mtime):
+        if lab is None or not is_alive_since(lab.pid, written_s):
             manifest = manifest.model_copy(update={"status": Status.INTERRUPTED, "lab": None})
         kept = read_rows(folder)
         if kept is None:

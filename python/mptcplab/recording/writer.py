@@ -4,7 +4,6 @@ import io
 import json
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
@@ -14,7 +13,8 @@ from mptcplab.recording.files import publish
 from mptcplab.recording.kept_rows import RowsFile
 from mptcplab.recording.manifest import MANIFEST, RUNNING, Lab, Manifest, Status, dump
 from mptcplab.recording.tables import TABLES
-from mptcplab.tables.schema import Kind, Table
+from mptcplab.recording.values import VALUES
+from mptcplab.tables.schema import Table
 
 
 class Writer:
@@ -118,7 +118,8 @@ class Writer:
     def finish(self, status: Status, duration_s: float) -> Manifest:
         """Writes every table, then the manifest, and so ends the recording.
 
-        Where one of them cannot be written, the tables go and a manifest alone says why.
+        Where one of them cannot be written, the tables and kept rows go and a manifest alone says
+        why.
 
         Raises:
             RecordingError: a file cannot be written.
@@ -152,11 +153,11 @@ class Writer:
         )
 
     def _give_up(self, error: RecordingError, duration_s: float) -> None:
-        """Leaves a manifest that says why there is no more; the tables make room for it."""
+        """Leaves a manifest that says why there is no more; all else makes room for it."""
         for name in self._buffers:
             self._table(name).unlink(missing_ok=True)
         if self._rows is not None:
-            self._rows.close()
+            self._rows.remove()
         failed = self._ended(Status.FAILED, duration_s, [*self._warnings, str(error)])
         with suppress(RecordingError):
             publish(self._folder / MANIFEST, dump(failed))
@@ -172,7 +173,7 @@ class _Buffer:
 
     def __init__(self, table: Table) -> None:
         self._table = table
-        self._kinds = {column.name: _VALUES[column.kind] for column in table.columns}
+        self._kinds = {column.name: VALUES[column.kind] for column in table.columns}
         self._columns: dict[str, list[object]] = {name: [] for name in self._kinds}
         self._rows = 0
         self._packed: list[pl.DataFrame] = []
@@ -202,23 +203,3 @@ class _Buffer:
         for column in self._columns.values():
             column.clear()
         self._rows = 0
-
-
-@dataclass(frozen=True)
-class _Values:
-    """The values that a column takes beside null."""
-
-    words: str
-    type: type
-    integers: range | None = None
-
-    def holds(self, value: object) -> bool:
-        return type(value) is self.type and (self.integers is None or value in self.integers)
-
-
-_VALUES: dict[Kind, _Values] = {
-    Kind.INTEGER: _Values("a signed 64-bit integer", int, range(-(2**63), 2**63)),
-    Kind.WIDE: _Values("an unsigned 64-bit integer", int, range(2**64)),
-    Kind.TEXT: _Values("text", str),
-    Kind.FLAG: _Values("true or false", bool),
-}

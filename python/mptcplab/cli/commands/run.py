@@ -98,6 +98,7 @@ def run(
     from mptcplab.cli.run import RunOptions, run_scenarios
     from mptcplab.engine.choice import EngineName
 
+    is_shown = live or serve or serve_at is not None
     run_scenarios(
         RunOptions(
             scenarios=tuple(scenarios),
@@ -112,7 +113,7 @@ def run(
             capture=capture,
             out=out,
             html=html,
-            live=LiveOptions(serve, serve_at) if live or serve or serve_at else None,
+            live=LiveOptions(serve, serve_at) if is_shown else None,
             fail=fail,
             as_json=json,
         )

@@ -32,8 +32,8 @@ def record(
     """Simulates `plan`, which is JSON, and records it in `folder`; gives what went wrong.
 
     `reached` is told the seconds of virtual time, and `watched` what is `seen` of a run that is
-    live. Where `must_stop` says so the run ends, and what
-    was recorded until then is kept. What an algorithm that is `supplied` raises is raised again.
+    live. Where `must_stop` says so the run ends, and what was recorded until then is kept. What an
+    algorithm that is `supplied` raises is raised again.
     """
     try:
         writer = Writer(folder, manifest, keeps_rows=seen is not None)

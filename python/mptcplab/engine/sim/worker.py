@@ -69,9 +69,19 @@ class Throttle:
 
 
 def tell(answer: Any) -> None:
-    """Answers with one line."""
-    sys.stdout.write(json.dumps(answer) + "\n")
-    sys.stdout.flush()
+    """Answers with one line.
+
+    Where the process that asked has gone no answer is expected: what goes on ends by the end of the
+    input, and is kept.
+    """
+    try:
+        sys.stdout.write(json.dumps(answer) + "\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The rest of the buffer, and all that follows, has to go somewhere.
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
 
 
 def main() -> None:
@@ -102,9 +112,6 @@ def main() -> None:
 if __name__ == "__main__":
     try:
         main()
-    except BrokenPipeError:
-        # The process that asked has gone: no answer is expected.
-        os._exit(1)
     except BaseException as error:
         reason = shortage_of(error)
         if reason is None:
