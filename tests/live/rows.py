@@ -58,7 +58,7 @@ def session(until_s: float = 4.0) -> Session:
     """A session in its first run, whose link was set down once."""
     made = Session()
     made.begin(2)
-    made.folder = "out/x"
+    made.folders.append("out/x")
     made.begun(0, "lisbon/A1 mptcp 1 (1/2)", 10.0)
     made.reached(0, until_s)
     rows = [begun(), *steady(until_s, wifi=20.0, eth=80.0)]

@@ -32,7 +32,7 @@ def test_the_throughput_is_that_of_the_last_second() -> None:
     assert wifi.label == "wifi"
     # The last 1.1 s between two samples: what came in the first 100 ms of it, and 1 Mbit.
     assert wifi.counter.recent_mbps() == pytest.approx(1 / 1.1)
-    assert wifi.counter.mbps(since=20)[0] == pytest.approx((2.0, 20.0))
+    assert wifi.counter.since(20).mbps()[0] == pytest.approx((2.0, 20.0))
 
 
 def test_both_ways_and_several_clients_are_lines_of_their_own() -> None:
@@ -53,6 +53,36 @@ def test_a_subflow_that_is_closed_or_no_longer_sampled_does_not_count() -> None:
     rows = [begun(), subflow(1.0, "old", "wifi"), subflow(3.0, "closed", "wifi")]
     rows += [subflow(3.0, "closed", "wifi", state="CLOSE"), subflow(3.0, "new", "wifi")]
     assert [one.t_ns for one in made(*rows).subflows("wifi")] == [3 * 10**9]
+
+
+def test_subflows_that_are_no_longer_sampled_are_forgotten() -> None:
+    course = made(begun())
+    for second in range(100):
+        course.take([subflow(second, f"{second}.{number}", "wifi") for number in range(10)])
+    assert len(course._subflows) <= 20
+    assert len(course.subflows("wifi")) == 10
+
+
+@pytest.mark.parametrize("most", [10, 1000])
+def test_the_range_is_that_of_all_points(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    monkeypatch.setattr(course_module, "MOST_POINTS", most)
+    values = [0, 10, 12, 90, 91, 60, 61, 70, 71, 72, 73, 74, 75]
+    course = made(begun(), *(sample(at, "wifi", value) for at, value in enumerate(values)))
+    rates = [rate for _, rate in course.lines[0].counter.mbps()]
+    found = [rate for _, rate in course.lines[0].counter.extremes()]
+    if most < len(values):
+        assert found[0] <= min(rates)
+        assert found[1] >= max(rates)
+    else:
+        assert found == [min(rates), max(rates)]
+
+
+def test_a_copy_stays() -> None:
+    course = made(begun(), *steady(1.0, wifi=20.0))
+    copied = course.copy()
+    course.take([sample(2.0, "wifi", 10**9), event(2.0, "link", "wifi", "down")])
+    assert (len(copied.lines[0].counter.times_ns), len(copied.events)) == (11, 0)
+    assert copied.lines[0].counter.mbps() == course.lines[0].counter.mbps()[:-1]
 
 
 def test_of_many_samples_every_other_one_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,12 +109,12 @@ def test_a_screen_shows_paths_and_events() -> None:
         console.print(view(course, told, console))
         words = line(course, told)
     shown = console.file.getvalue()  # type: ignore[attr-defined]
-    for part in ("lisbon/A1 mptcp 1 (1/2)", "4.0 of 10 s", "20 % of all runs", "80.0", "12.3"):
+    for part in ("lisbon/A1 mptcp 1 (1/2)", "4.0 of 10 s", "20 % of these runs", "80.0", "12.3"):
         assert part in shown
     assert "1 (1 backup)" in shown
     assert "1.000 s  link wifi <b>down</b>" in shown
     assert words.startswith(
-        "lisbon/A1 mptcp 1 (1/2): 4.0 of 10 s; wifi 20.0, eth 80.0 Mbit/s; 20 % of all runs"
+        "lisbon/A1 mptcp 1 (1/2): 4.0 of 10 s; wifi 20.0, eth 80.0 Mbit/s; 20 % of these runs"
     )
 
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import http.client
 import json
+import socket
 from collections.abc import Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
+from tests.engine.launch import wait_for
 from tests.live.rows import session, steady
 
-from mptcplab.live.server import Server, is_loopback_name, question
+from mptcplab.live.server import MOST_AT_ONCE, Server, is_loopback_name, question
 
 
 @pytest.fixture
@@ -82,6 +85,8 @@ def test_before_the_first_run_there_is_a_page(server: Server) -> None:
         ("/", "POST", {}, 501),
         ("/", "GET", {"Host": "evil.example:80"}, 403),
         ("/newest", "GET", {"Host": "evil.example"}, 403),
+        ("/", "GET", {"Host": "[::1"}, 403),
+        ("http://[", "GET", {"Host": "127.0.0.1"}, 400),
     ],
 )
 def test_other_questions_are_refused(
@@ -92,9 +97,40 @@ def test_other_questions_are_refused(
     assert answer.headers["Server"] == "mptcplab"
 
 
+def test_connections_that_ask_nothing_are_few(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server.RequestHandlerClass, "timeout", 240)
+    where = ("127.0.0.1", server.server_address[1])
+    with ExitStack() as held:
+        for _ in range(MOST_AT_ONCE):
+            held.enter_context(socket.create_connection(where, timeout=60))
+        further = held.enter_context(socket.create_connection(where, timeout=60))
+        assert further.recv(1) == b""
+    wait_for("a place", lambda: server.places.acquire(blocking=False))
+    server.places.release()
+    assert ask(server, "/")[0].status == 200
+
+
+def test_no_name_is_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    def looked_up(*_: object) -> str:
+        raise AssertionError("a nameserver may be asked")
+
+    monkeypatch.setattr(socket, "getfqdn", looked_up)
+    made = Server(session(), "127.0.0.1", 0)
+    made.end()
+
+
 def test_names_of_the_loopback() -> None:
     assert all(map(is_loopback_name, ("localhost:1", "127.0.0.1", "127.1.2.3:80", "[::1]:80")))
-    others = ("", "localhost.evil.example", "10.0.0.1", "127.0.0.1.evil.example:1", "[::2]:1")
+    others = (
+        "",
+        "[::1",
+        "localhost.evil.example",
+        "10.0.0.1",
+        "127.0.0.1.evil.example:1",
+        "[::2]:1",
+    )
     assert not any(map(is_loopback_name, others))
 
 
@@ -106,8 +142,10 @@ def test_a_question_says_how_many_samples_there_are() -> None:
 def test_a_page_that_is_open_is_told_of_the_end(server: Server) -> None:
     ask(server, "/newest?state=0.2&since=39,40")
     assert not server.has_told.is_set()
+    server.session.folders.append("out/a b")
     server.session.has_ended = True
     told = json.loads(ask(server, "/newest?state=0.2&since=39,40")[1])
     assert told["ended"]
-    assert "mptcplab report out/x" in told["shown"]["progress"]
+    command = "mptcplab report out/x &#39;out/a b&#39;"
+    assert command in told["shown"]["progress"]
     assert server.has_told.is_set()

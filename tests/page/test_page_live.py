@@ -50,7 +50,12 @@ def test_the_page_follows_the_run_and_the_next_one(tab: Page, server: Server) ->
     # The last second of the course, before which the rate was another one.
     assert copied[-1] == ",eth,5,130"
     assert [row.split(",")[1] for row in copied].count("eth") == 41
+    tab.evaluate(
+        "window.left = 0;"
+        "document.querySelector('#throughput .live').plot.hooks.destroy = [() => (left += 1)];"
+    )
     server.session.begun(1, "lisbon/A1 tcp 1 (2/2)", 3.0)
     expect(tab.locator("h1")).to_have_text("lisbon/A1 tcp 1 (2/2)")
+    assert tab.evaluate("left") == 1, "the chart of the run before holds nothing"
     server.session.has_ended = True
     expect(tab.locator("#progress")).to_contain_text("All runs have ended")

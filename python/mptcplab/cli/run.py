@@ -147,7 +147,7 @@ def _folder(scenario: Scenario, options: RunOptions, *, alone: bool) -> Path:
 def _followed(options: RunOptions, live: Live | None, folder: Path) -> Followed:
     """Makes the progress of the runs that go into a folder."""
     if live is not None:
-        live.session.folder = str(folder)
+        live.session.folders.append(str(folder))
         return live.followed
 
     def followed(planned: Sequence[Job], name: str) -> RunProgress:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from mptcplab.engine import watch
@@ -36,6 +38,8 @@ class Counter:
 
     times_ns: list[int] = field(default_factory=list)
     values: list[int] = field(default_factory=list)
+    rates: tuple[float, float] | None = None
+    """The lowest and the highest Mbit/s between two samples; null before the second one."""
 
     def add(self, t_ns: int, value: int) -> bool:
         """Adds a sample; true where older ones were dropped."""
@@ -43,18 +47,38 @@ class Counter:
             return False
         self.times_ns.append(t_ns)
         self.values.append(value)
+        self._widen(self.since(len(self.times_ns) - 1).mbps())
         if len(self.times_ns) <= MOST_POINTS:
             return False
         self.times_ns, self.values = self.times_ns[::2], self.values[::2]
+        self.rates = None
+        self._widen(self.mbps())
         return True
 
-    def mbps(self, since: int = 0) -> list[tuple[float, float]]:
-        """Each time in seconds from a place on, with the Mbit/s since the time before."""
-        times, values = self.times_ns, self.values
+    def since(self, place: int) -> Counter:
+        """A copy of the samples from a place on, and of the one before, which their rates need."""
+        start = max(0, place - 1)
+        return Counter(self.times_ns[start:], self.values[start:], self.rates)
+
+    def mbps(self) -> list[tuple[float, float]]:
+        """Each time in seconds but the first, with the Mbit/s since the time before."""
+        samples = zip(self.times_ns, self.values, strict=True)
         return [
-            (times[at] / 1e9, (values[at] - values[at - 1]) * 8e3 / (times[at] - times[at - 1]))
-            for at in range(max(1, since), len(times))
+            (t / 1e9, (value - last) * 8e3 / (t - t0))
+            for (t0, last), (t, value) in pairwise(samples)
         ]
+
+    def extremes(self) -> list[tuple[float, float]]:
+        """Two points as of `mbps` that have the same range as all of them."""
+        if self.rates is None:
+            return []
+        low, high = self.rates
+        return [(self.times_ns[1] / 1e9, low), (self.times_ns[-1] / 1e9, high)]
+
+    def _widen(self, points: Sequence[tuple[float, float]]) -> None:
+        known = [mbps for _, mbps in points] + [*(self.rates or ())]
+        if known:
+            self.rates = min(known), max(known)
 
     def recent_mbps(self) -> float:
         """Mbit/s over the last second that was sampled."""
@@ -111,6 +135,17 @@ class Course:
         self._is_one_client = True
         self._counters: dict[tuple[str, str], Counter] = {}
         self._subflows: dict[tuple[str, str], Subflow] = {}
+        self._sampled_ns = 0
+        """Time of the last sample of a subflow."""
+
+    def copy(self) -> Course:
+        """A copy whose lines and events stay as they are now."""
+        made = copy(self)
+        made.events = self.events.copy()
+        made.changes = self.changes.copy()
+        made._counters = {key: one.since(0) for key, one in self._counters.items()}
+        made._subflows = self._subflows.copy()
+        return made
 
     def take(self, rows: Sequence[Mapping[str, Any]]) -> None:
         """Takes rows, in the order in which they were told."""
@@ -129,6 +164,9 @@ class Course:
                     self._subflow(row)
                 case "events":
                     self._event(row)
+        oldest_ns = self._sampled_ns - RECENT_NS
+        for key in [key for key, one in self._subflows.items() if one.t_ns < oldest_ns]:
+            del self._subflows[key]
 
     @property
     def lines(self) -> list[Line]:
@@ -147,11 +185,9 @@ class Course:
 
     def subflows(self, path: str) -> list[Subflow]:
         """Those over a path that the last samples have."""
-        last_ns = max((one.t_ns for one in self._subflows.values()), default=0)
+        oldest_ns = self._sampled_ns - RECENT_NS // 2
         return [
-            one
-            for one in self._subflows.values()
-            if one.path == path and one.t_ns >= last_ns - RECENT_NS // 2
+            one for one in self._subflows.values() if one.path == path and one.t_ns >= oldest_ns
         ]
 
     def _path(self, row: Mapping[str, Any]) -> str:
@@ -171,6 +207,7 @@ class Course:
         if row["interface"] is None or row["state"] != "ESTABLISHED":
             self._subflows.pop(key, None)
             return
+        self._sampled_ns = max(self._sampled_ns, row["t_ns"])
         self._subflows[key] = Subflow(
             row["t_ns"],
             self._path(row),

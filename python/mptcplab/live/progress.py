@@ -24,8 +24,8 @@ class Session:
     """
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
-        self.folder = ""
-        """Of the result."""
+        self.folders: list[str] = []
+        """Of the results, in the order in which they were begun."""
         self.has_ended = False
         """The command has no more runs."""
         self._lock = threading.Lock()
@@ -44,12 +44,12 @@ class Session:
 
     @property
     def share(self) -> float:
-        """How much of all runs is done, 0 to 1."""
+        """How much of the runs that were begun together is done, 0 to 1."""
         return self._share
 
     @property
     def left(self) -> str:
-        """How long all runs will take from now on, in words; empty where that is not known."""
+        """How long these runs will take from now on, in words; empty where that is not known."""
         if not 0.0 < self._share < 1.0:
             return ""
         left_s = (self._clock() - self._begun_s) * (1 - self._share) / self._share

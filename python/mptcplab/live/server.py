@@ -7,8 +7,9 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from ipaddress import ip_address
 from socket import AF_INET, AF_INET6
+from socketserver import TCPServer
 from time import monotonic
-from typing import ClassVar
+from typing import Any, ClassVar
 from urllib.parse import parse_qs, urlsplit
 
 from mptcplab.live.page import page, page_policy, update
@@ -17,7 +18,7 @@ from mptcplab.live.progress import Session
 PATIENCE_S = 10.0
 """Longest time that a reader may take for its question, or for taking the answer."""
 MOST_AT_ONCE = 16
-"""Questions that are answered at the same time."""
+"""Connections that are served at the same time; a further one is closed."""
 MOST_LINES = 1000
 """Lines of a chart of which a question may say how many samples it has."""
 LAST_WORDS_S = 1.5
@@ -48,6 +49,29 @@ class Server(ThreadingHTTPServer):
         super().__init__((host, port), _Handler)
         self._thread = threading.Thread(target=self.serve_forever, name="http", daemon=True)
         self._thread.start()
+
+    def server_bind(self) -> None:
+        """Binds, without the question to DNS for the machine's name."""
+        TCPServer.server_bind(self)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Serves a connection where there is a place for it."""
+        if not self.places.acquire(blocking=False):
+            self.shutdown_request(request)
+            return
+        try:
+            super().process_request(request, client_address)
+        except BaseException:
+            # The thread, which gives the place back, did not start.
+            self.places.release()
+            raise
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        """Serves a connection, in a thread of its own."""
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self.places.release()
 
     @property
     def address(self) -> str:
@@ -84,21 +108,16 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Answers with the page, or with what is new of it."""
-        if not self.server.places.acquire(blocking=False):
-            self.send_error(HTTPStatus.SERVICE_UNAVAILABLE)
-            return
-        try:
-            self._answer()
-        finally:
-            self.server.places.release()
-
-    def _answer(self) -> None:
         # A page of another site may have its name lead to the loopback, and would then read the
         # answers as its own (DNS rebinding); the name in the question still is that of its site.
         if not is_loopback_name(self.headers.get("Host", "")):
             self.send_error(HTTPStatus.FORBIDDEN, "The page is served under names of the loopback")
             return
-        asked = urlsplit(self.path)
+        try:
+            asked = urlsplit(self.path)
+        except ValueError:
+            self.send_error(HTTPStatus.BAD_REQUEST)
+            return
         session = self.server.session
         match asked.path:
             case "/":
@@ -158,10 +177,8 @@ def question(query: str) -> tuple[str, list[int]]:
 
 def is_loopback_name(host: str) -> bool:
     """Whether the name of a server, with or without a port, is one of the loopback's."""
-    name = urlsplit(f"//{host}").hostname or ""
-    if name == "localhost":
-        return True
     try:
-        return ip_address(name).is_loopback
+        name = urlsplit(f"//{host}").hostname or ""
+        return name == "localhost" or ip_address(name).is_loopback
     except ValueError:
         return False

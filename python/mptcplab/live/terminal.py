@@ -33,6 +33,8 @@ OF_DRAWING = 10.0
 LINE_EVERY_S = 2.0
 """Where no terminal shows a table."""
 FEW_EVENTS = 6
+PATIENCE_S = 2.0
+"""How long the end waits for an output that takes nothing; it is not written to any more then."""
 NARROW = 60
 """Columns of a terminal below which the course is left out."""
 
@@ -46,7 +48,14 @@ class _Thread:
         self._is_over = threading.Event()
         self._thread: threading.Thread | None = None
 
+    @property
+    def is_held(self) -> bool:
+        """Whether the output takes nothing: it goes on after its end."""
+        return self._is_over.is_set() and self._thread is not None and self._thread.is_alive()
+
     def begin(self) -> None:
+        if self.is_held:
+            return
         self._is_over.clear()
         self._thread = threading.Thread(target=self._work, name="live", daemon=True)
         self._thread.start()
@@ -54,7 +63,7 @@ class _Thread:
     def end(self) -> None:
         self._is_over.set()
         if self._thread is not None:
-            self._thread.join()
+            self._thread.join(PATIENCE_S)
 
     def _work(self) -> None:
         pause_s = self._every_s
@@ -74,20 +83,31 @@ class Screen:
     def __init__(self, session: Session, console: Console) -> None:
         self._session = session
         self._console = console
-        self._view = Live(console=console, auto_refresh=False, transient=True)
+        self._view: Live | None = None
         self._thread = _Thread(self._draw, DRAWN_EVERY_S)
 
     def begin(self) -> None:
         """See `Shown`."""
+        if self._thread.is_held:
+            return
+        self._stop()
+        # One that is started again moves up by the lines that it had before.
+        self._view = Live(console=self._console, auto_refresh=False, transient=True)
         self._view.start()
         self._thread.begin()
 
     def end(self) -> None:
         """See `Shown`."""
         self._thread.end()
-        self._view.stop()
+        if not self._thread.is_held:
+            self._stop()
+
+    def _stop(self) -> None:
+        if self._view is not None:
+            self._view.stop()
 
     def _draw(self) -> None:
+        assert self._view is not None
         with self._session.course() as course:
             if course is None:
                 return
@@ -164,7 +184,7 @@ def _table(course: Course, rows: list[PathRow], width: int) -> Table:
 
 def _whole(session: Session) -> str:
     left = session.left
-    return f"{int(100 * session.share)} % of all runs" + (f", {left}" if left else "")
+    return f"{int(100 * session.share)} % of these runs" + (f", {left}" if left else "")
 
 
 def _has_blocks(console: Console) -> bool:

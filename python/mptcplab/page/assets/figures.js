@@ -113,12 +113,15 @@ function showMoment(at, name, id) {
 }
 
 let shownCharts = [];
+let watcher = null;
 
 // Shows the charts that stand in the page now, in the place of those that stood there before.
 async function showCharts() {
+  watcher?.disconnect();
+  for (const { plots } of groups.values()) for (const plot of plots) plot.destroy();
   groups.clear();
   shownCharts = await chartsOfPage();
-  const watcher = new IntersectionObserver(
+  watcher = new IntersectionObserver(
     (seen) => {
       for (const { isIntersecting, target } of seen) {
         if (!isIntersecting || target.plot) continue;
