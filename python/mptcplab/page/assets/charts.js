@@ -142,7 +142,7 @@ function plotPanel(chart, panel, holder, isLast) {
         drag: { x: true, y: false, setScale: false },
         sync: { key: chart.group, scales: ["x", null] },
       },
-      padding: [6, 8, 0, 0],
+      padding: [6, 18, 0, 0],
       hooks: {
         draw: [
           (own) => {
