@@ -176,7 +176,10 @@ DIFFERENCES: tuple[Difference, ...] = (
     Difference(
         "bytes acknowledged before, in flight",
         "in_flight_bytes",
-        lambda pair: pair.reckoned["acknowledged_before"],
+        lambda pair: (
+            pair.reckoned["acknowledged_before"]
+            or pair.theirs["bytes_in_flight"] == pair.reckoned["repeated_bytes"]
+        ),
     ),
     Difference(
         "selectively acknowledged bytes in flight",

@@ -27,6 +27,9 @@ class _Direction:
     disturbed: int = 0
     """Below lies what was sent again, came late or was acknowledged selectively."""
 
+    repeated: int | None = None
+    """Where a segment begins that was sent again though acknowledged, since the last answer."""
+
     synchronised: bool = False
     """Its SYN was seen."""
 
@@ -46,6 +49,7 @@ def reckon(rows: list[Row]) -> list[dict[str, Any]]:
     - `holes`: some of what is in flight was captured late or not at all, or sent again
     - `again`: bytes of the segment were seen before
     - `acknowledged_before`: all bytes of the segment were
+    - `repeated_bytes`: from a segment that was sent again though acknowledged, and not answered yet
     - `disturbed`: it acknowledges what may have waited for other data
     - `reset`: the other end had sent RST
     """
@@ -71,6 +75,9 @@ def _reckon(flows: dict[tuple[int, str], _Direction], row: Row) -> dict[str, Any
     edge = end + ("F" in flags)
     if row["sequence"] < own.next:
         own.disturbed = max(own.disturbed, edge)
+    needless = row["payload_bytes"] > 0 and end <= own.acknowledged
+    if needless and own.repeated is None:
+        own.repeated = start
     if "F" in flags:
         own.fin = end
     if "R" not in flags:
@@ -94,7 +101,8 @@ def _reckon(flows: dict[tuple[int, str], _Direction], row: Row) -> dict[str, Any
         ),
         "reset": own.reset,
         "again": row["payload_bytes"] > new,
-        "acknowledged_before": row["payload_bytes"] > 0 and end <= own.acknowledged,
+        "acknowledged_before": needless,
+        "repeated_bytes": None if own.repeated is None else own.next - own.repeated,
         "disturbed": disturbed,
     }
 
@@ -103,6 +111,7 @@ def _acknowledge(peer: _Direction, row: Row) -> tuple[int, bool]:
     """Bytes that are acknowledged first, and whether they were disturbed."""
     before, edge = peer.acknowledged, row["acknowledgement"]
     disturbed = before < peer.disturbed or bool(row["sack"])
+    peer.repeated = None
     peer.selective = row["sack"]
     selective = [right for _, right in row["sack"]]
     repeated = [edge + 1] if edge == before and not row["payload_bytes"] else []
