@@ -1,8 +1,10 @@
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from mptcplab.engine.compile import compile_plan
+from mptcplab.plan.traffic import Traffic
 from mptcplab.scenario import Entry, catalogue, load, profiles
 from mptcplab.scenario.profiles import profile, profile_names
 from mptcplab.scenario.tree import parse_tree
@@ -79,6 +81,12 @@ def test_entries_are_found_by_pattern_and_by_part_of_their_name() -> None:
     assert catalogue("nowhere") == []
 
 
+@cache
+def _traffic(name: str, variant: str) -> tuple[Traffic, ...]:
+    """The traffic of a plan, without the networks, which are large."""
+    return compile_plan(load(name), variant, seed=1).traffic
+
+
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
 def test_each_entry_says_what_it_is_and_compiles(entry: Entry) -> None:
     scenario = load(entry.name)
@@ -88,15 +96,14 @@ def test_each_entry_says_what_it_is_and_compiles(entry: Entry) -> None:
     assert scenario.description
     assert scenario.expect
     for variant in scenario.variants:
-        assert compile_plan(scenario, variant, seed=1).traffic
+        assert _traffic(entry.name, variant)
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
 def test_mptcp_variants_expect_more_than_one_path(entry: Entry) -> None:
     scenario = load(entry.name)
     for name, variant in scenario.variants.items():
-        plan = compile_plan(scenario, name, seed=1)
-        joins = max(item.expected_joins for item in plan.traffic)
+        joins = max(item.expected_joins for item in _traffic(entry.name, name))
         short = name.endswith(SHORT) or name in BY_EVENTS | ALONE
         several = not short and entry.name not in ONE_RADIO | BY_CONTROLLER
         assert (joins > 0) == (variant.protocol == "mptcp" and several)
