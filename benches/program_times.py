@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
@@ -137,9 +137,9 @@ def _round(seed: int, downloads: int) -> Iterator[Taken]:
             yield from _between(out)
             yield from _answered(server)
         with _captured(seed, _server_first(downloads), variant, "") as (_, _, server):
-            yield from _accepting(server, _ACCEPTING[variant])
+            yield from _since_handshake(server, _ACCEPTING[variant], _is_data)
     with _captured(seed, http, "mptcp", "") as (_, _, server):
-        yield from _announcing(server)
+        yield from _since_handshake(server, _ANNOUNCING, _announces)
 
 
 def _server_first(count: int) -> str:
@@ -217,22 +217,15 @@ def _of_first(packets: list[Packet]) -> list[Packet]:
     return [one for one in packets if one.subflow == 0]
 
 
-def _announcing(server: Packets) -> Iterator[Taken]:
-    """From the handshake's end to the announcement."""
+def _since_handshake(
+    server: Packets, name: str, is_wanted: Callable[[Packet, str], bool]
+) -> Iterator[Taken]:
+    """From the handshake's end to the server's first packet of a kind."""
     for packets in server:
-        told = next((one for one in packets if _announces(one, "server")), None)
+        wanted = next((one for one in packets if is_wanted(one, "server")), None)
         ended = [one for one in packets if one.sender == "client"][1:2]
-        if told and ended:
-            yield Taken(_ANNOUNCING, (told.t_ns - ended[0].t_ns) / 1000)
-
-
-def _accepting(server: Packets, name: str) -> Iterator[Taken]:
-    """From the handshake's end to the first data."""
-    for packets in server:
-        data = [one.t_ns for one in packets if _is_data(one, "server")]
-        ended = [one.t_ns for one in _of_first(packets) if one.sender == "client"][1:2]
-        if data and ended:
-            yield Taken(name, (data[0] - ended[0]) / 1000)
+        if wanted and ended:
+            yield Taken(name, (wanted.t_ns - ended[0].t_ns) / 1000)
 
 
 def _answered(server: Packets) -> Iterator[Taken]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from mptcplab.live.progress import Session
+from mptcplab.live.server import Server
 
 SECOND = 1_000_000_000
 BYTES_OF_A_MEGABIT = 125_000
@@ -66,3 +68,12 @@ def session(until_s: float = 4.0) -> Session:
     made.watched(0, [*rows, event(1.0, "link", "wifi", "wifi <b>down</b>")])
     made.show(until_s / 10)
     return made
+
+
+@contextmanager
+def serving() -> Iterator[Server]:
+    """A server of that session, which ends without waiting for a page that asked."""
+    made = Server(session(), "127.0.0.1", 0)
+    yield made
+    made.asked_s = float("-inf")
+    made.end()

@@ -11,17 +11,15 @@ from typing import Any
 
 import pytest
 from tests.engine.launch import wait_for
-from tests.live.rows import session, steady
+from tests.live.rows import serving, session, steady
 
 from mptcplab.live.server import MOST_AT_ONCE, Server, is_loopback_name, question
 
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    made = Server(session(), "127.0.0.1", 0)
-    yield made
-    made.asked_s = float("-inf")
-    made.end()
+    with serving() as made:
+        yield made
 
 
 def ask(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
-from tests.live.rows import session, steady
+from tests.live.rows import serving, steady
 from tests.page.opened import grave
 
 from mptcplab.live.server import Server
@@ -17,10 +17,8 @@ expect.set_options(timeout=30_000)
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    made = Server(session(), "127.0.0.1", 0)
-    yield made
-    made.asked_s = float("-inf")
-    made.end()
+    with serving() as made:
+        yield made
 
 
 @pytest.fixture

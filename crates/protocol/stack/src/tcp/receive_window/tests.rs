@@ -10,6 +10,15 @@ fn window() -> ReceiveWindow {
     ReceiveWindow::new(limits, 1460)
 }
 
+/// Of a connection of which at least half of the buffer is free.
+fn shared(free_bytes: u64, promised_bytes: u64) -> SharedWindow {
+    SharedWindow {
+        free_bytes,
+        promised_bytes,
+        is_scarce: false,
+    }
+}
+
 #[test]
 fn what_is_not_read_makes_a_window_of_full_size_narrower() {
     let mut window = window();
@@ -54,12 +63,7 @@ fn the_first_offers_are_those_of_linux() {
     window.on_syn(12);
     assert_eq!(window.syn_window(1), 65_160);
     assert_eq!(window.limit_bytes, 64_088);
-    let shared = SharedWindow {
-        free_bytes: 65_536,
-        promised_bytes: 0,
-        is_scarce: false,
-    };
-    assert_eq!(window.advertise_shared(1, shared), 63);
+    assert_eq!(window.advertise_shared(1, shared(65_536, 0)), 63);
     for limit_bytes in [67_408, 70_304, 73_200] {
         window.on_data(1424, 1424);
         assert_eq!(window.limit_bytes, limit_bytes);
@@ -72,11 +76,6 @@ fn the_first_offers_are_those_of_linux() {
 fn a_subflow_begins_with_the_offer_of_its_connection() {
     let mut window = ReceiveWindow::new(BufferLimits::RECEIVE, 1460);
     window.on_syn(12);
-    let shared = |free_bytes, promised_bytes| SharedWindow {
-        free_bytes,
-        promised_bytes,
-        is_scarce: false,
-    };
     assert_eq!(window.advertise_shared(1, shared(80_896, 70_656)), 69);
     window.on_data(1424, 1424);
     assert_eq!(window.advertise_shared(1425, shared(79_472, 73_728)), 72);
@@ -129,11 +128,6 @@ fn the_last_window_counts_not_the_largest_where_room_is_told() {
 fn what_a_shared_window_promised_is_kept() {
     let mut window = window();
     window.syn_window(1);
-    let shared = |free_bytes, promised_bytes| SharedWindow {
-        free_bytes,
-        promised_bytes,
-        is_scarce: false,
-    };
     assert_eq!(window.advertise_shared(1, shared(10_000, 200_000)), 1562);
     assert_eq!(window.advertise_shared(1, shared(200_000, 10_000)), 502);
     assert_eq!(window.advertised_bytes(), 64_256);
