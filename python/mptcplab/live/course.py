@@ -107,11 +107,10 @@ class Line:
 
 @dataclass(frozen=True)
 class Subflow:
-    """The last sample of a subflow."""
+    """The last sample of an established subflow."""
 
     t_ns: int
     path: str
-    state: str
     is_backup: bool
     rtt_us: int | None
     cwnd: int | None
@@ -211,7 +210,6 @@ class Course:
         self._subflows[key] = Subflow(
             row["t_ns"],
             self._path(row),
-            row["state"],
             bool(row["backup"]),
             row["rtt_us"],
             row["cwnd"],
