@@ -27,6 +27,8 @@ IpAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 Subnet = ipaddress.IPv4Network | ipaddress.IPv6Network
 FAMILIES = (4, 6)
 _SHIFTS = 256
+_ASSIGNED_LENGTHS = {4: 24, 6: 64}
+"""Family → bits of the networks that are assigned."""
 _PORT = Interface.model_construct(mtu=65_535)
 """A port of a switch: without addresses, and open for any frame."""
 
@@ -45,6 +47,10 @@ class End(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.node}.{self.interface}"
+
+
+_Hop = tuple[End, End]
+"""The end at which packets leave a node, and the one at which they arrive at the next."""
 
 
 class AddressError(ValueError):
@@ -157,28 +163,48 @@ class Network:
         return self._forwarding[start, family]
 
     def _reached(self, start: End, family: int) -> dict[End, tuple[End, ...]]:
+        hops = self._hops[family]
         reached: dict[End, tuple[End, ...]] = {}
-        waiting: deque[tuple[End, tuple[End, ...]]] = deque([(start, ())])
         visited = {start.node}
+        first = [hop for hop in hops.get(start.node, ()) if hop[0] == start]
+        waiting: deque[tuple[list[_Hop], tuple[End, ...]]] = deque([(first, ())])
         while waiting:
             leaving, before = waiting.popleft()
-            arriving = self.peer(leaving)
-            if arriving is None or not self._carries(leaving, arriving, family):
-                continue
-            way = (*before, leaving, arriving)
-            if arriving.node not in {start.node, *self.switches}:
-                reached.setdefault(arriving, way)
-            if arriving.node in visited:
-                continue
-            visited.add(arriving.node)
-            if arriving.node in self.routers | self.switches:
-                waiting.extend((end, way) for end in self.ends_of(arriving.node) if end != arriving)
+            # The way came in over the last of them, and does not turn round.
+            entry = before[-1] if before else None
+            for hop in leaving:
+                arriving = hop[1]
+                node = arriving.node
+                if hop[0] == entry or (node in visited and arriving in reached):
+                    continue
+                way = before + hop
+                if node != start.node and node not in self.switches:
+                    reached.setdefault(arriving, way)
+                if node not in visited:
+                    visited.add(node)
+                    if node in self._forwarders:
+                        waiting.append((hops[node], way))
         return reached
 
-    def _carries(self, a: End, b: End, family: int) -> bool:
-        return all(
-            end.node in self.switches or self.address(end, family) is not None for end in (a, b)
-        )
+    @cached_property
+    def _forwarders(self) -> frozenset[str]:
+        return self.routers | self.switches
+
+    @cached_property
+    def _hops(self) -> dict[int, dict[str, list[_Hop]]]:
+        """The links that carry a family, by family and the node at which packets leave."""
+        found: dict[int, dict[str, list[_Hop]]] = {family: {} for family in FAMILIES}
+        for end in self.interfaces:
+            peer = self.peer(end)
+            if peer is None:
+                continue
+            for family, hops in found.items():
+                if all(
+                    each.node in self.switches or self.address(each, family) is not None
+                    for each in (end, peer)
+                ):
+                    hops.setdefault(end.node, []).append((end, peer))
+        return found
 
 
 def build(scenario: Scenario) -> Network:
@@ -235,8 +261,32 @@ def outline(scenario: Scenario) -> Network:
     return Network(tuple(nodes), routers, switches, interfaces, links)
 
 
+class _Used:
+    """Networks that are given or assigned, to be asked for overlaps with those to assign."""
+
+    def __init__(self, networks: list[Subnet]) -> None:
+        self._larger: list[Subnet] = []
+        self._others: set[Subnet] = set()
+        """Each widened to the length of those that are assigned."""
+        for network in networks:
+            self.add(network)
+
+    def add(self, network: Subnet) -> None:
+        length = _ASSIGNED_LENGTHS[network.version]
+        if network.prefixlen < length:
+            self._larger.append(network)
+        else:
+            self._others.add(network.supernet(new_prefix=length))
+
+    def overlap(self, candidate: Subnet) -> bool:
+        """Whether one of them overlaps a network of the length that is assigned."""
+        return candidate in self._others or any(
+            candidate.overlaps(larger) for larger in self._larger
+        )
+
+
 def _addresses(network: Network) -> Iterator[tuple[End, tuple[Address, ...]]]:
-    used = _check_given(network)
+    used = _Used(_check_given(network))
     every = sorted({f for end in network.interfaces for f in _own_families(network, end) or ()})
     numbers = {link: number for number, link in enumerate(network.links, start=1)}
     for name, ends in network.segments.items():
@@ -244,7 +294,7 @@ def _addresses(network: Network) -> Iterator[tuple[End, tuple[Address, ...]]]:
         subnets: dict[int, Subnet] = {}
         for family in sorted(set(chain.from_iterable(families))):
             subnets[family] = _segment_network(network, ends, family, numbers[name], used)
-            used.append(subnets[family])
+            used.add(subnets[family])
         taken = {address.ip for end in ends for address in network.interfaces[end].addresses}
         for index, end in enumerate(ends):
             addresses: list[Address] = list(network.interfaces[end].addresses)
@@ -309,7 +359,7 @@ def _path(network: Network, end: End) -> tuple[str, ...]:
 
 
 def _segment_network(
-    network: Network, ends: tuple[End, ...], family: int, number: int, used: list[Subnet]
+    network: Network, ends: tuple[End, ...], family: int, number: int, used: _Used
 ) -> Subnet:
     for end in ends:
         for address in network.interfaces[end].addresses:
@@ -317,7 +367,7 @@ def _segment_network(
                 return address.network
     candidates = (_candidate(family, number, shift) for shift in range(_SHIFTS))
     for subnet in candidates:
-        if not any(subnet.overlaps(other) for other in used):
+        if not used.overlap(subnet):
             return subnet
     text = f"no IPv{family} network is left to assign: give {ends[0]} an address"
     raise AddressError(("links", network.link_of[ends[0]]), text)
@@ -327,8 +377,8 @@ def _candidate(family: int, number: int, shift: int) -> Subnet:
     """Network of the link of that number; the next where `shift` says that others are taken."""
     if family == 4:
         block, third = divmod(number, 256)
-        return ipaddress.ip_network(f"10.{(block + shift) % 256}.{third}.0/24")
-    return ipaddress.ip_network(f"fd{shift:02x}:{number}::/64")
+        return ipaddress.ip_network(f"10.{(block + shift) % 256}.{third}.0/{_ASSIGNED_LENGTHS[4]}")
+    return ipaddress.ip_network(f"fd{shift:02x}:{number}::/{_ASSIGNED_LENGTHS[6]}")
 
 
 def _free_address(
