@@ -90,8 +90,8 @@ $(VENV)/extension.stamp: $(VENV)/packages.stamp $(CLANG_STAMP) pyproject.toml $(
 	@touch $@
 
 $(BIN)/mptcplab-host: $(VENV)/packages.stamp $(CLANG_STAMP) $(SOURCES)
-	cargo install --quiet --locked --force --no-track --root $(VENV) --path crates/host/program
-	@touch $@
+	cargo build --quiet --release --locked --workspace --bin mptcplab-host --target-dir target
+	install target/release/mptcplab-host $@
 
 # Pins every package anew, for every platform.
 lock:
