@@ -69,8 +69,7 @@ def _run(way: str, seconds: float) -> dict[str, Any]:
         "bench",
         "--quiet",
         "--locked",
-        "-p",
-        "mptcplab-broker",
+        "--workspace",
         "--bench",
         "commands",
     ]

@@ -16,8 +16,7 @@ from .figures import Figure, figure
 
 def measure(effort: Effort) -> list[Figure]:
     """Goodput and processor time of both ways, measured in turn."""
-    bench = ["-p", "mptcplab-engine-kernel", "--bench", "ways"]
-    command = ["cargo", "bench", "--quiet", "--locked", *bench]
+    command = ["cargo", "bench", "--quiet", "--locked", "--workspace", "--bench", "ways"]
     output = subprocess.run(
         [*command, "--", str(effort.repeat), str(effort.seconds)],
         cwd=Path(__file__).parents[1],

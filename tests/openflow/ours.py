@@ -1,5 +1,6 @@
 """Our switch: the example `lines` of `crates/lab/switch`, in virtual time."""
 
+import json
 import subprocess
 from pathlib import Path
 from typing import Self
@@ -8,6 +9,21 @@ from tests.openflow import messages
 from tests.openflow.switch import PORTS, Output
 
 _ROOT = Path(__file__).parents[2]
+# Of the whole workspace, as `make test` builds it, so that all is found built.
+_BUILD = "cargo build --release --locked --workspace --example lines --message-format json"
+
+
+def _program() -> str:
+    """The program's file, which is built if need be."""
+    built = subprocess.run(
+        _BUILD.split(), cwd=_ROOT, stdout=subprocess.PIPE, text=True, check=True
+    ).stdout
+    told = (json.loads(line) for line in built.splitlines())
+    return next(
+        str(one["executable"])
+        for one in told
+        if one["reason"] == "compiler-artifact" and one["target"]["name"] == "lines"
+    )
 
 
 class Ours:
@@ -16,11 +32,8 @@ class Ours:
     name = "mptcplab"
 
     def __init__(self) -> None:
-        # With the packages that `make test` names, so that it finds them built.
-        words = "cargo run --quiet --release --locked --package mptcplab-switch --example lines --"
         self._process = subprocess.Popen(
-            [*words.split(), str(PORTS)],
-            cwd=_ROOT,
+            [_program(), str(PORTS)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
