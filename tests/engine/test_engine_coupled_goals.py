@@ -50,6 +50,8 @@ def _words(name: str, variants: tuple[str, ...], repetitions: int) -> list[str |
     words: list[str | Path] = ["run", f"beyond/{name}", "--engine", "kernel", "--json"]
     words += [word for variant in variants for word in ("--variant", variant)]
     words += ["--duration", "10s", "--repeat", str(repetitions), "--seed", str(SEED)]
+    # Of the repetitions four at most one after the other: they mostly wait.
+    words += ["--workers", str(max(1, repetitions // 4))]
     return [*words, "--out", "-".join((name, *variants))]
 
 
