@@ -21,7 +21,7 @@ demo: setup
 
 test: setup
 	cargo test --workspace --release --locked
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses logical --maxprocesses 4 --dist loadgroup
 
 lint: setup
 	cargo fmt --all --check
