@@ -21,7 +21,8 @@ demo: setup
 
 test: setup
 	cargo test --workspace --release --locked
-	$(BIN)/pytest --numprocesses logical --maxprocesses 4 --dist loadgroup
+	$(BIN)/pytest -m "not machine" --numprocesses logical --maxprocesses 4 --dist loadgroup
+	$(BIN)/pytest -m machine
 
 lint: setup
 	cargo fmt --all --check

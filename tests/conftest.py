@@ -37,16 +37,14 @@ _MACHINE = (
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tells which tests may run side by side (`--dist loadgroup`).
+    """Marks the tests of the machine, and tells which of the others may run side by side.
 
-    Those of the machine run one after the other, and so do those of one file, which share fixtures,
-    and those of the pages, which share a browser.
+    Those of one file run one after the other, as they share fixtures, and those of the pages, which
+    share a browser (`--dist loadgroup`).
     """
     for item in items:
-        item.add_marker(pytest.mark.xdist_group(_group(item.path.relative_to(_TESTS))))
-
-
-def _group(file: Path) -> str:
-    if any(file.is_relative_to(place) for place in _MACHINE):
-        return "machine"
-    return "page" if file.is_relative_to("page") else str(file)
+        file = item.path.relative_to(_TESTS)
+        if any(file.is_relative_to(place) for place in _MACHINE):
+            item.add_marker(pytest.mark.machine)
+        group = "page" if file.is_relative_to("page") else str(file)
+        item.add_marker(pytest.mark.xdist_group(group))
