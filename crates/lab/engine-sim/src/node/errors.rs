@@ -72,10 +72,8 @@ impl Node {
         let host = lost.source();
         let (prefix, interface) = self.main.nearest(host)?;
         let own = self.address_on(interface, host.is_ipv4())?;
-        let error = Packet::unreachable(own, lost)?;
-        self.errors
-            .allows(now, host, prefix.length)
-            .then_some(error)
+        let is_sent = lost.may_have_error() && self.errors.allows(now, host, prefix.length);
+        is_sent.then(|| Packet::unreachable(own, lost)).flatten()
     }
 }
 

@@ -9,6 +9,13 @@ use crate::buffer::{Header, put};
 use crate::ecn::Ecn;
 use crate::layout::{self, Family, protocol};
 
+/// The precedence of errors of IPv4 (RFC 1812, section 4.3.2.5), beside which Linux leaves them the type
+/// of service of the packet that they are about (`__icmp_send` in net/ipv4/icmp.c). Those of IPv6 have
+/// a traffic class of 0.
+const INTERNETWORK_CONTROL: u8 = 0xc0;
+/// The bits of that type (RFC 1349).
+const TYPE_OF_SERVICE: u8 = 0x1e;
+
 /// A segment that had no route, as much of it as the error tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unreachable {
@@ -40,15 +47,20 @@ impl Family {
 }
 
 impl Packet {
+    /// Whether a router may send an error about the packet: not where it is one of ICMP, but for echoes
+    /// (RFC 1122, section 3.2.2), or none of IP.
+    pub fn may_have_error(&self) -> bool {
+        let is_icmp = matches!(self.protocol(), protocol::ICMP | protocol::ICMPV6);
+        (!is_icmp || self.as_echo().is_some()) && layout::family(&self.header).is_some()
+    }
+
     /// The ICMP or ICMPv6 error of a router that has no route to the destination of `lost`, with as
-    /// much of it as there is room for. `None` where none may be sent: about a packet of ICMP, but
-    /// for echoes (RFC 1122, section 3.2.2), or one that is none of IP.
+    /// much of it as there is room for. `None` where it [may not be sent](Self::may_have_error).
     ///
     /// # Panics
     /// Where the address of the router is of another family.
     pub fn unreachable(router: IpAddr, lost: &Self) -> Option<Self> {
-        let is_icmp = matches!(lost.protocol(), protocol::ICMP | protocol::ICMPV6);
-        if is_icmp && lost.as_echo().is_none() || layout::family(&lost.header).is_none() {
+        if !lost.may_have_error() {
             return None;
         }
         let family = Family::of(router, lost.source());
@@ -70,6 +82,9 @@ impl Packet {
             Ecn::NotCapable,
             SHORT_HEADER_BYTES + payload.len(),
         );
+        if family == Family::V4 {
+            header[1] = lost.header[1] & TYPE_OF_SERVICE | INTERNETWORK_CONTROL;
+        }
         put(&mut header, &family.unreachable());
         put(&mut header, &[0; SHORT_HEADER_BYTES - 2]);
         Some(Self {
@@ -151,6 +166,8 @@ mod tests {
             let [source, destination] = addresses.map(|address| address.parse().unwrap());
             let error = Packet::unreachable(router(source), &syn(source, destination)).unwrap();
             assert_eq!(error.destination(), source.ip());
+            let second = if source.is_ipv4() { 0xc0 } else { 0 };
+            assert_eq!(error.header[1], second);
             let mut bytes = Vec::new();
             error.write_to(&mut bytes);
             let read = Packet::read(bytes.into()).unwrap();
@@ -167,6 +184,17 @@ mod tests {
                 let header = if source.is_ipv4() { 20 } else { 40 };
                 assert_eq!(short.as_unreachable().is_some(), length >= header + 8);
             }
+        }
+    }
+
+    #[test]
+    fn an_error_of_ipv4_has_the_precedence_of_control_and_the_type_of_service_of_the_packet() {
+        let [source, destination] = FAMILIES[0].map(|address| address.parse().unwrap());
+        for (of_packet, of_error) in [(0x00, 0xc0), (0x02, 0xc2), (0xb8, 0xd8), (0xff, 0xde)] {
+            let mut lost = syn(source, destination);
+            lost.header[1] = of_packet;
+            let error = Packet::unreachable(router(source), &lost).unwrap();
+            assert_eq!(error.header[1], of_error, "{of_packet:#x}");
         }
     }
 
