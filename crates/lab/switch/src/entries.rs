@@ -22,7 +22,7 @@ pub struct FlowEntry<'a> {
     /// The time and the reason of its removal; `None`: it is there.
     pub removed: Option<(u64, EntryEnd)>,
     /// Packets that it matched itself: not those of an entry whose place it took, which its counters
-    /// in OpenFlow go on from.
+    /// in OpenFlow go on from, but those from before its counters were reset.
     pub packets: u64,
     /// Bytes of them.
     pub bytes: u64,
@@ -86,7 +86,7 @@ impl Switch {
 }
 
 fn view(table: u8, entry: &Entry, removed: Option<(u64, EntryEnd)>) -> FlowEntry<'_> {
-    let (packets, bytes) = entry.inherited;
+    let (packets, bytes) = entry.matched();
     FlowEntry {
         table,
         priority: entry.priority,
@@ -94,7 +94,7 @@ fn view(table: u8, entry: &Entry, removed: Option<(u64, EntryEnd)>) -> FlowEntry
         instructions: &entry.instructions.written,
         added_ns: entry.added_ns,
         removed,
-        packets: entry.packets - packets,
-        bytes: entry.bytes - bytes,
+        packets,
+        bytes,
     }
 }

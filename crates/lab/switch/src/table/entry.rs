@@ -29,6 +29,8 @@ pub(crate) struct Entry {
     pub(crate) bytes: u64,
     /// Packets and bytes of these that an entry matched whose place it took.
     pub(crate) inherited: (u64, u64),
+    /// Packets and bytes that it matched before its counters were reset.
+    pub(crate) before_reset: (u64, u64),
     /// The time at which its timeouts are looked at.
     pub(crate) timer_ns: Option<u64>,
 }
@@ -49,6 +51,7 @@ impl Entry {
             packets: 0,
             bytes: 0,
             inherited: (0, 0),
+            before_reset: (0, 0),
             timer_ns: None,
         }
     }
@@ -83,7 +86,17 @@ impl Entry {
         }
     }
 
+    /// Packets and bytes that it matched itself.
+    pub(crate) fn matched(&self) -> (u64, u64) {
+        let (packets, bytes) = self.before_reset;
+        (
+            packets + self.packets - self.inherited.0,
+            bytes + self.bytes - self.inherited.1,
+        )
+    }
+
     pub(crate) fn reset_counts(&mut self) {
+        self.before_reset = self.matched();
         (self.packets, self.bytes) = (0, 0);
         self.inherited = (0, 0);
     }

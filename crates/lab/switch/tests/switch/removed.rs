@@ -1,7 +1,7 @@
 //! Entries that were removed, as a reader outside of OpenFlow sees them.
 
 use mptcplab_openflow::Body;
-use mptcplab_openflow::flow::{FlowFlags, FlowMod, FlowRemovedReason};
+use mptcplab_openflow::flow::{FlowCommand, FlowFlags, FlowMod, FlowRemovedReason};
 use mptcplab_switch::{Config, EntryEnd};
 
 use crate::frames::arp;
@@ -61,6 +61,31 @@ fn a_packet_counts_for_the_entry_alone_that_matched_it() {
     let counts: Vec<_> = entries.map(|one| (one.packets, one.bytes)).collect();
     let length = arp().len() as u64;
     assert_eq!(counts, [3, 2, 1].map(|packets| (packets, packets * length)));
+}
+
+#[test]
+fn packets_from_before_a_reset_of_counters_count_for_their_entry() {
+    let mut bench = bench(8);
+    let put = |bench: &mut Bench, command, flags| {
+        bench.done(Body::FlowMod(FlowMod {
+            command,
+            flags,
+            ..flow([], apply([output(2)]))
+        }));
+        (0..2).for_each(|_| drop(bench.pass(1, &arp())));
+    };
+    put(&mut bench, FlowCommand::Add, FlowFlags::empty());
+    put(&mut bench, FlowCommand::Add, FlowFlags::empty());
+    put(&mut bench, FlowCommand::Modify, FlowFlags::RESET_COUNTS);
+    put(
+        &mut bench,
+        FlowCommand::ModifyStrict,
+        FlowFlags::RESET_COUNTS,
+    );
+    let entries = bench.switch.flow_entries();
+    let counts: Vec<_> = entries.map(|one| (one.packets, one.bytes)).collect();
+    let length = arp().len() as u64;
+    assert_eq!(counts, [2, 6].map(|packets| (packets, packets * length)));
 }
 
 #[test]
