@@ -54,6 +54,8 @@ pub struct Controller {
     pub(crate) discovered_ns: u64,
     /// The time of the last round of echo requests, or of the begin.
     pub(crate) asked_ns: u64,
+    /// The times at which the counters of ports were last asked for, the earlier one first.
+    pub(crate) read_ns: [u64; 2],
     next_xid: u32,
 }
 
@@ -89,6 +91,7 @@ impl Controller {
             next_number: 1,
             discovered_ns: 0,
             asked_ns: 0,
+            read_ns: [0; 2],
             next_xid: 1,
         }
     }
@@ -164,6 +167,7 @@ impl Controller {
             Timer::Echo => self.ask_echoes(),
             Timer::Discovery => self.discover(),
             Timer::Load => self.read_load(),
+            Timer::Review => self.review(),
             Timer::Settled(at) => self.release(Cause::Port(at)),
             Timer::Waiting(cause @ Cause::Port(_)) => self.release(cause),
             Timer::Waiting(cause @ (Cause::Host(_) | Cause::Bytes(_))) => {
@@ -196,14 +200,18 @@ impl Controller {
 
     /// Asks all switches for the counters of their ports.
     fn read_load(&mut self) {
-        let at_ns = self.now_ns + self.config.load_interval_ns;
-        self.timers.set(at_ns, Timer::Load);
+        let interval_ns = self.config.load_interval_ns;
+        self.timers.set(self.now_ns + interval_ns, Timer::Load);
+        self.timers
+            .set(self.now_ns + interval_ns / 2, Timer::Review);
+        self.read_ns = [self.read_ns[1], self.now_ns];
         self.new_subflows.forget_old(self.now_ns);
         let datapaths: Vec<u64> = self.topology.switches.keys().copied().collect();
         for datapath in datapaths {
             let all = Request::PortStats(port::number::ANY);
             self.send(datapath, messages::request(all));
         }
+        self.count_reviewed();
     }
 
     pub(crate) fn note(&mut self, event: Event) {

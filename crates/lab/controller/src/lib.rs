@@ -46,8 +46,9 @@ pub use events::Event;
 pub use output::{ConnectionId, Output};
 pub use place::{Link, PortRef};
 pub use policy::{
-    Answer, Disjoint, EarliestCompletion, Ecmp, LeastUsed, MpssHetN, PathView, Policy, Request,
-    Shortest, SubflowView, Told, ToldConnection, ToldFlow, ToldLink, ToldPath, policy, told,
+    Answer, Carrying, Disjoint, EarliestCompletion, Ecmp, LeastUsed, MpssHetN, PathView, Policy,
+    Request, Shortest, SubflowView, Told, ToldConnection, ToldFlow, ToldLink, ToldPath, policy,
+    told,
 };
 pub use subflows::{Flow, State};
 pub use view::{

@@ -8,12 +8,24 @@ const NOT_KEPT: u64 = u64::MAX;
 /// The load of a port.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Load {
-    /// The last reading: time of the port, bytes that went out.
-    last: Option<(u64, u64)>,
-    /// Bytes that had come in by then, and when that was heard of.
+    last: Option<Reading>,
+    /// Bytes that had come in by the last reading, and when that was heard of.
     received: (u64, u64),
     /// Bits a second that went out between the last two readings.
     pub(crate) sent_bps: u64,
+    /// Bits a second that came in between the last two readings.
+    pub(crate) received_bps: u64,
+    /// When the last two readings were heard of, the earlier one first.
+    pub(crate) read_ns: [u64; 2],
+}
+
+/// Counters of a port.
+#[derive(Clone, Copy, Debug)]
+struct Reading {
+    /// The time of the port.
+    port_ns: u64,
+    sent: u64,
+    received: u64,
 }
 
 impl Load {
@@ -25,24 +37,28 @@ impl Load {
         (bytes != NOT_KEPT && bytes > before).then_some(at_ns)
     }
 
-    /// Takes a reading. Where the counter went backwards the port is another one.
-    pub(crate) fn read(&mut self, statistics: &PortStats) {
-        let (now_ns, bytes) = (statistics.duration.as_nanos(), statistics.tx_bytes);
-        if bytes == NOT_KEPT {
-            return;
+    /// Takes a reading. Where a counter went backwards the port is another one.
+    pub(crate) fn read(&mut self, now_ns: u64, statistics: &PortStats) {
+        let reading = Reading {
+            port_ns: statistics.duration.as_nanos(),
+            sent: statistics.tx_bytes,
+            received: statistics.rx_bytes,
+        };
+        self.read_ns = [self.read_ns[1], now_ns];
+        if let Some(last) = self.last.replace(reading) {
+            let elapsed_ns = reading.port_ns.saturating_sub(last.port_ns);
+            self.sent_bps = rate_bps(elapsed_ns, last.sent, reading.sent);
+            self.received_bps = rate_bps(elapsed_ns, last.received, reading.received);
         }
-        if let Some((then_ns, then_bytes)) = self.last {
-            let elapsed_ns = now_ns.checked_sub(then_ns).filter(|elapsed| *elapsed > 0);
-            self.sent_bps = match (elapsed_ns, bytes.checked_sub(then_bytes)) {
-                (Some(elapsed_ns), Some(sent)) => {
-                    let bits = u128::from(sent) * 8 * 1_000_000_000;
-                    u64::try_from(bits / u128::from(elapsed_ns)).unwrap_or(u64::MAX)
-                }
-                _ => 0,
-            };
-        }
-        self.last = Some((now_ns, bytes));
     }
+}
+
+/// Bits a second between two readings of a counter; 0 where it says nothing.
+fn rate_bps(elapsed_ns: u64, before: u64, bytes: u64) -> u64 {
+    let more = bytes.checked_sub(before).filter(|_| bytes != NOT_KEPT);
+    let bits = u128::from(more.unwrap_or(0)) * 8 * 1_000_000_000;
+    let rate_bps = bits.checked_div(u128::from(elapsed_ns)).unwrap_or(0);
+    u64::try_from(rate_bps).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
@@ -52,9 +68,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn load_is_what_went_out_between_two_readings() {
-        let reading = |seconds, tx_bytes| PortStats {
+    fn load_is_what_went_between_two_readings() {
+        let reading = |seconds, tx_bytes, rx_bytes| PortStats {
             tx_bytes,
+            rx_bytes,
             duration: Elapsed {
                 seconds,
                 nanoseconds: 0,
@@ -62,12 +79,15 @@ mod tests {
             ..PortStats::default()
         };
         let mut load = Load::default();
-        load.read(&reading(1, 1_000));
-        assert_eq!(load.sent_bps, 0);
-        load.read(&reading(3, 251_000));
-        assert_eq!(load.sent_bps, 1_000_000);
+        load.read(5, &reading(1, 1_000, NOT_KEPT));
+        assert_eq!((load.sent_bps, load.received_bps), (0, 0));
+        load.read(7, &reading(3, 251_000, NOT_KEPT));
+        assert_eq!((load.sent_bps, load.received_bps), (1_000_000, 0));
+        assert_eq!(load.read_ns, [5, 7]);
         // The switch began anew.
-        load.read(&reading(1, 10));
-        assert_eq!(load.sent_bps, 0);
+        load.read(8, &reading(1, 10, 10));
+        assert_eq!((load.sent_bps, load.received_bps), (0, 0));
+        load.read(9, &reading(2, 10, 1_010));
+        assert_eq!((load.sent_bps, load.received_bps), (0, 8_000));
     }
 }

@@ -191,7 +191,7 @@ impl Controller {
                     for one in statistics {
                         if let Some(port) = self.topology.port_mut(PortRef::new(datapath, one.port))
                         {
-                            port.load.read(one);
+                            port.load.read(now_ns, one);
                             // A link that is full loses frames of discovery, but it is there.
                             if let Some(at_ns) = port.load.received_after(now_ns, one)
                                 && let Some(peer) = &mut port.peer

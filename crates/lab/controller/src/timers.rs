@@ -15,6 +15,8 @@ pub(crate) enum Timer {
     Discovery,
     /// Counters of ports are read.
     Load,
+    /// Their answers are looked at, and so are subflows that may have a better path.
+    Review,
     /// A port without a link is one of hosts from now on.
     Settled(PortRef),
     /// Packets that wait have waited long enough.

@@ -130,7 +130,7 @@ impl Controller {
 }
 
 /// The request for the counters of a subflow's rules.
-fn counters(number: u64) -> Request {
+pub(super) fn counters(number: u64) -> Request {
     Request::Flow(FlowStatsRequest {
         table: 0,
         out_port: port::number::ANY,

@@ -8,7 +8,7 @@ use crate::frame::{Frame, Ip};
 use crate::paths::{BothWays, Path};
 use crate::place::{Link, PortRef};
 use crate::policy::{PathView, Request, SubflowView};
-use crate::subflows::{Flow, Kind, State, Subflow};
+use crate::subflows::{Flow, Kind, Pace, State, Subflow};
 use mptcplab_wire::option::{Join, MptcpOption};
 
 /// The version of MPTCP whose handshake is understood (RFC 8684).
@@ -210,6 +210,7 @@ impl Controller {
             copies,
             counted: [false; 2],
             read_bytes: [0; 2],
+            pace: Pace::default(),
         });
         self.install(number, Some(Departure::new(packet, out_port)));
     }
@@ -227,7 +228,7 @@ impl Controller {
     }
 
     /// The subflows of a connection as a policy sees them, but for one.
-    fn subflow_views(&self, connection: u64, but: Option<u64>) -> Vec<SubflowView> {
+    pub(super) fn subflow_views(&self, connection: u64, but: Option<u64>) -> Vec<SubflowView> {
         let known = self.table.connection(connection);
         let numbers = known.map_or(&[][..], |known| &known.subflows);
         let others = numbers.iter().filter(|number| Some(**number) != but);
@@ -295,8 +296,13 @@ impl Controller {
         }
     }
 
-    /// The rate of a link: known beforehand, or that of the slower of its ports.
+    /// The rate of a link: as measured, where that is much lower than told, or else as told.
     pub(crate) fn rate_bps(&self, link: &Link) -> Option<u64> {
+        self.slow_bps(link).or_else(|| self.told_bps(link))
+    }
+
+    /// The rate of a link: known beforehand, or that of the slower of its ports.
+    pub(crate) fn told_bps(&self, link: &Link) -> Option<u64> {
         let known = &self.config.link_rates_bps;
         let known = known.get(&link.from).or_else(|| known.get(&link.to));
         let ends = [self.port_rate_bps(link.from), self.port_rate_bps(link.to)];

@@ -6,7 +6,17 @@ use std::net::IpAddr;
 use super::rules::{self, Rule};
 use crate::controller::Controller;
 use crate::events::Event;
+use crate::paths::Path;
 use crate::subflows::{State, Subflow};
+
+/// The rules of a path that a subflow no longer has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Left {
+    /// They are deleted.
+    Deleted,
+    /// Those that age are left to that.
+    Aging,
+}
 
 impl Controller {
     /// Moves all subflows one of whose links is gone, where another path is left, and gives the
@@ -36,7 +46,19 @@ impl Controller {
             path,
             ..subflow.clone()
         };
-        self.replace(number, moved);
+        self.replace(number, moved, Left::Deleted);
+    }
+
+    /// Takes a subflow off a path that is still there: what is on its way arrives by the rules of that,
+    /// which age.
+    pub(super) fn take_off(&mut self, number: u64, path: Path) {
+        if let Some(subflow) = self.table.subflow(number) {
+            let moved = Subflow {
+                path,
+                ..subflow.clone()
+            };
+            self.replace(number, moved, Left::Aging);
+        }
     }
 
     /// Moves the subflows of a host that has moved to another port.
@@ -67,7 +89,7 @@ impl Controller {
             match paths.equal_cost.first() {
                 Some(path) => {
                     moved.path = path.clone();
-                    self.replace(number, moved);
+                    self.replace(number, moved, Left::Deleted);
                     self.choose_again(number);
                 }
                 None => self.remove(number),
@@ -76,8 +98,8 @@ impl Controller {
     }
 
     /// Puts a subflow as it is to be in the place of what it was, in the switches, too. Rules that
-    /// it no longer has are deleted when the new ones are there: packets go on by them until then.
-    fn replace(&mut self, number: u64, moved: Subflow) {
+    /// it no longer has are left until the new ones are there: packets go on by them until then.
+    fn replace(&mut self, number: u64, moved: Subflow, rules_left: Left) {
         let Some(old) = self.table.subflow(number).cloned() else {
             return;
         };
@@ -102,7 +124,10 @@ impl Controller {
             path: path.to_vec(),
         });
         self.install(number, None);
-        left.append(&mut rules::all(&old));
+        left.append(&mut match rules_left {
+            Left::Deleted => rules::all(&old),
+            Left::Aging => rules::detours(&old),
+        });
         self.leave(number, left);
         let Some(first) = self.hops(number, true).first().copied() else {
             return;

@@ -103,6 +103,14 @@ pub(crate) fn rules(subflow: &Subflow) -> Vec<Rule> {
     rules
 }
 
+/// Whether the switch of the opener has a rule of a subflow's path that matches so.
+pub(crate) fn has(subflow: &Subflow, fields: &Match) -> bool {
+    let rules = rules(subflow);
+    rules
+        .iter()
+        .any(|rule| rule.tells && rule.fields == *fields)
+}
+
 /// The rules of the ways round the links of a subflow's path, by switches.
 pub(crate) fn detours(subflow: &Subflow) -> Vec<Rule> {
     let directions = [

@@ -32,6 +32,7 @@ impl Controller {
                 .map(|link| self.new_subflows.on(self.now_ns, link))
                 .max()
                 .unwrap_or(0),
+            is_busy: path.iter().any(|link| self.is_busy(link)),
         }
     }
 

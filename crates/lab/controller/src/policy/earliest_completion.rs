@@ -1,8 +1,10 @@
 //! Our selector: the paths by which a transfer is over first, by size, bandwidth, delay, load and
 //! queues.
 
+mod better;
+
 use super::completion::{Completions, ModelPath, Transfer};
-use super::{PathView, Policy, Request};
+use super::{Carrying, PathView, Policy, Request};
 
 /// Bytes of a transfer whose size is not known: a long one. The first subflow takes its path for
 /// it; others may wait for the paths that it would have.
@@ -48,6 +50,18 @@ impl Policy for EarliestCompletion {
 
     fn waits(&mut self, request: &Request<'_>) -> bool {
         request.bytes.is_none() && self.joining(request, UNKNOWN_BYTES).is_some()
+    }
+
+    fn reviews(&self) -> bool {
+        true
+    }
+
+    fn better<'a>(
+        &mut self,
+        request: &Request<'a>,
+        carrying: &Carrying<'_>,
+    ) -> Option<&'a PathView> {
+        better::path(&mut self.completions, request, carrying)
     }
 }
 
@@ -218,175 +232,4 @@ fn model(path: &PathView, subflow: Subflow) -> ModelPath {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::net::IpAddr;
-
-    use super::*;
-    use crate::place::{Link, PortRef};
-    use crate::policy::SubflowView;
-    use crate::subflows::Flow;
-
-    /// Paths by their rates (kbit/s) and delays (ms).
-    fn views(paths: &[(u64, u64)]) -> Vec<PathView> {
-        let view = |(index, (kilobits, delay_ms)): (usize, &(u64, u64))| PathView {
-            links: vec![Link {
-                from: PortRef::new(1, index as u32),
-                to: PortRef::new(2, index as u32),
-            }],
-            bandwidth_bps: Some(kilobits * 1_000),
-            delay_ns: Some(delay_ms * 1_000_000),
-            queueing_ns: 0,
-            load_bps: 0,
-            subflows: 0,
-            new_subflows: 0,
-        };
-        paths.iter().enumerate().map(view).collect()
-    }
-
-    fn flow() -> Flow {
-        let address = IpAddr::from([10, 0, 0, 1]);
-        Flow {
-            source: address,
-            destination: address,
-            protocol: 6,
-            source_port: 1,
-            destination_port: 2,
-        }
-    }
-
-    /// A request of the only subflow of a connection of TCP, of unknown size.
-    fn of_tcp(views: &[PathView]) -> Request<'_> {
-        Request {
-            connection: flow(),
-            flow: flow(),
-            is_multipath: false,
-            is_moved: false,
-            bytes: None,
-            carried_bytes: 0,
-            subflows: &[],
-            disjoint: views,
-            equal_cost: views,
-        }
-    }
-
-    /// The paths of the subflows of a connection that has carried nothing and asks for as many as
-    /// there are paths.
-    fn chosen(bytes: u64, paths: &[(u64, u64)]) -> Vec<u32> {
-        placed(bytes, &views(paths)).0
-    }
-
-    /// The same, and how many times are remembered after each of the questions.
-    fn placed(bytes: u64, views: &[PathView]) -> (Vec<u32>, Vec<usize>) {
-        let mut policy = EarliestCompletion::default();
-        let mut views = views.to_vec();
-        let mut subflows: Vec<SubflowView> = Vec::new();
-        let mut known = Vec::new();
-        for _ in 0..views.len() {
-            let request = Request {
-                is_multipath: true,
-                bytes: Some(bytes),
-                subflows: &subflows,
-                ..of_tcp(&views)
-            };
-            let links = policy.choose(&request).map(|path| path.links.clone());
-            known.push(policy.completions.known());
-            let Some(links) = links else {
-                continue;
-            };
-            let path = views.iter_mut().find(|path| path.links == links);
-            let path = path.expect("one of them");
-            path.subflows += 1;
-            path.new_subflows += 1;
-            subflows.push(SubflowView {
-                flow: flow(),
-                opener_at: PortRef::new(1, 100),
-                links,
-            });
-        }
-        let ports = subflows.iter().map(|one| one.links[0].from.port);
-        (ports.collect(), known)
-    }
-
-    #[test]
-    fn connections_that_begin_at_once_share_the_paths_before_their_load_is_measured() {
-        let mut views = views(&[(10_000, 5), (100, 5), (6_000, 5)]);
-        for _ in 0..4 {
-            let chosen = EarliestCompletion::default()
-                .choose(&of_tcp(&views))
-                .cloned();
-            let of_link =
-                |path: &&mut PathView| Some(&path.links) == chosen.as_ref().map(|one| &one.links);
-            let path = views.iter_mut().find(of_link).expect("a path");
-            path.subflows += 1;
-            path.new_subflows += 1;
-        }
-        assert_eq!([0, 1, 2].map(|index| views[index].subflows), [3, 0, 1]);
-    }
-
-    #[test]
-    fn a_subflow_whose_path_failed_shares_one_rather_than_take_one_that_carries_nothing() {
-        let mut views = views(&[(100, 5), (6_000, 5)]);
-        (views[1].subflows, views[1].load_bps) = (1, 6_000_000);
-        let other = SubflowView {
-            flow: flow(),
-            opener_at: PortRef::new(1, 100),
-            links: views[1].links.clone(),
-        };
-        let moved = |views: &[PathView]| {
-            let request = Request {
-                is_multipath: true,
-                is_moved: true,
-                subflows: std::slice::from_ref(&other),
-                ..of_tcp(views)
-            };
-            let path = EarliestCompletion::default().choose(&request);
-            path.map(|path| path.links[0].from.port)
-        };
-        assert_eq!(moved(&views), Some(1));
-        views[0].bandwidth_bps = Some(4_000_000);
-        assert_eq!(moved(&views), Some(0));
-    }
-
-    #[test]
-    fn small_transfers_take_the_best_path_alone_and_large_ones_all_that_help() {
-        let document = [(10_000, 3), (100, 3), (6_000, 3)];
-        assert_eq!(chosen(10_000, &document), [0]);
-        for bytes in [200_000, 5_000_000] {
-            let mut set = chosen(bytes, &document);
-            set.sort_unstable();
-            assert_eq!(set, [0, 2], "{bytes}");
-        }
-    }
-
-    #[test]
-    fn the_first_subflow_need_not_take_the_first_path() {
-        assert_eq!(chosen(10_000, &[(100, 3), (10_000, 3)]), [1]);
-        assert_eq!(chosen(5_000_000, &[(6_000, 3), (10_000, 3)])[0], 1);
-        // Short transfers go by delay, long ones by bandwidth.
-        assert_eq!(chosen(5_000, &[(20_000, 100), (10_000, 5)]), [1]);
-        assert!(chosen(50_000_000, &[(20_000, 100), (10_000, 5)]).contains(&0));
-    }
-
-    #[test]
-    fn few_of_many_sets_are_tried() {
-        let many: Vec<(u64, u64)> = (0..20)
-            .map(|index| (9_000 - 150 * index, 5 + index))
-            .collect();
-        let views = views(&many);
-        for bytes in [10_000, 300_000, 5_000_000, 50_000_000] {
-            let (_, known) = placed(bytes, &views);
-            let most = MOST_PATHS + MOST_TRIED * (MOST_PATHS + 1);
-            assert!(known[0] <= most, "{bytes} {known:?}");
-        }
-    }
-
-    #[test]
-    fn joins_to_a_connection_that_has_carried_nothing_ask_what_its_first_subflow_did() {
-        let mut views = views(&[(10_000, 5), (7_000, 8), (9_000, 7)]);
-        for view in &mut views {
-            (view.load_bps, view.subflows) = (1_000_000, 2);
-        }
-        let (_, known) = placed(5_000_000, &views);
-        assert!(known.len() == 3 && known[2] <= known[0] + 1, "{known:?}");
-    }
-}
+mod tests;

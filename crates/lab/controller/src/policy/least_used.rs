@@ -50,6 +50,7 @@ mod tests {
                 load_bps: 0,
                 subflows,
                 new_subflows: 0,
+                is_busy: false,
             }
         };
         subflows.into_iter().enumerate().map(view).collect()

@@ -37,6 +37,8 @@ pub struct PathView {
     pub subflows: usize,
     /// Subflows on the link that has the most which are too new to be part of the load.
     pub new_subflows: usize,
+    /// Whether a link of it was busy all the time between the last two readings of the counters.
+    pub is_busy: bool,
 }
 
 /// A subflow of the connection that there is already.
@@ -84,6 +86,20 @@ impl<'a> Request<'a> {
     }
 }
 
+/// A subflow that carries, and may have a better path: one of its links was busy all the time between
+/// the last two readings of the counters, or it shares its path with another one of its connection.
+#[derive(Clone, Copy, Debug)]
+pub struct Carrying<'a> {
+    /// Its path.
+    pub path: &'a PathView,
+    /// The rate at which it carried between the last two readings, bit/s, frames included.
+    pub rate_bps: u64,
+    /// How long what is on its way waits in the queues of its path, ns.
+    pub waits_ns: u64,
+    /// The same rates of the other subflows, in the order of the request.
+    pub others_bps: &'a [u64],
+}
+
 /// A policy.
 pub trait Policy: Send {
     /// The name by which it is asked for.
@@ -98,6 +114,20 @@ pub trait Policy: Send {
     /// is not refused then, but waits, and asks again.
     fn waits(&mut self, _request: &Request<'_>) -> bool {
         false
+    }
+
+    /// Whether subflows that carry may move to a better path: [`Self::better`] is asked for one then.
+    fn reviews(&self) -> bool {
+        false
+    }
+
+    /// The path that a subflow that carries moves to; `None`: it stays.
+    fn better<'a>(
+        &mut self,
+        _request: &Request<'a>,
+        _carrying: &Carrying<'_>,
+    ) -> Option<&'a PathView> {
+        None
     }
 }
 

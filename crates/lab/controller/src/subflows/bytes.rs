@@ -50,6 +50,7 @@ impl Controller {
             return None;
         }
         let mut bytes = [0_u64; 2];
+        let mut frames = [0_u64; 2];
         for entry in entries {
             let direction = direction_of(&entry.fields, &subflow.flow);
             // Packets from the opener that come back by a way round a link were counted before.
@@ -57,9 +58,12 @@ impl Controller {
             if direction == 1 || in_port == Some(opener.port.into()) {
                 let more = data_bytes(&subflow.flow, entry.packet_count, entry.byte_count);
                 bytes[direction] = bytes[direction].saturating_add(more);
+                frames[direction] = frames[direction].saturating_add(entry.byte_count);
             }
         }
         subflow.read_bytes = bytes;
+        let least_ns = self.config.load_interval_ns / 2;
+        subflow.pace.read(self.now_ns, least_ns, frames);
         Some(subflow.connection)
     }
 

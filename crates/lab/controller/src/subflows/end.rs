@@ -6,6 +6,7 @@ use super::bytes::{data_bytes, direction_of};
 use super::{Class, Kind, State};
 use crate::controller::Controller;
 use crate::events::Event;
+use crate::forwarding::rules;
 use crate::forwarding::waiting::Cause;
 use crate::timers::Timer;
 
@@ -22,11 +23,15 @@ impl Controller {
         }
         let direction = direction_of(&removed.fields, &subflow.flow);
         let bytes = data_bytes(&subflow.flow, removed.packet_count, removed.byte_count);
-        subflow.read_bytes[direction] = 0;
+        // Another rule may count for this direction since.
+        let read_bytes = &mut subflow.read_bytes[direction];
+        *read_bytes = read_bytes.saturating_sub(bytes);
         let is_tcp = subflow.flow.is_tcp();
         let connection = subflow.connection;
         let is_idle = removed.reason == FlowRemovedReason::IdleTimeout;
-        let ends = is_idle && subflow.state == State::Active;
+        // Rules of a path that it was taken off are silent sooner.
+        let ends =
+            is_idle && subflow.state == State::Active && rules::has(subflow, &removed.fields);
         if ends || subflow.state == State::Idle {
             subflow.counted[direction] = true;
             // One direction is all that others have.

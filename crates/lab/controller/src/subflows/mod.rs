@@ -6,11 +6,13 @@ mod bytes;
 mod end;
 mod flow;
 mod observe;
+mod pace;
 mod shares;
 mod sizes;
 mod table;
 
 pub use flow::Flow;
+pub(crate) use pace::Pace;
 pub(crate) use shares::Class;
 pub(crate) use sizes::Sizes;
 pub use table::State;

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 
-use super::Flow;
 use super::shares::{Class, Shares};
+use super::{Flow, Pace};
 use crate::paths::{BothWays, Path};
 use crate::place::PortRef;
 
@@ -45,6 +45,8 @@ pub(crate) struct Connection {
     pub(crate) watched: Option<(u64, u64)>,
     /// The size that was learned from it.
     pub(crate) learned_bytes: Option<u64>,
+    /// The time before which its subflows keep their paths, as one of them was moved to a better one.
+    pub(crate) settled_ns: u64,
 }
 
 /// The state of a subflow's rules.
@@ -76,6 +78,7 @@ pub(crate) struct Subflow {
     pub(crate) counted: [bool; 2],
     /// Bytes of data of each direction when the counters of its rules were last read.
     pub(crate) read_bytes: [u64; 2],
+    pub(crate) pace: Pace,
 }
 
 /// All connections.
@@ -165,6 +168,7 @@ impl Table {
             is_over: false,
             watched: None,
             learned_bytes: None,
+            settled_ns: 0,
         };
         self.connections.insert(self.last, connection);
         self.shares.add(opener_at, class, self.last);

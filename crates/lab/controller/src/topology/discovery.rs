@@ -1,5 +1,6 @@
 //! Discovery of links by signed frames, the delay of links, and the end of what is too old.
 
+use super::capacity::Capacity;
 use super::lldp::{self, Refusal};
 use super::switch::{Peer, Samples};
 use crate::controller::Controller;
@@ -156,9 +157,11 @@ impl Controller {
             at: origin,
             seen_ns: now_ns,
             delay: Samples::default(),
+            capacity: Capacity::default(),
         });
         peer.seen_ns = now_ns;
         peer.delay.add(delay_ns);
+        peer.capacity.add(sent_ns, delay_ns);
         let is_new = peer.delay.is_first();
         if !is_new {
             return;

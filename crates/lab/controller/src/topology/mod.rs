@@ -1,5 +1,6 @@
 //! The network: switches, their ports, the links between these, and hosts.
 
+mod capacity;
 mod claims;
 mod discovery;
 mod hosts;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use mptcplab_openflow::port::{Port, PortConfig, PortState};
 
+use super::capacity::Capacity;
 use crate::bucket::Bucket;
 use crate::load::Load;
 use crate::output::ConnectionId;
@@ -101,6 +102,7 @@ pub(crate) struct Peer {
     pub(crate) seen_ns: u64,
     /// Delays of the link towards this port, ns.
     pub(crate) delay: Samples,
+    pub(crate) capacity: Capacity,
 }
 
 /// A port.

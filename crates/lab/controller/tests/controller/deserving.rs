@@ -124,10 +124,10 @@ fn joins_that_wait_go_with_their_connection() {
     let waiting = network.controller.table_entries();
     network.run(100 * SECOND);
     assert!(network.controller.connections().is_empty());
-    // Hosts are left, and the timers of echo requests, discovery and load.
+    // Hosts are left, and the timers of echo requests, discovery, load and its review.
     let hosts = network.controller.topology().hosts.len();
     let left = network.controller.table_entries();
-    assert_eq!(left, hosts + 3, "{waiting} before");
+    assert_eq!(left, hosts + 4, "{waiting} before");
 }
 
 #[test]

@@ -10,6 +10,7 @@ use mptcplab_switch::{self as switch, ControllerId, PortSetup, Switch};
 use mptcplab_wire::option::MptcpOption;
 
 use crate::host::{Host, flags};
+use crate::queues::Queues;
 
 pub(crate) const MILLISECOND: u64 = 1_000_000;
 pub(crate) const SECOND: u64 = 1_000 * MILLISECOND;
@@ -33,6 +34,7 @@ pub(crate) struct Network {
     pub(crate) switches: BTreeMap<u64, Switch>,
     pub(crate) hosts: Vec<Host>,
     links: BTreeMap<PortRef, PortRef>,
+    pub(crate) queues: Queues,
     queue: BTreeMap<(u64, u64), Happening>,
     sequence: u64,
     /// Messages to switches, by what they are.
@@ -61,6 +63,7 @@ impl Network {
             switches: BTreeMap::new(),
             hosts: Vec::new(),
             links: BTreeMap::new(),
+            queues: Queues::default(),
             queue: BTreeMap::new(),
             sequence: 0,
             sent: BTreeMap::new(),
@@ -158,7 +161,8 @@ impl Network {
                         self.recorded.push(frame.to_vec());
                     }
                     if let Some(to) = self.links.get(&from).copied() {
-                        self.put(LINK_NS, Happening::Port(to, frame.clone()));
+                        let queued_ns = self.queues.pass_ns(self.now_ns, from, frame.len());
+                        self.put(queued_ns + LINK_NS, Happening::Port(to, frame.clone()));
                     }
                     for index in 0..self.hosts.len() {
                         if self.hosts[index].at == from {

@@ -1,0 +1,222 @@
+//! The rate of a link as it is measured while the link is busy.
+//!
+//! Frames of discovery wait in the queue of the link with all others. Where each of them has waited,
+//! from before one reading of the counters until after the next, the queue was never seen empty, and
+//! what came out at the far end between the two is all that the link can carry. No rate that was
+//! told is needed for that, and none is believed beside it if it is much higher.
+
+use std::collections::VecDeque;
+
+use crate::controller::Controller;
+use crate::place::Link;
+
+const SECOND: u64 = 1_000_000_000;
+
+/// Frames of discovery that are remembered.
+const FRAMES: usize = 8;
+/// Bits of a full frame: what a frame of discovery waits for at least where there is a queue.
+const FULL_FRAME: u128 = 1514 * 8;
+/// The part of the rate that was told below which a link is slower than told, in tenths: CUBIC's
+/// window falls to it with each loss (RFC 9438, section 4.6), so that a link may look as slow now and
+/// then without being so.
+const SLOWER_TENTHS: u128 = 7;
+/// The time for which a link counts as slow after it was seen so, ns: twice as long each time that it
+/// is slow again when that is over, up to so many times.
+const KEPT_NS: u64 = 30 * SECOND;
+const MOST_KEPT: u64 = 16;
+
+/// The rate of a link, in one direction, as measured.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Capacity {
+    /// The last frames of discovery that have come: when each was sent, and how long it took, ns.
+    frames: VecDeque<(u64, u64)>,
+    /// Measured, where it is much lower than told.
+    slow: Option<Slow>,
+    /// Whether the link was busy all the time between the last two readings.
+    is_busy: bool,
+    /// The time from which on readings count, as before other subflows had a path over the link.
+    since_ns: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Slow {
+    bps: u64,
+    until_ns: u64,
+    /// For how long it counts.
+    kept_ns: u64,
+}
+
+/// The traffic of a link between two readings.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Interval {
+    /// When the readings were asked for, ns.
+    pub(super) from_ns: u64,
+    pub(super) to_ns: u64,
+    /// Bits a second that came.
+    pub(super) bps: u64,
+}
+
+impl Capacity {
+    /// Takes a frame of discovery.
+    pub(super) fn add(&mut self, sent_ns: u64, took_ns: u64) {
+        if self.frames.len() == FRAMES {
+            self.frames.pop_front();
+        }
+        self.frames.push_back((sent_ns, took_ns));
+    }
+
+    /// Takes what came between two readings; `missing` are the times at which frames of discovery
+    /// were sent that have not come, `told_bps` is the rate that was told.
+    pub(super) fn measure(
+        &mut self,
+        now_ns: u64,
+        interval: Interval,
+        missing: impl Iterator<Item = u64>,
+        told_bps: Option<u64>,
+    ) {
+        let bps = interval.bps;
+        self.is_busy = interval.from_ns >= self.since_ns && self.has_waited(interval, missing);
+        if !self.is_busy {
+            if let Some(slow) = &mut self.slow {
+                slow.bps = slow.bps.max(bps);
+            }
+            return;
+        }
+        let told = told_bps.map_or(u128::MAX, |told_bps| u128::from(told_bps) * SLOWER_TENTHS);
+        if 10 * u128::from(bps) >= told {
+            self.slow = None;
+            return;
+        }
+        let kept_ns = match self.slow {
+            None => KEPT_NS,
+            Some(slow) if slow.until_ns >= now_ns => slow.kept_ns,
+            Some(slow) => (2 * slow.kept_ns).min(MOST_KEPT * KEPT_NS),
+        };
+        self.slow = Some(Slow {
+            bps,
+            until_ns: now_ns + kept_ns,
+            kept_ns,
+        });
+    }
+
+    /// Whether every frame from the last one before the interval to the first one after it has
+    /// waited for a full one. Those that are missing are still waiting, or had no room; one that has
+    /// come there must be, as frames may also be lost elsewhere.
+    fn has_waited(&self, interval: Interval, missing: impl Iterator<Item = u64>) -> bool {
+        let waits = self.frames.iter();
+        let waits = waits.map(|(sent_ns, took_ns)| (*sent_ns, Some(self.waited_ns(*took_ns))));
+        let mut frames: Vec<(u64, Option<u64>)> = waits.collect();
+        frames.extend(missing.map(|sent_ns| (sent_ns, None)));
+        let before = frames.iter().map(|(sent_ns, _)| *sent_ns);
+        let first_ns = before.clone().filter(|at| *at <= interval.from_ns).max();
+        let last_ns = before.filter(|at| *at >= interval.to_ns).min();
+        let (Some(first_ns), Some(last_ns)) = (first_ns, last_ns) else {
+            return false;
+        };
+        frames.retain(|(sent_ns, _)| (first_ns..=last_ns).contains(sent_ns));
+        let waits = frames.iter().filter_map(|(_, waited_ns)| *waited_ns);
+        let least_ns = waits.min();
+        least_ns.is_some_and(|waited_ns| is_long(waited_ns, interval.bps))
+    }
+
+    fn waited_ns(&self, took_ns: u64) -> u64 {
+        let least_ns = self.frames.iter().map(|(_, took_ns)| *took_ns).min();
+        took_ns - least_ns.unwrap_or(took_ns)
+    }
+
+    /// The time that the last frame has waited in the queue, ns.
+    pub(super) fn last_waited_ns(&self) -> u64 {
+        let last = self.frames.back();
+        last.map_or(0, |(_, took_ns)| self.waited_ns(*took_ns))
+    }
+}
+
+/// Whether a wait is that of a full frame at least, at a rate.
+fn is_long(waited_ns: u64, bps: u64) -> bool {
+    u128::from(waited_ns) * u128::from(bps) >= FULL_FRAME * u128::from(SECOND)
+}
+
+impl Controller {
+    /// Takes what came over each link between the last two readings of the counters.
+    pub(crate) fn measure_links(&mut self) {
+        let (now_ns, [from_ns, to_ns]) = (self.now_ns, self.read_ns);
+        let links: Vec<Link> = self.topology.links().collect();
+        for link in links {
+            let told_bps = self.told_bps(&link);
+            let sent = self.topology.port(link.from).map(|port| &port.sent);
+            let missing: Vec<u64> = sent
+                .into_iter()
+                .flatten()
+                .map(|(_, at_ns)| *at_ns)
+                .collect();
+            let Some(port) = self.topology.port_mut(link.to) else {
+                continue;
+            };
+            let [before_ns, last_ns] = port.load.read_ns;
+            let is_fresh = last_ns >= to_ns && (from_ns..to_ns).contains(&before_ns);
+            let interval = Interval {
+                from_ns,
+                to_ns,
+                bps: if is_fresh { port.load.received_bps } else { 0 },
+            };
+            if let Some(peer) = &mut port.peer {
+                let missing = missing.into_iter();
+                peer.capacity.measure(now_ns, interval, missing, told_bps);
+            }
+        }
+    }
+
+    /// Whether a link was busy all the time between the last two readings, in either direction.
+    pub(crate) fn is_busy(&self, link: &Link) -> bool {
+        let is_busy = |capacity: &Capacity| capacity.is_busy;
+        self.capacities(link).any(is_busy)
+    }
+
+    /// Whether a link seems to have a queue, in either direction, from what is known of it.
+    pub(crate) fn has_queue(&self, link: &Link) -> bool {
+        [link.from, link.to].into_iter().any(|at| {
+            let port = self.topology.port(at);
+            port.is_some_and(|port| {
+                let capacity = port.peer.as_ref().map(|peer| &peer.capacity);
+                capacity.is_some_and(|one| {
+                    one.is_busy || is_long(one.last_waited_ns(), port.load.received_bps)
+                })
+            })
+        })
+    }
+
+    /// The time that frames wait in the queue of a link, ns, in the direction that has more.
+    pub(crate) fn waits_ns(&self, link: &Link) -> u64 {
+        let waits_ns = self.capacities(link).map(Capacity::last_waited_ns);
+        waits_ns.max().unwrap_or(0)
+    }
+
+    /// The rate of a link as measured in the last time, in either direction, where it is much lower than
+    /// told.
+    pub(crate) fn slow_bps(&self, link: &Link) -> Option<u64> {
+        let slow = self.capacities(link).filter_map(|capacity| capacity.slow);
+        let slow = slow.filter(|slow| slow.until_ns >= self.now_ns);
+        slow.map(|slow| slow.bps).min()
+    }
+
+    /// Has readings of the links of a path count from now on, as other subflows have it from now on.
+    pub(crate) fn measure_anew(&mut self, path: &[Link]) {
+        let now_ns = self.now_ns;
+        for at in path.iter().flat_map(|link| [link.from, link.to]) {
+            let port = self.topology.port_mut(at);
+            if let Some(peer) = port.and_then(|port| port.peer.as_mut()) {
+                (peer.capacity.since_ns, peer.capacity.is_busy) = (now_ns, false);
+            }
+        }
+    }
+
+    /// The measurements of a link, in both directions.
+    fn capacities(&self, link: &Link) -> impl Iterator<Item = &Capacity> {
+        let ends = [link.from, link.to].into_iter();
+        let peers = ends.filter_map(|at| self.topology.port(at)?.peer.as_ref());
+        peers.map(|peer| &peer.capacity)
+    }
+}
+
+#[cfg(test)]
+mod tests;
