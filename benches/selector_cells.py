@@ -31,6 +31,8 @@ OURS = POLICIES[-1]
 ALONE = "alone"
 """MPTCP over the reference path alone: what MPTCP costs where no choice of paths can help."""
 RUNS = (*POLICIES, ALONE)
+SHARED = "shared"
+"""MPTCP with both subflows over the reference path, which no policy of the grid has."""
 RATE_BPS = 10_000_000
 DELAY_NS = 5_000_000
 _SMALLEST_QUEUE_BYTES = 24_000
@@ -60,6 +62,7 @@ variants:
   mpsshetn: {set: {controller: mpsshetn}}
   earliest-completion: {set: {controller: earliest-completion}}
   alone: {set: {controller: shortest, hosts.client.mptcp.path_manager: signal}}
+  shared: {set: {controller: shortest}}
 sample_interval: 1 min
 """
 Plan = dict[str, Any]
