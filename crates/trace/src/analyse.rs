@@ -1,6 +1,7 @@
 //! Files in, tables out.
 
 mod addresses;
+mod batch;
 mod bins;
 mod bursts;
 mod capture;

@@ -1,6 +1,7 @@
 //! Analysis of one share of the connections.
 
 use super::addresses::Addresses;
+use super::batch::Batch;
 use super::bins::Bins;
 use super::{mappings, rows};
 use crate::identify::{IdentityEvent, Placed};
@@ -83,9 +84,9 @@ impl Worker {
         }
     }
 
-    /// Does the work, in its order.
-    pub(super) fn take(&mut self, work: &[(u32, Work)], rows: &mut Rows) {
-        for (number, work) in work {
+    /// Does the work of a batch. Its rows stand in the order of the pieces that made them.
+    pub(super) fn take(&mut self, batch: &Batch, rows: &mut Rows) {
+        for (number, work) in batch.by_connection() {
             let index = work.connection() as usize / self.of;
             if index >= self.analyses.len() {
                 self.analyses.resize_with(index + 1, Analysis::new);
@@ -93,10 +94,11 @@ impl Worker {
             match work {
                 Work::Identity(_, event) => self.analyses[index].on_identity_event(*event),
                 Work::Segment(segment, placed) => {
-                    self.segment(index, *number, segment, *placed, rows)
+                    self.segment(index, number, segment, *placed, rows)
                 }
             }
         }
+        rows.sort();
     }
 
     fn segment(

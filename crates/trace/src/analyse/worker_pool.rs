@@ -5,13 +5,20 @@ use std::panic;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{Scope, ScopedJoinHandle};
 
+use super::batch::{Batch, Gathering};
 use super::worker::{Analysis, Ended, Rows, Work, Worker};
 use super::writer::Writer;
 use crate::Event;
 use crate::tables::TableError;
 
-/// Pieces of work of a batch.
-const BATCH: u32 = 1024;
+/// Least pieces of work of a batch.
+const LEAST: u32 = 1024;
+
+/// Pieces for each connection of a batch, which is larger where many connections take turns …
+const EACH: u32 = 32;
+
+/// … but has at most so many.
+const MOST: u32 = 1 << 15;
 
 /// Batches that may wait for a worker, and rows of batches that may wait to be written.
 const WAITING: usize = 4;
@@ -20,11 +27,13 @@ const WAITING: usize = 4;
 pub(super) struct WorkerPool<'scope> {
     threads: Threads<'scope>,
     /// The batch that is being gathered, by worker.
-    work: Vec<Vec<(u32, Work)>>,
+    work: Vec<Gathering>,
     /// Events of the stages before the workers, in this batch.
     earlier: Rows,
     /// Number of what comes next in the batch.
     number: u32,
+    /// Connections in the batch.
+    connections: u32,
 }
 
 enum Threads<'scope> {
@@ -33,12 +42,14 @@ enum Threads<'scope> {
         worker: Box<Worker>,
         /// Rows of the batch; empty between two, with the room that they had.
         rows: Rows,
+        /// A batch that is done; its room is for the next.
+        done: Batch,
         writer: Box<Writer>,
         failure: Option<TableError>,
     },
     /// Some, each a thread, and one for the writer.
     Many {
-        batches: Vec<SyncSender<Vec<(u32, Work)>>>,
+        batches: Vec<SyncSender<Batch>>,
         earlier: SyncSender<Rows>,
         workers: Vec<ScopedJoinHandle<'scope, Ended>>,
         writer: ScopedJoinHandle<'scope, Result<Writer, TableError>>,
@@ -64,6 +75,7 @@ impl<'scope> WorkerPool<'scope> {
             1 => Threads::One {
                 worker: Box::new(Worker::new(1, packets)),
                 rows: Rows::default(),
+                done: Batch::default(),
                 writer: Box::new(writer),
                 failure: None,
             },
@@ -71,11 +83,10 @@ impl<'scope> WorkerPool<'scope> {
         };
         Self {
             threads,
-            work: (0..count)
-                .map(|_| Vec::with_capacity(BATCH as usize))
-                .collect(),
+            work: (0..count).map(|_| Gathering::default()).collect(),
             earlier: Rows::default(),
             number: 0,
+            connections: 0,
         }
     }
 
@@ -85,10 +96,15 @@ impl<'scope> WorkerPool<'scope> {
     /// The writer has failed.
     #[inline]
     pub(super) fn take(&mut self, work: Work) -> Result<(), Stopped> {
-        let worker = work.connection() as usize % self.work.len();
-        self.work[worker].push((self.number, work));
+        let count = self.work.len();
+        let connection = work.connection() as usize;
+        let gathering = &mut self.work[connection % count];
+        if gathering.put(self.number, connection / count, work) {
+            self.connections += 1;
+        }
         self.number += 1;
-        if self.number >= BATCH {
+        let enough = (EACH * self.connections).clamp(LEAST, MOST);
+        if self.number >= enough {
             self.dispatch()?;
         }
         Ok(())
@@ -103,15 +119,17 @@ impl<'scope> WorkerPool<'scope> {
     /// Passes the batch to the workers.
     fn dispatch(&mut self) -> Result<(), Stopped> {
         self.number = 0;
+        self.connections = 0;
         match &mut self.threads {
             Threads::One {
                 worker,
                 rows,
+                done,
                 writer,
                 failure,
             } => {
-                worker.take(&self.work[0], rows);
-                self.work[0].clear();
+                *done = self.work[0].exchange(mem::take(done));
+                worker.take(done, rows);
                 self.earlier.merge(rows);
                 writer.write(&mut self.earlier).map_err(|error| {
                     *failure = Some(error);
@@ -122,8 +140,8 @@ impl<'scope> WorkerPool<'scope> {
                 batches, earlier, ..
             } => {
                 for (batch, work) in batches.iter().zip(&mut self.work) {
-                    let work = mem::replace(work, Vec::with_capacity(work.len()));
-                    batch.send(work).map_err(|_| Stopped)?;
+                    let empty = work.of_same_size();
+                    batch.send(work.exchange(empty)).map_err(|_| Stopped)?;
                 }
                 earlier
                     .send(mem::take(&mut self.earlier))
@@ -209,7 +227,7 @@ fn join<T>(thread: ScopedJoinHandle<'_, T>) -> T {
 fn work(
     number: usize,
     mut worker: Worker,
-    batches: &Receiver<Vec<(u32, Work)>>,
+    batches: &Receiver<Batch>,
     rows: &SyncSender<Rows>,
 ) -> Ended {
     for batch in batches {
