@@ -16,6 +16,11 @@ from mptcplab.trace.graphs import COLUMNS
 from mptcplab.trace.render.xplot import Labels, text, xplot
 from mptcplab.trace.views import View
 
+PACKETS_TOGETHER = 1_000_000
+"""Of connections that are read from the table of packets together; one of more is read alone."""
+_NOT_DRAWN = ("flags", "layers", "mptcp")
+"""Columns of text that no graph needs."""
+
 
 @dataclass(frozen=True)
 class Graph:
@@ -53,14 +58,14 @@ def write_graphs(view: View, folder: Path) -> list[str]:
 
 def every_graph(view: View) -> Iterator[Graph]:
     """Returns the graphs of each connection and end that sent data, those of its subflows first."""
-    for row in view.connections.iter_rows(named=True):
+    subflows_of = _parts(view.subflows)
+    for row, packets in _with_packets(view):
         number = row["connection"]
-        packets = view.numbered_packets.filter(pl.col("connection") == number)
         for end in ENDS:
             if not row[f"{end}_payload_bytes"]:
                 continue
             name, whose = f"connection-{number}-{end}", f"connection {number}, data of the {end}"
-            for subflow in view.subflows.filter(connection=number).iter_rows(named=True):
+            for subflow in subflows_of[number].iter_rows(named=True):
                 if not subflow[f"{end}_payload_bytes"]:
                     continue
                 which = subflow["subflow"]
@@ -83,6 +88,38 @@ def every_graph(view: View) -> Iterator[Graph]:
                 graphs.in_flight(packets, end),
                 Labels(f"{whose}: in flight", "bytes"),
             )
+
+
+def _with_packets(view: View) -> Iterator[tuple[dict[str, Any], pl.LazyFrame]]:
+    """Returns each connection with its packets, which many have read from the table together."""
+    together: list[dict[str, Any]] = []
+    packets = 0
+    for row in view.connections.iter_rows(named=True):
+        own = row["packets"] + row["duplicates"]
+        if together and packets + own > PACKETS_TOGETHER:
+            yield from _read_together(view, together)
+            together, packets = [], 0
+        together.append(row)
+        packets += own
+    yield from _read_together(view, together)
+
+
+def _read_together(
+    view: View, rows: list[dict[str, Any]]
+) -> Iterator[tuple[dict[str, Any], pl.LazyFrame]]:
+    numbers = [row["connection"] for row in rows]
+    chosen = view.numbered_packets.filter(pl.col("connection").is_in(numbers))
+    packets = chosen.select(pl.exclude(_NOT_DRAWN)).collect()
+    nothing = packets.clear()
+    packets_of = _parts(packets)
+    for row in rows:
+        yield row, packets_of.get(row["connection"], nothing).lazy()
+
+
+def _parts(frame: pl.DataFrame) -> dict[int, pl.DataFrame]:
+    """Returns the rows of each connection, in their order."""
+    parts = frame.partition_by("connection", as_dict=True, maintain_order=True)
+    return {number: part for (number,), part in parts.items()}
 
 
 def _ends(row: Mapping[str, Any]) -> str:
