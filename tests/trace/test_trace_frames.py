@@ -138,3 +138,15 @@ def test_a_capture_that_is_read_is_not_written_over(tmp_path: Path) -> None:
         write_capture(trace.view(found), tmp_path / "other.pcapng", {9})
     with pytest.raises(TraceError, match="cannot be written"):
         write_capture(trace.view(found), tmp_path / "no" / "where.pcapng")
+
+
+def test_another_file_of_the_same_size_is_not_taken_for_the_capture(tmp_path: Path) -> None:
+    file, found = _read("tcp", tmp_path)
+    same, other = tmp_path / "moved.pcapng", tmp_path / "other.pcapng"
+    other.write_bytes(file.read_bytes())
+    file.rename(same)
+    other.rename(file)
+    with pytest.raises(TraceError, match="is another file than the capture that was read"):
+        write_capture(trace.view(found), tmp_path / "written.pcapng")
+    same.replace(file)
+    assert write_capture(trace.view(found), tmp_path / "written.pcapng").packets > 0

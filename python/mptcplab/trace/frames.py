@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 
 import polars as pl
@@ -11,7 +12,7 @@ import polars as pl
 from mptcplab.trace.display_filter import display_filter
 from mptcplab.trace.errors import TraceError
 from mptcplab.trace.reading import Progress
-from mptcplab.trace.trace import Trace
+from mptcplab.trace.trace import Trace, identity
 from mptcplab.trace.views import View
 
 FRAME = ["file", "frame"]
@@ -75,17 +76,18 @@ def readable_again(trace: Trace) -> list[str]:
     """Returns the files that were read.
 
     Raises:
-        TraceError: one of them was standard input, or is gone.
+        TraceError: one of them was standard input, is gone, or another one has its name.
 
     """
     files = [file.path for file in trace.capture.files]
-    for file, known in zip(files, trace.capture.files, strict=True):
+    for file, known, read in zip_longest(files, trace.capture.files, trace.identities):
         if file == "-":
             raise TraceError("standard input cannot be read twice: save it to a file first")
         if not Path(file).is_file():
             raise TraceError(f"{file}: the capture that was read is not there any more")
         is_whole = known.damage is None and known.compression is None
-        if is_whole and Path(file).stat().st_size != known.bytes:
+        is_other = read is not None and identity(Path(file)) != read
+        if is_other or (is_whole and Path(file).stat().st_size != known.bytes):
             raise TraceError(f"{file}: is another file than the capture that was read")
     return files
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from mptcplab.trace.errors import TraceError
-from mptcplab.trace.trace import Trace
+from mptcplab.trace.trace import Identity, Trace, identity
 
 Progress = Callable[[int, int], bool]
 """Bytes that were read and bytes there are, 0 where unknown; false ends the reading."""
@@ -51,6 +51,7 @@ def read(
         folder = Path(temporary.name)
     else:
         folder = _new_folder(Path(tables))
+    identities = tuple(_identity(name) for name in names)
     try:
         _native.trace(
             names,
@@ -62,7 +63,15 @@ def read(
         )
     except _native.TraceError as error:
         raise TraceError(str(error)) from error
-    return Trace(folder, temporary)
+    return Trace(folder, temporary, identities)
+
+
+def _identity(name: str) -> Identity | None:
+    try:
+        return identity(Path(name))
+    except OSError:
+        # As of standard input. Of a file that cannot be read the analysis tells.
+        return None
 
 
 def _new_folder(folder: Path) -> Path:

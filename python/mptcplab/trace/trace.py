@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,6 +19,20 @@ from mptcplab.user_file import FileError, read_text
 CAPTURE_FILE = "capture.json"
 LARGEST_CAPTURE_FILE_BYTES = 256 << 20
 
+Identity = tuple[int, int]
+"""Device and inode of a file."""
+
+
+def identity(path: Path) -> Identity:
+    """Returns what tells a file from another one that takes its name later.
+
+    Raises:
+        OSError: there is no such file.
+
+    """
+    found = path.stat()
+    return found.st_dev, found.st_ino
+
 
 class Trace:
     """The analysis of a capture: tables as polars frames, and the files that were read.
@@ -27,14 +42,23 @@ class Trace:
     with this object, or when it is closed: collect first what is needed longer.
     """
 
-    def __init__(self, folder: Path, temporary: TemporaryDirectory[str] | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        temporary: TemporaryDirectory[str] | None = None,
+        identities: Sequence[Identity | None] = (),
+    ) -> None:
         """Opens the tables in `folder`; `temporary` is kept as long as this object.
+
+        `identities` are those of the captures when they were read, as far as they are known: not of
+        tables that were made earlier.
 
         Raises:
             TraceError: the folder does not hold an analysis.
 
         """
         self.folder = folder
+        self.identities = identities
         self._temporary = temporary
         path = folder / CAPTURE_FILE
         try:
