@@ -42,6 +42,21 @@ while read < 50_000:
 server.close()
 client.close()
 """
+TAGGED = """
+import select, socket
+from mptcplab.trace.live.packet_socket import PacketSocket
+taken = PacketSocket("far", 0)
+sender = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+sender.bind(("near", 0))
+for rest in ("8100 6007 88b5", "88a8 0009 8100 0005 88b5", "88b5"):
+    sender.send(bytes.fromhex("020000000002 020000000001" + rest + "ab" * 50))
+    found = []
+    while not found and select.select([taken], [], [], 20)[0]:
+        every = taken.take()
+        found = [one for one in every if one.data.endswith(b"\\xab" * 50)]
+    for one in found:
+        print(one.data[12:-50].hex(), one.original_bytes - len(one.data))
+"""
 PATIENCE_S = 60
 
 
@@ -164,6 +179,15 @@ def _wait(condition: object) -> None:
     while not condition() and time.monotonic() < end:
         time.sleep(0.05)
     assert condition()
+
+
+@needs_namespaces
+def test_the_tag_that_the_kernel_takes_off_is_put_back(tmp_path: Path) -> None:
+    (tmp_path / "tagged.py").write_text(TAGGED)
+    link = "ip link add near type veth peer name far && ip link set near up && ip link set far up"
+    running = _within(f"{link} && {sys.executable} tagged.py", tmp_path)
+    output, errors = running.communicate(timeout=PATIENCE_S)
+    assert output.splitlines() == ["8100600788b5 0", "88a800098100000588b5 0", "88b5 0"], errors
 
 
 @needs_namespaces

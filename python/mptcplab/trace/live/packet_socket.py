@@ -17,7 +17,16 @@ _LINK_TYPES = {1: ETHERNET, 772: ETHERNET, 512: RAW_IP, 519: RAW_IP, 65534: RAW_
 _LOOPBACK = 772
 _ALL_PROTOCOLS = 3
 _SO_TIMESTAMPNS, _SO_RCVBUFFORCE = 35, 33
-_SOL_PACKET, _PACKET_STATISTICS, _PACKET_IGNORE_OUTGOING = 263, 6, 23
+_SOL_PACKET, _PACKET_STATISTICS, _PACKET_AUXDATA, _PACKET_IGNORE_OUTGOING = 263, 6, 8, 23
+_AUXDATA = struct.Struct("IIIHHHH")
+"""`struct tpacket_auxdata`: status, two lengths, two places, control and type of a tag."""
+_VLAN_VALID, _VLAN_TPID_VALID = 1 << 4, 1 << 6
+_TYPE_VLAN = 0x8100
+"""Type of Ethernet of a tag of 802.1Q."""
+_ADDRESSES_BYTES = 12
+"""Bytes of a frame of Ethernet before its type."""
+_TOLD_BYTES = socket.CMSG_SPACE(16) + socket.CMSG_SPACE(_AUXDATA.size)
+"""What the kernel tells of a packet: its time, and the rest."""
 BUFFER_BYTES = 32 << 20
 """Room of the kernel for packets that were not taken yet."""
 LARGEST_BYTES = 256 << 10
@@ -69,6 +78,7 @@ class PacketSocket:
         except PermissionError:
             self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER_BYTES)
         self._socket.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPNS, 1)
+        self._socket.setsockopt(_SOL_PACKET, _PACKET_AUXDATA, 1)
         self._socket.bind((name, _ALL_PROTOCOLS))
         return int(self._socket.getsockname()[3])
 
@@ -86,14 +96,16 @@ class PacketSocket:
         packets: list[Packet] = []
         while len(packets) < AT_ONCE:
             try:
-                size, told, _, _ = self._socket.recvmsg_into([self._buffer], 64)
+                size, told, _, _ = self._socket.recvmsg_into([self._buffer], _TOLD_BYTES)
             except BlockingIOError:
                 break
             except OSError as error:
                 why = "is down" if error.errno == errno.ENETDOWN else error.strerror
                 raise TraceError(f"{self.described.name}: {why}") from error
             data = bytes(self._buffer[:size])
-            packets.append(Packet(self.number, _stamp(told), data, size))
+            if self.described.link_type == ETHERNET:
+                data = _with_tag(data, told)
+            packets.append(Packet(self.number, _stamp(told), data, len(data)))
         return packets
 
     def count_dropped(self) -> int:
@@ -114,6 +126,18 @@ def _refused(name: str) -> str:
         f"where dumpcap may, `dumpcap -i {name} -w FILE.pcapng` and `mptcplab trace FILE.pcapng`; "
         "or in a network namespace of your own, such as that of `mptcplab enter`"
     )
+
+
+def _with_tag(frame: bytes, told: list[tuple[int, int, bytes]]) -> bytes:
+    """Puts back the VLAN tag that the kernel takes off the frame: the outermost one."""
+    for level, kind, data in told:
+        if level == _SOL_PACKET and kind == _PACKET_AUXDATA:
+            status, *_, control, protocol = _AUXDATA.unpack(data[: _AUXDATA.size])
+            if status & _VLAN_VALID:
+                known = status & _VLAN_TPID_VALID
+                tag = struct.pack("!HH", protocol if known else _TYPE_VLAN, control)
+                return frame[:_ADDRESSES_BYTES] + tag + frame[_ADDRESSES_BYTES:]
+    return frame
 
 
 def _stamp(told: list[tuple[int, int, bytes]]) -> int:

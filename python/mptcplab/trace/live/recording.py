@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from selectors import EVENT_READ, DefaultSelector
 from time import monotonic
 
-from mptcplab.trace.errors import TraceError
-from mptcplab.trace.live.capture_file import CaptureFile
-from mptcplab.trace.live.packet_socket import PacketSocket
+from mptcplab.trace.live.taking import Taking
 from mptcplab.trace.reading import read
 from mptcplab.trace.trace import Trace
 
-TICK_S = 0.25
-"""Between two looks at whether to end, and two figures of the progress."""
 LEAST_PAUSE_S = 1.0
 """Between two analyses at least."""
 PAUSE_OF_ANALYSIS = 4.0
@@ -45,59 +39,25 @@ def record(
 ) -> Progress:
     """Captures interfaces into a new file until `goes_on` returns false; returns the last progress.
 
-    `show` is called several times a second. The analysis is that of the whole file each time, in
-    another thread, and takes a fifth of a processor's time at most in the long run.
+    `show` is called several times a second, and does not hold up the capture, which another process
+    makes. The analysis is that of the whole file each time, in another thread, and takes a fifth of
+    a processor's time at most in the long run.
 
     Raises:
         TraceError: an interface cannot be captured, or the file cannot be written. What came before
             an interface went down stands in the file.
 
     """
-    with ExitStack() as stack:
-        sockets = []
-        for number, name in enumerate(interfaces):
-            sockets.append(PacketSocket(name, number))
-            stack.callback(sockets[-1].close)
-        try:
-            file = CaptureFile(path, [one.described for one in sockets])
-        except OSError as error:
-            raise TraceError(f"{path}: cannot be written: {error.strerror}") from error
-        stack.callback(file.close)
-        analysis = stack.enter_context(Analysis(path))
-        selector = stack.enter_context(DefaultSelector())
-        for one in sockets:
-            selector.register(one, EVENT_READ, one)
-        return _take(selector, sockets, file, analysis, goes_on, show)
-
-
-def _take(
-    selector: DefaultSelector,
-    sockets: Sequence[PacketSocket],
-    file: CaptureFile,
-    analysis: Analysis,
-    goes_on: Callable[[], bool],
-    show: Callable[[Progress], None],
-) -> Progress:
-    begun = shown = monotonic()
-    packets = size_bytes = 0
-    while True:
-        for key, _ in selector.select(TICK_S):
-            came = key.data.take()
-            packets += len(came)
-            size_bytes += sum(packet.original_bytes for packet in came)
-            try:
-                file.put(came)
-            except OSError as error:
-                raise TraceError(f"the capture cannot be written: {error.strerror}") from error
-        now = monotonic()
-        is_last = not goes_on()
-        if is_last or now - shown >= TICK_S:
-            shown = now
-            dropped = sum(one.count_dropped() for one in sockets)
-            found = analysis.newest(packets)
-            progress = Progress(now - begun, packets, size_bytes, dropped, found)
+    with Taking(interfaces, path) as taking, Analysis(path) as analysis:
+        begun = monotonic()
+        while True:
+            goes_on_now = goes_on()
+            taken = taking.newest() if goes_on_now else taking.end()
+            found = analysis.newest(taken.packets)
+            counted = (taken.packets, taken.size_bytes, taken.dropped)
+            progress = Progress(monotonic() - begun, *counted, found)
             show(progress)
-            if is_last:
+            if not goes_on_now:
                 return progress
 
 
