@@ -98,23 +98,30 @@ pub(crate) fn write_frames(
 
 /// Passes the captured data of chosen segments to `take`: the place of the file, the number of the
 /// frame, and the bytes, in the order of time. `chosen` has the numbers of the frames of each file,
-/// which grow. Raises TraceError where a file is no capture, and what `take` raises.
+/// which grow. Other threads of Python run while it reads. Raises TraceError where a file is no
+/// capture, and what `take` raises.
 #[pyfunction]
 pub(crate) fn payloads(
     py: Python<'_>,
     files: Vec<PathBuf>,
     chosen: Vec<Vec<u64>>,
-    take: Bound<'_, PyAny>,
+    take: Py<PyAny>,
 ) -> PyResult<()> {
     let mut raised = None;
-    let ended = mptcplab_trace::payloads(&files, chosen, |file, frame, data| {
-        match take.call1((file, frame, PyBytes::new(py, data))) {
-            Ok(_) => ControlFlow::Continue(()),
-            Err(error) => {
-                raised = Some(error);
-                ControlFlow::Break(())
+    let ended = py.detach(|| {
+        mptcplab_trace::payloads(&files, chosen, |file, frame, data| {
+            let taken = Python::attach(|py| {
+                take.call1(py, (file, frame, PyBytes::new(py, data)))
+                    .map(drop)
+            });
+            match taken {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(error) => {
+                    raised = Some(error);
+                    ControlFlow::Break(())
+                }
             }
-        }
+        })
     });
     match (raised, ended) {
         (Some(error), _) => Err(error),
