@@ -11,16 +11,11 @@ const NONE: u32 = u32::MAX;
 /// Pieces of work, each with the number that it has among those of all workers.
 #[derive(Default)]
 pub(super) struct Batch {
-    pieces: Vec<Piece>,
+    pieces: Vec<(u32, Work)>,
+    /// Place of the next piece of the same connection, or [`NONE`], for each piece.
+    following: Vec<u32>,
     /// The first piece of each connection, and the index of the connection.
     firsts: Vec<(u32, u32)>,
-}
-
-struct Piece {
-    number: u32,
-    /// Place of the next one of the same connection, or [`NONE`].
-    next: u32,
-    work: Work,
 }
 
 /// A batch that is being gathered.
@@ -33,33 +28,39 @@ pub(super) struct Gathering {
 
 impl Gathering {
     /// Adds a piece of work of the connection with this index. Returns whether it is its first one.
-    #[inline]
+    #[inline(always)]
     pub(super) fn put(&mut self, number: u32, index: usize, work: Work) -> bool {
+        // First of all: a piece is long, and is then moved once.
+        self.batch.pieces.push((number, work));
+        self.chain(index)
+    }
+
+    /// Puts the piece that was added last behind those of its connection.
+    #[inline]
+    fn chain(&mut self, index: usize) -> bool {
         if index >= self.lasts.len() {
             self.lasts.resize(index + 1, NONE);
         }
-        let Batch { pieces, firsts } = &mut self.batch;
-        let place = pieces.len() as u32;
+        let Batch {
+            following, firsts, ..
+        } = &mut self.batch;
+        let place = following.len() as u32;
         let last = std::mem::replace(&mut self.lasts[index], place);
-        let is_first = last == NONE;
-        if is_first {
+        following.push(NONE);
+        if last == NONE {
             firsts.push((place, index as u32));
         } else {
-            pieces[last as usize].next = place;
+            following[last as usize] = place;
         }
-        pieces.push(Piece {
-            number,
-            next: NONE,
-            work,
-        });
-        is_first
+        last == NONE
     }
 
     /// Creates an empty batch with room for as many pieces as were gathered.
     pub(super) fn of_same_size(&self) -> Batch {
-        let Batch { pieces, firsts } = &self.batch;
+        let Batch { pieces, firsts, .. } = &self.batch;
         Batch {
             pieces: Vec::with_capacity(pieces.len()),
+            following: Vec::with_capacity(pieces.len()),
             firsts: Vec::with_capacity(firsts.len()),
         }
     }
@@ -70,22 +71,25 @@ impl Gathering {
             self.lasts[*index as usize] = NONE;
         }
         empty.pieces.clear();
+        empty.following.clear();
         empty.firsts.clear();
         std::mem::replace(&mut self.batch, empty)
     }
 }
 
 impl Batch {
-    /// Iterates over the pieces with their numbers: all of one connection in their order, then
+    /// Passes the pieces with their numbers to `take`: all of one connection in their order, then
     /// those of another.
-    pub(super) fn by_connection(&self) -> impl Iterator<Item = (u32, &Work)> {
-        let pieces = &self.pieces;
-        self.firsts.iter().flat_map(move |(first, _)| {
-            let following = move |place: u32| pieces.get(place as usize);
-            let chain =
-                std::iter::successors(following(*first), move |piece| following(piece.next));
-            chain.map(|piece| (piece.number, &piece.work))
-        })
+    #[inline]
+    pub(super) fn by_connection(&self, mut take: impl FnMut(u32, &Work)) {
+        for (first, _) in &self.firsts {
+            let mut place = *first;
+            while place != NONE {
+                let (number, work) = &self.pieces[place as usize];
+                take(*number, work);
+                place = self.following[place as usize];
+            }
+        }
     }
 }
 
@@ -95,10 +99,9 @@ mod tests {
     use crate::identify::IdentityEvent;
 
     fn numbers(batch: &Batch) -> Vec<(u32, u32)> {
-        let pieces = batch.by_connection();
-        pieces
-            .map(|(number, work)| (work.connection(), number))
-            .collect()
+        let mut found = Vec::new();
+        batch.by_connection(|number, work| found.push((work.connection(), number)));
+        found
     }
 
     #[test]

@@ -86,7 +86,7 @@ impl Worker {
 
     /// Does the work of a batch. Its rows stand in the order of the pieces that made them.
     pub(super) fn take(&mut self, batch: &Batch, rows: &mut Rows) {
-        for (number, work) in batch.by_connection() {
+        batch.by_connection(|number, work| {
             let index = work.connection() as usize / self.of;
             if index >= self.analyses.len() {
                 self.analyses.resize_with(index + 1, Analysis::new);
@@ -97,7 +97,7 @@ impl Worker {
                     self.segment(index, number, segment, *placed, rows)
                 }
             }
-        }
+        });
         rows.sort();
     }
 
