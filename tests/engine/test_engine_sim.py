@@ -39,7 +39,7 @@ variants:
   tcp: {protocol: tcp, via: a}
 repetitions: 3
 """
-PINNED = "acd2d0ff3ad397cfb884224f26c3489aa234e3498d3d4267d217c062ed0ddadf"
+PINNED = "f670ba2821da007775b70c6f585b9459af6ff222af299f68e61ebc752e766c14"
 
 
 def files(folder: Path) -> dict[str, str]:

@@ -192,3 +192,14 @@ def test_a_recording_of_a_result_is_refused_with_the_result_s_name(tmp_path: Pat
     told = f"1: not a result: it is one recording; give the result that holds it, {tmp_path}/out$"
     with pytest.raises(RecordingError, match=told):
         Result.open(tmp_path / "out/tcp/1")
+
+
+def test_columns_that_an_older_recording_lacks_are_null(tmp_path: Path) -> None:
+    sample = {"t_ns": 0, "node": "client", "subflow": "10.0.1.1:1-10.0.1.2:2", "busy_us": 5}
+    recording = record(tmp_path / "r", {"subflow_samples": [sample]})
+    assert recording.subflow_samples["busy_us"].to_list() == [5]
+    path = tmp_path / "r" / "subflow_samples.parquet"
+    pl.read_parquet(path).drop("busy_us", "snd_buf").write_parquet(path)
+    older = Recording.open(tmp_path / "r").subflow_samples
+    assert older.columns == recording.subflow_samples.columns
+    assert older["busy_us"].to_list() == older["snd_buf"].to_list() == [None]

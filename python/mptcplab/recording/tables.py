@@ -5,6 +5,7 @@ from mptcplab.tables.schema import (
     count,
     flag,
     microseconds,
+    new,
     rate,
     segments,
     size,
@@ -95,6 +96,15 @@ _TCP_COUNTERS = (
     size("rcv_space", "the kernel's estimate of the receive buffer needed"),
 )
 
+_BUFFERS = tuple(
+    new(column)
+    for column in (
+        size("snd_buf", "memory that the send buffer holds at most"),
+        size("snd_queued", "memory of what was written and not acknowledged"),
+        size("rcv_buf", "memory that the receive buffer holds at most"),
+    )
+)
+
 SUBFLOW_SAMPLES = Table(
     "subflow_samples",
     "one subflow at one time, as one end's kernel sees it; a plain TCP connection is one subflow",
@@ -114,6 +124,11 @@ SUBFLOW_SAMPLES = Table(
         count("reord_seen", "reordering events seen"),
         count("dsack_dups", "duplicates reported by the other end"),
         microseconds("rto_us", "retransmission timeout"),
+        new(microseconds("busy_us", "time in which data was not acknowledged or not sent")),
+        new(microseconds("rwnd_limited_us", "of it, time in which the peer's window was full")),
+        new(microseconds("sndbuf_limited_us", "of it, time in which the send buffer was full")),
+        new(size("notsent_bytes", "payload handed over and not sent")),
+        *_BUFFERS,
     ),
     keys=("t_ns", "node", "subflow"),
 )
@@ -140,6 +155,7 @@ CONNECTION_SAMPLES = Table(
         count("retransmits", "retransmission timeouts of the connection"),
         flag("checksum", "DSS checksums are in use"),
         _FINAL,
+        *_BUFFERS,
     ),
 )
 

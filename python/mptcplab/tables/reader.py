@@ -37,6 +37,9 @@ class TableFolder:
         except (pl.exceptions.PolarsError, OSError) as error:
             raise self._damaged(table, error) from error
         for column in table.columns:
+            if column.name not in found and column.is_new:
+                frame = frame.with_columns(pl.lit(None, column.kind.value).alias(column.name))
+                continue
             if column.name not in found:
                 raise self.error(f"{path}: the column {column.name} is missing; {_FOREIGN}")
             if not column.kind.holds(found[column.name]):

@@ -1,7 +1,7 @@
 """Schema of the tables of a recording or of an analysis."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
 
@@ -43,6 +43,8 @@ class Column:
     meaning: str
     optional: bool = False
     """Null where the value is not known. Recordings say it by the keys of the table instead."""
+    is_new: bool = False
+    """Older files lack it; its values are null then."""
 
 
 @dataclass(frozen=True)
@@ -119,6 +121,11 @@ def microseconds(name: str, meaning: str) -> Column:
 def segments(name: str, meaning: str) -> Column:
     """How many segments."""
     return Column(name, Kind.INTEGER, "segments", meaning)
+
+
+def new(column: Column) -> Column:
+    """The column as one that older files lack."""
+    return replace(column, is_new=True)
 
 
 def of_each_end(columns: Iterable[Column]) -> tuple[Column, ...]:

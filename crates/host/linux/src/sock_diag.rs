@@ -21,9 +21,11 @@ const STATES_OFFSET: usize = 52;
 
 const INET_DIAG_INFO: u16 = 2;
 const INET_DIAG_CONG: u16 = 4;
+const INET_DIAG_SKMEMINFO: u16 = 7;
 const INET_DIAG_ULP_INFO: u16 = 19;
 /// Attributes that are requested beside addresses and state.
-const EXTENSIONS: u8 = 1 << (INET_DIAG_INFO - 1) | 1 << (INET_DIAG_CONG - 1);
+const EXTENSIONS: u8 =
+    1 << (INET_DIAG_INFO - 1) | 1 << (INET_DIAG_CONG - 1) | 1 << (INET_DIAG_SKMEMINFO - 1);
 const INET_DIAG_REQ_PROTOCOL: u16 = 3;
 const INET_ULP_INFO_MPTCP: u16 = 3;
 
@@ -49,10 +51,34 @@ pub struct TcpSocket {
     pub remote: SocketAddr,
     /// Its state and counters.
     pub info: TcpInfo,
+    /// Its buffers.
+    pub memory: SocketMemory,
     /// Name of its congestion control.
     pub congestion_control: Option<String>,
     /// Its identity as a subflow of MPTCP; `None` for plain TCP.
     pub mptcp: Option<SubflowIdentity>,
+}
+
+/// Buffers of a socket, in memory: a segment takes more than its payload.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SocketMemory {
+    /// The send buffer holds so much at most (`sk_sndbuf`).
+    pub send_buffer_bytes: Option<u32>,
+    /// Memory of data that was written and not acknowledged (`sk_wmem_queued`).
+    pub send_queued_bytes: Option<u32>,
+    /// The receive buffer holds so much at most (`sk_rcvbuf`).
+    pub receive_buffer_bytes: Option<u32>,
+}
+
+impl SocketMemory {
+    /// Reads the words of `SK_MEMINFO_*` (`linux/sock_diag.h`).
+    fn parse(words: &[u8]) -> Self {
+        Self {
+            receive_buffer_bytes: u32_at(words, 4),
+            send_buffer_bytes: u32_at(words, 12),
+            send_queued_bytes: u32_at(words, 20),
+        }
+    }
 }
 
 /// Identity of a TCP socket as a subflow.
@@ -88,21 +114,26 @@ pub fn tcp_sockets(netlink: &mut Dumper, mut each: impl FnMut(TcpSocket)) -> io:
 /// # Errors
 /// The kernel's.
 pub fn mptcp_sockets(netlink: &mut Dumper, mut each: impl FnMut(MptcpInfo)) -> io::Result<()> {
-    mptcp_sockets_by_cookie(netlink, |_, info| each(info))
+    mptcp_sockets_by_cookie(netlink, |_, info, _| each(info))
 }
 
-/// Every connected MPTCP socket with the kernel's number of it (`SO_COOKIE`).
+/// Every connected MPTCP socket with the kernel's number of it (`SO_COOKIE`) and its buffers.
 ///
 /// # Errors
 /// The kernel's.
 pub fn mptcp_sockets_by_cookie(
     netlink: &mut Dumper,
-    mut each: impl FnMut(u64, MptcpInfo),
+    mut each: impl FnMut(u64, MptcpInfo, SocketMemory),
 ) -> io::Result<()> {
     netlink.dump(GETSOCK, &request(true), |message| {
-        let info = attributes_of(message).find(|&(kind, _)| kind == INET_DIAG_INFO);
+        let attribute = |wanted| attributes_of(message).find(|&(kind, _)| kind == wanted);
+        let memory = attribute(INET_DIAG_SKMEMINFO);
+        let memory = memory.map_or_else(SocketMemory::default, |(_, words)| {
+            SocketMemory::parse(words)
+        });
+        let info = attribute(INET_DIAG_INFO);
         if let (Some(cookie), Some((_, info))) = (u64_at(message, COOKIE_OFFSET), info) {
-            each(cookie, MptcpInfo::parse(info));
+            each(cookie, MptcpInfo::parse(info), memory);
         }
     })
 }
@@ -188,12 +219,14 @@ pub(crate) fn parse_tcp(message: &[u8]) -> Option<TcpSocket> {
         local: address(4, 8)?,
         remote: address(6, 24)?,
         info: TcpInfo::default(),
+        memory: SocketMemory::default(),
         congestion_control: None,
         mptcp: None,
     };
     for (kind, value) in attributes_of(message) {
         match kind {
             INET_DIAG_INFO => socket.info = TcpInfo::parse(value),
+            INET_DIAG_SKMEMINFO => socket.memory = SocketMemory::parse(value),
             INET_DIAG_CONG => {
                 let name = value.split(|&byte| byte == 0).next().unwrap_or_default();
                 socket.congestion_control = Some(String::from_utf8_lossy(name).into_owned());
@@ -274,6 +307,15 @@ mod tests {
             (Some(1000), Some(1000))
         );
         assert_eq!(info.bytes_received, Some(1));
+    }
+
+    #[test]
+    fn buffers_are_read_from_the_words_of_the_kernel_header() {
+        let words: Vec<u8> = (0..9u32).flat_map(u32::to_ne_bytes).collect();
+        let memory = SocketMemory::parse(&words);
+        assert_eq!(memory.receive_buffer_bytes, Some(1));
+        assert_eq!(memory.send_buffer_bytes, Some(3));
+        assert_eq!(memory.send_queued_bytes, Some(5));
     }
 
     proptest! {

@@ -59,6 +59,18 @@ pub struct TcpInfo {
     pub dsack_dups: Option<u32>,
     /// Retransmission timeout, microseconds.
     pub rto_us: Option<u32>,
+    /// Time in which data was not acknowledged or not sent, microseconds.
+    #[serde(skip)]
+    pub busy_us: Option<u64>,
+    /// The part of it in which the peer's window was too small, microseconds.
+    #[serde(skip)]
+    pub rwnd_limited_us: Option<u64>,
+    /// The part of it in which the send buffer was too small, microseconds.
+    #[serde(skip)]
+    pub sndbuf_limited_us: Option<u64>,
+    /// Bytes handed over and not sent.
+    #[serde(skip)]
+    pub notsent_bytes: Option<u32>,
     /// Time since payload came last, milliseconds in steps of the kernel's tick; without meaning
     /// before any has come.
     #[serde(skip)]
@@ -95,8 +107,12 @@ impl TcpInfo {
             bytes_received: u64_at(128),
             segs_out: u32_at(136),
             segs_in: u32_at(140),
+            notsent_bytes: u32_at(144),
             min_rtt_us: u32_at(148).filter(|&rtt| rtt != u32::MAX),
             delivery_rate_bps: u64_at(160).and_then(bits),
+            busy_us: u64_at(168),
+            rwnd_limited_us: u64_at(176),
+            sndbuf_limited_us: u64_at(184),
             bytes_sent: u64_at(200),
             bytes_retrans: u64_at(208),
             dsack_dups: u32_at(216),
@@ -163,6 +179,9 @@ mod tests {
         assert_eq!(info.rtt_us, Some(68));
         assert_eq!(info.ssthresh, Some(76));
         assert_eq!(info.cwnd, Some(80));
+        assert_eq!(info.notsent_bytes, Some(144));
+        assert_eq!(info.busy_us, Some(two_words(168)));
+        assert_eq!(info.sndbuf_limited_us, Some(two_words(184)));
         assert_eq!(info.bytes_sent, Some(two_words(200)));
         assert_eq!(info.delivery_rate_bps, two_words(160).checked_mul(8));
         assert_eq!(info.snd_wnd, Some(228));

@@ -207,6 +207,13 @@ fn subflow_sample<'a>(
         reord_seen: Some(tcp.reorderings),
         dsack_dups: Some(tcp.duplicate_sacks),
         rto_us: Some(micros(tcp.rto_ns)),
+        busy_us: Some(micros(tcp.times.busy_ns(t_ns))),
+        rwnd_limited_us: Some(micros(tcp.times.receive_window_limited_ns(t_ns))),
+        sndbuf_limited_us: Some(micros(tcp.times.send_buffer_limited_ns(t_ns))),
+        notsent_bytes: Some(tcp.unsent_bytes),
+        snd_buf: Some(tcp.send_buffer_bytes),
+        snd_queued: Some(tcp.send_memory_bytes),
+        rcv_buf: Some(tcp.receive_buffer_bytes),
     }
 }
 
@@ -239,6 +246,9 @@ fn write_connection(network: &mut Network, node: usize, id: ConnectionId, last: 
         retransmits: Some(multipath.retransmits),
         checksum: Some(multipath.checksum),
         last,
+        snd_buf: Some(multipath.send_buffer_bytes),
+        snd_queued: Some(multipath.send_memory_bytes),
+        rcv_buf: Some(multipath.receive_buffer_bytes),
     };
     network.recorder.write(row);
 }

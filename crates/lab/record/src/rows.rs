@@ -145,6 +145,13 @@ pub struct SubflowSample<'a> {
     pub reord_seen: Option<u64>,
     pub dsack_dups: Option<u64>,
     pub rto_us: Option<u64>,
+    pub busy_us: Option<u64>,
+    pub rwnd_limited_us: Option<u64>,
+    pub sndbuf_limited_us: Option<u64>,
+    pub notsent_bytes: Option<u64>,
+    pub snd_buf: Option<u64>,
+    pub snd_queued: Option<u64>,
+    pub rcv_buf: Option<u64>,
 }
 
 #[derive(Serialize)]
@@ -168,6 +175,9 @@ pub struct ConnectionSample<'a> {
     pub checksum: Option<bool>,
     #[serde(rename = "final")]
     pub last: bool,
+    pub snd_buf: Option<u64>,
+    pub snd_queued: Option<u64>,
+    pub rcv_buf: Option<u64>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

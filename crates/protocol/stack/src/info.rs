@@ -48,6 +48,12 @@ pub struct MultipathInfo {
     pub unacknowledged: u64,
     /// Next data sequence number that is expected.
     pub receive_next: u64,
+    /// Memory that the send buffer holds at most.
+    pub send_buffer_bytes: u64,
+    /// Memory of what was written and the peer has not acknowledged.
+    pub send_memory_bytes: u64,
+    /// Memory that the receive buffer holds at most.
+    pub receive_buffer_bytes: u64,
     /// Bytes of data sent, without reinjections.
     pub bytes_sent: u64,
     /// Bytes of data received in order.

@@ -81,7 +81,9 @@ pub use path_manager::Limits;
 pub use protocol::Protocol;
 pub use route::Route;
 pub use scheduler::SchedulerKind;
-pub use tcp::{BufferLimits, CloseReason, EcnPolicy, FourTuple, Keepalive, State, TcpInfo};
+pub use tcp::{
+    BufferLimits, CloseReason, EcnPolicy, FourTuple, Keepalive, SendingTimes, State, TcpInfo,
+};
 
 /// A moment or a span in nanoseconds; the caller says what zero is.
 pub type Nanos = u64;

@@ -10,8 +10,15 @@ use super::accounts::{Pair, Reading};
 use super::rows::{connection_sample, subflow_sample};
 use crate::record::Recorder;
 use mptcplab_linux::MptcpInfo;
-use mptcplab_linux::sock_diag::SubflowIdentity;
+use mptcplab_linux::sock_diag::{SocketMemory, SubflowIdentity};
 use mptcplab_linux::socket::{connection, tcp_info};
+
+/// The kernel tells of the buffers in its lists only.
+const UNKNOWN: SocketMemory = SocketMemory {
+    send_buffer_bytes: None,
+    send_queued_bytes: None,
+    receive_buffer_bytes: None,
+};
 
 /// The state of a connection at its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +51,11 @@ pub(crate) fn write_final_connection(
     let Some(info) = info else {
         return Ok(FinalState::TCP);
     };
-    recorder.write(connection_sample((recorder.now(), true), node, &info))?;
+    recorder.write(connection_sample(
+        (recorder.now(), true),
+        node,
+        (&info, UNKNOWN),
+    ))?;
     Ok(FinalState {
         token: info.token,
         multipath: true,
@@ -73,13 +84,20 @@ pub(crate) fn write_final_samples(
             destroyed: false,
             info,
         });
-        let row = subflow_sample(when, node, addresses, identity, congestion_control, info);
+        let row = subflow_sample(
+            when,
+            node,
+            addresses,
+            identity,
+            congestion_control,
+            (info, UNKNOWN),
+        );
         recorder.write(row)
     };
     let multipath = connection(socket).filter(|connection| connection.info.fallback != Some(true));
     if let Some(connection) = multipath {
         let info = &connection.info;
-        recorder.write(connection_sample(when, node, info))?;
+        recorder.write(connection_sample(when, node, (info, UNKNOWN)))?;
         let identity = SubflowIdentity {
             token: info.token,
             ..SubflowIdentity::default()

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use mptcplab_link::Nanos;
 use mptcplab_linux::MptcpInfo;
 use mptcplab_linux::TcpInfo;
-use mptcplab_linux::sock_diag::SubflowIdentity;
+use mptcplab_linux::sock_diag::{SocketMemory, SubflowIdentity};
 use mptcplab_record::{ConnectionSample, SubflowSample};
 
 use super::NodeContext;
@@ -17,7 +17,7 @@ pub(super) fn subflow_sample<'a>(
     (local, remote): (SocketAddr, SocketAddr),
     identity: SubflowIdentity,
     congestion_control: Option<&'a str>,
-    info: &TcpInfo,
+    (info, memory): (&TcpInfo, SocketMemory),
 ) -> SubflowSample<'a> {
     let wide = |value: Option<u32>| value.map(u64::from);
     SubflowSample {
@@ -52,6 +52,13 @@ pub(super) fn subflow_sample<'a>(
         reord_seen: wide(info.reord_seen),
         dsack_dups: wide(info.dsack_dups),
         rto_us: wide(info.rto_us),
+        busy_us: info.busy_us,
+        rwnd_limited_us: info.rwnd_limited_us,
+        sndbuf_limited_us: info.sndbuf_limited_us,
+        notsent_bytes: wide(info.notsent_bytes),
+        snd_buf: wide(memory.send_buffer_bytes),
+        snd_queued: wide(memory.send_queued_bytes),
+        rcv_buf: wide(memory.receive_buffer_bytes),
     }
 }
 
@@ -59,7 +66,7 @@ pub(super) fn subflow_sample<'a>(
 pub(super) fn connection_sample<'a>(
     (t_ns, last): (Nanos, bool),
     node: &'a NodeContext,
-    info: &MptcpInfo,
+    (info, memory): (&MptcpInfo, SocketMemory),
 ) -> ConnectionSample<'a> {
     ConnectionSample {
         t_ns,
@@ -80,5 +87,8 @@ pub(super) fn connection_sample<'a>(
         retransmits: info.retransmits,
         checksum: info.checksum,
         last,
+        snd_buf: memory.send_buffer_bytes.map(u64::from),
+        snd_queued: memory.send_queued_bytes.map(u64::from),
+        rcv_buf: memory.receive_buffer_bytes.map(u64::from),
     }
 }

@@ -167,16 +167,16 @@ impl Probe {
                     (socket.local, socket.remote),
                     socket.mptcp.unwrap_or_default(),
                     socket.congestion_control.as_deref(),
-                    &socket.info,
+                    (&socket.info, socket.memory),
                 );
                 write(recorder.write(row));
             })
         })?;
         self.list("MPTCP sockets", recorder, |probe, write| {
             let when = (recorder.now(), false);
-            sock_diag::mptcp_sockets_by_cookie(&mut probe.sockets, |cookie, info| {
+            sock_diag::mptcp_sockets_by_cookie(&mut probe.sockets, |cookie, info, memory| {
                 probe.node.accounts.take_connection(info.token, cookie);
-                let row = connection_sample(when, &probe.node, &info);
+                let row = connection_sample(when, &probe.node, (&info, memory));
                 write(recorder.write(row));
             })
         })

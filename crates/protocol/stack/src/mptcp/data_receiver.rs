@@ -52,6 +52,11 @@ impl DataReceiver {
         }
     }
 
+    /// Memory that the buffer holds at most.
+    pub(super) fn buffer_bytes(&self) -> u64 {
+        self.buffer.memory_bytes()
+    }
+
     pub(super) fn numbers(&self) -> DataNumbers {
         self.numbers
     }

@@ -71,6 +71,7 @@ impl Tcp {
             scoreboard: Default::default(),
             send_buffer: SendBuffer::new(config.send_buffer, congestion.window()),
             volume: Default::default(),
+            times: Default::default(),
             congestion,
             rtt: RttEstimator::new(
                 config

@@ -1,6 +1,6 @@
 //! The figures of `TCP_INFO` of Linux.
 
-use super::{FourTuple, State, Tcp};
+use super::{FourTuple, SendingTimes, State, Tcp};
 use crate::Nanos;
 
 /// State of one TCP connection.
@@ -52,6 +52,14 @@ pub struct TcpInfo {
     pub send_window_bytes: u64,
     /// Bytes that the application reads in a round trip, by which the receive buffer is tuned.
     pub receive_space_bytes: u64,
+    /// How long data waited, and what held it up.
+    pub times: SendingTimes,
+    /// Memory that the send buffer holds at most.
+    pub send_buffer_bytes: u64,
+    /// Memory of what was handed over and not acknowledged.
+    pub send_memory_bytes: u64,
+    /// Memory that the receive buffer holds at most.
+    pub receive_buffer_bytes: u64,
     /// Name of the congestion control.
     pub congestion_control: &'static str,
     /// Reordering was seen as often.
@@ -89,6 +97,10 @@ impl Tcp {
             pacing_rate_bps: self.pacing_rate_bps(),
             send_window_bytes: self.snd.window_bytes(),
             receive_space_bytes: self.receiver.space_bytes(),
+            times: self.times,
+            send_buffer_bytes: self.send_buffer_memory_bytes(),
+            send_memory_bytes: self.outstanding_memory_bytes(),
+            receive_buffer_bytes: self.receiver.memory_bytes(),
             congestion_control: self.congestion.name(),
             reorderings: self.rack.reorderings(),
             duplicate_sacks: self.counters.duplicate_sacks_in,

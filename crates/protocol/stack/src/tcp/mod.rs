@@ -10,6 +10,7 @@ mod ack_policy;
 mod acknowledge;
 mod agreed_options;
 mod challenge;
+mod chronograph;
 mod close;
 mod config;
 mod congestion_state;
@@ -61,6 +62,7 @@ use mptcplab_wire::Segment;
 use crate::Nanos;
 use crate::rtt::RttEstimator;
 
+pub use chronograph::SendingTimes;
 pub use config::{BufferLimits, EcnPolicy, FourTuple, Keepalive};
 pub use info::TcpInfo;
 pub use progress::CloseReason;
@@ -102,6 +104,7 @@ pub(crate) struct Tcp {
     orphaned: bool,
     counters: TcpCounters,
     volume: Volume,
+    times: SendingTimes,
     timers: Timers,
     due: Due,
 

@@ -103,6 +103,11 @@ impl ReceiveWindow {
         self.right
     }
 
+    /// Memory that the buffer holds at most.
+    pub(crate) fn memory_bytes(&self) -> u64 {
+        self.buffer.memory_bytes()
+    }
+
     /// Bytes that the application reads in a round trip.
     pub(crate) fn space_bytes(&self) -> u64 {
         self.buffer.space_bytes()

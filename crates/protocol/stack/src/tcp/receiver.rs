@@ -310,6 +310,11 @@ impl Receiver {
         self.window.follow(read_bytes);
     }
 
+    /// Memory that the buffer holds at most.
+    pub(crate) fn memory_bytes(&self) -> u64 {
+        self.window.memory_bytes()
+    }
+
     /// Bytes that the application reads in a round trip.
     pub(crate) fn space_bytes(&self) -> u64 {
         self.window.space_bytes()

@@ -115,7 +115,11 @@ impl Tcp {
     /// window.
     pub(super) fn fill_send_buffer(&mut self, now: Nanos) {
         let filled = self.flight_bytes() + self.congestion.segment_bytes();
-        self.widen_send_buffer(now, filled <= self.congestion.window_bytes());
+        let has_window = filled <= self.congestion.window_bytes();
+        if self.send_buffer.awaited && has_window {
+            self.note_send_buffer_limit(now);
+        }
+        self.widen_send_buffer(now, has_window);
     }
 
     /// Lets the buffer grow after something was acknowledged, where what is queued does not fill the

@@ -34,6 +34,7 @@ impl Tcp {
                 return segment;
             }
         }
+        self.note_limit(now);
         if core::mem::take(&mut self.due.probe) {
             return Some(self.bare_segment(self.snd.una() - 1, Carrier::Ack));
         }

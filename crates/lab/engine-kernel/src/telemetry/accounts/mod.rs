@@ -162,7 +162,14 @@ impl Accounts {
                 token: book.token(pair),
                 ..SubflowIdentity::default()
             };
-            let row = subflow_sample((t_ns, true), node, pair, identity, None, &socket.info);
+            let row = subflow_sample(
+                (t_ns, true),
+                node,
+                pair,
+                identity,
+                None,
+                (&socket.info, socket.memory),
+            );
             // Without a reader the run is about to end by its closed standard input.
             let _ = recorder.write(row);
         });
@@ -190,7 +197,7 @@ impl Accounts {
             let _ = sock_diag::tcp_sockets(&mut kernel.dumper, |socket| {
                 book.take(reading(look.t_ns, &socket, false));
             });
-            let _ = sock_diag::mptcp_sockets_by_cookie(&mut kernel.dumper, |cookie, info| {
+            let _ = sock_diag::mptcp_sockets_by_cookie(&mut kernel.dumper, |cookie, info, _| {
                 if let Some(token) = info.token {
                     book.connection(token, cookie);
                     if info.write_seq != info.snd_una {
