@@ -14,6 +14,7 @@ from mptcplab.cli.commands.controller import controller
 from mptcplab.cli.commands.description import completion, man
 from mptcplab.cli.commands.doctor import doctor
 from mptcplab.cli.commands.enter import enter
+from mptcplab.cli.commands.explain import explain
 from mptcplab.cli.commands.host import add_host_commands
 from mptcplab.cli.commands.rate_trace import rate_trace
 from mptcplab.cli.commands.report import report
@@ -48,6 +49,7 @@ app.command("run")(run)
 app.command("sweep")(sweep)
 app.command("report")(report)
 app.command("compare")(compare)
+app.command("explain")(explain)
 app.command("reproduce")(reproduce)
 app.command("trace")(trace)
 app.command("controller")(controller)

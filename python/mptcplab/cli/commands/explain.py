@@ -1,0 +1,33 @@
+"""`explain`: the options."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mptcplab.cli.commands.common import Json, path
+from mptcplab.shortage import ask
+
+
+def explain(
+    run: Annotated[
+        Path,
+        typer.Argument(parser=path, metavar="RUN", help="Folder of a result, or of a recording."),
+    ],
+    against: Annotated[
+        str | None,
+        typer.Option("--against", metavar="VARIANT", help="Tell this variant's goodput, too."),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option("--workers", min=1, help="Simulations at once; one a core unless given."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Tell why MPTCP was as slow as it was, and what helps: tried in the simulator."""
+    ask()
+    from mptcplab.cli.explain import explain_folder
+
+    explain_folder(run, against, workers, as_json=json)

@@ -1,0 +1,169 @@
+"""`explain`: why MPTCP was as slow as it was, and what helps."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.text import Text
+
+from mptcplab.cli.errors import UserError
+from mptcplab.cli.output import console, json_text
+from mptcplab.engine.job import EngineError
+from mptcplab.explain import Cause, Explanation, Remedy, explain
+from mptcplab.metrics import measure
+from mptcplab.recording import Recording, RecordingError, Result
+from mptcplab.recording.result import RESULT
+from mptcplab.report.layout import Column, Kind, laid_out
+from mptcplab.scenario import Scenario, ScenarioError, loads_kept
+
+_ROWS = 5
+"""Remedies in the terminal; --json has all."""
+_PHRASES = {
+    "fallback": "the connection fell back to TCP",
+    "join_refused": "a subflow was refused",
+    "no_join": "no further subflow was opened",
+    "late_subflow": "a subflow joined late",
+    "backup": "a path stood by as a backup",
+    "send_buffer_too_small": "the send buffer is too small",
+    "receive_buffer_too_small": "the receive buffer is too small",
+    "head_of_line_blocking": "data of a slow path holds up the rest",
+    "loss": "packets are lost by chance",
+    "uncoupled_at_shared_bottleneck": "the subflows take more than a flow's share of a queue",
+    "bufferbloat": "a long queue stands full",
+    "application_limited": "the application offers less than the paths take",
+}
+
+
+def explain_folder(
+    folder: Path, against: str | None, workers: int | None, *, as_json: bool
+) -> None:
+    """Explains the result or the recording in a folder."""
+    try:
+        result, recording = _chosen(folder)
+        scenario = _scenario(recording)
+        beside = None if against is None else _against(_result_of(recording) or result, against)
+        told = explain(recording, scenario, workers=workers)
+        goodput = measure(recording).metrics.get("goodput")
+    except (RecordingError, ScenarioError, EngineError) as error:
+        raise UserError(str(error)) from error
+    if as_json:
+        run = {"variant": recording.manifest.variant, "repetition": recording.manifest.repetition}
+        own = {**run, "goodput_mbps": goodput}
+        if against is not None:
+            own["against"] = {"variant": against, "goodput_mbps": beside}
+        typer.echo(json_text({**own, **told.to_json()}))
+        return
+    screen = console()
+    for sentence in sentences(recording.manifest.variant, goodput, against, beside, told):
+        screen.print(Text(sentence))
+    if told.causes:
+        screen.print(*laid_out(_causes(told.causes), screen), sep="")
+    if told.remedies:
+        screen.print(*laid_out(_remedies(told.remedies[:_ROWS]), screen), sep="")
+        for line in told.remedies[0].change.settings:
+            screen.print(Text(f"  {line}"))
+
+
+def sentences(
+    variant: str,
+    goodput: float | None,
+    against: str | None,
+    beside: float | None,
+    told: Explanation,
+) -> list[str]:
+    """Sentences of the goodput, of the main cause, and of the best remedy."""
+    carried = "nothing" if goodput is None else f"{goodput:.3g} Mbit/s"
+    first = f"{variant} carried {carried}"
+    if against is not None and beside is not None:
+        first += f", {against} {beside:.3g} Mbit/s"
+    if told.untried is not None:
+        return [f"{first}.", f"Nothing was tried: {told.untried}."]
+    if not told.causes:
+        why = "Nothing that was looked for costs it 5 % or more."
+    else:
+        worst = told.causes[0]
+        where = "" if worst.path is None else f" (path {worst.path})"
+        why = f"The main cause: {_PHRASES[worst.name]}{where}; {worst.evidence[0]}."
+    if not told.remedies:
+        return [f"{first}.", why, "No single change that was tried helps."]
+    best = told.remedies[0]
+    helps = (
+        f"In the simulator, where it carries {told.goodput_mbps:.3g} Mbit/s, "
+        f"{_words(best)} makes that {best.goodput.mean:.3g}."
+    )
+    return [f"{first}.", why, helps]
+
+
+def _causes(causes: Sequence[Cause]) -> list[Column]:
+    return [
+        Column("cause", [one.name for one in causes], Kind.WORDS, is_left=True),
+        Column("path", [one.path or "" for one in causes], Kind.VALUE, is_left=True),
+        Column("cost", [_cost(one) for one in causes]),
+        Column("evidence", ["; ".join(one.evidence) for one in causes], Kind.WORDS, is_left=True),
+    ]
+
+
+def _remedies(remedies: Sequence[Remedy]) -> list[Column]:
+    return [
+        Column("change", [_words(one) for one in remedies], Kind.WORDS, is_left=True),
+        Column("Mbit/s", [f"{one.goodput.mean:.1f}" for one in remedies]),
+        Column("gain", [_with_half(one) for one in remedies]),
+        Column("stock kernel", ["yes" if one.change.stock_kernel else "no" for one in remedies]),
+    ]
+
+
+def _words(remedy: Remedy) -> str:
+    return ", ".join(f"{path}={_value(value)}" for path, value in remedy.change.values.items())
+
+
+def _value(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _with_half(remedy: Remedy) -> str:
+    half = remedy.gain.half_width
+    return f"{remedy.gain.mean:.1f}" if half is None else f"{remedy.gain.mean:.1f} ± {half:.1f}"
+
+
+def _cost(cause: Cause) -> str:
+    if cause.cost_mbps is not None:
+        return f"{cause.cost_mbps:.1f} Mbit/s"
+    return f"{cause.cost_s or 0:.2f} s"
+
+
+def _chosen(folder: Path) -> tuple[Result, Recording]:
+    """The recording to explain, and the result that it belongs to."""
+    result = Result.open(folder)
+    names = [one.name for one in result.variants if one.protocol == "mptcp"]
+    found = [recordings[0] for name in names if (recordings := result.recordings(name))]
+    if not found:
+        raise UserError(f"{folder}: has no recording of a variant over MPTCP: nothing to explain")
+    if len(found) == 1:
+        return result, found[0]
+    goodputs = [
+        (measure(one).metrics.get("goodput") or 0.0, place) for place, one in enumerate(found)
+    ]
+    return result, found[min(goodputs)[1]]
+
+
+def _scenario(recording: Recording) -> Scenario | None:
+    """The scenario of the result in which a recording lies; null where it lies in none."""
+    result = _result_of(recording)
+    return None if result is None else loads_kept(result.description.scenario.text)
+
+
+def _result_of(recording: Recording) -> Result | None:
+    folder = recording.folder.resolve().parent.parent
+    return Result.open(folder) if (folder / RESULT).is_file() else None
+
+
+def _against(result: Result, variant: str) -> float | None:
+    found = result.recordings(variant) if variant in result else []
+    if not found:
+        known = ", ".join(result)
+        raise UserError(f"--against {variant}: there is no recording of it: choose one of {known}")
+    return measure(found[0]).metrics.get("goodput")

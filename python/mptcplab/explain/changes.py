@@ -1,0 +1,188 @@
+"""Single changes of a scenario's variant, as keys of the scenario and as settings of a host."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mptcplab.explain.observed import Connection
+from mptcplab.plan import Plan
+from mptcplab.scenario import Scenario, for_variant, with_overrides
+
+_SCHEDULERS = ("lowest-rtt", "round-robin", "redundant", "blest", "ecf")
+_STOCK_CONTROLS = ("cubic", "reno")
+_COUPLED = ("lia", "olia", "balia")
+_BUFFER_BYTES = 4 << 20
+"""Of the remedies: 4 MiB holds 100 Mbit/s for a third of a second."""
+_LARGEST_BYTES = 1 << 30
+"""The kernel's limit of a socket's buffer is 2 GiB."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """One change."""
+
+    values: Mapping[str, Any]
+    """Path in the scenario → value, as for `--set`."""
+    settings: Sequence[str]
+    """Commands for hosts, a comment behind each with the host's name."""
+    stock_kernel: bool = True
+    """Whether Linux can do it without further modules or patches."""
+
+
+def changed(scenario: Scenario, variant: str, change: Change) -> Scenario:
+    """The scenario whose variant has the change, whatever the variant sets itself.
+
+    Raises:
+        ScenarioError: the scenario cannot be changed so.
+
+    """
+    own = scenario.variants[variant].set
+    values = {key: value for key, value in own.items() if key not in change.values}
+    return with_overrides(scenario, {f"variants.{variant}.set": {**values, **change.values}})
+
+
+class Changes:
+    """The changes that there are for a connection."""
+
+    def __init__(self, scenario: Scenario, variant: str, plan: Plan, connection: Connection):
+        """For the connection of this variant, as the plan has it."""
+        self._tree: Mapping[str, Any] = for_variant(scenario, variant).provenance.tree
+        self._plan = plan
+        self._connection = connection
+
+    def remedies(self) -> Iterator[Change]:
+        """Every single change that is tried, in a fixed order."""
+        sender, receiver = self._connection.sender, self._connection.receiver
+        now = (self._host(sender).get("mptcp") or {}).get("scheduler")
+        for name in _SCHEDULERS:
+            if name != now:
+                yield self.scheduler(sender, name)
+        control = self._host(sender).get("congestion_control", "cubic")
+        for name in (*_STOCK_CONTROLS, *_COUPLED):
+            if name != control:
+                yield self.congestion_control(sender, name)
+        yield self.send_buffer(sender, _BUFFER_BYTES)
+        yield self.receive_buffer(receiver, _BUFFER_BYTES)
+        if self._manages_paths():
+            yield self.path_manager()
+        for path in self._connection.paths:
+            if len(self._connection.paths) > 1:
+                yield self.backup(path, backup=not self._interface(path).get("backup", False))
+        first = self._connection.subflows[0].path if self._connection.subflows else None
+        for path in self._connection.paths:
+            if path != first and len(self._connection.paths) > 1:
+                yield self.left_out(path)
+
+    def scheduler(self, host: str, name: str) -> Change:
+        """Another scheduler, which stock kernels do not have."""
+        settings = [f"sysctl -w net.mptcp.scheduler={name}  # {host}"]
+        return Change({f"hosts.{host}.mptcp.scheduler": name}, settings, stock_kernel=False)
+
+    def congestion_control(self, host: str, name: str) -> Change:
+        """Another congestion control."""
+        is_stock = name in _STOCK_CONTROLS
+        settings = [f"sysctl -w net.ipv4.tcp_congestion_control={name}  # {host}"]
+        if not is_stock:
+            settings = [f"mptcplab-host cc load {name}  # {host}", *settings]
+        return Change({f"hosts.{host}.congestion_control": name}, settings, stock_kernel=is_stock)
+
+    def send_buffer(self, host: str, initial_bytes: int) -> Change:
+        """A send buffer that is so large from the start."""
+        return self._sysctl(host, "net.ipv4.tcp_wmem", initial_bytes)
+
+    def receive_buffer(self, host: str, initial_bytes: int) -> Change:
+        """A receive buffer that is so large from the start."""
+        return self._sysctl(host, "net.ipv4.tcp_rmem", initial_bytes)
+
+    def path_manager(self) -> Change:
+        """Subflows from each address to each, and announced ones accepted."""
+        client, server = self._connection.client, str(self._connection.transfer["server"])
+        limits = {"subflows": 8, "add_addr_accepted": 8}
+        settings = ["ip mptcp limits set subflows 8 add_addr_accepted 8  # both"]
+        settings += [
+            f"ip mptcp endpoint add {address} dev {name} subflow fullmesh  # {client}"
+            for name, address in self._addresses(client)
+        ]
+        values = {
+            f"hosts.{client}.mptcp.path_manager": "fullmesh",
+            f"hosts.{client}.mptcp.limits": limits,
+            f"hosts.{server}.mptcp.path_manager": "signal",
+            f"hosts.{server}.mptcp.limits": limits,
+        }
+        return Change(values, settings)
+
+    def backup(self, path: str, *, backup: bool) -> Change:
+        """A path that is a backup, or is none any more."""
+        client = self._connection.client
+        word = "backup" if backup else "nobackup"
+        settings = [
+            f"ip mptcp endpoint change {address} {word}  # {client}"
+            for name, address in self._addresses(client)
+            if name == path
+        ]
+        return Change({f"hosts.{client}.interfaces.{path}.backup": backup}, settings)
+
+    def left_out(self, path: str) -> Change:
+        """A path that is not used at all."""
+        client = self._connection.client
+        event = {"at": "0 s", "interface": f"{client}.{path}", "up": False}
+        values = {"events": [event, *(self._tree.get("events") or [])]}
+        return Change(values, [f"ip link set dev {path} down  # {client}"])
+
+    def without_address_delay(self, path: str) -> Change:
+        """Addresses that are there at once."""
+        values = {f"hosts.{self._connection.client}.interfaces.{path}.address_delay": "0 s"}
+        return Change(values, ())
+
+    def without_middleboxes(self, link: str) -> Change:
+        """A link with nothing that changes packets."""
+        return Change({f"links.{link}.middleboxes": []}, ())
+
+    def without_loss(self, link: str) -> Change:
+        """A link that loses nothing by chance."""
+        own = self._tree["links"][link] or {}
+        values: dict[str, Any] = {f"links.{link}.loss": "0 %"}
+        for way in ("up", "down"):
+            if isinstance(own.get(way), dict) and "loss" in own[way]:
+                values[f"links.{link}.{way}.loss"] = "0 %"
+        return Change(values, ())
+
+    def short_queue(self, link: str) -> Change:
+        """A queue of one bandwidth-delay product."""
+        return Change({f"links.{link}.queue": "1 BDP"}, ())
+
+    def unlimited_application(self) -> Change | None:
+        """An application that offers as much as goes; null where it is not limited by a rate."""
+        name = self._connection.transfer["traffic"]
+        for number, item in enumerate(self._tree["traffic"]):
+            bulk = item.get("bulk") if isinstance(item, dict) else None
+            if isinstance(bulk, dict) and "rate" in bulk and bulk.get("name", "bulk") == name:
+                rest = {key: value for key, value in bulk.items() if key != "rate"}
+                return Change({f"traffic.{number}.bulk": rest}, ())
+        return None
+
+    def _sysctl(self, host: str, name: str, initial_bytes: int) -> Change:
+        own = self._host(host).get("sysctls") or {}
+        words = f"4096 {initial_bytes} {min(_LARGEST_BYTES, 4 * initial_bytes)}"
+        settings = [f'sysctl -w {name}="{words}"  # {host}']
+        return Change({f"hosts.{host}.sysctls": {**own, name: words}}, settings)
+
+    def _manages_paths(self) -> bool:
+        """Whether a path manager is named, so that another one is a change."""
+        client, server = self._connection.client, self._connection.transfer["server"]
+        named = [self._host(host).get("mptcp") or {} for host in (client, server)]
+        return any({"path_manager", "limits"} & one.keys() for one in named)
+
+    def _host(self, name: str) -> Mapping[str, Any]:
+        return (self._tree.get("hosts") or {}).get(name) or {}
+
+    def _interface(self, path: str) -> Mapping[str, Any]:
+        return self._host(self._connection.client).get("interfaces", {}).get(path) or {}
+
+    def _addresses(self, host: str) -> Iterator[tuple[str, str]]:
+        for node in self._plan.nodes:
+            for interface in node.interfaces:
+                if node.name == host:
+                    yield from ((interface.name, str(one.address)) for one in interface.addresses)

@@ -1,0 +1,195 @@
+"""An explanation: where the time of a recording's connections went, why, and what helps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mptcplab.explain.account import Account, account
+from mptcplab.explain.candidates import NOTICEABLE, Candidate, candidates
+from mptcplab.explain.changes import Change, Changes
+from mptcplab.explain.observed import Observed
+from mptcplab.explain.trials import Trial, tried, why_not
+from mptcplab.metrics.statistics import Estimate
+from mptcplab.recording import Recording
+from mptcplab.scenario import Scenario, ScenarioError
+
+SEEDS = 5
+"""Repetitions of each trial."""
+
+
+@dataclass(frozen=True)
+class Cause:
+    """A cause that costs something."""
+
+    name: str
+    path: str | None
+    evidence: Sequence[str]
+    cost_mbps: float | None
+    """By how much more goes without it; of others where they pay for it."""
+    cost_s: float | None
+    """Delay that it adds, where it costs no goodput."""
+    factor: float
+    """By how many times it makes goodput or delay worse, by which causes are ranked."""
+
+    def to_json(self) -> dict[str, Any]:
+        """As in `mptcplab explain --json`."""
+        key, cost = ("cost_mbps", self.cost_mbps)
+        if self.cost_mbps is None:
+            key, cost = "cost_s", self.cost_s
+        return {"name": self.name, key: cost, "path": self.path, "evidence": list(self.evidence)}
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """A change that was tried and helped."""
+
+    change: Change
+    goodput: Estimate
+    gain: Estimate
+    """Over the same scenario without it, seed by seed, Mbit/s."""
+
+    def to_json(self) -> dict[str, Any]:
+        """As in `mptcplab explain --json`."""
+        return {
+            "change": dict(self.change.values),
+            "settings": list(self.change.settings),
+            "goodput_mbps": {"mean": self.goodput.mean, "ci95": _ends(self.goodput)},
+            "gain": self.gain.mean,
+            "gain_ci95": _ends(self.gain),
+            "stock_kernel": self.change.stock_kernel,
+        }
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The account of a recording's MPTCP, causes, and what helps."""
+
+    accounts: Sequence[Account]
+    causes: Sequence[Cause]
+    """Those that cost most come first."""
+    remedies: Sequence[Remedy]
+    """Those that gain most come first."""
+    goodput_mbps: float | None
+    """In the simulator, as it is; null where nothing was tried."""
+    untried: str | None
+    """Why nothing was tried."""
+
+    def to_json(self) -> dict[str, Any]:
+        """As in `mptcplab explain --json`."""
+        return {
+            "connections": [
+                {
+                    "traffic": one.connection.transfer["traffic"],
+                    "index": one.connection.transfer["index"],
+                    "duration_s": one.duration_ns / 1e9,
+                    "account_s": _seconds(one.times_ns),
+                    "paths": {path: _seconds(times) for path, times in one.paths_ns.items()},
+                }
+                for one in self.accounts
+            ],
+            "causes": [one.to_json() for one in self.causes],
+            "remedies": [one.to_json() for one in self.remedies],
+            "simulated_mbps": self.goodput_mbps,
+            "untried": self.untried,
+        }
+
+
+def explain(
+    recording: Recording,
+    scenario: Scenario | None,
+    *,
+    workers: int | None = None,
+    remedies: bool = True,
+) -> Explanation:
+    """Explains a recording; `scenario` is that of its result, null where it is not known.
+
+    Raises:
+        RecordingError: a table is missing or damaged.
+        EngineError: a trial failed.
+
+    """
+    observed = Observed(recording)
+    accounts = [account(observed, one) for one in observed.connections]
+    variant = recording.manifest.variant
+    untried = None
+    if not accounts:
+        untried = "the recording has no transfer over MPTCP"
+    elif scenario is None:
+        untried = "its scenario is not known: explain the result's folder"
+    else:
+        untried = why_not(scenario, variant)
+    if untried is not None or scenario is None:
+        return Explanation(accounts, (), (), None, untried)
+    # Connections of one flow are alike: the longest tells most.
+    longest = max(accounts, key=lambda one: one.duration_ns)
+    changes = Changes(scenario, variant, observed.plan, longest.connection)
+    found = candidates(observed, longest, changes)
+    tries: list[Change | None] = [None]
+    tries += [one.without for one in found if one.without is not None]
+    if remedies:
+        tries += changes.remedies()
+    first = recording.manifest.seed
+    seeds = range(first, first + SEEDS)
+    try:
+        trials = tried(scenario, variant, tries, seeds, workers)
+    except ScenarioError as error:
+        return Explanation(accounts, (), (), None, str(error))
+    base = trials[0]
+    by_change = {id(one.change): one for one in trials[1:]}
+    helped = [] if not remedies else list(changes_that_help(base, trials, found))
+    return Explanation(
+        accounts,
+        causes_of(base, by_change, found),
+        helped,
+        base.goodput.mean,
+        None,
+    )
+
+
+def causes_of(
+    base: Trial, by_change: dict[int, Trial], found: Sequence[Candidate]
+) -> Sequence[Cause]:
+    """The candidates that cost something, as measured, the worst first."""
+    causes = []
+    for one in found:
+        trial = by_change.get(id(one.without))
+        gain = None if trial is None else trial.gain_over(base, of_others=one.harms_others)
+        carried = [run.others_mbps if one.harms_others else run.own_mbps for run in base.runs]
+        mean = sum(carried) / len(carried)
+        if gain is not None and _counts(gain, mean):
+            factor = (mean + (gain.mean or 0)) / mean if mean else float("inf")
+            causes.append(Cause(one.name, one.path, one.evidence, gain.mean, None, factor))
+        elif one.cost_s is not None:
+            causes.append(Cause(one.name, one.path, one.evidence, None, one.cost_s, one.factor))
+    return sorted(causes, key=lambda cause: -cause.factor)
+
+
+def changes_that_help(
+    base: Trial, trials: Sequence[Trial], found: Sequence[Candidate]
+) -> Sequence[Remedy]:
+    """The remedies that gain something, the best first."""
+    own = {id(one.without) for one in found}
+    remedies = [
+        Remedy(trial.change, trial.goodput, gain)
+        for trial in trials[1:]
+        if trial.change is not None and id(trial.change) not in own
+        for gain in (trial.gain_over(base),)
+        if _counts(gain, base.goodput.mean or 0)
+    ]
+    return sorted(remedies, key=lambda one: -(one.gain.mean or 0))
+
+
+def _counts(gain: Estimate, mean: float) -> bool:
+    """Whether a gain is more than chance, and noticeable."""
+    least = gain.mean if gain.ci95 is None else gain.ci95[0]
+    return bool(least and least > 0 and (gain.mean or 0) >= NOTICEABLE * mean)
+
+
+def _ends(of: Estimate) -> list[float] | None:
+    return None if of.ci95 is None else list(of.ci95)
+
+
+def _seconds(times_ns: Any) -> dict[str, float]:
+    return {state: ns / 1e9 for state, ns in sorted(times_ns.items(), key=lambda item: -item[1])}
