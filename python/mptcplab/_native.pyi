@@ -387,3 +387,39 @@ class SubflowWatch:
 
     def close(self) -> None:
         """End the watching, also while another thread waits."""
+
+class MeasureError(Exception):
+    """A measurement that cannot begin or go on; the message says why."""
+
+class MeasureSession:
+    """A session with a target."""
+
+    def __new__(cls, host: str, port: int, token: str) -> MeasureSession:
+        """Connect to a target whose token is held."""
+
+    def terms(self) -> str:
+        """The terms of the target, as JSON."""
+
+    def target(self) -> str:
+        """The address at which the target was reached."""
+
+    def control_bytes(self) -> int:
+        """Bytes that have gone over the control channel, both ways."""
+
+    def paths(self) -> str:
+        """The local addresses that reach the target, as JSON."""
+
+    def run(self, plan: str, goes_on: Callable[[int], bool]) -> str:
+        """Carry out an experiment, given as JSON; its result is JSON, too."""
+
+class EndpointHold:
+    """Endpoints of the kernel's path manager, until `close` or the process's end."""
+
+    def __new__(cls, wanted: list[tuple[IPv4Address | IPv6Address, int]]) -> EndpointHold:
+        """Add those that are missing: addresses, and numbers of interfaces to bind to or 0."""
+
+    def added(self) -> list[str]:
+        """The addresses of those that were added."""
+
+    def close(self) -> None:
+        """Take away what was added."""

@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 mod congestion;
 mod control;
 mod controller;
+mod measure;
 mod policy;
 mod raised;
 mod scheduler;
@@ -20,6 +21,8 @@ mod _native {
     use super::control::{BpfError, HeldControl, hold_congestion_control};
     #[pymodule_export]
     use super::controller::{ControllerError, serve_controller};
+    #[pymodule_export]
+    use super::measure::{EndpointHold, MeasureError, MeasureSession};
     #[pymodule_export]
     use super::scheduler::{Connection, Subflow};
     #[pymodule_export]

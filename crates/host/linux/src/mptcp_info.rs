@@ -49,6 +49,13 @@ pub struct MptcpInfo {
     pub remote_key_received: Option<bool>,
     /// Data checksums are in use.
     pub checksum: Option<bool>,
+    /// Additional subflows that the kernel's own path manager allows a connection; 0 where another
+    /// one is at work.
+    #[serde(skip)]
+    pub subflows_max: Option<u8>,
+    /// Endpoints from which that path manager opens subflows.
+    #[serde(skip)]
+    pub local_addr_max: Option<u8>,
 }
 
 impl MptcpInfo {
@@ -61,6 +68,8 @@ impl MptcpInfo {
             subflows: u8_at(0),
             add_addr_signal: u8_at(1),
             add_addr_accepted: u8_at(2),
+            subflows_max: u8_at(3),
+            local_addr_max: u8_at(41),
             fallback: u32_at(8).map(|flags| flags & FLAG_FALLBACK != 0),
             remote_key_received: u32_at(8).map(|flags| flags & FLAG_REMOTE_KEY_RECEIVED != 0),
             token: u32_at(12),
@@ -93,6 +102,10 @@ mod tests {
         let info = MptcpInfo::parse(&numbered());
         assert_eq!(info.subflows, Some(0));
         assert_eq!(info.add_addr_accepted, Some(2));
+        assert_eq!(
+            (info.subflows_max, info.local_addr_max),
+            (Some(3), Some(41))
+        );
         assert_eq!(info.fallback, Some(false));
         assert_eq!(info.token, Some(u32::from_ne_bytes([12, 13, 14, 15])));
         assert_eq!(info.checksum, Some(true));

@@ -13,11 +13,12 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, BorrowedFd};
 
-use netlink_packet_core::DefaultNla;
+use netlink_packet_core::{DefaultNla, NLM_F_ACK};
 
 pub use self::endpoint::{Endpoint, EndpointFlags, Local};
 
 use self::attributes::*;
+use crate::bytes::u32_at;
 use crate::dump;
 use crate::generic::{Family, GenericMessage, nested, nla};
 use crate::netlink::Netlink;
@@ -26,6 +27,7 @@ const CMD_ADD_ADDR: u8 = 1;
 const CMD_DEL_ADDR: u8 = 2;
 const CMD_GET_ADDR: u8 = 3;
 const CMD_SET_LIMITS: u8 = 5;
+const CMD_GET_LIMITS: u8 = 6;
 const CMD_SET_FLAGS: u8 = 7;
 const CMD_ANNOUNCE: u8 = 8;
 const CMD_REMOVE: u8 = 9;
@@ -76,6 +78,26 @@ impl PathManager {
         )
     }
 
+    /// The limits of every connection, as they are set.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn limits(&mut self) -> io::Result<(u32, u32)> {
+        let request = GenericMessage::new(self.family.id, CMD_GET_LIMITS, &[]);
+        let (mut subflows, mut add_addr_accepted) = (0, 0);
+        self.netlink
+            .exchange(request, NLM_F_ACK, |answer: GenericMessage| {
+                for (kind, value) in dump::attributes(&answer.attributes) {
+                    match kind {
+                        ATTR_SUBFLOWS => subflows = u32_at(value, 0).unwrap_or(0),
+                        ATTR_RCV_ADD_ADDRS => add_addr_accepted = u32_at(value, 0).unwrap_or(0),
+                        _ => {}
+                    }
+                }
+            })?;
+        Ok((subflows, add_addr_accepted))
+    }
+
     /// Adds an endpoint; one that is there already is no error. It is not bound to an interface:
     /// for a socket that is, the kernel takes every destination that it has no route to as one on
     /// the link.
@@ -83,8 +105,24 @@ impl PathManager {
     /// # Errors
     /// The kernel's: e.g. `signal` together with `fullmesh`, or more than 8 endpoints.
     pub fn add_endpoint(&mut self, address: IpAddr, flags: EndpointFlags) -> io::Result<()> {
+        self.add_endpoint_at(address, 0, flags)
+    }
+
+    /// The same, its subflows bound to an interface where `interface` is not 0.
+    ///
+    /// # Errors
+    /// As [`Self::add_endpoint`].
+    pub fn add_endpoint_at(
+        &mut self,
+        address: IpAddr,
+        interface: u32,
+        flags: EndpointFlags,
+    ) -> io::Result<()> {
         let mut address = address_attributes(address);
         address.push(nla(ADDR_ATTR_FLAGS, &flag_bits(flags).to_ne_bytes()));
+        if interface != 0 {
+            address.push(nla(ADDR_ATTR_IF_IDX, &interface.to_ne_bytes()));
+        }
         match self.request(CMD_ADD_ADDR, &[nested(ATTR_ADDR, &address)]) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
             other => other,

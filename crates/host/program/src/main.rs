@@ -17,6 +17,7 @@ mod signals;
 mod size;
 mod standard_streams;
 mod subflows;
+mod target;
 mod ticks;
 mod units;
 mod yaml;
@@ -47,6 +48,8 @@ enum Command {
     PathManager(path_manager::Options),
     /// Open, close and steer subflows for programs without privilege, each for its own.
     Broker(broker::Options),
+    /// Serve `mptcplab probe`: whoever holds a token measures against this host, until Ctrl-C.
+    Target(target::Options),
     /// Load congestion controls into the kernel: lia, olia, balia, wvegas, or your own.
     #[command(subcommand)]
     Cc(cc::Options),
@@ -77,6 +80,7 @@ fn main() -> ExitCode {
         }
         Command::PathManager(options) => path_manager::run(&options).map(|()| 0),
         Command::Broker(options) => broker::run(&options).map(|()| 0),
+        Command::Target(options) => target::run(&options).map(|()| 0),
         Command::Cc(options) => cc::run(&options).map(|()| 0),
         Command::Completion(options) => {
             describe::print_completion(&options, Program::command()).map(|()| 0)

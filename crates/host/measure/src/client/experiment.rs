@@ -1,0 +1,253 @@
+//! The connections of an experiment at the probe, a thread each.
+
+use std::io::{self, ErrorKind, Write};
+use std::net::{IpAddr, SocketAddr, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Barrier, OnceLock};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use socket2::{Domain, Protocol as Transport, SockRef, Socket, Type};
+
+use super::{Measured, Outcome, Plan, Protocol, Wanted};
+use crate::authorisation::{GO, OPENING_BYTES, Secret};
+use crate::data::{Shared, piece_bytes, prepare};
+use crate::message::{ECHO_BYTES, Role};
+use crate::observe::seen;
+use crate::target::keep_little_unsent;
+
+/// Time for a connection to be opened.
+const TIME_TO_CONNECT: Duration = Duration::from_secs(5);
+/// Time beyond that of the experiment for data that is under way.
+const TIME_TO_DRAIN: Duration = Duration::from_secs(3);
+/// Distance of two questions whether to go on.
+const TICK: Duration = Duration::from_millis(50);
+
+/// The state that all threads share.
+struct World<'a> {
+    plan: &'a Plan,
+    /// For witnesses, and for data.
+    ports: (u16, u16),
+    secret: &'a Secret,
+    nonce: &'a [u8],
+    all_connected: Barrier,
+    began: OnceLock<Instant>,
+    left_bytes: AtomicU64,
+    moved_bytes: AtomicU64,
+    bulks_under_way: AtomicUsize,
+    has_bulk: bool,
+    stopped: AtomicBool,
+}
+
+/// Runs all connections; see [`super::Session::run`].
+pub(super) fn run(
+    plan: &Plan,
+    ports: (u16, u16),
+    secret: &Secret,
+    nonce: &[u8],
+    mut goes_on: impl FnMut(u64) -> bool,
+) -> Measured {
+    let bulks = plan.connections.iter().filter(|one| is_bulk(one)).count();
+    let world = World {
+        plan,
+        ports,
+        secret,
+        nonce,
+        all_connected: Barrier::new(plan.connections.len()),
+        began: OnceLock::new(),
+        left_bytes: AtomicU64::new(plan.bytes),
+        moved_bytes: AtomicU64::new(0),
+        bulks_under_way: AtomicUsize::new(bulks),
+        has_bulk: bulks > 0,
+        stopped: AtomicBool::new(false),
+    };
+    let connections: Vec<_> = thread::scope(|scope| {
+        let threads: Vec<_> = (0..plan.connections.len())
+            .map(|place| {
+                scope.spawn({
+                    let world = &world;
+                    move || world.connection(place)
+                })
+            })
+            .collect();
+        while threads.iter().any(|thread| !thread.is_finished()) {
+            thread::sleep(TICK);
+            let moved = plan.bytes - world.left_bytes.load(Ordering::Relaxed);
+            if !world.stopped.load(Ordering::Relaxed) && !goes_on(moved) {
+                world.stopped.store(true, Ordering::Relaxed);
+            }
+        }
+        let outcomes = threads.into_iter().map(|thread| thread.join());
+        outcomes.map(|outcome| outcome.expect("no panic")).collect()
+    });
+    let moved = |outcome: &Outcome| {
+        let opening = outcome.connect_us.map_or(0, |_| OPENING_BYTES as u64 + 1);
+        outcome.probe.sent_bytes + outcome.probe.received_bytes + opening
+    };
+    Measured {
+        moved_bytes: connections.iter().map(moved).sum(),
+        stopped: world.stopped.load(Ordering::Relaxed),
+        connections,
+    }
+}
+
+fn is_bulk(wanted: &Wanted) -> bool {
+    !matches!(wanted.role, Role::Echo(_))
+}
+
+impl World<'_> {
+    /// One connection from its beginning to its end.
+    fn connection(&self, place: usize) -> Outcome {
+        let wanted = &self.plan.connections[place];
+        let mut outcome = Outcome::default();
+        let began = Instant::now();
+        let opened = self.open(wanted);
+        if opened.is_ok() {
+            outcome.connect_us = Some(micros(began.elapsed()));
+        }
+        self.all_connected.wait();
+        let done = opened.and_then(|stream| {
+            let done = self.carry(&stream, place, &mut outcome);
+            outcome.probe.seen = seen(&stream);
+            done
+        });
+        if is_bulk(wanted) {
+            self.bulks_under_way.fetch_sub(1, Ordering::Relaxed);
+        }
+        outcome.failure = done.err().map(|error| error.to_string());
+        outcome
+    }
+
+    fn open(&self, wanted: &Wanted) -> io::Result<TcpStream> {
+        let port = if wanted.witness {
+            self.ports.0
+        } else {
+            self.ports.1
+        };
+        let target = SocketAddr::new(wanted.target, port);
+        let device = wanted.device.as_deref();
+        let stream = open(
+            wanted.protocol,
+            wanted.source,
+            device,
+            target,
+            TIME_TO_CONNECT,
+        )?;
+        prepare(&stream)?;
+        if let Some(control) = &self.plan.congestion_control {
+            SockRef::from(&stream).set_tcp_congestion(control.as_bytes())?;
+        }
+        if self.plan.connections.len() > 1 {
+            keep_little_unsent(&stream);
+        }
+        Ok(stream)
+    }
+
+    fn carry(&self, mut stream: &TcpStream, place: usize, outcome: &mut Outcome) -> io::Result<()> {
+        let wanted = &self.plan.connections[place];
+        let is_stopped = || self.stopped.load(Ordering::Relaxed);
+        let began = *self.began.get_or_init(Instant::now);
+        let longest = Duration::from_millis(self.plan.longest_ms.into());
+        let drain = match wanted.role {
+            Role::Receive => Duration::ZERO,
+            Role::Send | Role::Echo(_) => TIME_TO_DRAIN,
+        };
+        let mut shared = Shared {
+            left_bytes: &self.left_bytes,
+            moved_bytes: &self.moved_bytes,
+            began,
+            until: began + longest + drain,
+            is_stopped: &is_stopped,
+            bucket: None,
+            piece_bytes: piece_bytes(self.bulks(), None),
+        };
+        let number = u8::try_from(place).map_err(io::Error::other)?;
+        stream.write_all(&self.secret.opening(self.nonce, number))?;
+        let mut go = [0];
+        if !shared.read_message(stream, &mut go)? || go[0] != GO {
+            let text = "the target did not take the connection";
+            return Err(io::Error::new(ErrorKind::PermissionDenied, text));
+        }
+        match wanted.role {
+            Role::Send => shared.receive(stream, &mut outcome.probe),
+            Role::Receive => {
+                shared.send(stream, &mut outcome.probe)?;
+                // The target closes once all has come.
+                shared.until += TIME_TO_DRAIN;
+                shared.read_message(stream, &mut [0]).map(|_| ())
+            }
+            Role::Echo(most) => self.pings(stream, &shared, most, wanted.interval_ms, outcome),
+        }
+    }
+
+    /// Pings while there is data, or so often.
+    fn pings(
+        &self,
+        stream: &TcpStream,
+        shared: &Shared<'_>,
+        most: u16,
+        interval_ms: u32,
+        outcome: &mut Outcome,
+    ) -> io::Result<()> {
+        for number in 0..most {
+            let is_alone = self.has_bulk && self.bulks_under_way.load(Ordering::Relaxed) == 0;
+            if is_alone || self.stopped.load(Ordering::Relaxed) {
+                break;
+            }
+            let mut message = [0; ECHO_BYTES];
+            message[..2].copy_from_slice(&number.to_be_bytes());
+            let Some(rtt) = shared.ping(stream, &message, &mut outcome.probe)? else {
+                break;
+            };
+            outcome.rtts_us.push(micros(rtt));
+            thread::sleep(Duration::from_millis(interval_ms.into()));
+        }
+        Ok(())
+    }
+
+    fn bulks(&self) -> usize {
+        self.plan
+            .connections
+            .iter()
+            .filter(|one| is_bulk(one))
+            .count()
+    }
+}
+
+/// A connection from an address, over an interface where one is named.
+///
+/// # Errors
+/// Those of socket(2), bind(2) and connect(2).
+pub(super) fn open(
+    protocol: Protocol,
+    source: IpAddr,
+    device: Option<&str>,
+    target: SocketAddr,
+    within: Duration,
+) -> io::Result<TcpStream> {
+    let transport = match protocol {
+        Protocol::Tcp => Transport::TCP,
+        Protocol::Mptcp => Transport::MPTCP,
+    };
+    let domain = Domain::for_address(target);
+    let socket = Socket::new(domain, Type::STREAM, Some(transport)).map_err(without_mptcp)?;
+    if let Some(device) = device {
+        socket.bind_device(Some(device.as_bytes()))?;
+    }
+    socket.bind(&SocketAddr::new(source, 0).into())?;
+    socket.connect_timeout(&target.into(), within)?;
+    Ok(socket.into())
+}
+
+fn without_mptcp(error: io::Error) -> io::Error {
+    match error.raw_os_error() {
+        Some(libc::ENOPROTOOPT | libc::EPROTONOSUPPORT) => {
+            io::Error::other("this kernel has no MPTCP, or net.mptcp.enabled is 0")
+        }
+        _ => error,
+    }
+}
+
+fn micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,246 @@
+//! Data over a connection, at either end: sent and received until all has gone, the time is over, or
+//! nobody wants more.
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::bucket::Bucket;
+use crate::content::content;
+use crate::message::{ECHO_BYTES, Ended};
+
+/// Time after which a blocked call looks whether it shall go on.
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
+/// Distance of two samples.
+const SAMPLE_DISTANCE: Duration = Duration::from_millis(100);
+/// Samples of a connection at most.
+const MOST_SAMPLES: usize = 620;
+/// Data of one call.
+const PIECE_BYTES: usize = 128 << 10;
+/// The same where several connections share what is to be sent: what one of them has taken, the
+/// others cannot send any more.
+const SHARED_PIECE_BYTES: usize = 16 << 10;
+
+/// All connections of an experiment together.
+pub(crate) struct Shared<'a> {
+    /// Payload that may still be carried.
+    pub(crate) left_bytes: &'a AtomicU64,
+    /// Payload that has been carried.
+    pub(crate) moved_bytes: &'a AtomicU64,
+    /// The beginning of samples and durations.
+    pub(crate) began: Instant,
+    /// The end of all sending and receiving.
+    pub(crate) until: Instant,
+    /// Tells whether to stop at once.
+    pub(crate) is_stopped: &'a (dyn Fn() -> bool + Sync),
+    /// The limit of rate.
+    pub(crate) bucket: Option<&'a Mutex<Bucket>>,
+    /// Data of one call at most.
+    pub(crate) piece_bytes: usize,
+}
+
+/// Data of one call where so many connections carry it, within a limit of rate.
+pub(crate) fn piece_bytes(connections: usize, rate_limit_bps: Option<u64>) -> usize {
+    let piece = if connections > 1 {
+        SHARED_PIECE_BYTES
+    } else {
+        PIECE_BYTES
+    };
+    // A fiftieth of a second.
+    let limit = rate_limit_bps.map_or(u64::MAX, |rate| (rate / 8 / 50).max(1_000));
+    piece.min(usize::try_from(limit).unwrap_or(usize::MAX))
+}
+
+/// Lets calls on a socket return from time to time.
+///
+/// # Errors
+/// Those of setsockopt(2).
+pub(crate) fn prepare(stream: &TcpStream) -> io::Result<()> {
+    stream.set_read_timeout(Some(LOOK_AGAIN))?;
+    stream.set_write_timeout(Some(LOOK_AGAIN))?;
+    // Kernels before 5.17 lack it for MPTCP.
+    let _ = stream.set_nodelay(true);
+    Ok(())
+}
+
+impl Shared<'_> {
+    fn is_over(&self) -> bool {
+        (self.is_stopped)() || Instant::now() >= self.until
+    }
+
+    /// Takes a part of what may be carried.
+    fn take(&self, most: usize) -> usize {
+        let mut taken = 0;
+        let _ = self
+            .left_bytes
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+                taken = left.min(most as u64);
+                Some(left - taken)
+            });
+        taken as usize
+    }
+
+    fn pace(&self, bytes: usize) {
+        if let Some(bucket) = self.bucket {
+            let now = self.began.elapsed();
+            let wait = bucket.lock().expect("no panic").take(bytes, now);
+            thread::sleep(wait.min(self.until.saturating_duration_since(Instant::now())));
+        }
+    }
+
+    /// Sends what may be carried, and closes the connection's sending side.
+    ///
+    /// # Errors
+    /// Those of send(2) and shutdown(2).
+    pub(crate) fn send(&self, stream: &TcpStream, account: &mut Ended) -> io::Result<()> {
+        let content = content();
+        let mut place = 0;
+        loop {
+            let piece = self.take(self.piece_bytes.min(content.len() - place));
+            if piece == 0 {
+                break;
+            }
+            let sent = self.send_all(stream, &content[place..][..piece], account);
+            let unsent = piece - sent.as_ref().map_or(0, |sent| *sent);
+            self.left_bytes.fetch_add(unsent as u64, Ordering::Relaxed);
+            if sent? < piece {
+                break;
+            }
+            place = (place + piece) % content.len();
+            self.pace(piece);
+        }
+        stream.shutdown(Shutdown::Write)
+    }
+
+    /// How much of it has been sent when it is over.
+    fn send_all(
+        &self,
+        mut stream: &TcpStream,
+        piece: &[u8],
+        account: &mut Ended,
+    ) -> io::Result<usize> {
+        let mut sent = 0;
+        while sent < piece.len() && !self.is_over() {
+            match stream.write(&piece[sent..]) {
+                Ok(count) => {
+                    sent += count;
+                    account.sent_bytes += count as u64;
+                }
+                Err(error) if is_transient(&error) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(sent)
+    }
+
+    /// Receives until the peer closes its side.
+    ///
+    /// # Errors
+    /// Those of recv(2), and `InvalidData` where more comes than may be carried.
+    pub(crate) fn receive(&self, mut stream: &TcpStream, account: &mut Ended) -> io::Result<()> {
+        let mut buffer = vec![0; self.piece_bytes];
+        let mut next_sample = SAMPLE_DISTANCE;
+        while !self.is_over() {
+            let count = match stream.read(&mut buffer) {
+                Ok(0) => return Ok(()),
+                Ok(count) => count,
+                Err(error) if is_transient(&error) => continue,
+                Err(error) => return Err(error),
+            };
+            let t = self.began.elapsed();
+            account.received_bytes += count as u64;
+            account.duration_us = micros(t);
+            let moved = self.moved_bytes.fetch_add(count as u64, Ordering::Relaxed);
+            account.moved_by_all_bytes = moved + count as u64;
+            if t >= next_sample && account.samples.len() < MOST_SAMPLES {
+                account.samples.push((millis(t), account.received_bytes));
+                next_sample = t + SAMPLE_DISTANCE;
+            }
+            if self.take(count) < count {
+                let text = "more data came than was granted";
+                return Err(io::Error::new(ErrorKind::InvalidData, text));
+            }
+            self.pace(count);
+        }
+        Ok(())
+    }
+
+    /// Sends each message back, so many at most, until the peer closes its side.
+    ///
+    /// # Errors
+    /// Those of the socket.
+    pub(crate) fn echo(
+        &self,
+        stream: &TcpStream,
+        most: u16,
+        account: &mut Ended,
+    ) -> io::Result<()> {
+        let mut message = [0; ECHO_BYTES];
+        for _ in 0..most {
+            if !self.read_message(stream, &mut message)? {
+                return Ok(());
+            }
+            account.received_bytes += ECHO_BYTES as u64;
+            self.send_all(stream, &message, account)?;
+        }
+        // The peer closes it.
+        self.read_message(stream, &mut message).map(|_| ())
+    }
+
+    /// Reads a whole message; false where there is none before the end.
+    ///
+    /// # Errors
+    /// Those of recv(2).
+    pub(crate) fn read_message(
+        &self,
+        mut stream: &TcpStream,
+        message: &mut [u8],
+    ) -> io::Result<bool> {
+        let mut count = 0;
+        while count < message.len() && !self.is_over() {
+            match stream.read(&mut message[count..]) {
+                Ok(0) => return Ok(false),
+                Ok(more) => count += more,
+                Err(error) if is_transient(&error) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(count == message.len())
+    }
+
+    /// Sends a message and waits for its echo; the time of both, `None` where it is over.
+    ///
+    /// # Errors
+    /// Those of the socket.
+    pub(crate) fn ping(
+        &self,
+        stream: &TcpStream,
+        message: &[u8; ECHO_BYTES],
+        account: &mut Ended,
+    ) -> io::Result<Option<Duration>> {
+        let began = Instant::now();
+        self.send_all(stream, message, account)?;
+        let mut echo = [0; ECHO_BYTES];
+        let came = self.read_message(stream, &mut echo)?;
+        account.received_bytes += if came { ECHO_BYTES as u64 } else { 0 };
+        Ok((came && echo == *message).then(|| began.elapsed()))
+    }
+}
+
+fn is_transient(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted
+    )
+}
+
+fn micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
+}
+
+fn millis(time: Duration) -> u32 {
+    u32::try_from(time.as_millis()).unwrap_or(u32::MAX)
+}

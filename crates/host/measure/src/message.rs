@@ -1,0 +1,246 @@
+//! Messages of the control channel, as JSON.
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::syn::SynOptions;
+
+/// The version of the protocol; a target tells those that it speaks.
+pub const VERSION: u16 = 1;
+/// Connections of an experiment at most.
+pub const MOST_CONNECTIONS: usize = 8;
+/// Messages that a connection echoes at most.
+pub const MOST_ECHOES: u16 = 2_000;
+/// Length of each of them.
+pub const ECHO_BYTES: usize = 16;
+/// Time that an experiment may take at most.
+pub const LONGEST_MS: u32 = 60_000;
+/// Data that an experiment may move at most.
+pub const LARGEST_BYTES: u64 = 1 << 40;
+
+/// Requests of a probe.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Request {
+    /// The answer to the challenge.
+    Prove {
+        /// The version that the probe has chosen.
+        version: u16,
+        /// The name of its secret.
+        holder: String,
+        /// The authentication code of the challenge under the secret.
+        proof: String,
+    },
+    /// An experiment is to be carried out; its connections come next.
+    Reserve(Experiment),
+    /// The probe's ends of all connections are done.
+    Finish {},
+}
+
+/// Answers of a target.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Answer {
+    /// The first message.
+    Hello {
+        /// Versions that the target speaks.
+        versions: Vec<u16>,
+        /// Random bytes, in hexadecimal digits.
+        challenge: String,
+    },
+    /// The proof is right.
+    Welcome(Terms),
+    /// The experiment may begin.
+    Granted {
+        /// Random bytes that the authorisations of its connections are made of.
+        nonce: String,
+    },
+    /// Another experiment is under way.
+    Busy {
+        /// Time until it must have ended.
+        retry_ms: u32,
+    },
+    /// It is not done; the channel stays open after a proof that was right.
+    Refused {
+        /// A sentence without a stop.
+        reason: String,
+    },
+    /// The target's account of the experiment.
+    Report {
+        /// One for each connection, in order; null where it never came.
+        connections: Vec<Option<Ended>>,
+    },
+}
+
+/// Terms under which a target serves a probe.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Terms {
+    /// The port for data.
+    pub data_port: u16,
+    /// The greatest rate, where there is one.
+    pub rate_limit_bps: Option<u64>,
+    /// Data that this holder may still move, where that is limited.
+    pub volume_left_bytes: Option<u64>,
+}
+
+/// What a connection is for, seen by the target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Role {
+    /// The target sends.
+    Send,
+    /// The target receives.
+    Receive,
+    /// The target sends each message back, so many at most.
+    Echo(u16),
+}
+
+/// Some connections at once.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Experiment {
+    /// Data that all of them carry together at most, echoes aside.
+    pub bytes: u64,
+    /// Time after which no more is sent.
+    pub longest_ms: u32,
+    /// Congestion control at the target; its own default without.
+    pub congestion_control: Option<String>,
+    /// The connections.
+    pub connections: Vec<Role>,
+}
+
+impl Experiment {
+    /// All that it can move, both ways.
+    pub fn most_bytes(&self) -> u64 {
+        let echoes: u64 = self.connections.iter().map(|role| role.echo_bytes()).sum();
+        self.bytes.saturating_add(echoes)
+    }
+
+    /// Tells what is beyond the limits.
+    ///
+    /// # Errors
+    /// A sentence without a stop.
+    pub fn check(&self) -> Result<(), String> {
+        let count = self.connections.len();
+        let sends = self.connections.contains(&Role::Send);
+        if count == 0 || count > MOST_CONNECTIONS {
+            return Err(format!(
+                "{count} connections, where 1 to {MOST_CONNECTIONS} are taken"
+            ));
+        }
+        if sends && self.connections.contains(&Role::Receive) {
+            return Err("an experiment sends or receives, not both".to_owned());
+        }
+        for role in &self.connections {
+            if let Role::Echo(count) = role
+                && *count > MOST_ECHOES
+            {
+                return Err(format!(
+                    "{count} echoes, where at most {MOST_ECHOES} are taken"
+                ));
+            }
+        }
+        if self.bytes > LARGEST_BYTES {
+            return Err(format!(
+                "{} bytes, where at most {LARGEST_BYTES} are taken",
+                self.bytes
+            ));
+        }
+        if self.longest_ms > LONGEST_MS {
+            return Err(format!(
+                "{} ms, where at most {LONGEST_MS} are taken",
+                self.longest_ms
+            ));
+        }
+        Ok(())
+    }
+}
+
+impl Role {
+    /// Bytes of its echoes at most, both ways.
+    pub fn echo_bytes(self) -> u64 {
+        match self {
+            Self::Echo(count) => 2 * u64::from(count) * ECHO_BYTES as u64,
+            Self::Send | Self::Receive => 0,
+        }
+    }
+}
+
+/// One end's account of a connection.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ended {
+    /// Payload that was written to the socket, without the bytes that open it.
+    pub sent_bytes: u64,
+    /// Payload that was read from it.
+    pub received_bytes: u64,
+    /// Time from the experiment's first request to the last payload that was received.
+    pub duration_us: u64,
+    /// Payload that all connections of the experiment had received by then.
+    pub moved_by_all_bytes: u64,
+    /// Milliseconds since that request, and payload received until then.
+    pub samples: Vec<(u32, u64)>,
+    /// The reason of the system for which it ended early.
+    pub failure: Option<String>,
+    /// The kernel's account, before the socket was closed.
+    pub seen: Seen,
+    /// Options of its SYN, where they could be looked at.
+    pub syn: Option<SynOptions>,
+}
+
+/// What the kernel tells of a connection to who owns it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Seen {
+    /// It is MPTCP, and has not fallen back.
+    pub mptcp: bool,
+    /// Addresses that were announced to the peer.
+    pub announced: u8,
+    /// Announced addresses that were taken from it.
+    pub accepted: u8,
+    /// Additional subflows that are allowed; none known of TCP.
+    pub subflows_allowed: Option<u8>,
+    /// Endpoints from which subflows are opened; none known of TCP.
+    pub endpoints: Option<u8>,
+    /// Established subflows; of TCP the connection itself.
+    pub subflows: Vec<SeenSubflow>,
+}
+
+/// A subflow, as one end sees it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SeenSubflow {
+    /// Its address here.
+    pub local: String,
+    /// Its address there.
+    pub remote: String,
+    /// Payload sent, what was sent again excluded, where the kernel tells.
+    pub sent_bytes: Option<u64>,
+    /// Payload received.
+    pub received_bytes: Option<u64>,
+    /// Smoothed round-trip time.
+    pub rtt_us: Option<u32>,
+}
+
+/// A message that is none of the protocol.
+#[derive(Debug, Error)]
+#[error("no message of this protocol: {0}")]
+pub struct NoMessage(serde_json::Error);
+
+/// A message as bytes.
+pub fn to_bytes(message: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec(message).expect("messages have string keys only")
+}
+
+/// The message that bytes are.
+///
+/// # Errors
+/// Where they are none.
+pub fn from_bytes<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, NoMessage> {
+    serde_json::from_slice(bytes).map_err(NoMessage)
+}
+
+#[cfg(test)]
+mod tests;

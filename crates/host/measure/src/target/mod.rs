@@ -1,0 +1,300 @@
+//! The target: serves holders of its tokens, one experiment at a time.
+
+mod identity;
+mod incoming;
+mod lease;
+mod session;
+
+use std::collections::HashMap;
+use std::io;
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
+use std::os::fd::{AsFd, AsRawFd};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use mptcplab_linux::wait::poll;
+use nix::poll::{PollFd, PollFlags};
+use rustls::ServerConfig;
+use socket2::{Domain, Protocol, Socket, Type};
+
+pub use identity::Identity;
+
+use incoming::Listener;
+pub(crate) use incoming::keep_little_unsent;
+use lease::Lease;
+
+use crate::Error;
+use crate::authorisation::Secret;
+use crate::ledger::Ledger;
+use crate::tls::server_config;
+use crate::token::Token;
+
+/// Connections that have shown no authorisation yet, of all and of one address (of IPv6 one network
+/// of 64 bits).
+const MOST_STRANGERS: usize = 64;
+const MOST_STRANGERS_OF_ADDRESS: usize = 16;
+/// Control channels and connections for data of holders.
+const MOST_CONNECTIONS: usize = 128;
+/// The stack of a connection's thread.
+const STACK_BYTES: usize = 512 << 10;
+/// Time to wait where the system grants no more descriptors or threads.
+const SHORTAGE: Duration = Duration::from_millis(200);
+
+/// How a target serves.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Where control channels come.
+    pub listen: SocketAddr,
+    /// The port for data; 0 for any.
+    pub data_port: u16,
+    /// The greatest rate of an experiment.
+    pub rate_limit_bps: Option<u64>,
+    /// What each holder may move within a day.
+    pub volume_limit_bytes: Option<u64>,
+}
+
+/// A target that listens.
+pub struct Target {
+    control: TcpListener,
+    data: TcpListener,
+    inner: Arc<Inner>,
+}
+
+/// The state that all threads of a target share.
+struct Inner {
+    tls: Arc<ServerConfig>,
+    /// Name and secret of each.
+    holders: Vec<(String, Secret)>,
+    data_port: u16,
+    rate_limit_bps: Option<u64>,
+    ledger: Mutex<Ledger>,
+    began: Instant,
+    current: Mutex<Option<Arc<Lease>>>,
+    stopped: AtomicBool,
+    guests: Mutex<Guests>,
+}
+
+/// The connections that there are.
+#[derive(Default)]
+struct Guests {
+    strangers: HashMap<IpAddr, usize>,
+    all: usize,
+}
+
+impl Target {
+    /// Listens at both ports.
+    ///
+    /// # Errors
+    /// Addresses that cannot be bound, and a kernel without MPTCP.
+    pub fn bind(config: &Config, identity: &Identity) -> Result<Self, Error> {
+        let tls = server_config(&identity.certificate, &identity.key)
+            .map_err(|error| Error::Request(format!("the certificate: {error}")))?;
+        let control = listen(config.listen, Protocol::TCP).map_err(Error::at(config.listen))?;
+        save_syns(&control).map_err(Error::at(config.listen))?;
+        let at = SocketAddr::new(config.listen.ip(), config.data_port);
+        let data = listen(at, Protocol::MPTCP).map_err(Error::at(format!("{at} (MPTCP)")))?;
+        let data_port = data.local_addr().map_err(Error::at(at))?.port();
+        let holders = identity.tokens.iter();
+        let inner = Inner {
+            tls,
+            holders: holders
+                .map(|token| (Token::holder(token), token.secret()))
+                .collect(),
+            data_port,
+            rate_limit_bps: config.rate_limit_bps,
+            ledger: Mutex::new(Ledger::new(
+                identity.tokens.len(),
+                config.volume_limit_bytes,
+            )),
+            began: Instant::now(),
+            current: Mutex::new(None),
+            stopped: AtomicBool::new(false),
+            guests: Mutex::default(),
+        };
+        Ok(Self {
+            control,
+            data,
+            inner: Arc::new(inner),
+        })
+    }
+
+    /// Where control channels come.
+    ///
+    /// # Errors
+    /// Those of getsockname(2).
+    pub fn address(&self) -> io::Result<SocketAddr> {
+        self.control.local_addr()
+    }
+
+    /// The port for data.
+    pub fn data_port(&self) -> u16 {
+        self.inner.data_port
+    }
+
+    /// Serves until `stop` is readable; then every experiment ends.
+    ///
+    /// # Errors
+    /// Those of ppoll(2).
+    pub fn run(&self, stop: impl AsFd) -> io::Result<()> {
+        let served = self.accept_until(&stop);
+        self.inner.stopped.store(true, Ordering::Relaxed);
+        if let Some(lease) = &*self.inner.current.lock().expect("no panic") {
+            lease.stop();
+        }
+        served
+    }
+
+    fn accept_until(&self, stop: &impl AsFd) -> io::Result<()> {
+        loop {
+            let mut descriptors = [
+                PollFd::new(stop.as_fd(), PollFlags::POLLIN),
+                PollFd::new(self.control.as_fd(), PollFlags::POLLIN),
+                PollFd::new(self.data.as_fd(), PollFlags::POLLIN),
+            ];
+            poll(&mut descriptors, None)?;
+            let [stopped, control, data] = descriptors.map(|one| one.any() == Some(true));
+            if stopped {
+                return Ok(());
+            }
+            if control {
+                self.accept(&self.control, Listener::Control);
+            }
+            if data {
+                self.accept(&self.data, Listener::Data);
+            }
+        }
+    }
+
+    fn accept(&self, socket: &TcpListener, listener: Listener) {
+        match socket.accept() {
+            Ok((stream, from)) => self.serve(stream, from.ip(), listener),
+            Err(error) => match error.raw_os_error() {
+                Some(libc::EMFILE | libc::ENFILE | libc::ENOMEM | libc::ENOBUFS) => {
+                    thread::sleep(SHORTAGE);
+                }
+                // The peer has gone before it was accepted.
+                _ => {}
+            },
+        }
+    }
+
+    /// Serves a connection on a thread of its own, or closes it where there are too many.
+    fn serve(&self, stream: TcpStream, from: IpAddr, listener: Listener) {
+        let Some(guest) = Guest::enter(&self.inner, from) else {
+            return;
+        };
+        let inner = Arc::clone(&self.inner);
+        let thread = thread::Builder::new()
+            .name("connection".to_owned())
+            .stack_size(STACK_BYTES);
+        let spawned = thread.spawn(move || {
+            // An end that is not the protocol's is the peer's affair.
+            let _ = incoming::serve(&inner, stream, listener, || guest.is_holder());
+        });
+        if spawned.is_err() {
+            thread::sleep(SHORTAGE);
+        }
+    }
+}
+
+impl Inner {
+    fn ledger(&self) -> MutexGuard<'_, Ledger> {
+        self.ledger.lock().expect("no panic")
+    }
+
+    fn now(&self) -> Duration {
+        self.began.elapsed()
+    }
+}
+
+/// A connection that is counted while it lasts.
+struct Guest {
+    inner: Arc<Inner>,
+    network: IpAddr,
+    is_stranger: AtomicBool,
+}
+
+impl Guest {
+    /// `None` where there are too many.
+    fn enter(inner: &Arc<Inner>, from: IpAddr) -> Option<Self> {
+        let network = network(from);
+        let mut guests = inner.guests.lock().expect("no panic");
+        let strangers: usize = guests.strangers.values().sum();
+        let of_network = guests.strangers.get(&network).copied().unwrap_or(0);
+        if strangers >= MOST_STRANGERS
+            || of_network >= MOST_STRANGERS_OF_ADDRESS
+            || guests.all >= MOST_CONNECTIONS
+        {
+            return None;
+        }
+        *guests.strangers.entry(network).or_default() += 1;
+        guests.all += 1;
+        Some(Self {
+            inner: Arc::clone(inner),
+            network,
+            is_stranger: AtomicBool::new(true),
+        })
+    }
+
+    /// It has shown an authorisation.
+    fn is_holder(&self) {
+        if self.is_stranger.swap(false, Ordering::Relaxed) {
+            let mut guests = self.inner.guests.lock().expect("no panic");
+            if let Some(count) = guests.strangers.get_mut(&self.network) {
+                *count -= 1;
+            }
+            guests.strangers.retain(|_, count| *count > 0);
+        }
+    }
+}
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        self.is_holder();
+        self.inner.guests.lock().expect("no panic").all -= 1;
+    }
+}
+
+/// Addresses that one holder of a network has at will.
+fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(six) => {
+            let [a, b, c, d, ..] = six.segments();
+            IpAddr::from([a, b, c, d, 0, 0, 0, 0])
+        }
+        four => four,
+    }
+}
+
+fn listen(at: SocketAddr, protocol: Protocol) -> io::Result<TcpListener> {
+    let socket = Socket::new(Domain::for_address(at), Type::STREAM, Some(protocol))?;
+    socket.set_reuse_address(true)?;
+    if at.is_ipv6() && at.ip().is_unspecified() {
+        socket.set_only_v6(false)?;
+    }
+    socket.bind(&at.into())?;
+    socket.listen(128)?;
+    socket.set_nonblocking(true)?;
+    Ok(socket.into())
+}
+
+/// Lets the kernel keep the SYN of each connection, with its options.
+fn save_syns(listener: &TcpListener) -> io::Result<()> {
+    let on: libc::c_int = 1;
+    // SAFETY: the kernel reads an int, of the length that is given.
+    let result = unsafe {
+        libc::setsockopt(
+            listener.as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_SAVE_SYN,
+            (&raw const on).cast(),
+            size_of::<libc::c_int>() as libc::socklen_t,
+        )
+    };
+    match result {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}

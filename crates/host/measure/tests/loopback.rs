@@ -1,0 +1,254 @@
+//! A probe and a target of this process, over the loopback.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::os::unix::net::UnixStream;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use mptcplab_measure::Error;
+use mptcplab_measure::client::{Measured, Plan, Protocol, Session, Wanted};
+use mptcplab_measure::message::Role;
+use mptcplab_measure::target::{Config, Identity, Target};
+use mptcplab_measure::token::Token;
+
+/// A target that serves until this is dropped.
+struct Running {
+    address: SocketAddr,
+    data_port: u16,
+    tokens: Vec<Token>,
+    stop: Option<UnixStream>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Running {
+    fn start(change: impl FnOnce(&mut Config)) -> Self {
+        let mut config = Config {
+            listen: "127.0.0.1:0".parse().unwrap(),
+            data_port: 0,
+            rate_limit_bps: None,
+            volume_limit_bytes: None,
+        };
+        change(&mut config);
+        let identity = Identity::new(2).unwrap();
+        let target = Target::bind(&config, &identity).unwrap();
+        let (stop, stopped) = UnixStream::pair().unwrap();
+        Self {
+            address: target.address().unwrap(),
+            data_port: target.data_port(),
+            tokens: identity.tokens,
+            stop: Some(stop),
+            thread: Some(thread::spawn(move || target.run(stopped).unwrap())),
+        }
+    }
+
+    fn session(&self, holder: usize) -> Session {
+        Session::connect("127.0.0.1", self.address.port(), &self.tokens[holder]).unwrap()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.stop.take();
+        self.thread.take().unwrap().join().unwrap();
+    }
+}
+
+fn wanted(protocol: Protocol, role: Role) -> Wanted {
+    let loopback = "127.0.0.1".parse().unwrap();
+    Wanted {
+        source: loopback,
+        device: None,
+        target: loopback,
+        protocol,
+        role,
+        interval_ms: 0,
+        witness: false,
+    }
+}
+
+fn run(session: &mut Session, bytes: u64, connections: Vec<Wanted>) -> Measured {
+    let plan = Plan {
+        bytes,
+        longest_ms: 20_000,
+        congestion_control: Some("reno".to_owned()),
+        connections,
+    };
+    session.run(&plan, |_| true).unwrap()
+}
+
+#[test]
+fn both_ends_tell_the_same_of_what_was_carried() {
+    let running = Running::start(|_| {});
+    let mut session = running.session(0);
+    for protocol in [Protocol::Tcp, Protocol::Mptcp] {
+        for role in [Role::Send, Role::Receive] {
+            let measured = run(&mut session, 3_000_001, vec![wanted(protocol, role)]);
+            let [one] = &measured.connections[..] else {
+                panic!("one connection")
+            };
+            let target = one.target.as_ref().expect("the target saw it");
+            assert_eq!((&one.failure, &target.failure), (&None, &None));
+            let (sender, receiver) = match role {
+                Role::Send => (target, &one.probe),
+                _ => (&one.probe, target),
+            };
+            assert_eq!(
+                (sender.sent_bytes, receiver.received_bytes),
+                (3_000_001, 3_000_001)
+            );
+            assert_eq!((sender.received_bytes, receiver.sent_bytes), (0, 0));
+            assert_eq!(receiver.moved_by_all_bytes, 3_000_001);
+            assert!(receiver.duration_us > 0);
+            assert_eq!(measured.moved_bytes, 3_000_001 + 38);
+            let is_mptcp = protocol == Protocol::Mptcp;
+            assert_eq!(
+                (one.probe.seen.mptcp, target.seen.mptcp),
+                (is_mptcp, is_mptcp)
+            );
+        }
+    }
+}
+
+#[test]
+fn several_connections_carry_together_what_was_granted() {
+    let running = Running::start(|_| {});
+    for role in [Role::Send, Role::Receive] {
+        let two = vec![wanted(Protocol::Tcp, role); 2];
+        let measured = run(&mut running.session(0), 1_000_000, two);
+        let both = measured.connections.iter();
+        let moved: u64 = both
+            .map(|one| one.probe.sent_bytes + one.probe.received_bytes)
+            .sum();
+        assert_eq!(moved, 1_000_000);
+    }
+}
+
+#[test]
+fn echoes_give_round_trip_times_and_a_witness_shows_its_syn() {
+    let running = Running::start(|_| {});
+    let witness = Wanted {
+        witness: true,
+        ..wanted(Protocol::Mptcp, Role::Echo(5))
+    };
+    let alone = wanted(Protocol::Mptcp, Role::Echo(7));
+    let measured = run(&mut running.session(0), 0, vec![witness, alone]);
+    let [witness, alone] = &measured.connections[..] else {
+        panic!("two connections")
+    };
+    assert_eq!((witness.rtts_us.len(), alone.rtts_us.len()), (5, 7));
+    let syn = witness
+        .target
+        .as_ref()
+        .unwrap()
+        .syn
+        .as_ref()
+        .expect("a SYN");
+    assert!(syn.names.contains(&"mp-capable".to_owned()), "{syn:?}");
+    // A listener of TCP has answered: the options came, and none went back.
+    assert!(!witness.probe.seen.mptcp && alone.probe.seen.mptcp);
+    assert!(alone.target.as_ref().unwrap().syn.is_none());
+}
+
+#[test]
+fn one_experiment_at_a_time_and_a_lost_probe_frees_the_target() {
+    let running = Running::start(|_| {});
+    let mut first = running.session(0);
+    let mut second = running.session(1);
+    let plan = Plan {
+        bytes: 1 << 40,
+        longest_ms: 60_000,
+        congestion_control: None,
+        connections: vec![wanted(Protocol::Tcp, Role::Send)],
+    };
+    thread::scope(|scope| {
+        let (begun, wait) = std::sync::mpsc::channel();
+        scope.spawn(move || {
+            let stopped = first.run(&plan, |moved| {
+                let _ = begun.send(moved);
+                moved < 1_000_000
+            });
+            let stopped = stopped.unwrap();
+            assert!(stopped.stopped && stopped.moved_bytes > 1_000_000);
+        });
+        wait.recv().unwrap();
+        let measured = run(&mut second, 1_000, vec![wanted(Protocol::Tcp, Role::Send)]);
+        assert_eq!(measured.connections[0].probe.received_bytes, 1_000);
+    });
+}
+
+#[test]
+fn strangers_get_no_byte() {
+    let running = Running::start(|_| {});
+    let garbage = vec![0x4d; 5_000];
+    let openings: [&[u8]; 4] = [
+        b"GET / HTTP/1.0\r\n\r\n",
+        b"MPm1",
+        &garbage,
+        b"\x16\x03\x01\xff\xff",
+    ];
+    for port in [running.address.port(), running.data_port] {
+        for opening in openings {
+            let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+            stream.write_all(opening).unwrap();
+            stream.shutdown(std::net::Shutdown::Write).unwrap();
+            stream
+                .set_read_timeout(Some(Duration::from_secs(20)))
+                .unwrap();
+            let mut answer = Vec::new();
+            // It may be reset, as not all was read.
+            let _ = stream.read_to_end(&mut answer);
+            // An alert of TLS that the handshake is none is all that anybody gets.
+            assert!(
+                answer.is_empty() || answer[0] == 21 && answer.len() <= 7,
+                "{answer:?}"
+            );
+        }
+    }
+    let measured = run(
+        &mut running.session(0),
+        10,
+        vec![wanted(Protocol::Tcp, Role::Send)],
+    );
+    assert_eq!(measured.connections[0].probe.received_bytes, 10);
+}
+
+#[test]
+fn a_wrong_token_is_told() {
+    let running = Running::start(|_| {});
+    let refused = |token: &Token| {
+        let refused = Session::connect("127.0.0.1", running.address.port(), token);
+        refused.err().expect("refused").to_string()
+    };
+    let right = &running.tokens[0];
+    let of_other_target = Token {
+        fingerprint: [0; 32],
+        ..right.clone()
+    };
+    let text = refused(&of_other_target);
+    assert!(text.contains("its certificate is another one"), "{text}");
+    let withdrawn = Token {
+        secret: [0; 32],
+        ..right.clone()
+    };
+    let text = refused(&withdrawn);
+    assert!(text.contains("it did not give out this token"), "{text}");
+}
+
+#[test]
+fn the_volume_of_a_day_is_kept_for_each_holder() {
+    let running = Running::start(|config| config.volume_limit_bytes = Some(10_000));
+    let one = |holder, bytes| {
+        let plan = Plan {
+            bytes,
+            longest_ms: 10_000,
+            congestion_control: None,
+            connections: vec![wanted(Protocol::Tcp, Role::Receive)],
+        };
+        running.session(holder).run(&plan, |_| true)
+    };
+    assert!(one(0, 9_000).is_ok());
+    assert!(matches!(one(0, 1_001), Err(Error::Refused(_))));
+    assert_eq!(running.session(0).terms().volume_left_bytes, Some(1_000));
+    assert!(one(0, 1_000).is_ok() && one(1, 10_000).is_ok());
+}
