@@ -16,6 +16,7 @@ from mptcplab.cli.commands.doctor import doctor
 from mptcplab.cli.commands.enter import enter
 from mptcplab.cli.commands.explain import explain
 from mptcplab.cli.commands.host import add_host_commands
+from mptcplab.cli.commands.probe import probe
 from mptcplab.cli.commands.rate_trace import rate_trace
 from mptcplab.cli.commands.report import report
 from mptcplab.cli.commands.reproduce import reproduce
@@ -53,6 +54,7 @@ app.command("explain")(explain)
 app.command("reproduce")(reproduce)
 app.command("trace")(trace)
 app.command("controller")(controller)
+app.command("probe")(probe)
 app.command("doctor")(doctor)
 app.command(
     "enter", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False}

@@ -16,6 +16,7 @@ COMMANDS = {
     "nc": "Netcat over MPTCP: standard input and output at the ends of a connection.",
     "path-manager": "Open and close the subflows of this host's connections, until Ctrl-C.",
     "broker": "Open, close and steer subflows for programs without privilege, each for its own.",
+    "target": "Serve `mptcplab probe`: holders of a token measure against this host, until Ctrl-C.",
     "cc": "Load congestion controls into the kernel: lia, olia, balia, wvegas, or your own.",
     "subflows": "List the MPTCP connections of this host and their subflows.",
     "bandwidth": "Log what each interface sends and receives, until Ctrl-C.",

@@ -48,7 +48,7 @@ enum Command {
     PathManager(path_manager::Options),
     /// Open, close and steer subflows for programs without privilege, each for its own.
     Broker(broker::Options),
-    /// Serve `mptcplab probe`: whoever holds a token measures against this host, until Ctrl-C.
+    /// Serve `mptcplab probe`: holders of a token measure against this host, until Ctrl-C.
     Target(target::Options),
     /// Load congestion controls into the kernel: lia, olia, balia, wvegas, or your own.
     #[command(subcommand)]

@@ -1,0 +1,223 @@
+"""`probe`: paths to a target, measured and judged."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import typer
+
+from mptcplab import _native
+from mptcplab.cli.errors import UserError
+from mptcplab.cli.interruption import INTERRUPTED_STATUS, Interruption
+from mptcplab.cli.output import console, json_text
+from mptcplab.measure.endpoints import held_endpoints
+from mptcplab.measure.figures import Figures, figures
+from mptcplab.measure.plan import Step, choose_sizes, most_bytes, steps
+from mptcplab.measure.session import Progress, Session
+from mptcplab.measure.verdict import size_words, verdict
+from mptcplab.scenario.units import UnitError, parse_size
+from mptcplab.user_file import FileError, read_text
+
+PORT = 4420
+"""The target's, where none is given."""
+TOKEN_VARIABLE = "MPTCPLAB_TOKEN"
+_TARGET = re.compile(
+    r"\[(?P<v6>[^\]]+)\](:(?P<port6>[0-9]{1,5}))?|(?P<host>[^:]+)(:(?P<port>[0-9]{1,5}))?"
+)
+_MOST_SIZES = 8
+_LARGEST_SIZE = 10**12
+_MOST_TOKEN_BYTES = 64 << 10
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of `probe`."""
+
+    target: str
+    token: str | None
+    token_file: Path | None
+    budget: str
+    sizes: str | None
+    repeat: int
+    seed: int
+    leave_endpoints: bool
+    html: Path | None
+
+
+def run_probe(options: Options, *, as_json: bool) -> None:
+    """Measures, and prints the verdict.
+
+    Raises:
+        UserError: a mistake in the options, or a target that is not reached or refuses.
+
+    """
+    host, port = parse_target(options.target)
+    token = _token(options)
+    budget = _size("--budget", options.budget)
+    interruption = Interruption()
+    with interruption.listening():
+        try:
+            session = Session(host, port, token)
+            planned = _planned(options, session, budget)
+            result = _measured(options, session, planned, budget, interruption)
+        except _native.MeasureError as error:
+            raise UserError(str(error)) from None
+    _show(result, options, as_json=as_json)
+    if interruption.requested:
+        raise typer.Exit(INTERRUPTED_STATUS)
+
+
+def parse_target(text: str) -> tuple[str, int]:
+    """Host and port of `host`, `host:4420`, `[::1]:4420` or `::1`.
+
+    Raises:
+        UserError: the text is none.
+
+    """
+    if text.count(":") > 1 and "[" not in text:
+        return text, PORT
+    found = _TARGET.fullmatch(text)
+    port = PORT if found is None else int(found["port6"] or found["port"] or PORT)
+    if found is None or not 0 < port < 1 << 16:
+        raise UserError(f"{text}: write a host, and its port where it is not {PORT}: host:{PORT}")
+    return found["v6"] or found["host"], port
+
+
+def _token(options: Options) -> str:
+    if options.token is not None and options.token_file is not None:
+        raise UserError("--token and --token-file: give one of them")
+    if options.token_file is not None:
+        try:
+            text = read_text(options.token_file, _MOST_TOKEN_BYTES)
+        except FileError as error:
+            raise UserError(f"--token-file {options.token_file}: {error}") from None
+        return text.partition("\n")[0]
+    token = options.token or os.environ.get(TOKEN_VARIABLE)
+    if not token:
+        raise UserError(
+            f"a token is wanted: give --token, --token-file or {TOKEN_VARIABLE}; "
+            "`mptcplab target` prints it when it starts"
+        )
+    return token
+
+
+def _size(option: str, text: str) -> int:
+    try:
+        return parse_size(text)
+    except UnitError as error:
+        raise UserError(f"{option} {text}: {error}") from None
+
+
+def _planned(options: Options, session: Session, budget: int) -> list[Step]:
+    """All experiments, within the budget.
+
+    Raises:
+        UserError: the budget does not allow them.
+
+    """
+    paths = len(session.paths)
+    if not paths:
+        raise UserError(f"{options.target}: no local address reaches it")
+    left = min(budget, session.volume_left_bytes or budget) - session.used_bytes
+    if options.sizes is None:
+        sizes = choose_sizes(left, paths, options.repeat)
+        told = f"{options.repeat} repetitions of the smallest transfers"
+    else:
+        texts = [text.strip() for text in options.sizes.split(",")]
+        sizes = tuple(sorted({_size("--sizes", text) for text in texts}))
+        told = f"{options.repeat} repetitions of these sizes"
+        if len(sizes) > _MOST_SIZES or not 0 < sizes[0] <= sizes[-1] <= _LARGEST_SIZE:
+            raise UserError(f"--sizes {options.sizes}: at most {_MOST_SIZES}, from 1 B to 1000 GB")
+    planned = steps(paths, sizes or (30_000,), options.repeat, options.seed)
+    most = most_bytes(planned, paths)
+    if not sizes or most > left:
+        raise UserError(
+            f"--budget {options.budget}: {told} over {paths} path{'s' if paths > 1 else ''} may "
+            f"use {size_words(most + session.used_bytes)}: allow more, or ask for fewer (--repeat)"
+        )
+    return planned
+
+
+def _measured(
+    options: Options,
+    session: Session,
+    planned: list[Step],
+    budget: int,
+    interruption: Interruption,
+) -> Figures:
+    most = most_bytes(planned, len(session.paths)) + session.used_bytes
+    names = ", ".join(f"{path.interface} ({path.source})" for path in session.paths)
+    _tell(f"paths to {session.target}: {names}")
+    _tell(f"at most {size_words(most)} will be used ({len(planned)} experiments)")
+    show = _progress(interruption)
+    is_wanted = len(session.paths) > 1 and not options.leave_endpoints
+    holding = held_endpoints(session.paths) if is_wanted else nullcontext(((), None))
+    with holding as (added, refusal):
+        if added:
+            _tell(f"endpoints for as long as it lasts: {', '.join(added)}")
+        if refusal is not None:
+            _tell(f"no endpoints can be added: {refusal}")
+        measured = session.run(planned, min(budget, most), show)
+    _tell(f"{size_words(measured.used_bytes)} were used")
+    return figures(measured)
+
+
+def _progress(interruption: Interruption) -> Callable[[Progress], bool]:
+    """Shows how far it is: always at a terminal, else at each tenth."""
+    is_terminal = sys.stderr is not None and sys.stderr.isatty()
+    shown = -1
+
+    def show(now: Progress) -> bool:
+        nonlocal shown
+        part = now.done * 10 // now.of
+        if is_terminal:
+            text = f"\r{now.done * 100 // now.of:3} % done, {size_words(now.used_bytes)} used   "
+            sys.stderr.inner.write(text)  # type: ignore[attr-defined]
+            sys.stderr.flush()
+        elif part != shown:
+            _tell(f"probe: {part * 10} % done")
+        shown = part
+        return not interruption.requested
+
+    return show
+
+
+def _tell(text: str) -> None:
+    typer.echo(text, err=True)
+
+
+def _show(result: Figures, options: Options, *, as_json: bool) -> None:
+    if options.html is not None:
+        from mptcplab.measure.html import to_html
+
+        created = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+        try:
+            page = to_html(result, options.target, created)
+            options.html.write_text(page, encoding="utf-8")
+        except OSError as error:
+            raise UserError(f"--html {options.html}: {error.strerror}") from None
+    from mptcplab.measure.render import tables, to_json
+
+    if as_json:
+        typer.echo(json_text(to_json(result)))
+        return
+    from rich.table import Table as Drawn
+
+    screen = console()
+    for table in tables(result):
+        drawn = Drawn(title=table.title, title_justify="left", box=None, caption=table.note)
+        for number, name in enumerate(table.head):
+            drawn.add_column(name, justify="right" if number else "left")
+        for row in table.rows:
+            drawn.add_row(*row)
+        screen.print(drawn)
+        screen.print()
+    for sentence in verdict(result):
+        screen.print(sentence, markup=False, highlight=False)

@@ -1,0 +1,1 @@
+"""Whether MPTCP is worth it on the paths of this host, measured against a target."""

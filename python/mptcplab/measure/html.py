@@ -1,0 +1,20 @@
+"""A probe's figures as one page that needs nothing from elsewhere."""
+
+from __future__ import annotations
+
+from mptcplab.measure.figures import Figures
+from mptcplab.measure.render import tables
+from mptcplab.measure.verdict import verdict
+from mptcplab.page.templates import templates
+
+
+def to_html(figures: Figures, target: str, created: str) -> str:
+    """The page: verdict, tables, how it was made."""
+    template = templates("mptcplab.measure").get_template("probe.html.j2")
+    return template.render(
+        figures=figures,
+        target=target,
+        created=created,
+        verdict=verdict(figures),
+        tables=tables(figures),
+    )

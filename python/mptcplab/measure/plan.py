@@ -1,0 +1,185 @@
+"""The experiments of a probe, their order, and the data that they use at most."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+OPENING_BYTES = 38
+"""Of each connection: its authorisation, and the target's consent."""
+ECHO_BYTES = 32
+"""Of each message that is echoed, both ways."""
+LONGEST_MS = 20_000
+"""Of a transfer; what has not come by then does not come."""
+IDLE_ECHOES = 10
+LOADED_ECHOES = 200
+"""At most, while a transfer lasts."""
+SURVIVAL_ECHOES = 15
+ECHO_INTERVAL_MS = 20
+SURVIVAL_INTERVAL_MS = 60
+"""So that there is time for subflows to be opened."""
+LEAST_SIZE = 30_000
+_SERIES = (1, 3)
+"""Digits of the sizes that are chosen."""
+_CONTROL_BYTES = 4_000
+"""Of the control channel, for each experiment."""
+_REPORT_BYTES = 1_000
+"""Of the target's report, for each connection."""
+_SAMPLE_BYTES = 18
+"""Of it for each sample; there are ten a second."""
+
+
+class Kind(StrEnum):
+    """What an experiment tries."""
+
+    SURVIVAL = "survival"
+    """Options of the SYN, and MPTCP, on a path."""
+    IDLE = "idle"
+    """Round-trip time of a path that carries nothing."""
+    TCP = "tcp"
+    """A transfer over one path."""
+    MPTCP = "mptcp"
+    """The same by MPTCP over all paths."""
+    AT_ONCE = "at-once"
+    """The same by TCP over all paths at once."""
+
+
+class Direction(StrEnum):
+    """Where data go."""
+
+    DOWN = "down"
+    UP = "up"
+
+
+@dataclass(frozen=True)
+class Path:
+    """A local address that reaches the target."""
+
+    interface: str
+    source: str
+    device: str | None
+    """The interface to bind to: routes of packets from the address lead to another one."""
+    index: int
+    """Number of the interface."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """An experiment."""
+
+    kind: Kind
+    repetition: int = 0
+    path: int | None = None
+    """Number of the path; null where all are used."""
+    direction: Direction | None = None
+    size_bytes: int = 0
+    loaded: bool = False
+    """The round-trip time is measured meanwhile."""
+
+    def most_bytes(self, paths: int) -> int:
+        """The data that it moves at most, with those of the control channel."""
+        seconds = LONGEST_MS / 1_000 + 15
+        connections = paths if self.kind is Kind.AT_ONCE else 1
+        echoes = 0
+        if self.kind is Kind.IDLE:
+            echoes = IDLE_ECHOES
+        elif self.kind is Kind.SURVIVAL:
+            connections, echoes = 2, SURVIVAL_ECHOES + 1
+        elif self.loaded:
+            connections, echoes = 2, LOADED_ECHOES
+        samples = round(10 * seconds) if self.size_bytes else 0
+        report = connections * (_REPORT_BYTES + _SAMPLE_BYTES * samples)
+        payload = self.size_bytes + connections * OPENING_BYTES + echoes * ECHO_BYTES
+        return payload + _CONTROL_BYTES + report
+
+    def request(self, paths: Sequence[Path], target: str, begin: int) -> dict[str, Any]:
+        """The plan for the extension; MPTCP begins on the path with the number `begin`."""
+
+        def one(path: int, protocol: str, role: object, **more: Any) -> dict[str, Any]:
+            return {
+                "source": paths[path].source,
+                "device": paths[path].device,
+                "target": target,
+                "protocol": protocol,
+                "role": role,
+                "interval_ms": ECHO_INTERVAL_MS,
+                "witness": False,
+            } | more
+
+        role = "send" if self.direction is Direction.DOWN else "receive"
+        number = begin if self.path is None else self.path
+        match self.kind:
+            case Kind.SURVIVAL:
+                echo = {"echo": SURVIVAL_ECHOES}
+                connections = [
+                    one(number, "mptcp", {"echo": 1}, witness=True),
+                    one(number, "mptcp", echo, interval_ms=SURVIVAL_INTERVAL_MS),
+                ]
+            case Kind.IDLE:
+                connections = [one(number, "tcp", {"echo": IDLE_ECHOES})]
+            case Kind.AT_ONCE:
+                connections = [one(path, "tcp", role) for path in range(len(paths))]
+            case Kind.TCP | Kind.MPTCP:
+                connections = [one(number, self.kind.value, role)]
+                if self.loaded:
+                    connections.append(one(number, "tcp", {"echo": LOADED_ECHOES}))
+        return {
+            "bytes": self.size_bytes,
+            "longest_ms": LONGEST_MS,
+            "congestion_control": None,
+            "connections": connections,
+        }
+
+
+def steps(paths: int, sizes: Sequence[int], repeat: int, seed: int) -> list[Step]:
+    """All experiments: first whether MPTCP survives, then each repetition in an order of chance."""
+    order = random.Random(seed)
+    planned = [Step(Kind.SURVIVAL, path=path) for path in range(paths)]
+    for repetition in range(repeat):
+        one = list(_repetition(paths, sizes, repetition))
+        order.shuffle(one)
+        planned += one
+    return planned
+
+
+def _repetition(paths: int, sizes: Sequence[int], repetition: int) -> Iterator[Step]:
+    for path in range(paths):
+        yield Step(Kind.IDLE, repetition, path)
+    for direction in Direction:
+        for size in sizes:
+            for path in range(paths):
+                loaded = size == max(sizes) and direction is Direction.DOWN
+                yield Step(Kind.TCP, repetition, path, direction, size, loaded)
+            yield Step(Kind.MPTCP, repetition, None, direction, size)
+            if paths > 1:
+                yield Step(Kind.AT_ONCE, repetition, None, direction, size)
+
+
+def most_bytes(planned: Sequence[Step], paths: int) -> int:
+    """The data that all of them move at most."""
+    return sum(step.most_bytes(paths) for step in planned)
+
+
+def choose_sizes(budget_bytes: int, paths: int, repeat: int) -> tuple[int, ...]:
+    """Sizes ten times apart, the largest of 30 kB, 100 kB, 300 kB, … that the budget allows.
+
+    None where it does not allow the smallest.
+    """
+    chosen: tuple[int, ...] = ()
+    for largest in _sizes():
+        sizes = tuple(size for size in (largest // 100, largest // 10, largest) if size >= 10_000)
+        if most_bytes(steps(paths, sizes, repeat, 0), paths) > budget_bytes:
+            return chosen
+        chosen = sizes
+    return chosen
+
+
+def _sizes() -> Iterator[int]:
+    """30 kB to 1 GB."""
+    for exponent in range(4, 10):
+        for digit in _SERIES:
+            if LEAST_SIZE <= digit * 10**exponent <= 10**9:
+                yield digit * 10**exponent

@@ -1,0 +1,144 @@
+"""A probe's figures as JSON, and as the tables of a terminal and a page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from mptcplab.measure.figures import Figures, SizeFigures
+from mptcplab.measure.plan import Direction
+from mptcplab.measure.survival import EVIDENCE
+from mptcplab.measure.verdict import size_words, verdict
+from mptcplab.metrics.statistics import Estimate
+
+UNKNOWN = "–"
+
+
+@dataclass(frozen=True)
+class Table:
+    """Words in rows."""
+
+    title: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    note: str = ""
+
+
+def to_json(figures: Figures) -> dict[str, Any]:
+    """The form that `docs/json.md` describes."""
+    value = {
+        "paths": [_path(figures, number) for number in range(len(figures.paths))],
+        "mptcp": _mptcp(figures),
+        "benefit": _benefit(figures),
+        "verdict": verdict(figures),
+    }
+    return value | ({"partial": True} if figures.is_partial else {})
+
+
+def estimate_json(one: Estimate) -> dict[str, Any]:
+    """Mean, interval and samples."""
+    return {
+        "mean": one.mean,
+        "ci95": None if one.ci95 is None else list(one.ci95),
+        "samples": list(one.samples),
+    }
+
+
+def _path(figures: Figures, number: int) -> dict[str, Any]:
+    one = figures.survival[number]
+    largest = {direction: _largest(figures, direction) for direction in Direction}
+    goodput = {
+        direction: None if size is None else estimate_json(size.path_goodputs[number])
+        for direction, size in largest.items()
+    }
+    return {
+        "interface": figures.paths[number].interface,
+        "mptcp": {"capable": one.capable, "join": one.join, "stripped": list(one.stripped)},
+        "down_mbps": goodput[Direction.DOWN],
+        "up_mbps": goodput[Direction.UP],
+        "rtt_ms": estimate_json(figures.idle_rtt[number])
+        | {"loaded": estimate_json(figures.loaded_rtt[number])},
+    }
+
+
+def _mptcp(figures: Figures) -> dict[str, Any]:
+    largest = {direction: _largest(figures, direction) for direction in Direction}
+    return {
+        "endpoints": figures.endpoints,
+        "add_addr": figures.add_addr,
+        "evidence": EVIDENCE,
+        "used_bytes": figures.used_bytes,
+    } | {
+        f"{direction}_mbps": None if size is None else estimate_json(size.mptcp_goodput)
+        for direction, size in largest.items()
+    }
+
+
+def _benefit(figures: Figures) -> dict[str, Any]:
+    return {
+        direction.value: [_size(one) for one in figures.sizes[direction]] for direction in Direction
+    }
+
+
+def _size(one: SizeFigures) -> dict[str, Any]:
+    return {
+        "bytes": one.size_bytes,
+        "aggregation": estimate_json(one.aggregation),
+        "delay": estimate_json(one.delay),
+        "mptcp_s": estimate_json(one.mptcp_time),
+        "paths_s": [estimate_json(time) for time in one.path_times],
+        "at_once_mbps": estimate_json(one.at_once_goodput),
+    }
+
+
+def _largest(figures: Figures, direction: Direction) -> SizeFigures | None:
+    sizes = figures.sizes[direction]
+    return sizes[-1] if sizes else None
+
+
+def tables(figures: Figures) -> list[Table]:
+    """The paths, and the transfers of each size."""
+    shown = [Table("Paths", _PATH_HEAD, tuple(_path_rows(figures)), _PATH_NOTE)]
+    names = tuple(path.interface for path in figures.paths)
+    for direction in Direction:
+        rows = tuple(_size_row(one) for one in figures.sizes[direction])
+        head = ("size", *(f"TCP {name} s" for name in names), "MPTCP s", *_BENEFITS)
+        title = f"Time of transfers {direction.value}"
+        shown.append(Table(title, head, rows, _BENEFIT_NOTE))
+    return shown
+
+
+_PATH_HEAD = (
+    "path", "MP_CAPABLE", "MP_JOIN", "taken out", "down Mbit/s", "up Mbit/s", "RTT ms", "loaded ms",
+)  # fmt: skip
+_PATH_NOTE = f"By {EVIDENCE}."
+_BENEFITS = ("aggregation benefit", "delay benefit")
+_BENEFIT_NOTE = "Benefits: 1 is the ideal sum of all paths, 0 the best path alone, below 0 worse."
+_WORDS = {True: "yes", False: "no", None: UNKNOWN}
+
+
+def _path_rows(figures: Figures) -> list[tuple[str, ...]]:
+    rows = []
+    for number, one in enumerate(figures.survival):
+        sizes = [_largest(figures, direction) for direction in Direction]
+        goodputs = [None if size is None else size.path_goodputs[number] for size in sizes]
+        rtts = (figures.idle_rtt[number], figures.loaded_rtt[number])
+        figured = [shown(value) for value in (*goodputs, *rtts)]
+        name = figures.paths[number].interface
+        stripped = ", ".join(one.stripped) or UNKNOWN
+        rows.append((name, _WORDS[one.capable], _WORDS[one.join], stripped, *figured))
+    return rows
+
+
+def _size_row(one: SizeFigures) -> tuple[str, ...]:
+    figured = (*one.path_times, one.mptcp_time, one.aggregation, one.delay)
+    return (size_words(one.size_bytes), *(shown(value) for value in figured))
+
+
+def shown(one: Estimate | None) -> str:
+    """Mean ± half of the interval, of three digits."""
+    if one is None or one.mean is None:
+        return UNKNOWN
+    text = f"{one.mean:.3g}"
+    half = one.half_width
+    return (text if half is None else f"{text} ± {half:.2g}").replace("-", "−")

@@ -1,0 +1,66 @@
+"""Results of experiments as the extension gives them, made up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mptcplab.measure.plan import Path
+
+PATHS = (Path("wifi", "10.0.1.1", None, 2), Path("lte", "10.0.2.1", None, 3))
+SENT = ("mss", "sack-permitted", "timestamps", "window-scale", "mp-capable")
+
+
+def ended(received: int = 0, duration_us: int = 0, moved: int | None = None) -> dict[str, Any]:
+    """One end's account of a connection."""
+    return {
+        "sent_bytes": 0,
+        "received_bytes": received,
+        "duration_us": duration_us,
+        "moved_by_all_bytes": received if moved is None else moved,
+        "samples": [],
+        "failure": None,
+        "seen": seen(),
+        "syn": None,
+    }
+
+
+def seen(*locals_: str, mptcp: bool = False, endpoints: int = 0) -> dict[str, Any]:
+    """The kernel's account of a connection."""
+    return {
+        "mptcp": mptcp,
+        "announced": 0,
+        "accepted": 0,
+        "subflows_allowed": 2 if endpoints else 0,
+        "endpoints": endpoints,
+        "subflows": [{"local": one, "remote": "10.0.9.1:5001"} for one in locals_],
+    }
+
+
+def connection(
+    probe: dict[str, Any], target: dict[str, Any] | None, rtts: tuple[int, ...] = ()
+) -> dict[str, Any]:
+    """Both ends' account."""
+    return {
+        "failure": None,
+        "connect_us": 1,
+        "rtts_us": list(rtts),
+        "probe": probe,
+        "target": target,
+    }
+
+
+def result(*connections: dict[str, Any]) -> dict[str, Any]:
+    """An experiment."""
+    return {"connections": list(connections), "moved_bytes": 0, "stopped": False}
+
+
+def of_survival(
+    names: tuple[str, ...] | None, *locals_: str, mptcp: bool = True, endpoints: int = 2
+) -> dict[str, Any]:
+    """An experiment of survival: options that came, and subflows that both ends have."""
+    witness = ended()
+    witness["syn"] = None if names is None else {"names": list(names)}
+    probe, target = ended(), ended()
+    probe["seen"] = seen(*locals_, mptcp=mptcp, endpoints=endpoints)
+    target["seen"] = seen(*locals_, mptcp=mptcp)
+    return result(connection(ended(), witness), connection(probe, target))

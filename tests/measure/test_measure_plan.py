@@ -1,0 +1,46 @@
+"""The plan of a probe: its order, and the data that it uses at most."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from tests.measure.results import PATHS
+
+from mptcplab.measure.plan import Direction, Kind, Step, choose_sizes, most_bytes, steps
+
+
+def test_each_repetition_has_every_experiment_once_in_an_order_of_its_seed() -> None:
+    planned = steps(2, (1_000, 10_000), 3, seed=7)
+    assert planned == steps(2, (1_000, 10_000), 3, seed=7)
+    assert planned != steps(2, (1_000, 10_000), 3, seed=8)
+    assert [step.kind for step in planned[:2]] == [Kind.SURVIVAL] * 2
+    assert set(Counter(planned).values()) == {1}
+    for repetition in range(3):
+        kinds = Counter(step.kind for step in planned[2:] if step.repetition == repetition)
+        assert kinds == {Kind.IDLE: 2, Kind.TCP: 8, Kind.MPTCP: 4, Kind.AT_ONCE: 4}
+
+
+@pytest.mark.parametrize("budget", [10**6, 5 * 10**7, 10**9])
+@pytest.mark.parametrize("paths", [1, 2, 4])
+def test_chosen_sizes_keep_to_the_budget(budget: int, paths: int) -> None:
+    sizes = choose_sizes(budget, paths, 3)
+    if sizes:
+        assert most_bytes(steps(paths, sizes, 3, 0), paths) <= budget
+        assert sizes == tuple(sorted(sizes))
+
+
+def test_a_large_budget_allows_large_transfers() -> None:
+    assert choose_sizes(5 * 10**7, 2, 3) == (10_000, 100_000, 1_000_000)
+    assert choose_sizes(1_000, 2, 3) == ()
+
+
+def test_what_is_asked_for_is_within_what_is_told() -> None:
+    step = Step(Kind.AT_ONCE, 0, None, Direction.DOWN, 1_000)
+    plan = step.request(PATHS, "10.0.9.1", begin=0)
+    assert plan["bytes"] == 1_000
+    assert [one["source"] for one in plan["connections"]] == ["10.0.1.1", "10.0.2.1"]
+    assert step.most_bytes(2) > 1_000 + 2 * 38
+    begun = Step(Kind.MPTCP, 0, None, Direction.UP, 1_000).request(PATHS, "10.0.9.1", begin=1)
+    assert begun["connections"][0]["source"] == "10.0.2.1"
+    assert begun["connections"][0]["role"] == "receive"
