@@ -1,4 +1,4 @@
-"""What survives on a path, told from both ends' accounts."""
+"""MPTCP on a path, told from both ends' accounts."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ def figures(measured: Measured) -> Figures:
 
 
 def transfer(step: Step, result: Mapping[str, Any]) -> Transfer:
-    """What the receiving ends saw of a transfer.
+    """Figures of a transfer, of its receiving ends.
 
     Of several connections at once: what all of them had carried when the first one ended.
     """

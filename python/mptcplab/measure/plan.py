@@ -33,7 +33,7 @@ _SAMPLE_BYTES = 18
 
 
 class Kind(StrEnum):
-    """What an experiment tries."""
+    """Purpose of an experiment."""
 
     SURVIVAL = "survival"
     """Options of the SYN, and MPTCP, on a path."""

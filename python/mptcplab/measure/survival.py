@@ -19,7 +19,7 @@ EVIDENCE = (
 
 @dataclass(frozen=True)
 class Survival:
-    """What comes through on a path. Null: not tried, or not known."""
+    """Options and subflows that come through on a path. Null: not tried, or not known."""
 
     capable: bool | None = None
     """A connection that begins on it is MPTCP at both ends."""

@@ -18,7 +18,7 @@ _UNEQUAL = 4
 
 
 class Worth(StrEnum):
-    """What a benefit says."""
+    """Meaning of a benefit."""
 
     YES = "yes"
     NO = "no"

@@ -15,7 +15,7 @@ pub const LONGEST_ANSWER_BYTES: usize = 512 << 10;
 pub struct TooLong {
     /// By its header.
     pub length: usize,
-    /// What is taken.
+    /// The limit.
     pub longest: usize,
 }
 

@@ -28,7 +28,7 @@ impl Ledger {
         }
     }
 
-    /// What a holder may move still; `None` without a limit.
+    /// Data that a holder may move still; `None` without a limit.
     pub fn left(&mut self, holder: usize, now: Duration) -> Option<u64> {
         let limit = self.limit_bytes?;
         let account = self.account(holder, now);

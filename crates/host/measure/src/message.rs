@@ -85,7 +85,7 @@ pub struct Terms {
     pub volume_left_bytes: Option<u64>,
 }
 
-/// What a connection is for, seen by the target.
+/// The use of a connection, seen by the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Role {
@@ -190,7 +190,7 @@ pub struct Ended {
     pub syn: Option<SynOptions>,
 }
 
-/// What the kernel tells of a connection to who owns it.
+/// The kernel's account of a connection, as its owner gets it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Seen {

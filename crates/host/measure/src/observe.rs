@@ -1,4 +1,4 @@
-//! What the kernel tells of a connection to its owner, which needs no privilege.
+//! The kernel's account of a connection for its owner, which needs no privilege.
 
 use std::net::TcpStream;
 

@@ -117,7 +117,7 @@ fn carry(
     }
 }
 
-/// What a socket holds unsent no other connection can send. Sockets of MPTCP lack the option on some
+/// Keeps the socket's unsent data small: no other connection can send them. Sockets of MPTCP lack the option on some
 /// kernels, and then hold more.
 pub(crate) fn keep_little_unsent(stream: &TcpStream) {
     // SAFETY: the kernel reads an int, of the length that is given.

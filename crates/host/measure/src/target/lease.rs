@@ -82,7 +82,7 @@ impl Lease {
         let mut account = Ended::default();
         let began = *self.began.get_or_init(Instant::now);
         let longest = Duration::from_millis(self.experiment.longest_ms.into());
-        // What is sent ends in time; what comes may take a little longer.
+        // Sending ends in time; data that come may take a little longer.
         let until = match self.experiment.connections[place] {
             Role::Send => self.until.min(began + longest),
             Role::Receive | Role::Echo(_) => self.until,

@@ -51,7 +51,7 @@ pub struct Config {
     pub data_port: u16,
     /// The greatest rate of an experiment.
     pub rate_limit_bps: Option<u64>,
-    /// What each holder may move within a day.
+    /// Data that each holder may move within a day.
     pub volume_limit_bytes: Option<u64>,
 }
 
