@@ -23,8 +23,8 @@ def measured(
 ) -> Measured:
     """Transfers of one size: of each way its times in the repetitions."""
     every = Measured(PATHS, SENT)
-    for path in range(2):
-        every.done.append((Step(Kind.SURVIVAL, path=path), of_survival(SENT, WIFI, LTE)))
+    for number in range(2):
+        every.done.append((Step(Kind.SURVIVAL, path=number), of_survival(SENT, WIFI, LTE)))
     for way, times in times_ms.items():
         for repetition, time_ms in enumerate(times):
             path = {"wifi": 0, "lte": 1}.get(way)

@@ -16,7 +16,7 @@ import typer
 from mptcplab import _native
 from mptcplab.cli.errors import UserError
 from mptcplab.cli.interruption import INTERRUPTED_STATUS, Interruption
-from mptcplab.cli.output import console, json_text
+from mptcplab.cli.output import Stream, console, json_text
 from mptcplab.measure.endpoints import held_endpoints
 from mptcplab.measure.figures import Figures, figures
 from mptcplab.measure.plan import Step, choose_sizes, most_bytes, steps
@@ -171,16 +171,16 @@ def _measured(
 
 def _progress(interruption: Interruption) -> Callable[[Progress], bool]:
     """Shows how far it is: always at a terminal, else at each tenth."""
-    is_terminal = sys.stderr is not None and sys.stderr.isatty()
+    stream = sys.stderr
     shown = -1
 
     def show(now: Progress) -> bool:
         nonlocal shown
         part = now.done * 10 // now.of
-        if is_terminal:
+        if isinstance(stream, Stream) and stream.isatty():
             text = f"\r{now.done * 100 // now.of:3} % done, {size_words(now.used_bytes)} used   "
-            sys.stderr.inner.write(text)  # type: ignore[attr-defined]
-            sys.stderr.flush()
+            stream.inner.write(text)
+            stream.flush()
         elif part != shown:
             _tell(f"probe: {part * 10} % done")
         shown = part
