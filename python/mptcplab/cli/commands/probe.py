@@ -12,7 +12,7 @@ from mptcplab.cli.commands.common import Json, path
 
 def probe(
     target: Annotated[
-        str, typer.Argument(metavar="HOST[:PORT]", help="Where `mptcplab target` runs.")
+        str, typer.Argument(metavar="HOST", help="Where `mptcplab target` runs: HOST or HOST:PORT.")
     ],
     token: Annotated[
         str | None,
