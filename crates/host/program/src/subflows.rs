@@ -216,6 +216,7 @@ mod tests {
             local: "10.0.1.2:40000".parse().unwrap(),
             remote: "10.0.1.1:80".parse().unwrap(),
             info: mptcplab_linux::TcpInfo::default(),
+            memory: mptcplab_linux::sock_diag::SocketMemory::default(),
             congestion_control: None,
             mptcp: Some(identity),
         };

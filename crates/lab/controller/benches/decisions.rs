@@ -65,6 +65,7 @@ impl Connection {
                 bandwidth_bps: Some(rate_bps as u64),
                 delay_ns: Some(random.between(DELAYS) as u64),
                 queueing_ns: (random.next() * QUEUE) as u64,
+                is_busy: false,
                 load_bps: (random.next() * LOAD * rate_bps) as u64,
                 subflows: (new + random.next() * (SUBFLOWS - NEW)) as usize,
                 new_subflows: new as usize,

@@ -295,6 +295,7 @@ mod tests {
             bandwidth_bps: None,
             delay_ns: None,
             queueing_ns: 0,
+            is_busy: false,
             load_bps: 0,
             subflows: 0,
             new_subflows: 0,
