@@ -6,12 +6,12 @@ say of the connection's buffer and window where a subflow had nothing to send.
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from mptcplab.explain.observed import Connection, Observed, PathLink, Subflow
+from mptcplab.explain.observed import Connection, Observed, PathLink
 from mptcplab.metrics.rows import Row
 
 NOT_JOINED = "not_joined"
@@ -79,37 +79,123 @@ class Account:
         }
 
 
+@dataclass(frozen=True)
+class _Piece:
+    """What a subflow did from one of its samples to the next."""
+
+    begin_ns: int
+    end_ns: int
+    busy_ns: int
+    times_ns: Times
+
+    def part(self, begin_ns: int, end_ns: int) -> Times:
+        """The times of a part of it, in proportion; they sum to the part's length."""
+        length_ns = self.end_ns - self.begin_ns
+        if (begin_ns, end_ns) == (self.begin_ns, self.end_ns):
+            return self.times_ns
+        first, last = begin_ns - self.begin_ns, end_ns - self.begin_ns
+        known = [
+            (state, ns * last // length_ns - ns * first // length_ns)
+            for state, ns in self.times_ns.items()
+        ]
+        return divided(end_ns - begin_ns, known, max(self.times_ns, key=self.times_ns.__getitem__))
+
+
+class _Series:
+    """The pieces of a subflow, in order and without gaps."""
+
+    def __init__(self, pieces: Sequence[_Piece], *, has_ended: bool) -> None:
+        self.pieces = pieces
+        self.has_ended = has_ended
+        self._begins = [piece.begin_ns for piece in pieces]
+
+    def at(self, at_ns: int) -> _Piece | None:
+        """The piece that has this moment."""
+        place = bisect_right(self._begins, at_ns) - 1
+        if place < 0 or self.pieces[place].end_ns <= at_ns:
+            return None
+        return self.pieces[place]
+
+    def is_unknown(self, at_ns: int) -> bool:
+        """Whether it was there before this moment, and is not known to have ended."""
+        return bool(self.pieces) and self.pieces[-1].end_ns <= at_ns and not self.has_ended
+
+
 def account(observed: Observed, connection: Connection) -> Account:
     """The account of a connection."""
-    grid = sorted({row["t_ns"] for one in connection.subflows for row in one.samples})
-    edges = sorted({connection.start_ns, *grid, connection.end_ns})
-    edges = [edge for edge in edges if connection.start_ns <= edge <= connection.end_ns]
-    links = {path: observed.path_link(connection, path) for path in connection.paths}
+    series = _series(observed, connection)
+    start_ns, end_ns = connection.start_ns, connection.end_ns
+    places = {
+        place
+        for own in series.values()
+        for one in own
+        for piece in one.pieces
+        for place in (piece.begin_ns, piece.end_ns)
+    }
     whole: dict[str, int] = {}
     by_path: dict[str, dict[str, int]] = {path: {} for path in connection.paths}
-    series = {
-        path: [_by_time(one) for one in connection.subflows if one.path == path]
-        for path in connection.paths
-    }
-    times = [row["t_ns"] for row in connection.samples]
-    for begin, end in pairwise(edges):
-        # Lists of sockets are read one after the other: that of connections a little later.
-        place = bisect_left(times, end)
-        after = connection.samples[min(place, len(times) - 1)] if times else None
-        idle = _idle_state(end, after, connection)
-        states: dict[str, Times] = {}
-        for path in connection.paths:
-            own = [(one.get(begin), one[end]) for one in series[path] if end in one]
-            if _is_down(observed, connection, path, begin):
-                states[path] = {LINK_DOWN: end - begin}
-            elif own:
-                states[path] = _path_times(begin, end, own[0], idle, path, links[path])
+    for begin, end in pairwise(sorted({start_ns, *places, end_ns})):
+        joined: list[Times] = []
+        is_unknown, are_down = False, True
+        for path, own in series.items():
+            # Subflows of one path share its link: the busiest tells what the path did.
+            piece = max(
+                (piece for one in own if (piece := one.at(begin))),
+                key=lambda piece: piece.busy_ns / (piece.end_ns - piece.begin_ns),
+                default=None,
+            )
+            was_there = any(one.is_unknown(begin) for one in own)
+            times: Times
+            is_down = _is_down(observed, connection, path, begin)
+            if is_down:
+                times = {LINK_DOWN: end - begin}
+            elif piece is not None:
+                times = piece.part(begin, end)
             else:
-                seen = any(at <= begin for one in series[path] for at in one)
-                states[path] = {UNKNOWN if seen else NOT_JOINED: end - begin}
-            _add(by_path[path], states[path])
-        _add(whole, merged(states.values(), end - begin))
+                times = {UNKNOWN if was_there else NOT_JOINED: end - begin}
+            _add(by_path[path], times)
+            if piece is not None:
+                joined.append(times)
+            is_unknown = is_unknown or was_there
+            are_down = are_down and is_down
+        alone = LINK_DOWN if are_down else UNKNOWN if is_unknown else NOT_JOINED
+        _add(whole, merged(joined or [{alone: end - begin}], end - begin))
     return Account(connection, whole, by_path)
+
+
+def _series(observed: Observed, connection: Connection) -> Mapping[str, Sequence[_Series]]:
+    """Path → its subflows, each with the states between its own samples."""
+    times = [row["t_ns"] for row in connection.samples]
+    found: dict[str, list[_Series]] = {path: [] for path in connection.paths}
+    links = {path: observed.path_link(connection, path) for path in connection.paths}
+    for one in connection.subflows:
+        link = links[one.path]
+        at_link = [] if link is None else [row["t_ns"] for row in link.samples]
+        pieces: list[_Piece] = []
+        before: Row | None = None
+        # It was not there yet at the sample before its first one.
+        begin = connection.start_ns
+        if one.samples:
+            begin = max(begin, one.samples[0]["t_ns"] - observed.plan.sample_interval_ns)
+        for after in one.samples:
+            end = after["t_ns"]
+            if end > begin:
+                # Lists of sockets are read one after the other: connections a little later.
+                place = bisect_left(times, end)
+                whole = connection.samples[min(place, len(times) - 1)] if times else None
+                idle = _idle_state(end, whole, connection)
+                around: Sequence[Row] = ()
+                if link is not None:
+                    first, last = bisect_left(at_link, begin), bisect_right(at_link, end)
+                    around = link.samples[first:last]
+                is_full = _is_full(link, around)
+                states = _path_times(end - begin, (before, after), idle, one.path, is_full=is_full)
+                pieces.append(_Piece(begin, end, _ns(before, after, "busy_us"), states))
+                begin = end
+            before = after
+        ended = bool(one.samples and one.samples[-1]["final"])
+        found[one.path].append(_Series(pieces, has_ended=ended))
+    return found
 
 
 def merged(parts: Iterable[Times], length_ns: int) -> dict[str, int]:
@@ -147,17 +233,15 @@ def divided(length_ns: int, known: Sequence[tuple[str, int]], rest: str) -> dict
 
 
 def _path_times(
-    begin: int,
-    end: int,
+    length_ns: int,
     samples: tuple[Row | None, Row],
     idle: tuple[str, str],
     path: str,
-    link: PathLink | None,
+    *,
+    is_full: bool,
 ) -> Times:
-    """The states of a path in an interval."""
-    at_link = [] if link is None else [row for row in link.samples if begin <= row["t_ns"] <= end]
+    """The states of a subflow between two of its samples."""
     before, after = samples
-    length_ns = end - begin
     if after["busy_us"] is None:
         return {UNKNOWN: length_ns}
     busy = _ns(before, after, "busy_us")
@@ -174,7 +258,7 @@ def _path_times(
     if state == APPLICATION and not _has_waiting(after):
         # All that there is is on its way.
         carried = APPLICATION
-    elif _is_full(link, at_link):
+    elif is_full:
         carried = LINK_FULL
     elif _fills_window(after):
         carried = CONGESTION_WINDOW
@@ -205,12 +289,7 @@ def _idle_state(end: int, after: Row | None, connection: Connection) -> tuple[st
     queued, held = after["snd_queued"], after["snd_buf"]
     in_flight = (after["bytes_sent"] or 0) - (after["bytes_acked"] or 0)
     unsent = (after["write_seq"] or 0) - (after["snd_una"] or 0) - in_flight
-    windows = [
-        row["snd_wnd"]
-        for one in connection.subflows
-        for row in one.samples
-        if row["t_ns"] == end and row["snd_wnd"]
-    ]
+    windows = [row["snd_wnd"] for _, row in connection.by_time.get(end, ()) if row["snd_wnd"]]
     if windows and in_flight + _SEGMENT_BYTES > max(windows):
         return RECEIVE_WINDOW, ""
     if _FREE_TO_WAKE * queued > (_FREE_TO_WAKE - 1) * held:
@@ -222,9 +301,8 @@ def _slowest(at_ns: int, connection: Connection) -> str:
     """The path with data in flight whose acknowledgements take longest."""
     found = [
         (row["rtt_us"] or 0, one.path)
-        for one in connection.subflows
-        for row in one.samples
-        if row["t_ns"] == at_ns and (row["unacked"] or row["notsent_bytes"])
+        for one, row in connection.by_time.get(at_ns, ())
+        if row["unacked"] or row["notsent_bytes"]
     ]
     return max(found)[1] if found else connection.paths[0]
 
@@ -258,10 +336,6 @@ def _is_full(link: PathLink | None, samples: Sequence[Row]) -> bool:
     length_ns = samples[-1]["t_ns"] - samples[0]["t_ns"]
     carried_bits = 8 * (samples[-1]["delivered_bytes"] - samples[0]["delivered_bytes"])
     return bool(link.rate_bps) and carried_bits * 1e9 >= _FULL * (link.rate_bps or 0) * length_ns
-
-
-def _by_time(subflow: Subflow) -> Mapping[int, Row]:
-    return {row["t_ns"]: row for row in subflow.samples}
 
 
 def _ns(before: Row | None, after: Row, column: str) -> int:

@@ -55,6 +55,13 @@ class Candidate:
     """Where it costs delay: how much of it on average."""
     factor: float = 1.0
     """By how much it makes the round trip longer."""
+    unused_mbps: float | None = None
+    """Of the rates of links, what it left unused; null where no path is missing or none known."""
+
+    @property
+    def is_single_path(self) -> bool:
+        """Whether the connection had one path by it for all of its life."""
+        return self.name in ("fallback", "join_refused", "no_join")
 
 
 def candidates(observed: Observed, account: Account, changes: Changes) -> list[Candidate]:
@@ -82,11 +89,12 @@ class _Finder:
         self.changes = changes
         links = {path: observed.path_link(self.connection, path) for path in self.connection.paths}
         self.links: dict[str, PathLink] = {path: link for path, link in links.items() if link}
-        self.round_trips_s = {
-            one.path: min(known) / 1e6
-            for one in self.connection.subflows
-            if (known := [row["min_rtt_us"] for row in one.samples if row["min_rtt_us"]])
-        }
+        self.round_trips_s: dict[str, float] = {}
+        for one in self.connection.subflows:
+            known = [row["min_rtt_us"] / 1e6 for row in one.samples if row["min_rtt_us"]]
+            if known:
+                least = min(known)
+                self.round_trips_s[one.path] = min(least, self.round_trips_s.get(one.path, least))
         self.used = [path for path in self.connection.paths if path in self.round_trips_s]
 
     def single_path(self) -> Iterator[Candidate]:
@@ -99,7 +107,9 @@ class _Finder:
                 evidence.append(f"link {link} has {self._middleboxes(link)}")
             without = self.changes.without_middleboxes(link) if link else None
             path = self._path_of(link) or (self.used[0] if self.used else None)
-            yield Candidate("fallback", path, evidence, without)
+            others = [one for one in self.connection.paths if one != path]
+            unused = self._unused_mbps(others)
+            yield Candidate("fallback", path, evidence, without, unused_mbps=unused)
             return
         joined = {one.path for one in self.connection.subflows}
         missing = [
@@ -109,38 +119,41 @@ class _Finder:
             return
         evidence = [f"no subflow over {', '.join(missing)} in {self.account.duration_ns / 1e9:g} s"]
         link = self._harmful_link(missing) or self._harmful_link(self.used)
+        unused = self._unused_mbps(missing)
         if link:
             evidence.append(f"link {link} has {self._middleboxes(link)}")
-            yield Candidate(
-                "join_refused", missing[0], evidence, self.changes.without_middleboxes(link)
-            )
+            without = self.changes.without_middleboxes(link)
+            yield Candidate("join_refused", missing[0], evidence, without, unused_mbps=unused)
         elif self._is_delayed(missing[0]):
-            yield Candidate(
-                "late_subflow",
-                missing[0],
-                evidence,
-                self.changes.without_address_delay(missing[0]),
-            )
+            without = self.changes.without_address_delay(missing[0])
+            yield Candidate("late_subflow", missing[0], evidence, without, unused_mbps=unused)
         else:
             expected = self.observed.view.expected_joins(self.connection.transfer["traffic"])
             evidence.append(f"the path managers of both ends ask for {expected} more subflows")
-            yield Candidate("no_join", missing[0], evidence, self.changes.path_manager())
+            without = self.changes.path_manager()
+            yield Candidate("no_join", missing[0], evidence, without, unused_mbps=unused)
 
     def late(self) -> Iterator[Candidate]:
         """A subflow that joined long after the connection could have had it."""
-        for one in self.connection.subflows:
-            if not one.samples or one.path not in self.round_trips_s:
-                continue
-            after_s = (one.samples[0]["t_ns"] - self.connection.start_ns) / 1e9
+        for path in self.used:
+            # The first of a path's subflows: more of them may come at any time.
+            first_ns = min(
+                one.samples[0]["t_ns"]
+                for one in self.connection.subflows
+                if one.path == path and one.samples
+            )
+            after_s = (first_ns - self.connection.start_ns) / 1e9
             interval_s = self.observed.plan.sample_interval_ns / 1e9
             usual_s = _ROUND_TRIPS_OF_A_JOIN * max(self.round_trips_s.values()) + 2 * interval_s
-            share = self.account.share_of(one.path, NOT_JOINED)
+            share = self.account.share_of(path, NOT_JOINED)
             if after_s > usual_s and share >= NOTICEABLE:
                 evidence = [f"joined after {after_s:.1f} s of {self.account.duration_ns / 1e9:g} s"]
                 without = None
-                if self._is_delayed(one.path):
-                    without = self.changes.without_address_delay(one.path)
-                yield Candidate("late_subflow", one.path, evidence, without)
+                if self._is_delayed(path):
+                    without = self.changes.without_address_delay(path)
+                rate = self._unused_mbps([path])
+                unused = None if rate is None else rate * share
+                yield Candidate("late_subflow", path, evidence, without, unused_mbps=unused)
 
     def backups(self) -> Iterator[Candidate]:
         """A path that stands by as a backup."""
@@ -287,6 +300,12 @@ class _Finder:
         longest_s: float = max(self.round_trips_s.values())
         return round(_ROUND_TRIPS_IN_BUFFERS * sum(known) / 8 * longest_s)
 
+    def _unused_mbps(self, paths: Sequence[str]) -> float | None:
+        """The rates of the links of paths that carried nothing; null where one is not known."""
+        rates = [self.links[path].rate_bps if path in self.links else None for path in paths]
+        known = [rate for rate in rates if rate is not None]
+        return sum(known) / 1e6 if known and len(known) == len(rates) else None
+
     def _harmful_link(self, paths: Sequence[str]) -> str | None:
         """The link of one of the paths with a middlebox that is in MPTCP's way."""
         for path in paths:
@@ -322,13 +341,11 @@ class _Finder:
     def _full_links(self) -> Iterator[tuple[str, float]]:
         """Links behind those of the paths that had a queue most of the time, and for which part."""
         own = {link.link.name for link in self.links.values()}
-        directions = {(row["link"], row["from"]) for row in self.observed.links}
-        for name, source in sorted(directions):
+        for (name, _), samples in sorted(self.observed.links.items()):
             rows = [
                 row
-                for row in self.observed.links
-                if (row["link"], row["from"]) == (name, source)
-                and self.connection.start_ns <= row["t_ns"] <= self.connection.end_ns
+                for row in samples
+                if self.connection.start_ns <= row["t_ns"] <= self.connection.end_ns
             ]
             queued = [bool(row["queued_bytes"]) for row in rows]
             if name not in own and queued and fmean(queued) > 1 / 2:

@@ -7,19 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from mptcplab.metrics.plan_view import PlanView
-from mptcplab.metrics.rows import Row
+from mptcplab.metrics.rows import Row, grouped
 from mptcplab.metrics.transfers import own_transfers, payload_transfers, timed_transfers
 from mptcplab.plan import Plan
 from mptcplab.plan.link import DirectionConfig, FixedRate, Link
-from mptcplab.recording import Recording
+from mptcplab.recording import Recording, RecordingError
+from mptcplab.recording.manifest import MANIFEST
 
 _SUBFLOW = (
     "t_ns", "node", "token", "subflow", "backup", "bytes_sent", "bytes_acked",
     "bytes_retrans", "rtt_us", "min_rtt_us", "cwnd", "unacked", "snd_wnd", "busy_us",
-    "rwnd_limited_us", "sndbuf_limited_us", "notsent_bytes", "snd_buf", "snd_queued",
+    "rwnd_limited_us", "sndbuf_limited_us", "notsent_bytes", "snd_buf", "snd_queued", "final",
 )  # fmt: skip
 _CONNECTION = (
     "t_ns", "node", "token", "write_seq", "snd_una", "bytes_sent", "bytes_acked",
@@ -60,6 +62,15 @@ class Connection:
         """The other end."""
         return str(self.transfer["server" if self.sender == self.client else "client"])
 
+    @cached_property
+    def by_time(self) -> Mapping[int, Sequence[tuple[Subflow, Row]]]:
+        """Time → the subflows that were sampled then."""
+        found: dict[int, list[tuple[Subflow, Row]]] = {}
+        for one in self.subflows:
+            for row in one.samples:
+                found.setdefault(row["t_ns"], []).append((one, row))
+        return found
+
 
 @dataclass(frozen=True)
 class PathLink:
@@ -87,21 +98,33 @@ class Observed:
 
         """
         view = PlanView(recording)
+        file = recording.folder / MANIFEST
+        if not recording.manifest.plan:
+            raise RecordingError(f"{file}: has no plan: run the scenario again to explain it")
         self.recording = recording
         self.view = view
         self.plan = Plan.model_validate(recording.manifest.plan)
-        self.links = list(recording.rows("link_samples", _LINK))
+        rows = recording.rows("link_samples", _LINK)
+        self.links = {key: _by_time(own) for key, own in grouped(rows, "link", "from").items()}
+        """By name and the subject at which packets enter."""
         transfers = own_transfers(payload_transfers(timed_transfers(recording, view)))
         self.transfers = [row for row in transfers if row["until_ns"] is not None]
         self.own = [row for row in self.transfers if row["protocol"] == "mptcp"]
         self.others = [row for row in self.transfers if row["protocol"] != "mptcp"]
-        subflows = list(recording.rows("subflow_samples", _SUBFLOW))
-        samples = list(recording.rows("connection_samples", _CONNECTION))
+        hosts = {node.name for node in self.plan.nodes}
+        for row in self.own:
+            for column, known in (("traffic", view.flows), ("client", hosts), ("server", hosts)):
+                if row[column] not in known:
+                    raise RecordingError(
+                        f"{file}: its plan has no {column} {row[column]!r}, which the table "
+                        "transfers has: run the scenario again to explain it"
+                    )
+        samples = _Samples(recording)
         self.connections = [
             one
             for row in self.own
             for way in (("up", "down") if row["way"] == "both" else (row["way"],))
-            if (one := self._connection(row, way, subflows, samples)) is not None
+            if (one := self._connection(row, way, samples)) is not None
         ]
 
     def path_link(self, connection: Connection, path: str) -> PathLink | None:
@@ -117,30 +140,21 @@ class Observed:
                 source = link.ends[number]
                 node = self.plan.nodes[source.node]
                 subject = f"{node.name}.{node.interfaces[source.interface].name}"
-                own = [r for r in self.links if r["link"] == link.name and r["from"] == subject]
+                own = self.links.get((link.name, subject), ())
                 return PathLink(link, own, link.config.directions[number])
         return None
 
-    def _connection(
-        self, row: Row, way: str, subflows: Sequence[Row], samples: Sequence[Row]
-    ) -> Connection | None:
+    def _connection(self, row: Row, way: str, samples: _Samples) -> Connection | None:
         client = row["client"]
         sender = client if way == "up" else row["server"]
         source = row["source"]
         start_ns, end_ns = row["start_ns"], row["until_ns"]
-        if source is None or end_ns <= start_ns:
+        if source is None or start_ns is None or end_ns <= start_ns:
             return None
-        at_sender = [
-            one for one in subflows if one["node"] == sender and start_ns <= one["t_ns"] <= end_ns
-        ]
-        own = [one for one in at_sender if source in _ends(one["subflow"])]
-        tokens = {one["token"] for one in own if one["token"] is not None}
-        if tokens:
-            own = [one for one in at_sender if one["token"] in tokens]
-        names = dict.fromkeys(one["subflow"] for one in own)
+        tokens, own = samples.of(sender, source, start_ns, end_ns)
         found = [
-            Subflow(name, path, [one for one in own if one["subflow"] == name])
-            for name in names
+            Subflow(name, path, rows)
+            for (name,), rows in grouped(own, "subflow").items()
             if (path := self._path(name, client)) is not None
         ]
         node = next(node for node in self.plan.nodes if node.name == client)
@@ -151,13 +165,7 @@ class Observed:
             start_ns=start_ns,
             end_ns=end_ns,
             subflows=found,
-            samples=[
-                one
-                for one in samples
-                if one["node"] == sender
-                and one["token"] in tokens
-                and start_ns <= one["t_ns"] <= end_ns
-            ],
+            samples=samples.of_connections(sender, tokens, start_ns, end_ns),
             paths=[interface.name for interface in node.interfaces],
         )
 
@@ -168,6 +176,47 @@ class Observed:
             if node == client:
                 return interface
         return None
+
+
+class _Samples:
+    """The samples of a recording, found by host and by an end or a token."""
+
+    def __init__(self, recording: Recording) -> None:
+        self._by_token = grouped(recording.rows("subflow_samples", _SUBFLOW), "node", "token")
+        self._by_end: dict[tuple[str, str], list[Row]] = {}
+        for rows in self._by_token.values():
+            for row in rows:
+                for end in _ends(row["subflow"]):
+                    self._by_end.setdefault((row["node"], end), []).append(row)
+        connections = recording.rows("connection_samples", _CONNECTION)
+        self._of_connections = grouped(connections, "node", "token")
+
+    def of(
+        self, node: str, source: str, start_ns: int, end_ns: int
+    ) -> tuple[Sequence[int], Sequence[Row]]:
+        """The tokens, and by time the subflows' samples, of a connection from this source."""
+        own = _between(self._by_end.get((node, source), ()), start_ns, end_ns)
+        tokens = sorted({row["token"] for row in own if row["token"] is not None})
+        # A final sample of a connection that fell back has no token.
+        rows = [row for row in own if row["token"] is None]
+        for token in tokens:
+            rows += _between(self._by_token[node, token], start_ns, end_ns)
+        return tokens, _by_time(rows)
+
+    def of_connections(
+        self, node: str, tokens: Sequence[int], start_ns: int, end_ns: int
+    ) -> Sequence[Row]:
+        """The samples of the connection with these tokens, by time."""
+        rows = [row for token in tokens for row in self._of_connections.get((node, token), ())]
+        return _by_time(_between(rows, start_ns, end_ns))
+
+
+def _between(rows: Sequence[Row], start_ns: int, end_ns: int) -> list[Row]:
+    return [row for row in rows if start_ns <= row["t_ns"] <= end_ns]
+
+
+def _by_time(rows: Sequence[Row]) -> list[Row]:
+    return sorted(rows, key=lambda row: row["t_ns"])
 
 
 def _ends(subflow: str) -> tuple[str, str]:
