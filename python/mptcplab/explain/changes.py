@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from mptcplab.explain.observed import Connection
 from mptcplab.plan import Plan
-from mptcplab.scenario import Scenario, for_variant, with_overrides
+from mptcplab.scenario import Scenario, for_variant, loads, loads_kept, with_overrides
+from mptcplab.scenario.expanded import expanded
 
 _SCHEDULERS = ("lowest-rtt", "round-robin", "redundant", "blest", "ecf")
 _STOCK_CONTROLS = ("cubic", "reno")
@@ -31,6 +33,21 @@ class Change:
     """Whether Linux can do it without further modules or patches."""
 
 
+def in_full(scenario: Scenario) -> Scenario:
+    """The scenario with the hosts and links of its topology written out, so that they can change.
+
+    Raises:
+        ScenarioError: a variant changes the topology itself.
+
+    """
+    source = scenario.provenance
+    if "topology" not in source.tree:
+        return scenario
+    tree = {key: value for key, value in expanded(source.tree).items() if key != "topology"}
+    text = json.dumps({"name": scenario.name, **tree})
+    return loads(text, source.origin, source.folder) if source.reads_files else loads_kept(text)
+
+
 def changed(scenario: Scenario, variant: str, change: Change) -> Scenario:
     """The scenario whose variant has the change, whatever the variant sets itself.
 
@@ -47,7 +64,7 @@ class Changes:
     """The changes that there are for a connection."""
 
     def __init__(self, scenario: Scenario, variant: str, plan: Plan, connection: Connection):
-        """For the connection of this variant, as the plan has it."""
+        """For the connection of this variant, as the plan has it; the scenario is in full."""
         self._tree: Mapping[str, Any] = for_variant(scenario, variant).provenance.tree
         self._plan = plan
         self._connection = connection
@@ -142,16 +159,20 @@ class Changes:
 
     def without_loss(self, link: str) -> Change:
         """A link that loses nothing by chance."""
-        own = self._tree["links"][link] or {}
-        values: dict[str, Any] = {f"links.{link}.loss": "0 %"}
-        for way in ("up", "down"):
-            if isinstance(own.get(way), dict) and "loss" in own[way]:
-                values[f"links.{link}.{way}.loss"] = "0 %"
-        return Change(values, ())
+        return self._of_link(link, "loss", "0 %")
 
     def short_queue(self, link: str) -> Change:
         """A queue of one bandwidth-delay product."""
-        return Change({f"links.{link}.queue": "1 BDP"}, ())
+        return self._of_link(link, "queue", "1 BDP")
+
+    def _of_link(self, link: str, key: str, value: str) -> Change:
+        """The value for both directions, also where one has a value of its own."""
+        own = self._tree["links"][link] or {}
+        values = {f"links.{link}.{key}": value}
+        for way in ("up", "down"):
+            if isinstance(own.get(way), dict) and key in own[way]:
+                values[f"links.{link}.{way}.{key}"] = value
+        return Change(values, ())
 
     def unlimited_application(self) -> Change | None:
         """An application that offers as much as goes; null where it is not limited by a rate."""

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from mptcplab.engine.job import Job, Progress
 from mptcplab.explain.account import Account, account
 from mptcplab.explain.candidates import NOTICEABLE, Candidate, candidates
-from mptcplab.explain.changes import Change, Changes
+from mptcplab.explain.changes import Change, Changes, in_full
 from mptcplab.explain.observed import Observed
-from mptcplab.explain.trials import Trial, tried, why_not
+from mptcplab.explain.trials import Refused, Trial, fitting, tried, why_not
 from mptcplab.metrics.statistics import Estimate
 from mptcplab.recording import Recording
 from mptcplab.scenario import Scenario, ScenarioError
@@ -21,7 +22,7 @@ SEEDS = 5
 
 @dataclass(frozen=True)
 class Cause:
-    """A cause that costs something."""
+    """A cause that costs something, or that was seen and could not be tried."""
 
     name: str
     path: str | None
@@ -32,12 +33,16 @@ class Cause:
     """Delay that it adds, where it costs no goodput."""
     factor: float
     """By how many times it makes goodput or delay worse, by which causes are ranked."""
+    at_most_mbps: float | None = None
+    """Where it could not be tried: the rates of the links that were not used for it, if known."""
 
     def to_json(self) -> dict[str, Any]:
         """As in `mptcplab explain --json`."""
         key, cost = ("cost_mbps", self.cost_mbps)
-        if self.cost_mbps is None:
+        if self.cost_s is not None:
             key, cost = "cost_s", self.cost_s
+        elif self.cost_mbps is None and self.at_most_mbps is not None:
+            key, cost = "cost_at_most_mbps", self.at_most_mbps
         return {"name": self.name, key: cost, "path": self.path, "evidence": list(self.evidence)}
 
 
@@ -68,13 +73,15 @@ class Explanation:
 
     accounts: Sequence[Account]
     causes: Sequence[Cause]
-    """Those that cost most come first."""
+    """Those that cost most come first; but for a single path, those not tried come last."""
     remedies: Sequence[Remedy]
     """Those that gain most come first."""
     goodput_mbps: float | None
     """In the simulator, as it is; null where nothing was tried."""
     untried: str | None
     """Why nothing was tried."""
+    refused: Sequence[Refused] = ()
+    """Changes that could not be tried."""
 
     def to_json(self) -> dict[str, Any]:
         """As in `mptcplab explain --json`."""
@@ -93,6 +100,9 @@ class Explanation:
             "remedies": [one.to_json() for one in self.remedies],
             "simulated_mbps": self.goodput_mbps,
             "untried": self.untried,
+            "refused": [
+                {"change": dict(one.change.values), "reason": one.reason} for one in self.refused
+            ],
         }
 
 
@@ -102,11 +112,16 @@ def explain(
     *,
     workers: int | None = None,
     remedies: bool = True,
+    trials: bool = True,
+    follow: Callable[[Sequence[Job]], Progress] | None = None,
 ) -> Explanation:
     """Explains a recording; `scenario` is that of its result, null where it is not known.
 
+    Causes are those of the longest connection. Without `trials` there is the account alone.
+    `follow` makes the progress of the trials.
+
     Raises:
-        RecordingError: a table is missing or damaged.
+        RecordingError: a table is missing or damaged, or there is no plan.
         EngineError: a trial failed.
 
     """
@@ -118,41 +133,50 @@ def explain(
         untried = "the recording has no transfer over MPTCP"
     elif scenario is None:
         untried = "its scenario is not known: explain the result's folder"
+    elif not trials:
+        untried = "only the account was asked for"
     else:
         untried = why_not(scenario, variant)
     if untried is not None or scenario is None:
         return Explanation(accounts, (), (), None, untried)
     # Connections of one flow are alike: the longest tells most.
     longest = max(accounts, key=lambda one: one.duration_ns)
-    changes = Changes(scenario, variant, observed.plan, longest.connection)
-    found = candidates(observed, longest, changes)
-    tries: list[Change | None] = [None]
-    tries += [one.without for one in found if one.without is not None]
-    if remedies:
-        tries += changes.remedies()
     first = recording.manifest.seed
     seeds = range(first, first + SEEDS)
     try:
-        trials = tried(scenario, variant, tries, seeds, workers)
+        full = in_full(scenario)
+        changes = Changes(full, variant, observed.plan, longest.connection)
+        found = candidates(observed, longest, changes)
+        tries = [one.without for one in found if one.without is not None]
+        if remedies:
+            tries += changes.remedies()
+        made, refused = fitting(full, variant, tries)
+        done = tried(variant, made, seeds, workers, follow)
     except ScenarioError as error:
-        return Explanation(accounts, (), (), None, str(error))
-    base = trials[0]
-    by_change = {id(one.change): one for one in trials[1:]}
-    helped = [] if not remedies else list(changes_that_help(base, trials, found))
+        return Explanation(accounts, (), (), None, str(error.problems[0]))
+    base = done[0]
+    by_change = {id(one.change): one for one in done[1:]}
     return Explanation(
         accounts,
         causes_of(base, by_change, found),
-        helped,
+        changes_that_help(base, done, found) if remedies else (),
         base.goodput.mean,
         None,
+        refused,
     )
 
 
 def causes_of(
     base: Trial, by_change: dict[int, Trial], found: Sequence[Candidate]
 ) -> Sequence[Cause]:
-    """The candidates that cost something, as measured, the worst first."""
-    causes = []
+    """The candidates that cost something, as measured, the worst first; and those not tried.
+
+    One that could not be tried stands behind those with a cost, but before them where it left the
+    connection a single path.
+    """
+    single_path: list[Cause] = []
+    costly: list[Cause] = []
+    seen: list[Cause] = []
     for one in found:
         trial = by_change.get(id(one.without))
         gain = None if trial is None else trial.gain_over(base, of_others=one.harms_others)
@@ -160,10 +184,15 @@ def causes_of(
         mean = sum(carried) / len(carried)
         if gain is not None and _counts(gain, mean):
             factor = (mean + (gain.mean or 0)) / mean if mean else float("inf")
-            causes.append(Cause(one.name, one.path, one.evidence, gain.mean, None, factor))
+            costly.append(Cause(one.name, one.path, one.evidence, gain.mean, None, factor))
         elif one.cost_s is not None:
-            causes.append(Cause(one.name, one.path, one.evidence, None, one.cost_s, one.factor))
-    return sorted(causes, key=lambda cause: -cause.factor)
+            costly.append(Cause(one.name, one.path, one.evidence, None, one.cost_s, one.factor))
+        elif trial is None:
+            untried = Cause(one.name, one.path, one.evidence, None, None, 1.0, one.unused_mbps)
+            (single_path if one.is_single_path else seen).append(untried)
+    costly.sort(key=lambda cause: -cause.factor)
+    seen.sort(key=lambda cause: -(cause.at_most_mbps or 0))
+    return [*single_path, *costly, *seen]
 
 
 def changes_that_help(
