@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,12 @@ from rich.text import Text
 
 from mptcplab.cli.errors import UserError
 from mptcplab.cli.output import console, json_text
-from mptcplab.engine.job import EngineError
+from mptcplab.cli.progress import display
+from mptcplab.engine.job import EngineError, Job
 from mptcplab.explain import Cause, Explanation, Remedy, explain
+from mptcplab.explain.account import Account
 from mptcplab.metrics import measure
+from mptcplab.progress import RunProgress
 from mptcplab.recording import Recording, RecordingError, Result
 from mptcplab.recording.result import RESULT
 from mptcplab.report.layout import Column, Kind, laid_out
@@ -39,14 +43,34 @@ _PHRASES = {
 
 
 def explain_folder(
-    folder: Path, against: str | None, workers: int | None, *, as_json: bool
+    folder: Path,
+    against: str | None,
+    workers: int | None,
+    *,
+    remedies: bool,
+    trials: bool,
+    as_json: bool,
 ) -> None:
     """Explains the result or the recording in a folder."""
     try:
         result, recording = _chosen(folder)
         scenario = _scenario(recording)
         beside = None if against is None else _against(_result_of(recording) or result, against)
-        told = explain(recording, scenario, workers=workers)
+        with ExitStack() as shown:
+
+            def follow(jobs: Sequence[Job]) -> RunProgress:
+                is_seen = not as_json and console(stderr=True).is_terminal
+                bar = display("explain", len(jobs)) if is_seen else None
+                return shown.enter_context(RunProgress(jobs, "explain", bar))
+
+            told = explain(
+                recording,
+                scenario,
+                workers=workers,
+                remedies=remedies,
+                trials=trials,
+                follow=follow,
+            )
         goodput = measure(recording).metrics.get("goodput")
     except (RecordingError, ScenarioError, EngineError) as error:
         raise UserError(str(error)) from error
@@ -58,8 +82,12 @@ def explain_folder(
         typer.echo(json_text({**own, **told.to_json()}))
         return
     screen = console()
-    for sentence in sentences(recording.manifest.variant, goodput, against, beside, told):
+    variant = recording.manifest.variant
+    for sentence in sentences(variant, goodput, against, beside, told, remedies=remedies):
         screen.print(Text(sentence))
+    if told.accounts:
+        longest = max(told.accounts, key=lambda one: one.duration_ns)
+        screen.print(*laid_out(_account(longest), screen), sep="")
     if told.causes:
         screen.print(*laid_out(_causes(told.causes), screen), sep="")
     if told.remedies:
@@ -74,28 +102,56 @@ def sentences(
     against: str | None,
     beside: float | None,
     told: Explanation,
+    *,
+    remedies: bool = True,
 ) -> list[str]:
-    """Sentences of the goodput, of the main cause, and of the best remedy."""
+    """Sentences of the goodput, of the main cause, of the best remedy, of what was not tried."""
     carried = "nothing" if goodput is None else f"{goodput:.3g} Mbit/s"
     first = f"{variant} carried {carried}"
     if against is not None and beside is not None:
         first += f", {against} {beside:.3g} Mbit/s"
     if told.untried is not None:
-        return [f"{first}.", f"Nothing was tried: {told.untried}."]
+        return [f"{first}.", f"Nothing was tried: {told.untried.rstrip('.')}."]
     if not told.causes:
         why = "Nothing that was looked for costs it 5 % or more."
     else:
         worst = told.causes[0]
         where = "" if worst.path is None else f" (path {worst.path})"
         why = f"The main cause: {_PHRASES[worst.name]}{where}; {worst.evidence[0]}."
-    if not told.remedies:
-        return [f"{first}.", why, "No single change that was tried helps."]
-    best = told.remedies[0]
-    helps = (
-        f"In the simulator, where it carries {told.goodput_mbps:.3g} Mbit/s, "
-        f"{_words(best)} makes that {best.goodput.mean:.3g}."
-    )
-    return [f"{first}.", why, helps]
+    found = [f"{first}.", why]
+    if told.remedies:
+        best = told.remedies[0]
+        found.append(
+            f"In the simulator, where it carries {told.goodput_mbps:.3g} Mbit/s, "
+            f"{_words(best)} makes that {best.goodput.mean:.3g}."
+        )
+    elif remedies:
+        found.append("No single change that was tried helps.")
+    if told.refused:
+        number = len(told.refused)
+        changes = "1 change" if number == 1 else f"{number} changes"
+        reason = told.refused[0].reason.splitlines()[0].rstrip(".")
+        found.append(f"{changes} could not be tried, the first because: {reason}.")
+    return found
+
+
+def _account(of: Account) -> list[Column]:
+    """The longest times of a connection first, each beside that of its paths."""
+    states = sorted(of.times_ns, key=lambda state: -of.times_ns[state])
+    beside = {state for times in of.paths_ns.values() for state in times}
+    states += sorted(beside - set(states))
+    columns = [
+        Column("state", states, Kind.VALUE, is_left=True),
+        Column("connection", [_seconds(of.times_ns.get(state)) for state in states]),
+    ]
+    return columns + [
+        Column(f"path {path}", [_seconds(times.get(state)) for state in states])
+        for path, times in of.paths_ns.items()
+    ]
+
+
+def _seconds(spent_ns: int | None) -> str:
+    return "" if spent_ns is None else f"{spent_ns / 1e9:.2f} s"
 
 
 def _causes(causes: Sequence[Cause]) -> list[Column]:
@@ -132,7 +188,9 @@ def _with_half(remedy: Remedy) -> str:
 def _cost(cause: Cause) -> str:
     if cause.cost_mbps is not None:
         return f"{cause.cost_mbps:.1f} Mbit/s"
-    return f"{cause.cost_s or 0:.2f} s"
+    if cause.cost_s is not None:
+        return f"{cause.cost_s:.2f} s"
+    return "not tried" if cause.at_most_mbps is None else f"at most {cause.at_most_mbps:.1f} Mbit/s"
 
 
 def _chosen(folder: Path) -> tuple[Result, Recording]:

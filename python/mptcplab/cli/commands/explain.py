@@ -24,10 +24,23 @@ def explain(
         int | None,
         typer.Option("--workers", min=1, help="Simulations at once; one a core unless given."),
     ] = None,
+    no_remedies: Annotated[
+        bool, typer.Option("--no-remedies", help="Find causes alone: try no remedies.")
+    ] = False,
+    account: Annotated[
+        bool, typer.Option("--account", help="Tell where the time went alone: try nothing.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Tell why MPTCP was as slow as it was, and what helps: tried in the simulator."""
     ask()
     from mptcplab.cli.explain import explain_folder
 
-    explain_folder(run, against, workers, as_json=json)
+    explain_folder(
+        run,
+        against,
+        workers,
+        remedies=not no_remedies,
+        trials=not account,
+        as_json=json,
+    )
