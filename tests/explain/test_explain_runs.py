@@ -122,7 +122,17 @@ def test_the_command_tells_the_cause_and_what_helps_as_json(tmp_path: Path) -> N
 
 
 def test_a_folder_without_mptcp_is_refused_in_one_line(tmp_path: Path) -> None:
-    asked = [sys.executable, "-m", "mptcplab", "explain", str(tmp_path)]
+    tree = json.loads(scenario().text)
+    tree["traffic"][0]["bulk"]["duration"] = "0.2 s"
+    tree["variants"] = {"tcp": {"protocol": "tcp", "via": "a"}}
+    file = tmp_path / "made.yaml"
+    file.write_text(json.dumps(tree))
+    folder = tmp_path / "out"
+    program = [sys.executable, "-m", "mptcplab"]
+    asked = [*program, "run", str(file), "--engine", "sim", "--repeat", "1", "--out", str(folder)]
+    subprocess.run(asked, check=True, capture_output=True)
+    asked = [*program, "explain", str(folder)]
     refused = subprocess.run(asked, check=False, capture_output=True, text=True)
     assert refused.returncode == 1
-    assert len(refused.stderr.splitlines()) == 1
+    (line,) = refused.stderr.splitlines()
+    assert "has no recording of a variant over MPTCP" in line
