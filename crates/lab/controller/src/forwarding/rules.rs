@@ -108,7 +108,14 @@ pub(crate) fn has(subflow: &Subflow, fields: &Match) -> bool {
     let rules = rules(subflow);
     rules
         .iter()
-        .any(|rule| rule.tells && rule.fields == *fields)
+        .any(|rule| rule.tells && is_same(&rule.fields, fields))
+}
+
+/// Whether a switch tells of a rule of ours: it may give the fields in another order (Open vSwitch
+/// does).
+fn is_same(own: &Match, told: &Match) -> bool {
+    let has = |field| told.fields.contains(field);
+    own.fields.len() == told.fields.len() && own.fields.iter().all(has) && told.unknown.is_empty()
 }
 
 /// The rules of the ways round the links of a subflow's path, by switches.
@@ -201,5 +208,34 @@ impl Rule {
             actions.push(messages::to_controller());
         }
         vec![Instruction::ApplyActions(actions)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rule_is_known_whatever_the_order_of_its_fields() {
+        let flow = Flow {
+            source: [10, 0, 0, 1].into(),
+            destination: [10, 0, 0, 2].into(),
+            protocol: 6,
+            source_port: 1000,
+            destination_port: 80,
+        };
+        let own = flow.fields(7);
+        // Open vSwitch has the protocol after the addresses.
+        let mut told = own.clone();
+        told.fields[2..5].rotate_left(1);
+        assert_ne!(own, told);
+        assert!(is_same(&own, &told));
+        told.fields.reverse();
+        assert!(is_same(&own, &told));
+        for other in [flow.fields(8), flow.reversed().fields(7)] {
+            assert!(!is_same(&own, &other));
+        }
+        told.fields.pop();
+        assert!(!is_same(&own, &told) && !is_same(&told, &own));
     }
 }
