@@ -4,6 +4,8 @@ use mptcplab_openflow::multipart::PortStats;
 
 /// A counter that a switch does not keep.
 const NOT_KEPT: u64 = u64::MAX;
+/// The part of a time by which the time of a port may be off. Its inverse.
+const PART_OFF: u64 = 10;
 
 /// The load of a port.
 #[derive(Clone, Copy, Debug, Default)]
@@ -17,6 +19,9 @@ pub(crate) struct Load {
     pub(crate) received_bps: u64,
     /// When the last two readings were heard of, the earlier one first.
     pub(crate) read_ns: [u64; 2],
+    /// Whether the port's time between the two is that in which they were heard of, and the bytes that
+    /// came in are no fewer than before.
+    pub(crate) is_sound: bool,
 }
 
 /// Counters of a port.
@@ -45,12 +50,21 @@ impl Load {
             received: statistics.rx_bytes,
         };
         self.read_ns = [self.read_ns[1], now_ns];
+        self.is_sound = false;
         if let Some(last) = self.last.replace(reading) {
             let elapsed_ns = reading.port_ns.saturating_sub(last.port_ns);
+            self.is_sound = is_about(elapsed_ns, self.read_ns[1] - self.read_ns[0])
+                && reading.received >= last.received
+                && reading.received != NOT_KEPT;
             self.sent_bps = rate_bps(elapsed_ns, last.sent, reading.sent);
             self.received_bps = rate_bps(elapsed_ns, last.received, reading.received);
         }
     }
+}
+
+/// Whether a time is another one, as nearly as the ways of messages let it be.
+fn is_about(one_ns: u64, other_ns: u64) -> bool {
+    one_ns.abs_diff(other_ns) <= other_ns / PART_OFF
 }
 
 /// Bits a second between two readings of a counter; 0 where it says nothing.
@@ -89,5 +103,29 @@ mod tests {
         assert_eq!((load.sent_bps, load.received_bps), (0, 0));
         load.read(9, &reading(2, 10, 1_010));
         assert_eq!((load.sent_bps, load.received_bps), (0, 8_000));
+    }
+
+    #[test]
+    fn readings_are_sound_where_both_times_agree_and_no_counter_goes_backwards() {
+        const SECOND: u64 = 1_000_000_000;
+        let reading = |port_ns, rx_bytes| PortStats {
+            rx_bytes,
+            duration: Elapsed::from_nanos(port_ns),
+            ..PortStats::default()
+        };
+        let is_sound = |now_ns, port_ns, rx_bytes| {
+            let mut load = Load::default();
+            load.read(SECOND, &reading(5 * SECOND, 1_000));
+            assert!(!load.is_sound);
+            load.read(now_ns, &reading(port_ns, rx_bytes));
+            load.is_sound
+        };
+        assert!(is_sound(2 * SECOND, 6 * SECOND, 1_000));
+        assert!(is_sound(2 * SECOND, 6 * SECOND + SECOND / 10, 2_000));
+        assert!(!is_sound(2 * SECOND, 6 * SECOND + SECOND / 9, 2_000));
+        assert!(!is_sound(2 * SECOND, 6 * SECOND - SECOND / 9, 2_000));
+        assert!(!is_sound(2 * SECOND, 4 * SECOND, 2_000));
+        assert!(!is_sound(2 * SECOND, 6 * SECOND, 999));
+        assert!(!is_sound(2 * SECOND, 6 * SECOND, NOT_KEPT));
     }
 }

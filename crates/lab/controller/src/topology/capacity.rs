@@ -3,9 +3,11 @@
 //! Frames of discovery wait in the queue of the link with all others. Where each of them has waited,
 //! from before one reading of the counters until after the next, the queue was never seen empty, and
 //! what came out at the far end between the two is all that the link can carry. No rate that was
-//! told is needed for that, and none is believed beside it if it is much higher.
+//! told is needed for that, and none is believed beside it if it is much higher. A time that the
+//! control channels may have taken is no wait in the queue, nor is one that all frames share which a
+//! switch has sent or taken at a time: the channel or the switch may have been slow then.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use crate::controller::Controller;
 use crate::place::Link;
@@ -28,14 +30,24 @@ const MOST_KEPT: u64 = 16;
 /// The rate of a link, in one direction, as measured.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Capacity {
-    /// The last frames of discovery that have come: when each was sent, and how long it took, ns.
-    frames: VecDeque<(u64, u64)>,
+    /// The last frames of discovery that have come.
+    frames: VecDeque<Frame>,
     /// Measured, where it is much lower than told.
     slow: Option<Slow>,
     /// Whether the link was busy all the time between the last two readings.
     is_busy: bool,
     /// The time from which on readings count, as before other subflows had a path over the link.
     since_ns: u64,
+}
+
+/// A frame of discovery.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Frame {
+    pub(super) sent_ns: u64,
+    /// How long it took, ns.
+    pub(super) took_ns: u64,
+    /// How much longer than they do at least the control channels may have taken.
+    pub(super) control_ns: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -58,33 +70,37 @@ pub(super) struct Interval {
 
 impl Capacity {
     /// Takes a frame of discovery.
-    pub(super) fn add(&mut self, sent_ns: u64, took_ns: u64) {
+    pub(super) fn add(&mut self, frame: Frame) {
         if self.frames.len() == FRAMES {
             self.frames.pop_front();
         }
-        self.frames.push_back((sent_ns, took_ns));
+        self.frames.push_back(frame);
     }
 
     /// Takes what came between two readings; `missing` are the times at which frames of discovery
-    /// were sent that have not come, `told_bps` is the rate that was told.
+    /// were sent that have not come, `shared_ns` is how long at least all frames have taken that were
+    /// sent when one was and came to the same switch or from the same one, beyond what they take;
+    /// `told_bps` is the rate that was told.
     pub(super) fn measure(
         &mut self,
         now_ns: u64,
         interval: Interval,
         missing: impl Iterator<Item = u64>,
+        shared_ns: impl Fn(u64) -> u64,
         told_bps: Option<u64>,
     ) {
         let bps = interval.bps;
-        self.is_busy = interval.from_ns >= self.since_ns && self.has_waited(interval, missing);
+        self.is_busy =
+            interval.from_ns >= self.since_ns && self.has_waited(interval, missing, shared_ns);
+        let told = told_bps.map_or(u128::MAX, |told_bps| u128::from(told_bps) * SLOWER_TENTHS);
+        if 10 * u128::from(bps) >= told {
+            self.slow = None;
+            return;
+        }
         if !self.is_busy {
             if let Some(slow) = &mut self.slow {
                 slow.bps = slow.bps.max(bps);
             }
-            return;
-        }
-        let told = told_bps.map_or(u128::MAX, |told_bps| u128::from(told_bps) * SLOWER_TENTHS);
-        if 10 * u128::from(bps) >= told {
-            self.slow = None;
             return;
         }
         let kept_ns = match self.slow {
@@ -102,9 +118,15 @@ impl Capacity {
     /// Whether every frame from the last one before the interval to the first one after it has
     /// waited for a full one. Those that are missing are still waiting, or had no room; one that has
     /// come there must be, as frames may also be lost elsewhere.
-    fn has_waited(&self, interval: Interval, missing: impl Iterator<Item = u64>) -> bool {
-        let waits = self.frames.iter();
-        let waits = waits.map(|(sent_ns, took_ns)| (*sent_ns, Some(self.waited_ns(*took_ns))));
+    fn has_waited(
+        &self,
+        interval: Interval,
+        missing: impl Iterator<Item = u64>,
+        shared_ns: impl Fn(u64) -> u64,
+    ) -> bool {
+        let waits = self.waits();
+        let own_ns = |sent_ns, waited_ns: u64| waited_ns.saturating_sub(shared_ns(sent_ns));
+        let waits = waits.map(|(sent_ns, waited_ns)| (sent_ns, Some(own_ns(sent_ns, waited_ns))));
         let mut frames: Vec<(u64, Option<u64>)> = waits.collect();
         frames.extend(missing.map(|sent_ns| (sent_ns, None)));
         let before = frames.iter().map(|(sent_ns, _)| *sent_ns);
@@ -119,15 +141,55 @@ impl Capacity {
         least_ns.is_some_and(|waited_ns| is_long(waited_ns, interval.bps))
     }
 
-    fn waited_ns(&self, took_ns: u64) -> u64 {
-        let least_ns = self.frames.iter().map(|(_, took_ns)| *took_ns).min();
-        took_ns - least_ns.unwrap_or(took_ns)
+    /// When each frame was sent, and how long it has waited in the queue, as far as it has not in the
+    /// control channels, ns.
+    fn waits(&self) -> impl DoubleEndedIterator<Item = (u64, u64)> {
+        let frames = self.frames.iter();
+        let least_ns = frames.clone().map(|frame| frame.took_ns).min().unwrap_or(0);
+        frames.map(move |frame| {
+            let waited_ns = frame.took_ns - least_ns;
+            (frame.sent_ns, waited_ns.saturating_sub(frame.control_ns))
+        })
     }
 
     /// The time that the last frame has waited in the queue, ns.
     pub(super) fn last_waited_ns(&self) -> u64 {
-        let last = self.frames.back();
-        last.map_or(0, |(_, took_ns)| self.waited_ns(*took_ns))
+        self.waits()
+            .next_back()
+            .map_or(0, |(_, waited_ns)| waited_ns)
+    }
+}
+
+/// The end of a link at a switch, and the time at which frames were sent by all links.
+type Round = (u64, bool, u64);
+
+/// The least waits of frames that one switch has sent at a time, or has taken. Where all of them have
+/// waited, the switch or its control channel may be what was slow.
+#[derive(Default)]
+struct SharedWaits(BTreeMap<Round, (usize, u64)>);
+
+impl SharedWaits {
+    fn rounds(link: Link, sent_ns: u64) -> [Round; 2] {
+        [
+            (link.from.datapath, false, sent_ns),
+            (link.to.datapath, true, sent_ns),
+        ]
+    }
+
+    fn add(&mut self, link: Link, sent_ns: u64, waited_ns: u64) {
+        for round in Self::rounds(link, sent_ns) {
+            let (count, least_ns) = self.0.entry(round).or_insert((0, waited_ns));
+            *count += 1;
+            *least_ns = waited_ns.min(*least_ns);
+        }
+    }
+
+    /// The longer one of a link's two; one that nothing else has is not shared.
+    fn of(&self, link: Link, sent_ns: u64) -> u64 {
+        let rounds = Self::rounds(link, sent_ns).into_iter();
+        let known = rounds.filter_map(|round| self.0.get(&round));
+        let shared = known.filter(|(count, _)| *count > 1);
+        shared.map(|(_, least_ns)| *least_ns).max().unwrap_or(0)
     }
 }
 
@@ -141,6 +203,7 @@ impl Controller {
     pub(crate) fn measure_links(&mut self) {
         let (now_ns, [from_ns, to_ns]) = (self.now_ns, self.read_ns);
         let links: Vec<Link> = self.topology.links().collect();
+        let shared = self.shared_waits(&links);
         for link in links {
             let told_bps = self.told_bps(&link);
             let sent = self.topology.port(link.from).map(|port| &port.sent);
@@ -153,7 +216,8 @@ impl Controller {
                 continue;
             };
             let [before_ns, last_ns] = port.load.read_ns;
-            let is_fresh = last_ns >= to_ns && (from_ns..to_ns).contains(&before_ns);
+            let is_fresh =
+                last_ns >= to_ns && (from_ns..to_ns).contains(&before_ns) && port.load.is_sound;
             let interval = Interval {
                 from_ns,
                 to_ns,
@@ -161,9 +225,26 @@ impl Controller {
             };
             if let Some(peer) = &mut port.peer {
                 let missing = missing.into_iter();
-                peer.capacity.measure(now_ns, interval, missing, told_bps);
+                let shared_ns = |sent_ns| shared.of(link, sent_ns);
+                let capacity = &mut peer.capacity;
+                capacity.measure(now_ns, interval, missing, shared_ns, told_bps);
             }
         }
+    }
+
+    /// The waits that all frames of a round share which a switch has sent, or has taken.
+    fn shared_waits(&self, links: &[Link]) -> SharedWaits {
+        let mut shared = SharedWaits::default();
+        for link in links {
+            let peer = self
+                .topology
+                .port(link.to)
+                .and_then(|port| port.peer.as_ref());
+            for (sent_ns, waited_ns) in peer.into_iter().flat_map(|peer| peer.capacity.waits()) {
+                shared.add(*link, sent_ns, waited_ns);
+            }
+        }
+        shared
     }
 
     /// Whether a link was busy all the time between the last two readings, in either direction.

@@ -1,6 +1,6 @@
 //! Discovery of links by signed frames, the delay of links, and the end of what is too old.
 
-use super::capacity::Capacity;
+use super::capacity::{Capacity, Frame};
 use super::lldp::{self, Refusal};
 use super::switch::{Peer, Samples};
 use crate::controller::Controller;
@@ -150,6 +150,11 @@ impl Controller {
         }
         let delay_ns = self.link_delay_ns(origin, at, sent_ns, frame.len());
         let now_ns = self.now_ns;
+        let excess_ns = |at: PortRef| {
+            let switch = self.topology.switches.get(&at.datapath);
+            switch.map_or(0, |switch| switch.control_excess_ns(now_ns))
+        };
+        let control_ns = excess_ns(origin) + excess_ns(at);
         let Some(port) = self.topology.port_mut(at) else {
             return;
         };
@@ -161,7 +166,11 @@ impl Controller {
         });
         peer.seen_ns = now_ns;
         peer.delay.add(delay_ns);
-        peer.capacity.add(sent_ns, delay_ns);
+        peer.capacity.add(Frame {
+            sent_ns,
+            took_ns: delay_ns,
+            control_ns,
+        });
         let is_new = peer.delay.is_first();
         if !is_new {
             return;
@@ -199,8 +208,9 @@ impl Controller {
             switch.map_or(0, |switch| switch.control_delay_ns())
         };
         let link = Link { from, to };
-        let sending_ns = match self.rate_bps(&link) {
-            Some(rate_bps) => bytes as u64 * 8 * 1_000_000_000 / rate_bps,
+        // The rate as measured hangs on delays, so that it is not taken here.
+        let sending_ns = match self.told_bps(&link) {
+            Some(told_bps) => bytes as u64 * 8 * SECOND / told_bps,
             None => 0,
         };
         (self.now_ns - sent_ns)

@@ -93,6 +93,15 @@ impl SwitchState {
     pub(crate) fn control_delay_ns(&self) -> u64 {
         self.round_trip.least().unwrap_or(0) / 2
     }
+
+    /// How much longer than at least messages take now, ns, both ways: as the last answer has shown, or
+    /// the one that is still to come.
+    pub(crate) fn control_excess_ns(&self, now_ns: u64) -> u64 {
+        let least_ns = self.round_trip.least().unwrap_or(0);
+        let last_ns = self.round_trip.last().unwrap_or(0);
+        let asked_ns = self.echo.map_or(0, |(_, since_ns)| now_ns - since_ns);
+        last_ns.max(asked_ns).saturating_sub(least_ns)
+    }
 }
 
 /// The other end of a link, as frames of discovery have told.

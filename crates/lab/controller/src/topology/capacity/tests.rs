@@ -1,4 +1,5 @@
 use super::*;
+use crate::place::PortRef;
 
 const MILLISECOND: u64 = 1_000_000;
 const TOLD_BPS: u64 = 10_000_000;
@@ -9,6 +10,10 @@ const DELAY_NS: u64 = 5 * MILLISECOND;
 struct Watched {
     capacity: Capacity,
     now_ns: u64,
+    /// How much longer the control channels may take.
+    control_ms: u64,
+    /// How long all frames of the switch wait.
+    shared_ms: u64,
 }
 
 impl Watched {
@@ -19,8 +24,11 @@ impl Watched {
         self.now_ns += SECOND;
         let missing = match waits_ms {
             Some(waits_ms) => {
-                self.capacity
-                    .add(self.now_ns, DELAY_NS + waits_ms * MILLISECOND);
+                self.capacity.add(Frame {
+                    sent_ns: self.now_ns,
+                    took_ns: DELAY_NS + waits_ms * MILLISECOND,
+                    control_ns: self.control_ms * MILLISECOND,
+                });
                 None
             }
             None => Some(self.now_ns),
@@ -31,8 +39,9 @@ impl Watched {
             bps,
         };
         let review_ns = self.now_ns + SECOND / 2;
+        let (missing, shared_ns) = (missing.into_iter(), self.shared_ms * MILLISECOND);
         self.capacity
-            .measure(review_ns, interval, missing.into_iter(), Some(TOLD_BPS));
+            .measure(review_ns, interval, missing, |_| shared_ns, Some(TOLD_BPS));
     }
 
     /// The rate as measured, if it counts.
@@ -131,4 +140,54 @@ fn readings_from_before_a_subflow_left_do_not_count() {
     assert!(!link.capacity.is_busy);
     link.second(500_000, Some(400));
     assert!(link.capacity.is_busy);
+}
+
+#[test]
+fn what_control_channels_or_all_links_of_a_switch_wait_is_no_queue() {
+    for (control_ms, shared_ms) in [(390, 0), (0, 390)] {
+        let mut link = Watched {
+            control_ms,
+            shared_ms,
+            ..Watched::default()
+        };
+        link.second(0, Some(0));
+        for _ in 0..4 {
+            link.second(500_000, Some(400));
+            assert!(!link.capacity.is_busy);
+        }
+        assert_eq!(link.slow_bps(), None);
+        // There is a queue beyond that.
+        link.second(500_000, Some(900));
+        link.second(500_000, Some(900));
+        assert_eq!(link.slow_bps(), Some(500_000));
+    }
+}
+
+#[test]
+fn a_wait_is_shared_by_the_frames_of_a_round_of_one_switch() {
+    let link = |from, to| Link {
+        from: PortRef::new(from, to as u32),
+        to: PortRef::new(to, from as u32),
+    };
+    let mut shared = SharedWaits::default();
+    for (from, waited_ns) in [(1, 300), (2, 200), (3, 500)] {
+        shared.add(link(from, 9), 7, waited_ns);
+    }
+    assert_eq!(shared.of(link(3, 9), 7), 200);
+    assert_eq!(shared.of(link(3, 9), 8), 0);
+    // The other direction, and a link that is the only one of its switch.
+    assert_eq!(shared.of(link(9, 3), 7), 0);
+    shared.add(link(4, 5), 7, 400);
+    assert_eq!(shared.of(link(4, 5), 7), 0);
+    shared.add(link(4, 6), 7, 0);
+    assert_eq!(shared.of(link(4, 5), 7), 0);
+}
+
+#[test]
+fn a_link_by_which_comes_nearly_what_was_told_is_not_slow() {
+    let mut link = watched(500_000);
+    link.second(TOLD_BPS * 7 / 10 - 1, Some(0));
+    assert!(link.slow_bps().is_some());
+    link.second(TOLD_BPS * 7 / 10, Some(0));
+    assert_eq!(link.slow_bps(), None);
 }
