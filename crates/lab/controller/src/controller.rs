@@ -9,6 +9,7 @@ use mptcplab_openflow::{Body, Message, port};
 use crate::config::Config;
 use crate::events::{Event, Events};
 use crate::forwarding::Install;
+use crate::forwarding::review::Counted;
 use crate::forwarding::waiting::{Cause, Received, Waiting};
 use crate::messages;
 use crate::new_subflows::NewSubflows;
@@ -56,6 +57,8 @@ pub struct Controller {
     pub(crate) asked_ns: u64,
     /// The times at which the counters of ports were last asked for, the earlier one first.
     pub(crate) read_ns: [u64; 2],
+    /// The connections whose counters are read for reviews.
+    pub(crate) counted: Counted,
     next_xid: u32,
 }
 
@@ -92,6 +95,7 @@ impl Controller {
             discovered_ns: 0,
             asked_ns: 0,
             read_ns: [0; 2],
+            counted: Counted::default(),
             next_xid: 1,
         }
     }

@@ -7,7 +7,7 @@ mod neighbours;
 mod place;
 mod reroute;
 mod reset;
-mod review;
+pub(crate) mod review;
 pub(crate) mod rules;
 pub(crate) mod waiting;
 

@@ -13,9 +13,36 @@ use crate::subflows::{Kind, State, Subflow};
 
 /// Connections of which counters are read at once.
 const COUNTED: usize = 512;
+/// Times in a row that they are read: a rate is that between two.
+const IN_A_ROW: usize = 2;
 /// Readings of the counters for which a connection is left alone of which a subflow has moved: its
 /// windows and the queues of both paths are others by then.
 const SETTLED: u64 = 2;
+
+/// The connections of which counters are read: where there are more than can be read at once, each
+/// has its turn.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counted {
+    /// Those with higher numbers are read first.
+    after: u64,
+    /// How often these have been.
+    times: usize,
+}
+
+impl Counted {
+    /// Those, out of all, of which counters are read now.
+    fn next(&mut self, all: &BTreeSet<u64>) -> Vec<u64> {
+        let higher = all.range(self.after + 1..);
+        let of_turn = higher.chain(all.range(..=self.after)).take(COUNTED);
+        let of_turn: Vec<u64> = of_turn.copied().collect();
+        self.times += 1;
+        if self.times == IN_A_ROW {
+            self.times = 0;
+            self.after = of_turn.last().copied().unwrap_or(0);
+        }
+        of_turn
+    }
+}
 
 impl Controller {
     /// Asks for the counters of connections whose subflows may have to move.
@@ -25,21 +52,22 @@ impl Controller {
         }
         let links = self.topology.links();
         let full: BTreeSet<Link> = links.filter(|link| self.has_queue(link)).collect();
-        let mut connections = BTreeSet::new();
+        let mut all = BTreeSet::new();
         for number in self.table.subflow_numbers() {
             let Some(subflow) = self.table.subflow(number) else {
                 continue;
             };
             let may_move = carries(subflow)
                 && (subflow.path.iter().any(|link| full.contains(link)) || self.is_shared(number));
-            if may_move && connections.len() < COUNTED {
-                connections.insert(subflow.connection);
+            if may_move {
+                all.insert(subflow.connection);
             }
         }
-        for connection in connections {
+        for connection in self.counted.next(&all) {
             let known = self.table.connection(connection);
             for number in known.map_or(Vec::new(), |known| known.subflows.clone()) {
-                if let Some(subflow) = self.table.subflow(number).filter(|one| carries(one)) {
+                let subflow = self.table.subflow(number);
+                if let Some(subflow) = subflow.filter(|one| one.state == State::Active) {
                     let datapath = subflow.ends[0].datapath;
                     self.send(datapath, messages::request(counters(number)));
                 }
@@ -74,19 +102,22 @@ impl Controller {
     /// The path that a subflow moves to, if it does.
     fn better_path(&mut self, number: u64) -> Option<Path> {
         let since_ns = self.read_ns[1];
-        let bps = |subflow: &Subflow| subflow.pace.bps_since(since_ns).unwrap_or(0);
+        let bps = |subflow: &Subflow| match subflow.state {
+            State::Idle => Some(0),
+            State::Installing | State::Active => subflow.pace.bps_since(since_ns),
+        };
         let subflow = self.table.subflow(number).filter(|one| carries(one))?;
-        let rate_bps = bps(subflow);
+        let rate_bps = bps(subflow)?;
         let known = self.table.connection(subflow.connection)?;
         let is_busy = subflow.path.iter().any(|link| self.is_busy(link));
         let may_move = is_busy || self.is_shared(number);
-        if rate_bps == 0 || known.kind == Kind::Other || known.settled_ns > self.now_ns || !may_move
-        {
+        if rate_bps == 0 || known.settled_ns > self.now_ns || !may_move {
             return None;
         }
         let others = known.subflows.iter().filter(|other| **other != number);
         let others = others.filter_map(|other| self.table.subflow(*other));
-        let others_bps: Vec<u64> = others.map(bps).collect();
+        // One whose rate is not known may carry all that this one does not.
+        let others_bps: Vec<u64> = others.map(bps).collect::<Option<_>>()?;
         let (connection, first, bytes) = (subflow.connection, known.flow, known.expected_bytes);
         let (flow, path, ends, kind) =
             (subflow.flow, subflow.path.clone(), subflow.ends, known.kind);
@@ -135,4 +166,28 @@ impl Controller {
 /// Whether a subflow has rules of a path that it may leave.
 fn carries(subflow: &Subflow) -> bool {
     subflow.state == State::Active && subflow.flow.is_tcp() && !subflow.path.is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_connection_has_its_turn_twice_in_a_row() {
+        let all: BTreeSet<u64> = (1..=2 * COUNTED as u64 + 10).collect();
+        let mut counted = Counted::default();
+        let mut seen = BTreeSet::new();
+        for _ in 0..3 {
+            let first = counted.next(&all);
+            assert_eq!(first.len(), COUNTED);
+            assert_eq!(counted.next(&all), first);
+            seen.extend(first);
+        }
+        assert_eq!(seen, all);
+        let few = BTreeSet::from([7, 9]);
+        for _ in 0..3 {
+            assert_eq!(BTreeSet::from_iter(counted.next(&few)), few);
+        }
+        assert!(counted.next(&BTreeSet::new()).is_empty());
+    }
 }
