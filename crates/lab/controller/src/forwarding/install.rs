@@ -9,6 +9,7 @@ use super::rules::{self, Hop, Rule};
 use super::waiting::Received;
 use crate::controller::Controller;
 use crate::events::Event;
+use crate::paths::Path;
 use crate::place::Link;
 use crate::subflows::{Class, State, Subflow};
 use crate::timers::Timer;
@@ -40,6 +41,8 @@ pub(crate) struct Install {
     without_groups: BTreeSet<u64>,
     /// Rules of the subflow's path before, which packets on their way may still need.
     pub(super) left: Vec<Rule>,
+    /// The subflow's path before, if that is as good as ever, and it has only moved to a better one.
+    pub(super) before: Option<Path>,
 }
 
 impl Install {
@@ -199,7 +202,8 @@ impl Controller {
             .for_each(|number| self.give_up_install(number));
     }
 
-    /// Takes away the rules of a subflow that not all switches have taken; its opener tries again.
+    /// Takes away the rules of a subflow that not all switches have taken: it goes back to the path that
+    /// it was taken off, or its opener tries again.
     pub(crate) fn give_up_install(&mut self, number: u64) {
         let Some(subflow) = self.table.subflow(number) else {
             self.cancel_install(number);
@@ -209,7 +213,13 @@ impl Controller {
             connection: subflow.connection,
             flow: subflow.flow,
         });
-        self.remove(number);
+        let install = self.installs.get_mut(&number);
+        match install.and_then(|install| install.before.take()) {
+            Some(path) if path.iter().all(|link| self.topology.has(link)) => {
+                self.put_back(number, path);
+            }
+            _ => self.remove(number),
+        }
     }
 
     /// Sends the rules of all subflows to a switch that has none.

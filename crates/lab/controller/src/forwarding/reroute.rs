@@ -9,6 +9,10 @@ use crate::events::Event;
 use crate::paths::Path;
 use crate::subflows::{State, Subflow};
 
+/// The time for which a connection is left alone of which a subflow could not move to a better path,
+/// ns.
+const NOT_TAKEN_NS: u64 = 60_000_000_000;
+
 /// The rules of a path that a subflow no longer has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Left {
@@ -52,13 +56,36 @@ impl Controller {
     /// Takes a subflow off a path that is still there: what is on its way arrives by the rules of that,
     /// which age.
     pub(super) fn take_off(&mut self, number: u64, path: Path) {
-        if let Some(subflow) = self.table.subflow(number) {
-            let moved = Subflow {
-                path,
-                ..subflow.clone()
-            };
-            self.replace(number, moved, Left::Aging);
+        let Some(subflow) = self.table.subflow(number) else {
+            return;
+        };
+        let before = subflow.path.clone();
+        let moved = Subflow {
+            path,
+            ..subflow.clone()
+        };
+        self.replace(number, moved, Left::Aging);
+        if let Some(install) = self.installs.get_mut(&number) {
+            install.before = Some(before);
         }
+    }
+
+    /// Puts a subflow back on the path that it was taken off, as switches have not taken the rules of
+    /// the other one. Its connection is left alone for a while.
+    pub(super) fn put_back(&mut self, number: u64, path: Path) {
+        let Some(subflow) = self.table.subflow(number) else {
+            return;
+        };
+        let connection = subflow.connection;
+        let moved = Subflow {
+            path,
+            ..subflow.clone()
+        };
+        let settled_ns = self.now_ns.saturating_add(NOT_TAKEN_NS);
+        if let Some(connection) = self.table.connection_mut(connection) {
+            connection.settled_ns = settled_ns;
+        }
+        self.replace(number, moved, Left::Deleted);
     }
 
     /// Moves the subflows of a host that has moved to another port.

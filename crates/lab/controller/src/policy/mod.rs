@@ -61,7 +61,8 @@ pub struct Request<'a> {
     pub flow: Flow,
     /// Whether it is of MPTCP, and not TCP or another protocol.
     pub is_multipath: bool,
-    /// Whether it exists already, and its path has failed: it needs another one if there is any.
+    /// Whether it exists already. Where a path is chosen, its own has failed, and it needs another one if
+    /// there is any; where a better one is looked for, it may stay.
     pub is_moved: bool,
     /// Bytes of the connection's transfer, where known.
     pub bytes: Option<u64>,

@@ -108,6 +108,34 @@ fn a_subflow_leaves_a_strangled_path_and_loses_nothing_on_it() {
 }
 
 #[test]
+fn a_subflow_goes_back_where_a_switch_does_not_take_the_rules_of_the_better_path() {
+    let mut network = network("earliest-completion");
+    network.syn(0, 1000, 1, Vec::new());
+    network.run(100 * MILLISECOND);
+    // No rule comes to a switch of the third path any more.
+    network.deaf = Some(8);
+    strangle(&mut network);
+    let sent = ON_THEIR_WAY + send(&mut network, 12, None);
+    assert_eq!(network.paths(0), [FIRST]);
+    // There and back, and no second time.
+    assert_eq!(moves(&network), 2);
+    let events = network.events();
+    let failed = |event: &&Event| matches!(event, Event::NotInstalled { .. });
+    assert_eq!(events.iter().filter(failed).count(), 1);
+    assert!(
+        !events
+            .iter()
+            .any(|event| matches!(event, Event::Closed { .. }))
+    );
+    assert_eq!((network.rules_of(3), network.rules_of(7)), (2, 0));
+    network.run(5 * SECOND);
+    let data = network.hosts[0].received.iter();
+    let arrived = data.filter(|segment| !segment.payload.is_empty()).count() as u64;
+    // What was sent while the rules of both paths were mixed may be lost, and is sent again by TCP.
+    assert!(sent - arrived < sent / 10, "{arrived} of {sent}");
+}
+
+#[test]
 fn a_subflow_stays_where_its_path_is_not_slow() {
     let mut network = connected("earliest-completion");
     send(&mut network, 6, Some(2));

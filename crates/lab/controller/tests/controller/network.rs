@@ -41,6 +41,8 @@ pub(crate) struct Network {
     pub(crate) sent: BTreeMap<u8, usize>,
     /// A switch that may refuse messages.
     pub(crate) refuses: Option<u64>,
+    /// A switch that gets no rules and no barriers.
+    pub(crate) deaf: Option<u64>,
     recorded_at: Option<PortRef>,
     /// Frames of discovery that went out by a port.
     pub(crate) recorded: Vec<Vec<u8>>,
@@ -68,6 +70,7 @@ impl Network {
             sequence: 0,
             sent: BTreeMap::new(),
             refuses: None,
+            deaf: None,
             recorded_at: None,
             recorded: Vec::new(),
         };
@@ -147,6 +150,10 @@ impl Network {
             {
                 *self.sent.entry(message.body.number()).or_default() += 1;
                 let datapath = connection.0.into();
+                let is_rule = matches!(message.body, Body::FlowMod(_) | Body::BarrierRequest);
+                if is_rule && self.deaf == Some(datapath) {
+                    continue;
+                }
                 self.put(self.control_ns, Happening::Switch(datapath, message));
             }
         }
