@@ -10,10 +10,12 @@ PATHS = (Path("wifi", "10.0.1.1", None, 2), Path("lte", "10.0.2.1", None, 3))
 SENT = ("mss", "sack-permitted", "timestamps", "window-scale", "mp-capable")
 
 
-def ended(received: int = 0, duration_us: int = 0, moved: int | None = None) -> dict[str, Any]:
+def ended(
+    received: int = 0, duration_us: int = 0, moved: int | None = None, sent: int = 0
+) -> dict[str, Any]:
     """One end's account of a connection."""
     return {
-        "sent_bytes": 0,
+        "sent_bytes": sent,
         "received_bytes": received,
         "duration_us": duration_us,
         "moved_by_all_bytes": received if moved is None else moved,
@@ -32,8 +34,18 @@ def seen(*locals_: str, mptcp: bool = False, endpoints: int = 0) -> dict[str, An
         "accepted": 0,
         "subflows_allowed": 2 if endpoints else 0,
         "endpoints": endpoints,
-        "subflows": [{"local": one, "remote": "10.0.9.1:5001"} for one in locals_],
+        "subflows": [
+            {"local": one, "remote": "10.0.9.1:5001", "received_bytes": 1, "sent_bytes": 1}
+            for one in locals_
+        ],
     }
+
+
+def seen_by_target(*remotes: str, mptcp: bool = True, allowed: int | None = 2) -> dict[str, Any]:
+    """The same at the target."""
+    one = seen(*remotes, mptcp=mptcp)
+    turned = [one | {"local": one["remote"], "remote": one["local"]} for one in one["subflows"]]
+    return one | {"subflows": turned, "subflows_allowed": allowed}
 
 
 def connection(
@@ -55,12 +67,17 @@ def result(*connections: dict[str, Any]) -> dict[str, Any]:
 
 
 def of_survival(
-    names: tuple[str, ...] | None, *locals_: str, mptcp: bool = True, endpoints: int = 2
+    names: tuple[str, ...] | None,
+    *locals_: str,
+    mptcp: bool = True,
+    endpoints: int = 2,
+    rtt_us: int = 1_000,
 ) -> dict[str, Any]:
     """An experiment of survival: options that came, and subflows that both ends have."""
     witness = ended()
     witness["syn"] = None if names is None else {"names": list(names)}
     probe, target = ended(), ended()
     probe["seen"] = seen(*locals_, mptcp=mptcp, endpoints=endpoints)
-    target["seen"] = seen(*locals_, mptcp=mptcp)
-    return result(connection(ended(), witness), connection(probe, target))
+    target["seen"] = seen_by_target(*locals_, mptcp=mptcp)
+    rtts = (rtt_us,) * 15
+    return result(connection(ended(), witness), connection(probe, target, rtts))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -18,10 +17,19 @@ from mptcplab.cli.errors import UserError
 from mptcplab.cli.interruption import INTERRUPTED_STATUS, Interruption
 from mptcplab.cli.output import Stream, console, json_text
 from mptcplab.measure.endpoints import held_endpoints
-from mptcplab.measure.figures import Figures, figures
-from mptcplab.measure.plan import Step, choose_sizes, most_bytes, steps
+from mptcplab.measure.figures import Figures, Measured, figures
+from mptcplab.measure.plan import (
+    LEAST_SIZE,
+    MOST_PATHS,
+    Step,
+    choose_sizes,
+    loads,
+    most_bytes,
+    steps,
+)
 from mptcplab.measure.session import Progress, Session
-from mptcplab.measure.verdict import size_words, verdict
+from mptcplab.measure.verdict import verdict
+from mptcplab.measure.words import digits, size_words
 from mptcplab.scenario.units import UnitError, parse_size
 from mptcplab.user_file import FileError, read_text
 
@@ -61,17 +69,27 @@ def run_probe(options: Options, *, as_json: bool) -> None:
     host, port = parse_target(options.target)
     token = _token(options)
     budget = _size("--budget", options.budget)
+    if options.html is not None:
+        _check_place(options.html)
     interruption = Interruption()
     with interruption.listening():
         try:
             session = Session(host, port, token)
-            planned = _planned(options, session, budget)
-            result = _measured(options, session, planned, budget, interruption)
         except _native.MeasureError as error:
             raise UserError(str(error)) from None
-    _show(result, options, as_json=as_json)
+        except OSError as error:
+            reason = error.strerror or error
+            raise UserError(f"{options.target}: paths to it cannot be found: {reason}") from None
+        planned = _planned(options, session, budget)
+        measured = _measured(options, session, planned, budget, interruption)
+    result = figures(measured)
+    _show(result, as_json=as_json)
+    if options.html is not None:
+        _write_page(result, options.target, options.html)
     if interruption.requested:
         raise typer.Exit(INTERRUPTED_STATUS)
+    if measured.is_lost:
+        raise UserError(f"{measured.partial}: what was measured until then is shown")
 
 
 def parse_target(text: str) -> tuple[str, int]:
@@ -125,7 +143,11 @@ def _planned(options: Options, session: Session, budget: int) -> list[Step]:
     paths = len(session.paths)
     if not paths:
         raise UserError(f"{options.target}: no local address reaches it")
-    left = min(budget, session.volume_left_bytes or budget) - session.used_bytes
+    allowed, limit = budget, f"--budget {options.budget}"
+    volume = session.volume_left_bytes
+    if volume is not None and volume < budget:
+        allowed, limit = volume, f"{size_words(volume)} that the target leaves for this token today"
+    left = max(allowed - session.used_bytes, 0)
     if options.sizes is None:
         sizes = choose_sizes(left, paths, options.repeat)
         told = f"{options.repeat} repetitions of the smallest transfers"
@@ -135,14 +157,14 @@ def _planned(options: Options, session: Session, budget: int) -> list[Step]:
         told = f"{options.repeat} repetitions of these sizes"
         if len(sizes) > _MOST_SIZES or not 0 < sizes[0] <= sizes[-1] <= _LARGEST_SIZE:
             raise UserError(f"--sizes {options.sizes}: at most {_MOST_SIZES}, from 1 B to 1000 GB")
-    planned = steps(paths, sizes or (30_000,), options.repeat, options.seed)
+    planned = steps(paths, sizes or (LEAST_SIZE,), options.repeat, options.seed)
     most = most_bytes(planned, paths)
     if not sizes or most > left:
         raise UserError(
-            f"--budget {options.budget}: {told} over {paths} path{'s' if paths > 1 else ''} may "
+            f"{limit}: {told} over {paths} path{'s' if paths > 1 else ''} may "
             f"use {size_words(most + session.used_bytes)}: allow more, or ask for fewer (--repeat)"
         )
-    return planned
+    return planned + loads(paths, left - most)
 
 
 def _measured(
@@ -151,12 +173,18 @@ def _measured(
     planned: list[Step],
     budget: int,
     interruption: Interruption,
-) -> Figures:
+) -> Measured:
     most = most_bytes(planned, len(session.paths)) + session.used_bytes
     names = ", ".join(f"{path.interface} ({path.source})" for path in session.paths)
     _tell(f"paths to {session.target}: {names}")
+    if session.left_out:
+        names = ", ".join(path.interface for path in session.left_out)
+        _tell(f"only the first {MOST_PATHS} are taken; left out: {names}")
+    if session.rate_limit_bps is not None:
+        rate = digits(session.rate_limit_bps / 1e6, 3)
+        _tell(f"the target limits experiments to {rate} Mbit/s: what is near that is not judged")
     _tell(f"at most {size_words(most)} will be used ({len(planned)} experiments)")
-    show = _progress(interruption)
+    progress = _Progress(interruption)
     is_wanted = len(session.paths) > 1 and not options.leave_endpoints
     holding = held_endpoints(session.paths) if is_wanted else nullcontext(((), None))
     with holding as (added, refusal):
@@ -164,60 +192,95 @@ def _measured(
             _tell(f"endpoints for as long as it lasts: {', '.join(added)}")
         if refusal is not None:
             _tell(f"no endpoints can be added: {refusal}")
-        measured = session.run(planned, min(budget, most), show)
+        # Those that were not added were there.
+        is_known = is_wanted and refusal is None
+        endpoints = tuple(path.source for path in session.paths) if is_known else None
+        measured = session.run(planned, min(budget, most), endpoints, progress.show)
+    progress.end()
     _tell(f"{size_words(measured.used_bytes)} were used")
-    return figures(measured)
+    return measured
 
 
-def _progress(interruption: Interruption) -> Callable[[Progress], bool]:
+class _Progress:
     """Shows how far it is: always at a terminal, else at each tenth."""
-    stream = sys.stderr
-    shown = -1
 
-    def show(now: Progress) -> bool:
-        nonlocal shown
+    def __init__(self, interruption: Interruption) -> None:
+        self._interruption = interruption
+        self._shown = -1
+        stream = sys.stderr
+        self._terminal = stream if isinstance(stream, Stream) and stream.isatty() else None
+
+    def show(self, now: Progress) -> bool:
+        """Whether to go on."""
         part = now.done * 10 // now.of
-        if isinstance(stream, Stream) and stream.isatty():
+        if self._terminal is not None:
             text = f"\r{now.done * 100 // now.of:3} % done, {size_words(now.used_bytes)} used   "
-            stream.inner.write(text)
-            stream.flush()
-        elif part != shown:
+            self._terminal.inner.write(text)
+            self._terminal.flush()
+        elif part != self._shown:
             _tell(f"probe: {part * 10} % done")
-        shown = part
-        return not interruption.requested
+        self._shown = part
+        return not self._interruption.requested
 
-    return show
+    def end(self) -> None:
+        """Ends the line of a terminal."""
+        if self._terminal is not None and self._shown >= 0:
+            self._terminal.write("\n")
 
 
 def _tell(text: str) -> None:
     typer.echo(text, err=True)
 
 
-def _show(result: Figures, options: Options, *, as_json: bool) -> None:
-    if options.html is not None:
-        from mptcplab.measure.html import to_html
-
-        created = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-        try:
-            page = to_html(result, options.target, created)
-            options.html.write_text(page, encoding="utf-8")
-        except OSError as error:
-            raise UserError(f"--html {options.html}: {error.strerror}") from None
+def _show(result: Figures, *, as_json: bool) -> None:
     from mptcplab.measure.render import tables, to_json
 
     if as_json:
         typer.echo(json_text(to_json(result)))
         return
     from rich.table import Table as Drawn
+    from rich.text import Text
 
     screen = console()
     for table in tables(result):
-        drawn = Drawn(title=table.title, title_justify="left", box=None, caption=table.note)
+        drawn = Drawn(
+            title=Text(table.title), title_justify="left", box=None, caption=Text(table.note),
+            caption_justify="left",
+        )  # fmt: skip
         for number, name in enumerate(table.head):
-            drawn.add_column(name, justify="right" if number else "left")
+            drawn.add_column(Text(name), justify="right" if number else "left")
         for row in table.rows:
-            drawn.add_row(*row)
+            drawn.add_row(*map(Text, row))
         screen.print(drawn)
         screen.print()
     for sentence in verdict(result):
         screen.print(sentence, markup=False, highlight=False)
+
+
+def _check_place(file: Path) -> None:
+    """Before the measurement: whether a page can be written there.
+
+    Raises:
+        UserError: it cannot.
+
+    """
+    folder = file.absolute().parent
+    reason = None
+    if file.is_dir():
+        reason = "it is a folder"
+    elif not folder.is_dir():
+        reason = f"there is no folder {folder}"
+    elif not os.access(file if file.exists() else folder, os.W_OK):
+        reason = "it may not be written"
+    if reason is not None:
+        raise UserError(f"--html {file}: {reason}")
+
+
+def _write_page(result: Figures, target: str, file: Path) -> None:
+    from mptcplab.measure.html import to_html
+
+    created = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    try:
+        file.write_text(to_html(result, target, created), encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"--html {file}: {error.strerror}") from None

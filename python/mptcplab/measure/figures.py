@@ -8,19 +8,15 @@ from statistics import median
 from typing import Any
 
 from mptcplab.measure.plan import Direction, Kind, Path, Step
-from mptcplab.measure.survival import Observation, Survival, survival
+from mptcplab.measure.survival import Observation, Survival, no_mptcp, survival
+from mptcplab.measure.transfer import Transfer, transfer
 from mptcplab.metrics.benefit import aggregation_benefit, delay_benefit
 from mptcplab.metrics.statistics import Estimate, estimate
 
-
-@dataclass(frozen=True)
-class Transfer:
-    """A transfer, as its receiver saw it."""
-
-    goodput_mbps: float | None
-    """Null where nothing came."""
-    time_s: float | None
-    """Null where not all came."""
+LEAST_AT_ONCE_BYTES = 300_000
+"""Less than this over all paths at once goes over the fastest one before the others have begun."""
+LEAST_LOAD_S = 1.0
+"""A shorter transfer does not fill the queue of a path."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +34,34 @@ class SizeFigures:
     """TCP over all paths at once."""
     aggregation: Estimate
     delay: Estimate
+    mptcp: tuple[Transfer | None, ...] = ()
+    """Of each repetition; null where there was none."""
+    path_unfinished: tuple[int, ...] = ()
+    """Transfers by TCP over each path that did not finish."""
+
+    @property
+    def tried(self) -> int:
+        """Transfers by MPTCP."""
+        return sum(one is not None for one in self.mptcp)
+
+    @property
+    def fell_back(self) -> int:
+        """Those of them that were TCP, by the account of an end."""
+        return sum(one is not None and one.is_mptcp is False for one in self.mptcp)
+
+    @property
+    def unfinished(self) -> int:
+        """Those of them that did not fall back, and did not finish."""
+        return sum(
+            one is not None and one.is_mptcp is not False and one.time_s is None
+            for one in self.mptcp
+        )
+
+    @property
+    def path_bytes(self) -> tuple[int, ...]:
+        """What MPTCP carried over each path."""
+        known = [one.path_bytes for one in self.mptcp if one is not None and one.path_bytes]
+        return tuple(map(sum, zip(*known, strict=True))) or (0,) * len(self.path_times)
 
 
 @dataclass(frozen=True)
@@ -52,11 +76,14 @@ class Figures:
     sizes: Mapping[Direction, tuple[SizeFigures, ...]]
     """By direction, the smallest first."""
     endpoints: int
-    """From which the kernel opens subflows."""
+    """From which the kernel opens subflows, where its limit allows any."""
     add_addr: bool | None
     """An address that the target announced was accepted."""
-    is_partial: bool = False
+    partial: str | None = None
+    """The reason, a sentence without its stop, for which it ended early."""
     used_bytes: int = 0
+    rate_limit_mbps: float | None = None
+    """Of the target."""
 
 
 @dataclass
@@ -65,105 +92,107 @@ class Measured:
 
     paths: tuple[Path, ...]
     sent_options: tuple[str, ...]
+    endpoints: tuple[str, ...] | None = None
+    """Addresses that are endpoints of the path manager; null: not known."""
+    rate_limit_mbps: float | None = None
     done: list[tuple[Step, Mapping[str, Any]]] = field(default_factory=list)
-    is_partial: bool = False
+    partial: str | None = None
+    is_lost: bool = False
+    """It ended early as the target was lost, or refused."""
     used_bytes: int = 0
 
     @property
-    def observations(self) -> dict[int, Observation]:
+    def trials(self) -> dict[int, list[Observation]]:
         """Those of survival, by path."""
-        return {
-            step.path: Observation(*result["connections"])
-            for step, result in self.done
-            if step.kind is Kind.SURVIVAL and step.path is not None
-        }
+        found: dict[int, list[Observation]] = {}
+        for step, result in self.done:
+            if step.kind is Kind.SURVIVAL and step.path is not None:
+                witness, mptcp = result["connections"]
+                rtts = mptcp["rtts_us"]
+                seconds = sum(rtts) / 1e6 + len(rtts) * step.interval_ms / 1e3
+                found.setdefault(step.path, []).append(Observation(witness, mptcp, seconds))
+        return found
+
+    @property
+    def survival(self) -> list[Survival]:
+        """Of each path."""
+        return survival(self.paths, self.trials, self.sent_options, self.endpoints)
 
     @property
     def first_capable(self) -> int:
         """The first path on which MPTCP survives; the first of all where it does on none."""
-        capable = [path for path, seen in self.observations.items() if seen.is_capable]
+        capable = [
+            path for path, trial in self.trials.items() if any(one.is_capable for one in trial)
+        ]
         return min(capable, default=0)
+
+    @property
+    def obstacle(self) -> str | None:
+        """The reason for which further experiments would tell nothing."""
+        return no_mptcp(self.trials)
 
 
 def figures(measured: Measured) -> Figures:
     """All figures."""
-    seen = measured.observations
-    probes = [one.mptcp["probe"]["seen"] for one in seen.values()]
+    seen = [one for trial in measured.trials.values() for one in trial]
+    probes = [one.mptcp["probe"]["seen"] for one in seen]
     count = range(len(measured.paths))
     return Figures(
         paths=measured.paths,
-        survival=tuple(survival(measured.paths, seen, measured.sent_options)),
+        survival=tuple(measured.survival),
         idle_rtt=tuple(_rtt(measured, Kind.IDLE, path) for path in count),
-        loaded_rtt=tuple(_rtt(measured, Kind.TCP, path) for path in count),
+        loaded_rtt=tuple(_rtt(measured, Kind.LOADED, path) for path in count),
         sizes={direction: _sizes(measured, direction) for direction in Direction},
-        endpoints=max((one.endpoints for one in seen.values()), default=0),
+        endpoints=max((one.endpoints for one in seen), default=0),
         add_addr=True if any(one["accepted"] for one in probes) else None,
-        is_partial=measured.is_partial,
+        partial=measured.partial,
         used_bytes=measured.used_bytes,
+        rate_limit_mbps=measured.rate_limit_mbps,
     )
 
 
-def transfer(step: Step, result: Mapping[str, Any]) -> Transfer:
-    """Figures of a transfer, of its receiving ends.
-
-    Of several connections at once: what all of them had carried when the first one ended.
-    """
-    receiver = "probe" if step.direction is Direction.DOWN else "target"
-    ends = [one[receiver] for one in result["connections"]]
-    received = [one for one in ends if one is not None and one["received_bytes"]]
-    if step.loaded:
-        received = [one for one in ends[:1] if one is not None and one["received_bytes"]]
-    if not received:
-        return Transfer(None, None)
-    first = min(received, key=lambda one: int(one["duration_us"]))
-    is_whole = sum(one["received_bytes"] for one in received) == step.size_bytes
-    seconds = max(first["duration_us"], 1) / 1e6
-    goodput = first["moved_by_all_bytes"] * 8 / seconds / 1e6
-    return Transfer(goodput, seconds if is_whole else None)
-
-
 def _rtt(measured: Measured, kind: Kind, path: int) -> Estimate:
-    """Of the pings alone, or of those beside transfers."""
+    """Of the pings alone, or of those beside a transfer that was long enough."""
     samples = []
     for step, result in measured.done:
-        if step.kind is kind and step.path == path and (step.loaded or kind is Kind.IDLE):
-            rtts = result["connections"][-1]["rtts_us"]
-            samples.append(median(rtts) / 1e3 if rtts else None)
+        if step.kind is kind and step.path == path:
+            *loads, pings = result["connections"]
+            rtts = pings["rtts_us"]
+            is_short = any(one["probe"]["duration_us"] < LEAST_LOAD_S * 1e6 for one in loads)
+            samples.append(median(rtts) / 1e3 if rtts and not is_short else None)
     return estimate(samples)
 
 
+_TRANSFERS = (Kind.TCP, Kind.MPTCP, Kind.AT_ONCE)
+
+
 def _sizes(measured: Measured, direction: Direction) -> tuple[SizeFigures, ...]:
-    found = {step.size_bytes for step, _ in measured.done if step.direction is direction}
+    done = [step for step, _ in measured.done if step.kind in _TRANSFERS]
+    found = {step.size_bytes for step in done if step.direction is direction}
     return tuple(_size(measured, direction, size) for size in sorted(found))
+
+
+Repetition = Mapping[tuple[Kind, int | None], Transfer]
+"""Its transfers of one size, by kind and path."""
+_NOTHING = Transfer()
 
 
 def _size(measured: Measured, direction: Direction, size: int) -> SizeFigures:
     by_repetition: dict[int, dict[tuple[Kind, int | None], Transfer]] = {}
     for step, result in measured.done:
-        if step.direction is direction and step.size_bytes == size:
+        is_wanted = step.kind in _TRANSFERS and step.size_bytes == size
+        if is_wanted and step.direction is direction:
             key = (step.kind, step.path)
-            by_repetition.setdefault(step.repetition, {})[key] = transfer(step, result)
+            found = transfer(step, result, measured.paths)
+            by_repetition.setdefault(step.repetition, {})[key] = found
     every = [by_repetition[one] for one in sorted(by_repetition)]
     count = range(len(measured.paths))
-    nothing = Transfer(None, None)
 
     def of(kind: Kind, path: int | None, take: Callable[[Transfer], float | None]) -> Estimate:
-        return estimate([take(one.get((kind, path), nothing)) for one in every])
+        return estimate([take(one.get((kind, path), _NOTHING)) for one in every])
 
-    def benefits(
-        formula: Callable[..., float | None],
-        take: Callable[[Transfer], float | None],
-        at_once: Callable[[float], float],
-    ) -> Estimate:
-        samples = []
-        for one in every:
-            single = [take(one.get((Kind.TCP, path), nothing)) for path in count]
-            both = one.get((Kind.AT_ONCE, None), nothing).goodput_mbps
-            mptcp = take(one.get((Kind.MPTCP, None), nothing))
-            ideal = None if both is None else at_once(both)
-            samples.append(formula(mptcp, single, ideal))
-        return estimate(samples)
-
+    benefits = [_benefits(one, len(measured.paths), size) for one in every]
+    tcp = [[one.get((Kind.TCP, path)) for one in every] for path in count]
     return SizeFigures(
         size_bytes=size,
         path_times=tuple(of(Kind.TCP, path, _time) for path in count),
@@ -171,17 +200,47 @@ def _size(measured: Measured, direction: Direction, size: int) -> SizeFigures:
         path_goodputs=tuple(of(Kind.TCP, path, _goodput) for path in count),
         mptcp_goodput=of(Kind.MPTCP, None, _goodput),
         at_once_goodput=of(Kind.AT_ONCE, None, _goodput),
-        aggregation=benefits(aggregation_benefit, _goodput, lambda goodput: goodput),
-        delay=benefits(delay_benefit, _time, lambda goodput: size * 8 / goodput / 1e6),
+        aggregation=estimate([aggregation for aggregation, _ in benefits]),
+        delay=estimate([delay for _, delay in benefits]),
+        mptcp=tuple(one.get((Kind.MPTCP, None)) for one in every),
+        path_unfinished=tuple(
+            sum(one is not None and one.time_s is None for one in of_path) for of_path in tcp
+        ),
+    )
+
+
+def _benefits(one: Repetition, paths: int, size: int) -> tuple[float | None, float | None]:
+    """Of aggregation and of delay; of a transfer that did not finish, by the bound of its rate.
+
+    None where all that was to be compared did not finish, or MPTCP fell back to TCP.
+    """
+    single = [one.get((Kind.TCP, path), _NOTHING) for path in range(paths)]
+    mptcp = one.get((Kind.MPTCP, None), _NOTHING)
+    rates = [transfer.rate_bound_mbps for transfer in single]
+    rate = mptcp.rate_bound_mbps
+    is_finished = any(transfer.time_s is not None for transfer in (*single, mptcp))
+    if rate is None or mptcp.is_mptcp is False or not is_finished:
+        return None, None
+    both = one.get((Kind.AT_ONCE, None), _NOTHING).goodput_mbps
+    if both is None or size < LEAST_AT_ONCE_BYTES:
+        both = sum(known for known in rates if known is not None)
+
+    def time(rate: float | None) -> float | None:
+        return size * 8 / rate / 1e6 if rate else None
+
+    times = [time(known) for known in rates]
+    return (
+        aggregation_benefit(rate, rates, both),
+        delay_benefit(time(rate), times, time(both)),
     )
 
 
 def _time(one: Transfer) -> float | None:
-    return one.time_s
+    return None if one.is_mptcp is False else one.time_s
 
 
 def _goodput(one: Transfer) -> float | None:
-    return one.goodput_mbps
+    return None if one.is_mptcp is False else one.goodput_mbps
 
 
 def best(estimates: Sequence[Estimate], *, least: bool = False) -> int | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -17,10 +17,18 @@ LONGEST_MS = 20_000
 IDLE_ECHOES = 10
 LOADED_ECHOES = 200
 """At most, while a transfer lasts."""
+LOADED_MS = 2_000
+"""Of a transfer that is there to load a path."""
+MOST_LOAD = 25_000_000
+"""Data of it at most."""
+MOST_PATHS = 8
+"""An experiment has no more connections."""
 SURVIVAL_ECHOES = 15
 ECHO_INTERVAL_MS = 20
 SURVIVAL_INTERVAL_MS = 60
 """So that there is time for subflows to be opened."""
+LONG_INTERVAL_MS = 220
+"""The same where a lost SYN is to be sent again: 3.3 s in all."""
 LEAST_SIZE = 30_000
 _SERIES = (1, 3)
 """Digits of the sizes that are chosen."""
@@ -28,8 +36,8 @@ _CONTROL_BYTES = 4_000
 """Of the control channel, for each experiment."""
 _REPORT_BYTES = 1_000
 """Of the target's report, for each connection."""
-_SAMPLE_BYTES = 18
-"""Of it for each sample; there are ten a second."""
+_SAMPLES_BYTES = 18 * 10 * (LONGEST_MS // 1_000 + 15)
+"""Of it for samples of a transfer; there are ten a second."""
 
 
 class Kind(StrEnum):
@@ -39,6 +47,8 @@ class Kind(StrEnum):
     """Options of the SYN, and MPTCP, on a path."""
     IDLE = "idle"
     """Round-trip time of a path that carries nothing."""
+    LOADED = "loaded"
+    """The same while TCP downloads over it for a while."""
     TCP = "tcp"
     """A transfer over one path."""
     MPTCP = "mptcp"
@@ -76,22 +86,27 @@ class Step:
     """Number of the path; null where all are used."""
     direction: Direction | None = None
     size_bytes: int = 0
-    loaded: bool = False
-    """The round-trip time is measured meanwhile."""
+
+    @property
+    def interval_ms(self) -> int:
+        """Time between two messages that are echoed."""
+        if self.kind is not Kind.SURVIVAL:
+            return ECHO_INTERVAL_MS
+        return LONG_INTERVAL_MS if self.repetition else SURVIVAL_INTERVAL_MS
 
     def most_bytes(self, paths: int) -> int:
         """The data that it moves at most, with those of the control channel."""
-        seconds = LONGEST_MS / 1_000 + 15
         connections = paths if self.kind is Kind.AT_ONCE else 1
         echoes = 0
         if self.kind is Kind.IDLE:
             echoes = IDLE_ECHOES
         elif self.kind is Kind.SURVIVAL:
             connections, echoes = 2, SURVIVAL_ECHOES + 1
-        elif self.loaded:
+        elif self.kind is Kind.LOADED:
             connections, echoes = 2, LOADED_ECHOES
-        samples = round(10 * seconds) if self.size_bytes else 0
-        report = connections * (_REPORT_BYTES + _SAMPLE_BYTES * samples)
+        report = connections * _REPORT_BYTES
+        if self.size_bytes:
+            report += connections * _SAMPLES_BYTES
         payload = self.size_bytes + connections * OPENING_BYTES + echoes * ECHO_BYTES
         return payload + _CONTROL_BYTES + report
 
@@ -105,7 +120,7 @@ class Step:
                 "target": target,
                 "protocol": protocol,
                 "role": role,
-                "interval_ms": ECHO_INTERVAL_MS,
+                "interval_ms": self.interval_ms,
                 "witness": False,
             } | more
 
@@ -116,28 +131,33 @@ class Step:
                 echo = {"echo": SURVIVAL_ECHOES}
                 connections = [
                     one(number, "mptcp", {"echo": 1}, witness=True),
-                    one(number, "mptcp", echo, interval_ms=SURVIVAL_INTERVAL_MS),
+                    one(number, "mptcp", echo),
                 ]
             case Kind.IDLE:
                 connections = [one(number, "tcp", {"echo": IDLE_ECHOES})]
             case Kind.AT_ONCE:
                 connections = [one(path, "tcp", role) for path in range(len(paths))]
+            case Kind.LOADED:
+                echo = {"echo": LOADED_ECHOES}
+                connections = [one(number, "tcp", role), one(number, "tcp", echo)]
             case Kind.TCP | Kind.MPTCP:
                 connections = [one(number, self.kind.value, role)]
-                if self.loaded:
-                    connections.append(one(number, "tcp", {"echo": LOADED_ECHOES}))
         return {
             "bytes": self.size_bytes,
-            "longest_ms": LONGEST_MS,
+            "longest_ms": LOADED_MS if self.kind is Kind.LOADED else LONGEST_MS,
             "congestion_control": None,
             "connections": connections,
         }
 
 
 def steps(paths: int, sizes: Sequence[int], repeat: int, seed: int) -> list[Step]:
-    """All experiments: first whether MPTCP survives, then each repetition in an order of chance."""
+    """All experiments: first whether MPTCP survives, then each repetition in an order of chance.
+
+    The second experiment of survival on a path is for what the first ones leave open.
+    """
     order = random.Random(seed)
-    planned = [Step(Kind.SURVIVAL, path=path) for path in range(paths)]
+    looks = range(2 if paths > 1 else 1)
+    planned = [Step(Kind.SURVIVAL, look, path) for look in looks for path in range(paths)]
     for repetition in range(repeat):
         one = list(_repetition(paths, sizes, repetition))
         order.shuffle(one)
@@ -151,11 +171,17 @@ def _repetition(paths: int, sizes: Sequence[int], repetition: int) -> Iterator[S
     for direction in Direction:
         for size in sizes:
             for path in range(paths):
-                loaded = size == max(sizes) and direction is Direction.DOWN
-                yield Step(Kind.TCP, repetition, path, direction, size, loaded)
+                yield Step(Kind.TCP, repetition, path, direction, size)
             yield Step(Kind.MPTCP, repetition, None, direction, size)
             if paths > 1:
                 yield Step(Kind.AT_ONCE, repetition, None, direction, size)
+
+
+def loads(paths: int, left_bytes: int) -> list[Step]:
+    """One that loads each path, with what the budget leaves; none where that is too little."""
+    empty = [Step(Kind.LOADED, 0, path, Direction.DOWN, 0) for path in range(paths)]
+    size = min((left_bytes - most_bytes(empty, paths)) // paths - 2 * _SAMPLES_BYTES, MOST_LOAD)
+    return [replace(step, size_bytes=size) for step in empty] if size >= LEAST_SIZE else []
 
 
 def most_bytes(planned: Sequence[Step], paths: int) -> int:
@@ -166,8 +192,9 @@ def most_bytes(planned: Sequence[Step], paths: int) -> int:
 def choose_sizes(budget_bytes: int, paths: int, repeat: int) -> tuple[int, ...]:
     """Sizes ten times apart, the largest of 30 kB, 100 kB, 300 kB, … that the budget allows.
 
-    None where it does not allow the smallest.
+    A tenth of it is for loads. None where it does not allow the smallest.
     """
+    budget_bytes -= budget_bytes // 10
     chosen: tuple[int, ...] = ()
     for largest in _sizes():
         sizes = tuple(size for size in (largest // 100, largest // 10, largest) if size >= 10_000)

@@ -8,10 +8,10 @@ from typing import Any
 from mptcplab.measure.figures import Figures, SizeFigures
 from mptcplab.measure.plan import Direction
 from mptcplab.measure.survival import EVIDENCE
-from mptcplab.measure.verdict import size_words, verdict
+from mptcplab.measure.transfer import Transfer
+from mptcplab.measure.verdict import verdict
+from mptcplab.measure.words import UNKNOWN, shown, size_words
 from mptcplab.metrics.statistics import Estimate
-
-UNKNOWN = "–"
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ def to_json(figures: Figures) -> dict[str, Any]:
         "benefit": _benefit(figures),
         "verdict": verdict(figures),
     }
-    return value | ({"partial": True} if figures.is_partial else {})
+    return value | ({"partial": True} if figures.partial is not None else {})
 
 
 def estimate_json(one: Estimate) -> dict[str, Any]:
@@ -53,7 +53,12 @@ def _path(figures: Figures, number: int) -> dict[str, Any]:
     }
     return {
         "interface": figures.paths[number].interface,
-        "mptcp": {"capable": one.capable, "join": one.join, "stripped": list(one.stripped)},
+        "mptcp": {
+            "capable": one.capable,
+            "join": one.join,
+            "join_unknown": one.unknown,
+            "stripped": list(one.stripped),
+        },
         "down_mbps": goodput[Direction.DOWN],
         "up_mbps": goodput[Direction.UP],
         "rtt_ms": estimate_json(figures.idle_rtt[number])
@@ -68,6 +73,7 @@ def _mptcp(figures: Figures) -> dict[str, Any]:
         "add_addr": figures.add_addr,
         "evidence": EVIDENCE,
         "used_bytes": figures.used_bytes,
+        "rate_limit_mbps": figures.rate_limit_mbps,
     } | {
         f"{direction}_mbps": None if size is None else estimate_json(size.mptcp_goodput)
         for direction, size in largest.items()
@@ -86,9 +92,18 @@ def _size(one: SizeFigures) -> dict[str, Any]:
         "aggregation": estimate_json(one.aggregation),
         "delay": estimate_json(one.delay),
         "mptcp_s": estimate_json(one.mptcp_time),
+        "mptcp_unfinished": one.unfinished,
+        "mptcp_protocols": [_protocol(transfer) for transfer in one.mptcp],
+        "mptcp_subflows": [transfer and transfer.subflows for transfer in one.mptcp],
         "paths_s": [estimate_json(time) for time in one.path_times],
         "at_once_mbps": estimate_json(one.at_once_goodput),
     }
+
+
+def _protocol(one: Transfer | None) -> str | None:
+    if one is None or one.is_mptcp is None:
+        return None
+    return "mptcp" if one.is_mptcp else "tcp"
 
 
 def _largest(figures: Figures, direction: Direction) -> SizeFigures | None:
@@ -98,14 +113,16 @@ def _largest(figures: Figures, direction: Direction) -> SizeFigures | None:
 
 def tables(figures: Figures) -> list[Table]:
     """The paths, and the transfers of each size."""
-    shown = [Table("Paths", _PATH_HEAD, tuple(_path_rows(figures)), _PATH_NOTE)]
+    every = [Table("Paths", _PATH_HEAD, tuple(_path_rows(figures)), _PATH_NOTE)]
     names = tuple(path.interface for path in figures.paths)
     for direction in Direction:
         rows = tuple(_size_row(one) for one in figures.sizes[direction])
+        if not rows:
+            continue
         head = ("size", *(f"TCP {name} s" for name in names), "MPTCP s", *_BENEFITS)
         title = f"Time of transfers {direction.value}"
-        shown.append(Table(title, head, rows, _BENEFIT_NOTE))
-    return shown
+        every.append(Table(title, head, rows, _BENEFIT_NOTE))
+    return every
 
 
 _PATH_HEAD = (
@@ -133,12 +150,3 @@ def _path_rows(figures: Figures) -> list[tuple[str, ...]]:
 def _size_row(one: SizeFigures) -> tuple[str, ...]:
     figured = (*one.path_times, one.mptcp_time, one.aggregation, one.delay)
     return (size_words(one.size_bytes), *(shown(value) for value in figured))
-
-
-def shown(one: Estimate | None) -> str:
-    """Mean ± half of the interval, of three digits."""
-    if one is None or one.mean is None:
-        return UNKNOWN
-    text = f"{one.mean:.3g}"
-    half = one.half_width
-    return (text if half is None else f"{text} ± {half:.2g}").replace("-", "−")

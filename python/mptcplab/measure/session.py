@@ -9,8 +9,12 @@ from pathlib import Path as File
 
 from mptcplab import _native
 from mptcplab.measure.figures import Measured
-from mptcplab.measure.plan import Path, Step
-from mptcplab.measure.survival import MP_CAPABLE
+from mptcplab.measure.plan import MOST_PATHS, Kind, Path, Step
+from mptcplab.measure.survival import MP_CAPABLE, TOO_SHORT
+from mptcplab.printable import printable
+
+STOPPED = "It was stopped"
+"""The reason where the caller wants no more."""
 
 _SETTINGS = {
     "sack-permitted": "net/ipv4/tcp_sack",
@@ -36,14 +40,20 @@ class Session:
 
     Raises:
         _native.MeasureError: the target is not reached, or refuses.
+        OSError: the kernel does not tell its interfaces and addresses.
 
     """
 
     def __init__(self, host: str, port: int, token: str) -> None:
         self._native = _native.MeasureSession(host, port, token)
         self.target = self._native.target()
-        self.volume_left_bytes: int | None = json.loads(self._native.terms())["volume_left_bytes"]
-        self.paths = tuple(Path(**row) for row in json.loads(self._native.paths()))
+        terms = json.loads(self._native.terms())
+        self.volume_left_bytes: int | None = terms["volume_left_bytes"]
+        self.rate_limit_bps: int | None = terms["rate_limit_bps"]
+        found = tuple(Path(**row) for row in json.loads(self._native.paths()))
+        self.paths = found[:MOST_PATHS]
+        self.left_out = found[MOST_PATHS:]
+        """Paths beyond those that an experiment can use."""
         self._payload_bytes = 0
 
     @property
@@ -55,37 +65,77 @@ class Session:
         self,
         steps: Sequence[Step],
         budget_bytes: int,
+        endpoints: tuple[str, ...] | None,
         goes_on: Callable[[Progress], bool],
     ) -> Measured:
         """Carries them out, in this order.
 
-        `goes_on` is asked several times a second; once it says no, what was measured is kept. An
-        experiment that the rest of the budget does not allow is not begun, and ends all.
-
-        Raises:
-            _native.MeasureError: the target is lost, or refuses.
-
+        `endpoints` are the addresses that are endpoints of the path manager, where that is known.
+        `goes_on` is asked several times a second. What was measured is kept once it says no, where
+        the target is lost or refuses, and where the rest of the budget does not allow the next
+        experiment.
         """
-        measured = Measured(self.paths, sent_options())
+        limit = None if self.rate_limit_bps is None else self.rate_limit_bps / 1e6
+        measured = Measured(self.paths, sent_options(), endpoints, limit)
         for number, step in enumerate(steps):
-            most = step.most_bytes(len(self.paths))
+            if step.kind is Kind.SURVIVAL:
+                if step.repetition and not is_second_look_wanted(measured, step.path):
+                    continue
+            elif measured.obstacle is not None:
+                measured.partial = measured.obstacle
+                break
             now = Progress(number, len(steps), self.used_bytes)
-            if not goes_on(now) or self.used_bytes + most > budget_bytes:
-                measured.is_partial = True
+            if not goes_on(now):
+                measured.partial = STOPPED
                 break
-            plan = json.dumps(step.request(self.paths, self.target, measured.first_capable))
-
-            def asked(moved: int, now: Progress = now) -> bool:
-                return goes_on(Progress(now.done, now.of, now.used_bytes + moved))
-
-            result = json.loads(self._native.run(plan, asked))
-            self._payload_bytes += result["moved_bytes"]
-            if result["stopped"]:
-                measured.is_partial = True
+            if self.used_bytes + step.most_bytes(len(self.paths)) > budget_bytes:
+                measured.partial = "The budget does not allow the next experiment"
                 break
-            measured.done.append((step, result))
+            if not self._carry_out(step, measured, goes_on, now):
+                break
         measured.used_bytes = self.used_bytes
         return measured
+
+    def _carry_out(
+        self, step: Step, measured: Measured, goes_on: Callable[[Progress], bool], now: Progress
+    ) -> bool:
+        """Whether all goes on after it."""
+        plan = json.dumps(step.request(self.paths, self.target, measured.first_capable))
+        is_stopped, last_moved = False, 0
+
+        def asked(moved: int) -> bool:
+            nonlocal is_stopped, last_moved
+            last_moved = moved
+            is_stopped = not goes_on(Progress(now.done, now.of, now.used_bytes + moved))
+            return not is_stopped
+
+        try:
+            result = json.loads(self._native.run(plan, asked))
+        except _native.MeasureError as error:
+            measured.partial = STOPPED if is_stopped else one_line(str(error))
+            measured.is_lost = not is_stopped
+            self._payload_bytes += last_moved
+            return False
+        self._payload_bytes += result["moved_bytes"]
+        if result["stopped"]:
+            measured.partial = STOPPED
+            return False
+        measured.done.append((step, result))
+        return True
+
+
+def one_line(text: str) -> str:
+    """A reason that may be the target's, as a sentence without its stop."""
+    return printable(" ".join(text.split())).removesuffix(".")
+
+
+def is_second_look_wanted(measured: Measured, path: int | None) -> bool:
+    """Whether a longer trial that begins on this path tells more about joins over others."""
+    told = measured.survival
+    return any(
+        one.unknown == TOO_SHORT and other != path and path is not None and told[path].capable
+        for other, one in enumerate(told)
+    )
 
 
 def sent_options() -> tuple[str, ...]:
