@@ -7,17 +7,18 @@ from collections import Counter
 import pytest
 from tests.measure.results import PATHS
 
-from mptcplab.measure.plan import Direction, Kind, Step, choose_sizes, most_bytes, steps
+from mptcplab.measure.plan import Direction, Kind, Step, choose_sizes, loads, most_bytes, steps
 
 
 def test_each_repetition_has_every_experiment_once_in_an_order_of_its_seed() -> None:
     planned = steps(2, (1_000, 10_000), 3, seed=7)
     assert planned == steps(2, (1_000, 10_000), 3, seed=7)
     assert planned != steps(2, (1_000, 10_000), 3, seed=8)
-    assert [step.kind for step in planned[:2]] == [Kind.SURVIVAL] * 2
+    # The second look that the first may make needless comes before all else, too.
+    assert [step.kind for step in planned[:4]] == [Kind.SURVIVAL] * 4
     assert set(Counter(planned).values()) == {1}
     for repetition in range(3):
-        kinds = Counter(step.kind for step in planned[2:] if step.repetition == repetition)
+        kinds = Counter(step.kind for step in planned[4:] if step.repetition == repetition)
         assert kinds == {Kind.IDLE: 2, Kind.TCP: 8, Kind.MPTCP: 4, Kind.AT_ONCE: 4}
 
 
@@ -26,7 +27,10 @@ def test_each_repetition_has_every_experiment_once_in_an_order_of_its_seed() -> 
 def test_chosen_sizes_keep_to_the_budget(budget: int, paths: int) -> None:
     sizes = choose_sizes(budget, paths, 3)
     if sizes:
-        assert most_bytes(steps(paths, sizes, 3, 0), paths) <= budget
+        planned = steps(paths, sizes, 3, 0)
+        left = budget - most_bytes(planned, paths)
+        assert left >= 0
+        assert most_bytes(planned + loads(paths, left), paths) <= budget
         assert sizes == tuple(sorted(sizes))
 
 
@@ -44,3 +48,16 @@ def test_what_is_asked_for_is_within_what_is_told() -> None:
     begun = Step(Kind.MPTCP, 0, None, Direction.UP, 1_000).request(PATHS, "10.0.9.1", begin=1)
     assert begun["connections"][0]["source"] == "10.0.2.1"
     assert begun["connections"][0]["role"] == "receive"
+
+
+def test_a_load_lasts_for_a_while_and_has_pings_beside_it() -> None:
+    every = loads(2, 10**7)
+    assert [(step.kind, step.path) for step in every] == [(Kind.LOADED, 0), (Kind.LOADED, 1)]
+    plan = every[1].request(PATHS, "10.0.9.1", begin=0)
+    assert plan["longest_ms"] == 2_000
+    assert plan["bytes"] > 4 * 10**6
+    assert [one["role"] for one in plan["connections"]] == ["send", {"echo": 200}]
+    # No transfer that is compared has pings beside it.
+    alone = [step for step in steps(2, (1_000,), 1, 0) if step.kind in (Kind.TCP, Kind.MPTCP)]
+    assert all(len(step.request(PATHS, "10.0.9.1", 0)["connections"]) == 1 for step in alone)
+    assert loads(2, 10_000) == []
