@@ -80,7 +80,7 @@ def test_a_probe_tells_the_path_that_takes_mptcp_out(lab: Lab) -> None:
     told = json.loads(ended.stdout)
     assert list(told) == ["paths", "mptcp", "benefit", "verdict"]
     paths = {path["interface"]: path["mptcp"] for path in told["paths"]}
-    through = {"capable": True, "join": True, "stripped": []}
+    through = {"capable": True, "join": True, "join_unknown": None, "stripped": []}
     assert paths["wifi"] == paths["lte"] == through
     assert paths["office"]["capable"] is False
     assert "mp-capable" in paths["office"]["stripped"]
@@ -93,6 +93,10 @@ def test_a_probe_tells_the_path_that_takes_mptcp_out(lab: Lab) -> None:
         assert 0 < path["down_mbps"]["mean"] < rate
         assert 0 < path["up_mbps"]["mean"] < rate
         assert path["rtt_ms"]["mean"] >= (8 if path["interface"] == "lte" else 4)
+    for size in (*told["benefit"]["down"], *told["benefit"]["up"]):
+        assert size["mptcp_protocols"] == ["mptcp"]
+        assert size["mptcp_unfinished"] == 0
+        assert 1 <= size["mptcp_subflows"][0] <= 3
     assert any("MPTCP does not survive on office" in sentence for sentence in told["verdict"])
     # The endpoints and the limits are as they were.
     assert "endpoints for as long as it lasts" in ended.stderr
@@ -115,6 +119,7 @@ def test_ctrl_c_keeps_what_was_measured(lab: Lab) -> None:
     assert ended.stderr.endswith("status 130\n")
     told = json.loads(ended.stdout)
     assert told["partial"] is True
+    assert "It was stopped. So it ended early" in told["verdict"][-1]
     assert told["paths"][0]["mptcp"]["capable"] is True
     assert lab.done("laptop", "ip", "mptcp", "endpoint").stdout == ""
 
