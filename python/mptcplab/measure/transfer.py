@@ -37,7 +37,8 @@ def transfer(step: Step, result: Mapping[str, Any], paths: Sequence[Path] = ()) 
     Of several connections at once: what all of them had carried when the first one ended.
     """
     connections = result["connections"]
-    is_mptcp, subflows, path_bytes = None, None, ()
+    is_mptcp, subflows = None, None
+    path_bytes: tuple[int, ...] = ()
     if step.kind is Kind.MPTCP:
         is_mptcp = _is_mptcp(connections[0])
         if is_mptcp:
