@@ -80,7 +80,12 @@ def test_a_probe_tells_the_path_that_takes_mptcp_out(lab: Lab) -> None:
     told = json.loads(ended.stdout)
     assert list(told) == ["paths", "mptcp", "benefit", "verdict"]
     paths = {path["interface"]: path["mptcp"] for path in told["paths"]}
-    through = {"capable": True, "join": True, "join_unknown": None, "stripped": []}
+    through: dict[str, object] = {
+        "capable": True,
+        "join": True,
+        "join_unknown": None,
+        "stripped": [],
+    }
     assert paths["wifi"] == paths["lte"] == through
     assert paths["office"]["capable"] is False
     assert "mp-capable" in paths["office"]["stripped"]

@@ -18,7 +18,8 @@ THREE = (*PATHS, Path("lan", "10.0.3.1", None, 4))
 
 
 def observed(one: dict[str, Any], seconds: float = 4) -> Observation:
-    return Observation(*one["connections"], seconds)
+    witness, mptcp = one["connections"]
+    return Observation(witness, mptcp, seconds)
 
 
 def told(

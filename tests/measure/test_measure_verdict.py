@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -45,7 +46,7 @@ def carried(step: Step, received: int, duration_us: int, fell_back: bool = False
 
 
 def measured(
-    times_ms: dict[str, tuple[int, ...]],
+    times_ms: Mapping[str, tuple[int, ...]],
     direction: Direction = Direction.DOWN,
     size: int = SIZE,
     lost: tuple[tuple[str, int], ...] = (),
@@ -172,7 +173,12 @@ def test_json_has_the_documented_keys() -> None:
     assert list(value) == ["paths", "mptcp", "benefit", "verdict"]
     path = value["paths"][0]
     assert list(path) == ["interface", "mptcp", "down_mbps", "up_mbps", "rtt_ms"]
-    survived = {"capable": True, "join": True, "join_unknown": None, "stripped": []}
+    survived: dict[str, object] = {
+        "capable": True,
+        "join": True,
+        "join_unknown": None,
+        "stripped": [],
+    }
     assert path["mptcp"] == survived
     assert path["down_mbps"]["samples"] == pytest.approx([20, 8 / 0.41])
     assert path["up_mbps"] is None
@@ -245,7 +251,7 @@ def test_what_small_transfers_are_compared_with_is_the_sum_of_paths() -> None:
 def test_a_path_that_carried_nothing_of_mptcp_is_not_its_culprit() -> None:
     size = SLOWER.sizes[Direction.UP][0]
     alone = tuple(one and replace(one, path_bytes=(1, 0)) for one in size.mptcp)
-    one = replace(SLOWER, sizes=SLOWER.sizes | {Direction.UP: (replace(size, mptcp=alone),)})
+    one = replace(SLOWER, sizes={**SLOWER.sizes, Direction.UP: (replace(size, mptcp=alone),)})
     assert "backup" not in told(one)
 
 

@@ -248,7 +248,7 @@ def _show(result: Figures, *, as_json: bool) -> None:
             caption_justify="left",
         )  # fmt: skip
         for number, name in enumerate(table.head):
-            drawn.add_column(Text(name), justify="right" if number else "left")
+            drawn.add_column(Text(name), justify="right" if number else "left", overflow="fold")
         for row in table.rows:
             drawn.add_row(*map(Text, row))
         screen.print(drawn)

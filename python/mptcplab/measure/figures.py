@@ -59,7 +59,7 @@ class SizeFigures:
 
     @property
     def path_bytes(self) -> tuple[int, ...]:
-        """What MPTCP carried over each path."""
+        """Data that MPTCP carried over each path."""
         known = [one.path_bytes for one in self.mptcp if one is not None and one.path_bytes]
         return tuple(map(sum, zip(*known, strict=True))) or (0,) * len(self.path_times)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from mptcplab.measure.figures import Figures
 from mptcplab.measure.render import tables
 from mptcplab.measure.verdict import verdict
+from mptcplab.measure.words import size_words
 from mptcplab.page.templates import templates
 
 
@@ -12,7 +13,7 @@ def to_html(figures: Figures, target: str, created: str) -> str:
     """The page: verdict, tables, how it was made."""
     template = templates("mptcplab.measure").get_template("probe.html.j2")
     return template.render(
-        figures=figures,
+        used=size_words(figures.used_bytes),
         target=target,
         created=created,
         verdict=verdict(figures),

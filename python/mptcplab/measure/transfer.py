@@ -21,7 +21,7 @@ class Transfer:
     time_s: float | None = None
     """Null where not all came."""
     rate_bound_mbps: float | None = None
-    """What it has carried at most a second; of one that did not finish, in the time that it had.
+    """Rate that it had at most; of one that did not finish, in the time that it had.
     Null where the accounts contradict each other."""
     is_mptcp: bool | None = None
     """Both ends say so; null where the connection did not come to be."""
