@@ -144,3 +144,15 @@ def test_what_the_budget_does_not_allow_is_refused(
     ended = lab.done("laptop", *PROBE, *words)
     assert ended.returncode == 1
     assert expected in ended.stderr
+
+
+@needs_namespaces
+def test_without_mptcp_little_is_spent_and_the_reason_told(lab: Lab) -> None:
+    setting = "/proc/sys/net/mptcp/enabled"
+    off = 'echo 0 > "$0"; "$@"; status=$?; echo 1 > "$0"; exit $status'
+    ended = lab.done("laptop", "sh", "-c", off, setting, *PROBE, "--leave-endpoints", "--json")
+    assert ended.returncode == 0, ended.stderr
+    told = json.loads(ended.stdout)
+    assert told["partial"] is True
+    assert "No connection by MPTCP came to be: this kernel has no MPTCP" in told["verdict"][-1]
+    assert told["mptcp"]["used_bytes"] < 50_000

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 from tests.measure.results import PATHS, SENT, of_survival, seen_by_target
 
-from mptcplab.measure.plan import Path
+from mptcplab.measure.figures import Measured
+from mptcplab.measure.plan import Kind, Path, Step
+from mptcplab.measure.session import is_second_look_wanted
 from mptcplab.measure.survival import TOO_SHORT, Observation, Survival, no_mptcp, survival
 
 WIFI, LTE, LAN = "10.0.1.1:40000", "10.0.2.1:40001", "10.0.3.1:40002"
@@ -138,3 +140,16 @@ def test_no_mptcp_at_all_is_told_with_its_reason() -> None:
     failed["connections"][1] |= {"target": None, "failure": "this kernel has no MPTCP"}
     expected = "No connection by MPTCP came to be: this kernel has no MPTCP"
     assert no_mptcp({0: [observed(failed)]}) == expected
+
+
+def test_a_second_look_is_for_a_path_of_which_one_short_trial_tells_too_little() -> None:
+    first, second = Step(Kind.SURVIVAL, 0, 0), Step(Kind.SURVIVAL, 1, 0)
+    assert first.interval_ms * 15 < 3_000 < second.interval_ms * 15
+    lost = Measured(PATHS, SENT, SOURCES, done=[(first, of_survival(SENT, WIFI))])
+    assert is_second_look_wanted(lost, 0)
+    assert not is_second_look_wanted(lost, 1)
+    lost.done.append((second, of_survival(SENT, WIFI)))
+    assert not is_second_look_wanted(lost, 0)
+    assert lost.survival[1].join is False
+    joined = Measured(PATHS, SENT, SOURCES, done=[(first, of_survival(SENT, WIFI, LTE))])
+    assert not is_second_look_wanted(joined, 0)
