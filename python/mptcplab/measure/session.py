@@ -112,6 +112,8 @@ class Session:
         try:
             result = json.loads(self._native.run(plan, asked))
         except _native.MeasureError as error:
+            # The signal that wants no more can interrupt a call on the control channel.
+            is_stopped = is_stopped or not goes_on(now)
             measured.partial = STOPPED if is_stopped else one_line(str(error))
             measured.is_lost = not is_stopped
             self._payload_bytes += last_moved
