@@ -81,7 +81,7 @@ class Account:
 
 @dataclass(frozen=True)
 class _Piece:
-    """What a subflow did from one of its samples to the next."""
+    """The counts of a subflow from one of its samples to the next."""
 
     begin_ns: int
     end_ns: int

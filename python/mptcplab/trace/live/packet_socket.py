@@ -26,7 +26,7 @@ _TYPE_VLAN = 0x8100
 _ADDRESSES_BYTES = 12
 """Bytes of a frame of Ethernet before its type."""
 _TOLD_BYTES = socket.CMSG_SPACE(16) + socket.CMSG_SPACE(_AUXDATA.size)
-"""What the kernel tells of a packet: its time, and the rest."""
+"""All that the kernel tells of a packet: its time, and the rest."""
 BUFFER_BYTES = 32 << 20
 """Room of the kernel for packets that were not taken yet."""
 LARGEST_BYTES = 256 << 10

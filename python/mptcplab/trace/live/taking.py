@@ -24,7 +24,7 @@ TICK_S = 0.25
 
 
 class Taken(NamedTuple):
-    """What was captured so far."""
+    """All that was captured so far."""
 
     packets: int
     size_bytes: int

@@ -131,7 +131,7 @@ fn a_subflow_goes_back_where_a_switch_does_not_take_the_rules_of_the_better_path
     network.run(5 * SECOND);
     let data = network.hosts[0].received.iter();
     let arrived = data.filter(|segment| !segment.payload.is_empty()).count() as u64;
-    // What was sent while the rules of both paths were mixed may be lost, and is sent again by TCP.
+    // Data that was sent while the rules of both paths were mixed may be lost, and is sent again by TCP.
     assert!(sent - arrived < sent / 10, "{arrived} of {sent}");
 }
 
