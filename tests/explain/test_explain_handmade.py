@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-
 from tests.explain.handmade import MS, busy, recording, two_paths
+
 from mptcplab.explain.account import (
     CONGESTION_WINDOW,
     NOT_JOINED,

@@ -96,6 +96,12 @@ def _with_packets(view: View) -> Iterator[tuple[dict[str, Any], pl.LazyFrame]]:
     packets = 0
     for row in view.connections.iter_rows(named=True):
         own = row["packets"] + row["duplicates"]
+        if own > PACKETS_TOGETHER:
+            # Each graph reads its own columns of one that large.
+            yield from _read_together(view, together)
+            together, packets = [], 0
+            yield row, view.numbered_packets.filter(pl.col("connection") == row["connection"])
+            continue
         if together and packets + own > PACKETS_TOGETHER:
             yield from _read_together(view, together)
             together, packets = [], 0

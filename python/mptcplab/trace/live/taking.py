@@ -16,11 +16,14 @@ from time import monotonic
 from typing import NamedTuple
 
 from mptcplab.trace.errors import TraceError
-from mptcplab.trace.live.capture_file import CaptureFile
+from mptcplab.trace.live.capture_file import CaptureFile, Packet
 from mptcplab.trace.live.packet_socket import PacketSocket
 
 TICK_S = 0.25
 """Between two reports."""
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_LAST_READS = 32
+"""As many empty the buffer of a socket."""
 
 
 class Taken(NamedTuple):
@@ -50,7 +53,12 @@ class Taking:
         self._process = context.Process(
             target=capture, args=(list(interfaces), path, its), daemon=True
         )
-        self._process.start()
+        # Ctrl-C at a terminal would end it before it ignores signals: blocked ones wait until then.
+        blocked = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
+        try:
+            self._process.start()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
         its.close()
         try:
             self._taken = self._report()
@@ -82,8 +90,9 @@ class Taking:
         try:
             self._pipe.send_bytes(b"")
         except BrokenPipeError:
-            # It has told why before.
-            return self._report()
+            # It has told why, after the reports that are still to be read.
+            while True:
+                self._report()
         while not self._taken.is_last:
             self._taken = self._report()
         return self._taken
@@ -112,7 +121,7 @@ class Taking:
 def capture(interfaces: list[str], path: Path, pipe: Connection) -> None:
     """Captures until something comes through the pipe, or nothing can any more."""
     # A terminal signals all of its processes. The other one ends this one.
-    for each in (signal.SIGINT, signal.SIGTERM):
+    for each in _SIGNALS:
         signal.signal(each, signal.SIG_IGN)
     try:
         with ExitStack() as stack:
@@ -138,19 +147,27 @@ def _take(sockets: Sequence[PacketSocket], file: CaptureFile, pipe: Connection) 
         wait([pipe, *(one.fileno() for one in sockets)], TICK_S)
         goes_on = not pipe.poll()
         for one in sockets:
-            came = one.take()
-            packets += len(came)
-            size_bytes += sum(packet.original_bytes for packet in came)
-            try:
-                file.put(came)
-            except OSError as error:
-                raise TraceError(f"the capture cannot be written: {error.strerror}") from error
+            # At the end all that waits, but not what comes for ever.
+            for _ in range(1 if goes_on else _LAST_READS):
+                came = one.take()
+                packets += len(came)
+                size_bytes += sum(packet.original_bytes for packet in came)
+                _put(file, came)
+                if not came:
+                    break
         if not goes_on or monotonic() - told_s >= TICK_S:
             told_s = monotonic()
             dropped = sum(one.count_dropped() for one in sockets)
             # One that takes no reports, as its terminal takes no lines, holds nothing up.
             if not goes_on or select([], [pipe], [], 0)[1]:
                 _tell(pipe, Taken(packets, size_bytes, dropped, not goes_on))
+
+
+def _put(file: CaptureFile, packets: list[Packet]) -> None:
+    try:
+        file.put(packets)
+    except OSError as error:
+        raise TraceError(f"the capture cannot be written: {error.strerror}") from error
 
 
 def _tell(pipe: Connection, report: Taken | str) -> None:
