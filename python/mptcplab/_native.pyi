@@ -391,11 +391,16 @@ class SubflowWatch:
 class MeasureError(Exception):
     """A measurement that cannot begin or go on; the message says why."""
 
+class MeasureStopped(MeasureError):
+    """The caller wants no more of a measurement, or its budget is used up."""
+
 class MeasureSession:
     """A session with a target."""
 
-    def __new__(cls, host: str, port: int, token: str) -> MeasureSession:
-        """Connect to a target whose token is held."""
+    def __new__(
+        cls, host: str, port: int, token: str, goes_on: Callable[[], bool] | None = None
+    ) -> MeasureSession:
+        """Connect to a target whose token is held, while `goes_on` says yes."""
 
     def terms(self) -> str:
         """The terms of the target, as JSON."""
@@ -406,11 +411,17 @@ class MeasureSession:
     def control_bytes(self) -> int:
         """Bytes that have gone over the control channel, both ways."""
 
-    def paths(self) -> str:
+    def payload_bytes(self) -> int:
+        """Payload of all experiments, both ways, also of those that failed."""
+
+    def paths(self, goes_on: Callable[[], bool] | None = None) -> str:
         """The local addresses that reach the target, as JSON."""
 
-    def run(self, plan: str, goes_on: Callable[[int], bool]) -> str:
-        """Carry out an experiment, given as JSON; its result is JSON, too."""
+    def run(self, plan: str, goes_on: Callable[[int], bool], most_bytes: int = ...) -> str:
+        """Carry out an experiment, given as JSON; its result is JSON, too.
+
+        It takes `most_bytes` at most, those of the control channel included.
+        """
 
 class EndpointHold:
     """Endpoints of the kernel's path manager, until `close` or the process's end."""

@@ -22,7 +22,7 @@ mod _native {
     #[pymodule_export]
     use super::controller::{ControllerError, serve_controller};
     #[pymodule_export]
-    use super::measure::{EndpointHold, MeasureError, MeasureSession};
+    use super::measure::{EndpointHold, MeasureError, MeasureSession, MeasureStopped};
     #[pymodule_export]
     use super::scheduler::{Connection, Subflow};
     #[pymodule_export]

@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use mptcplab_measure::Error;
 use mptcplab_measure::client::{HeldEndpoints, NewEndpoint, Plan, Session, paths};
 use mptcplab_measure::token::Token;
+use pyo3::call::PyCallArgs;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
@@ -15,6 +16,12 @@ create_exception!(
     PyException,
     "A measurement that cannot begin or go on; the message says why."
 );
+create_exception!(
+    _native,
+    MeasureStopped,
+    MeasureError,
+    "The caller wants no more of a measurement, or its budget is used up."
+);
 
 /// A session with a target.
 #[pyclass]
@@ -24,13 +31,23 @@ pub(crate) struct MeasureSession(Session);
 impl MeasureSession {
     /// Connects to a target whose token is held.
     ///
-    /// Raises MeasureError where that is no token, or the target is not reached or refuses.
+    /// `goes_on`, where given, is asked several times a second. Raises MeasureStopped once it says no,
+    /// what it raises itself, and MeasureError where that is no token, or the target is not
+    /// reached or refuses.
     #[new]
-    fn open(py: Python<'_>, host: &str, port: u16, token: &str) -> PyResult<Self> {
+    #[pyo3(signature = (host, port, token, goes_on=None))]
+    fn open(
+        py: Python<'_>,
+        host: &str,
+        port: u16,
+        token: &str,
+        goes_on: Option<Py<PyAny>>,
+    ) -> PyResult<Self> {
         let token =
             Token::parse(token).map_err(|error| MeasureError::new_err(error.to_string()))?;
-        let session = py.detach(|| Session::connect(host, port, &token));
-        session.map(Self).map_err(raised)
+        let mut asking = Asking::new(goes_on);
+        let session = py.detach(|| Session::connect(host, port, &token, || asking.ask(())));
+        asking.result(session).map(Self)
     }
 
     /// The terms of the target, as JSON.
@@ -48,38 +65,90 @@ impl MeasureSession {
         self.0.control_bytes()
     }
 
-    /// The local addresses that reach the target, as JSON. Raises OSError.
-    fn paths(&self, py: Python<'_>) -> PyResult<String> {
+    /// Payload of all experiments, both ways, also of those that failed.
+    fn payload_bytes(&self) -> u64 {
+        self.0.payload_bytes()
+    }
+
+    /// The local addresses that reach the target, as JSON.
+    ///
+    /// `goes_on` is as of the constructor. Raises MeasureError, and MeasureStopped.
+    #[pyo3(signature = (goes_on=None))]
+    fn paths(&self, py: Python<'_>, goes_on: Option<Py<PyAny>>) -> PyResult<String> {
         let (address, local) = (self.0.address(), self.0.local());
-        let found = py.detach(|| paths(address, local));
-        json(&found.map_err(PyErr::from)?)
+        let mut asking = Asking::new(goes_on);
+        let found = py.detach(|| paths(address, local, || asking.ask(())));
+        json(&asking.result(found)?)
     }
 
     /// Carries out an experiment, given as JSON; its result is JSON, too.
     ///
     /// Other threads of Python run meanwhile. `goes_on` is asked several times a second, with the
-    /// payload that has been moved; where it returns false, or raises, the experiment ends early.
-    /// Raises MeasureError where the target refuses or is lost.
-    fn run(&mut self, py: Python<'_>, plan: &str, goes_on: Py<PyAny>) -> PyResult<String> {
+    /// payload that has been moved; where it returns false, the experiment ends early and is
+    /// `stopped`, perhaps without the target's accounts; where it raises, that is raised. The
+    /// experiment takes `most_bytes` of payload and of the control channel at most; it is `stopped`,
+    /// too, where they do not suffice for the target's report. Raises MeasureStopped where either
+    /// happens before it has begun, and MeasureError where the target refuses or is lost.
+    ///
+    /// Of each end's account of a connection, `duration_us` is the time of the last payload that was
+    /// received, and `moved_by_all_bytes` what all connections had received by then. `ended_us` is
+    /// the time at which the data of this connection ended, `ended_moved_by_all_bytes` what all had
+    /// received by then, and `ended_by` the reason: `all_sent`, `end_of_stream` (the peer has closed
+    /// its side), `time_over`, `stopped`, `error`; null where no data were asked for.
+    #[pyo3(signature = (plan, goes_on, most_bytes=u64::MAX))]
+    fn run(
+        &mut self,
+        py: Python<'_>,
+        plan: &str,
+        goes_on: Py<PyAny>,
+        most_bytes: u64,
+    ) -> PyResult<String> {
         let plan: Plan =
             serde_json::from_str(plan).map_err(|error| PyValueError::new_err(error.to_string()))?;
-        let mut raised_in = None;
+        let mut asking = Asking::new(Some(goes_on));
         let session = &mut self.0;
-        let measured = py.detach(|| {
-            session.run(&plan, |moved| {
-                let asked = Python::attach(|py| {
-                    py.check_signals()?;
-                    goes_on.call1(py, (moved,))?.extract::<bool>(py)
-                });
-                asked.unwrap_or_else(|error| {
-                    raised_in.get_or_insert(error);
-                    false
-                })
-            })
+        let measured = py.detach(|| session.run(&plan, most_bytes, |moved| asking.ask((moved,))));
+        json(&asking.result(measured)?)
+    }
+}
+
+/// A callable that is asked whether to go on, and what it has raised.
+struct Asking {
+    goes_on: Option<Py<PyAny>>,
+    raised: Option<PyErr>,
+}
+
+impl Asking {
+    fn new(goes_on: Option<Py<PyAny>>) -> Self {
+        Self {
+            goes_on,
+            raised: None,
+        }
+    }
+
+    /// Its answer; false once it, or the handler of a signal, has raised.
+    fn ask(&mut self, arguments: impl for<'py> PyCallArgs<'py>) -> bool {
+        if self.raised.is_some() {
+            return false;
+        }
+        let asked = Python::attach(|py| {
+            py.check_signals()?;
+            match &self.goes_on {
+                Some(goes_on) => goes_on.call1(py, arguments)?.extract::<bool>(py),
+                None => Ok(true),
+            }
         });
-        match raised_in {
-            Some(error) => Err(error),
-            None => json(&measured.map_err(raised)?),
+        asked.unwrap_or_else(|error| {
+            self.raised = Some(error);
+            false
+        })
+    }
+
+    /// The result of the work; what was raised comes first.
+    fn result<T>(self, result: Result<T, Error>) -> PyResult<T> {
+        match (self.raised, result) {
+            (Some(error), _) => Err(error),
+            (None, result) => result.map_err(raised),
         }
     }
 }
@@ -120,5 +189,8 @@ fn json(value: &impl serde::Serialize) -> PyResult<String> {
 }
 
 fn raised(error: Error) -> PyErr {
-    MeasureError::new_err(error.to_string())
+    match error {
+        Error::Stopped | Error::Budget => MeasureStopped::new_err(error.to_string()),
+        _ => MeasureError::new_err(error.to_string()),
+    }
 }

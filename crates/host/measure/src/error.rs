@@ -27,6 +27,9 @@ pub enum Error {
     /// The caller wants no more of it.
     #[error("stopped")]
     Stopped,
+    /// All bytes that the caller allows have gone.
+    #[error("the budget is used up")]
+    Budget,
 }
 
 impl Error {

@@ -6,8 +6,10 @@ use thiserror::Error;
 pub const HEADER_BYTES: usize = 4;
 /// The longest message that a target takes.
 pub const LONGEST_REQUEST_BYTES: usize = 4 << 10;
-/// The longest message that a probe takes: a report with all its samples.
-pub const LONGEST_ANSWER_BYTES: usize = 512 << 10;
+/// The longest message that a probe takes, but for reports.
+pub const LONGEST_ANSWER_BYTES: usize = 4 << 10;
+/// The longest report that a probe takes: one with all its samples.
+pub const LONGEST_REPORT_BYTES: usize = 512 << 10;
 
 /// A frame that is longer than what is taken, told before any of it is stored.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
@@ -20,19 +22,15 @@ pub struct TooLong {
 }
 
 /// Finds the messages in a stream of bytes.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Decoder {
-    longest: usize,
     buffer: Vec<u8>,
 }
 
 impl Decoder {
-    /// Takes messages of at most so many bytes.
-    pub fn new(longest: usize) -> Self {
-        Self {
-            longest,
-            buffer: Vec::new(),
-        }
+    /// One at the beginning of a stream.
+    pub fn new() -> Self {
+        Self::default()
     }
 
     /// Adds bytes of the stream, in whatever pieces they come.
@@ -40,17 +38,16 @@ impl Decoder {
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// The next whole message; `None` until there is one.
+    /// The next whole message, of at most so many bytes; `None` until there is one.
     ///
     /// # Errors
     /// A header that announces more than is taken; nothing after it can be found.
-    pub fn next_message(&mut self) -> Result<Option<Vec<u8>>, TooLong> {
+    pub fn next_message(&mut self, longest: usize) -> Result<Option<Vec<u8>>, TooLong> {
         let Some((header, rest)) = self.buffer.split_first_chunk::<HEADER_BYTES>() else {
             return Ok(None);
         };
         let length = u32::from_be_bytes(*header) as usize;
-        if length > self.longest {
-            let longest = self.longest;
+        if length > longest {
             return Err(TooLong { length, longest });
         }
         if rest.len() < length {
@@ -81,11 +78,11 @@ mod tests {
             cut in 1usize..70,
         ) {
             let stream: Vec<u8> = messages.iter().flat_map(|message| encode(message)).collect();
-            let mut decoder = Decoder::new(50);
+            let mut decoder = Decoder::new();
             let mut found = Vec::new();
             for piece in stream.chunks(cut) {
                 decoder.push(piece);
-                while let Some(message) = decoder.next_message().unwrap() {
+                while let Some(message) = decoder.next_message(50).unwrap() {
                     found.push(message);
                 }
             }
@@ -94,9 +91,9 @@ mod tests {
 
         #[test]
         fn any_bytes_give_messages_within_the_limit_or_an_error(bytes: Vec<u8>) {
-            let mut decoder = Decoder::new(20);
+            let mut decoder = Decoder::new();
             decoder.push(&bytes);
-            while let Ok(Some(message)) = decoder.next_message() {
+            while let Ok(Some(message)) = decoder.next_message(20) {
                 prop_assert!(message.len() <= 20);
             }
         }
@@ -104,12 +101,12 @@ mod tests {
 
     #[test]
     fn a_header_beyond_the_limit_is_refused_before_its_message_comes() {
-        let mut decoder = Decoder::new(20);
+        let mut decoder = Decoder::new();
         decoder.push(&21u32.to_be_bytes());
         let refused = TooLong {
             length: 21,
             longest: 20,
         };
-        assert_eq!(decoder.next_message(), Err(refused));
+        assert_eq!(decoder.next_message(20), Err(refused));
     }
 }

@@ -43,7 +43,13 @@ impl Running {
     }
 
     fn session(&self, holder: usize) -> Session {
-        Session::connect("127.0.0.1", self.address.port(), &self.tokens[holder]).unwrap()
+        Session::connect(
+            "127.0.0.1",
+            self.address.port(),
+            &self.tokens[holder],
+            || true,
+        )
+        .unwrap()
     }
 }
 
@@ -74,7 +80,7 @@ fn run(session: &mut Session, bytes: u64, connections: Vec<Wanted>) -> Measured 
         congestion_control: Some("reno".to_owned()),
         connections,
     };
-    session.run(&plan, |_| true).unwrap()
+    session.run(&plan, u64::MAX, |_| true).unwrap()
 }
 
 #[test]
@@ -164,7 +170,7 @@ fn one_experiment_at_a_time_and_a_lost_probe_frees_the_target() {
     thread::scope(|scope| {
         let (begun, wait) = std::sync::mpsc::channel();
         scope.spawn(move || {
-            let stopped = first.run(&plan, |moved| {
+            let stopped = first.run(&plan, u64::MAX, |moved| {
                 let _ = begun.send(moved);
                 moved < 1_000_000
             });
@@ -217,7 +223,7 @@ fn strangers_get_no_byte() {
 fn a_wrong_token_is_told() {
     let running = Running::start(|_| {});
     let refused = |token: &Token| {
-        let refused = Session::connect("127.0.0.1", running.address.port(), token);
+        let refused = Session::connect("127.0.0.1", running.address.port(), token, || true);
         refused.err().expect("refused").to_string()
     };
     let right = &running.tokens[0];
@@ -245,7 +251,7 @@ fn the_volume_of_a_day_is_kept_for_each_holder() {
             congestion_control: None,
             connections: vec![wanted(Protocol::Tcp, Role::Receive)],
         };
-        running.session(holder).run(&plan, |_| true)
+        running.session(holder).run(&plan, u64::MAX, |_| true)
     };
     assert!(one(0, 9_000).is_ok());
     assert!(matches!(one(0, 1_001), Err(Error::Refused(_))));

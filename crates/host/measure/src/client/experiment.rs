@@ -1,7 +1,7 @@
 //! The connections of an experiment at the probe, a thread each.
 
 use std::io::{self, ErrorKind, Write};
-use std::net::{IpAddr, SocketAddr, TcpStream};
+use std::net::{IpAddr, SocketAddr, SocketAddrV6, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Barrier, OnceLock};
 use std::thread;
@@ -26,8 +26,8 @@ const TICK: Duration = Duration::from_millis(50);
 /// The state that all threads share.
 struct World<'a> {
     plan: &'a Plan,
-    /// For witnesses, and for data.
-    ports: (u16, u16),
+    /// Of the target, for witnesses, and for data.
+    places: (SocketAddr, SocketAddr),
     secret: &'a Secret,
     nonce: &'a [u8],
     all_connected: Barrier,
@@ -42,15 +42,15 @@ struct World<'a> {
 /// Runs all connections; see [`super::Session::run`].
 pub(super) fn run(
     plan: &Plan,
-    ports: (u16, u16),
+    places: (SocketAddr, SocketAddr),
     secret: &Secret,
     nonce: &[u8],
-    mut goes_on: impl FnMut(u64) -> bool,
+    goes_on: &mut dyn FnMut(u64) -> bool,
 ) -> Measured {
     let bulks = plan.connections.iter().filter(|one| is_bulk(one)).count();
     let world = World {
         plan,
-        ports,
+        places,
         secret,
         nonce,
         all_connected: Barrier::new(plan.connections.len()),
@@ -119,12 +119,15 @@ impl World<'_> {
     }
 
     fn open(&self, wanted: &Wanted) -> io::Result<TcpStream> {
-        let port = if wanted.witness {
-            self.ports.0
+        let (of_witnesses, of_data) = self.places;
+        let mut target = if wanted.witness {
+            of_witnesses
         } else {
-            self.ports.1
+            of_data
         };
-        let target = SocketAddr::new(wanted.target, port);
+        if target.ip() != wanted.target {
+            target = SocketAddr::new(wanted.target, target.port());
+        }
         let device = wanted.device.as_deref();
         let stream = open(
             wanted.protocol,
@@ -234,9 +237,19 @@ pub(super) fn open(
     if let Some(device) = device {
         socket.bind_device(Some(device.as_bytes()))?;
     }
-    socket.bind(&SocketAddr::new(source, 0).into())?;
+    socket.bind(&local(source, target).into())?;
     socket.connect_timeout(&target.into(), within)?;
     Ok(socket.into())
+}
+
+/// Any port of an address; a link-local one is of the target's link.
+fn local(source: IpAddr, target: SocketAddr) -> SocketAddr {
+    match (source, target) {
+        (IpAddr::V6(six), SocketAddr::V6(target)) if six.is_unicast_link_local() => {
+            SocketAddrV6::new(six, 0, 0, target.scope_id()).into()
+        }
+        _ => SocketAddr::new(source, 0),
+    }
 }
 
 fn without_mptcp(error: io::Error) -> io::Error {

@@ -1,35 +1,42 @@
 //! The probe's end: a session with a target, and its experiments.
 
+mod connecting;
 mod endpoints;
 mod experiment;
 mod paths;
 
 use std::io::{self, ErrorKind};
-use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
-use rustls::Connection;
 use serde::{Deserialize, Serialize};
 
 pub use endpoints::{HeldEndpoints, NewEndpoint};
 pub use paths::{Path, paths};
 
+use connecting::canonical;
+
 use crate::Error;
-use crate::authorisation::Secret;
-use crate::channel::Channel;
-use crate::frame::LONGEST_ANSWER_BYTES;
-use crate::message::{Answer, Ended, Experiment, Request, Role, Terms, VERSION};
-use crate::tls;
+use crate::authorisation::{OPENING_BYTES, Secret};
+use crate::channel::{Channel, Limits, SLICE, own_limit};
+use crate::frame::{LONGEST_ANSWER_BYTES, LONGEST_REPORT_BYTES};
+use crate::message::{Answer, Ended, Experiment, Request, Role, Terms};
 use crate::token::{Token, from_hex};
 
 /// Time for each step of a control channel.
 const STEP: Duration = Duration::from_secs(10);
 /// Time to wait for the experiment of another holder to end.
 const WAIT_FOR_OTHERS: Duration = Duration::from_secs(180);
-/// Distance of two requests while there is one.
+/// Time between the first two requests while there is one; it doubles each time.
 const ASK_AGAIN: Duration = Duration::from_millis(500);
+/// The longest time between two of them. A target keeps the place of one who waits for longer.
+const LONGEST_PAUSE: Duration = Duration::from_secs(4);
 /// Time for the target to end an experiment.
 const TIME_TO_REPORT: Duration = Duration::from_secs(30);
+/// The same once the caller has stopped it.
+const TIME_TO_REPORT_STOPPED: Duration = Duration::from_secs(3);
+/// Characters of a reason of the target's that are told.
+const LONGEST_REASON: usize = 200;
 
 /// The protocol of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -108,29 +115,35 @@ pub struct Session {
     address: SocketAddr,
     local: IpAddr,
     terms: Terms,
+    payload_bytes: u64,
+    /// A request has no answer yet, which would be taken for that to the next one.
+    is_out_of_step: bool,
 }
 
 impl Session {
-    /// Connects to a target and proves that the token is held.
+    /// Connects to a target and proves that the token is held. `goes_on` is asked several times a
+    /// second; once it says no, that ends with [`Error::Stopped`].
     ///
     /// # Errors
     /// A host that is not reached or is not the target of this token, or that refuses.
-    pub fn connect(host: &str, port: u16, token: &Token) -> Result<Self, Error> {
+    pub fn connect(
+        host: &str,
+        port: u16,
+        token: &Token,
+        mut goes_on: impl FnMut() -> bool,
+    ) -> Result<Self, Error> {
+        let (channel, stream, terms) = connecting::connect(host, port, token, &mut goes_on)?;
         let place = format!("{host}, port {port}");
-        let stream = connect(host, port).map_err(Error::at(&place))?;
         let address = stream.peer_addr().map_err(Error::at(&place))?;
         let local = stream.local_addr().map_err(Error::at(&place))?.ip();
-        let tls = tls::client(token.fingerprint)
-            .map_err(|error| Error::Protocol(format!("{place}: {error}")))?;
-        let channel = Channel::open(Connection::from(tls), stream, LONGEST_ANSWER_BYTES, STEP);
-        let mut channel = channel.map_err(|error| not_the_target(&place, error))?;
-        let terms = prove(&mut channel, token, &place)?;
         Ok(Self {
             channel,
             secret: token.secret(),
             address: canonical(address),
             local: local.to_canonical(),
             terms,
+            payload_bytes: 0,
+            is_out_of_step: false,
         })
     }
 
@@ -154,14 +167,23 @@ impl Session {
         self.channel.moved_bytes()
     }
 
-    /// Carries out an experiment. `goes_on` is asked several times a second, and told what has been
-    /// moved; once it says no, the experiment ends early.
+    /// Payload of all experiments, both ways, also of those that failed.
+    pub fn payload_bytes(&self) -> u64 {
+        self.payload_bytes
+    }
+
+    /// Carries out an experiment, which may take `most_bytes` of payload and of the control channel.
+    /// `goes_on` is asked several times a second, and told what has been moved; once it says no, the
+    /// experiment ends early, and its result is [`Measured::stopped`]. So it is where the bytes
+    /// do not suffice for the target's report, which is then missing.
     ///
     /// # Errors
-    /// A target that refuses, cannot be reached any more, or is busy for minutes.
+    /// A target that refuses, cannot be reached any more, or is busy for minutes; [`Error::Stopped`]
+    /// and [`Error::Budget`] before anything was measured.
     pub fn run(
         &mut self,
         plan: &Plan,
+        most_bytes: u64,
         mut goes_on: impl FnMut(u64) -> bool,
     ) -> Result<Measured, Error> {
         let experiment = Experiment {
@@ -171,125 +193,152 @@ impl Session {
             connections: plan.connections.iter().map(|one| one.role).collect(),
         };
         experiment.check().map_err(Error::Request)?;
-        let nonce = self.reserve(experiment, &mut goes_on)?;
-        let ports = (self.address.port(), self.terms.data_port);
-        let mut measured = experiment::run(plan, ports, &self.secret, &nonce, goes_on);
-        self.send(&Request::Finish {})?;
-        match self.receive(TIME_TO_REPORT)? {
-            Answer::Report { connections } if connections.len() == plan.connections.len() => {
-                for (outcome, target) in measured.connections.iter_mut().zip(connections) {
-                    outcome.target = target;
-                }
-                Ok(measured)
-            }
-            answer => Err(unexpected(&answer)),
+        if self.is_out_of_step {
+            return Err(Error::Stopped);
         }
+        let openings = (OPENING_BYTES as u64 + 1) * plan.connections.len() as u64;
+        let payload = experiment.most_bytes() + openings;
+        let for_control = most_bytes.checked_sub(payload).ok_or(Error::Budget)?;
+        let end = self.channel.moved_bytes().saturating_add(for_control);
+        self.is_out_of_step = true;
+        let nonce = self.reserve(experiment, end, &mut || goes_on(0))?;
+        let mut measured = experiment::run(plan, self.places(), &self.secret, &nonce, &mut goes_on);
+        self.payload_bytes += measured.moved_bytes;
+        let excess = measured.moved_bytes.saturating_sub(payload);
+        match self.report(&mut measured, end.saturating_sub(excess), &mut goes_on) {
+            Ok(()) => self.is_out_of_step = false,
+            Err(Error::Stopped | Error::Budget) => measured.stopped = true,
+            Err(error) => return Err(error),
+        }
+        Ok(measured)
     }
 
+    /// The target's addresses for witnesses, and for data.
+    fn places(&self) -> (SocketAddr, SocketAddr) {
+        let mut data = self.address;
+        data.set_port(self.terms.data_port);
+        (self.address, data)
+    }
+
+    /// The nonce of an experiment, once the target has granted it.
     fn reserve(
         &mut self,
         experiment: Experiment,
-        goes_on: &mut impl FnMut(u64) -> bool,
+        end: u64,
+        goes_on: &mut dyn FnMut() -> bool,
     ) -> Result<Vec<u8>, Error> {
         let until = Instant::now() + WAIT_FOR_OTHERS;
         let request = Request::Reserve(experiment);
+        let mut pause = ASK_AGAIN;
         loop {
-            self.send(&request)?;
-            let retry = match self.receive(STEP)? {
+            self.send(&request, end, goes_on)?;
+            let retry = match self.receive(LONGEST_ANSWER_BYTES, STEP, end, goes_on)? {
                 Answer::Granted { nonce } => {
                     let bad = || Error::Protocol("the target's nonce is no number".to_owned());
                     return from_hex(&nonce).ok_or_else(bad);
                 }
                 Answer::Busy { retry_ms } => Duration::from_millis(retry_ms.into()),
-                answer => return Err(unexpected(&answer)),
+                answer => {
+                    self.is_out_of_step = false;
+                    return Err(unexpected(&answer));
+                }
             };
-            if !goes_on(0) {
-                return Err(Error::Stopped);
-            }
             if Instant::now() >= until {
                 let text = "it has been busy with others for three minutes";
                 return Err(Error::Refused(text.to_owned()));
             }
-            std::thread::sleep(retry.min(ASK_AGAIN));
+            if !wait(retry.clamp(ASK_AGAIN, pause), goes_on) {
+                self.is_out_of_step = false;
+                return Err(Error::Stopped);
+            }
+            pause = LONGEST_PAUSE.min(pause * 2);
         }
     }
 
-    fn send(&mut self, request: &Request) -> Result<(), Error> {
+    /// Ends an experiment, and adds the target's accounts to its result.
+    fn report(
+        &mut self,
+        measured: &mut Measured,
+        end: u64,
+        goes_on: &mut dyn FnMut(u64) -> bool,
+    ) -> Result<(), Error> {
+        let (moved, is_stopped) = (measured.moved_bytes, measured.stopped);
+        let goes_on = &mut || is_stopped || goes_on(moved);
+        let within = match is_stopped {
+            true => TIME_TO_REPORT_STOPPED,
+            false => TIME_TO_REPORT,
+        };
+        self.send(&Request::Finish {}, end, goes_on)?;
+        match self.receive(LONGEST_REPORT_BYTES, within, end, goes_on) {
+            Ok(Answer::Report { connections })
+                if connections.len() == measured.connections.len() =>
+            {
+                for (outcome, target) in measured.connections.iter_mut().zip(connections) {
+                    outcome.target = target;
+                    if let Some(target) = &mut outcome.target {
+                        target.failure = target.failure.as_deref().map(one_line);
+                    }
+                }
+                Ok(())
+            }
+            Ok(answer) => Err(unexpected(&answer)),
+            // Its accounts are missed by nobody.
+            Err(_) if is_stopped => Err(Error::Stopped),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Sends a request; the channel has moved `end` bytes then at most.
+    fn send(
+        &mut self,
+        request: &Request,
+        end: u64,
+        goes_on: &mut dyn FnMut() -> bool,
+    ) -> Result<(), Error> {
         let place = self.address;
+        let left = end.saturating_sub(self.channel.moved_bytes());
         self.channel
-            .send(request, STEP)
+            .send(request, Limits::new(STEP, goes_on).at_most(left))
             .map_err(|error| lost(place, error))
     }
 
-    fn receive(&mut self, within: Duration) -> Result<Answer, Error> {
+    fn receive(
+        &mut self,
+        longest: usize,
+        within: Duration,
+        end: u64,
+        goes_on: &mut dyn FnMut() -> bool,
+    ) -> Result<Answer, Error> {
         let place = self.address;
+        let left = end.saturating_sub(self.channel.moved_bytes());
         self.channel
-            .receive(within)
+            .receive(longest, Limits::new(within, goes_on).at_most(left))
             .map_err(|error| lost(place, error))
     }
 }
 
-/// The first of the host's addresses that answers.
-fn connect(host: &str, port: u16) -> io::Result<TcpStream> {
-    let mut last = io::Error::new(ErrorKind::NotFound, "no such host");
-    for address in (host, port).to_socket_addrs()? {
-        match TcpStream::connect_timeout(&address, STEP) {
-            Ok(stream) => return Ok(stream),
-            Err(error) => last = error,
+/// Waits so long; false, at once, where the caller wants no more.
+fn wait(time: Duration, goes_on: &mut dyn FnMut() -> bool) -> bool {
+    let until = Instant::now() + time;
+    loop {
+        let left = until.saturating_duration_since(Instant::now());
+        if !goes_on() || left.is_zero() {
+            return left.is_zero();
         }
-    }
-    Err(last)
-}
-
-fn prove(channel: &mut Channel, token: &Token, place: &str) -> Result<Terms, Error> {
-    let greeting = channel.receive(STEP);
-    let Answer::Hello {
-        versions,
-        challenge,
-    } = greeting.map_err(|error| not_the_target(place, error))?
-    else {
-        return Err(not_the_target(place, ErrorKind::InvalidData.into()));
-    };
-    if !versions.contains(&VERSION) {
-        return Err(Error::Protocol(format!(
-            "{place}: the target speaks versions {versions:?} of the protocol, and this program \
-             {VERSION}: install the same release at both ends"
-        )));
-    }
-    let challenge = from_hex(&challenge).unwrap_or_default();
-    let request = Request::Prove {
-        version: VERSION,
-        holder: token.holder(),
-        proof: crate::token::hex(&token.secret().prove(&challenge)),
-    };
-    let sent = channel.send(&request, STEP);
-    let answer = sent.and_then(|()| channel.receive(STEP));
-    match answer.map_err(|error| not_the_target(place, error))? {
-        Answer::Welcome(terms) => Ok(terms),
-        answer => Err(unexpected(&answer)),
+        std::thread::sleep(left.min(SLICE));
     }
 }
 
-fn not_the_target(place: &str, error: io::Error) -> Error {
-    match error.kind() {
-        ErrorKind::InvalidData if error.to_string().contains("invalid peer certificate") => {
-            Error::Protocol(format!(
-                "{place}: this is not the target of the token: its certificate is another one"
-            ))
-        }
-        ErrorKind::InvalidData | ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset => {
-            Error::Protocol(format!(
-                "{place}: no target of mptcplab answers there: {error}"
-            ))
-        }
-        ErrorKind::TimedOut => Error::Protocol(format!(
-            "{place}: no target of mptcplab answers there in time"
-        )),
-        _ => Error::at(place)(error),
-    }
+/// A text of the target's, as it is told: a line without control characters, and not long.
+fn one_line(text: &str) -> String {
+    let printed = text.chars().filter(|one| !one.is_control());
+    printed.take(LONGEST_REASON).collect()
 }
 
 fn lost(place: SocketAddr, error: io::Error) -> Error {
+    if let Some(own) = own_limit(&error) {
+        return own;
+    }
     match error.kind() {
         ErrorKind::UnexpectedEof => {
             Error::Protocol(format!("{place}: the target has ended the session"))
@@ -300,11 +349,19 @@ fn lost(place: SocketAddr, error: io::Error) -> Error {
 
 fn unexpected(answer: &Answer) -> Error {
     match answer {
-        Answer::Refused { reason } => Error::Refused(reason.clone()),
+        Answer::Refused { reason } => Error::Refused(one_line(reason)),
         _ => Error::Protocol("the target does not keep to the protocol".to_owned()),
     }
 }
 
-fn canonical(address: SocketAddr) -> SocketAddr {
-    SocketAddr::new(address.ip().to_canonical(), address.port())
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_is_told_in_one_short_line() {
+        let reason = format!("no\r\n\u{1b}[31m{}", "x".repeat(4_000));
+        let told = one_line(&reason);
+        assert!(told.starts_with("no[31mxxx") && told.chars().count() == LONGEST_REASON);
+    }
 }

@@ -10,10 +10,14 @@ use mptcplab_linux::rtnetlink::Rtnetlink;
 use serde::Serialize;
 
 use super::Protocol;
+use super::connecting::asking_meanwhile;
 use super::experiment::open;
+use crate::Error;
 
 /// Time for a target to answer on a path.
 const TIME_TO_CONNECT: Duration = Duration::from_secs(3);
+/// Time for all of them to be found.
+const TIME_TO_FIND: Duration = Duration::from_secs(20);
 
 /// A local address that reaches the target.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -29,10 +33,20 @@ pub struct Path {
 }
 
 /// The paths to a target that was reached from `local`, that one first; one for each interface.
+/// `goes_on` is asked several times a second.
 ///
 /// # Errors
-/// The kernel's.
-pub fn paths(target: SocketAddr, local: IpAddr) -> io::Result<Vec<Path>> {
+/// The kernel's, and [`Error::Stopped`].
+pub fn paths(
+    target: SocketAddr,
+    local: IpAddr,
+    mut goes_on: impl FnMut() -> bool,
+) -> Result<Vec<Path>, Error> {
+    let found = asking_meanwhile(TIME_TO_FIND, &mut goes_on, move || find(target, local));
+    found?.map_err(Error::at("the paths"))
+}
+
+fn find(target: SocketAddr, local: IpAddr) -> io::Result<Vec<Path>> {
     let mut netlink = Interfaces::open()?;
     let interfaces = netlink.interfaces()?;
     let addresses = netlink.addresses()?;

@@ -10,7 +10,7 @@ use rustls::{Connection, ServerConnection};
 
 use super::{Inner, Lease};
 use crate::authorisation::random;
-use crate::channel::Channel;
+use crate::channel::{Channel, Limits};
 use crate::frame::LONGEST_REQUEST_BYTES;
 use crate::message::{Answer, Ended, Experiment, Request, Terms, VERSION};
 use crate::token::{from_hex, hex};
@@ -35,7 +35,9 @@ pub(super) fn serve(
 ) -> io::Result<()> {
     let tls = ServerConnection::new(Arc::clone(&inner.tls)).map_err(io::Error::other)?;
     let tls = Connection::from(tls);
-    let mut channel = Channel::open(tls, stream, LONGEST_REQUEST_BYTES, TIME_TO_PROVE)?;
+    let mut goes_on = || !inner.stopped.load(Ordering::Relaxed);
+    let channel = Channel::open(tls, stream, Limits::new(TIME_TO_PROVE, &mut goes_on))?;
+    let mut channel = Served { channel, inner };
     let Some(holder) = prove(inner, &mut channel)? else {
         return Ok(());
     };
@@ -56,8 +58,28 @@ pub(super) fn serve(
     }
 }
 
+/// A channel that ends with the target.
+struct Served<'a> {
+    channel: Channel,
+    inner: &'a Inner,
+}
+
+impl Served<'_> {
+    fn send(&mut self, answer: &Answer, within: Duration) -> io::Result<()> {
+        let mut goes_on = || !self.inner.stopped.load(Ordering::Relaxed);
+        let limits = Limits::new(within, &mut goes_on);
+        self.channel.send(answer, limits)
+    }
+
+    fn receive(&mut self, within: Duration) -> io::Result<Request> {
+        let mut goes_on = || !self.inner.stopped.load(Ordering::Relaxed);
+        let limits = Limits::new(within, &mut goes_on);
+        self.channel.receive(LONGEST_REQUEST_BYTES, limits)
+    }
+}
+
 /// The number of the holder; `None` where the peer is none, and was told.
-fn prove(inner: &Inner, channel: &mut Channel) -> io::Result<Option<usize>> {
+fn prove(inner: &Inner, channel: &mut Served<'_>) -> io::Result<Option<usize>> {
     let challenge: [u8; 32] = random();
     let hello = Answer::Hello {
         versions: vec![VERSION],
@@ -91,7 +113,7 @@ fn prove(inner: &Inner, channel: &mut Channel) -> io::Result<Option<usize>> {
     Ok(number)
 }
 
-fn refuse(channel: &mut Channel, reason: &str) -> io::Result<()> {
+fn refuse(channel: &mut Served<'_>, reason: &str) -> io::Result<()> {
     let reason = reason.to_owned();
     channel.send(&Answer::Refused { reason }, TIME_TO_TAKE)
 }
@@ -99,7 +121,7 @@ fn refuse(channel: &mut Channel, reason: &str) -> io::Result<()> {
 /// Grants an experiment where that is possible, and reports of it in the end.
 fn reserve(
     inner: &Arc<Inner>,
-    channel: &mut Channel,
+    channel: &mut Served<'_>,
     holder: usize,
     experiment: Experiment,
 ) -> io::Result<()> {
