@@ -3,6 +3,7 @@
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
+use std::os::fd::AsRawFd;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
@@ -10,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use crate::bucket::Bucket;
 use crate::content::content;
-use crate::message::{ECHO_BYTES, Ended};
+use crate::message::{ECHO_BYTES, Ended, Ending};
 
 /// Time after which a blocked call looks whether it shall go on.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
@@ -20,9 +21,13 @@ const SAMPLE_DISTANCE: Duration = Duration::from_millis(100);
 const MOST_SAMPLES: usize = 620;
 /// Data of one call.
 const PIECE_BYTES: usize = 128 << 10;
-/// The same where several connections share what is to be sent: what one of them has taken, the
-/// others cannot send any more.
+/// The same at most where several connections share what is to be sent: what one of them has taken,
+/// the others cannot send any more.
 const SHARED_PIECE_BYTES: usize = 16 << 10;
+/// Pieces that each of them sends at least, of data that are few.
+const PIECES_OF_EACH: u64 = 16;
+/// The payload of a segment on most paths: smaller pieces would not fill one.
+const LEAST_PIECE_BYTES: u64 = 1_460;
 
 /// All connections of an experiment together.
 pub(crate) struct Shared<'a> {
@@ -42,10 +47,11 @@ pub(crate) struct Shared<'a> {
     pub(crate) piece_bytes: usize,
 }
 
-/// Data of one call where so many connections carry it, within a limit of rate.
-pub(crate) fn piece_bytes(connections: usize, rate_limit_bps: Option<u64>) -> usize {
+/// Data of one call where so many connections carry so much together, within a limit of rate.
+pub(crate) fn piece_bytes(connections: usize, bytes: u64, rate_limit_bps: Option<u64>) -> usize {
     let piece = if connections > 1 {
-        SHARED_PIECE_BYTES
+        let share = bytes / (PIECES_OF_EACH * connections as u64);
+        share.clamp(LEAST_PIECE_BYTES, SHARED_PIECE_BYTES as u64) as usize
     } else {
         PIECE_BYTES
     };
@@ -91,37 +97,61 @@ impl Shared<'_> {
         }
     }
 
+    /// Keeps the time and the reason of the end of a connection's data.
+    fn keep_ending(&self, account: &mut Ended, ending: &io::Result<Ending>) {
+        account.ended_us = micros(self.began.elapsed());
+        account.ended_moved_by_all_bytes = self.moved_bytes.load(Ordering::Relaxed);
+        account.ended_by = Some(*ending.as_ref().unwrap_or(&Ending::Error));
+    }
+
+    /// The reason for which [`Self::is_over`] says so.
+    fn over(&self) -> Ending {
+        match (self.is_stopped)() {
+            true => Ending::Stopped,
+            false => Ending::TimeOver,
+        }
+    }
+
     /// Sends what may be carried, and closes the connection's sending side.
     ///
     /// # Errors
     /// Those of send(2) and shutdown(2).
     pub(crate) fn send(&self, stream: &TcpStream, account: &mut Ended) -> io::Result<()> {
+        let ending = self.send_pieces(stream, account);
+        self.keep_ending(account, &ending);
+        ending?;
+        stream.shutdown(Shutdown::Write)
+    }
+
+    fn send_pieces(&self, stream: &TcpStream, account: &mut Ended) -> io::Result<Ending> {
         let content = content();
         let mut place = 0;
         loop {
             let piece = self.take(self.piece_bytes.min(content.len() - place));
             if piece == 0 {
-                break;
+                return Ok(Ending::AllSent);
             }
-            let sent = self.send_all(stream, &content[place..][..piece], account);
-            let unsent = piece - sent.as_ref().map_or(0, |sent| *sent);
-            self.left_bytes.fetch_add(unsent as u64, Ordering::Relaxed);
-            if sent? < piece {
-                break;
+            let before = account.sent_bytes;
+            let done = self.send_all(stream, &content[place..][..piece], account);
+            // An error may come after a part of it.
+            let unsent = piece as u64 - (account.sent_bytes - before);
+            self.left_bytes.fetch_add(unsent, Ordering::Relaxed);
+            done?;
+            if unsent > 0 {
+                return Ok(self.over());
             }
             place = (place + piece) % content.len();
             self.pace(piece);
         }
-        stream.shutdown(Shutdown::Write)
     }
 
-    /// How much of it has been sent when it is over.
+    /// Sends it all, or what goes until it is over.
     fn send_all(
         &self,
         mut stream: &TcpStream,
         piece: &[u8],
         account: &mut Ended,
-    ) -> io::Result<usize> {
+    ) -> io::Result<()> {
         let mut sent = 0;
         while sent < piece.len() && !self.is_over() {
             match stream.write(&piece[sent..]) {
@@ -133,19 +163,30 @@ impl Shared<'_> {
                 Err(error) => return Err(error),
             }
         }
-        Ok(sent)
+        Ok(())
     }
 
     /// Receives until the peer closes its side.
     ///
     /// # Errors
     /// Those of recv(2), and `InvalidData` where more comes than may be carried.
-    pub(crate) fn receive(&self, mut stream: &TcpStream, account: &mut Ended) -> io::Result<()> {
+    pub(crate) fn receive(&self, stream: &TcpStream, account: &mut Ended) -> io::Result<()> {
+        let ending = self.receive_pieces(stream, account);
+        self.keep_ending(account, &ending);
+        ending.map(|_| ())
+    }
+
+    fn receive_pieces(&self, mut stream: &TcpStream, account: &mut Ended) -> io::Result<Ending> {
         let mut buffer = vec![0; self.piece_bytes];
         let mut next_sample = SAMPLE_DISTANCE;
         while !self.is_over() {
-            let count = match stream.read(&mut buffer) {
-                Ok(0) => return Ok(()),
+            // One byte more than may come tells that more comes.
+            let left = self.left_bytes.load(Ordering::Relaxed).saturating_add(1);
+            let most = buffer
+                .len()
+                .min(usize::try_from(left).unwrap_or(usize::MAX));
+            let count = match stream.read(&mut buffer[..most]) {
+                Ok(0) => return Ok(Ending::EndOfStream),
                 Ok(count) => count,
                 Err(error) if is_transient(&error) => continue,
                 Err(error) => return Err(error),
@@ -160,12 +201,14 @@ impl Shared<'_> {
                 next_sample = t + SAMPLE_DISTANCE;
             }
             if self.take(count) < count {
+                // It has come, whether it is read or not.
+                account.received_bytes += unread_bytes(stream);
                 let text = "more data came than was granted";
                 return Err(io::Error::new(ErrorKind::InvalidData, text));
             }
             self.pace(count);
         }
-        Ok(())
+        Ok(self.over())
     }
 
     /// Sends each message back, so many at most, until the peer closes its side.
@@ -187,7 +230,7 @@ impl Shared<'_> {
             self.send_all(stream, &message, account)?;
         }
         // The peer closes it.
-        self.read_message(stream, &mut message).map(|_| ())
+        self.read_message(stream, &mut [0]).map(|_| ())
     }
 
     /// Reads a whole message; false where there is none before the end.
@@ -230,6 +273,17 @@ impl Shared<'_> {
     }
 }
 
+/// Data that the kernel holds for a socket; 0 where it does not tell.
+fn unread_bytes(stream: &TcpStream) -> u64 {
+    let mut count: libc::c_int = 0;
+    // SAFETY: the kernel writes an int.
+    let result = unsafe { libc::ioctl(stream.as_raw_fd(), libc::FIONREAD, &raw mut count) };
+    match result {
+        0 => u64::try_from(count).unwrap_or(0),
+        _ => 0,
+    }
+}
+
 fn is_transient(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -244,3 +298,6 @@ fn micros(time: Duration) -> u64 {
 fn millis(time: Duration) -> u32 {
     u32::try_from(time.as_millis()).unwrap_or(u32::MAX)
 }
+
+#[cfg(test)]
+mod tests;

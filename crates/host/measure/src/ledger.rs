@@ -45,10 +45,12 @@ impl Ledger {
         is_enough
     }
 
-    /// Gives back what was reserved and not moved.
-    pub fn give_back(&mut self, holder: usize, bytes: u64) {
+    /// Counts what was moved in place of what was reserved: less, or more of a peer that does
+    /// not keep to it.
+    pub fn settle(&mut self, holder: usize, reserved: u64, moved: u64) {
         let account = &mut self.accounts[holder];
-        account.used_bytes = account.used_bytes.saturating_sub(bytes);
+        let others = account.used_bytes.saturating_sub(reserved);
+        account.used_bytes = others.saturating_add(moved);
     }
 
     fn account(&mut self, holder: usize, now: Duration) -> &mut Account {
@@ -75,9 +77,11 @@ mod tests {
         assert!(!ledger.reserve(0, 41, now));
         assert_eq!(ledger.left(0, now), Some(40));
         assert!(ledger.reserve(1, 100, now));
-        ledger.give_back(0, 50);
+        ledger.settle(0, 60, 10);
         assert!(ledger.reserve(0, 90, now));
         assert!(!ledger.reserve(0, 1, now));
+        ledger.settle(0, 90, 95);
+        assert_eq!(ledger.left(0, now), Some(0));
         assert!(ledger.reserve(0, 1, DAY));
     }
 

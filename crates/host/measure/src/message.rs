@@ -118,6 +118,12 @@ impl Experiment {
         self.bytes.saturating_add(echoes)
     }
 
+    /// Connections whose data go one way, and share [`Self::bytes`].
+    pub fn bulk_connections(&self) -> usize {
+        let roles = self.connections.iter();
+        roles.filter(|role| role.is_bulk()).count()
+    }
+
     /// Tells what is beyond the limits.
     ///
     /// # Errors
@@ -132,6 +138,9 @@ impl Experiment {
         }
         if sends && self.connections.contains(&Role::Receive) {
             return Err("an experiment sends or receives, not both".to_owned());
+        }
+        if self.bytes == 0 && self.bulk_connections() > 0 {
+            return Err("no bytes to be sent or received".to_owned());
         }
         for role in &self.connections {
             if let Role::Echo(count) = role
@@ -159,6 +168,11 @@ impl Experiment {
 }
 
 impl Role {
+    /// Data go one way.
+    pub fn is_bulk(self) -> bool {
+        !matches!(self, Self::Echo(_))
+    }
+
     /// Bytes of its echoes at most, both ways.
     pub fn echo_bytes(self) -> u64 {
         match self {
@@ -180,6 +194,12 @@ pub struct Ended {
     pub duration_us: u64,
     /// Payload that all connections of the experiment had received by then.
     pub moved_by_all_bytes: u64,
+    /// Time from that request to the end of this connection's data at this end.
+    pub ended_us: u64,
+    /// Payload that all connections of the experiment had received by then.
+    pub ended_moved_by_all_bytes: u64,
+    /// The reason of that end; none where no data were asked for, or none could begin.
+    pub ended_by: Option<Ending>,
     /// Milliseconds since that request, and payload received until then.
     pub samples: Vec<(u32, u64)>,
     /// The reason of the system for which it ended early.
@@ -188,6 +208,22 @@ pub struct Ended {
     pub seen: Seen,
     /// Options of its SYN, where they could be looked at.
     pub syn: Option<SynOptions>,
+}
+
+/// The reason for which the data of a connection ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ending {
+    /// This end has sent all that was granted.
+    AllSent,
+    /// The peer has closed its side.
+    EndOfStream,
+    /// The time was over.
+    TimeOver,
+    /// The probe wanted no more of it, or the target was ended.
+    Stopped,
+    /// The system's, or more data than were granted.
+    Error,
 }
 
 /// The kernel's account of a connection, as its owner gets it.

@@ -2,8 +2,8 @@
 
 use std::net::TcpStream;
 
-use mptcplab_linux::TcpInfo;
 use mptcplab_linux::socket::{connection, tcp_info};
+use mptcplab_linux::{MptcpInfo, TcpInfo};
 
 use crate::message::{Seen, SeenSubflow};
 
@@ -11,7 +11,7 @@ use crate::message::{Seen, SeenSubflow};
 pub(crate) fn seen(stream: &TcpStream) -> Seen {
     match connection(stream) {
         Some(connection) => Seen {
-            mptcp: connection.info.fallback != Some(true),
+            mptcp: is_mptcp(&connection.info),
             announced: connection.info.add_addr_signal.unwrap_or(0),
             accepted: connection.info.add_addr_accepted.unwrap_or(0),
             subflows_allowed: connection.info.subflows_max,
@@ -28,6 +28,11 @@ pub(crate) fn seen(stream: &TcpStream) -> Seen {
             ..Seen::default()
         },
     }
+}
+
+/// It is known to be MPTCP still. A kernel that does not tell gives no ground for it.
+fn is_mptcp(info: &MptcpInfo) -> bool {
+    info.fallback == Some(false)
 }
 
 /// The connection itself, of TCP.
@@ -53,5 +58,21 @@ fn subflow(local: String, remote: String, info: &TcpInfo) -> SeenSubflow {
         sent_bytes: info.bytes_sent.map(|sent| sent.saturating_sub(again)),
         received_bytes: info.bytes_received,
         rtt_us: info.rtt_us,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_known_is_no_mptcp() {
+        assert!(!is_mptcp(&MptcpInfo::parse(&[])));
+        let of_flags = |flags: u32| {
+            let mut bytes = [0; 16];
+            bytes[8..12].copy_from_slice(&flags.to_ne_bytes());
+            is_mptcp(&MptcpInfo::parse(&bytes))
+        };
+        assert!(of_flags(2) && !of_flags(3));
     }
 }

@@ -35,7 +35,7 @@ struct World<'a> {
     left_bytes: AtomicU64,
     moved_bytes: AtomicU64,
     bulks_under_way: AtomicUsize,
-    has_bulk: bool,
+    bulks: usize,
     stopped: AtomicBool,
 }
 
@@ -47,7 +47,11 @@ pub(super) fn run(
     nonce: &[u8],
     goes_on: &mut dyn FnMut(u64) -> bool,
 ) -> Measured {
-    let bulks = plan.connections.iter().filter(|one| is_bulk(one)).count();
+    let bulks = plan
+        .connections
+        .iter()
+        .filter(|one| one.role.is_bulk())
+        .count();
     let world = World {
         plan,
         places,
@@ -58,7 +62,7 @@ pub(super) fn run(
         left_bytes: AtomicU64::new(plan.bytes),
         moved_bytes: AtomicU64::new(0),
         bulks_under_way: AtomicUsize::new(bulks),
-        has_bulk: bulks > 0,
+        bulks,
         stopped: AtomicBool::new(false),
     };
     let connections: Vec<_> = thread::scope(|scope| {
@@ -91,10 +95,6 @@ pub(super) fn run(
     }
 }
 
-fn is_bulk(wanted: &Wanted) -> bool {
-    !matches!(wanted.role, Role::Echo(_))
-}
-
 impl World<'_> {
     /// One connection from its beginning to its end.
     fn connection(&self, place: usize) -> Outcome {
@@ -111,7 +111,7 @@ impl World<'_> {
             outcome.probe.seen = seen(&stream);
             done
         });
-        if is_bulk(wanted) {
+        if wanted.role.is_bulk() {
             self.bulks_under_way.fetch_sub(1, Ordering::Relaxed);
         }
         outcome.failure = done.err().map(|error| error.to_string());
@@ -140,7 +140,7 @@ impl World<'_> {
         if let Some(control) = &self.plan.congestion_control {
             SockRef::from(&stream).set_tcp_congestion(control.as_bytes())?;
         }
-        if self.plan.connections.len() > 1 {
+        if wanted.role == Role::Receive && self.bulks > 1 {
             keep_little_unsent(&stream);
         }
         Ok(stream)
@@ -162,7 +162,7 @@ impl World<'_> {
             until: began + longest + drain,
             is_stopped: &is_stopped,
             bucket: None,
-            piece_bytes: piece_bytes(self.bulks(), None),
+            piece_bytes: piece_bytes(self.bulks, self.plan.bytes, None),
         };
         let number = u8::try_from(place).map_err(io::Error::other)?;
         stream.write_all(&self.secret.opening(self.nonce, number))?;
@@ -193,7 +193,7 @@ impl World<'_> {
         outcome: &mut Outcome,
     ) -> io::Result<()> {
         for number in 0..most {
-            let is_alone = self.has_bulk && self.bulks_under_way.load(Ordering::Relaxed) == 0;
+            let is_alone = self.bulks > 0 && self.bulks_under_way.load(Ordering::Relaxed) == 0;
             if is_alone || self.stopped.load(Ordering::Relaxed) {
                 break;
             }
@@ -206,14 +206,6 @@ impl World<'_> {
             thread::sleep(Duration::from_millis(interval_ms.into()));
         }
         Ok(())
-    }
-
-    fn bulks(&self) -> usize {
-        self.plan
-            .connections
-            .iter()
-            .filter(|one| is_bulk(one))
-            .count()
     }
 }
 

@@ -101,7 +101,7 @@ fn carry(
     if let Some(control) = &lease.experiment.congestion_control {
         SockRef::from(stream).set_tcp_congestion(control.as_bytes())?;
     }
-    if lease.experiment.connections.len() > 1 {
+    if role == Role::Send && lease.experiment.bulk_connections() > 1 {
         keep_little_unsent(stream);
     }
     let mut writer = stream;
@@ -117,8 +117,8 @@ fn carry(
     }
 }
 
-/// Keeps the socket's unsent data small: no other connection can send them. Sockets of MPTCP lack the option on some
-/// kernels, and then hold more.
+/// Keeps the unsent data of a socket small, where several of this end share what is to be sent: no
+/// other one can send them. Sockets of MPTCP lack the option on some kernels, and then hold more.
 pub(crate) fn keep_little_unsent(stream: &TcpStream) {
     // SAFETY: the kernel reads an int, of the length that is given.
     unsafe {

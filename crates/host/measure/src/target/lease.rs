@@ -94,16 +94,15 @@ impl Lease {
             until,
             is_stopped: &|| self.stopped.load(Ordering::Relaxed),
             bucket: self.bucket.as_ref(),
-            piece_bytes: piece_bytes(self.bulk_connections(), self.rate_limit_bps),
+            piece_bytes: piece_bytes(
+                self.experiment.bulk_connections(),
+                self.experiment.bytes,
+                self.rate_limit_bps,
+            ),
         };
         work(&shared, &mut account);
         self.slots.lock().expect("no panic")[place] = Slot::Ended(account);
         self.changed.notify_all();
-    }
-
-    fn bulk_connections(&self) -> usize {
-        let is_bulk = |role: &&Role| !matches!(role, Role::Echo(_));
-        self.experiment.connections.iter().filter(is_bulk).count()
     }
 
     /// Ends all of its connections.

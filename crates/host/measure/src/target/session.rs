@@ -179,8 +179,7 @@ impl Drop for Held<'_> {
         let ended = self.lease.finish(Duration::ZERO);
         let moved = ended.iter().flatten().map(carried).sum();
         let most = self.lease.experiment.most_bytes();
-        let unused = most.saturating_sub(moved);
-        self.inner.ledger().give_back(self.lease.holder, unused);
+        self.inner.ledger().settle(self.lease.holder, most, moved);
         *self.inner.current.lock().expect("no panic") = None;
     }
 }
