@@ -5,7 +5,8 @@
 //! proves on a control channel that it holds the target's [`token`], and asks for an experiment: some
 //! connections at once, each of TCP or MPTCP from an address of its own, in which the target sends,
 //! receives or echoes. The target takes or sends no byte of data before a connection has shown an
-//! authorisation that was given for it ([`authorisation`]), and never more than was granted.
+//! authorisation that was given for it ([`authorisation`]). It sends no more than was granted; it ends
+//! a connection on which more comes, and charges that to the holder.
 //!
 //! [`frame`], [`message`], [`ledger`], [`bucket`] and [`syn`] are without I/O and without a clock.
 

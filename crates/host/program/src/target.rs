@@ -30,9 +30,12 @@ pub(crate) struct Options {
     /// Keep the certificate and the tokens in this folder; else they are new each time.
     #[arg(long, value_name = "FOLDER", value_parser = path_parser())]
     state: Option<PathBuf>,
-    /// Tokens to give out, each with a volume of its own.
+    /// Tokens to give out at least, each with a volume of its own; those of --state stay.
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u16).range(1..=1000))]
     tokens: u16,
+    /// Take back a token that the folder of --state keeps; may be given several times.
+    #[arg(long, value_name = "TOKEN", requires = "state", value_parser = Token::parse)]
+    revoke: Vec<Token>,
     /// The greatest rate of an experiment, in Mbit/s.
     #[arg(long, value_name = "MBIT/S", value_parser = parse_rate)]
     rate_limit: Option<u64>,
@@ -47,11 +50,15 @@ pub(crate) struct Options {
 /// Addresses that cannot be bound, and a folder that cannot be used.
 pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     let identity = match &options.state {
-        Some(folder) => Identity::kept(folder, options.tokens.into())?,
+        Some(folder) => Identity::kept(folder, options.tokens.into(), &options.revoke)?,
         None => Identity::new(options.tokens.into())?,
     };
     let stop = stop_event(|| std::process::exit(1))?;
     let target = Target::bind(&config(options)?, &identity)?;
+    // Only one that serves has the folder.
+    if let Some(folder) = &options.state {
+        identity.keep(folder)?;
+    }
     let lines: Vec<_> = identity.tokens.iter().map(Token::text).collect();
     output::print(&(lines.join("\n") + "\n"))?;
     output::report(&told(options, &target)?);

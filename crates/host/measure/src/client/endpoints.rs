@@ -2,8 +2,13 @@
 
 use std::io;
 use std::net::IpAddr;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
 
-use mptcplab_linux::path_manager::{EndpointFlags, PathManager};
+use mptcplab_linux::path_manager::{Endpoint, EndpointFlags, PathManager};
+
+/// The name that one holder in a network namespace has.
+const LOCK: &[u8] = b"mptcplab-measure-endpoints";
 
 /// An endpoint that is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +23,15 @@ pub struct NewEndpoint {
 pub struct HeldEndpoints {
     manager: PathManager,
     added: Vec<IpAddr>,
-    limits: Option<(u32, u32)>,
+    limits: Option<Changed>,
+    /// Nobody else holds some meanwhile.
+    _lock: UnixDatagram,
+}
+
+/// The limit of subflows, which was raised, and that of announced addresses.
+struct Changed {
+    before: (u32, u32),
+    ours: (u32, u32),
 }
 
 impl HeldEndpoints {
@@ -26,12 +39,15 @@ impl HeldEndpoints {
     /// of it is undone where a part fails.
     ///
     /// # Errors
-    /// The kernel's: without CAP_NET_ADMIN over the namespace, and beyond 8 endpoints.
+    /// The kernel's: without CAP_NET_ADMIN over the namespace, and beyond 8 endpoints. Others hold
+    /// some in this namespace, or an address is an endpoint that no subflow but a backup is opened
+    /// from.
     pub fn hold(wanted: &[NewEndpoint]) -> io::Result<Self> {
         let mut held = Self {
             manager: PathManager::open()?,
             added: Vec::new(),
             limits: None,
+            _lock: lock()?,
         };
         let there = held.manager.endpoints()?;
         let flags = EndpointFlags {
@@ -39,7 +55,10 @@ impl HeldEndpoints {
             ..EndpointFlags::default()
         };
         for one in wanted {
-            if there.iter().all(|endpoint| endpoint.address != one.address) {
+            let known = there.iter().find(|known| known.address == one.address);
+            if let Some(known) = known {
+                usable(known)?;
+            } else {
                 let manager = &mut held.manager;
                 manager.add_endpoint_at(one.address, one.interface, flags)?;
                 held.added.push(one.address);
@@ -48,8 +67,12 @@ impl HeldEndpoints {
         let (subflows, add_addr_accepted) = held.manager.limits()?;
         let needed = u32::try_from(wanted.len()).unwrap_or(u32::MAX);
         if subflows < needed {
+            let changed = Changed {
+                before: (subflows, add_addr_accepted),
+                ours: (needed, add_addr_accepted),
+            };
             held.manager.set_limits(needed, add_addr_accepted)?;
-            held.limits = Some((subflows, add_addr_accepted));
+            held.limits = Some(changed);
         }
         Ok(held)
     }
@@ -69,8 +92,63 @@ impl Drop for HeldEndpoints {
                 let _ = self.manager.delete_endpoint(&endpoint);
             }
         }
-        if let Some((subflows, add_addr_accepted)) = self.limits {
-            let _ = self.manager.set_limits(subflows, add_addr_accepted);
+        if let Some(Changed { before, ours }) = &self.limits
+            // Else somebody has set them meanwhile.
+            && self.manager.limits().is_ok_and(|now| now == *ours)
+        {
+            let _ = self.manager.set_limits(before.0, before.1);
         }
+    }
+}
+
+/// The lock of this network namespace, as an abstract name (unix(7)).
+fn lock() -> io::Result<UnixDatagram> {
+    let name = SocketAddr::from_abstract_name(LOCK)?;
+    UnixDatagram::bind_addr(&name).map_err(|error| match error.kind() {
+        io::ErrorKind::AddrInUse => io::Error::other("another probe on this host holds endpoints"),
+        _ => error,
+    })
+}
+
+/// Subflows for data are opened from an endpoint.
+fn usable(known: &Endpoint) -> io::Result<()> {
+    match known.flags.subflow && !known.flags.backup {
+        true => Ok(()),
+        false => Err(io::Error::other(format!(
+            "{} is an endpoint already, for other use than subflows: `ip mptcp endpoint` shows it",
+            known.address
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_at_a_time_holds_endpoints() {
+        let first = lock().unwrap();
+        let refused = lock().unwrap_err().to_string();
+        assert!(refused.contains("another probe"), "{refused}");
+        drop(first);
+        lock().unwrap();
+    }
+
+    #[test]
+    fn an_endpoint_for_other_use_does_not_count() {
+        let endpoint = |subflow, signal, backup| Endpoint {
+            id: 1,
+            address: IpAddr::from([192, 0, 2, 1]),
+            port: 0,
+            flags: EndpointFlags {
+                subflow,
+                signal,
+                backup,
+                fullmesh: false,
+            },
+        };
+        assert!(usable(&endpoint(true, true, false)).is_ok());
+        assert!(usable(&endpoint(false, true, false)).is_err());
+        assert!(usable(&endpoint(true, false, true)).is_err());
     }
 }

@@ -1,8 +1,8 @@
 //! A target's certificate, its key, and the tokens of its holders.
 
-use std::fs::{self, OpenOptions};
+use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, ErrorKind, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
 use base64::Engine;
@@ -51,12 +51,13 @@ impl Identity {
         })
     }
 
-    /// The one that a folder keeps, with new tokens where it has too few; a new one where it keeps
-    /// none. The folder and the files are the owner's alone.
+    /// The one that a folder keeps, without the tokens that are revoked, and with new ones where it
+    /// has fewer than `holders`; a new one where it keeps none. [`Self::keep`] writes it.
     ///
     /// # Errors
-    /// A folder that cannot be read or written, and files that are none of this.
-    pub fn kept(folder: &Path, holders: usize) -> Result<Self, Error> {
+    /// A folder that cannot be read, a file that is none of this, and a revoked token that is none
+    /// of it.
+    pub fn kept(folder: &Path, holders: usize, revoked: &[Token]) -> Result<Self, Error> {
         let path = folder.join(FILE);
         let mut identity = match fs::read(&path) {
             Ok(bytes) => parse(&bytes).ok_or_else(|| {
@@ -68,15 +69,31 @@ impl Identity {
             Err(error) if error.kind() == ErrorKind::NotFound => Self::new(0)?,
             Err(error) => return Err(Error::at(path.display())(error)),
         };
+        for token in revoked {
+            let Some(place) = identity.tokens.iter().position(|one| one == token) else {
+                let place = path.display();
+                let holder = token.holder();
+                return Err(Error::Request(format!(
+                    "{place}: keeps no such token as is to be revoked ({holder})"
+                )));
+            };
+            identity.tokens.remove(place);
+        }
         while identity.tokens.len() < holders {
             identity.tokens.push(Token::new(&identity.certificate));
         }
-        identity.tokens.truncate(holders);
-        identity.keep(folder).map_err(Error::at(folder.display()))?;
         Ok(identity)
     }
 
-    fn keep(&self, folder: &Path) -> io::Result<()> {
+    /// Writes it to a folder: the files are the owner's alone, and so is a folder that is made.
+    ///
+    /// # Errors
+    /// A folder that cannot be written.
+    pub fn keep(&self, folder: &Path) -> Result<(), Error> {
+        self.write(folder).map_err(Error::at(folder.display()))
+    }
+
+    fn write(&self, folder: &Path) -> io::Result<()> {
         let tokens: Vec<_> = self.tokens.iter().map(Token::text).collect();
         let lines = tokens.join("\n") + "\n";
         let kept = Kept {
@@ -84,7 +101,8 @@ impl Identity {
             key: STANDARD.encode(&self.key),
             tokens,
         };
-        fs::create_dir_all(folder)?;
+        let mut maker = DirBuilder::new();
+        maker.recursive(true).mode(0o700).create(folder)?;
         write_own(&folder.join(FILE), &serde_json::to_vec(&kept)?)?;
         write_own(&folder.join(TOKENS_FILE), lines.as_bytes())
     }
@@ -125,15 +143,39 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_kept_identity_has_the_same_tokens_again() {
+    fn tokens_are_kept_until_they_are_revoked() {
         let folder = tempfile::tempdir().unwrap();
-        let first = Identity::kept(folder.path(), 1).unwrap();
-        let again = Identity::kept(folder.path(), 2).unwrap();
-        assert!(again.tokens[0] == first.tokens[0] && again.tokens.len() == 2);
-        let path = folder.path().join(FILE);
-        assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+        let folder = folder.path().join("state");
+        let first = Identity::kept(&folder, 2, &[]).unwrap();
+        assert!(!folder.exists());
+        first.keep(&folder).unwrap();
+        let [one, other] = &first.tokens[..] else {
+            panic!("two tokens")
+        };
+        let again = Identity::kept(&folder, 1, &[]).unwrap();
+        assert!(again.tokens == first.tokens);
+        let fewer = Identity::kept(&folder, 1, &[one.clone()]).unwrap();
+        assert!(fewer.tokens == [other.clone()]);
+        fewer.keep(&folder).unwrap();
+        let more = Identity::kept(&folder, 2, &[]).unwrap();
+        assert!(more.tokens[0] == *other && more.tokens[1] != *one);
+        let refused = Identity::kept(&folder, 1, &[one.clone()]).err().unwrap();
+        assert!(refused.to_string().contains("keeps no such token"));
+    }
+
+    #[test]
+    fn the_folder_and_its_files_are_the_owners_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path().join("state");
+        Identity::kept(&folder, 1, &[])
+            .unwrap()
+            .keep(&folder)
+            .unwrap();
+        let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+        let path = folder.join(FILE);
+        assert_eq!((mode(&folder), mode(&path)), (0o700, 0o600));
         fs::write(&path, "{}").unwrap();
-        let refused = Identity::kept(folder.path(), 1).err().unwrap();
+        let refused = Identity::kept(&folder, 1, &[]).err().unwrap();
         assert!(refused.to_string().contains("keeps no identity"));
     }
 }

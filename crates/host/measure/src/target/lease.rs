@@ -124,7 +124,8 @@ impl Lease {
             .wait_timeout_while(slots, within, is_busy)
             .expect("no panic");
         self.stop();
-        // From now on each of them looks within a twentieth of a second.
+        // Each of them looks within a twentieth of a second, or once it has waited for its last piece
+        // by the limit of rate.
         let (slots, _) = self
             .changed
             .wait_timeout_while(slots, SLACK, is_busy)

@@ -1,11 +1,12 @@
 //! The target: serves holders of its tokens, one experiment at a time.
 
+mod guests;
 mod identity;
 mod incoming;
 mod lease;
 mod session;
+mod turns;
 
-use std::collections::HashMap;
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd, AsRawFd};
@@ -21,9 +22,11 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 pub use identity::Identity;
 
+use guests::{Guest, Guests};
 use incoming::Listener;
 pub(crate) use incoming::keep_little_unsent;
 use lease::Lease;
+use turns::Turns;
 
 use crate::Error;
 use crate::authorisation::Secret;
@@ -31,12 +34,6 @@ use crate::ledger::Ledger;
 use crate::tls::server_config;
 use crate::token::Token;
 
-/// Connections that have shown no authorisation yet, of all and of one address (of IPv6 one network
-/// of 64 bits).
-const MOST_STRANGERS: usize = 64;
-const MOST_STRANGERS_OF_ADDRESS: usize = 16;
-/// Control channels and connections for data of holders.
-const MOST_CONNECTIONS: usize = 128;
 /// The stack of a connection's thread.
 const STACK_BYTES: usize = 512 << 10;
 /// Time to wait where the system grants no more descriptors or threads.
@@ -73,14 +70,8 @@ struct Inner {
     began: Instant,
     current: Mutex<Option<Arc<Lease>>>,
     stopped: AtomicBool,
-    guests: Mutex<Guests>,
-}
-
-/// The connections that there are.
-#[derive(Default)]
-struct Guests {
-    strangers: HashMap<IpAddr, usize>,
-    all: usize,
+    guests: Arc<Mutex<Guests>>,
+    turns: Mutex<Turns>,
 }
 
 impl Target {
@@ -111,7 +102,8 @@ impl Target {
             began: Instant::now(),
             current: Mutex::new(None),
             stopped: AtomicBool::new(false),
-            guests: Mutex::default(),
+            guests: Arc::default(),
+            turns: Mutex::default(),
         };
         Ok(Self {
             control,
@@ -182,7 +174,7 @@ impl Target {
 
     /// Serves a connection on a thread of its own, or closes it where there are too many.
     fn serve(&self, stream: TcpStream, from: IpAddr, listener: Listener) {
-        let Some(guest) = Guest::enter(&self.inner, from) else {
+        let Some(guest) = Guest::enter(&self.inner.guests, &stream, from) else {
             return;
         };
         let inner = Arc::clone(&self.inner);
@@ -204,67 +196,12 @@ impl Inner {
         self.ledger.lock().expect("no panic")
     }
 
+    fn turns(&self) -> MutexGuard<'_, Turns> {
+        self.turns.lock().expect("no panic")
+    }
+
     fn now(&self) -> Duration {
         self.began.elapsed()
-    }
-}
-
-/// A connection that is counted while it lasts.
-struct Guest {
-    inner: Arc<Inner>,
-    network: IpAddr,
-    is_stranger: AtomicBool,
-}
-
-impl Guest {
-    /// `None` where there are too many.
-    fn enter(inner: &Arc<Inner>, from: IpAddr) -> Option<Self> {
-        let network = network(from);
-        let mut guests = inner.guests.lock().expect("no panic");
-        let strangers: usize = guests.strangers.values().sum();
-        let of_network = guests.strangers.get(&network).copied().unwrap_or(0);
-        if strangers >= MOST_STRANGERS
-            || of_network >= MOST_STRANGERS_OF_ADDRESS
-            || guests.all >= MOST_CONNECTIONS
-        {
-            return None;
-        }
-        *guests.strangers.entry(network).or_default() += 1;
-        guests.all += 1;
-        Some(Self {
-            inner: Arc::clone(inner),
-            network,
-            is_stranger: AtomicBool::new(true),
-        })
-    }
-
-    /// It has shown an authorisation.
-    fn is_holder(&self) {
-        if self.is_stranger.swap(false, Ordering::Relaxed) {
-            let mut guests = self.inner.guests.lock().expect("no panic");
-            if let Some(count) = guests.strangers.get_mut(&self.network) {
-                *count -= 1;
-            }
-            guests.strangers.retain(|_, count| *count > 0);
-        }
-    }
-}
-
-impl Drop for Guest {
-    fn drop(&mut self) {
-        self.is_holder();
-        self.inner.guests.lock().expect("no panic").all -= 1;
-    }
-}
-
-/// Addresses that one holder of a network has at will.
-fn network(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(six) => {
-            let [a, b, c, d, ..] = six.segments();
-            IpAddr::from([a, b, c, d, 0, 0, 0, 0])
-        }
-        four => four,
     }
 }
 

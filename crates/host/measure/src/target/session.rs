@@ -21,6 +21,8 @@ pub(super) const TIME_TO_PROVE: Duration = Duration::from_secs(5);
 const IDLE: Duration = Duration::from_secs(120);
 /// Time for a holder to take an answer.
 const TIME_TO_TAKE: Duration = Duration::from_secs(10);
+/// Time in which another one who waits takes its turn.
+const TURN: Duration = Duration::from_secs(4);
 /// Time for connections to end once the probe's ends have.
 const TIME_TO_END: Duration = Duration::from_secs(2);
 
@@ -42,6 +44,10 @@ pub(super) fn serve(
         return Ok(());
     };
     proved();
+    let Some(number) = inner.turns().enter(holder) else {
+        return refuse(&mut channel, "this token has too many sessions at once");
+    };
+    let entered = Entered { inner, number };
     let terms = Terms {
         data_port: inner.data_port,
         rate_limit_bps: inner.rate_limit_bps,
@@ -50,7 +56,9 @@ pub(super) fn serve(
     channel.send(&Answer::Welcome(terms), TIME_TO_TAKE)?;
     loop {
         match channel.receive(IDLE)? {
-            Request::Reserve(experiment) => reserve(inner, &mut channel, holder, experiment)?,
+            Request::Reserve(experiment) => {
+                reserve(&entered, &mut channel, holder, experiment)?;
+            }
             Request::Prove { .. } | Request::Finish {} => {
                 return refuse(&mut channel, "no experiment is under way");
             }
@@ -118,9 +126,21 @@ fn refuse(channel: &mut Served<'_>, reason: &str) -> io::Result<()> {
     channel.send(&Answer::Refused { reason }, TIME_TO_TAKE)
 }
 
+/// A session that is counted while it lasts.
+struct Entered<'a> {
+    inner: &'a Inner,
+    number: u64,
+}
+
+impl Drop for Entered<'_> {
+    fn drop(&mut self) {
+        self.inner.turns().leave(self.number);
+    }
+}
+
 /// Grants an experiment where that is possible, and reports of it in the end.
 fn reserve(
-    inner: &Arc<Inner>,
+    entered: &Entered<'_>,
     channel: &mut Served<'_>,
     holder: usize,
     experiment: Experiment,
@@ -128,7 +148,7 @@ fn reserve(
     if let Err(reason) = experiment.check() {
         return refuse(channel, &reason);
     }
-    let held = match Held::take(inner, holder, experiment) {
+    let held = match Held::take(entered, holder, experiment) {
         Ok(held) => held,
         Err(answer) => return channel.send(&answer, TIME_TO_TAKE),
     };
@@ -150,14 +170,20 @@ struct Held<'a> {
 }
 
 impl<'a> Held<'a> {
-    fn take(inner: &'a Inner, holder: usize, experiment: Experiment) -> Result<Self, Answer> {
+    fn take(entered: &Entered<'a>, holder: usize, experiment: Experiment) -> Result<Self, Answer> {
+        let inner = entered.inner;
         let mut current = inner.current.lock().expect("no panic");
         if inner.stopped.load(Ordering::Relaxed) {
             let reason = "it is ending".to_owned();
             return Err(Answer::Refused { reason });
         }
-        if let Some(lease) = &*current {
-            let left = lease.until.saturating_duration_since(Instant::now());
+        let is_free = current.is_none();
+        let now = inner.now();
+        if !inner.turns().may_begin(entered.number, is_free, now) {
+            let under_way = current.as_ref();
+            let left = under_way.map_or(TURN, |lease| {
+                lease.until.saturating_duration_since(Instant::now())
+            });
             let retry_ms = u32::try_from(left.as_millis()).unwrap_or(u32::MAX);
             return Err(Answer::Busy { retry_ms });
         }
