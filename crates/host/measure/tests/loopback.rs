@@ -7,6 +7,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use mptcplab_measure::Error;
+use mptcplab_measure::authorisation::Secret;
 use mptcplab_measure::client::{Measured, Plan, Protocol, Session, Wanted};
 use mptcplab_measure::message::Role;
 use mptcplab_measure::target::{Config, Identity, Target};
@@ -125,6 +126,7 @@ fn several_connections_carry_together_what_was_granted() {
         let both = measured.connections.iter();
         let moved: u64 = both
             .map(|one| one.probe.sent_bytes + one.probe.received_bytes)
+            .inspect(|moved| assert!(*moved > 0))
             .sum();
         assert_eq!(moved, 1_000_000);
     }
@@ -184,14 +186,60 @@ fn one_experiment_at_a_time_and_a_lost_probe_frees_the_target() {
 }
 
 #[test]
-fn strangers_get_no_byte() {
+fn a_budget_is_kept_before_and_in_an_experiment() {
     let running = Running::start(|_| {});
+    let mut session = running.session(0);
+    let plan = Plan {
+        bytes: 10_000,
+        longest_ms: 10_000,
+        congestion_control: None,
+        connections: vec![wanted(Protocol::Tcp, Role::Send)],
+    };
+    let refused = session.run(&plan, 10_000, |_| true);
+    assert!(matches!(refused, Err(Error::Budget)));
+    let control = session.control_bytes();
+    // Enough for the data and the grant, and not for the report.
+    let cut = session.run(&plan, 10_600, |_| true).unwrap();
+    assert!(cut.stopped && cut.connections[0].target.is_none());
+    let moved = session.payload_bytes() + session.control_bytes() - control;
+    assert!(cut.moved_bytes == 10_038 && moved <= 10_600, "{moved}");
+}
+
+#[test]
+fn strangers_get_no_byte() {
+    let running = Running::start(|config| config.rate_limit_bps = Some(80_000_000));
+    let mut holder = running.session(0);
+    let plan = Plan {
+        bytes: 1 << 40,
+        longest_ms: 60_000,
+        congestion_control: None,
+        connections: vec![wanted(Protocol::Tcp, Role::Send)],
+    };
+    // Its lease lasts while strangers try.
+    let mut is_tried = false;
+    let held = holder.run(&plan, u64::MAX, |moved| {
+        if moved > 0 && !is_tried {
+            is_tried = true;
+            strangers_try(&running);
+        }
+        !is_tried
+    });
+    assert!(is_tried && held.unwrap().connections[0].probe.received_bytes > 0);
+    strangers_try(&running);
+}
+
+fn strangers_try(running: &Running) {
     let garbage = vec![0x4d; 5_000];
-    let openings: [&[u8]; 4] = [
+    // Of the right form, by a secret that is not the holder's and by one whose nonce is another.
+    let of_other = Secret::new(b"other").opening(&[0; 16], 0);
+    let of_before = running.tokens[0].secret().opening(&[0; 16], 0);
+    let openings: [&[u8]; 6] = [
         b"GET / HTTP/1.0\r\n\r\n",
         b"MPm1",
         &garbage,
         b"\x16\x03\x01\xff\xff",
+        &of_other,
+        &of_before,
     ];
     for port in [running.address.port(), running.data_port] {
         for opening in openings {
@@ -211,12 +259,6 @@ fn strangers_get_no_byte() {
             );
         }
     }
-    let measured = run(
-        &mut running.session(0),
-        10,
-        vec![wanted(Protocol::Tcp, Role::Send)],
-    );
-    assert_eq!(measured.connections[0].probe.received_bytes, 10);
 }
 
 #[test]
