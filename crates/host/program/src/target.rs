@@ -33,7 +33,7 @@ pub(crate) struct Options {
     /// Tokens to give out at least, each with a volume of its own; those of --state stay.
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u16).range(1..=1000))]
     tokens: u16,
-    /// Take back a token that the folder of --state keeps; may be given several times.
+    /// Take back a token that the folder of --state keeps; may be repeated.
     #[arg(long, value_name = "TOKEN", requires = "state", value_parser = Token::parse)]
     revoke: Vec<Token>,
     /// The greatest rate of an experiment, in Mbit/s.

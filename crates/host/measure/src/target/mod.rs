@@ -162,13 +162,16 @@ impl Target {
     fn accept(&self, socket: &TcpListener, listener: Listener) {
         match socket.accept() {
             Ok((stream, from)) => self.serve(stream, from.ip(), listener),
-            Err(error) => match error.raw_os_error() {
-                Some(libc::EMFILE | libc::ENFILE | libc::ENOMEM | libc::ENOBUFS) => {
+            Err(error) => {
+                // Otherwise the peer has gone before it was accepted.
+                let is_short = matches!(
+                    error.raw_os_error(),
+                    Some(libc::EMFILE | libc::ENFILE | libc::ENOMEM | libc::ENOBUFS)
+                );
+                if is_short {
                     thread::sleep(SHORTAGE);
                 }
-                // The peer has gone before it was accepted.
-                _ => {}
-            },
+            }
         }
     }
 
@@ -235,3 +238,6 @@ fn save_syns(listener: &TcpListener) -> io::Result<()> {
         _ => Err(io::Error::last_os_error()),
     }
 }
+
+#[cfg(test)]
+mod tests;
