@@ -139,6 +139,7 @@ fn write_own(path: &Path, bytes: &[u8]) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::PermissionsExt;
+    use std::slice;
 
     use super::*;
 
@@ -154,12 +155,14 @@ mod tests {
         };
         let again = Identity::kept(&folder, 1, &[]).unwrap();
         assert!(again.tokens == first.tokens);
-        let fewer = Identity::kept(&folder, 1, &[one.clone()]).unwrap();
+        let fewer = Identity::kept(&folder, 1, slice::from_ref(one)).unwrap();
         assert!(fewer.tokens == [other.clone()]);
         fewer.keep(&folder).unwrap();
         let more = Identity::kept(&folder, 2, &[]).unwrap();
         assert!(more.tokens[0] == *other && more.tokens[1] != *one);
-        let refused = Identity::kept(&folder, 1, &[one.clone()]).err().unwrap();
+        let refused = Identity::kept(&folder, 1, slice::from_ref(one))
+            .err()
+            .unwrap();
         assert!(refused.to_string().contains("keeps no such token"));
     }
 
