@@ -1,5 +1,7 @@
 //! Tokens: all that a probe needs to know to be served by a target, as one word.
 
+use std::fmt;
+
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ring::digest::{SHA256, digest};
@@ -28,6 +30,13 @@ pub struct Token {
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 #[error("no token: it is the whole line that `mptcplab-host target` prints, {PREFIX}…")]
 pub struct NoToken;
+
+/// Without the secret.
+impl fmt::Debug for Token {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Token({})", self.holder())
+    }
+}
 
 impl Token {
     /// A new one for a target with this certificate.
