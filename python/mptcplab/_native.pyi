@@ -391,7 +391,7 @@ class SubflowWatch:
 class MeasureError(Exception):
     """A measurement that cannot begin or go on; the message says why."""
 
-class MeasureStopped(MeasureError):
+class MeasureStopped(MeasureError):  # noqa: N818 - stopping is no error
     """The caller wants no more of a measurement, or its budget is used up."""
 
 class MeasureSession:

@@ -74,12 +74,11 @@ def run_probe(options: Options, *, as_json: bool) -> None:
     interruption = Interruption()
     with interruption.listening():
         try:
-            session = Session(host, port, token)
+            session = Session(host, port, token, lambda: not interruption.requested)
+        except _native.MeasureStopped:
+            raise typer.Exit(INTERRUPTED_STATUS) from None
         except _native.MeasureError as error:
             raise UserError(str(error)) from None
-        except OSError as error:
-            reason = error.strerror or error
-            raise UserError(f"{options.target}: paths to it cannot be found: {reason}") from None
         planned = _planned(options, session, budget)
         measured = _measured(options, session, planned, budget, interruption)
     result = figures(measured)

@@ -15,6 +15,7 @@ from mptcplab.printable import printable
 
 STOPPED = "It was stopped"
 """The reason where the caller wants no more."""
+USED_UP = "The budget does not allow the next experiment"
 
 _SETTINGS = {
     "sack-permitted": "net/ipv4/tcp_sack",
@@ -39,27 +40,27 @@ class Session:
     """A session with a target.
 
     Raises:
-        _native.MeasureError: the target is not reached, or refuses.
-        OSError: the kernel does not tell its interfaces and addresses.
+        _native.MeasureStopped: `goes_on` has said no.
+        _native.MeasureError: the target is not reached, or refuses, or the kernel does not tell its
+            interfaces and addresses.
 
     """
 
-    def __init__(self, host: str, port: int, token: str) -> None:
-        self._native = _native.MeasureSession(host, port, token)
+    def __init__(self, host: str, port: int, token: str, goes_on: Callable[[], bool]) -> None:
+        self._native = _native.MeasureSession(host, port, token, goes_on)
         self.target = self._native.target()
         terms = json.loads(self._native.terms())
         self.volume_left_bytes: int | None = terms["volume_left_bytes"]
         self.rate_limit_bps: int | None = terms["rate_limit_bps"]
-        found = tuple(Path(**row) for row in json.loads(self._native.paths()))
+        found = tuple(Path(**row) for row in json.loads(self._native.paths(goes_on)))
         self.paths = found[:MOST_PATHS]
         self.left_out = found[MOST_PATHS:]
         """Paths beyond those that an experiment can use."""
-        self._payload_bytes = 0
 
     @property
     def used_bytes(self) -> int:
         """The data that have gone so far, both ways, with those of the control channel."""
-        return self._payload_bytes + self._native.control_bytes()
+        return self._native.payload_bytes() + self._native.control_bytes()
 
     def run(
         self,
@@ -89,38 +90,41 @@ class Session:
                 measured.partial = STOPPED
                 break
             if self.used_bytes + step.most_bytes(len(self.paths)) > budget_bytes:
-                measured.partial = "The budget does not allow the next experiment"
+                measured.partial = USED_UP
                 break
-            if not self._carry_out(step, measured, goes_on, now):
+            if not self._carry_out(step, measured, goes_on, budget_bytes, now):
                 break
         measured.used_bytes = self.used_bytes
         return measured
 
     def _carry_out(
-        self, step: Step, measured: Measured, goes_on: Callable[[Progress], bool], now: Progress
+        self,
+        step: Step,
+        measured: Measured,
+        goes_on: Callable[[Progress], bool],
+        budget_bytes: int,
+        now: Progress,
     ) -> bool:
         """Whether all goes on after it."""
         plan = json.dumps(step.request(self.paths, self.target, measured.first_capable))
-        is_stopped, last_moved = False, 0
+        is_stopped = False
 
         def asked(moved: int) -> bool:
-            nonlocal is_stopped, last_moved
-            last_moved = moved
+            nonlocal is_stopped
             is_stopped = not goes_on(Progress(now.done, now.of, now.used_bytes + moved))
             return not is_stopped
 
         try:
-            result = json.loads(self._native.run(plan, asked))
-        except _native.MeasureError as error:
-            # The signal that wants no more can interrupt a call on the control channel.
-            is_stopped = is_stopped or not goes_on(now)
-            measured.partial = STOPPED if is_stopped else one_line(str(error))
-            measured.is_lost = not is_stopped
-            self._payload_bytes += last_moved
+            result = json.loads(self._native.run(plan, asked, budget_bytes - now.used_bytes))
+        except _native.MeasureStopped:
+            measured.partial = STOPPED if is_stopped or not goes_on(now) else USED_UP
             return False
-        self._payload_bytes += result["moved_bytes"]
+        except _native.MeasureError as error:
+            measured.partial = one_line(str(error))
+            measured.is_lost = True
+            return False
         if result["stopped"]:
-            measured.partial = STOPPED
+            measured.partial = STOPPED if is_stopped or not goes_on(now) else USED_UP
             return False
         measured.done.append((step, result))
         return True
