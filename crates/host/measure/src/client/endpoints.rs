@@ -24,7 +24,7 @@ pub struct HeldEndpoints {
     manager: PathManager,
     added: Vec<IpAddr>,
     limits: Option<Changed>,
-    /// Nobody else holds some meanwhile.
+    /// Another holder is refused meanwhile.
     _lock: UnixDatagram,
 }
 
