@@ -3,7 +3,7 @@
 //! A holder proves its secret by the code of the target's challenge. Each connection of an
 //! experiment begins with the code of the experiment's nonce and the connection's place, which
 //! is good for that connection only, once: those who see it on the way can open no further one by it.
-//! Whoever can hold it back on the way can use it in the connection's place.
+//! A host on the way that holds it back can use it in the connection's place.
 
 use ring::hmac::{self, HMAC_SHA256, Key};
 use ring::rand::{SecureRandom, SystemRandom};

@@ -88,7 +88,7 @@ impl Drop for HeldEndpoints {
         let there = self.manager.endpoints().unwrap_or_default();
         for endpoint in there {
             if self.added.contains(&endpoint.address) {
-                // Somebody may have taken it away meanwhile.
+                // Another program may have taken it away meanwhile.
                 let _ = self.manager.delete_endpoint(&endpoint);
             }
         }
