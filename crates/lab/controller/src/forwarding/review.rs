@@ -1,7 +1,7 @@
 //! Subflows that carry, and may have a better path: they are looked at each time that the counters of
 //! ports have been read.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::deserving::counters;
 use crate::controller::Controller;
@@ -82,10 +82,12 @@ impl Controller {
         if !self.policy.reviews() {
             return;
         }
+        let sharing = self.sharing();
         for number in self.table.subflow_numbers() {
-            let (Some(path), Some(subflow)) =
-                (self.better_path(number), self.table.subflow(number))
-            else {
+            let (Some(path), Some(subflow)) = (
+                self.better_path(number, &sharing),
+                self.table.subflow(number),
+            ) else {
                 continue;
             };
             let (old, connection) = (subflow.path.clone(), subflow.connection);
@@ -99,8 +101,23 @@ impl Controller {
         }
     }
 
+    /// Subflows of each link that have carried since the last reading of the counters.
+    fn sharing(&self) -> BTreeMap<Link, usize> {
+        let numbers = self.table.subflow_numbers().into_iter();
+        let subflows = numbers.filter_map(|number| self.table.subflow(number));
+        let mut sharing = BTreeMap::new();
+        for subflow in subflows.filter(|subflow| carries(subflow)) {
+            if subflow.pace.bps_since(self.read_ns[1]) > Some(0) {
+                for link in subflow.path.iter() {
+                    *sharing.entry(*link).or_default() += 1;
+                }
+            }
+        }
+        sharing
+    }
+
     /// The path that a subflow moves to, if it does.
-    fn better_path(&mut self, number: u64) -> Option<Path> {
+    fn better_path(&mut self, number: u64, sharing: &BTreeMap<Link, usize>) -> Option<Path> {
         let since_ns = self.read_ns[1];
         let bps = |subflow: &Subflow| match subflow.state {
             State::Idle => Some(0),
@@ -143,6 +160,12 @@ impl Controller {
             rate_bps,
             waits_ns,
             others_bps: &others_bps,
+            sharing: path
+                .iter()
+                .filter_map(|link| sharing.get(link))
+                .copied()
+                .max()
+                .unwrap_or(1),
         };
         let better = self.policy.better(&request, &carrying)?;
         Some(Path::from(better.links.as_slice()))

@@ -99,6 +99,9 @@ pub struct Carrying<'a> {
     pub waits_ns: u64,
     /// The same rates of the other subflows, in the order of the request.
     pub others_bps: &'a [u64],
+    /// Subflows of all connections that carried in that time on the link of its path that has the
+    /// most of them, itself among them.
+    pub sharing: usize,
 }
 
 /// A policy.

@@ -16,6 +16,11 @@ use crate::place::Link;
 /// it was (RFC 9438, section 4.6), and so may be any rate that was measured.
 const WORTH: f64 = 0.7;
 
+/// The part of its fair share of a path below which a transfer of one subflow carries all that it has,
+/// as a stream of a fixed rate does: another path would not make it faster, and new transfers would
+/// meet it there.
+const WANTS_MORE: f64 = 0.5;
+
 /// The path that the subflow moves to, if one is worth it.
 pub(super) fn path<'a>(
     completions: &mut Completions,
@@ -27,7 +32,7 @@ pub(super) fn path<'a>(
     let left = request
         .bytes
         .map_or(carried, |bytes| bytes.saturating_sub(carried));
-    if left == 0 {
+    if left == 0 || request.subflows.is_empty() && !wants_more(carrying) {
         return None;
     }
     let transfer = Transfer {
@@ -54,6 +59,13 @@ pub(super) fn path<'a>(
         }
     }
     best.1
+}
+
+/// Whether a subflow carries about as much as its path lets it.
+fn wants_more(carrying: &Carrying<'_>) -> bool {
+    let fair_bps = |bps: u64| bps as f64 / carrying.sharing.max(1) as f64;
+    let bps = carrying.path.bandwidth_bps.map(fair_bps);
+    bps.is_none_or(|fair_bps| carrying.rate_bps as f64 >= WANTS_MORE * fair_bps)
 }
 
 /// A path and what it carries.

@@ -18,6 +18,8 @@ struct Case {
     waits_ms: u64,
     /// Load of others on the third path, bit/s.
     load_bps: u64,
+    /// Rate of a transfer of others on the path of the first subflow, bit/s.
+    beside_bps: u64,
 }
 
 /// The path to move to.
@@ -63,11 +65,18 @@ fn better(case: &Case) -> Option<usize> {
         equal_cost: &views,
     };
     let others_bps: Vec<u64> = others.iter().map(|(_, bps)| *bps).collect();
+    let of_path = case.subflows.iter().filter(|(other, _)| other == path);
+    let own_path = PathView {
+        // A busy path carries its rate.
+        bandwidth_bps: Some(of_path.clone().map(|(_, bps)| bps).sum::<u64>() + case.beside_bps),
+        ..views[*path].clone()
+    };
     let carrying = Carrying {
-        path: &views[*path],
+        path: &own_path,
         rate_bps: *rate_bps,
         waits_ns: case.waits_ms * 1_000_000,
         others_bps: &others_bps,
+        sharing: of_path.count() + usize::from(case.beside_bps > 0),
     };
     let found = super::path(&mut Completions::default(), &request, &carrying);
     found.and_then(|path| views.iter().position(|view| view == path))
@@ -80,6 +89,7 @@ fn strangled() -> Case {
         left: LEFT,
         waits_ms: 400,
         load_bps: 0,
+        beside_bps: 0,
     }
 }
 
@@ -123,6 +133,25 @@ fn a_path_that_is_not_much_better_is_not_worth_it() {
     };
     assert_eq!(better(&loaded(3_000_000)), None);
     assert_eq!(better(&loaded(1_000_000)), Some(2));
+}
+
+#[test]
+fn a_transfer_that_carries_all_it_has_stays() {
+    let beside = |own_bps, beside_bps| Case {
+        subflows: vec![(0, own_bps)],
+        waits_ms: 20,
+        beside_bps,
+        ..strangled()
+    };
+    assert_eq!(better(&beside(2_000_000, 8_000_000)), None);
+    assert_eq!(better(&beside(3_000_000, 7_000_000)), Some(2));
+    assert_eq!(better(&beside(2_000_000, 1_500_000)), Some(2));
+    // Of several subflows the others may have to wait for it.
+    let one_of_two = Case {
+        subflows: vec![(0, 500_000), (2, 6_000_000)],
+        ..beside(500_000, 8_000_000)
+    };
+    assert_eq!(better(&one_of_two), Some(2));
 }
 
 #[test]
