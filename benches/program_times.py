@@ -5,7 +5,9 @@ Races between paths come out by these times. 40 downloads of 50 KiB one after th
 paths of 10 Mbit/s without delay, by TCP and MPTCP; the links let 15 KiB through at once, so that
 all of the handshake meets in the same moments. How long a path manager takes to announce is of
 links that do not, where the request comes after it: of those where it may come before, only the
-quick ones would count. The middles of the twentieths of each are printed;
+quick ones would count. How long a client takes to ask is measured once more with a delay of 1 ms,
+where the server rests meanwhile: both hosts share a processor. The middles of the twentieths of
+each are printed;
 those of an otherwise idle machine stand in `crates/lab/engine-sim/src/response_times.rs`. The
 figures are the quartiles. `--seconds` does not matter.
 
@@ -41,8 +43,8 @@ hosts:
   client: {{interfaces: {{a: {{}}, b: {{}}}}}}
   server: {{interfaces: {{a: {{}}, b: {{}}}}}}
 links:
-  a: {{between: [client.a, server.a], rate: 10 Mbit/s{burst}}}
-  b: {{between: [client.b, server.b], rate: 10 Mbit/s{burst}}}
+  a: {{between: [client.a, server.a], rate: 10 Mbit/s{link}}}
+  b: {{between: [client.b, server.b], rate: 10 Mbit/s{link}}}
 traffic:
 {traffic}
 variants:
@@ -55,10 +57,12 @@ _SERVER_FIRST = (
     " start: {start_ms} ms}}"
 )
 _BURST = ", burst: 15 KiB"
+_DELAY = ", delay: 1 ms"
 _HOST = "a host, from a packet to its answer"
 _AWAKE = "a host, where another packet has just come"
 _AWAKE_NS = 50_000
 _CONNECTED = "a program, from its connection to its first data"
+_ALONE = f"{_CONNECTED}, while the other host rests"
 _ACCEPTING = {
     protocol: f"a program that accepts, from the connection to its first data, {protocol}"
     for protocol in ("tcp", "mptcp")
@@ -136,6 +140,8 @@ def _round(seed: int, downloads: int) -> Iterator[Taken]:
             yield from _joining(client)
             yield from _between(out)
             yield from _answered(server)
+        with _captured(seed, http, variant, _BURST + _DELAY) as (_, client, _):
+            yield from _programs(client, "client", f"{_ALONE}, {variant}")
         with _captured(seed, _server_first(downloads), variant, "") as (_, _, server):
             yield from _since_handshake(server, _ACCEPTING[variant], _is_data)
     with _captured(seed, http, "mptcp", "") as (_, _, server):
@@ -150,10 +156,10 @@ def _server_first(count: int) -> str:
 
 @contextmanager
 def _captured(
-    seed: int, traffic: str, variant: str, burst: str
+    seed: int, traffic: str, variant: str, link: str
 ) -> Iterator[tuple[Path, Packets, Packets]]:
     """A run, with what both ends captured."""
-    scenario = loads(_SCENARIO.format(traffic=traffic, burst=burst))
+    scenario = loads(_SCENARIO.format(traffic=traffic, link=link))
     with tempfile.TemporaryDirectory(prefix="mptcplab-") as folder:
         out = Path(folder) / "run"
         engine.run(scenario, variant, out, engine=KERNEL, seed=seed, captures=True)
