@@ -102,7 +102,17 @@ def _environment() -> Path:
         venv.create(_ENVIRONMENT, with_pip=True)
         requirements = _HERE / "requirements.txt"
         subprocess.run(
-            [interpreter, "-m", "pip", "install", "-q", "--require-hashes", "-r", requirements],
+            [
+                interpreter,
+                "-m",
+                "pip",
+                "install",
+                "-q",
+                "--no-compile",
+                "--require-hashes",
+                "-r",
+                requirements,
+            ],
             check=True,
         )
         made.touch()
