@@ -8,6 +8,9 @@
 //! authorisation that was given for it ([`authorisation`]). It sends no more than was granted; it ends
 //! a connection on which more comes, and charges that to the holder.
 //!
+//! [`steps`] is the whole that a probe or an agent measures: many such experiments, one after the
+//! other.
+//!
 //! [`frame`], [`message`], [`ledger`], [`bucket`] and [`syn`] are without I/O and without a clock.
 
 pub mod authorisation;
@@ -21,9 +24,10 @@ pub mod frame;
 pub mod ledger;
 pub mod message;
 mod observe;
+pub mod steps;
 pub mod syn;
 pub mod target;
-mod tls;
+pub mod tls;
 pub mod token;
 
 pub use error::Error;

@@ -1,4 +1,5 @@
-//! TLS 1.3 with a certificate of the target's own, which the probe knows by its fingerprint.
+//! TLS 1.3 with a certificate of the peer's own, which is known by its fingerprint: a target's to a
+//! probe, a server's to an agent.
 
 use std::sync::Arc;
 
@@ -36,18 +37,25 @@ pub(crate) fn server_config(certificate: &[u8], key: &[u8]) -> Result<Arc<Server
 /// # Errors
 /// Those of rustls.
 pub(crate) fn client(expected: [u8; FINGERPRINT_BYTES]) -> Result<ClientConnection, Error> {
+    let name = ServerName::try_from(NAME).expect("a name of the domain name system");
+    ClientConnection::new(Arc::new(client_config(expected)?), name)
+}
+
+/// A client that takes the certificate with this fingerprint only, whatever its name and dates.
+///
+/// # Errors
+/// Those of rustls.
+pub fn client_config(expected: [u8; FINGERPRINT_BYTES]) -> Result<ClientConfig, Error> {
     let provider = Arc::new(ring::default_provider());
     let verifier = Arc::new(Pinned {
         expected,
         provider: Arc::clone(&provider),
     });
-    let config = ClientConfig::builder_with_provider(provider)
+    Ok(ClientConfig::builder_with_provider(provider)
         .with_protocol_versions(&[&version::TLS13])?
         .dangerous()
         .with_custom_certificate_verifier(verifier)
-        .with_no_client_auth();
-    let name = ServerName::try_from(NAME).expect("a name of the domain name system");
-    ClientConnection::new(Arc::new(config), name)
+        .with_no_client_auth())
 }
 
 /// Takes one certificate only; its dates do not count.

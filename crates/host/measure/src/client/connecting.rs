@@ -49,7 +49,7 @@ pub(super) fn connect(
 ///
 /// # Errors
 /// [`Error::Stopped`], and a time that is over.
-pub(super) fn asking_meanwhile<T: Send + 'static>(
+pub fn asking_meanwhile<T: Send + 'static>(
     within: Duration,
     goes_on: &mut dyn FnMut() -> bool,
     work: impl FnOnce() -> T + Send + 'static,

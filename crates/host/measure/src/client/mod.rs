@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
+pub use connecting::asking_meanwhile;
 pub use endpoints::{HeldEndpoints, NewEndpoint};
 pub use paths::{Path, paths};
 
@@ -170,6 +171,11 @@ impl Session {
     /// Payload of all experiments, both ways, also of those that failed.
     pub fn payload_bytes(&self) -> u64 {
         self.payload_bytes
+    }
+
+    /// The data that have gone so far, both ways, with those of the control channel.
+    pub fn used_bytes(&self) -> u64 {
+        self.payload_bytes.saturating_add(self.control_bytes())
     }
 
     /// Carries out an experiment, which may take `most_bytes` of payload and of the control channel.
