@@ -2,6 +2,7 @@
 //! running host do. Each subcommand is one module.
 
 mod accounts;
+mod agent;
 mod bandwidth;
 mod broker;
 mod caller;
@@ -50,6 +51,11 @@ enum Command {
     Broker(broker::Options),
     /// Serve `mptcplab probe`: holders of a token measure against this host, until Ctrl-C.
     Target(target::Options),
+    /// Measure the paths of this host by a server's plans, and send it the results.
+    Agent(agent::Options),
+    /// Have endpoints of the path manager until the end of standard input.
+    #[command(hide = true)]
+    HoldEndpoints(agent::HoldOptions),
     /// Load congestion controls into the kernel: lia, olia, balia, wvegas, or your own.
     #[command(subcommand)]
     Cc(cc::Options),
@@ -81,6 +87,8 @@ fn main() -> ExitCode {
         Command::PathManager(options) => path_manager::run(&options).map(|()| 0),
         Command::Broker(options) => broker::run(&options).map(|()| 0),
         Command::Target(options) => target::run(&options).map(|()| 0),
+        Command::Agent(options) => agent::run(&options).map(|()| 0),
+        Command::HoldEndpoints(options) => agent::hold(&options).map(|()| 0),
         Command::Cc(options) => cc::run(&options).map(|()| 0),
         Command::Completion(options) => {
             describe::print_completion(&options, Program::command()).map(|()| 0)

@@ -1,0 +1,255 @@
+//! Results, as the server gets them.
+
+use mptcplab_measure::authorisation::random;
+use mptcplab_measure::client::Path;
+use mptcplab_measure::steps::Done;
+use serde::Serialize;
+
+use crate::host::Host;
+use crate::spool::MOST_RESULT_BYTES;
+
+/// The version of this form.
+const FORMAT: u32 = 1;
+const TOO_LARGE: &str = "Its record would be larger than a server takes";
+
+/// How an experiment ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Outcome {
+    /// All of it was carried out.
+    Complete,
+    /// Some of it was.
+    Partial,
+    /// None of it could be.
+    Failed,
+    /// None of it was to be.
+    Skipped,
+}
+
+/// The target of an experiment.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Target {
+    pub(crate) host: String,
+    pub(crate) port: u16,
+    pub(crate) rate_limit_bps: Option<u64>,
+}
+
+/// An experiment, measured.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Measured {
+    pub(crate) outcome: Outcome,
+    /// A sentence without its stop.
+    pub(crate) reason: Option<String>,
+    pub(crate) target: Target,
+    pub(crate) paths: Vec<Path>,
+    /// Paths that were not taken.
+    pub(crate) left_out: Vec<Path>,
+    pub(crate) sent_options: Vec<&'static str>,
+    /// Addresses that are endpoints of the path manager; null: not known.
+    pub(crate) endpoints: Option<Vec<String>>,
+    pub(crate) steps: Vec<Done>,
+    pub(crate) used_bytes: u64,
+}
+
+/// A result.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Record {
+    pub(crate) format: u32,
+    pub(crate) id: String,
+    pub(crate) sequence: u64,
+    pub(crate) agent: String,
+    pub(crate) plan: String,
+    pub(crate) seed: u64,
+    pub(crate) began_unix_ms: i64,
+    pub(crate) took_ms: u64,
+    pub(crate) boot: String,
+    pub(crate) host: Host,
+    #[serde(flatten)]
+    pub(crate) measured: Measured,
+}
+
+impl Record {
+    /// Its form and a new id, for a result of these.
+    pub(crate) fn head() -> (u32, String) {
+        (FORMAT, uuid4(random()))
+    }
+
+    /// It as bytes, of as many as a server takes: without samples where these are too many, and
+    /// without its last steps where that does not suffice.
+    pub(crate) fn into_bytes(mut self) -> Vec<u8> {
+        let mut bytes = self.bytes();
+        if bytes.len() > MOST_RESULT_BYTES {
+            for done in &mut self.measured.steps {
+                for one in &mut done.result.connections {
+                    one.probe.samples.clear();
+                    one.target
+                        .iter_mut()
+                        .for_each(|target| target.samples.clear());
+                }
+            }
+            bytes = self.bytes();
+        }
+        while bytes.len() > MOST_RESULT_BYTES && !self.measured.steps.is_empty() {
+            let steps = self.measured.steps.len();
+            self.measured.steps.truncate(steps / 2);
+            self.measured.outcome = Outcome::Partial;
+            self.measured.reason = Some(TOO_LARGE.to_owned());
+            bytes = self.bytes();
+        }
+        bytes
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        serde_json::to_vec(self).expect("keys are strings")
+    }
+}
+
+/// A UUID of chance (RFC 9562).
+fn uuid4(mut bytes: [u8; 16]) -> String {
+    bytes[6] = bytes[6] & 0x0f | 0x40;
+    bytes[8] = bytes[8] & 0x3f | 0x80;
+    let digits = mptcplab_measure::token::hex(&bytes);
+    let parts = [0..8, 8..12, 12..16, 16..20, 20..32];
+    parts.map(|part| &digits[part]).join("-")
+}
+
+#[cfg(test)]
+mod tests {
+    use mptcplab_measure::client::{Measured as Connections, Outcome as Connection};
+    use mptcplab_measure::message::Ended;
+    use mptcplab_measure::steps::{Direction, Order, Transfers, steps};
+    use serde_json::{Value, from_slice};
+
+    use super::*;
+    use crate::host::Watch;
+
+    /// So many steps of a connection with so many samples.
+    fn record(repeat: u32, samples: usize) -> Record {
+        let transfers = Transfers {
+            sizes: vec![1_000],
+            directions: vec![Direction::Up],
+            repeat,
+        };
+        let ended = Ended {
+            samples: vec![(1_000, 1_000_000_000); samples],
+            ..Ended::default()
+        };
+        let connection = Connection {
+            probe: ended.clone(),
+            target: Some(ended),
+            ..Connection::default()
+        };
+        let done = |step| Done {
+            step,
+            result: Connections {
+                connections: vec![connection.clone()],
+                moved_bytes: 0,
+                stopped: false,
+            },
+        };
+        let planned = steps(1, &transfers, Order::Interleaved, 0);
+        Record {
+            format: FORMAT,
+            id: uuid4([0; 16]),
+            sequence: 17,
+            agent: "a".to_owned(),
+            plan: "lines@3".to_owned(),
+            seed: 5,
+            began_unix_ms: 1,
+            took_ms: 2,
+            boot: "b".to_owned(),
+            host: Watch::begin().host(),
+            measured: Measured {
+                outcome: Outcome::Complete,
+                reason: None,
+                target: Target {
+                    host: "t".to_owned(),
+                    port: 1,
+                    rate_limit_bps: None,
+                },
+                paths: Vec::new(),
+                left_out: Vec::new(),
+                sent_options: vec!["mss"],
+                endpoints: None,
+                steps: planned.into_iter().map(done).collect(),
+                used_bytes: 9,
+            },
+        }
+    }
+
+    fn read(record: Record) -> (Value, usize) {
+        let bytes = record.into_bytes();
+        (from_slice(&bytes).unwrap(), bytes.len())
+    }
+
+    #[test]
+    fn a_result_has_the_form_of_the_api() {
+        let (value, _) = read(record(1, 1));
+        let keys: Vec<_> = value
+            .as_object()
+            .unwrap()
+            .keys()
+            .map(String::as_str)
+            .collect();
+        let mut expected = [
+            "format",
+            "id",
+            "sequence",
+            "agent",
+            "plan",
+            "seed",
+            "outcome",
+            "reason",
+            "began_unix_ms",
+            "took_ms",
+            "boot",
+            "host",
+            "target",
+            "paths",
+            "left_out",
+            "sent_options",
+            "endpoints",
+            "steps",
+            "used_bytes",
+        ];
+        expected.sort_unstable();
+        assert_eq!(keys, expected);
+        assert_eq!(value["outcome"], "complete");
+        assert_eq!(value["steps"][0]["kind"], "survival");
+        assert_eq!(value["steps"][0]["direction"], Value::Null);
+        assert_eq!(value["steps"][2]["direction"], "up");
+        assert!(value["steps"][2]["result"]["connections"][0]["probe"].is_object());
+    }
+
+    #[test]
+    fn a_result_is_no_larger_than_a_server_takes() {
+        let (small, _) = read(record(10, 3));
+        assert_ne!(
+            small["steps"][1]["result"]["connections"][0]["probe"]["samples"],
+            Value::from([0; 0])
+        );
+        let (thinned, bytes) = read(record(100, 600));
+        assert!(bytes <= MOST_RESULT_BYTES);
+        assert_eq!(
+            (
+                &thinned["outcome"],
+                thinned["steps"].as_array().unwrap().len()
+            ),
+            (&Value::from("complete"), 301)
+        );
+        let (cut, bytes) = read(record(5_000, 0));
+        assert!(bytes <= MOST_RESULT_BYTES);
+        assert_eq!(
+            (&cut["outcome"], &cut["reason"]),
+            (&Value::from("partial"), &Value::from(TOO_LARGE))
+        );
+        assert!(!cut["steps"].as_array().unwrap().is_empty());
+    }
+
+    #[test]
+    fn an_id_is_a_uuid_of_version_4() {
+        assert_eq!(uuid4([0; 16]), "00000000-0000-4000-8000-000000000000");
+        assert_eq!(uuid4([255; 16]), "ffffffff-ffff-4fff-bfff-ffffffffffff");
+        assert_ne!(Record::head().1, Record::head().1);
+    }
+}

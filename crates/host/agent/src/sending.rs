@@ -1,0 +1,252 @@
+//! What an agent and the server tell each other.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use mptcplab_measure::authorisation::random;
+use mptcplab_measure::steps::{Chance, one_line};
+
+use crate::api::{Api, Put, Trouble};
+use crate::backoff::{Backoff, Failure};
+use crate::clock::boot_time;
+use crate::shared::Shared;
+use crate::spool::Entry;
+
+/// A sleeping machine's clock for waits stands: all is looked at anew after this.
+const LOOK_AGAIN: Duration = Duration::from_secs(30);
+/// Results whose answers were no success, of one round.
+const MOST_FAILURES: usize = 3;
+/// Time for a request that is under way when the agent is stopped.
+const TIME_TO_END: Duration = Duration::from_secs(3);
+
+/// The thread that sends.
+pub(crate) struct Sending<'a> {
+    shared: &'a Shared,
+    api: Api,
+    contact_interval: Duration,
+    backoff: Backoff,
+    chance: Chance,
+    /// Times since the boot: of the next contact, and before which nothing is tried.
+    next_contact: Duration,
+    not_before: Duration,
+    told: Option<String>,
+    /// Numbers of results that failed at their latest try.
+    failed: BTreeSet<u64>,
+}
+
+impl<'a> Sending<'a> {
+    pub(crate) fn new(shared: &'a Shared, api: Api, contact_interval: Duration) -> Self {
+        Self {
+            shared,
+            api,
+            contact_interval,
+            backoff: Backoff::default(),
+            chance: Chance::new(u64::from_ne_bytes(random())),
+            next_contact: Duration::ZERO,
+            not_before: Duration::ZERO,
+            told: None,
+            failed: BTreeSet::new(),
+        }
+    }
+
+    /// Goes on until the agent is stopped.
+    pub(crate) fn run(&mut self) {
+        while self.wait() {
+            let _ = self.round();
+        }
+    }
+
+    /// Waits until there is something to be done; false once the agent is stopped.
+    fn wait(&mut self) -> bool {
+        let mut state = self.shared.lock();
+        loop {
+            if self.shared.is_stopped() {
+                return false;
+            }
+            let now = boot_time();
+            let is_due = state.has_news || now >= self.next_contact;
+            if is_due && now >= self.not_before {
+                return true;
+            }
+            let next = match is_due {
+                true => self.not_before,
+                false => self.next_contact.max(self.not_before),
+            };
+            let left = next.saturating_sub(now).max(Duration::from_millis(1));
+            state = self.shared.wait(state, left.min(LOOK_AGAIN));
+        }
+    }
+
+    /// Plans, results, contact. What fails is tried again later.
+    ///
+    /// # Errors
+    /// What failed first.
+    pub(crate) fn round(&mut self) -> Result<(), Trouble> {
+        self.shared.lock().has_news = false;
+        let done = self.all();
+        self.api.close();
+        let now = boot_time();
+        self.next_contact = now + self.contact_interval;
+        match &done {
+            Ok(()) => {
+                self.backoff.succeeded();
+                if self.told.take().is_some() {
+                    (self.shared.log)("the server takes what is sent again");
+                }
+            }
+            Err(trouble) => {
+                let wait = self.backoff.failed(trouble.failure, &mut self.chance);
+                self.not_before = now + wait;
+                self.next_contact = self.next_contact.min(self.not_before);
+                if self.told.as_ref() != Some(&trouble.text) && !self.shared.is_stopped() {
+                    (self.shared.log)(&trouble.text);
+                    self.told = Some(trouble.text.clone());
+                }
+            }
+        }
+        done
+    }
+
+    fn all(&mut self) -> Result<(), Trouble> {
+        self.plans()?;
+        match self.results() {
+            // It takes no results, and wants to know how it is with the agent all the same.
+            Err(trouble) if trouble.failure == Failure::Passing && !self.shared.is_stopped() => {
+                self.contact().and(Err(trouble))
+            }
+            Err(trouble) => Err(trouble),
+            Ok(()) => self.contact(),
+        }
+    }
+
+    /// Takes the plans of this agent.
+    ///
+    /// # Errors
+    /// What makes it worth another try.
+    pub(crate) fn plans(&mut self) -> Result<(), Trouble> {
+        let etag = self.shared.lock().store.plans().etag;
+        let mut goes_on = goes_on(self.shared);
+        let Some(plans) = self.api.plans(etag.as_deref(), &mut goes_on)? else {
+            return Ok(());
+        };
+        let mut state = self.shared.lock();
+        state.take_plans(&plans);
+        if let Err(error) = state.store.set_plans(&plans) {
+            (self.shared.log)(&error.to_string());
+        }
+        let names: Vec<_> = state.plans.iter().map(|plan| plan.id.clone()).collect();
+        let problem = state.problem();
+        drop(state);
+        self.shared.notify();
+        let names = names.join(", ");
+        (self.shared.log)(&format!(
+            "plans: {}",
+            if names.is_empty() { "none" } else { &names }
+        ));
+        if let Some(problem) = problem {
+            (self.shared.log)(&problem);
+        }
+        Ok(())
+    }
+
+    /// Sends what waits, the oldest first, and nothing while an experiment lasts, which would measure
+    /// it. Those that failed come last: what the server cannot take holds up nothing.
+    fn results(&mut self) -> Result<(), Trouble> {
+        self.drop_old();
+        let mut tried = BTreeSet::new();
+        let mut first = None;
+        while let Some(entry) = self.next(&tried) {
+            tried.insert(entry.sequence);
+            let Err(trouble) = self.result(&entry) else {
+                self.failed.remove(&entry.sequence);
+                continue;
+            };
+            self.failed.insert(entry.sequence);
+            let is_of_all = trouble.failure != Failure::Passing;
+            let failures = tried.intersection(&self.failed).count();
+            first.get_or_insert(trouble);
+            if is_of_all || failures >= MOST_FAILURES || self.shared.is_stopped() {
+                break;
+            }
+        }
+        first.map_or(Ok(()), Err)
+    }
+
+    fn drop_old(&mut self) {
+        let mut state = self.shared.lock();
+        let utc_s = state.now().utc_s();
+        if let Err(error) = state.store.drop_old(0, utc_s) {
+            (self.shared.log)(&error.to_string());
+        }
+        if let Some(oldest) = state.store.spool.waiting().next() {
+            self.failed = self.failed.split_off(&oldest.sequence);
+        }
+    }
+
+    /// The next result of a round in which these have been tried.
+    fn next(&self, tried: &BTreeSet<u64>) -> Option<Entry> {
+        let state = self.shared.lock();
+        if state.is_measuring {
+            return None;
+        }
+        let mut waiting = state.store.spool.waiting();
+        let is_new = |entry: &&Entry| !tried.contains(&entry.sequence);
+        let first = waiting.find(|entry| is_new(entry) && !self.failed.contains(&entry.sequence));
+        let failed = || state.store.spool.waiting().find(is_new);
+        first.or_else(failed).cloned()
+    }
+
+    fn result(&mut self, entry: &Entry) -> Result<(), Trouble> {
+        let held = self.shared.lock().store.spool.hold(entry);
+        let bytes = match held {
+            Ok(Some(bytes)) => bytes,
+            Ok(None) => return Ok(()),
+            Err(error) => return Err(of_disk(&error)),
+        };
+        let mut goes_on = goes_on(self.shared);
+        let done = self.api.put(&entry.id, &bytes, &mut goes_on);
+        let mut state = self.shared.lock();
+        state.store.spool.release();
+        self.shared.notify();
+        match done? {
+            Put::Stored => state.store.remove(entry).map_err(|error| of_disk(&error)),
+            Put::Unwanted(reason) => {
+                let laid_aside = state.store.spool.lay_aside(entry, &reason);
+                drop(state);
+                let text = format!("the server refuses result {} ({reason})", entry.id);
+                (self.shared.log)(&format!("{text}: it is kept in quarantine"));
+                laid_aside.map_err(|error| of_disk(&error))
+            }
+        }
+    }
+
+    fn contact(&mut self) -> Result<(), Trouble> {
+        let contact = self.shared.lock().contact();
+        let began = boot_time();
+        let server_ms = self.api.contact(&contact, &mut goes_on(self.shared))?;
+        if let Some(server_ms) = server_ms {
+            let between = began + boot_time().saturating_sub(began) / 2;
+            self.shared.lock().utc.set(between, server_ms);
+        }
+        Ok(())
+    }
+}
+
+/// Whether a request goes on: for a little while longer once the agent is stopped.
+fn goes_on(shared: &Shared) -> impl FnMut() -> bool {
+    let mut stopped_at = None;
+    move || {
+        if !shared.is_stopped() {
+            return true;
+        }
+        let stopped_at = *stopped_at.get_or_insert_with(boot_time);
+        boot_time().saturating_sub(stopped_at) < TIME_TO_END
+    }
+}
+
+fn of_disk(error: &impl ToString) -> Trouble {
+    Trouble {
+        failure: Failure::Passing,
+        text: one_line(&error.to_string()),
+    }
+}

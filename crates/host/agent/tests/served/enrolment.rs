@@ -1,0 +1,78 @@
+//! Agents that are taken in, or not.
+
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::{Value, json};
+
+use crate::server::{Asked, Running, SECRET, answer, config, run_once, takes};
+
+fn enrols(asked: &Asked) -> Option<Vec<u8>> {
+    match asked.place.as_str() {
+        "POST /api/v1/enrol" => answer(201, &json!({"agent": "a7", "secret": SECRET})),
+        _ => takes(asked, &json!([])),
+    }
+}
+
+#[test]
+fn an_agent_is_enrolled_once_and_needs_no_token_later() {
+    let running = Running::start(enrols);
+    let folder = tempfile::tempdir().unwrap();
+    let mut config = config(folder.path());
+    let without = run_once(&config).unwrap_err().to_string();
+    let expected = "this agent is not enrolled: give it a token";
+    assert!(without.ends_with(expected), "{without}");
+    config.enrolment = Some(running.token(&running.server().fingerprint));
+    run_once(&config).unwrap();
+    run_once(&config).unwrap();
+    config.enrolment = None;
+    run_once(&config).unwrap();
+
+    let enrolled = running.asked("POST /api/v1/enrol");
+    assert_eq!(enrolled.len(), 1);
+    let told: Value = serde_json::from_slice(&enrolled[0].body).unwrap();
+    assert_eq!(told["name"], "lab");
+    assert!(told["kernel"].is_string() && told["version"].is_string());
+    let contacts = running.asked("POST /api/v1/agent/contact");
+    assert_eq!(contacts.len(), 3);
+    let authorisation = format!("Authorization: Bearer {SECRET}\r\n");
+    for one in contacts {
+        assert!(one.head.contains(&authorisation));
+        assert!(one.head.contains("Mptcplab-Protocol: 1\r\n"));
+    }
+    let told = running.contact();
+    assert_eq!(
+        (&told["state"], &told["next_sequence"]),
+        (&json!("idle"), &json!(0))
+    );
+    let kept = folder.path().join("agent.json").metadata().unwrap();
+    assert_eq!(kept.permissions().mode() & 0o777, 0o600);
+}
+
+#[test]
+fn a_server_with_another_certificate_gets_nothing() {
+    let running = Running::start(enrols);
+    let folder = tempfile::tempdir().unwrap();
+    let mut config = config(folder.path());
+    config.enrolment = Some(running.token(&"00".repeat(32)));
+    let told = run_once(&config).unwrap_err().to_string();
+    assert!(told.contains("its certificate is another one"), "{told}");
+    assert!(running.asked("").is_empty());
+}
+
+#[test]
+fn a_token_that_is_used_up_and_one_of_another_server_are_told() {
+    let running = Running::start(|_| answer(401, &json!({"error": "it is used up"})));
+    let folder = tempfile::tempdir().unwrap();
+    let mut config = config(folder.path());
+    config.enrolment = Some(running.token(&running.server().fingerprint));
+    let told = run_once(&config).unwrap_err().to_string();
+    let expected = "get another one from the server (it is used up)";
+    assert!(told.contains(expected), "{told}");
+
+    let known = Running::start(enrols);
+    config.enrolment = Some(known.token(&known.server().fingerprint));
+    run_once(&config).unwrap();
+    config.enrolment = Some(running.token(&running.server().fingerprint));
+    let told = run_once(&config).unwrap_err().to_string();
+    assert!(told.contains("to enrol it anew"), "{told}");
+}

@@ -1,0 +1,182 @@
+//! Experiments against a target, as the server gets them.
+
+use std::fs;
+use std::os::unix::net::UnixStream;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use mptcplab_agent::run;
+use mptcplab_measure::target::{Config, Identity, Target};
+use serde_json::{Value, json};
+
+use crate::server::{Running, config, files, run_once, takes};
+
+/// A target that serves until this is dropped.
+struct Serving {
+    port: u16,
+    token: String,
+    stop: Option<UnixStream>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Serving {
+    fn start(rate_limit_bps: Option<u64>) -> Self {
+        let config = Config {
+            listen: "127.0.0.1:0".parse().unwrap(),
+            data_port: 0,
+            rate_limit_bps,
+            volume_limit_bytes: None,
+        };
+        let identity = Identity::new(1).unwrap();
+        let target = Target::bind(&config, &identity).unwrap();
+        let (stop, stopped) = UnixStream::pair().unwrap();
+        Self {
+            port: target.address().unwrap().port(),
+            token: identity.tokens[0].text(),
+            stop: Some(stop),
+            thread: Some(thread::spawn(move || target.run(stopped).unwrap())),
+        }
+    }
+
+    fn plan(&self, change: impl FnOnce(&mut Value)) -> Value {
+        let mut plan = json!({
+            "id": "lines@3", "name": "lines",
+            "target": {"host": "127.0.0.1", "port": self.port, "token": self.token},
+            "interfaces": null, "sizes_bytes": [10_000], "directions": ["down", "up"],
+            "repeat": 1, "congestion_control": "reno", "order": "random", "seed": 1,
+            "schedule": {"every_s": 3_600, "spread_s": 0}, "windows": [],
+            "budget_bytes": 200_000, "daily_bytes": 350_000, "most_experiments": null,
+            "until_unix_s": null
+        });
+        change(&mut plan);
+        plan
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        self.stop.take();
+        self.thread.take().unwrap().join().unwrap();
+    }
+}
+
+fn results(running: &Running) -> Vec<Value> {
+    let puts = running.asked("PUT ");
+    puts.iter()
+        .map(|one| serde_json::from_slice(&one.body).unwrap())
+        .collect()
+}
+
+fn number(result: &Value, key: &str) -> u64 {
+    result[key].as_u64().unwrap()
+}
+
+#[test]
+fn a_plan_is_carried_out_within_its_budgets_and_its_results_are_sent() {
+    let target = Serving::start(None);
+    let plans = json!([target.plan(|_| ()), {"id": "broken@1"}]);
+    let running = Running::start(move |asked| takes(asked, &plans));
+    let folder = running.enrolled();
+    run_once(&config(folder.path())).unwrap();
+    let [first] = &results(&running)[..] else {
+        panic!("one result")
+    };
+    assert_eq!(
+        (&first["outcome"], &first["reason"]),
+        (&json!("complete"), &Value::Null)
+    );
+    let steps = first["steps"].as_array().unwrap().iter();
+    let kinds: Vec<_> = steps.map(|step| step["kind"].as_str().unwrap()).collect();
+    assert_eq!(kinds[0], "survival");
+    for kind in ["idle", "tcp", "mptcp"] {
+        assert!(kinds.contains(&kind), "{kind}");
+    }
+    assert!(number(first, "used_bytes") <= 200_000);
+    assert_eq!(
+        (&first["plan"], &first["agent"]),
+        (&json!("lines@3"), &json!("a1"))
+    );
+    assert_eq!(first["paths"][0]["source"], "127.0.0.1");
+    assert!(number(&first["host"], "processors") > 0);
+    let told = running.contact();
+    assert!(
+        told["problem"].as_str().unwrap().starts_with("broken@1: "),
+        "{told}"
+    );
+    assert_eq!(told["paths"][0]["interface"], "lo");
+
+    for _ in 0..4 {
+        run_once(&config(folder.path())).unwrap();
+    }
+    let every = results(&running);
+    let sequences: Vec<_> = every.iter().map(|one| number(one, "sequence")).collect();
+    assert_eq!(sequences, [0, 1, 2, 3, 4]);
+    let used: u64 = every.iter().map(|one| number(one, "used_bytes")).sum();
+    assert!(used <= 350_000, "{used}");
+    let last = &every[4];
+    assert_eq!(
+        (&last["outcome"], &last["steps"]),
+        (&json!("skipped"), &json!([]))
+    );
+    assert_ne!(every[0]["seed"], every[1]["seed"]);
+}
+
+#[test]
+fn a_target_that_is_not_reached_is_a_result_too() {
+    let target = Serving::start(None);
+    let plan = target.plan(|plan| plan["most_experiments"] = json!(1));
+    drop(target);
+    let running = Running::start(move |asked| takes(asked, &json!([plan])));
+    let folder = running.enrolled();
+    run_once(&config(folder.path())).unwrap();
+    run_once(&config(folder.path())).unwrap();
+    let [only] = &results(&running)[..] else {
+        panic!("one result")
+    };
+    assert_eq!(
+        (&only["outcome"], &only["steps"]),
+        (&json!("failed"), &json!([]))
+    );
+    assert!(only["reason"].as_str().unwrap().contains("127.0.0.1"));
+}
+
+#[test]
+fn an_agent_that_is_stopped_keeps_what_it_has_measured() {
+    let target = Serving::start(Some(400_000));
+    let plan = target.plan(|plan| {
+        plan["sizes_bytes"] = json!([500_000]);
+        plan["budget_bytes"] = json!(10_000_000);
+        plan["daily_bytes"] = json!(10_000_000);
+    });
+    let running = Running::start(move |asked| match asked.place.starts_with("PUT") {
+        true => None,
+        false => takes(asked, &json!([plan])),
+    });
+    let folder = running.enrolled();
+    let (stop, stopped) = UnixStream::pair().unwrap();
+    let mut config = config(folder.path());
+    config.is_once = false;
+    config.contact_interval = Duration::from_millis(100);
+    let agent = thread::spawn(move || run(&config, stopped));
+    let is_measuring = |running: &Running| {
+        let contacts = running.asked("POST ");
+        let mut bodies = contacts
+            .iter()
+            .map(|one| String::from_utf8_lossy(&one.body));
+        bodies.any(|body| body.contains("measuring"))
+    };
+    while !is_measuring(&running) {
+        thread::sleep(Duration::from_millis(10));
+    }
+    // A step is done by then, and all of them would take much longer.
+    thread::sleep(Duration::from_secs(3));
+    drop(stop);
+    agent.join().unwrap().unwrap();
+    let names = files(folder.path(), "spool");
+    assert_eq!(names.len(), 1, "{names:?}");
+    let bytes = fs::read(folder.path().join("spool").join(&names[0])).unwrap();
+    let result: Value = serde_json::from_slice(&bytes).unwrap();
+    assert_eq!(result["outcome"], "partial");
+    assert_eq!(result["reason"], "It was stopped");
+    assert_eq!(result["target"]["rate_limit_bps"], 400_000);
+}
