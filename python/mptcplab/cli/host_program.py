@@ -17,6 +17,7 @@ COMMANDS = {
     "path-manager": "Open and close the subflows of this host's connections, until Ctrl-C.",
     "broker": "Open, close and steer subflows for programs without privilege, each for its own.",
     "target": "Serve `mptcplab probe`: holders of a token measure against this host, until Ctrl-C.",
+    "agent": "Measure the paths of this host by a server's plans, and send it the results.",
     "cc": "Load congestion controls into the kernel: lia, olia, balia, wvegas, or your own.",
     "subflows": "List the MPTCP connections of this host and their subflows.",
     "bandwidth": "Log what each interface sends and receives, until Ctrl-C.",

@@ -90,11 +90,9 @@ fn identity(config: &Config, shared: &Shared) -> Result<Option<Identity>, Error>
         let url = &identity.server.url;
         match &config.enrolment {
             Some(enrolment) if enrolment.server != identity.server => {
-                let path = shared.lock().store.identity_path();
                 return Err(Error::Refused(format!(
                     "the token is of another server than {url}, where this agent is enrolled: \
-                     remove {} to enrol it anew",
-                    path.display()
+                     give it an empty folder to enrol it anew"
                 )));
             }
             _ => (shared.log)(&format!("agent {} of {url}", identity.agent)),
@@ -107,6 +105,12 @@ fn identity(config: &Config, shared: &Shared) -> Result<Option<Identity>, Error>
             config.folder.display()
         )));
     };
+    if shared.lock().store.ledger.next_sequence > 0 {
+        return Err(Error::Folder(format!(
+            "{}: has results of another agent: give this one an empty folder",
+            config.folder.display()
+        )));
+    }
     // A token is good for few agents: where its answer could not be kept, it is not used.
     shared.lock().store.save()?;
     let Some(identity) = enrolled(config, enrolment, shared)? else {

@@ -272,7 +272,7 @@ fn trouble(answer: &Answer) -> Trouble {
     let reason = reason(answer);
     let (failure, text) = match answer.status {
         401 | 403 => (
-            Failure::Lasting,
+            Failure::Revoked,
             format!("the server does not take this agent ({reason})"),
         ),
         400 if !speaks_ours(answer) => (
@@ -306,9 +306,16 @@ fn speaks_ours(answer: &Answer) -> bool {
 
 /// The server's words, as far as they can be shown.
 fn reason(answer: &Answer) -> String {
-    let told = value(answer);
-    let words = one_line(told["error"].as_str().unwrap_or("without a reason"));
-    words.chars().take(LONGEST_REASON).collect()
+    sentence(
+        value(answer)["error"]
+            .as_str()
+            .unwrap_or("without a reason"),
+    )
+}
+
+/// A text as a sentence without its stop, of a length that a server takes.
+pub(crate) fn sentence(text: &str) -> String {
+    one_line(text).chars().take(LONGEST_REASON).collect()
 }
 
 fn value(answer: &Answer) -> Value {
@@ -316,111 +323,4 @@ fn value(answer: &Answer) -> Value {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use proptest::prelude::*;
-
-    use super::*;
-    use crate::enrolment::Server;
-
-    fn answer(status: u16, body: Value) -> Answer {
-        Answer {
-            status,
-            body: body.to_string().into_bytes(),
-            ..Answer::default()
-        }
-    }
-
-    fn hash() -> Digest {
-        digest(&SHA256, b"{}")
-    }
-
-    #[test]
-    fn a_result_is_the_servers_once_it_has_told_its_hash() {
-        let right = json!({"sha256": hex(hash().as_ref())});
-        for status in [200, 201] {
-            assert_eq!(put(&answer(status, right.clone()), hash()), Ok(Put::Stored));
-        }
-        for wrong in [json!({"sha256": "00"}), json!({}), json!(null)] {
-            let told = put(&answer(201, wrong), hash()).unwrap_err();
-            assert_eq!(told.failure, Failure::Passing);
-        }
-    }
-
-    #[test]
-    fn what_the_server_refuses_is_laid_aside_and_all_else_tried_again() {
-        let error = json!({"error": "No.\u{1b}[31m"});
-        for status in [400, 409, 413, 422] {
-            let told = put(&answer(status, error.clone()), hash());
-            assert_eq!(told, Ok(Put::Unwanted(format!("{status}: No.[31m"))));
-        }
-        for (status, failure) in [
-            (401, Failure::Lasting),
-            (403, Failure::Lasting),
-            (404, Failure::Passing),
-            (429, Failure::Passing),
-            (500, Failure::Passing),
-            (503, Failure::Passing),
-            (302, Failure::Passing),
-        ] {
-            let told = put(&answer(status, error.clone()), hash()).unwrap_err();
-            assert_eq!(told.failure, failure, "{status}");
-        }
-        let mut busy = answer(503, error);
-        busy.retry_after = Some(Duration::from_secs(7));
-        let told = put(&busy, hash()).unwrap_err();
-        assert_eq!(told.failure, Failure::Asked(Duration::from_secs(7)));
-    }
-
-    #[test]
-    fn a_server_of_another_version_gets_its_results_later() {
-        let newer = json!({"error": "unknown version", "versions": [2, 3]});
-        let told = put(&answer(400, newer), hash()).unwrap_err();
-        assert_eq!(told.failure, Failure::Lasting);
-        assert!(told.text.contains("update the agent"), "{}", told.text);
-        let ours = json!({"error": "no result", "versions": [1]});
-        assert!(put(&answer(400, ours), hash()).is_ok());
-    }
-
-    #[test]
-    fn an_agent_is_enrolled_by_a_whole_answer_only() {
-        let enrolment = Enrolment {
-            server: Server {
-                url: "https://host".to_owned(),
-                fingerprint: "00".repeat(32),
-            },
-            secret: "x".repeat(43),
-        };
-        let secret = "s".repeat(43);
-        let right = json!({"agent": "a1", "secret": secret});
-        let identity = enrolled(&enrolment, &answer(201, right)).unwrap();
-        assert_eq!((&identity.agent[..], identity.secret), ("a1", secret));
-        for wrong in [
-            json!({"agent": "a1"}),
-            json!({"agent": "", "secret": "s"}),
-            json!([]),
-        ] {
-            assert!(enrolled(&enrolment, &answer(201, wrong)).is_err());
-        }
-        let used_up = answer(401, json!({"error": "used up"}));
-        let told = enrolled(&enrolment, &used_up).err().unwrap().to_string();
-        assert!(
-            told.contains("get another one from the server (used up)"),
-            "{told}"
-        );
-    }
-
-    proptest! {
-        #[test]
-        fn any_answer_means_something(status in 100_u16..1_000, body: Vec<u8>, key: bool) {
-            let mut one = answer(status, json!({"error": body.clone(), "plans": body.clone()}));
-            if key {
-                one.body = body;
-            }
-            let _ = put(&one, hash());
-            let _ = plans(one.clone());
-            prop_assert!(!trouble(&one).text.is_empty());
-        }
-    }
-}
+mod tests;

@@ -22,6 +22,8 @@ pub enum Failure {
     Asked(Duration),
     /// Somebody has to do something about it.
     Lasting,
+    /// The server does not take this agent.
+    Revoked,
 }
 
 /// Failures one after the other.
@@ -38,7 +40,7 @@ impl Backoff {
         let limit = doubled.min(LONGEST);
         match failure {
             Failure::Passing => between(limit / 2, limit, chance),
-            Failure::Lasting => between(RARELY / 2, RARELY, chance),
+            Failure::Lasting | Failure::Revoked => between(RARELY / 2, RARELY, chance),
             Failure::Asked(asked) => {
                 let asked = asked.min(LONGEST_ASKED);
                 between(asked, asked + (asked / 4).max(limit / 2), chance)

@@ -32,8 +32,8 @@ pub(crate) struct Host {
     version: &'static str,
     kernel: String,
     processors: usize,
-    /// Mean of the last minute; null where the kernel does not tell.
-    load_1m: Option<f64>,
+    /// Mean of the last minute.
+    load_1m: f64,
     /// Part of the processors' time that was used.
     busy: f64,
     /// The same that another machine on this hardware took.
@@ -86,14 +86,15 @@ impl Watch {
     pub(crate) fn host(&self) -> Host {
         let all = ticks().since(self.first);
         let load = line("/proc/loadavg");
+        let load = load
+            .split(' ')
+            .next()
+            .and_then(|number| number.parse().ok());
         Host {
             version: env!("CARGO_PKG_VERSION"),
             kernel: kernel(),
             processors: thread::available_parallelism().map_or(1, usize::from),
-            load_1m: load
-                .split(' ')
-                .next()
-                .and_then(|number| number.parse().ok()),
+            load_1m: load.unwrap_or(0.0),
             busy: all.busy(),
             steal: all.part(all.steal),
             starved: self.starved,

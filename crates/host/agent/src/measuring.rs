@@ -8,11 +8,11 @@ use std::time::Duration;
 use mptcplab_measure::authorisation::random;
 use mptcplab_measure::client::{Path, Session, paths};
 use mptcplab_measure::steps::{
-    Chance, Course, MOST_PATHS, STOPPED, advance, loads, most_bytes, one_line, steps,
+    Chance, Course, MOST_PATHS, STOPPED, advance, loads, most_bytes, steps,
 };
 use mptcplab_measure::token::Token;
 
-use crate::api::PathName;
+use crate::api::{PathName, sentence};
 use crate::clock::{boot_time, millis};
 use crate::endpoints::Holder;
 use crate::host::{Watch, boot_id, sent_options};
@@ -45,6 +45,10 @@ impl Measuring<'_> {
         let mut schedule = Schedule::new(boot.clone(), Chance::new(seed));
         let mut version = 0;
         let mut state = self.shared.lock();
+        // Plans of the former run may be gone.
+        while !state.has_asked && !self.shared.is_stopped() {
+            state = self.shared.wait(state, TIME_TO_LOOK);
+        }
         while !self.shared.is_stopped() {
             let now = state.now();
             if state.plans_version != version {
@@ -138,7 +142,7 @@ impl Measuring<'_> {
         }
         let utc_s = state.now().utc_s();
         let added = state.store.add(utc_s, record);
-        state.disk_problem = added.err().map(|error| one_line(&error.to_string()));
+        state.disk_problem = added.err().map(|error| sentence(&error.to_string()));
         state.experiment_problem = problem(plan, &measured);
         if !measured.paths.is_empty() {
             state.paths = measured.paths.iter().map(path_name).collect();
@@ -165,14 +169,14 @@ impl Measuring<'_> {
         let mut session = match Session::connect(&target.host, target.port, &token, goes_on) {
             Ok(session) => session,
             Err(mptcplab_measure::Error::Stopped) => return skipped(plan, STOPPED.to_owned()),
-            Err(error) => return failed(plan, one_line(&error.to_string())),
+            Err(error) => return failed(plan, sentence(&error.to_string())),
         };
         let found = match paths(session.address(), session.local(), goes_on) {
             Ok(found) => found,
             Err(mptcplab_measure::Error::Stopped) => {
                 return with_use(skipped(plan, STOPPED.to_owned()), &session);
             }
-            Err(error) => return with_use(failed(plan, one_line(&error.to_string())), &session),
+            Err(error) => return with_use(failed(plan, sentence(&error.to_string())), &session),
         };
         let (used, left_out) = chosen(found, plan.interfaces.as_deref());
         if used.is_empty() {

@@ -16,7 +16,7 @@ const MOST_WINDOWS: usize = 32;
 const MOST_SIZES: usize = 8;
 const LARGEST_SIZE: u64 = 1_000_000_000_000;
 const MOST_REPETITIONS: u32 = 100;
-const LONGEST_INTERVAL_S: u64 = 31 * 86_400;
+const LONGEST_INTERVAL_S: u64 = 366 * 86_400;
 /// Plans that are taken at most.
 pub const MOST_PLANS: usize = 100;
 
@@ -136,7 +136,7 @@ impl Plan {
             ),
             (
                 (1..=LONGEST_INTERVAL_S).contains(&every_s) && spread_s <= LONGEST_INTERVAL_S,
-                "intervals go from a second to 31 days",
+                "intervals go from a second to 366 days",
             ),
             (self.windows.len() <= MOST_WINDOWS, "too many windows"),
             (

@@ -10,6 +10,9 @@ use crate::spool::MOST_RESULT_BYTES;
 
 /// The version of this form.
 const FORMAT: u32 = 1;
+/// Lists and objects that a server takes.
+const MOST_CONTAINERS: usize = 100_000;
+const MOST_STEPS: usize = 5_000;
 const TOO_LARGE: &str = "Its record would be larger than a server takes";
 
 /// How an experiment ended.
@@ -78,18 +81,16 @@ impl Record {
     /// without its last steps where that does not suffice.
     pub(crate) fn into_bytes(mut self) -> Vec<u8> {
         let mut bytes = self.bytes();
-        if bytes.len() > MOST_RESULT_BYTES {
+        if self.is_too_large(&bytes) {
             for done in &mut self.measured.steps {
                 for one in &mut done.result.connections {
                     one.probe.samples.clear();
-                    one.target
-                        .iter_mut()
-                        .for_each(|target| target.samples.clear());
+                    one.target.iter_mut().for_each(|end| end.samples.clear());
                 }
             }
             bytes = self.bytes();
         }
-        while bytes.len() > MOST_RESULT_BYTES && !self.measured.steps.is_empty() {
+        while self.is_too_large(&bytes) && !self.measured.steps.is_empty() {
             let steps = self.measured.steps.len();
             self.measured.steps.truncate(steps / 2);
             self.measured.outcome = Outcome::Partial;
@@ -97,6 +98,13 @@ impl Record {
             bytes = self.bytes();
         }
         bytes
+    }
+
+    fn is_too_large(&self, bytes: &[u8]) -> bool {
+        let containers = bytes.iter().filter(|byte| b"[{".contains(byte)).count();
+        bytes.len() > MOST_RESULT_BYTES
+            || containers > MOST_CONTAINERS
+            || self.measured.steps.len() > MOST_STEPS
     }
 
     fn bytes(&self) -> Vec<u8> {
@@ -228,6 +236,13 @@ mod tests {
             small["steps"][1]["result"]["connections"][0]["probe"]["samples"],
             Value::from([0; 0])
         );
+        for samples in [200, 600] {
+            let (thinned, bytes) = read(record(100, samples));
+            assert!(bytes <= MOST_RESULT_BYTES);
+            let text = thinned.to_string();
+            assert!(text.matches(['[', '{']).count() <= MOST_CONTAINERS);
+            assert_eq!(thinned["outcome"], "complete");
+        }
         let (thinned, bytes) = read(record(100, 600));
         assert!(bytes <= MOST_RESULT_BYTES);
         assert_eq!(

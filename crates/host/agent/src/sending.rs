@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use mptcplab_measure::authorisation::random;
-use mptcplab_measure::steps::{Chance, one_line};
+use mptcplab_measure::steps::Chance;
 
-use crate::api::{Api, Put, Trouble};
+use crate::api::{Api, Put, Trouble, sentence};
 use crate::backoff::{Backoff, Failure};
 use crate::clock::boot_time;
 use crate::shared::Shared;
 use crate::spool::Entry;
+use crate::store::KeptPlans;
 
 /// A sleeping machine's clock for waits stands: all is looked at anew after this.
 const LOOK_AGAIN: Duration = Duration::from_secs(30);
@@ -119,30 +120,44 @@ impl<'a> Sending<'a> {
         }
     }
 
-    /// Takes the plans of this agent.
+    /// Takes the plans of this agent; none where the server does not take it any more.
     ///
     /// # Errors
     /// What makes it worth another try.
     pub(crate) fn plans(&mut self) -> Result<(), Trouble> {
         let etag = self.shared.lock().store.plans().etag;
-        let mut goes_on = goes_on(self.shared);
-        let Some(plans) = self.api.plans(etag.as_deref(), &mut goes_on)? else {
-            return Ok(());
-        };
+        let answer = self.api.plans(etag.as_deref(), &mut goes_on(self.shared));
         let mut state = self.shared.lock();
+        state.has_asked = true;
+        self.shared.notify();
+        let was_revoked = state.is_revoked;
+        let plans = match answer {
+            Ok(None) if !was_revoked => return Ok(()),
+            Ok(None) => state.store.plans(),
+            Ok(Some(plans)) => {
+                if let Err(error) = state.store.set_plans(&plans) {
+                    (self.shared.log)(&error.to_string());
+                }
+                plans
+            }
+            Err(trouble) => {
+                if trouble.failure == Failure::Revoked && !was_revoked {
+                    state.is_revoked = true;
+                    state.take_plans(&KeptPlans::default());
+                    (self.shared.log)("no plan is carried out until the server takes this agent");
+                }
+                return Err(trouble);
+            }
+        };
+        state.is_revoked = false;
         state.take_plans(&plans);
-        if let Err(error) = state.store.set_plans(&plans) {
-            (self.shared.log)(&error.to_string());
-        }
         let names: Vec<_> = state.plans.iter().map(|plan| plan.id.clone()).collect();
         let problem = state.problem();
         drop(state);
         self.shared.notify();
         let names = names.join(", ");
-        (self.shared.log)(&format!(
-            "plans: {}",
-            if names.is_empty() { "none" } else { &names }
-        ));
+        let told = if names.is_empty() { "none" } else { &names };
+        (self.shared.log)(&format!("plans: {told}"));
         if let Some(problem) = problem {
             (self.shared.log)(&problem);
         }
@@ -247,6 +262,6 @@ fn goes_on(shared: &Shared) -> impl FnMut() -> bool {
 fn of_disk(error: &impl ToString) -> Trouble {
     Trouble {
         failure: Failure::Passing,
-        text: one_line(&error.to_string()),
+        text: sentence(&error.to_string()),
     }
 }

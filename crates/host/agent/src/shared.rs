@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
-use crate::api::{Contact, PROGRAM, PathName, Quarantined};
+use crate::api::{Contact, PROGRAM, PathName, Quarantined, sentence};
 use crate::clock::{Now, Utc, boot_time, system_ms};
 use crate::host::kernel;
 use crate::plan::{MOST_PLANS, Plan};
@@ -35,6 +35,10 @@ pub(crate) struct State {
     pub(crate) is_measuring: bool,
     /// The server is to be told.
     pub(crate) has_news: bool,
+    /// The server was asked for plans since the start, whether it has answered or not.
+    pub(crate) has_asked: bool,
+    /// The server does not take this agent: no plan is carried out until it does.
+    pub(crate) is_revoked: bool,
     /// Of plans that cannot be carried out.
     plans_problem: Option<String>,
     /// Of the latest experiment.
@@ -54,6 +58,8 @@ impl Shared {
             utc: Utc::default(),
             is_measuring: false,
             has_news: false,
+            has_asked: false,
+            is_revoked: false,
             plans_problem: None,
             experiment_problem: None,
             disk_problem: None,
@@ -129,7 +135,8 @@ impl State {
             &self.plans_problem,
             &self.experiment_problem,
         ];
-        problems.into_iter().flatten().next().cloned()
+        let first = problems.into_iter().flatten().next();
+        first.map(|problem| sentence(problem))
     }
 
     /// What the server is told.
@@ -150,7 +157,7 @@ impl State {
                 .into_iter()
                 .map(|entry| Quarantined {
                     id: entry.id.clone(),
-                    reason: told(entry),
+                    reason: sentence(&told(entry)),
                 })
                 .collect(),
             state: if self.is_measuring {

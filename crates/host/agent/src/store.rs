@@ -87,11 +87,6 @@ impl Store {
         parsed(&self.folder.join(IDENTITY))
     }
 
-    /// The file that says who it is.
-    pub fn identity_path(&self) -> PathBuf {
-        self.folder.join(IDENTITY)
-    }
-
     /// Keeps who it is.
     ///
     /// # Errors

@@ -146,7 +146,7 @@ fn plans_and_identity_are_kept() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
+    #![proptest_config(ProptestConfig::with_cases(12))]
     /// Each result is there, was sent, or is counted.
     #[test]
     fn no_result_is_lost_without_being_counted(

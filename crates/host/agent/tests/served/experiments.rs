@@ -2,6 +2,8 @@
 
 use std::fs;
 use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -9,7 +11,7 @@ use mptcplab_agent::run;
 use mptcplab_measure::target::{Config, Identity, Target};
 use serde_json::{Value, json};
 
-use crate::server::{Running, config, files, run_once, takes};
+use crate::server::{Running, answer, config, files, run_once, takes};
 
 /// A target that serves until this is dropped.
 struct Serving {
@@ -138,6 +140,42 @@ fn a_target_that_is_not_reached_is_a_result_too() {
         (&json!("failed"), &json!([]))
     );
     assert!(only["reason"].as_str().unwrap().contains("127.0.0.1"));
+}
+
+#[test]
+fn a_revoked_agent_measures_nothing_until_it_is_taken_again() {
+    let target = Serving::start(None);
+    let plan = target.plan(|plan| plan["schedule"] = json!({"every_s": 1, "spread_s": 0}));
+    let is_revoked = Arc::new(AtomicBool::new(false));
+    let revoked = Arc::clone(&is_revoked);
+    let running = Running::start(move |asked| match revoked.load(Ordering::Relaxed) {
+        true => answer(401, &json!({"error": "revoked"})),
+        false => takes(asked, &json!([plan])),
+    });
+    let folder = running.enrolled();
+    run_once(&config(folder.path())).unwrap();
+    is_revoked.store(true, Ordering::Relaxed);
+    let told = run_once(&config(folder.path())).unwrap_err().to_string();
+    assert!(
+        told.ends_with("the server does not take this agent (revoked)"),
+        "{told}"
+    );
+    let asked = running.asked("GET ").len();
+    let (stop, stopped) = UnixStream::pair().unwrap();
+    let mut always = config(folder.path());
+    always.is_once = false;
+    let agent = thread::spawn(move || run(&always, stopped));
+    while running.asked("GET ").len() == asked {
+        thread::sleep(Duration::from_millis(10));
+    }
+    // Experiments would begin each second.
+    thread::sleep(Duration::from_millis(1_500));
+    drop(stop);
+    agent.join().unwrap().unwrap();
+    assert!(files(folder.path(), "spool").is_empty());
+    is_revoked.store(false, Ordering::Relaxed);
+    run_once(&config(folder.path())).unwrap();
+    assert_eq!(results(&running).len(), 2);
 }
 
 #[test]

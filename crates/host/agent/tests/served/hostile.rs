@@ -68,7 +68,7 @@ fn an_answer_that_is_none_or_does_not_end_is_told() {
         ("HTTP/1.1 200", "no answer in time"),
     ] {
         let running = Running::start(move |_| Some(bytes.as_bytes().to_vec()));
-        let told = failure(&running.server(), 20);
+        let told = failure(&running.server(), 6);
         assert!(told.contains(expected), "{told}");
     }
     let closing = Running::start(|_| None);
