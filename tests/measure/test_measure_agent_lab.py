@@ -60,7 +60,7 @@ class Lab:
         return start(("enter", "out", node, *words), self.folder, env=self.env)
 
     def server(self, *words: str) -> str:
-        """What a command on the server's folder prints."""
+        """Runs a command on the server's folder, and gives its output."""
         ended = finish(start(("server", *words, "--state", "srv"), self.folder, env=self.env))
         assert ended.returncode == 0, ended.stderr
         return ended.stdout
@@ -71,7 +71,7 @@ class Lab:
         return self.enter("laptop", *program, "--once")
 
     def told(self) -> dict[str, Any]:
-        """What the server knows of its only agent."""
+        """The server's account of its only agent."""
         (agent,) = json.loads(self.server("agents", "--json"))["agents"]
         assert isinstance(agent, dict)
         return agent

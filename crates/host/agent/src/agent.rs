@@ -83,7 +83,8 @@ pub fn run(config: &Config, stop: impl AsFd + Send + 'static) -> Result<(), Erro
     }
 }
 
-/// Who it is, enrolled now where it was not before; none where it was stopped meanwhile.
+/// The agent's identity, by an enrolment now where there was none; none where it was stopped
+/// meanwhile.
 fn identity(config: &Config, shared: &Shared) -> Result<Option<Identity>, Error> {
     let known = shared.lock().store.identity()?;
     if let Some(identity) = known {

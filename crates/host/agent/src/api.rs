@@ -34,7 +34,7 @@ pub struct Trouble {
     pub text: String,
 }
 
-/// What became of a result.
+/// The fate of a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Put {
     /// The server has it.
@@ -61,7 +61,7 @@ pub struct PathName {
     pub source: String,
 }
 
-/// What an agent tells from time to time.
+/// The state of an agent, as it tells it from time to time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Contact {
     /// Of this program.
@@ -131,7 +131,7 @@ impl Api {
     /// The plans of this agent; none where they are those of `etag`.
     ///
     /// # Errors
-    /// What makes it worth another try.
+    /// A failure that is worth another try.
     pub fn plans(
         &mut self,
         etag: Option<&str>,
@@ -146,7 +146,7 @@ impl Api {
     /// Gives a result to the server. It may be given again and again.
     ///
     /// # Errors
-    /// What makes it worth another try.
+    /// A failure that is worth another try.
     pub fn put(
         &mut self,
         id: &str,
@@ -164,7 +164,7 @@ impl Api {
     /// Tells how it is, and gives the server's time in milliseconds since 1970.
     ///
     /// # Errors
-    /// What makes it worth another try.
+    /// A failure that is worth another try.
     pub fn contact(
         &mut self,
         contact: &Contact,

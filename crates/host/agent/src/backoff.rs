@@ -20,7 +20,7 @@ pub enum Failure {
     Passing,
     /// The server asks to be left alone for so long.
     Asked(Duration),
-    /// Somebody has to do something about it.
+    /// It lasts until a person does something about it.
     Lasting,
     /// The server does not take this agent.
     Revoked,

@@ -27,7 +27,7 @@ pub struct Plan {
     pub id: String,
     /// Stays the same.
     pub name: String,
-    /// What is measured against.
+    /// The end to measure against.
     pub target: TargetPlace,
     /// Names of the interfaces to use; all that reach the target unless given.
     pub interfaces: Option<Vec<String>>,
@@ -41,7 +41,7 @@ pub struct Plan {
     pub congestion_control: Option<String>,
     /// Of transfers within a repetition.
     pub order: Order,
-    /// What the order of each experiment is drawn from.
+    /// Decides, with an experiment's number, the order of its transfers.
     pub seed: u64,
     /// When experiments begin.
     pub schedule: Interval,

@@ -114,8 +114,8 @@ impl Record {
 
 /// A UUID of chance (RFC 9562).
 fn uuid4(mut bytes: [u8; 16]) -> String {
-    bytes[6] = bytes[6] & 0x0f | 0x40;
-    bytes[8] = bytes[8] & 0x3f | 0x80;
+    bytes[6] = (bytes[6] & 0x0f) | 0x40;
+    bytes[8] = (bytes[8] & 0x3f) | 0x80;
     let digits = mptcplab_measure::token::hex(&bytes);
     let parts = [0..8, 8..12, 12..16, 16..20, 20..32];
     parts.map(|part| &digits[part]).join("-")

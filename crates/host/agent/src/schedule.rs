@@ -33,12 +33,12 @@ struct Entry {
     after_opening_s: Option<u64>,
 }
 
-/// What is to be done.
+/// The next thing to do.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Next {
     /// An experiment of this plan.
     Begin(Arc<Plan>),
-    /// Nothing for so long.
+    /// Wait for so long.
     Wait(Duration),
 }
 
@@ -86,7 +86,7 @@ impl Schedule {
         }
     }
 
-    /// What is to be done now.
+    /// The thing to do now.
     pub fn next(&mut self, now: &Now, ledger: &Ledger) -> Next {
         let mut wait = LOOK_AGAIN;
         let mut first: Option<&Entry> = None;

@@ -1,4 +1,4 @@
-//! What an agent and the server tell each other.
+//! The thread that sends: plans come, results and contacts go.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -81,7 +81,7 @@ impl<'a> Sending<'a> {
     /// Plans, results, contact. What fails is tried again later.
     ///
     /// # Errors
-    /// What failed first.
+    /// The first failure.
     pub(crate) fn round(&mut self) -> Result<(), Trouble> {
         self.shared.lock().has_news = false;
         let done = self.all();
@@ -123,7 +123,7 @@ impl<'a> Sending<'a> {
     /// Takes the plans of this agent; none where the server does not take it any more.
     ///
     /// # Errors
-    /// What makes it worth another try.
+    /// A failure that is worth another try.
     pub(crate) fn plans(&mut self) -> Result<(), Trouble> {
         let etag = self.shared.lock().store.plans().etag;
         let answer = self.api.plans(etag.as_deref(), &mut goes_on(self.shared));

@@ -1,4 +1,4 @@
-//! What the thread that measures and the one that sends have in common.
+//! The state that the thread that measures and the one that sends have in common.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
@@ -95,7 +95,7 @@ impl Shared {
     /// Ends both threads.
     pub(crate) fn stop(&self) {
         self.is_stopped.store(true, Ordering::Relaxed);
-        // Whoever looks at it under the lock waits by now, or has seen it.
+        // A thread that looks at it under the lock waits by now, or has seen it.
         drop(self.lock());
         self.notify();
     }
@@ -139,7 +139,7 @@ impl State {
         first.map(|problem| sentence(problem))
     }
 
-    /// What the server is told.
+    /// The contact that the server is told.
     pub(crate) fn contact(&self) -> Contact {
         let spool = &self.store.spool;
         let mut quarantined: Vec<_> = spool.quarantined().collect();

@@ -167,7 +167,7 @@ impl Spool {
         let bytes = files::read(&path, MOST_RESULT_BYTES as u64)?;
         match bytes {
             Some(_) => self.held = Some(entry.id.clone()),
-            // Somebody else has removed it.
+            // It was removed by another hand.
             None => self.entries.retain(|one| one.id != entry.id),
         }
         Ok(bytes)

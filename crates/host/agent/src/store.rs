@@ -79,7 +79,7 @@ impl Store {
         })
     }
 
-    /// Who it is; none before its enrolment.
+    /// The agent's identity; none before its enrolment.
     ///
     /// # Errors
     /// A file that cannot be read, or is none of this.

@@ -44,7 +44,7 @@ pub enum Malformed {
     Short,
 }
 
-/// What the bytes that come next are.
+/// The part of an answer that comes next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Head,

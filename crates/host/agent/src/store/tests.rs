@@ -40,7 +40,7 @@ fn numbers_have_no_gaps_whatever_was_written_last() {
     let mut store = open(folder.path());
     add(&mut store, 10).unwrap();
     assert_eq!(sequences(&store), [0, 1, 2]);
-    // What the server has is no reason to begin anew.
+    // An empty spool is no reason to begin anew.
     for entry in store.spool.waiting().cloned().collect::<Vec<_>>() {
         store.remove(&entry).unwrap();
     }

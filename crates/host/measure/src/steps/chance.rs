@@ -22,7 +22,7 @@ impl Chance {
     /// A number below this one; 0 where that is 0.
     pub fn below(&mut self, limit: u64) -> u64 {
         // The greatest half of the product: the bias is below limit / 2^64.
-        (u128::from(self.next_u64()) * u128::from(limit) >> 64) as u64
+        ((u128::from(self.next_u64()) * u128::from(limit)) >> 64) as u64
     }
 
     /// Puts them into an order of chance.

@@ -104,7 +104,7 @@ impl Course {
         first_capable(&self.trials())
     }
 
-    /// What was carried out.
+    /// The steps that were carried out.
     pub fn done(&self) -> &[Done] {
         &self.done
     }
