@@ -21,6 +21,9 @@ const IDENTITY: &str = "agent.json";
 const LEDGER: &str = "ledger.json";
 const PLANS: &str = "plans.json";
 const LOCK: &str = "lock";
+/// Takes room that the account gets on a full disk.
+const RESERVE: &str = "reserve";
+const RESERVE_BYTES: usize = 64 << 10;
 const MOST_BYTES: u64 = 16 << 20;
 
 /// By what the server knows an agent.
@@ -116,13 +119,20 @@ impl Store {
         written.map_err(Error::at(&path))
     }
 
-    /// Writes the account.
+    /// Writes the account, also on a full disk, as long as nobody else takes the room kept for it.
     ///
     /// # Errors
     /// The system's; what was not written is written by the next call.
     pub fn save(&mut self) -> Result<(), Error> {
         self.is_unsaved = true;
-        self.keep(LEDGER, &self.ledger)?;
+        let reserve = self.folder.join(RESERVE);
+        if let Err(error) = self.keep(LEDGER, &self.ledger) {
+            files::remove(&reserve).map_err(|_| error)?;
+            self.keep(LEDGER, &self.ledger)?;
+        } else if !reserve.exists() {
+            // It is for later, and perhaps there is no room for it now.
+            let _ = files::write(&reserve, &[b'.'; RESERVE_BYTES]);
+        }
         self.is_unsaved = false;
         Ok(())
     }

@@ -84,6 +84,24 @@ fn a_result_that_cannot_be_written_is_dropped_and_the_next_one_is_not() {
 }
 
 #[test]
+fn room_is_kept_for_the_account() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(folder.path());
+    store.save().unwrap();
+    let reserve = folder.path().join(RESERVE);
+    assert_eq!(reserve.metadata().unwrap().len(), RESERVE_BYTES as u64);
+    // It cannot be written, as if the disk were full.
+    let in_the_way = folder.path().join("ledger.new");
+    fs::create_dir(&in_the_way).unwrap();
+    store.save().unwrap_err();
+    assert!(!reserve.exists());
+    fs::remove_dir(&in_the_way).unwrap();
+    store.save().unwrap();
+    store.save().unwrap();
+    assert!(reserve.exists());
+}
+
+#[test]
 fn what_is_old_is_dropped_where_the_time_is_known() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = open(folder.path());
