@@ -28,6 +28,7 @@ from mptcplab.cli.commands.scenarios import (
     schema,
     show,
 )
+from mptcplab.cli.commands.server import server
 from mptcplab.cli.commands.sweep import sweep
 from mptcplab.cli.commands.trace import trace
 
@@ -60,6 +61,7 @@ app.command(
     "enter", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False}
 )(enter)
 add_host_commands(app)
+app.add_typer(server, name="server")
 app.command("completion")(completion)
 app.command("man", hidden=True)(man)
 
@@ -87,9 +89,11 @@ def main() -> None:
 
 def needed(arguments: Sequence[str]) -> typer.Typer:
     """The command line; of its commands the one that is asked for, as making all takes long."""
-    asked = [one for one in app.registered_commands if arguments and one.name == arguments[0]]
-    if not asked:
+    first = arguments[0] if arguments else None
+    commands = [one for one in app.registered_commands if one.name == first]
+    groups = [one for one in app.registered_groups if one.name == first]
+    if not commands and not groups:
         return app
     alone = copy.copy(app)
-    alone.registered_commands = asked
+    alone.registered_commands, alone.registered_groups = commands, groups
     return alone

@@ -1,0 +1,251 @@
+"""`server` and its commands: the options."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mptcplab.cli.commands.common import Json, path
+
+_CONTEXT = {"help_option_names": ["-h", "--help"]}
+server = typer.Typer(
+    help="Give agents their plans and keep their results, until Ctrl-C.",
+    context_settings=_CONTEXT,
+    rich_markup_mode=None,
+)
+plan = typer.Typer(help="Plans of experiments.", no_args_is_help=True, rich_markup_mode=None)
+token = typer.Typer(
+    help="Tokens of people and programs.", no_args_is_help=True, rich_markup_mode=None
+)
+server.add_typer(plan, name="plan")
+server.add_typer(token, name="token")
+
+State = Annotated[
+    Path | None,
+    typer.Option(
+        parser=path,
+        metavar="DIR",
+        help="The server's folder: /var/lib/mptcplab-server unless given, of an ordinary user "
+        "~/.local/state/mptcplab-server.",
+    ),
+]
+
+
+@server.callback(invoke_without_command=True)
+def run(
+    context: typer.Context,
+    state: State = None,
+    listen: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS:PORT", help="Where it listens; [::]:4430 unless given."),
+    ] = None,
+    url: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL", help="Under which agents reach it; the host's name unless given."
+        ),
+    ] = None,
+    certificate: Annotated[
+        Path | None,
+        typer.Option(parser=path, metavar="FILE", help="Show this certificate (PEM), not an own."),
+    ] = None,
+    key: Annotated[
+        Path | None, typer.Option(parser=path, metavar="FILE", help="Its key (PEM).")
+    ] = None,
+    behind_proxy: Annotated[
+        bool,
+        typer.Option(
+            "--behind-proxy",
+            help="Speak plain HTTP to a proxy of this host, which shows --certificate.",
+        ),
+    ] = False,
+    keep: Annotated[
+        str | None,
+        typer.Option(metavar="PERIOD", help="Forget results that are older: 400d, say."),
+    ] = None,
+    per_address: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=1,
+            max=100_000,
+            help="Requests a second that an address may make; connections, four times as many.",
+        ),
+    ] = 50,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print one line of JSON when it is ready.")
+    ] = False,
+) -> None:
+    """Give agents their plans and keep their results, until Ctrl-C."""
+    if context.invoked_subcommand is not None:
+        if any(
+            context.get_parameter_source(name) is not None
+            and str(context.get_parameter_source(name)).endswith("COMMANDLINE")
+            for name in context.params
+        ):
+            raise typer.BadParameter(f"write options after `{context.invoked_subcommand}`")
+        return
+    from mptcplab.cli.server import Options, serve
+
+    serve(
+        Options(
+            state=state,
+            listen=listen,
+            url=url,
+            certificate=certificate,
+            key=key,
+            behind_proxy=behind_proxy,
+            keep=keep,
+            per_address=per_address,
+        ),
+        as_json=json,
+    )
+
+
+@server.command()
+def enrol(
+    state: State = None,
+    agents: Annotated[
+        int, typer.Option(metavar="N", min=1, max=10_000, help="Agents that may use it.")
+    ] = 1,
+    expires: Annotated[
+        str, typer.Option(metavar="PERIOD", help="Time after which it is good for none: 1 h, 7d.")
+    ] = "7d",
+    url: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Of the server; as it was started unless given."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Print a token for `mptcplab-host agent --enrol`."""
+    from mptcplab.cli.server_manage import enrol
+
+    enrol(state, agents, expires, url, as_json=json)
+
+
+@server.command()
+def agents(state: State = None, json: Json = False) -> None:
+    """List the agents, their state and their results."""
+    from mptcplab.cli.server_manage import list_agents
+
+    list_agents(state, as_json=json)
+
+
+@server.command()
+def revoke(
+    agent: Annotated[str, typer.Argument(metavar="AGENT", help="Its id, or its name.")],
+    state: State = None,
+) -> None:
+    """Take nothing from an agent any more; its results stay."""
+    from mptcplab.cli.server_manage import revoke_agent
+
+    revoke_agent(state, agent)
+
+
+@server.command()
+def export(
+    folder: Annotated[
+        Path, typer.Argument(parser=path, metavar="DIR", help="Folder to write into.")
+    ],
+    state: State = None,
+    table: Annotated[
+        str, typer.Option(metavar="csv|parquet", help="Kind of the table of figures.")
+    ] = "csv",
+) -> None:
+    """Write each result as `probe --json` prints it, and a table of all figures."""
+    from mptcplab.cli.server_files import export_results
+
+    export_results(state, folder, table)
+
+
+@server.command()
+def backup(
+    file: Annotated[
+        Path, typer.Argument(parser=path, metavar="FILE", help="The file; it must not be there.")
+    ],
+    state: State = None,
+) -> None:
+    """Write the database as it is now to a file, while the server goes on."""
+    from mptcplab.cli.server_files import back_up_database
+
+    back_up_database(state, file)
+
+
+@server.command()
+def restore(
+    file: Annotated[Path, typer.Argument(parser=path, metavar="FILE", help="Of `backup`.")],
+    state: State = None,
+) -> None:
+    """Replace the database by that of a file; the server must not run."""
+    from mptcplab.cli.server_files import restore_database
+
+    restore_database(state, file)
+
+
+@plan.command("add")
+def plan_add(
+    file: Annotated[Path, typer.Argument(parser=path, metavar="FILE", help="The plan (YAML).")],
+    state: State = None,
+    json: Json = False,
+) -> None:
+    """Add the plan of a file, or change the one of its name."""
+    from mptcplab.cli.server_manage import add_plan
+
+    add_plan(state, file, as_json=json)
+
+
+@plan.command("list")
+def plan_list(state: State = None, json: Json = False) -> None:
+    """List the plans."""
+    from mptcplab.cli.server_manage import list_plans
+
+    list_plans(state, as_json=json)
+
+
+@plan.command("remove")
+def plan_remove(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Of the plan.")],
+    state: State = None,
+) -> None:
+    """Let no agent carry a plan out any more; its results stay."""
+    from mptcplab.cli.server_manage import remove_plan
+
+    remove_plan(state, name)
+
+
+@token.command("add")
+def token_add(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Of the person or the program.")],
+    state: State = None,
+    role: Annotated[
+        str, typer.Option(metavar="viewer|operator|admin", help="The rights of its holder.")
+    ] = "viewer",
+    json: Json = False,
+) -> None:
+    """Print a new token for the API."""
+    from mptcplab.cli.commands.common import one_of
+    from mptcplab.cli.server_manage import add_token
+    from mptcplab.server.contact import Role
+
+    add_token(state, name, one_of(Role)(role), as_json=json)
+
+
+@token.command("list")
+def token_list(state: State = None, json: Json = False) -> None:
+    """List the tokens, without their secrets."""
+    from mptcplab.cli.server_manage import list_tokens
+
+    list_tokens(state, as_json=json)
+
+
+@token.command("revoke")
+def token_revoke(
+    token: Annotated[str, typer.Argument(metavar="TOKEN", help="Its id, as `list` has it.")],
+    state: State = None,
+) -> None:
+    """Take a token no more."""
+    from mptcplab.cli.server_manage import revoke_token
+
+    revoke_token(state, token)

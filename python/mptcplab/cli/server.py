@@ -1,0 +1,210 @@
+"""`server`: agents' plans and results over HTTPS, served until Ctrl-C."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+import ssl
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import typer
+
+from mptcplab.cli.address import address
+from mptcplab.cli.errors import UserError
+from mptcplab.cli.output import json_text
+from mptcplab.scenario.units import UnitError
+from mptcplab.server import certificate
+from mptcplab.server.contact import Role
+from mptcplab.server.period import parse_period
+from mptcplab.server.secret import new_secret
+from mptcplab.server.state import State, StateError, default_folder
+from mptcplab.server.store import people, settings
+from mptcplab.server.store.connection import changing
+
+PORT = 4430
+_EVERYWHERE = f"[::]:{PORT}"
+_LOOPBACK = f"127.0.0.1:{PORT}"
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of `server`."""
+
+    state: Path | None
+    listen: str | None
+    url: str | None
+    certificate: Path | None
+    key: Path | None
+    behind_proxy: bool
+    keep: str | None
+    per_address: int
+
+
+@dataclass(frozen=True)
+class _Identity:
+    """The address and the certificate by which agents know the server."""
+
+    url: str
+    fingerprint: str
+    tls: ssl.SSLContext | None
+
+
+def serve(options: Options, *, as_json: bool) -> None:
+    """Serves, and prints how agents are enrolled.
+
+    Raises:
+        UserError: the options contradict each other, or cannot be carried out here.
+
+    """
+    host, port = address(
+        "--listen", options.listen or (_LOOPBACK if options.behind_proxy else _EVERYWHERE), PORT
+    )
+    _check(options, host)
+    keep_s = _keep(options.keep)
+    state = State(options.state or default_folder())
+    try:
+        state.make()
+        with state.held():
+            listener = _listener(host, port)
+            with listener:
+                identity = _identity(options, state, host, listener.getsockname()[1])
+                token = _prepare(state, identity)
+                _run(options, state, listener, identity, keep_s, _Told(state, token, as_json))
+    except (StateError, certificate.CertificateError) as error:
+        raise UserError(str(error)) from None
+
+
+def _check(options: Options, host: str) -> None:
+    if options.behind_proxy:
+        if not ipaddress.ip_address(host).is_loopback:
+            raise UserError(f"--listen {options.listen}: behind a proxy of this host: 127.0.0.1")
+        if options.url is None or options.certificate is None or options.key is not None:
+            raise UserError(
+                "--behind-proxy: give --url, under which agents reach the proxy, and "
+                "--certificate, which it shows to them, without its key"
+            )
+    elif (options.certificate is None) != (options.key is None):
+        raise UserError("--certificate and --key: give both")
+    if options.url is not None:
+        check_url(options.url)
+
+
+def check_url(url: str) -> None:
+    """Refuses what is no address of a server.
+
+    Raises:
+        UserError: it is none.
+
+    """
+    try:
+        parts = urlsplit(url)
+        is_good = parts.scheme == "https" and parts.hostname and parts.port != 0
+    except ValueError:
+        is_good = False
+    if not is_good or parts.path.strip("/") or parts.query or parts.fragment or "@" in url:
+        raise UserError(f"--url {url}: write https://HOST or https://HOST:PORT")
+
+
+def _keep(text: str | None) -> int | None:
+    try:
+        return None if text is None else parse_period(text)
+    except UnitError as error:
+        raise UserError(f"--keep {text}: {error}") from None
+
+
+def _listener(host: str, port: int) -> socket.socket:
+    from mptcplab.server.serving import listening
+
+    try:
+        return listening(host, port)
+    except OSError as error:
+        shown = f"[{host}]" if ":" in host else host
+        raise UserError(f"--listen {shown}:{port}: {error.strerror}") from None
+
+
+def _identity(options: Options, state: State, host: str, port: int) -> _Identity:
+    is_wildcard = ipaddress.ip_address(host).is_unspecified
+    known_as = socket.gethostname() if is_wildcard else host
+    shown = f"[{known_as}]" if ":" in known_as else known_as
+    url = (options.url or f"https://{shown}:{port}").rstrip("/")
+    if options.behind_proxy:
+        assert options.certificate is not None
+        return _Identity(url, certificate.fingerprint(options.certificate), None)
+    shows, key = options.certificate, options.key
+    if shows is None or key is None:
+        shows, key = state.certificate, state.key
+        if not shows.exists():
+            certificate.make_own(shows, key, urlsplit(url).hostname or known_as)
+    return _Identity(url, certificate.fingerprint(shows), certificate.context(shows, key))
+
+
+def _prepare(state: State, identity: _Identity) -> str | None:
+    """Makes the database; at the first start the token of an administrator."""
+    from mptcplab.server.web.call import current_ms
+
+    connection = state.connect()
+    try:
+        with changing(connection):
+            settings.put(connection, settings.URL, identity.url)
+            settings.put(connection, settings.FINGERPRINT, identity.fingerprint)
+            if people.is_any(connection):
+                return None
+            secret = new_secret()
+            people.add(connection, "admin", Role.ADMIN, secret, current_ms())
+            return secret
+    finally:
+        connection.close()
+
+
+@dataclass(frozen=True)
+class _Told:
+    """The lines that are printed when it is ready."""
+
+    state: State
+    token: str | None
+    as_json: bool
+
+    def print(self, identity: _Identity, host: str, port: int) -> None:
+        if self.as_json:
+            told = {
+                "url": identity.url,
+                "token": self.token,
+                "fingerprint": identity.fingerprint,
+                "port": port,
+            }
+            typer.echo(json_text(told).replace("\n", ""))
+        else:
+            shown = f"[{host}]" if ":" in host else host
+            typer.echo(f"{identity.url}, at {shown}:{port}; Ctrl-C ends it")
+            typer.echo(f"certificate's fingerprint (SHA-256): {identity.fingerprint}")
+            if self.token is not None:
+                typer.echo(f"token of an administrator, shown this once: {self.token}")
+            typer.echo(f"enrol an agent: mptcplab server enrol --state {self.state.folder}")
+        # Others wait for it, maybe at the end of a pipe.
+        sys.stdout.flush()
+
+
+def _run(
+    options: Options,
+    state: State,
+    listener: socket.socket,
+    identity: _Identity,
+    keep_s: int | None,
+    told: _Told,
+) -> None:
+    from mptcplab.server.serving import serve as serve_app
+    from mptcplab.server.web.app import application
+    from mptcplab.server.web.call import Backend
+
+    host, port = listener.getsockname()[:2]
+    backend = Backend.open(state.database, identity.url, identity.fingerprint)
+    serve_app(
+        application(backend, options.per_address, keep_s),
+        listener,
+        identity.tls,
+        per_address=options.per_address,
+        ready=lambda: told.print(identity, host, port),
+    )

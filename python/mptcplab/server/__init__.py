@@ -1,0 +1,1 @@
+"""Agents' plans and results over HTTPS: `mptcplab server`."""

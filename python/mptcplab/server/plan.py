@@ -1,0 +1,107 @@
+"""A plan: experiments that agents are to carry out, and when."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, StringConstraints, model_validator
+
+from mptcplab.measure.plan import Direction
+from mptcplab.server.fields import AgentId, Clock, Count, Host, Port, Strict, Word
+
+LARGEST_BYTES = 128 << 10
+"""Of a plan as JSON."""
+MOST_SIZES = 8
+LARGEST_SIZE_BYTES = 10**12
+LONGEST_PERIOD_S = 366 * 86_400
+PORT = 4420
+"""The target's, where none is given."""
+
+TargetToken = Annotated[
+    str, StringConstraints(max_length=500, pattern=r"^mptcplab1-[A-Za-z0-9_-]+$")
+]
+CongestionControl = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_-]{1,15}$")]
+Size = Annotated[int, Field(ge=1, le=LARGEST_SIZE_BYTES)]
+Period = Annotated[int, Field(ge=1, le=LONGEST_PERIOD_S)]
+Budget = Annotated[int, Field(ge=1, le=10**15)]
+
+
+class PlanTarget(Strict):
+    """The end to measure against."""
+
+    host: Host
+    port: Port = PORT
+    token: TargetToken
+
+
+class Schedule(Strict):
+    """The time between experiments."""
+
+    every_s: Period
+    spread_s: Annotated[int, Field(ge=0, le=LONGEST_PERIOD_S)] = 0
+    """Each start is later by a time of chance below it."""
+
+    @model_validator(mode="after")
+    def _is_spread_within_the_period(self) -> Self:
+        if self.spread_s > self.every_s:
+            raise ValueError("spread_s: at most every_s")
+        return self
+
+
+class Window(Strict):
+    """A part of each day in which experiments begin; over midnight where it ends earlier."""
+
+    from_: Annotated[Clock, Field(alias="from")]
+    to: Clock
+
+
+class Plan(Strict):
+    """A plan as the API has it, in base units."""
+
+    target: PlanTarget
+    interfaces: Annotated[list[Word], Field(min_length=1, max_length=8)] | None = None
+    """Null: all that reach the target."""
+    sizes_bytes: Annotated[list[Size], Field(min_length=1, max_length=MOST_SIZES)]
+    directions: Annotated[list[Direction], Field(min_length=1, max_length=2)] = Field(
+        default_factory=lambda: list(Direction)
+    )
+    repeat: Annotated[int, Field(ge=1, le=100)] = 3
+    congestion_control: CongestionControl | None = None
+    order: Literal["random", "interleaved"] = "random"
+    seed: Count = 1
+    schedule: Schedule
+    windows: Annotated[list[Window], Field(max_length=20)] = Field(default_factory=list)
+    budget_bytes: Budget
+    """Of one experiment; never exceeded."""
+    daily_bytes: Budget
+    """Of a day (UTC), over all experiments of an agent."""
+    most_experiments: Annotated[int, Field(ge=1, le=10**9)] | None = None
+    until_unix_s: Count | None = None
+    agents: Annotated[list[AgentId], Field(min_length=1, max_length=10_000)] | None = None
+    """Those that carry it out; null: all."""
+
+    @model_validator(mode="after")
+    def _can_be_carried_out(self) -> Self:
+        for name in ("sizes_bytes", "directions", "interfaces", "agents"):
+            given = getattr(self, name) or []
+            if len(set(given)) < len(given):
+                raise ValueError(f"{name}: each at most once")
+        if self.budget_bytes > self.daily_bytes:
+            raise ValueError("budget_bytes: at most daily_bytes, or no experiment ever begins")
+        least = 2 * self.repeat * len(self.directions) * sum(self.sizes_bytes)
+        if least > self.budget_bytes:
+            raise ValueError(
+                f"budget_bytes: TCP over one path and MPTCP alone take {least}: allow more, or "
+                "ask for fewer repetitions or smaller sizes"
+            )
+        return self
+
+    def of_agent(self, name: str, version: int) -> dict[str, Any]:
+        """The plan as an agent gets it."""
+        told = self.model_dump(mode="json", by_alias=True, exclude={"agents"})
+        return {"id": plan_id(name, version), "name": name, **told}
+
+
+def plan_id(name: str, version: int) -> str:
+    """`lines@3`."""
+    return f"{name}@{version}"

@@ -1,0 +1,162 @@
+"""A plan as a YAML file: quantities with units, mistakes with their place and their fix."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
+
+from mptcplab.scenario.check import shape
+from mptcplab.scenario.problem import Problem, ScenarioError
+from mptcplab.scenario.provenance import Provenance
+from mptcplab.scenario.tree import parse_tree
+from mptcplab.scenario.units import parse_size
+from mptcplab.server.fields import Name
+from mptcplab.server.period import parse_period
+from mptcplab.server.plan import PORT, Plan
+from mptcplab.user_file import LARGEST_YAML_BYTES, FileError, read_text
+
+_KEYS = {
+    "sizes": "sizes_bytes",
+    "every": "every_s",
+    "spread": "spread_s",
+    "budget": "budget_bytes",
+    "daily": "daily_bytes",
+    "until": "until_unix_s",
+}
+"""Keys of a file, and those of the API, in base units."""
+_FILE_KEYS = {api: own for own, api in _KEYS.items()}
+_API_KEY = re.compile(r"\b(" + "|".join(_FILE_KEYS) + r")\b")
+
+
+def _time(value: object) -> int:
+    try:
+        found = datetime.fromisoformat(value) if isinstance(value, str) else None
+    except ValueError:
+        found = None
+    if found is None:
+        raise ValueError('not a time: write "2027-01-31 12:00" (UTC)')
+    return int((found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp())
+
+
+Size = Annotated[int, BeforeValidator(parse_size)]
+Period = Annotated[int, BeforeValidator(parse_period)]
+Time = Annotated[int, BeforeValidator(_time)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class TargetFile(_Part):
+    """The end to measure against."""
+
+    host: str
+    port: int = PORT
+    token: str
+
+
+class ScheduleFile(_Part):
+    """The time between experiments."""
+
+    every: Period
+    spread: Period = 0
+
+
+class WindowFile(_Part):
+    """A part of each day."""
+
+    from_: Annotated[str, Field(alias="from")]
+    to: str
+
+
+class PlanFile(_Part):
+    """The keys of a file; their limits are those of `Plan`."""
+
+    name: str | None = None
+    target: TargetFile
+    interfaces: list[str] | None = None
+    sizes: list[Size]
+    directions: list[str] = Field(default_factory=lambda: ["down", "up"])
+    repeat: int = 3
+    congestion_control: str | None = None
+    order: str = "random"
+    seed: int = 1
+    schedule: ScheduleFile
+    windows: list[WindowFile] = Field(default_factory=list)
+    budget: Size
+    daily: Size
+    most_experiments: int | None = None
+    until: Time | None = None
+    agents: list[str] | None = None
+
+
+def read_plan(path: Path) -> tuple[str, Plan]:
+    """A plan's name and the plan; the name is the file's where it has none.
+
+    Raises:
+        ScenarioError: every mistake that was found.
+
+    """
+    origin = str(path)
+    try:
+        text = read_text(path, LARGEST_YAML_BYTES)
+    except FileError as error:
+        raise ScenarioError([Problem(origin, None, "", str(error))]) from None
+    return parse_plan(text, origin, path.stem)
+
+
+def parse_plan(text: str, origin: str, default_name: str) -> tuple[str, Plan]:
+    """As `read_plan`, of YAML text; `origin` names it in messages."""
+    tree = parse_tree(text, origin)
+    source = Provenance(origin, Path(), text, tree.value, tree.lines)
+    if not isinstance(tree.value, dict):
+        told = "a plan is a mapping with target, sizes, schedule, budget and daily"
+        raise ScenarioError([Problem(origin, 1, "", told)])
+    try:
+        written = PlanFile.model_validate(tree.value)
+    except ValidationError as error:
+        raise ScenarioError(shape.problems(error, PlanFile, source)) from None
+    told_name = written.name or default_name
+    try:
+        name = TypeAdapter(Name).validate_python(told_name)
+    except ValidationError:
+        hint = f'"{told_name}" is no name: up to 40 small letters, digits, "-" and "_"'
+        raise ScenarioError([source.problem(("name",), hint)]) from None
+    told = _in_base_units(written.model_dump(by_alias=True, exclude={"name"}))
+    try:
+        return name, Plan.model_validate_json(json.dumps(told))
+    except ValidationError as error:
+        raise ScenarioError(_problems(error, source)) from None
+
+
+def _in_base_units(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {_KEYS.get(key, key): _in_base_units(inner) for key, inner in value.items()}
+    return value
+
+
+def _problems(error: ValidationError, source: Provenance) -> Iterator[Problem]:
+    for problem in shape.problems(error, Plan, _in_file(source)):
+        text = _API_KEY.sub(lambda found: _FILE_KEYS[found[0]], problem.text)
+        yield Problem(problem.origin, problem.line, problem.key, text)
+
+
+class _FileProvenance(Provenance):
+    """The file, for paths of the API's keys."""
+
+    def problem(self, path: Any, text: str, *, missing: bool = False) -> Problem:
+        own = [_FILE_KEYS.get(part, part) for part in path]
+        return super().problem(own, text, missing=missing)
+
+    def value(self, path: Any, default: object) -> object:
+        return super().value(tuple(_FILE_KEYS.get(part, part) for part in path), default)
+
+
+def _in_file(source: Provenance) -> Provenance:
+    return _FileProvenance(source.origin, source.folder, source.original, source.tree, source.lines)

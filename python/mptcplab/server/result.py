@@ -1,0 +1,197 @@
+"""A result as an agent sends it: one experiment.
+
+Unknown keys are refused, but in the accounts of connections: those are the extension's own, of the
+agent's version. Their known keys are checked, and all are kept, as the bytes are.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import ConfigDict, Field, model_validator
+from typing_extensions import TypedDict
+
+from mptcplab.measure.plan import MOST_PATHS, Direction, Kind
+from mptcplab.server.fields import (
+    Address,
+    AgentId,
+    Count,
+    Host,
+    PlanId,
+    Port,
+    ResultId,
+    Sentence,
+    Strict,
+    Word,
+)
+
+LARGEST_BYTES = 4 << 20
+"""Of a result as JSON."""
+MOST_STEPS = 5_000
+_MOST_SUBFLOWS = 64
+_MOST_ECHOES = 2_000
+_ACCOUNT = ConfigDict(extra="ignore", strict=True, allow_inf_nan=False)
+
+Place = Annotated[str, Field(max_length=100)]
+"""Address and port."""
+Small = Annotated[int, Field(ge=0, le=255)]
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class Subflow(TypedDict):
+    """A subflow, as one end sees it."""
+
+    __pydantic_config__ = _ACCOUNT  # type: ignore[misc]
+
+    local: Place
+    remote: Place
+    sent_bytes: Count | None
+    received_bytes: Count | None
+
+
+class Seen(TypedDict):
+    """The kernel's account of a connection."""
+
+    __pydantic_config__ = _ACCOUNT  # type: ignore[misc]
+
+    mptcp: bool
+    announced: Small
+    accepted: Small
+    subflows_allowed: Small | None
+    endpoints: Small | None
+    subflows: Annotated[list[Subflow], Field(max_length=_MOST_SUBFLOWS)]
+
+
+class Syn(TypedDict):
+    """Options of a SYN that came."""
+
+    __pydantic_config__ = _ACCOUNT  # type: ignore[misc]
+
+    names: Annotated[list[Word], Field(max_length=64)]
+
+
+class End(TypedDict):
+    """One end's account of a connection."""
+
+    __pydantic_config__ = _ACCOUNT  # type: ignore[misc]
+
+    sent_bytes: Count
+    received_bytes: Count
+    duration_us: Count
+    moved_by_all_bytes: Count
+    failure: Annotated[str, Field(max_length=1_000)] | None
+    seen: Seen
+    syn: Syn | None
+
+
+class Connection(TypedDict):
+    """Both ends' accounts of a connection."""
+
+    __pydantic_config__ = _ACCOUNT  # type: ignore[misc]
+
+    failure: Annotated[str, Field(max_length=1_000)] | None
+    connect_us: Count | None
+    rtts_us: Annotated[list[Count], Field(max_length=_MOST_ECHOES)]
+    probe: End
+    target: End | None
+
+
+class Measured(TypedDict):
+    """The accounts of a step."""
+
+    __pydantic_config__ = _ACCOUNT  # type: ignore[misc]
+
+    connections: Annotated[list[Connection], Field(max_length=MOST_PATHS)]
+
+
+class Path(Strict):
+    """A local address that reaches the target."""
+
+    interface: Word
+    source: Address
+    device: Word | None
+    index: Count
+
+
+class HostState(Strict):
+    """The agent's host while it measured."""
+
+    version: Word
+    kernel: Word
+    processors: Annotated[int, Field(ge=1, le=100_000)]
+    load_1m: Annotated[float, Field(ge=0, le=1e9)]
+    busy: Share
+    steal: Share
+    starved: bool
+
+
+class Target(Strict):
+    """The end that it measured against."""
+
+    host: Host
+    port: Port
+    rate_limit_bps: Count | None
+
+
+class Step(Strict):
+    """One of the measurements that an experiment is made of."""
+
+    kind: Kind
+    repetition: Annotated[int, Field(ge=0, le=1_000)]
+    path: Annotated[int, Field(ge=0, lt=MOST_PATHS)] | None
+    direction: Direction | None
+    size_bytes: Count
+    result: Measured
+
+    @model_validator(mode="after")
+    def _is_of_its_kind(self) -> Self:
+        """Refuses what the figures could not be computed from."""
+        count = len(self.result["connections"])
+        is_all_paths = self.kind in (Kind.MPTCP, Kind.AT_ONCE)
+        if is_all_paths is not (self.path is None):
+            raise ValueError(f"{self.kind}: `path` is " + ("null" if is_all_paths else "a number"))
+        wanted = {Kind.SURVIVAL: 2, Kind.LOADED: 2, Kind.IDLE: 1, Kind.TCP: 1, Kind.MPTCP: 1}
+        if not (1 <= count == wanted.get(self.kind, count)):
+            raise ValueError(f"{self.kind}: {count} connections")
+        if self.kind in (Kind.TCP, Kind.MPTCP, Kind.AT_ONCE) and (
+            self.direction is None or not self.size_bytes
+        ):
+            raise ValueError(f"{self.kind}: wants `direction` and `size_bytes`")
+        return self
+
+
+Outcome = Literal["complete", "partial", "failed", "skipped"]
+Paths = Annotated[tuple[Path, ...], Field(max_length=64)]
+
+
+class Result(Strict):
+    """One experiment of an agent."""
+
+    format: Literal[1]
+    id: ResultId
+    sequence: Count
+    agent: AgentId
+    plan: PlanId
+    seed: Annotated[int, Field(ge=0, lt=2**64)]
+    outcome: Outcome
+    reason: Sentence | None
+    began_unix_ms: Count
+    took_ms: Count
+    boot: Word
+    host: HostState
+    target: Target
+    paths: Annotated[tuple[Path, ...], Field(max_length=MOST_PATHS)]
+    left_out: Paths
+    sent_options: Annotated[tuple[Word, ...], Field(max_length=64)]
+    endpoints: Annotated[tuple[Address, ...], Field(max_length=64)] | None
+    steps: Annotated[tuple[Step, ...], Field(max_length=MOST_STEPS)]
+    used_bytes: Count
+
+    @model_validator(mode="after")
+    def _names_paths_that_it_has(self) -> Self:
+        for number, step in enumerate(self.steps):
+            if step.path is not None and step.path >= len(self.paths):
+                raise ValueError(f"steps.{number}.path: there are {len(self.paths)} paths")
+        if self.outcome in ("failed", "skipped") and self.steps:
+            raise ValueError(f"steps: an experiment that has {self.outcome} has none")
+        return self

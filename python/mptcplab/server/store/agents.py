@@ -1,0 +1,107 @@
+"""Agents: their state as they tell it, and results that did not come."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from typing import Any
+
+from mptcplab.server.contact import Contact
+from mptcplab.server.secret import digest, is_same
+
+MOST_GAPS = 100
+"""Ranges that are told of an agent."""
+
+
+def of_secret(connection: sqlite3.Connection, secret: str) -> str | None:
+    """The id of the agent with this secret, which is not revoked."""
+    row = connection.execute(
+        "SELECT id, secret_sha256 FROM agents WHERE secret_sha256 = ? AND revoked_ms IS NULL",
+        (digest(secret),),
+    ).fetchone()
+    if row is None or not is_same(row["secret_sha256"], digest(secret)):
+        return None
+    return str(row["id"])
+
+
+def contacted(connection: sqlite3.Connection, agent: str, contact: Contact, now_ms: int) -> None:
+    """Keeps an agent's state."""
+    connection.execute(
+        "UPDATE agents SET contact_ms = ?, contact = ?, version = ?, kernel = ? WHERE id = ?",
+        (now_ms, contact.model_dump_json(), contact.version, contact.kernel, agent),
+    )
+
+
+def revoke(connection: sqlite3.Connection, agent: str, now_ms: int) -> bool:
+    """Whether there is such an agent; its results stay, and its secret is not taken any more."""
+    changed = connection.execute(
+        "UPDATE agents SET revoked_ms = coalesce(revoked_ms, ?) WHERE id = ?", (now_ms, agent)
+    )
+    return changed.rowcount > 0
+
+
+_AGENTS = """
+SELECT a.id, a.name, a.version, a.kernel, a.enrolled_ms, a.revoked_ms, a.contact_ms, a.contact,
+    a.results, a.sequences, a.first_sequence, a.last_sequence,
+    r.id AS last_result, r.outcome AS last_outcome, r.began_ms AS last_began_ms,
+    r.verdict AS last_verdict
+FROM agents AS a LEFT JOIN results AS r ON r.number = a.last_result
+"""
+
+
+def listed(connection: sqlite3.Connection) -> list[dict[str, Any]]:
+    """All agents by name, each as `one` has it without its gaps."""
+    return [_told(row) for row in connection.execute(f"{_AGENTS} ORDER BY a.name, a.id")]
+
+
+def one(connection: sqlite3.Connection, agent: str) -> dict[str, Any] | None:
+    """An agent: `contact` is its state as it told it, null before it has.
+
+    `last_result` is the id of the result with the latest beginning, and `last_verdict` its
+    sentences. `missing` counts the sequence numbers below `next_sequence` of results that are
+    neither here nor, by its last contact, in its spool, in its quarantine, or dropped; `gaps` are
+    ranges (first and last) of the numbers below the last one here that are not here, for whatever
+    reason.
+    """
+    row = connection.execute(f"{_AGENTS} WHERE a.id = ?", (agent,)).fetchone()
+    return None if row is None else _told(row) | {"gaps": gaps(connection, agent)}
+
+
+def gaps(connection: sqlite3.Connection, agent: str) -> list[list[int]]:
+    """Ranges of sequence numbers that are not here, the first `MOST_GAPS` of them."""
+    rows = connection.execute(
+        """
+        SELECT before + 1 AS first, sequence - 1 AS last FROM (
+            SELECT r.sequence, lag(r.sequence, 1, a.first_sequence - 1)
+                OVER (ORDER BY r.sequence) AS before
+            FROM results AS r JOIN agents AS a ON a.id = r.agent
+            WHERE r.agent = ? AND r.sequence >= a.first_sequence
+        ) WHERE sequence > before + 1 ORDER BY first LIMIT ?
+        """,
+        (agent, MOST_GAPS),
+    )
+    return [[row["first"], row["last"]] for row in rows]
+
+
+def _told(row: sqlite3.Row) -> dict[str, Any]:
+    told = dict(row)
+    contact = json.loads(told["contact"]) if told["contact"] is not None else None
+    sequences, first, last = (
+        told.pop(key) for key in ("sequences", "first_sequence", "last_sequence")
+    )
+    # The contact may be older than the last result.
+    following = max(
+        0 if contact is None else contact["next_sequence"], 0 if last is None else last + 1, first
+    )
+    missing = following - first - sequences
+    if contact is not None:
+        missing -= (
+            contact["spooled"] + len(contact["quarantined"]) + sum(contact["dropped"].values())
+        )
+    verdict = told["last_verdict"]
+    return told | {
+        "last_verdict": None if verdict is None else json.loads(verdict),
+        "contact": contact,
+        "next_sequence": following,
+        "missing": max(missing, 0),
+    }

@@ -1,0 +1,140 @@
+"""The tables, as migrations: `PRAGMA user_version` is the number of those that were carried out."""
+
+from __future__ import annotations
+
+import sqlite3
+
+_FIRST = """
+CREATE TABLE settings (
+    key TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE people (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    role TEXT NOT NULL CHECK (role IN ('viewer', 'operator', 'admin')),
+    secret_sha256 BLOB NOT NULL UNIQUE,
+    created_ms INTEGER NOT NULL,
+    revoked_ms INTEGER
+) STRICT;
+
+CREATE TABLE enrolments (
+    id TEXT PRIMARY KEY,
+    secret_sha256 BLOB NOT NULL UNIQUE,
+    agents INTEGER NOT NULL,
+    used INTEGER NOT NULL DEFAULT 0 CHECK (used <= agents),
+    created_ms INTEGER NOT NULL,
+    expires_ms INTEGER NOT NULL,
+    revoked_ms INTEGER
+) STRICT;
+
+CREATE TABLE agents (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    version TEXT NOT NULL,
+    kernel TEXT NOT NULL,
+    secret_sha256 BLOB NOT NULL UNIQUE,
+    enrolment TEXT NOT NULL REFERENCES enrolments (id),
+    enrolled_ms INTEGER NOT NULL,
+    revoked_ms INTEGER,
+    contact_ms INTEGER,
+    contact TEXT,
+    results INTEGER NOT NULL DEFAULT 0,
+    sequences INTEGER NOT NULL DEFAULT 0,
+    first_sequence INTEGER NOT NULL DEFAULT 0,
+    last_sequence INTEGER,
+    last_result INTEGER
+) STRICT;
+
+CREATE TABLE plans (
+    name TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    body TEXT NOT NULL,
+    created_ms INTEGER NOT NULL,
+    removed_ms INTEGER,
+    PRIMARY KEY (name, version)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX plans_current ON plans (name) WHERE removed_ms IS NULL;
+
+CREATE TABLE results (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    agent TEXT NOT NULL REFERENCES agents (id),
+    plan TEXT NOT NULL,
+    sequence INTEGER NOT NULL,
+    outcome TEXT NOT NULL,
+    reason TEXT,
+    began_ms INTEGER NOT NULL,
+    took_ms INTEGER NOT NULL,
+    arrived_ms INTEGER NOT NULL,
+    starved INTEGER NOT NULL,
+    used_bytes INTEGER NOT NULL,
+    interfaces TEXT NOT NULL,
+    verdict TEXT NOT NULL,
+    size_bytes INTEGER NOT NULL,
+    sha256 BLOB NOT NULL
+) STRICT;
+CREATE INDEX results_of_agent ON results (agent, began_ms);
+CREATE INDEX results_by_sequence ON results (agent, sequence);
+CREATE INDEX results_of_plan ON results (plan, number);
+CREATE INDEX results_by_time ON results (began_ms);
+
+CREATE TABLE contents (
+    result INTEGER PRIMARY KEY REFERENCES results (number) ON DELETE CASCADE,
+    zlib BLOB NOT NULL
+) STRICT;
+
+CREATE TABLE figures (
+    result INTEGER NOT NULL REFERENCES results (number) ON DELETE CASCADE,
+    metric TEXT NOT NULL,
+    direction TEXT NOT NULL,
+    size_bytes INTEGER NOT NULL,
+    path INTEGER NOT NULL,
+    interface TEXT NOT NULL,
+    mean REAL NOT NULL,
+    low REAL,
+    high REAL,
+    samples INTEGER NOT NULL,
+    PRIMARY KEY (result, metric, direction, size_bytes, path)
+) STRICT, WITHOUT ROWID;
+"""
+
+MIGRATIONS = (_FIRST,)
+"""Never changed once they are released; new ones are appended."""
+VERSION = len(MIGRATIONS)
+
+
+class SchemaError(Exception):
+    """A database of another program, or of a newer version of this one."""
+
+
+def migrate(connection: sqlite3.Connection) -> None:
+    """Brings the schema up to date, all of it or nothing.
+
+    Raises:
+        SchemaError: the database is newer than this program.
+
+    """
+    # Others that migrate wait here, and then have nothing to do.
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version > VERSION:
+            raise SchemaError(
+                f"has version {version} of the schema, and this program knows {VERSION}: "
+                "take a newer one"
+            )
+        for migration in MIGRATIONS[version:]:
+            for statement in _statements(migration):
+                connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {VERSION}")
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+
+
+def _statements(script: str) -> list[str]:
+    # `executescript` would commit the transaction first.
+    return [one for one in script.split(";\n") if one.strip()]

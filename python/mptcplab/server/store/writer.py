@@ -1,0 +1,111 @@
+"""The thread that changes the database: changes that wait are committed together.
+
+A commit costs a write to the disk that is waited for (fsync); one for many results keeps up with
+many agents. A change is done when it has been committed, and one that fails takes no other along.
+"""
+
+from __future__ import annotations
+
+import queue
+import sqlite3
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any, TypeVar
+
+from mptcplab.server.store.connection import connect
+
+T = TypeVar("T")
+Change = Callable[[sqlite3.Connection], Any]
+_Job = tuple[Change, "Future[Any]"]
+
+MOST_TOGETHER = 64
+MOST_WAITING = 1_000
+
+
+class StoreUnavailableError(Exception):
+    """The database takes no change now: too many wait, or its disk is full."""
+
+
+class Writer:
+    """The thread.
+
+    Raises:
+        sqlite3.Error: the database cannot be opened.
+
+    """
+
+    def __init__(self, file: Path) -> None:
+        self._connection = connect(file)
+        self._jobs: queue.Queue[_Job | None] = queue.Queue(MOST_WAITING)
+        self._thread = threading.Thread(target=self._work, name="writer", daemon=True)
+        self._thread.start()
+
+    def submit(self, change: Callable[[sqlite3.Connection], T]) -> Future[T]:
+        """The change's result, once it is on the disk.
+
+        Raises:
+            StoreUnavailableError: too many changes wait. The future raises it, too.
+
+        """
+        future: Future[T] = Future()
+        try:
+            self._jobs.put_nowait((change, future))
+        except queue.Full:
+            raise StoreUnavailableError("too many changes wait") from None
+        return future
+
+    def close(self) -> None:
+        """Carries out all that waits, and ends the thread."""
+        self._jobs.put(None)
+        self._thread.join()
+        self._connection.close()
+
+    def _work(self) -> None:
+        goes_on = True
+        while goes_on:
+            jobs = [self._jobs.get()]
+            while len(jobs) < MOST_TOGETHER and not self._jobs.empty():
+                jobs.append(self._jobs.get())
+            goes_on = None not in jobs
+            self._commit([one for one in jobs if one is not None])
+
+    def _commit(self, jobs: list[_Job]) -> None:
+        wanted = [one for one in jobs if one[1].set_running_or_notify_cancel()]
+        if not wanted:
+            return
+        done: list[tuple[Future[Any], Any]] = []
+        refused: list[tuple[Future[Any], Exception]] = []
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            for change, future in wanted:
+                try:
+                    done.append((future, self._carry_out(change)))
+                except Exception as error:
+                    if not self._connection.in_transaction:
+                        raise
+                    refused.append((future, error))
+            self._connection.execute("COMMIT")
+        except Exception as error:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            for _, future in wanted:
+                future.set_exception(StoreUnavailableError(str(error)))
+            return
+        for future, result in done:
+            future.set_result(result)
+        for future, refusal in refused:
+            future.set_exception(refusal)
+
+    def _carry_out(self, change: Change) -> Any:
+        self._connection.execute("SAVEPOINT change")
+        try:
+            result = change(self._connection)
+        except BaseException:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK TO change")
+                self._connection.execute("RELEASE change")
+            raise
+        self._connection.execute("RELEASE change")
+        return result

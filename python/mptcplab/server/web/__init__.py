@@ -1,0 +1,1 @@
+"""The server's API over HTTP, version 1."""
