@@ -197,15 +197,19 @@ def run(*words: str, status: int = 0) -> str:
 
 
 @contextmanager
-def started(state: Path, *options: str) -> Iterator[Running]:
-    """A server that ends afterwards; its errors are beside its folder."""
+def started(state: Path, *options: str, code: str | None = None) -> Iterator[Running]:
+    """A server that ends afterwards; its errors are beside its folder.
+
+    `code` is Python to run in place of the program.
+    """
     errors = state.with_name(f"{state.name}.errors")
     with errors.open("a") as written:
         process = subprocess.Popen(
-            command(
+            [
+                *(command() if code is None else [sys.executable, "-c", code, "server"]),
                 "--state", str(state), "--listen", "127.0.0.1:0", "--json",
                 "--per-address", "10000", *options,
-            ),
+            ],
             stdout=subprocess.PIPE,
             stderr=written,
             text=True,
