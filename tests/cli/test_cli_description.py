@@ -50,6 +50,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("mptcplab completi", ["completion"]),
         ("mptcplab subflows --ev", ["--every"]),
         ("mptcplab cc loa", ["load"]),
+        ("mptcplab server plan ad", ["add"]),
+        ("mptcplab server enrol --ex", ["--expires"]),
         ("mptcplab ma", []),
     ],
 )
@@ -78,6 +80,7 @@ def test_the_manual_has_a_page_for_each_command(tmp_path: Path) -> None:
     pages = {page.name for page in (tmp_path / "man1").iterdir()}
     _, commands = table(app)
     assert {f"mptcplab-{command.name}.1" for command in commands} <= pages
+    assert {"mptcplab-server-enrol.1", "mptcplab-server-plan-add.1"} <= pages
     page = (tmp_path / "man1/mptcplab-run.1").read_text()
     assert "Seed of all that is random" in page
 

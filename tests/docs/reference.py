@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from mptcplab.cli.app import app
@@ -21,7 +22,12 @@ BEGIN, END = "<!-- commands: made by `make docs` -->\n", "<!-- end of commands -
 def commands_text() -> str:
     """The section of each command: those of this program, then those of `mptcplab-host`."""
     _, commands = table(app)
-    own = [_section(command) for command in commands if not command.is_of_host]
+    own = [
+        section
+        for command in commands
+        if not command.is_of_host
+        for section in _sections("", command)
+    ]
     return "\n".join([*own, *_host_sections()])
 
 
@@ -46,6 +52,15 @@ def _host_sections() -> Iterator[str]:
                 for row in command["options"]
             ]
             yield "\n".join([*lines, "| | meaning | default |", "|---|---|---|", *rows, ""])
+
+
+def _sections(before: str, command: Command) -> Iterator[str]:
+    """That of a command, and those of its own commands."""
+    name = f"{before}{command.name}"
+    if command.arguments or not command.commands:
+        yield _section(replace(command, name=name))
+    for inner in command.commands:
+        yield from _sections(f"{name} ", inner)
 
 
 def _section(command: Command) -> str:

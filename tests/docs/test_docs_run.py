@@ -16,6 +16,7 @@ from mptcplab.scenario import loads
 TO_DO = [page for page in PAGES if steps(page)]
 PROGRAMS = {
     "docs/controller.md": ("ovs-vswitchd", "ethtool", "openssl"),
+    "docs/howto/agents.md": ("curl",),
     "docs/howto/capture.md": ("tshark",),
     "docs/howto/cluster.md": ("openssl",),
     "docs/howto/subflows.md": ("cargo", "cc", "pkg-config"),

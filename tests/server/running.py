@@ -19,6 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from tests.server.made import ENROLMENT, encoded, made_result
+from typer.testing import CliRunner
+
+from mptcplab.cli.app import app
+from mptcplab.cli.errors import UserError
 
 PROTOCOL = {"Mptcplab-Protocol": "1"}
 _PATIENCE_S = 120
@@ -191,8 +195,12 @@ def command(*words: str) -> list[str]:
 
 def run(*words: str, status: int = 0) -> str:
     """The standard output of a command; its errors where another status is expected."""
-    ended = subprocess.run(command(*words), capture_output=True, text=True, check=False)
-    assert ended.returncode == status, ended.stderr
+    ended = CliRunner().invoke(app, ["server", *words])
+    if isinstance(ended.exception, UserError):
+        # As `mptcplab.cli.ending` does.
+        assert status == 1, ended.exception
+        return f"{ended.exception}\n"
+    assert ended.exit_code == status, ended.output
     return ended.stderr if status else ended.stdout
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
@@ -36,6 +36,8 @@ class Command:
     about: str
     arguments: tuple[Argument, ...]
     """None where `mptcplab-host` carries it out, which tells them itself."""
+    commands: tuple[Command, ...] = ()
+    """Its own, where it has some."""
 
     @property
     def is_of_host(self) -> bool:
@@ -48,7 +50,14 @@ def table(app: typer.Typer) -> tuple[Command, list[Command]]:
     group = typer.main.get_command(app)
     assert isinstance(group, TyperGroup)
     shown = [command for command in group.commands.values() if not command.hidden]
-    return _command(group), [_command(command) for command in shown]
+    return _command(group), [_with_commands(command) for command in shown]
+
+
+def _with_commands(command: Any) -> Command:
+    found = _command(command)
+    if not isinstance(command, TyperGroup):
+        return found
+    return replace(found, commands=tuple(map(_with_commands, command.commands.values())))
 
 
 def _command(command: Any) -> Command:

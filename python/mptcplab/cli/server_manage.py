@@ -226,8 +226,14 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[s
     from rich.text import Text
 
     drawn = Table(box=None)
-    for name in head:
-        drawn.add_column(Text(name), justify="right" if name in right else "left", overflow="fold")
+    for number, name in enumerate(head):
+        # Commands take the first column as it stands.
+        drawn.add_column(
+            Text(name),
+            justify="right" if name in right else "left",
+            overflow="fold",
+            no_wrap=number == 0,
+        )
     for row in rows:
         drawn.add_row(*map(Text, row))
     console().print(drawn)

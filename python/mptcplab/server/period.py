@@ -7,7 +7,7 @@ import re
 from mptcplab.scenario.units import UnitError
 
 _UNITS_S = {"s": 1, "min": 60, "h": 3600, "d": 86_400}
-_PERIOD = re.compile(r"([0-9]{1,9})\s*([a-z]+)")
+_PERIOD = re.compile(r"([0-9]{1,10})\s*([a-z]+)")
 LONGEST_S = 100 * 366 * 86_400
 
 

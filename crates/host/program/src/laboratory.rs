@@ -13,7 +13,6 @@ struct Program {
     version: String,
     #[serde(flatten)]
     top: Described,
-    commands: Vec<Described>,
 }
 
 /// The description of a program or of a command.
@@ -22,6 +21,9 @@ struct Described {
     name: String,
     about: String,
     arguments: Vec<Argument>,
+    /// Its own commands, where it has some.
+    #[serde(default)]
+    commands: Vec<Described>,
 }
 
 /// An option, or a positional argument.
@@ -45,13 +47,14 @@ struct Argument {
 /// The table cannot be read.
 pub(crate) fn program(table: impl Read, host: &Command) -> anyhow::Result<Command> {
     let told: Program = serde_json::from_reader(table).context("the table of commands")?;
-    let commands = told.commands.into_iter().map(|command| {
+    let mut top = told.top;
+    let commands = std::mem::take(&mut top.commands).into_iter().map(|command| {
         let own = host.find_subcommand(&command.name);
         own.filter(|_| command.arguments.is_empty())
             .cloned()
             .unwrap_or_else(|| described(command))
     });
-    Ok(described(told.top)
+    Ok(described(top)
         .version(told.version)
         .disable_version_flag(true)
         .disable_help_subcommand(true)
@@ -62,6 +65,7 @@ fn described(command: Described) -> Command {
     Command::new(command.name)
         .about(command.about)
         .args(command.arguments.into_iter().map(argument))
+        .subcommands(command.commands.into_iter().map(described))
 }
 
 fn argument(told: Argument) -> Arg {

@@ -1,0 +1,110 @@
+"""Plans as YAML files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mptcplab.measure.plan import Direction
+from mptcplab.scenario.problem import ScenarioError
+from mptcplab.scenario.units import UnitError
+from mptcplab.server.period import parse_period, period_words
+from mptcplab.server.plan_file import parse_plan, read_plan
+
+LINES = """\
+name: lines
+target: {host: t.example.org, token: mptcplab1-AAAA}
+interfaces: [wifi, lte]
+sizes: [100 kB, 1 MB]
+directions: [down]
+repeat: 2
+congestion_control: cubic
+order: interleaved
+seed: 7
+schedule: {every: 1 h, spread: 10 min}
+windows: [{from: "22:00", to: "06:00"}]
+budget: 50 MB
+daily: 500 MB
+most_experiments: 100
+until: 2027-01-31 12:00
+"""
+
+
+def test_a_file_becomes_a_plan_in_base_units() -> None:
+    name, plan = parse_plan(LINES, "lines.yaml", "other")
+    assert name == "lines"
+    assert plan.directions == [Direction.DOWN]
+    told = plan.of_agent(name, 3)
+    assert told == {
+        "id": "lines@3",
+        "name": "lines",
+        "target": {"host": "t.example.org", "port": 4420, "token": "mptcplab1-AAAA"},
+        "interfaces": ["wifi", "lte"],
+        "sizes_bytes": [100_000, 1_000_000],
+        "directions": ["down"],
+        "repeat": 2,
+        "congestion_control": "cubic",
+        "order": "interleaved",
+        "seed": 7,
+        "schedule": {"every_s": 3600, "spread_s": 600},
+        "windows": [{"from": "22:00", "to": "06:00"}],
+        "budget_bytes": 50_000_000,
+        "daily_bytes": 500_000_000,
+        "most_experiments": 100,
+        "until_unix_s": 1_801_396_800,
+    }
+
+
+def test_a_plan_without_a_name_has_that_of_its_file(tmp_path: Path) -> None:
+    file = tmp_path / "night.yaml"
+    file.write_text(LINES.partition("\n")[2])
+    assert read_plan(file)[0] == "night"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        (
+            "sizes: [100 kB, 1 MB]",
+            "size: 1 MB",
+            'p.yaml:4: size: unknown key: did you mean "sizes"?',
+        ),
+        ("[100 kB, 1 MB]", "[100]", "p.yaml:4: sizes.0: "),
+        ("[100 kB, 1 MB]", "[1 MB, 1 MB]", "sizes: each at most once"),
+        ("1 h", "1 hour", 'p.yaml:10: schedule.every: "1 hour": not a period: write "10 min"'),
+        ("10 min", "2 h", "p.yaml:10: schedule: spread: at most every"),
+        ("budget: 50 MB", "budget: 1 MB", "budget: TCP over one path and MPTCP alone take 4400000"),
+        ("budget: 50 MB", "budget: 600 MB", "budget: at most daily"),
+        ("[down]", "[sideways]", "p.yaml:5: directions.0: "),
+        ("interleaved", "odd", 'p.yaml:8: order: "odd": '),
+        ('"06:00"', '"6"', "p.yaml:11: windows.0.to: "),
+        ("mptcplab1-AAAA", "secret", "p.yaml:2: target.token: "),
+        ("2027-01-31 12:00", "soon", 'p.yaml:15: until: "soon": not a time'),
+        ("daily: 500 MB", "", "daily: missing"),
+        ("name: lines", "name: My Lines", 'p.yaml:1: name: "My Lines" is no name'),
+        ("repeat: 2", "repeat: 0", "p.yaml:6: repeat: 0: must be at least 1"),
+        (LINES, "- a", "a plan is a mapping"),
+        (LINES, "", "a plan is a mapping"),
+    ],
+)
+def test_a_mistake_is_told_with_its_place_and_its_fix(old: str, new: str, told: str) -> None:
+    assert old in LINES
+    with pytest.raises(ScenarioError) as refused:
+        parse_plan(LINES.replace(old, new), "p.yaml", "p")
+    assert told in str(refused.value)
+    assert "_bytes" not in str(refused.value)
+    assert "_s:" not in str(refused.value)
+
+
+@given(st.integers(1, 10**9))
+def test_a_period_is_read_as_it_is_written(seconds: int) -> None:
+    assert parse_period(period_words(seconds)) == seconds
+
+
+@pytest.mark.parametrize("text", ["", "1", "h", "-1 h", "1.5 h", "1 hour", "999999999 d", 3, None])
+def test_other_periods_are_refused(text: object) -> None:
+    with pytest.raises(UnitError):
+        parse_period(text)

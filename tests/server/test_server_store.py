@@ -1,0 +1,174 @@
+"""The database: migrations, changes that are committed together, results that are forgotten."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from concurrent.futures import Future
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import pytest
+from tests.server.made import AGENT, ENROLMENT, encoded, made_result
+
+from mptcplab.server import intake
+from mptcplab.server.contact import Enrolment
+from mptcplab.server.figure_rows import ALL_PATHS, Metric
+from mptcplab.server.store import agents, enrolments, figures, plans, results
+from mptcplab.server.store.connection import changing, connect
+from mptcplab.server.store.schema import MIGRATIONS, SchemaError
+from mptcplab.server.store.writer import StoreUnavailableError, Writer
+from mptcplab.server.web.rate import Rates, network
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[sqlite3.Connection]:
+    connection = connect(tmp_path / "server.db")
+    yield connection
+    connection.close()
+
+
+def with_agent(database: sqlite3.Connection) -> None:
+    enrolments.add(database, "token", 1, 10, 0)
+    own = enrolments.enrol(database, "token", Enrolment(**ENROLMENT), "secret", 5)
+    database.execute("UPDATE agents SET id = ? WHERE id = ?", (AGENT, own))
+
+
+def put(database: sqlite3.Connection, sequence: int, **changed: Any) -> str:
+    told = made_result(sequence=sequence) | changed
+    results.put(database, intake.read(encoded(told)), 0)
+    return str(told["id"])
+
+
+def test_a_database_of_a_newer_program_is_left_alone(tmp_path: Path) -> None:
+    file = tmp_path / "server.db"
+    connect(file).close()
+    with sqlite3.connect(file) as database:
+        database.execute(f"PRAGMA user_version = {len(MIGRATIONS) + 1}")
+    before = file.read_bytes()
+    with pytest.raises(SchemaError):
+        connect(file)
+    assert file.read_bytes() == before
+
+
+def test_a_change_that_fails_takes_no_other_along(tmp_path: Path) -> None:
+    writer = Writer(tmp_path / "server.db")
+    hold, begun = Event(), Event()
+
+    def wait(_database: sqlite3.Connection) -> None:
+        begun.set()
+        hold.wait()
+
+    first = writer.submit(wait)
+    begun.wait()
+    # All of these wait, and are committed together.
+    made: list[Future[Any]] = [
+        writer.submit(lambda database, name=name: _add_enrolment(database, name))
+        for name in ("one", "one", "two")
+    ]
+    hold.set()
+    assert first.result() is None
+    assert made[0].result()
+    assert isinstance(made[1].exception(), sqlite3.IntegrityError)
+    assert made[2].result()
+    writer.close()
+    database = connect(tmp_path / "server.db")
+    assert len(enrolments.listed(database)) == 2
+    database.close()
+
+
+def _add_enrolment(database: sqlite3.Connection, secret: str) -> str:
+    # What a failed change did before is undone.
+    database.execute("INSERT INTO settings VALUES (?, 'x')", (secret + str(_count(database)),))
+    return enrolments.add(database, secret, 1, 1, 0)
+
+
+def _count(database: sqlite3.Connection) -> int:
+    return int(database.execute("SELECT count(*) FROM settings").fetchone()[0])
+
+
+def test_a_database_that_others_lock_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mptcplab.server.store.connection.BUSY_MS", 1)
+    writer = Writer(tmp_path / "server.db")
+    other = sqlite3.connect(tmp_path / "server.db", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    refused = writer.submit(lambda database: plans.remove(database, "x", 0))
+    assert isinstance(refused.exception(), StoreUnavailableError)
+    other.execute("ROLLBACK")
+    assert writer.submit(lambda database: plans.remove(database, "x", 0)).result() is False
+    writer.close()
+    other.close()
+
+
+def test_figures_over_time_are_those_of_the_results(database: sqlite3.Connection) -> None:
+    with changing(database):
+        with_agent(database)
+        own = [put(database, number, began_unix_ms=1_000 + number) for number in range(3)]
+    found = figures.series(
+        database, AGENT, Metric.TCP_MBPS, begin_ms=1_001, end_ms=1_003, direction="down"
+    )
+    assert [(one["result"], one["interface"], one["mean"]) for one in found] == [
+        (own[1], "wifi", 8.0),
+        (own[1], "lte", 4.0),
+        (own[2], "wifi", 8.0),
+        (own[2], "lte", 4.0),
+    ]
+    everything = {"begin_ms": 0, "end_ms": 10_000}
+    (first, *_) = figures.series(
+        database, AGENT, Metric.DELAY, direction="down", size_bytes=1_000_000, **everything
+    )
+    assert (first["path"], first["size_bytes"]) == (ALL_PATHS, 1_000_000)
+    assert figures.series(database, AGENT, Metric.DELAY, size_bytes=7, **everything) == []
+    assert len(figures.series(database, AGENT, Metric.RTT_MS, **everything)) == 6
+
+
+def test_results_that_are_forgotten_are_no_gaps(database: sqlite3.Connection) -> None:
+    with changing(database):
+        with_agent(database)
+        for sequence in (0, 1, 3, 4, 6):
+            put(database, sequence, began_unix_ms=sequence)
+    assert agents.gaps(database, AGENT) == [[2, 2], [5, 5]]
+    with changing(database):
+        assert results.prune(database, 4, 2) == 2
+        assert results.prune(database, 4, 2) == 1
+        assert results.prune(database, 4, 2) == 0
+    assert agents.gaps(database, AGENT) == [[5, 5]]
+    told = agents.one(database, AGENT)
+    assert told is not None
+    assert (told["results"], told["missing"]) == (2, 1)
+    for table in ("contents", "figures"):
+        (left,) = database.execute(f"SELECT count(DISTINCT result) FROM {table}").fetchone()
+        assert left == 2
+    with changing(database):
+        assert results.prune(database, 10, 10) == 2
+    told = agents.one(database, AGENT)
+    assert told is not None
+    assert (told["results"], told["last_result"], told["missing"]) == (0, None, 0)
+
+
+def test_a_sequence_number_that_comes_again_is_counted_once(database: sqlite3.Connection) -> None:
+    with changing(database):
+        with_agent(database)
+        for sequence in (0, 0, 1):
+            put(database, sequence)
+    told = agents.one(database, AGENT)
+    assert told is not None
+    assert (told["results"], told["missing"]) == (3, 0)
+
+
+def test_an_address_has_so_many_requests_a_second() -> None:
+    now = [0.0]
+    rates = Rates(2, lambda: now[0])
+    assert [rates.take("a") for _ in range(9)] == [True] * 8 + [False]
+    assert rates.take("b")
+    now[0] = 1.0
+    assert [rates.take("a") for _ in range(3)] == [True, True, False]
+
+
+def test_a_host_has_one_network_of_ipv6() -> None:
+    assert network("2001:db8::1") == network("2001:db8::ffff:1")
+    assert network("2001:db8::1") != network("2001:db8:0:1::1")
+    assert network("::ffff:192.0.2.1") == network("192.0.2.1")
