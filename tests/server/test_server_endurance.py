@@ -169,7 +169,7 @@ def test_a_body_that_trickles_after_its_answer_is_cut_off(impatient: Running) ->
 
 def test_an_address_may_make_so_many_requests(tmp_path: Path) -> None:
     with started(tmp_path / "state", "--per-address", "1") as server:
-        statuses = []
+        statuses: list[int] = []
         while 429 not in statuses:
             assert len(statuses) < 1_000
             answer = server.request("GET", "/health")

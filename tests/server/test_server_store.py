@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from concurrent.futures import Future
+from functools import partial
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -64,8 +65,7 @@ def test_a_change_that_fails_takes_no_other_along(tmp_path: Path) -> None:
     begun.wait()
     # All of these wait, and are committed together.
     made: list[Future[Any]] = [
-        writer.submit(lambda database, name=name: _add_enrolment(database, name))
-        for name in ("one", "one", "two")
+        writer.submit(partial(_add_enrolment, secret=name)) for name in ("one", "one", "two")
     ]
     hold.set()
     assert first.result() is None
@@ -79,7 +79,7 @@ def test_a_change_that_fails_takes_no_other_along(tmp_path: Path) -> None:
 
 
 def _add_enrolment(database: sqlite3.Connection, secret: str) -> str:
-    # What a failed change did before is undone.
+    # The first step of a change that fails is undone.
     database.execute("INSERT INTO settings VALUES (?, 'x')", (secret + str(_count(database)),))
     return enrolments.add(database, secret, 1, 1, 0)
 
@@ -116,13 +116,11 @@ def test_figures_over_time_are_those_of_the_results(database: sqlite3.Connection
         (own[2], "wifi", 8.0),
         (own[2], "lte", 4.0),
     ]
-    everything = {"begin_ms": 0, "end_ms": 10_000}
-    (first, *_) = figures.series(
-        database, AGENT, Metric.DELAY, direction="down", size_bytes=1_000_000, **everything
-    )
+    every = partial(figures.series, database, AGENT, begin_ms=0, end_ms=10_000)
+    (first, *_) = every(Metric.DELAY, direction="down", size_bytes=1_000_000)
     assert (first["path"], first["size_bytes"]) == (ALL_PATHS, 1_000_000)
-    assert figures.series(database, AGENT, Metric.DELAY, size_bytes=7, **everything) == []
-    assert len(figures.series(database, AGENT, Metric.RTT_MS, **everything)) == 6
+    assert every(Metric.DELAY, size_bytes=7) == []
+    assert len(every(Metric.RTT_MS)) == 6
 
 
 def test_results_that_are_forgotten_are_no_gaps(database: sqlite3.Connection) -> None:

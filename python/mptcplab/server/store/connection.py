@@ -24,7 +24,7 @@ def connect(file: Path) -> sqlite3.Connection:
     """
     connection = _open(file)
     try:
-        # What is committed has reached the disk before it is acknowledged.
+        # A commit returns when it has reached the disk.
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA foreign_keys = ON")
