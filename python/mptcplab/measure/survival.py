@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from ipaddress import ip_address
 from typing import Any
 
@@ -189,6 +190,7 @@ def _addresses(places: Iterable[str]) -> frozenset[str]:
     return frozenset(address(place) for place in places)
 
 
+@lru_cache(4_096)
 def address(place: str) -> str:
     """The address of `10.0.0.1:80` or `[::1]:80`; the text itself where it is neither."""
     text = place.rpartition(":")[0].strip("[]")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from ipaddress import ip_address
 from typing import Annotated
 
@@ -25,6 +26,7 @@ def _printable(text: str) -> str:
     return text
 
 
+@lru_cache(4_096)
 def _address(text: str) -> str:
     ip_address(text)
     return text

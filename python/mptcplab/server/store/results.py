@@ -34,13 +34,14 @@ def put(connection: sqlite3.Connection, arrival: Arrival, now_ms: int) -> bool:
         (result.agent, result.sequence),
     ).fetchone()
     number = connection.execute(
-        "INSERT INTO results (id, agent, plan, sequence, outcome, reason, began_ms, took_ms,"
+        "INSERT INTO results (id, agent, plan, plan_name, sequence, outcome, reason, began_ms, took_ms,"
         " arrived_ms, starved, used_bytes, interfaces, verdict, size_bytes, sha256)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             result.id,
             result.agent,
             result.plan,
+            result.plan.partition("@")[0],
             result.sequence,
             result.outcome,
             result.reason,
@@ -96,11 +97,10 @@ def listed(
     more: list[tuple[str, Any]] = []
     if agent is not None:
         more.append(("agent = ?", agent))
-    if plan is not None and "@" in plan:
-        more.append(("plan = ?", plan))
-    elif plan is not None:
-        # Between `lines@` and `linesA`, the next character.
-        more += [("plan >= ?", f"{plan}@"), ("plan < ?", f"{plan}A")]
+    if plan is not None:
+        more.append(("plan_name = ?", plan.partition("@")[0]))
+        if "@" in plan:
+            more.append(("plan = ?", plan))
     conditions += [condition for condition, _ in more]
     values += [value for _, value in more]
     rows = connection.execute(

@@ -62,6 +62,7 @@ CREATE TABLE results (
     id TEXT NOT NULL UNIQUE,
     agent TEXT NOT NULL REFERENCES agents (id),
     plan TEXT NOT NULL,
+    plan_name TEXT NOT NULL,
     sequence INTEGER NOT NULL,
     outcome TEXT NOT NULL,
     reason TEXT,
@@ -77,8 +78,10 @@ CREATE TABLE results (
 ) STRICT;
 CREATE INDEX results_of_agent ON results (agent, began_ms);
 CREATE INDEX results_by_sequence ON results (agent, sequence);
-CREATE INDEX results_of_plan ON results (plan, number);
+CREATE INDEX results_by_arrival ON results (agent, number);
+CREATE INDEX results_of_plan ON results (plan_name, number);
 CREATE INDEX results_by_time ON results (began_ms);
+CREATE INDEX results_by_outcome ON results (outcome);
 
 CREATE TABLE contents (
     result INTEGER PRIMARY KEY REFERENCES results (number) ON DELETE CASCADE,

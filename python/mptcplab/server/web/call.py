@@ -76,6 +76,10 @@ class Backend:
         """The answer of the database."""
         return await self.work(lambda: question(self.readers.connection()))
 
+    def ask_at_once(self, question: Callable[[sqlite3.Connection], T]) -> T:
+        """The answer to a question about one row: another thread would cost more than it."""
+        return question(self.readers.connection())
+
     async def change(self, change: Callable[[sqlite3.Connection], T]) -> T:
         """The result of a change that is on the disk."""
         return await asyncio.wrap_future(self.writer.submit(change))

@@ -37,7 +37,7 @@ def check_version(request: Request, operation: Operation) -> None:
         raise VersionError(400, "Mptcplab-Protocol: this version is not spoken here")
 
 
-async def authenticate(call: Call, operation: Operation) -> None:
+def authenticate(call: Call, operation: Operation) -> None:
     """Finds out who calls.
 
     Raises:
@@ -59,7 +59,7 @@ async def authenticate(call: Call, operation: Operation) -> None:
         call.person = people.of_secret(connection, secret)
         return call.person is not None
 
-    if not await call.backend.ask(find):
+    if not call.backend.ask_at_once(find):
         raise _unauthorized("The secret is unknown, used up, expired or revoked")
     if isinstance(operation.access, Role):
         assert call.person is not None
