@@ -48,12 +48,14 @@ struct Argument {
 pub(crate) fn program(table: impl Read, host: &Command) -> anyhow::Result<Command> {
     let told: Program = serde_json::from_reader(table).context("the table of commands")?;
     let mut top = told.top;
-    let commands = std::mem::take(&mut top.commands).into_iter().map(|command| {
-        let own = host.find_subcommand(&command.name);
-        own.filter(|_| command.arguments.is_empty())
-            .cloned()
-            .unwrap_or_else(|| described(command))
-    });
+    let commands = std::mem::take(&mut top.commands)
+        .into_iter()
+        .map(|command| {
+            let own = host.find_subcommand(&command.name);
+            own.filter(|_| command.arguments.is_empty())
+                .cloned()
+                .unwrap_or_else(|| described(command))
+        });
     Ok(described(top)
         .version(told.version)
         .disable_version_flag(true)
