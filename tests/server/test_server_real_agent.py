@@ -38,15 +38,18 @@ def target(program: str, tmp_path: Path) -> Iterator[tuple[int, str]]:
     process = subprocess.Popen(
         [program, "target", "--listen", "127.0.0.1:0", "--data-port", "0", "--state", str(state)],
         stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
     )
     assert process.stdout is not None
+    assert process.stderr is not None
     token = process.stdout.readline().strip()
-    port = int(process.stdout.readline().partition(",")[0].rpartition(":")[2])
+    port = int(process.stderr.readline().partition(",")[0].rpartition(":")[2])
     yield port, token
     process.terminate()
     process.wait()
     process.stdout.close()
+    process.stderr.close()
 
 
 def agent(program: str, folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
