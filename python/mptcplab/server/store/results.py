@@ -34,8 +34,8 @@ def put(connection: sqlite3.Connection, arrival: Arrival, now_ms: int) -> bool:
         (result.agent, result.sequence),
     ).fetchone()
     number = connection.execute(
-        "INSERT INTO results (id, agent, plan, plan_name, sequence, outcome, reason, began_ms, took_ms,"
-        " arrived_ms, starved, used_bytes, interfaces, verdict, size_bytes, sha256)"
+        "INSERT INTO results (id, agent, plan, plan_name, sequence, outcome, reason, began_ms,"
+        " took_ms, arrived_ms, starved, used_bytes, interfaces, verdict, size_bytes, sha256)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             result.id,
