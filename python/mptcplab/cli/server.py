@@ -68,7 +68,7 @@ def serve(options: Options, *, as_json: bool) -> None:
     try:
         state.make()
         with state.held():
-            listener = _listener(host, port)
+            listener = _listener(options, host, port)
             with listener:
                 identity = _identity(options, state, host, listener.getsockname()[1])
                 token = _prepare(state, identity)
@@ -115,11 +115,11 @@ def _keep(text: str | None) -> int | None:
         raise UserError(f"--keep {text}: {error}") from None
 
 
-def _listener(host: str, port: int) -> socket.socket:
+def _listener(options: Options, host: str, port: int) -> socket.socket:
     from mptcplab.server.serving import listening
 
     try:
-        return listening(host, port)
+        return listening(host, port, None if options.behind_proxy else options.per_address)
     except OSError as error:
         shown = f"[{host}]" if ":" in host else host
         raise UserError(f"--listen {shown}:{port}: {error.strerror}") from None
@@ -205,6 +205,5 @@ def _run(
         application(backend, options.per_address, keep_s),
         listener,
         identity.tls,
-        per_address=options.per_address,
         ready=lambda: told.print(identity, host, port),
     )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
+import math
 import resource
 import signal
 import socket
@@ -15,18 +17,30 @@ from typing import Any
 import uvicorn
 from starlette.types import ASGIApp
 
-from mptcplab.server.web.protocol import HEAD_S, KEEP_ALIVE_S, LARGEST_HEAD_BYTES, bounded
+from mptcplab.server.web.listener import Listener
+from mptcplab.server.web.protocol import (
+    HANDSHAKE_S,
+    KEEP_ALIVE_S,
+    LARGEST_HEAD_BYTES,
+    BoundedProtocol,
+)
 
 MOST_CONNECTIONS = 4_000
 CONNECTIONS_OF_ADDRESS = 4
 """Open at once, for each request a second that an address may make."""
+_OTHER_FILES = 200
+"""Descriptors that are left for all but connections."""
+_SHORTAGE_TOLD_EVERY_S = 60.0
 _GRACE_S = 10
 """Time for requests that are being answered when it ends."""
 _BACKLOG = 1_024
 
 
-def listening(host: str, port: int) -> socket.socket:
+def listening(host: str, port: int, per_address: float | None) -> Listener:
     """A socket that listens; the wildcard of IPv6 takes IPv4, too.
+
+    An address may make `per_address` requests a second, and so have some connections; null: all
+    clients are those of a proxy.
 
     Raises:
         OSError: the address is not this host's, or taken.
@@ -34,7 +48,9 @@ def listening(host: str, port: int) -> socket.socket:
     """
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     family, *_, address = found[0]
-    made = socket.socket(family, socket.SOCK_STREAM)
+    of_address = None if per_address is None else int(per_address * CONNECTIONS_OF_ADDRESS)
+    most = max(min(MOST_CONNECTIONS, _allow_descriptors() - _OTHER_FILES), 1)
+    made = Listener(family, most, of_address)
     try:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if family == socket.AF_INET6:
@@ -53,7 +69,6 @@ def serve(
     listener: socket.socket,
     tls: ssl.SSLContext | None,
     *,
-    per_address: float,
     ready: Callable[[], None],
 ) -> None:
     """Serves until Ctrl-C or SIGTERM; `ready` is called when requests are answered.
@@ -61,12 +76,10 @@ def serve(
     Without `tls` it is behind a proxy of this host, which tells the addresses of clients by
     `X-Forwarded-For`.
     """
-    _allow_descriptors()
     logging.basicConfig(level=logging.ERROR, format="%(levelname)s: %(message)s")
-    most = None if tls is None else int(per_address * CONNECTIONS_OF_ADDRESS)
     config = uvicorn.Config(
         app,
-        http=bounded(most),
+        http=BoundedProtocol,
         ws="none",
         lifespan="on",
         log_config=None,
@@ -86,11 +99,26 @@ def serve(
 
 
 class _Loop(asyncio.SelectorEventLoop):
-    """The loop of asyncio, where a client has less time to shake hands."""
+    """The loop of asyncio, where a client has less time to shake hands.
+
+    A shortage of descriptors is told in one line, and not for each connection that waits.
+    """
+
+    _told_at_s = -math.inf
+
+    def call_exception_handler(self, context: dict[str, Any]) -> None:
+        error = context.get("exception")
+        if not isinstance(error, OSError) or error.errno not in (errno.EMFILE, errno.ENFILE):
+            super().call_exception_handler(context)
+        elif self.time() >= self._told_at_s + _SHORTAGE_TOLD_EVERY_S:
+            self._told_at_s = self.time()
+            logging.getLogger(__name__).error(
+                "no connection is taken for now: %s: raise the limit (ulimit -n)", error.strerror
+            )
 
     async def create_server(self, *arguments: Any, **options: Any) -> Any:
         if options.get("ssl") is not None:
-            options["ssl_handshake_timeout"] = HEAD_S
+            options["ssl_handshake_timeout"] = HANDSHAKE_S
             options["ssl_shutdown_timeout"] = 1.0
         return await super().create_server(*arguments, **options)
 
@@ -124,11 +152,13 @@ class _Server(uvicorn.Server):
         self.should_exit = True
 
 
-def _allow_descriptors() -> None:
-    """Raises the number of files that may be open, where the system allows it."""
+def _allow_descriptors() -> int:
+    """Raises the number of files that may be open, where the system allows it, and tells it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = MOST_CONNECTIONS + 200
+    wanted = MOST_CONNECTIONS + _OTHER_FILES
     if hard != resource.RLIM_INFINITY:
         wanted = min(wanted, hard)
     if soft != resource.RLIM_INFINITY and soft < wanted:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        return wanted
+    return soft if soft != resource.RLIM_INFINITY else wanted

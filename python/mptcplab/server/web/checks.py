@@ -14,7 +14,9 @@ from mptcplab.server.web.call import Access, ApiError, Call, Operation
 VERSIONS = (1,)
 VERSION_HEADER = "mptcplab-protocol"
 BODY_S = 30.0
-"""Time for a body to come as a whole."""
+"""Time for a body to come as a whole, beside that for its bytes."""
+LEAST_BODY_BYTES_S = 8_000
+"""A client that is at least as fast is never too slow."""
 _LONGEST_SECRET = 200
 
 
@@ -89,10 +91,11 @@ async def read_body(request: Request, largest_bytes: int) -> bytes:
     too_large = ApiError(413, f"The body is larger than {largest_bytes} bytes")
     if told.isdigit() and int(told[:20]) > largest_bytes:
         raise too_large
+    expected_bytes = int(told) if told.isdigit() else largest_bytes
     parts: list[bytes] = []
     size = 0
     try:
-        async with asyncio.timeout(BODY_S):
+        async with asyncio.timeout(BODY_S + expected_bytes / LEAST_BODY_BYTES_S):
             async for part in request.stream():
                 size += len(part)
                 if size > largest_bytes:

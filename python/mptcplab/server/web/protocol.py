@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from mptcplab.server.web.rate import network
-
+HANDSHAKE_S = 5.0
+"""Time for the handshake of TLS."""
 HEAD_S = 10.0
 """Time for the head of a request, from the connection's beginning or the answer before."""
 KEEP_ALIVE_S = 20
@@ -19,33 +18,18 @@ MOST_UNREAD_BYTES = 8 << 20
 
 
 class BoundedProtocol(H11Protocol):
-    """A connection that is closed where its client takes too long, or sends too much.
-
-    `most_of_address` connections are taken of an address, null: as many as come.
-    """
-
-    most_of_address: int | None = None
-    _connections: Counter[str]
+    """A connection that is closed where its client takes too long, or sends too much."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """As of asyncio."""
         super().connection_made(transport)  # type: ignore[arg-type]
         self._deadline: asyncio.TimerHandle | None = None
         self._unread_bytes = 0
-        self._address = network(self.client[0]) if self.client else ""
-        self._connections[self._address] += 1
-        most = self.most_of_address
-        if most is not None and self._connections[self._address] > most:
-            transport.abort()  # type: ignore[attr-defined]
-            return
         self._arm(HEAD_S)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """As of asyncio."""
         self._disarm()
-        self._connections[self._address] -= 1
-        if not self._connections[self._address]:
-            del self._connections[self._address]
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -87,12 +71,3 @@ class BoundedProtocol(H11Protocol):
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None
-
-
-def bounded(most_of_address: int | None) -> type[BoundedProtocol]:
-    """The protocol of one server."""
-    return type(
-        "Bounded",
-        (BoundedProtocol,),
-        {"most_of_address": most_of_address, "_connections": Counter()},
-    )
