@@ -121,7 +121,7 @@ def test_the_state_that_an_agent_tells_is_kept(server: Running) -> None:
     answer = agent.contact(told)
     assert answer.status == 200
     found = server.get(f"/api/v1/agents/{agent.id}").json
-    assert (found["name"], found["contact"]) == ("car-8", told)
+    assert (found["name"], found["contact"]) == ("car-8", told | {"quarantined_count": 0})
     assert found["contact_ms"] == answer.json["now_unix_ms"]
 
 
@@ -139,6 +139,10 @@ def test_results_that_are_missing_are_told(server: Running) -> None:
     found = server.get(f"/api/v1/agents/{agent.id}").json
     assert found["gaps"] == [[2, 3], [5, 6]]
     assert (found["results"], found["next_sequence"], found["missing"]) == (4, 10, 1)
+    # The list is bounded, their number is not.
+    assert agent.contact(told | {"quarantined_count": 2}).status == 200
+    assert server.get(f"/api/v1/agents/{agent.id}").json["missing"] == 0
+    assert agent.contact(told | {"quarantined_count": -1}).status == 422
 
 
 def test_nothing_is_taken_from_an_agent_that_is_revoked(server: Running) -> None:

@@ -71,6 +71,7 @@ def test_tokens_of_people(server: Running) -> None:
         (("enrol", "--expires", "soon"), "--expires soon: not a period"),
         (("enrol", "--url", "http://x"), "--url http://x: write https://HOST"),
         (("--listen", "x"), "--listen x: write an address and a port"),
+        (("--keep", "0s"), "--keep 0s: no result would be kept"),
         (("--keep", "long"), "--keep long: not a period"),
         (("--certificate", "c.pem"), "--certificate and --key: give both"),
         (("--behind-proxy",), "--behind-proxy: give --url"),

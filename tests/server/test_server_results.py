@@ -157,7 +157,9 @@ def test_numbers_for_prometheus(server: Running) -> None:
     lines = answer.body.decode().splitlines()
     label = f'agent="{agent.id}",name="a \\"quoted\\" \\\\ name"'
     assert f"mptcplab_agent_missing_results{{{label}}} 0" in lines
-    assert any(line.startswith('mptcplab_results_total{outcome="complete"} ') for line in lines)
+    assert any(line.startswith('mptcplab_results{outcome="complete"} ') for line in lines)
+    # It sinks where old results are forgotten.
+    assert "# TYPE mptcplab_results gauge" in lines
     assert all(line.startswith(("# ", "mptcplab_")) for line in lines)
 
 

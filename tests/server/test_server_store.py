@@ -11,15 +11,16 @@ from threading import Event
 from typing import Any
 
 import pytest
-from tests.server.made import AGENT, ENROLMENT, encoded, made_result
+from tests.server.made import AGENT, CONTACT, ENROLMENT, encoded, made_result
 
 from mptcplab.server import intake
-from mptcplab.server.contact import Enrolment
+from mptcplab.server.contact import Contact, Enrolment
 from mptcplab.server.figure_rows import ALL_PATHS, Metric
 from mptcplab.server.store import agents, enrolments, figures, plans, results
 from mptcplab.server.store.connection import changing, connect
 from mptcplab.server.store.schema import MIGRATIONS, SchemaError
 from mptcplab.server.store.writer import StoreUnavailableError, Writer
+from mptcplab.server.strict_json import parse
 from mptcplab.server.web.rate import Rates, network
 
 
@@ -36,9 +37,9 @@ def with_agent(database: sqlite3.Connection) -> None:
     database.execute("UPDATE agents SET id = ? WHERE id = ?", (AGENT, own))
 
 
-def put(database: sqlite3.Connection, sequence: int, **changed: Any) -> str:
+def put(database: sqlite3.Connection, sequence: int, *, arrived_ms: int = 0, **changed: Any) -> str:
     told = made_result(sequence=sequence) | changed
-    results.put(database, intake.read(encoded(told)), 0)
+    results.put(database, intake.read(encoded(told)), arrived_ms)
     return str(told["id"])
 
 
@@ -123,28 +124,80 @@ def test_figures_over_time_are_those_of_the_results(database: sqlite3.Connection
     assert len(every(Metric.RTT_MS)) == 6
 
 
-def test_results_that_are_forgotten_are_no_gaps(database: sqlite3.Connection) -> None:
-    with changing(database):
-        with_agent(database)
-        for sequence in (0, 1, 3, 4, 6):
-            put(database, sequence, began_unix_ms=sequence)
-    assert agents.gaps(database, AGENT) == [[2, 2], [5, 5]]
-    with changing(database):
-        assert results.prune(database, 4, 2) == 2
-        assert results.prune(database, 4, 2) == 1
-        assert results.prune(database, 4, 2) == 0
-    assert agents.gaps(database, AGENT) == [[5, 5]]
+def known(database: sqlite3.Connection) -> dict[str, Any]:
     told = agents.one(database, AGENT)
     assert told is not None
-    assert (told["results"], told["missing"]) == (2, 1)
+    return told
+
+
+def test_results_that_are_forgotten_are_no_gaps_and_hide_none(database: sqlite3.Connection) -> None:
+    with changing(database):
+        with_agent(database)
+        for number, sequence in enumerate((3, 0, 1, 4, 6)):
+            # The agent's clock is of no account.
+            put(database, sequence, arrived_ms=number, began_unix_ms=2**50 - number)
+    assert agents.gaps(database, AGENT) == [[2, 2], [5, 5]]
+    with changing(database):
+        assert results.prune(database, 3, 2) == 2
+        assert results.prune(database, 3, 2) == 1
+        assert results.prune(database, 3, 2) == 0
+    assert agents.gaps(database, AGENT) == [[2, 2], [5, 5]]
+    assert (known(database)["results"], known(database)["missing"]) == (2, 2)
     for table in ("contents", "figures"):
         (left,) = database.execute(f"SELECT count(DISTINCT result) FROM {table}").fetchone()
         assert left == 2
     with changing(database):
-        assert results.prune(database, 10, 10) == 2
-    told = agents.one(database, AGENT)
-    assert told is not None
-    assert (told["results"], told["last_result"], told["missing"]) == (0, None, 0)
+        put(database, 2, arrived_ms=9)
+        assert results.prune(database, 10, 10) == 3
+    told = known(database)
+    assert (told["results"], told["last_result"], told["missing"]) == (0, None, 1)
+    assert agents.gaps(database, AGENT) == [[5, 5]]
+    assert [tuple(row) for row in database.execute("SELECT first, last FROM forgotten")] == [
+        (0, 4),
+        (6, 6),
+    ]
+
+
+def test_what_an_agent_dropped_does_not_hide_what_is_missing(database: sqlite3.Connection) -> None:
+    with changing(database):
+        with_agent(database)
+        for sequence in (2, 3, 5):
+            put(database, sequence, arrived_ms=sequence)
+        # 0 and 1 were dropped, and 4 has been lost.
+        contact = CONTACT | {"next_sequence": 6, "dropped": {"size": 2, "age": 0}}
+        agents.contacted(database, AGENT, parse(Contact, encoded(contact)), 0)
+    assert known(database)["missing"] == 1
+    with changing(database):
+        assert results.prune(database, 4, 10) == 2
+    assert known(database)["missing"] == 1
+
+
+def test_a_clock_that_is_ahead_does_not_pin_the_last_result(database: sqlite3.Connection) -> None:
+    with changing(database):
+        with_agent(database)
+        put(database, 0, began_unix_ms=2**52)
+        last = put(database, 1, began_unix_ms=5)
+    assert known(database)["last_result"] == last
+
+
+def test_a_database_of_the_first_schema_keeps_its_account(tmp_path: Path) -> None:
+    file = tmp_path / "server.db"
+    old = sqlite3.connect(file)
+    old.executescript(MIGRATIONS[0])
+    old.execute("INSERT INTO enrolments VALUES ('e', x'00', 1, 1, 0, 0, NULL)")
+    old.execute(
+        "INSERT INTO agents (id, name, version, kernel, secret_sha256, enrolment, enrolled_ms,"
+        " sequences, first_sequence, last_sequence)"
+        " VALUES (?, 'a', '1', '6', x'00', 'e', 0, 2, 5, 7)",
+        (AGENT,),
+    )
+    old.execute("PRAGMA user_version = 1")
+    old.commit()
+    old.close()
+    database = connect(file)
+    # 5 to 7 are expected, two of them are here, and all before were forgotten.
+    assert known(database)["missing"] == 1
+    database.close()
 
 
 def test_a_sequence_number_that_comes_again_is_counted_once(database: sqlite3.Connection) -> None:

@@ -110,9 +110,12 @@ def check_url(url: str) -> None:
 
 def _keep(text: str | None) -> int | None:
     try:
-        return None if text is None else parse_period(text)
+        keep_s = None if text is None else parse_period(text)
     except UnitError as error:
         raise UserError(f"--keep {text}: {error}") from None
+    if keep_s == 0:
+        raise UserError(f"--keep {text}: no result would be kept: give a time, such as 400d")
+    return keep_s
 
 
 def _listener(options: Options, host: str, port: int) -> socket.socket:

@@ -69,6 +69,9 @@ class Contact(Strict):
     spooled_bytes: Count
     dropped: Dropped
     quarantined: Annotated[tuple[Quarantined, ...], Field(max_length=1_000)]
+    """The last ones."""
+    quarantined_count: Count | None = None
+    """All of them; null: those of the list are all."""
     state: Literal["idle", "measuring"]
     problem: Sentence | None
     paths: Annotated[tuple[ContactPath, ...], Field(max_length=64)]

@@ -10,7 +10,7 @@ from mptcplab.server.contact import Contact
 from mptcplab.server.secret import digest, is_same
 
 MOST_GAPS = 100
-"""Ranges that are told of an agent."""
+"""Ranges that are told of an agent: the last ones."""
 
 
 def of_secret(connection: sqlite3.Connection, secret: str) -> str | None:
@@ -42,7 +42,7 @@ def revoke(connection: sqlite3.Connection, agent: str, now_ms: int) -> bool:
 
 _AGENTS = """
 SELECT a.id, a.name, a.version, a.kernel, a.enrolled_ms, a.revoked_ms, a.contact_ms, a.contact,
-    a.results, a.sequences, a.first_sequence, a.last_sequence,
+    a.results, a.sequences, a.last_sequence,
     r.id AS last_result, r.outcome AS last_outcome, r.began_ms AS last_began_ms,
     r.verdict AS last_verdict
 FROM agents AS a LEFT JOIN results AS r ON r.number = a.last_result
@@ -57,47 +57,48 @@ def listed(connection: sqlite3.Connection) -> list[dict[str, Any]]:
 def one(connection: sqlite3.Connection, agent: str) -> dict[str, Any] | None:
     """An agent: `contact` is its state as it told it, null before it has.
 
-    `last_result` is the id of the result with the latest beginning, and `last_verdict` its
-    sentences. `missing` counts the sequence numbers below `next_sequence` of results that are
-    neither here nor, by its last contact, in its spool, in its quarantine, or dropped; `gaps` are
-    ranges (first and last) of the numbers below the last one here that are not here, for whatever
-    reason.
+    `last_result` is the id of the result that arrived last, and `last_verdict` its sentences.
+    `missing` counts the sequence numbers below `next_sequence` of results that have never been
+    here and, by its last contact, are not in its spool, in its quarantine, or dropped; `gaps` are
+    ranges (first and last) of the numbers below the last one here that have never been here, for
+    whatever reason.
     """
     row = connection.execute(f"{_AGENTS} WHERE a.id = ?", (agent,)).fetchone()
     return None if row is None else _told(row) | {"gaps": gaps(connection, agent)}
 
 
 def gaps(connection: sqlite3.Connection, agent: str) -> list[list[int]]:
-    """Ranges of sequence numbers that are not here, the first `MOST_GAPS` of them."""
+    """Ranges of sequence numbers that have never been here, the last `MOST_GAPS` of them."""
     rows = connection.execute(
         """
-        SELECT before + 1 AS first, sequence - 1 AS last FROM (
-            SELECT r.sequence, lag(r.sequence, 1, a.first_sequence - 1)
-                OVER (ORDER BY r.sequence) AS before
-            FROM results AS r JOIN agents AS a ON a.id = r.agent
-            WHERE r.agent = ? AND r.sequence >= a.first_sequence
-        ) WHERE sequence > before + 1 ORDER BY first LIMIT ?
+        SELECT coalesce(before, -1) + 1 AS first, known - 1 AS last FROM (
+            SELECT first AS known, max(last)
+                OVER (ORDER BY first ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
+            FROM (
+                SELECT sequence AS first, sequence AS last FROM results WHERE agent = ?1
+                UNION ALL SELECT first, last FROM forgotten WHERE agent = ?1
+            )
+        ) WHERE known > coalesce(before, -1) + 1 ORDER BY known DESC LIMIT ?2
         """,
         (agent, MOST_GAPS),
     )
-    return [[row["first"], row["last"]] for row in rows]
+    return [[row["first"], row["last"]] for row in rows][::-1]
 
 
 def _told(row: sqlite3.Row) -> dict[str, Any]:
     told = dict(row)
     contact = json.loads(told["contact"]) if told["contact"] is not None else None
-    sequences, first, last = (
-        told.pop(key) for key in ("sequences", "first_sequence", "last_sequence")
-    )
+    sequences, last = told.pop("sequences"), told.pop("last_sequence")
     # The contact may be older than the last result.
     following = max(
-        0 if contact is None else contact["next_sequence"], 0 if last is None else last + 1, first
+        0 if contact is None else contact["next_sequence"], 0 if last is None else last + 1
     )
-    missing = following - first - sequences
+    missing = following - sequences
     if contact is not None:
-        missing -= (
-            contact["spooled"] + len(contact["quarantined"]) + sum(contact["dropped"].values())
-        )
+        if contact.get("quarantined_count") is None:
+            contact["quarantined_count"] = len(contact["quarantined"])
+        missing -= contact["spooled"] + contact["quarantined_count"]
+        missing -= sum(contact["dropped"].values())
     verdict = told["last_verdict"]
     return told | {
         "last_verdict": None if verdict is None else json.loads(verdict),

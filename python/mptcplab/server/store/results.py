@@ -30,7 +30,8 @@ def put(connection: sqlite3.Connection, arrival: Arrival, now_ms: int) -> bool:
             raise OtherContentError
         return False
     (repeated,) = connection.execute(
-        "SELECT count(*) FROM (SELECT 1 FROM results WHERE agent = ? AND sequence = ? LIMIT 1)",
+        "SELECT EXISTS (SELECT 1 FROM results WHERE agent = ?1 AND sequence = ?2)"
+        " OR EXISTS (SELECT 1 FROM forgotten WHERE agent = ?1 AND ?2 BETWEEN first AND last)",
         (result.agent, result.sequence),
     ).fetchone()
     number = connection.execute(
@@ -65,11 +66,8 @@ def put(connection: sqlite3.Connection, arrival: Arrival, now_ms: int) -> bool:
     )
     connection.execute(
         "UPDATE agents SET results = results + 1, sequences = sequences + ?,"
-        " last_sequence = max(coalesce(last_sequence, 0), ?),"
-        " last_result = CASE WHEN ? >= coalesce("
-        "  (SELECT began_ms FROM results WHERE number = last_result), 0)"
-        "  THEN ? ELSE last_result END WHERE id = ?",
-        (1 - repeated, result.sequence, result.began_unix_ms, number, result.agent),
+        " last_sequence = max(coalesce(last_sequence, 0), ?), last_result = ? WHERE id = ?",
+        (1 - repeated, result.sequence, number, result.agent),
     )
     return True
 
@@ -132,19 +130,21 @@ def counts(connection: sqlite3.Connection) -> dict[str, int]:
 
 
 def prune(connection: sqlite3.Connection, before_ms: int, most: int) -> int:
-    """Forgets results that began before a time, so many at most, and says how many.
+    """Forgets results that arrived before a time, so many at most, and says how many.
 
-    Their sequence numbers count as known from then on: they are no gaps.
+    Their sequence numbers stay known: they are no gaps, and no other gap is hidden by them. The
+    time is the server's, as agents' clocks may be wrong by years.
     """
     connection.execute("CREATE TEMP TABLE IF NOT EXISTS old (number INTEGER PRIMARY KEY)")
     connection.execute("DELETE FROM temp.old")
     connection.execute(
-        "INSERT INTO temp.old SELECT number FROM results WHERE began_ms < ? LIMIT ?",
+        "INSERT INTO temp.old SELECT number FROM results WHERE arrived_ms < ?"
+        " ORDER BY arrived_ms LIMIT ?",
         (before_ms, most),
     )
     told = connection.execute(
-        "SELECT agent, max(sequence) AS last FROM results"
-        " WHERE number IN (SELECT number FROM temp.old) GROUP BY agent"
+        "SELECT agent, sequence, count(*) AS results FROM results"
+        " WHERE number IN (SELECT number FROM temp.old) GROUP BY agent, sequence"
     ).fetchall()
     connection.execute(
         "UPDATE agents SET last_result = NULL WHERE last_result IN (SELECT number FROM temp.old)"
@@ -154,16 +154,24 @@ def prune(connection: sqlite3.Connection, before_ms: int, most: int) -> int:
     ).rowcount
     for row in told:
         connection.execute(
-            "UPDATE agents SET first_sequence = max(first_sequence, ? + 1) WHERE id = ?",
-            (row["last"], row["agent"]),
+            "UPDATE agents SET results = results - ? WHERE id = ?", (row["results"], row["agent"])
         )
-        connection.execute(
-            "UPDATE agents SET (results, sequences) = (SELECT count(*), count(DISTINCT"
-            " CASE WHEN r.sequence >= agents.first_sequence THEN r.sequence END)"
-            " FROM results AS r WHERE r.agent = agents.id) WHERE id = ?",
-            (row["agent"],),
-        )
+        _forget(connection, row["agent"], row["sequence"])
     return removed
+
+
+def _forget(connection: sqlite3.Connection, agent: str, sequence: int) -> None:
+    """Adds a number to the ranges of those that are forgotten; ranges that touch become one."""
+    touching = connection.execute(
+        "SELECT first, last FROM forgotten WHERE agent = ?1 AND first <= ?2 + 1 AND last >= ?2 - 1",
+        (agent, sequence),
+    ).fetchall()
+    first = min([sequence, *(row["first"] for row in touching)])
+    last = max([sequence, *(row["last"] for row in touching)])
+    connection.execute(
+        "DELETE FROM forgotten WHERE agent = ? AND first BETWEEN ? AND ?", (agent, first, last)
+    )
+    connection.execute("INSERT INTO forgotten VALUES (?, ?, ?)", (agent, first, last))
 
 
 def _told(row: sqlite3.Row) -> dict[str, Any]:

@@ -103,7 +103,22 @@ CREATE TABLE figures (
 ) STRICT, WITHOUT ROWID;
 """
 
-MIGRATIONS = (_FIRST,)
+_SECOND = """
+CREATE TABLE forgotten (
+    agent TEXT NOT NULL REFERENCES agents (id),
+    first INTEGER NOT NULL,
+    last INTEGER NOT NULL,
+    PRIMARY KEY (agent, first)
+) STRICT, WITHOUT ROWID;
+INSERT INTO forgotten SELECT id, 0, first_sequence - 1 FROM agents WHERE first_sequence > 0;
+UPDATE agents SET sequences = sequences + first_sequence;
+ALTER TABLE agents DROP COLUMN first_sequence;
+UPDATE agents SET last_result = (SELECT max(number) FROM results WHERE agent = agents.id);
+DROP INDEX results_by_time;
+CREATE INDEX results_by_age ON results (arrived_ms);
+"""
+
+MIGRATIONS = (_FIRST, _SECOND)
 """Never changed once they are released; new ones are appended."""
 VERSION = len(MIGRATIONS)
 

@@ -46,7 +46,7 @@ _HEADERS = (
 def application(backend: Backend, per_address: float, keep_s: int | None = None) -> ASGIApp:
     """The application; an address may make so many requests a second.
 
-    Results that began more than `keep_s` ago are forgotten.
+    Results that arrived more than `keep_s` ago are forgotten.
     """
     routes = [Route(one.path, _endpoint(backend, one), methods=[one.method]) for one in OPERATIONS]
 

@@ -22,7 +22,7 @@ def exposition(connection: sqlite3.Connection, statuses: Mapping[int, int], now_
     tables: list[tuple[str, str, str, Iterable[Sample]]] = [
         ("agents", "gauge", "Agents that are enrolled and not revoked.", [({}, len(fleet))]),
         (
-            "results_total", "counter", "Results that are kept, by their outcome.",
+            "results", "gauge", "Results that are kept, by their outcome.",
             [({"outcome": key}, value) for key, value in results.counts(connection).items()],
         ),
         (
@@ -45,7 +45,7 @@ def exposition(connection: sqlite3.Connection, statuses: Mapping[int, int], now_
         ),
         (
             "agent_quarantined_results", "gauge", "Results of an agent that were refused.",
-            _of(known, lambda one: len(one["contact"]["quarantined"])),
+            _of(known, lambda one: one["contact"]["quarantined_count"]),
         ),
         (
             "agent_dropped_results_total", "counter", "Results that an agent gave up.",
