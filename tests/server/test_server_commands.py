@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
+from errno import EIO
 from pathlib import Path
 
 import polars
@@ -12,6 +15,12 @@ import pytest
 from tests.server.made import empty_result, encoded
 from tests.server.running import Running, run, secret_of
 from tests.server.test_server_plan_file import LINES
+
+from mptcplab.server.backup import BackupError, back_up, restore
+from mptcplab.server.contact import Role
+from mptcplab.server.secret import is_url_of_agents
+from mptcplab.server.state import State, StateError
+from mptcplab.server.store import people
 
 
 def test_an_operator_sees_the_state_of_all_agents(server: Running) -> None:
@@ -70,6 +79,7 @@ def test_tokens_of_people(server: Running) -> None:
         (("enrol", "--state", "nowhere"), "nowhere: no server has ever run here"),
         (("enrol", "--expires", "soon"), "--expires soon: not a period"),
         (("enrol", "--url", "http://x"), "--url http://x: write https://HOST"),
+        (("enrol", "--url", "https://host:"), "--url https://host:: write https://HOST"),
         (("--listen", "x"), "--listen x: write an address and a port"),
         (("--keep", "0s"), "--keep 0s: no result would be kept"),
         (("--keep", "long"), "--keep long: not a period"),
@@ -82,6 +92,32 @@ def test_mistakes_are_one_line(words: tuple[str, ...], told: str) -> None:
     printed = run(*words, status=1)
     assert told in printed
     assert printed.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("url", "is_good"),
+    [
+        ("https://server.example.org:8443", True),
+        ("https://192.0.2.1/", True),
+        ("https://[2001:db8::1]:1", True),
+        ("HTTPS://host", False),
+        ("https://host:", False),
+        ("https://host:0", False),
+        ("https://host:65536", False),
+        ("https://ho st", False),
+        ("https://host\n", False),
+        ("https://m\u00fcnchen.example.org", False),
+        ("https://host:\u0661", False),
+        ("https://[fe80::1%eth0]", False),
+        ("https://[::1", False),
+        ("https://[:::]", False),
+        ("https://user@host", False),
+        ("https://host/path", False),
+        ("https://host?a", False),
+    ],
+)
+def test_an_address_of_a_server_is_one_that_agents_take(url: str, is_good: bool) -> None:
+    assert is_url_of_agents(url) is is_good
 
 
 def test_options_belong_to_one_command() -> None:
@@ -133,6 +169,47 @@ def test_a_backup_brings_everything_back(start: Callable[..., Running], tmp_path
     agent.server = again
     assert agent.put(lost).status == 201
     assert again.told["fingerprint"] == server.told["fingerprint"]
+
+
+def test_a_restore_that_is_cut_short_leaves_the_last_commits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state, file = State(tmp_path / "state"), tmp_path / "backup.db"
+    state.make()
+    with_name(state, "old")
+    with closing(state.connect()) as connection:
+        back_up(connection, file)
+        with_name(state, "last", connection)
+        # As a crash leaves it: the last commit is in the log alone.
+        kept = {one: one.read_bytes() for one in state.folder.glob("server.db*")}
+    for one, content in kept.items():
+        one.write_bytes(content)
+
+    def crash(_self: Path, _target: Path) -> None:
+        raise OSError(EIO, "Input/output error")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(Path, "rename", crash)
+        with pytest.raises(BackupError):
+            restore(state, file)
+    assert names(state) == ["old", "last"]
+    with state.held(), pytest.raises(StateError):
+        restore(state, file)
+    restore(state, file)
+    assert names(state) == ["old"]
+
+
+def with_name(state: State, name: str, connection: sqlite3.Connection | None = None) -> None:
+    if connection is None:
+        with closing(state.connect()) as made:
+            with_name(state, name, made)
+        return
+    people.add(connection, name, Role.VIEWER, name, 0)
+
+
+def names(state: State) -> list[str]:
+    with closing(state.connect()) as connection:
+        return [row["name"] for row in connection.execute("SELECT name FROM people ORDER BY rowid")]
 
 
 def test_everything_kept_is_the_owners_alone(server: Running) -> None:

@@ -19,7 +19,7 @@ from mptcplab.scenario.units import UnitError
 from mptcplab.server import certificate
 from mptcplab.server.contact import Role
 from mptcplab.server.period import parse_period
-from mptcplab.server.secret import new_secret
+from mptcplab.server.secret import is_url_of_agents, new_secret
 from mptcplab.server.state import State, StateError, default_folder
 from mptcplab.server.store import people, settings
 from mptcplab.server.store.connection import changing
@@ -93,19 +93,17 @@ def _check(options: Options, host: str) -> None:
 
 
 def check_url(url: str) -> None:
-    """Refuses what is no address of a server.
+    """Refuses an address that no agent could use.
 
     Raises:
         UserError: it is none.
 
     """
-    try:
-        parts = urlsplit(url)
-        is_good = parts.scheme == "https" and parts.hostname and parts.port != 0
-    except ValueError:
-        is_good = False
-    if not is_good or parts.path.strip("/") or parts.query or parts.fragment or "@" in url:
-        raise UserError(f"--url {url}: write https://HOST or https://HOST:PORT")
+    if not is_url_of_agents(url):
+        raise UserError(
+            f"--url {ascii(url)[1:-1]}: write https://HOST or https://HOST:PORT, HOST a name in "
+            "ASCII, an address of IPv4, or one of IPv6 in brackets"
+        )
 
 
 def _keep(text: str | None) -> int | None:
@@ -133,6 +131,10 @@ def _identity(options: Options, state: State, host: str, port: int) -> _Identity
     known_as = socket.gethostname() if is_wildcard else host
     shown = f"[{known_as}]" if ":" in known_as else known_as
     url = (options.url or f"https://{shown}:{port}").rstrip("/")
+    if not is_url_of_agents(url):
+        raise UserError(
+            f"{ascii(url)[1:-1]}: agents cannot use this address: give them one by --url"
+        )
     if options.behind_proxy:
         assert options.certificate is not None
         return _Identity(url, certificate.fingerprint(options.certificate), None)

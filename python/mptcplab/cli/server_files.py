@@ -39,8 +39,7 @@ def restore_database(folder: Path | None, file: Path) -> None:
     state = State(folder or default_folder())
     try:
         state.make()
-        with state.held():
-            restore(state, file)
+        restore(state, file)
     except (StateError, BackupError, sqlite3.Error) as error:
         raise UserError(str(error)) from None
     typer.echo(f"{state.database}: restored from {file}")

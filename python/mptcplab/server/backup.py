@@ -40,12 +40,20 @@ def back_up(connection: sqlite3.Connection, file: Path) -> None:
 def restore(state: State, file: Path) -> None:
     """Replaces the database of a folder that no server uses; certificate and key stay.
 
+    At every moment there is one of the two, and whole.
+
     Raises:
         BackupError: the file is no database of a server, or damaged.
+        StateError: a server uses the folder.
 
     """
     if not file.is_file():
         raise BackupError(f"{file}: there is no such file")
+    with state.held():
+        _restore(state, file)
+
+
+def _restore(state: State, file: Path) -> None:
     source = sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)
     temporary = state.folder / "restored.db"
     try:
@@ -53,14 +61,48 @@ def restore(state: State, file: Path) -> None:
         temporary.unlink(missing_ok=True)
         os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         _copy(source, temporary)
-        for suffix in ("-wal", "-shm"):
-            state.database.with_name(state.database.name + suffix).unlink(missing_ok=True)
+        _empty_log(state.database)
         temporary.rename(state.database)
+        _sync_folder(state.folder)
     except OSError as error:
         raise BackupError(f"{state.database}: {error.strerror}") from None
     finally:
         source.close()
         temporary.unlink(missing_ok=True)
+
+
+def _empty_log(database: Path) -> None:
+    """Brings the last commits into the database, as its log is not that of the restored one.
+
+    Raises:
+        BackupError: it cannot be written, or another program reads it.
+
+    """
+    if database.exists():
+        old = sqlite3.connect(database)
+        try:
+            (is_busy, _, _) = old.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        except sqlite3.OperationalError as error:
+            raise BackupError(f"{database}: {error}") from None
+        except sqlite3.DatabaseError:
+            # It is damaged, for which it is replaced: nothing of it can be kept.
+            is_busy = False
+        finally:
+            old.close()
+        if is_busy:
+            raise BackupError(f"{database}: another program reads it: end that one")
+    for suffix in ("-wal", "-shm"):
+        database.with_name(database.name + suffix).unlink(missing_ok=True)
+    # A log that came back after a crash would be carried out on the restored one.
+    _sync_folder(database.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
 
 
 def _check(source: sqlite3.Connection, file: Path) -> None:

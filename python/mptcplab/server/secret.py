@@ -5,8 +5,10 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 import secrets
 from dataclasses import dataclass
+from ipaddress import IPv6Address
 
 SECRET_BYTES = 32
 ENROLMENT_PREFIX = "mptcplab-enrol1-"
@@ -26,6 +28,22 @@ def digest(secret: str) -> bytes:
 def is_same(one: bytes, other: bytes) -> bool:
     """Whether two digests are the same, in a time that does not tell where they differ."""
     return secrets.compare_digest(one, other)
+
+
+_URL = re.compile(
+    r"https://(?:\[([0-9A-Fa-f:.]{2,45})\]|[A-Za-z0-9._-]{1,253})(?::([0-9]{1,5}))?/?", re.ASCII
+)
+
+
+def is_url_of_agents(url: str) -> bool:
+    """Whether agents take it as the address of a server, `https://HOST:PORT`."""
+    found = _URL.fullmatch(url)
+    if found is None or not 1 <= int(found[2] or 443) <= 65_535:
+        return False
+    try:
+        return found[1] is None or bool(IPv6Address(found[1]))
+    except ValueError:
+        return False
 
 
 @dataclass(frozen=True)
