@@ -70,6 +70,9 @@ def test_tokens_of_people(server: Running) -> None:
     assert run("token", "revoke", own, "--state", state) == f"{own}: revoked\n"
     assert server.get("/api/v1/agents", secret).status == 401
     assert "did you mean" in run("token", "add", "x", "--role", "admn", status=2)
+    for name, shown in (("", ""), ("\x1b[2J", "\\x1b[2J"), ("x" * 101, "x" * 100)):
+        told = run("token", "add", name, "--state", state, status=1)
+        assert told == f'NAME "{shown}": write 1 to 100 printable characters\n'
 
 
 @pytest.mark.parametrize(

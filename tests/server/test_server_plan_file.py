@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.server.made import PLAN, encoded
 
-from mptcplab.measure.plan import Direction
+from mptcplab.measure.plan import MOST_PATHS, Direction, loads, steps
 from mptcplab.scenario.problem import ScenarioError
 from mptcplab.scenario.units import UnitError
 from mptcplab.server.period import parse_period, period_words
+from mptcplab.server.plan import Plan
 from mptcplab.server.plan_file import parse_plan, read_plan
 
 LINES = """\
@@ -84,6 +86,20 @@ def test_a_plan_without_a_name_has_that_of_its_file(tmp_path: Path) -> None:
         ("mptcplab1-AAAA", "secret", "p.yaml:2: target.token: "),
         ("2027-01-31 12:00", "soon", 'p.yaml:15: until: "soon": not a time'),
         ("daily: 500 MB", "", "daily: missing"),
+        ("every: 1 h", "every: 0 s", 'schedule.every: "0 s": write a time from 1 s to 366 d'),
+        ("every: 1 h", "every: 400 d", 'schedule.every: "400 d": write a time from 1 s to 366 d'),
+        ("500 MB", "0 B", 'daily: "0 B": write a size from 1 B on'),
+        ("t.example.org", '"a b"', 'target.host: "a b": write the name or the address'),
+        ("mptcplab1-AAAA", '"mptcplab1-A "', "target.token: write the line that the target has"),
+        ("cubic", "CUBIC!", 'congestion_control: "CUBIC!": write the name of one'),
+        ("[down]", "[left]", 'directions.0: "left": write down, up'),
+        ('"22:00"', '"24:00"', 'windows.0.from: "24:00": write a time of the day'),
+        ("seed: 7", "seed: 7\nagents: [boat]", 'agents.0: "boat": write ids of agents'),
+        (
+            "sizes: [100 kB, 1 MB]\ndirections: [down]\nrepeat: 2",
+            "sizes: [1 B, 2 B, 3 B]\nrepeat: 80",
+            "repeat: an experiment over 8 paths would have 5464 steps, and a result takes 5000",
+        ),
         ("name: lines", "name: My Lines", 'p.yaml:1: name: "My Lines" is no name'),
         ("repeat: 2", "repeat: 0", "p.yaml:6: repeat: 0: must be at least 1"),
         (LINES, "- a", "a plan is a mapping"),
@@ -97,6 +113,14 @@ def test_a_mistake_is_told_with_its_place_and_its_fix(old: str, new: str, told: 
     assert told in str(refused.value)
     assert "_bytes" not in str(refused.value)
     assert "_s:" not in str(refused.value)
+
+
+@pytest.mark.parametrize("repeat", [1, 50])
+def test_the_steps_of_a_plan_are_those_of_a_probe(repeat: int) -> None:
+    sizes = [1, 2, 3]
+    told = PLAN | {"sizes_bytes": sizes, "repeat": repeat, "directions": ["down", "up"]}
+    planned = steps(MOST_PATHS, sizes, repeat, 0) + loads(MOST_PATHS, 10**12)
+    assert Plan.model_validate_json(encoded(told)).most_steps() == len(planned)
 
 
 @given(st.integers(1, 10**9))

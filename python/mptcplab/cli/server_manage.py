@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import typer
+from pydantic import TypeAdapter, ValidationError
 
 from mptcplab.cli.errors import UserError
 from mptcplab.cli.output import console, json_text
@@ -18,6 +19,7 @@ from mptcplab.measure.words import size_words
 from mptcplab.scenario.problem import ScenarioError
 from mptcplab.scenario.units import UnitError
 from mptcplab.server.contact import Role
+from mptcplab.server.fields import Word
 from mptcplab.server.period import parse_period, period_words
 from mptcplab.server.plan_file import read_plan
 from mptcplab.server.secret import EnrolmentLine, new_secret
@@ -178,6 +180,11 @@ def remove_plan(folder: Path | None, name: str) -> None:
 
 def add_token(folder: Path | None, name: str, role: Role, *, as_json: bool) -> None:
     """Prints a new token of a person or a program."""
+    try:
+        TypeAdapter(Word).validate_python(name)
+    except ValidationError:
+        shown = ascii(name)[1:-1][:100]
+        raise UserError(f'NAME "{shown}": write 1 to 100 printable characters') from None
     secret = new_secret()
     with opened(folder) as connection, changing(connection):
         own = people.add(connection, name, role, secret, current_ms())

@@ -6,8 +6,9 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
-from mptcplab.measure.plan import Direction
+from mptcplab.measure.plan import MOST_PATHS, Direction
 from mptcplab.server.fields import AgentId, Clock, Count, Host, Port, Strict, Word
+from mptcplab.server.result import MOST_STEPS
 
 LARGEST_BYTES = 128 << 10
 """Of a plan as JSON."""
@@ -88,6 +89,11 @@ class Plan(Strict):
                 raise ValueError(f"{name}: each at most once")
         if self.budget_bytes > self.daily_bytes:
             raise ValueError("budget_bytes: at most daily_bytes, or no experiment ever begins")
+        if (count := self.most_steps()) > MOST_STEPS:
+            raise ValueError(
+                f"repeat: an experiment over {MOST_PATHS} paths would have {count} steps, and a "
+                f"result takes {MOST_STEPS}: ask for fewer repetitions, sizes or directions"
+            )
         least = 2 * self.repeat * len(self.directions) * sum(self.sizes_bytes)
         if least > self.budget_bytes:
             raise ValueError(
@@ -95,6 +101,13 @@ class Plan(Strict):
                 "ask for fewer repetitions or smaller sizes"
             )
         return self
+
+    def most_steps(self) -> int:
+        """Of an experiment over as many paths as there can be."""
+        # On each path survival twice, and a load; in each repetition once idle, and each transfer
+        # by TCP over it, by MPTCP, and by TCP over all paths at once.
+        transfers = len(self.directions) * len(self.sizes_bytes)
+        return 3 * MOST_PATHS + self.repeat * (MOST_PATHS + transfers * (MOST_PATHS + 2))
 
     def of_agent(self, name: str, version: int) -> dict[str, Any]:
         """The plan as an agent gets it."""

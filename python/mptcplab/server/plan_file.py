@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
 from mptcplab.scenario.check import shape
-from mptcplab.scenario.problem import Problem, ScenarioError
+from mptcplab.scenario.problem import Problem, ScenarioError, quoted
 from mptcplab.scenario.provenance import Provenance
 from mptcplab.scenario.tree import parse_tree
 from mptcplab.scenario.units import parse_size
@@ -31,6 +31,33 @@ _KEYS = {
 }
 """Keys of a file, and those of the API, in base units."""
 _FILE_KEYS = {api: own for own, api in _KEYS.items()}
+_HINTS = {
+    "host": "write the name or the address of the target, such as t.example.org",
+    "port": "write a number from 1 to 65535",
+    "token": "write the line that the target has in its file `tokens`, mptcplab1-…",
+    "interfaces": "write names of interfaces, such as [wifi, lte]",
+    "sizes": "write sizes from 1 B to 1000 GB, such as 100 kB",
+    "directions": "write down, up, or both of them",
+    "congestion_control": "write the name of one, such as cubic",
+    "seed": "write a whole number from 0 on",
+    "every": "write a time from 1 s to 366 d, such as 1 h",
+    "spread": "write a time from 0 s to 366 d, such as 10 min",
+    "from": 'write a time of the day (UTC), such as "22:00"',
+    "to": 'write a time of the day (UTC), such as "06:00"',
+    "budget": "write a size from 1 B on, such as 50 MB",
+    "daily": "write a size from 1 B on, such as 500 MB",
+    "until": 'write a time that is to come, such as "2027-01-31 12:00" (UTC)',
+    "agents": "write ids of agents, as `mptcplab server agents` prints them",
+}
+"""The fix for a value that is beyond its limits or has another form."""
+_OF_LIMITS = (
+    "enum",
+    "greater_than_equal",
+    "less_than_equal",
+    "string_pattern_mismatch",
+    "string_too_long",
+    "string_too_short",
+)
 _API_KEY = re.compile(r"\b(" + "|".join(_FILE_KEYS) + r")\b")
 
 
@@ -142,20 +169,30 @@ def _in_base_units(value: Any) -> Any:
 
 
 def _problems(error: ValidationError, source: Provenance) -> Iterator[Problem]:
-    for problem in shape.problems(error, Plan, _in_file(source)):
+    given = error.errors(include_url=False)
+    for entry, problem in zip(given, shape.problems(error, Plan, _in_file(source)), strict=True):
         text = _API_KEY.sub(lambda found: _FILE_KEYS[found[0]], problem.text)
+        key = next((part for part in reversed(entry["loc"]) if isinstance(part, str)), "")
+        hint = _HINTS.get(_FILE_KEYS.get(key, key))
+        if hint is not None and entry["type"] in _OF_LIMITS:
+            written = source.value(_path_in_file(entry["loc"]), entry["input"])
+            # A token that is mistyped may still be a secret.
+            text = hint if key == "token" else f"{quoted(written)}: {hint}"
         yield Problem(problem.origin, problem.line, problem.key, text)
+
+
+def _path_in_file(path: Any) -> tuple[Any, ...]:
+    return tuple(_FILE_KEYS.get(part, part) for part in path)
 
 
 class _FileProvenance(Provenance):
     """The file, for paths of the API's keys."""
 
     def problem(self, path: Any, text: str, *, missing: bool = False) -> Problem:
-        own = [_FILE_KEYS.get(part, part) for part in path]
-        return super().problem(own, text, missing=missing)
+        return super().problem(_path_in_file(path), text, missing=missing)
 
     def value(self, path: Any, default: object) -> object:
-        return super().value(tuple(_FILE_KEYS.get(part, part) for part in path), default)
+        return super().value(_path_in_file(path), default)
 
 
 def _in_file(source: Provenance) -> Provenance:

@@ -49,7 +49,12 @@ def run(
     ] = None,
     certificate: Annotated[
         Path | None,
-        typer.Option(parser=path, metavar="FILE", help="Show this certificate (PEM), not an own."),
+        typer.Option(
+            parser=path,
+            metavar="FILE",
+            help="Show this certificate (PEM), not an own. Agents know the server by it alone: "
+            "with another one they have to be enrolled anew.",
+        ),
     ] = None,
     key: Annotated[
         Path | None, typer.Option(parser=path, metavar="FILE", help="Its key (PEM).")
@@ -119,7 +124,7 @@ def enrol(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Print a token for `mptcplab-host agent --enrol`."""
+    """Print a token for `mptcplab-host agent --enrol-file`."""
     from mptcplab.cli.server_manage import enrol
 
     enrol(state, agents, expires, url, as_json=json)
