@@ -12,6 +12,8 @@ import pytest
 from tests.server.made import CONTACT, ENROLMENT, PLAN, encoded, made_result
 from tests.server.running import Running, run, secret_of, told_by
 
+from mptcplab.server.secret import new_secret
+
 
 def test_the_token_of_enrolment_carries_the_fingerprint(server: Running) -> None:
     line = run("enrol", "--state", str(server.state)).strip()
@@ -36,6 +38,31 @@ def test_an_enrolment_token_is_good_for_so_many_agents(server: Running) -> None:
         server.request("POST", "/api/v1/enrol", encoded(ENROLMENT), secret).status for _ in range(3)
     ]
     assert statuses == [201, 201, 401]
+
+
+def test_an_agent_whose_answer_was_lost_is_the_same_again(server: Running) -> None:
+    secret, own = server.enrolment(agents=2), new_secret()
+    body = encoded(ENROLMENT | {"own_secret": own})
+    answers = [server.request("POST", "/api/v1/enrol", body, secret) for _ in range(3)]
+    assert [answer.status for answer in answers] == [201] * 3
+    agent = answers[0].json["agent"]
+    assert all(answer.json == {"agent": agent, "secret": own} for answer in answers)
+    assert server.request("POST", "/api/v1/enrol", encoded(ENROLMENT), secret).status == 201
+    # Used up for others, and for those that are revoked.
+    assert server.request("POST", "/api/v1/enrol", encoded(ENROLMENT), secret).status == 401
+    assert server.request("POST", "/api/v1/enrol", body, secret).json["agent"] == agent
+    assert server.get("/api/v1/agent/plans", own).status == 200
+    run("revoke", agent, "--state", str(server.state))
+    assert server.request("POST", "/api/v1/enrol", body, secret).status == 401
+    assert server.request("POST", "/api/v1/enrol", body, server.enrolment()).status == 401
+
+
+@pytest.mark.parametrize("own", ["", "A" * 42, "A" * 45, "A" * 42 + "/", "A" * 43 + "\n", 7])
+def test_a_secret_of_an_agent_is_one_of_32_bytes(server: Running, own: object) -> None:
+    secret = server.enrolment()
+    body = encoded(ENROLMENT | {"own_secret": own})
+    assert server.request("POST", "/api/v1/enrol", body, secret).status == 422
+    assert server.request("POST", "/api/v1/enrol", encoded(ENROLMENT), secret).status == 201
 
 
 def test_revoked_and_expired_enrolment_tokens_are_refused(

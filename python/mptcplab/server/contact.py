@@ -14,6 +14,10 @@ LARGEST_BYTES = 256 << 10
 Identifier = Annotated[str, Field(max_length=100)]
 
 
+OwnSecret = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{43}=?$")]
+"""32 bytes as base64url."""
+
+
 class Role(StrEnum):
     """Rights of a person or a program; each has those of the ones before it."""
 
@@ -36,6 +40,9 @@ class Enrolment(Strict):
     name: Word
     version: Word
     kernel: Word
+    own_secret: OwnSecret | None = None
+    """The agent's secret from then on, which it has made; null: the server makes one. Asked
+    again with it, as an answer was lost, the server answers with the same agent."""
 
 
 class Dropped(Strict):

@@ -27,9 +27,9 @@ def add(
     return own
 
 
-def is_good(connection: sqlite3.Connection, secret: str, now_ms: int) -> bool:
-    """Whether an agent may be enrolled by it."""
-    return _good(connection, secret, now_ms) is not None
+def is_known(connection: sqlite3.Connection, secret: str, now_ms: int) -> bool:
+    """Whether it is neither expired nor revoked; it may be used up, by agents that ask again."""
+    return _known(connection, secret, now_ms) is not None
 
 
 def enrol(
@@ -39,14 +39,21 @@ def enrol(
     agent_secret: str,
     now_ms: int,
 ) -> str:
-    """Adds an agent, whose id it returns.
+    """Adds an agent, whose id it returns; one with this secret is the same one.
 
     Raises:
-        NotEnrolledError: the token is not good.
+        NotEnrolledError: the token is not good, or the agent is revoked.
 
     """
-    row = _good(connection, secret, now_ms)
+    row = _known(connection, secret, now_ms)
     if row is None:
+        raise NotEnrolledError
+    again = connection.execute(
+        "SELECT id, revoked_ms FROM agents WHERE secret_sha256 = ?", (digest(agent_secret),)
+    ).fetchone()
+    if again is not None and again["revoked_ms"] is None:
+        return str(again["id"])
+    if again is not None or row["used"] >= row["agents"]:
         raise NotEnrolledError
     connection.execute("UPDATE enrolments SET used = used + 1 WHERE id = ?", (row["id"],))
     agent = secrets.token_hex(8)
@@ -83,10 +90,10 @@ def revoke(connection: sqlite3.Connection, own: str, now_ms: int) -> bool:
     return changed.rowcount > 0
 
 
-def _good(connection: sqlite3.Connection, secret: str, now_ms: int) -> sqlite3.Row | None:
+def _known(connection: sqlite3.Connection, secret: str, now_ms: int) -> sqlite3.Row | None:
     row: sqlite3.Row | None = connection.execute(
         "SELECT * FROM enrolments WHERE secret_sha256 = ? AND revoked_ms IS NULL"
-        " AND used < agents AND expires_ms > ?",
+        " AND expires_ms > ?",
         (digest(secret), now_ms),
     ).fetchone()
     return row if row is not None and is_same(row["secret_sha256"], digest(secret)) else None

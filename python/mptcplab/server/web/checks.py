@@ -54,7 +54,7 @@ def authenticate(call: Call, operation: Operation) -> None:
     def find(connection: sqlite3.Connection) -> bool:
         if operation.access == Access.ENROLMENT:
             call.secret = secret
-            return enrolments.is_good(connection, secret, now_ms)
+            return enrolments.is_known(connection, secret, now_ms)
         if operation.access == Access.AGENT:
             call.agent = agents.of_secret(connection, secret) or ""
             return bool(call.agent)

@@ -23,15 +23,16 @@ _DIGEST = re.compile(r"(?:^|[,\s])sha-256=:([A-Za-z0-9+/]{43}=):")
 async def enrol(call: Call) -> Response:
     """Adds the agent."""
     wanted = parse(Enrolment, call.body)
-    secret = new_secret()
+    secret = wanted.own_secret or new_secret()
     now_ms = call.backend.now_ms()
     try:
         agent = await call.backend.change(
             lambda connection: enrolments.enrol(connection, call.secret, wanted, secret, now_ms)
         )
     except enrolments.NotEnrolledError:
-        # Another one has used it up since the caller was known.
-        raise ApiError(401, "The secret is used up", {"www-authenticate": "Bearer"}) from None
+        raise ApiError(
+            401, "The secret is used up, or the agent is revoked", {"www-authenticate": "Bearer"}
+        ) from None
     return answered({"agent": agent, "secret": secret}, 201)
 
 
