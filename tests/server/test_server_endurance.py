@@ -105,7 +105,8 @@ def _largest(server: Running) -> int:
 
 IMPATIENT = """
 from mptcplab.server.web import checks, protocol
-protocol.HEAD_S, protocol.KEEP_ALIVE_S, checks.BODY_S = {head_s}, 0, 0.5
+protocol.HANDSHAKE_S = protocol.HEAD_S = {head_s}
+protocol.KEEP_ALIVE_S, checks.BODY_S = 0, 0.5
 from mptcplab.cli import main
 main()
 """
