@@ -16,6 +16,8 @@ pub struct Now {
     pub boot: Duration,
     /// Milliseconds since 1970; none where no clock is to be believed.
     pub utc_ms: Option<i64>,
+    /// This is the server's time, and not the system's.
+    pub is_servers: bool,
 }
 
 impl Now {
@@ -35,6 +37,7 @@ impl Now {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Utc {
     offset_ms: Option<i64>,
+    is_servers: bool,
 }
 
 impl Utc {
@@ -46,13 +49,20 @@ impl Utc {
         Now {
             boot,
             utc_ms: self.offset_ms.map(|offset| offset + millis(boot)),
+            is_servers: self.is_servers,
         }
+    }
+
+    /// The server's time is known.
+    pub fn is_servers(&self) -> bool {
+        self.is_servers
     }
 
     /// Takes the server's time, of a moment after the boot.
     pub fn set(&mut self, boot: Duration, server_ms: i64) {
         if can_be(server_ms) {
             self.offset_ms = Some(server_ms - millis(boot));
+            self.is_servers = true;
         }
     }
 }
@@ -104,8 +114,9 @@ mod tests {
     #[test]
     fn the_servers_time_counts() {
         let mut utc = Utc::default();
-        utc.now(s(10), AT + 86_400_000);
+        assert!(!utc.now(s(10), AT + 86_400_000).is_servers);
         utc.set(s(10), AT);
+        assert!(utc.now(s(10), 0).is_servers);
         assert_eq!(utc.now(s(11), AT + 86_400_000).utc_ms, Some(AT + 1_000));
         utc.set(s(12), 0);
         assert_eq!(utc.now(s(12), 0).utc_ms, Some(AT + 2_000));
@@ -113,7 +124,14 @@ mod tests {
 
     #[test]
     fn days_begin_at_midnight() {
-        let day = |utc_ms| Now { boot: s(0), utc_ms }.utc_day();
+        let day = |utc_ms| {
+            let now = Now {
+                boot: s(0),
+                utc_ms,
+                is_servers: true,
+            };
+            now.utc_day()
+        };
         assert_eq!(day(Some(86_399_999)), Some(0));
         assert_eq!(day(Some(86_400_000)), Some(1));
         assert_eq!(day(None), None);

@@ -50,6 +50,9 @@ struct Day {
     /// Days since 1970.
     day: i64,
     used_bytes: u64,
+    /// Some of them were used while the server's time was not known.
+    #[serde(default)]
+    is_guess: bool,
 }
 
 impl Ledger {
@@ -96,21 +99,40 @@ impl Ledger {
     pub fn begin(&mut self, plan: &Plan, now: &Now, most_bytes: u64) {
         self.experiments.entry(plan.id.clone()).or_default().begun += 1;
         let kept = self.days.entry(plan.name.clone()).or_default();
-        if let Some(day) = now.utc_day() {
-            if day > kept.day {
-                kept.used_bytes = 0;
-            }
-            kept.day = day;
-        }
+        kept.go_on(now);
         kept.used_bytes = kept.used_bytes.saturating_add(most_bytes);
     }
 
-    /// Gives back what an experiment that has begun did not use.
-    pub fn end(&mut self, plan: &Plan, most_bytes: u64, used_bytes: u64) {
+    /// Gives back what an experiment that has begun did not use. One that ends on another day than
+    /// it began has used its data on both, as far as it can be told.
+    pub fn end(&mut self, plan: &Plan, now: &Now, most_bytes: u64, used_bytes: u64) {
         if let Some(kept) = self.days.get_mut(&plan.name) {
             let without = kept.used_bytes.saturating_sub(most_bytes);
-            kept.used_bytes = without.saturating_add(used_bytes);
+            kept.used_bytes = without;
+            kept.go_on(now);
+            kept.used_bytes = kept.used_bytes.saturating_add(used_bytes);
         }
+    }
+
+    /// An experiment that has begun and ended was none: it counts for no limit of them.
+    pub fn uncount(&mut self, plan: &Plan) {
+        if let Some(one) = self.experiments.get_mut(&plan.id) {
+            one.begun = one.begun.saturating_sub(1);
+        }
+    }
+
+    /// The server's time is known: data that were used before it was, or by a clock that was ahead,
+    /// are today's. Gives whether that changes anything.
+    pub fn settle(&mut self, today: i64) -> bool {
+        let mut is_changed = false;
+        for kept in self.days.values_mut() {
+            if kept.is_guess || kept.day > today {
+                kept.day = today;
+                kept.is_guess = false;
+                is_changed = true;
+            }
+        }
+        is_changed
     }
 
     /// Forgets plans that are not listed any more, where there are very many.
@@ -123,6 +145,19 @@ impl Ledger {
             self.days
                 .retain(|name, _| listed.iter().any(|plan| plan.name == *name));
         }
+    }
+}
+
+impl Day {
+    /// Begins a new day where it is one. A clock that was set back brings none.
+    fn go_on(&mut self, now: &Now) {
+        if let Some(day) = now.utc_day().filter(|day| *day > self.day) {
+            *self = Self {
+                day,
+                ..Self::default()
+            };
+        }
+        self.is_guess |= !now.is_servers;
     }
 }
 
@@ -143,6 +178,14 @@ mod tests {
         Now {
             boot: Duration::ZERO,
             utc_ms,
+            is_servers: true,
+        }
+    }
+
+    fn by_the_system(utc_ms: Option<i64>) -> Now {
+        Now {
+            is_servers: false,
+            ..at(utc_ms)
         }
     }
 
@@ -153,13 +196,45 @@ mod tests {
         assert_eq!(ledger.left_today(&plan, &at(None)), 100);
         ledger.begin(&plan, &at(Some(AT)), 60);
         assert_eq!(ledger.left_today(&plan, &at(Some(AT))), 40);
-        ledger.end(&plan, 60, 10);
+        ledger.end(&plan, &at(Some(AT)), 60, 10);
         for now in [Some(AT), Some(AT - DAY_MS), None] {
             assert_eq!(ledger.left_today(&plan, &at(now)), 90);
         }
         assert_eq!(ledger.left_today(&plan, &at(Some(AT + DAY_MS))), 100);
         ledger.begin(&plan, &at(Some(AT - DAY_MS)), 50);
         assert_eq!(ledger.left_today(&plan, &at(Some(AT - DAY_MS))), 40);
+        assert_eq!(ledger.left_today(&plan, &at(Some(AT))), 40);
+    }
+
+    #[test]
+    fn data_that_were_used_by_a_wrong_clock_are_todays_once_the_time_is_known() {
+        let plan = plan(|plan| plan.daily_bytes = 100);
+        for wrong in [None, Some(AT - 3 * DAY_MS), Some(AT + 3 * DAY_MS)] {
+            let mut ledger = Ledger::default();
+            ledger.begin(&plan, &by_the_system(wrong), 70);
+            assert!(ledger.settle(AT / DAY_MS));
+            assert_eq!(ledger.left_today(&plan, &at(Some(AT))), 30, "{wrong:?}");
+            assert!(!ledger.settle(AT / DAY_MS + 1));
+            assert_eq!(ledger.left_today(&plan, &at(Some(AT + DAY_MS))), 100);
+        }
+    }
+
+    #[test]
+    fn an_experiment_over_midnight_uses_data_of_both_days() {
+        let plan = plan(|plan| plan.daily_bytes = 100);
+        let mut ledger = Ledger::default();
+        ledger.begin(&plan, &at(Some(AT - 1)), 70);
+        ledger.end(&plan, &at(Some(AT)), 70, 50);
+        assert_eq!(ledger.left_today(&plan, &at(Some(AT))), 50);
+    }
+
+    #[test]
+    fn one_that_was_skipped_counts_for_no_limit() {
+        let plan = plan(|plan| plan.most_experiments = Some(1));
+        let mut ledger = Ledger::default();
+        ledger.begin(&plan, &at(None), 0);
+        ledger.uncount(&plan);
+        assert!(!ledger.is_over(&plan, &at(None)));
     }
 
     #[test]
@@ -215,7 +290,7 @@ mod tests {
                 let now = utc.now(boot, system_ms);
                 let allowed = bytes.min(ledger.left_today(&plan, &now));
                 ledger.begin(&plan, &now, allowed);
-                ledger.end(&plan, allowed, allowed);
+                ledger.end(&plan, &now, allowed, allowed);
                 let true_day = (AT + boot.as_millis() as i64) / DAY_MS;
                 *used.entry(true_day).or_insert(0) += allowed;
             }

@@ -137,10 +137,15 @@ impl Measuring<'_> {
         };
 
         let mut state = self.shared.lock();
+        let ended = state.now();
         if !is_used_up {
-            state.store.ledger.end(plan, allowed, measured.used_bytes);
+            let ledger = &mut state.store.ledger;
+            ledger.end(plan, &ended, allowed, measured.used_bytes);
+            if measured.outcome == Outcome::Skipped {
+                ledger.uncount(plan);
+            }
         }
-        let utc_s = state.now().utc_s();
+        let utc_s = ended.utc_s();
         let added = state.store.add(utc_s, record);
         state.disk_problem = added.err().map(|error| sentence(&error.to_string()));
         state.experiment_problem = problem(plan, &measured);

@@ -125,6 +125,11 @@ impl<'a> Sending<'a> {
     /// # Errors
     /// A failure that is worth another try.
     pub(crate) fn plans(&mut self) -> Result<(), Trouble> {
+        // No experiment is to begin by the system's clock where the server can tell the time. What
+        // is wrong with the server shows at the next request.
+        if !self.shared.lock().utc.is_servers() {
+            let _ = self.contact();
+        }
         let etag = self.shared.lock().store.plans().etag;
         let answer = self.api.plans(etag.as_deref(), &mut goes_on(self.shared));
         let mut state = self.shared.lock();
@@ -241,7 +246,13 @@ impl<'a> Sending<'a> {
         let server_ms = self.api.contact(&contact, &mut goes_on(self.shared))?;
         if let Some(server_ms) = server_ms {
             let between = began + boot_time().saturating_sub(began) / 2;
-            self.shared.lock().utc.set(between, server_ms);
+            let mut state = self.shared.lock();
+            state.utc.set(between, server_ms);
+            let now = state.now();
+            let today = now.utc_day().filter(|_| now.is_servers);
+            if today.is_some_and(|today| state.store.ledger.settle(today)) {
+                state.store.save().map_err(|error| of_disk(&error))?;
+            }
         }
         Ok(())
     }

@@ -20,6 +20,7 @@ fn now(boot: Duration) -> Now {
     Now {
         boot,
         utc_ms: Some(MIDNIGHT_MS + boot.as_millis() as i64),
+        is_servers: true,
     }
 }
 
@@ -110,6 +111,7 @@ fn a_plan_with_windows_waits_for_a_clock_and_others_do_not() {
     let unknown = Now {
         boot: hours(1),
         utc_ms: None,
+        is_servers: false,
     };
     let ledger = Ledger::default();
     let mut one = schedule(&[&nightly(0)], hours(1));

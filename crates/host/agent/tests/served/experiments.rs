@@ -94,6 +94,8 @@ fn a_plan_is_carried_out_within_its_budgets_and_its_results_are_sent() {
         assert!(kinds.contains(&kind), "{kind}");
     }
     assert!(number(first, "used_bytes") <= 200_000);
+    // The server's time is known before any experiment begins.
+    assert!(running.asked("")[0].place.ends_with("/contact"));
     assert_eq!(
         (&first["plan"], &first["agent"]),
         (&json!("lines@3"), &json!("a1"))
