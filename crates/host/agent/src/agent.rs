@@ -87,17 +87,23 @@ pub fn run(config: &Config, stop: impl AsFd + Send + 'static) -> Result<(), Erro
 /// meanwhile.
 fn identity(config: &Config, shared: &Shared) -> Result<Option<Identity>, Error> {
     let known = shared.lock().store.identity()?;
-    if let Some(identity) = known {
-        let url = &identity.server.url;
-        match &config.enrolment {
-            Some(enrolment) if enrolment.server != identity.server => {
+    if let Some(mut identity) = known {
+        if let Some(enrolment) = &config.enrolment {
+            let url = &identity.server.url;
+            // A server is its certificate, and may have moved.
+            if enrolment.server.fingerprint_bytes()? != identity.server.fingerprint_bytes()? {
                 return Err(Error::Refused(format!(
-                    "the token is of another server than {url}, where this agent is enrolled: \
-                     give it an empty folder to enrol it anew"
+                    "the token is of another server than {url}, where this agent is enrolled, or \
+                     of a new certificate of it: give it an empty folder to enrol it anew"
                 )));
             }
-            _ => (shared.log)(&format!("agent {} of {url}", identity.agent)),
+            if enrolment.server != identity.server {
+                identity.server = enrolment.server.clone();
+                shared.lock().store.set_identity(&identity)?;
+            }
         }
+        let url = &identity.server.url;
+        (shared.log)(&format!("agent {} of {url}", identity.agent));
         return Ok(Some(identity));
     }
     let Some(enrolment) = &config.enrolment else {

@@ -78,6 +78,8 @@ pub struct Contact {
     pub dropped: Dropped,
     /// The latest results that the server has refused.
     pub quarantined: Vec<Quarantined>,
+    /// All of these that are kept.
+    pub quarantined_count: usize,
     /// `idle` or `measuring`.
     pub state: &'static str,
     /// A sentence about what does not work.
@@ -260,7 +262,8 @@ fn put(answer: &Answer, hash: Digest) -> Result<Put, Trouble> {
             }
         }
         400 if !speaks_ours(answer) => Err(trouble(answer)),
-        status @ (400 | 409 | 413 | 422) => {
+        // What stands before the server may answer so, too: to a body that is too large for it, say.
+        status @ (400 | 409 | 413 | 422) if value(answer)["error"].is_string() => {
             Ok(Put::Unwanted(format!("{status}: {}", reason(answer))))
         }
         _ => Err(trouble(answer)),

@@ -1,6 +1,7 @@
 //! The thread that sends: plans come, results and contacts go.
 
 use std::collections::BTreeSet;
+use std::io;
 use std::time::Duration;
 
 use mptcplab_measure::authorisation::random;
@@ -19,6 +20,9 @@ const LOOK_AGAIN: Duration = Duration::from_secs(30);
 const MOST_FAILURES: usize = 3;
 /// Time for a request that is under way when the agent is stopped.
 const TIME_TO_END: Duration = Duration::from_secs(3);
+
+/// The bytes of a result that is held; none where its file is gone.
+type Held = io::Result<Option<Vec<u8>>>;
 
 /// The thread that sends.
 pub(crate) struct Sending<'a> {
@@ -148,7 +152,12 @@ impl<'a> Sending<'a> {
             Err(trouble) => {
                 if trouble.failure == Failure::Revoked && !was_revoked {
                     state.is_revoked = true;
-                    state.take_plans(&KeptPlans::default());
+                    let none = KeptPlans::default();
+                    state.take_plans(&none);
+                    // Also after a restart at a time when the server is not reached.
+                    if let Err(error) = state.store.set_plans(&none) {
+                        (self.shared.log)(&error.to_string());
+                    }
                     (self.shared.log)("no plan is carried out until the server takes this agent");
                 }
                 return Err(trouble);
@@ -175,9 +184,9 @@ impl<'a> Sending<'a> {
         self.drop_old();
         let mut tried = BTreeSet::new();
         let mut first = None;
-        while let Some(entry) = self.next(&tried) {
+        while let Some((entry, held)) = self.hold_next(&tried) {
             tried.insert(entry.sequence);
-            let Err(trouble) = self.result(&entry) else {
+            let Err(trouble) = self.result(&entry, held) else {
                 self.failed.remove(&entry.sequence);
                 continue;
             };
@@ -203,21 +212,23 @@ impl<'a> Sending<'a> {
         }
     }
 
-    /// The next result of a round in which these have been tried.
-    fn next(&self, tried: &BTreeSet<u64>) -> Option<Entry> {
-        let state = self.shared.lock();
+    /// Holds the next result of a round in which these have been tried. It is chosen and held at
+    /// once: an experiment begins before it, or waits for its release.
+    fn hold_next(&self, tried: &BTreeSet<u64>) -> Option<(Entry, Held)> {
+        let mut state = self.shared.lock();
         if state.is_measuring {
             return None;
         }
-        let mut waiting = state.store.spool.waiting();
+        let spool = &state.store.spool;
         let is_new = |entry: &&Entry| !tried.contains(&entry.sequence);
-        let first = waiting.find(|entry| is_new(entry) && !self.failed.contains(&entry.sequence));
-        let failed = || state.store.spool.waiting().find(is_new);
-        first.or_else(failed).cloned()
+        let works = |entry: &&Entry| is_new(entry) && !self.failed.contains(&entry.sequence);
+        let first = spool.waiting().find(works);
+        let entry = first.or_else(|| spool.waiting().find(is_new)).cloned()?;
+        let held = state.store.spool.hold(&entry);
+        Some((entry, held))
     }
 
-    fn result(&mut self, entry: &Entry) -> Result<(), Trouble> {
-        let held = self.shared.lock().store.spool.hold(entry);
+    fn result(&mut self, entry: &Entry, held: Held) -> Result<(), Trouble> {
         let bytes = match held {
             Ok(Some(bytes)) => bytes,
             Ok(None) => return Ok(()),

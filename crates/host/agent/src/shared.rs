@@ -143,6 +143,7 @@ impl State {
     pub(crate) fn contact(&self) -> Contact {
         let spool = &self.store.spool;
         let mut quarantined: Vec<_> = spool.quarantined().collect();
+        let quarantined_count = quarantined.len();
         quarantined.reverse();
         quarantined.truncate(MOST_TOLD);
         let told = |entry| spool.reason(entry).unwrap_or_default();
@@ -160,6 +161,7 @@ impl State {
                     reason: sentence(&told(entry)),
                 })
                 .collect(),
+            quarantined_count,
             state: if self.is_measuring {
                 "measuring"
             } else {

@@ -150,7 +150,11 @@ impl Spool {
             written_s: utc_s,
             is_quarantined: false,
         };
-        let file = files::write(&self.waiting.join(entry.name()), bytes)?;
+        let path = self.waiting.join(entry.name());
+        let file = files::write(&path, bytes).inspect_err(|_| {
+            // It may be there already, and counts as dropped.
+            let _ = files::remove(&path);
+        })?;
         let since = Duration::from_secs(u64::try_from(utc_s.unwrap_or(0)).unwrap_or(0));
         // The system's clock may show another time.
         let _ = file.set_modified(SystemTime::UNIX_EPOCH + since);

@@ -1,8 +1,8 @@
 //! All that an agent keeps in its folder: who it is, its account, its plans and its results.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions, Permissions};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use nix::fcntl::{Flock, FlockArg};
@@ -65,6 +65,7 @@ impl Store {
     /// A folder that cannot be used, that another agent has, and files that are none of this.
     pub fn open(folder: &Path, caps: Caps) -> Result<Self, Error> {
         files::make_folder(folder).map_err(Error::at(folder))?;
+        close_to_others(folder)?;
         let lock = lock(folder)?;
         let mut ledger: Ledger = parsed(&folder.join(LEDGER))?.unwrap_or_default();
         let mut spool = Spool::open(folder).map_err(Error::at(folder))?;
@@ -149,10 +150,16 @@ impl Store {
     ) -> Result<(), Error> {
         let sequence = self.ledger.next_sequence;
         let (id, bytes) = make(sequence);
-        let dropped = self.drop_old(bytes.len() as u64, utc_s);
-        let written = match bytes.len() as u64 > self.caps.size_bytes {
-            true => Err(io::Error::other("it is larger than the spool may be")),
-            false => self.spool.write(sequence, &id, &bytes, utc_s),
+        // Nothing is dropped for one that has no room in an empty spool.
+        let (dropped, written) = match bytes.len() as u64 > self.caps.size_bytes {
+            true => {
+                let too_large = io::Error::other("it is larger than the spool may be");
+                (Ok(()), Err(too_large))
+            }
+            false => {
+                let dropped = self.drop_old(bytes.len() as u64, utc_s);
+                (dropped, self.spool.write(sequence, &id, &bytes, utc_s))
+            }
         };
         self.ledger.next_sequence = sequence + 1;
         if written.is_err() {
@@ -195,14 +202,35 @@ impl Store {
     /// The server has a result.
     ///
     /// # Errors
-    /// The system's.
+    /// The system's. The latest result stays where the account cannot be written: its file is all
+    /// that tells that its number is used.
     pub fn remove(&mut self, entry: &Entry) -> Result<(), Error> {
-        self.spool.remove(entry).map_err(Error::at(&self.folder))?;
-        match self.is_unsaved {
+        let saved = match self.is_unsaved {
             true => self.save(),
             false => Ok(()),
+        };
+        if saved.is_ok() || entry.sequence + 1 < self.spool.next_sequence() {
+            self.spool.remove(entry).map_err(Error::at(&self.folder))?;
         }
+        saved
     }
+}
+
+/// Makes a folder its owner's alone, where it is an agent's or empty.
+fn close_to_others(folder: &Path) -> Result<(), Error> {
+    let metadata = folder.metadata().map_err(Error::at(folder))?;
+    if metadata.permissions().mode() & 0o077 == 0 {
+        return Ok(());
+    }
+    let mut files = fs::read_dir(folder).map_err(Error::at(folder))?;
+    if files.next().is_some() && !folder.join(LOCK).exists() {
+        let place = folder.display();
+        return Err(Error::Folder(format!(
+            "{place}: has files of others, and others may read it: give the agent a folder of its \
+             own, or chmod 700 {place}"
+        )));
+    }
+    fs::set_permissions(folder, Permissions::from_mode(0o700)).map_err(Error::at(folder))
 }
 
 fn lock(folder: &Path) -> Result<Flock<File>, Error> {

@@ -37,6 +37,10 @@ fn what_the_server_refuses_is_laid_aside_and_all_else_tried_again() {
     for status in [400, 409, 413, 422] {
         let told = put(&answer(status, error.clone()), hash());
         assert_eq!(told, Ok(Put::Unwanted(format!("{status}: No.[31m"))));
+        let mut proxys = answer(status, json!(null));
+        proxys.body = b"<html>413 Request Entity Too Large</html>".to_vec();
+        let told = put(&proxys, hash()).unwrap_err();
+        assert_eq!(told.failure, Failure::Passing, "{status}");
     }
     for (status, failure) in [
         (401, Failure::Revoked),

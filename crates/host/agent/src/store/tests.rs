@@ -72,14 +72,15 @@ fn what_is_dropped_counts_once_also_where_the_end_comes_between() {
 fn a_result_that_cannot_be_written_is_dropped_and_the_next_one_is_not() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = open(folder.path());
+    add(&mut store, 10).unwrap();
     let told = add(&mut store, 2_000).unwrap_err().to_string();
     assert!(told.contains("larger than the spool"), "{told}");
     // A folder is in the way of the file.
-    let in_the_way = folder.path().join("spool/000000000001-id-1.new");
+    let in_the_way = folder.path().join("spool/000000000002-id-2.new");
     fs::create_dir(&in_the_way).unwrap();
     add(&mut store, 10).unwrap_err();
     add(&mut store, 10).unwrap();
-    assert_eq!(sequences(&store), [2]);
+    assert_eq!(sequences(&store), [0, 3]);
     assert_eq!(store.ledger.dropped.size, 2);
 }
 
@@ -102,6 +103,28 @@ fn room_is_kept_for_the_account() {
 }
 
 #[test]
+fn the_latest_result_stays_until_its_number_is_on_the_disk() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(folder.path());
+    // A folder is in the way of the account.
+    let in_the_way = folder.path().join("ledger.new");
+    fs::create_dir(&in_the_way).unwrap();
+    add(&mut store, 10).unwrap_err();
+    add(&mut store, 10).unwrap_err();
+    let entries: Vec<_> = store.spool.waiting().cloned().collect();
+    store.remove(&entries[0]).unwrap_err();
+    store.remove(&entries[1]).unwrap_err();
+    assert_eq!(sequences(&store), [1]);
+    drop(store);
+    let mut store = open(folder.path());
+    assert_eq!(store.ledger.next_sequence, 2);
+    fs::remove_dir(&in_the_way).unwrap();
+    store.remove(&entries[1]).unwrap();
+    drop(store);
+    assert_eq!(open(folder.path()).ledger.next_sequence, 2);
+}
+
+#[test]
 fn what_is_old_is_dropped_where_the_time_is_known() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = open(folder.path());
@@ -118,6 +141,23 @@ fn what_is_old_is_dropped_where_the_time_is_known() {
         (store.ledger.dropped.age, store.ledger.dropped.size),
         (1, 0)
     );
+}
+
+#[test]
+fn a_folder_is_its_owners_alone_or_is_not_taken() {
+    let folder = tempfile::tempdir().unwrap();
+    let mode = |mode| fs::set_permissions(folder.path(), Permissions::from_mode(mode)).unwrap();
+    mode(0o755);
+    fs::write(folder.path().join("other"), "").unwrap();
+    let told = Store::open(folder.path(), CAPS).err().unwrap().to_string();
+    assert!(told.contains("chmod 700"), "{told}");
+    fs::remove_file(folder.path().join("other")).unwrap();
+    for _ in ["empty", "an agent's"] {
+        drop(open(folder.path()));
+        let kept = folder.path().metadata().unwrap().permissions().mode();
+        assert_eq!(kept & 0o777, 0o700);
+        mode(0o755);
+    }
 }
 
 #[test]

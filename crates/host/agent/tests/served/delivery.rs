@@ -61,6 +61,7 @@ fn what_the_server_refuses_goes_into_quarantine_and_holds_up_nothing() {
         {"id": ids[0], "reason": "409: another content has this id"},
     ]);
     assert_eq!(told["quarantined"], expected);
+    assert_eq!(told["quarantined_count"], 2);
     assert_eq!(told["next_sequence"], 3);
     // They are not sent again.
     let before = running.asked("PUT ").len();

@@ -23,6 +23,9 @@ fn an_agent_is_enrolled_once_and_needs_no_token_later() {
     assert!(without.ends_with(expected), "{without}");
     config.enrolment = Some(running.token(&running.server().fingerprint));
     run_once(&config).unwrap();
+    let mut moved = running.token(&running.server().fingerprint);
+    moved.server.url += "/";
+    config.enrolment = Some(moved);
     run_once(&config).unwrap();
     config.enrolment = None;
     run_once(&config).unwrap();

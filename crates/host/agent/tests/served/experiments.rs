@@ -8,6 +8,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use mptcplab_agent::run;
+use mptcplab_agent::store::Store;
 use mptcplab_measure::target::{Config, Identity, Target};
 use serde_json::{Value, json};
 
@@ -162,6 +163,9 @@ fn a_revoked_agent_measures_nothing_until_it_is_taken_again() {
         told.ends_with("the server does not take this agent (revoked)"),
         "{told}"
     );
+    let store = Store::open(folder.path(), config(folder.path()).caps).unwrap();
+    assert!(store.plans().plans.is_empty());
+    drop(store);
     let asked = running.asked("GET ").len();
     let (stop, stopped) = UnixStream::pair().unwrap();
     let mut always = config(folder.path());
