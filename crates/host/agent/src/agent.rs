@@ -12,8 +12,8 @@ use mptcplab_measure::steps::Chance;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use crate::Error;
-use crate::api::{Api, Trouble, enrol};
-use crate::backoff::{Backoff, Failure};
+use crate::api::{Api, NotEnrolled, Trouble, enrol};
+use crate::backoff::Backoff;
 use crate::caps::Caps;
 use crate::enrolment::Enrolment;
 use crate::measuring::Measuring;
@@ -21,7 +21,7 @@ use crate::sending::Sending;
 use crate::shared::{Log, Shared};
 use crate::store::{Identity, Store};
 
-/// Tries to send, of an agent that ends once all is sent.
+/// Tries to enrol or to send, of an agent that ends once all is sent.
 const MOST_TRIES: u32 = 4;
 /// Time between two of them, at most.
 const LONGEST_PAUSE: Duration = Duration::from_secs(20);
@@ -118,7 +118,7 @@ fn identity(config: &Config, shared: &Shared) -> Result<Option<Identity>, Error>
             config.folder.display()
         )));
     }
-    // A token is good for few agents: where its answer could not be kept, it is not used.
+    // A token is good for few agents: it is not used where its answer could not be kept.
     shared.lock().store.save()?;
     let Some(identity) = enrolled(config, enrolment, shared)? else {
         return Ok(None);
@@ -129,29 +129,40 @@ fn identity(config: &Config, shared: &Shared) -> Result<Option<Identity>, Error>
     Ok(Some(identity))
 }
 
-/// Enrols it. A server that is not reached is tried again: the network may come later than the agent.
+/// Enrols it. A server that is not reached or is busy is tried again: the network may come later than
+/// the agent, and an answer may be lost.
 fn enrolled(
     config: &Config,
     enrolment: &Enrolment,
     shared: &Shared,
 ) -> Result<Option<Identity>, Error> {
+    let own_secret = shared.lock().store.own_secret(enrolment)?;
     let mut backoff = Backoff::default();
     let mut chance = Chance::new(u64::from_ne_bytes(random()));
     let mut told = String::new();
+    let mut tries = 0;
     while !shared.is_stopped() {
-        match enrol(enrolment, &config.name, &mut || !shared.is_stopped()) {
+        let mut goes_on = || !shared.is_stopped();
+        let trouble = match enrol(enrolment, &own_secret, &config.name, &mut goes_on) {
             Ok(identity) => return Ok(Some(identity)),
-            Err(Error::Unreached(text)) if !config.is_once => {
-                if text != told && !shared.is_stopped() {
-                    (shared.log)(&format!("{text}: it is tried again"));
-                    told = text;
-                }
-                let wait = backoff.failed(Failure::Passing, &mut chance);
-                pause(shared, wait);
-            }
-            Err(_) if shared.is_stopped() => {}
-            Err(error) => return Err(error),
+            Err(_) if shared.is_stopped() => return Ok(None),
+            Err(NotEnrolled::Ever(error)) => return Err(error),
+            Err(NotEnrolled::Yet(trouble)) => trouble,
+        };
+        tries += 1;
+        if config.is_once && tries == MOST_TRIES {
+            return Err(Error::Unreached(trouble.text));
         }
+        if trouble.text != told {
+            (shared.log)(&format!("{}: it is tried again", trouble.text));
+            told = trouble.text;
+        }
+        let wait = backoff.failed(trouble.failure, &mut chance);
+        let longest = match config.is_once {
+            true => LONGEST_PAUSE,
+            false => Duration::MAX,
+        };
+        pause(shared, wait.min(longest));
     }
     Ok(None)
 }

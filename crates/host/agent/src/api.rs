@@ -182,16 +182,27 @@ impl Api {
     }
 }
 
-/// Enrols an agent of this name, and gives who it is.
+/// An enrolment that has failed.
+pub enum NotEnrolled {
+    /// It is worth another try, which changes nothing where the server has enrolled the agent.
+    Yet(Trouble),
+    /// It is refused; the text names the fix.
+    Ever(Error),
+}
+
+/// Enrols an agent of this name by the secret that it has made for itself, and gives who it is.
 ///
 /// # Errors
-/// A server that cannot be reached, or refuses; the text names the fix.
+/// A server that cannot be reached, or refuses.
 pub fn enrol(
     enrolment: &Enrolment,
+    own_secret: &str,
     name: &str,
     goes_on: &mut dyn FnMut() -> bool,
-) -> Result<Identity, Error> {
-    let told = json!({"name": name, "version": PROGRAM, "kernel": kernel()});
+) -> Result<Identity, NotEnrolled> {
+    let told = json!({
+        "name": name, "version": PROGRAM, "kernel": kernel(), "own_secret": own_secret
+    });
     let body = told.to_string();
     let request = Request {
         method: "POST",
@@ -200,15 +211,28 @@ pub fn enrol(
         headers: Vec::new(),
         body: Some(body.as_bytes()),
     };
-    let answer = Client::new(&enrolment.server)?.send(&request, goes_on)?;
-    enrolled(enrolment, &answer)
+    let client = Client::new(&enrolment.server);
+    let answer = client.and_then(|mut client| client.send(&request, goes_on));
+    match answer {
+        Ok(answer) => enrolled(enrolment, &answer),
+        Err(Error::Unreached(text)) => Err(NotEnrolled::Yet(passing(text))),
+        Err(error) => Err(NotEnrolled::Ever(error)),
+    }
 }
 
-fn enrolled(enrolment: &Enrolment, answer: &Answer) -> Result<Identity, Error> {
+fn enrolled(enrolment: &Enrolment, answer: &Answer) -> Result<Identity, NotEnrolled> {
     let url = &enrolment.server.url;
-    let refused = |reason: &str| Err(Error::Refused(format!("{url}: {reason}")));
+    let refused = |reason: &str| {
+        let text = format!("{url}: {reason}");
+        Err(NotEnrolled::Ever(Error::Refused(text)))
+    };
     match answer.status {
         201 => {}
+        429 | 500.. => {
+            let Trouble { failure, text } = trouble(answer);
+            let text = format!("{url}: {text}");
+            return Err(NotEnrolled::Yet(Trouble { failure, text }));
+        }
         401 | 403 => {
             return refused(&format!(
                 "the token is used up, expired or revoked: get another one from the server ({})",
@@ -262,7 +286,7 @@ fn put(answer: &Answer, hash: Digest) -> Result<Put, Trouble> {
             }
         }
         400 if !speaks_ours(answer) => Err(trouble(answer)),
-        // What stands before the server may answer so, too: to a body that is too large for it, say.
+        // A proxy before the server may answer so, too: to a body that is too large for it, say.
         status @ (400 | 409 | 413 | 422) if value(answer)["error"].is_string() => {
             Ok(Put::Unwanted(format!("{status}: {}", reason(answer))))
         }

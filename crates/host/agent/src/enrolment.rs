@@ -4,6 +4,7 @@ use std::fmt;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use mptcplab_measure::authorisation::random;
 use mptcplab_measure::token::{FINGERPRINT_BYTES, from_hex};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -94,6 +95,12 @@ impl Enrolment {
             false => Err(NoEnrolment::Text),
         }
     }
+}
+
+/// A secret of chance.
+pub(crate) fn new_secret() -> String {
+    let bytes: [u8; 32] = random();
+    URL_SAFE_NO_PAD.encode(bytes)
 }
 
 /// A secret that can stand in a header.

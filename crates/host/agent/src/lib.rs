@@ -21,6 +21,7 @@ pub mod http;
 pub mod ledger;
 mod measuring;
 pub mod plan;
+mod report;
 mod result;
 pub mod schedule;
 mod sending;

@@ -17,6 +17,7 @@ use crate::clock::{boot_time, millis};
 use crate::endpoints::Holder;
 use crate::host::{Watch, boot_id, sent_options};
 use crate::plan::Plan;
+use crate::report::bounded;
 use crate::result::{Measured, Outcome, Record, Target};
 use crate::schedule::{Next, Schedule};
 use crate::shared::Shared;
@@ -115,7 +116,7 @@ impl Measuring<'_> {
             true => skipped(plan, used_up(plan)),
             false => {
                 log(&format!("{}: begins", plan.id));
-                self.measured(plan, seed, allowed, &mut watch)
+                bounded(self.measured(plan, seed, allowed, &mut watch))
             }
         };
         let record = |sequence| {

@@ -7,6 +7,7 @@ use mptcplab_measure::token::Token;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::result::MOST_STEPS;
 use crate::window::Window;
 
 const LONGEST_NAME: usize = 200;
@@ -135,6 +136,10 @@ impl Plan {
                 "1 to 100 repetitions are wanted",
             ),
             (
+                self.most_steps() <= MOST_STEPS,
+                "its sizes, directions and repetitions are more steps than a result can have",
+            ),
+            (
                 (1..=LONGEST_INTERVAL_S).contains(&every_s) && spread_s <= LONGEST_INTERVAL_S,
                 "intervals go from a second to 366 days",
             ),
@@ -156,6 +161,18 @@ impl Plan {
             directions: self.directions.clone(),
             repeat: self.repeat,
         }
+    }
+
+    /// Steps of an experiment over as many paths as there can be.
+    fn most_steps(&self) -> usize {
+        let transfers = self.sizes_bytes.len().saturating_mul(self.directions.len());
+        // By TCP over each path, by MPTCP, and by TCP over all at once; after an idle RTT of each.
+        let of_transfers = transfers.saturating_mul(MOST_PATHS + 2);
+        let of_repetition = of_transfers.saturating_add(MOST_PATHS);
+        // Two looks at survival come first, and a load of each path last.
+        let others = 3 * MOST_PATHS;
+        let repetitions = of_repetition.saturating_mul(self.repeat as usize);
+        repetitions.saturating_add(others)
     }
 
     /// Data of an experiment over as many paths as there can be, at most.
@@ -245,6 +262,24 @@ pub(crate) mod tests {
             assert!(key == "id" || told.starts_with("lines@3: "), "{told}");
         }
         assert!(Plan::parse(&json!(null)).is_err());
+    }
+
+    #[test]
+    fn a_plan_has_no_more_steps_than_a_result() {
+        let steps_of = |sizes: usize, repeat: u32| {
+            let mut wanted = value();
+            wanted["sizes_bytes"] = json!(vec![1_000; sizes]);
+            wanted["repeat"] = json!(repeat);
+            Plan::parse(&wanted).map(|plan| {
+                let planned = steps(MOST_PATHS, &plan.transfers(), plan.order, 1);
+                assert_eq!(planned.len() + MOST_PATHS, plan.most_steps());
+                plan.most_steps()
+            })
+        };
+        assert_eq!(steps_of(2, 100), Ok(24 + 100 * 48));
+        assert_eq!(steps_of(8, 29), Ok(24 + 29 * 168));
+        assert!(steps_of(8, 30).unwrap_err().contains("more steps"));
+        assert!(steps_of(3, 100).is_err());
     }
 
     proptest! {

@@ -12,7 +12,8 @@ use crate::spool::MOST_RESULT_BYTES;
 const FORMAT: u32 = 1;
 /// Lists and objects that a server takes.
 const MOST_CONTAINERS: usize = 100_000;
-const MOST_STEPS: usize = 5_000;
+/// Steps of an experiment at most.
+pub(crate) const MOST_STEPS: usize = 5_000;
 const TOO_LARGE: &str = "Its record would be larger than a server takes";
 
 /// How an experiment ended.
@@ -90,26 +91,43 @@ impl Record {
             }
             bytes = self.bytes();
         }
-        while self.is_too_large(&bytes) && !self.measured.steps.is_empty() {
-            let steps = self.measured.steps.len();
-            self.measured.steps.truncate(steps / 2);
+        if self.is_too_large(&bytes) {
+            let mut steps = std::mem::take(&mut self.measured.steps);
             self.measured.outcome = Outcome::Partial;
             self.measured.reason = Some(TOO_LARGE.to_owned());
+            steps.truncate(fitting(&self.bytes(), &steps));
+            self.measured.steps = steps;
             bytes = self.bytes();
         }
         bytes
     }
 
     fn is_too_large(&self, bytes: &[u8]) -> bool {
-        let containers = bytes.iter().filter(|byte| b"[{".contains(byte)).count();
         bytes.len() > MOST_RESULT_BYTES
-            || containers > MOST_CONTAINERS
+            || containers(bytes) > MOST_CONTAINERS
             || self.measured.steps.len() > MOST_STEPS
     }
 
     fn bytes(&self) -> Vec<u8> {
         serde_json::to_vec(self).expect("keys are strings")
     }
+}
+
+/// The number of steps, from the first one on, that fit into a record of these bytes without any.
+fn fitting(without: &[u8], steps: &[Done]) -> usize {
+    let mut total = (without.len(), containers(without));
+    let fits = |step: &&Done| {
+        let bytes = serde_json::to_vec(step).expect("keys are strings");
+        // With a comma.
+        total = (total.0 + bytes.len() + 1, total.1 + containers(&bytes));
+        total.0 <= MOST_RESULT_BYTES && total.1 <= MOST_CONTAINERS
+    };
+    steps.iter().take(MOST_STEPS).take_while(fits).count()
+}
+
+/// Lists and objects of a text of JSON, and such letters in its strings.
+fn containers(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|byte| b"[{".contains(byte)).count()
 }
 
 /// A UUID of chance (RFC 9562).
@@ -122,7 +140,7 @@ fn uuid4(mut bytes: [u8; 16]) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use mptcplab_measure::client::{Measured as Connections, Outcome as Connection};
     use mptcplab_measure::message::Ended;
     use mptcplab_measure::steps::{Direction, Order, Transfers, steps};
@@ -132,7 +150,7 @@ mod tests {
     use crate::host::Watch;
 
     /// So many steps of a connection with so many samples.
-    fn record(repeat: u32, samples: usize) -> Record {
+    pub(crate) fn record(repeat: u32, samples: usize) -> Record {
         let transfers = Transfers {
             sizes: vec![1_000],
             directions: vec![Direction::Up],
@@ -258,7 +276,10 @@ mod tests {
             (&cut["outcome"], &cut["reason"]),
             (&Value::from("partial"), &Value::from(TOO_LARGE))
         );
-        assert!(!cut["steps"].as_array().unwrap().is_empty());
+        let kept = cut["steps"].as_array().unwrap().len();
+        let of_each = bytes / kept;
+        let is_full = kept == MOST_STEPS || bytes + 2 * of_each > MOST_RESULT_BYTES;
+        assert!(is_full, "{kept} steps, {bytes} bytes");
     }
 
     #[test]

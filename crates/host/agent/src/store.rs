@@ -5,19 +5,22 @@ use std::io;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use mptcplab_measure::token::hex;
 use nix::fcntl::{Flock, FlockArg};
+use ring::digest::{SHA256, digest};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::Error;
 use crate::caps::{Caps, Cause};
-use crate::enrolment::Server;
+use crate::enrolment::{Enrolment, Server, new_secret};
 use crate::files;
 use crate::ledger::Ledger;
 use crate::spool::{Entry, Spool};
 
 const IDENTITY: &str = "agent.json";
+const ENROLLING: &str = "enrolling.json";
 const LEDGER: &str = "ledger.json";
 const PLANS: &str = "plans.json";
 const LOCK: &str = "lock";
@@ -35,6 +38,15 @@ pub struct Identity {
     pub agent: String,
     /// The agent's secret.
     pub secret: String,
+}
+
+/// The secret that an agent has made for itself, and the enrolment that it is for.
+#[derive(Serialize, Deserialize)]
+struct Enrolling {
+    fingerprint: String,
+    /// SHA-256 of the token's secret.
+    token: String,
+    secret: String,
 }
 
 /// Plans as the server gave them.
@@ -96,7 +108,32 @@ impl Store {
     /// # Errors
     /// The system's.
     pub fn set_identity(&self, identity: &Identity) -> Result<(), Error> {
-        self.keep(IDENTITY, identity)
+        self.keep(IDENTITY, identity)?;
+        let path = self.folder.join(ENROLLING);
+        files::remove(&path).map_err(Error::at(&path))
+    }
+
+    /// The secret that the agent enrols with: the same one at each try by a token, also after an end
+    /// without notice, so that the server knows it again.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn own_secret(&self, enrolment: &Enrolment) -> Result<String, Error> {
+        let fingerprint = &enrolment.server.fingerprint;
+        let token = hex(digest(&SHA256, enrolment.secret.as_bytes()).as_ref());
+        // A file that cannot be read is of no use.
+        let kept: Option<Enrolling> = parsed(&self.folder.join(ENROLLING)).ok().flatten();
+        let same = kept.filter(|kept| kept.fingerprint == *fingerprint && kept.token == token);
+        if let Some(kept) = same {
+            return Ok(kept.secret);
+        }
+        let made = Enrolling {
+            fingerprint: fingerprint.clone(),
+            token,
+            secret: new_secret(),
+        };
+        self.keep(ENROLLING, &made)?;
+        Ok(made.secret)
     }
 
     /// The plans that it had last; none of them where the file cannot be read.

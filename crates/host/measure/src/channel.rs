@@ -84,7 +84,7 @@ impl Channel {
         stream: TcpStream,
         mut limits: Limits<'_>,
     ) -> io::Result<Self> {
-        // Whatever is sent is a whole message.
+        // All that is sent are whole messages.
         stream.set_nodelay(true)?;
         let mut channel = Self {
             tls,

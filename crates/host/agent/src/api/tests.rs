@@ -81,7 +81,7 @@ fn an_agent_is_enrolled_by_a_whole_answer_only() {
     };
     let secret = "s".repeat(43);
     let right = json!({"agent": "a1", "secret": secret});
-    let identity = enrolled(&enrolment, &answer(201, right)).unwrap();
+    let identity = enrolled(&enrolment, &answer(201, right)).ok().unwrap();
     assert_eq!((&identity.agent[..], identity.secret), ("a1", secret));
     for wrong in [
         json!({"agent": "a1"}),
@@ -91,11 +91,20 @@ fn an_agent_is_enrolled_by_a_whole_answer_only() {
         assert!(enrolled(&enrolment, &answer(201, wrong)).is_err());
     }
     let used_up = answer(401, json!({"error": "used up"}));
-    let told = enrolled(&enrolment, &used_up).err().unwrap().to_string();
+    let Err(NotEnrolled::Ever(told)) = enrolled(&enrolment, &used_up) else {
+        panic!("it is refused")
+    };
+    let told = told.to_string();
     assert!(
         told.contains("get another one from the server (used up)"),
         "{told}"
     );
+    for status in [429, 500, 502, 503] {
+        let mut busy = answer(status, json!({"error": "busy"}));
+        busy.retry_after = Some(Duration::from_secs(7));
+        let told = enrolled(&enrolment, &busy).err();
+        assert!(matches!(told, Some(NotEnrolled::Yet(_))), "{status}");
+    }
 }
 
 proptest! {

@@ -173,7 +173,7 @@ fn a_restart_does_not_measure_at_once_again() {
 }
 
 proptest! {
-    /// Whatever the system's clock shows, experiments lie at their interval.
+    /// Experiments lie at their interval, whatever the system's clock shows.
     #[test]
     fn steps_of_a_clock_bring_no_experiments_and_prevent_none(
         spread_s in 0_u64..3_600,

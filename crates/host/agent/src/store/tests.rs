@@ -178,6 +178,33 @@ fn a_folder_has_one_agent_and_its_files_are_of_agents() {
 }
 
 #[test]
+fn an_enrolment_has_one_secret_until_the_agent_is_enrolled() {
+    let folder = tempfile::tempdir().unwrap();
+    let enrolment = |letter: &str| Enrolment {
+        server: Server {
+            url: "https://host".to_owned(),
+            fingerprint: "00".repeat(32),
+        },
+        secret: letter.repeat(43),
+    };
+    let store = open(folder.path());
+    let first = store.own_secret(&enrolment("a")).unwrap();
+    assert_eq!(first.len(), 43);
+    drop(store);
+    let store = open(folder.path());
+    assert_eq!(store.own_secret(&enrolment("a")).unwrap(), first);
+    let other = store.own_secret(&enrolment("b")).unwrap();
+    assert_ne!(other, first);
+    let identity = Identity {
+        server: enrolment("b").server,
+        agent: "a".to_owned(),
+        secret: other,
+    };
+    store.set_identity(&identity).unwrap();
+    assert!(!folder.path().join(ENROLLING).exists());
+}
+
+#[test]
 fn plans_and_identity_are_kept() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());

@@ -1,7 +1,11 @@
 //! Agents that are taken in, or not.
 
 use std::os::unix::fs::PermissionsExt;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
 
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Value, json};
 
 use crate::server::{Asked, Running, SECRET, answer, config, run_once, takes};
@@ -50,6 +54,25 @@ fn an_agent_is_enrolled_once_and_needs_no_token_later() {
     );
     let kept = folder.path().join("agent.json").metadata().unwrap();
     assert_eq!(kept.permissions().mode() & 0o777, 0o600);
+}
+
+#[test]
+fn an_enrolment_whose_answer_was_lost_is_asked_for_again() {
+    let count = AtomicU32::new(0);
+    let running = Running::start(move |asked| {
+        let is_lost = asked.place.ends_with("/enrol") && count.fetch_add(1, Relaxed) == 0;
+        (!is_lost).then(|| enrols(asked))?
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let mut config = config(folder.path());
+    config.enrolment = Some(running.token(&running.server().fingerprint));
+    run_once(&config).unwrap();
+    let enrolled = running.asked("POST /api/v1/enrol");
+    assert_eq!(enrolled.len(), 2);
+    assert_eq!(enrolled[0].body, enrolled[1].body);
+    let told: Value = serde_json::from_slice(&enrolled[0].body).unwrap();
+    let secret = URL_SAFE_NO_PAD.decode(told["own_secret"].as_str().unwrap());
+    assert_eq!(secret.unwrap().len(), 32);
 }
 
 #[test]
