@@ -5,12 +5,13 @@ use std::fs;
 use std::os::unix::net::UnixStream;
 use std::sync::Mutex;
 use std::thread;
-use std::time::Duration;
 
 use mptcplab_agent::run;
 use serde_json::json;
 
-use crate::server::{Running, answer, answer_with, config, files, run_once, spooled, takes};
+use crate::server::{
+    Running, answer, answer_with, config, files, run_once, spooled, takes, wait_until,
+};
 
 #[test]
 fn a_result_whose_answer_was_lost_is_sent_again() {
@@ -25,7 +26,7 @@ fn a_result_whose_answer_was_lost_is_sent_again() {
     });
     let folder = running.enrolled();
     let ids = spooled(folder.path(), 3);
-    // One that was being written when the agent was killed, and a file of somebody else.
+    // One that was being written when the agent was killed, and a file of another program.
     fs::write(folder.path().join("spool/000000000003-x.new"), "{").unwrap();
     fs::write(folder.path().join("spool/readme"), "x").unwrap();
     run_once(&config(folder.path())).unwrap();
@@ -110,9 +111,7 @@ fn a_result_stays_until_the_server_has_told_its_hash() {
         let mut config = config(folder.path());
         config.is_once = false;
         let agent = thread::spawn(move || run(&config, stopped));
-        while running.asked("PUT").is_empty() {
-            thread::sleep(Duration::from_millis(5));
-        }
+        wait_until("a result", || !running.asked("PUT").is_empty());
         drop(stop);
         agent.join().unwrap().unwrap();
         assert_eq!(files(folder.path(), "spool").len(), 1, "{status}");

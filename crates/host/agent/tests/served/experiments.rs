@@ -12,7 +12,7 @@ use mptcplab_agent::store::Store;
 use mptcplab_measure::target::{Config, Identity, Target};
 use serde_json::{Value, json};
 
-use crate::server::{Running, answer, config, files, run_once, takes};
+use crate::server::{Running, answer, config, files, run_once, takes, wait_until};
 
 /// A target that serves until this is dropped.
 struct Serving {
@@ -145,6 +145,9 @@ fn a_target_that_is_not_reached_is_a_result_too() {
     assert!(only["reason"].as_str().unwrap().contains("127.0.0.1"));
 }
 
+/// The agent of the next test has told that it is not taken.
+static TOLD_REVOKED: AtomicBool = AtomicBool::new(false);
+
 #[test]
 fn a_revoked_agent_measures_nothing_until_it_is_taken_again() {
     let target = Serving::start(None);
@@ -170,12 +173,15 @@ fn a_revoked_agent_measures_nothing_until_it_is_taken_again() {
     let (stop, stopped) = UnixStream::pair().unwrap();
     let mut always = config(folder.path());
     always.is_once = false;
+    TOLD_REVOKED.store(false, Ordering::Relaxed);
+    always.log = |line| {
+        let is_it = line.contains("does not take this agent");
+        TOLD_REVOKED.fetch_or(is_it, Ordering::Relaxed);
+    };
     let agent = thread::spawn(move || run(&always, stopped));
-    while running.asked("GET ").len() == asked {
-        thread::sleep(Duration::from_millis(10));
-    }
-    // Experiments would begin each second.
-    thread::sleep(Duration::from_millis(1_500));
+    // An experiment would begin with the answer to its question for plans.
+    wait_until("a refusal", || TOLD_REVOKED.load(Ordering::Relaxed));
+    assert_eq!(running.asked("GET ").len(), asked + 1);
     drop(stop);
     agent.join().unwrap().unwrap();
     assert!(files(folder.path(), "spool").is_empty());
@@ -196,30 +202,33 @@ fn an_agent_that_is_stopped_keeps_what_it_has_measured() {
         true => None,
         false => takes(asked, &json!([plan])),
     });
-    let folder = running.enrolled();
-    let (stop, stopped) = UnixStream::pair().unwrap();
-    let mut config = config(folder.path());
-    config.is_once = false;
-    config.contact_interval = Duration::from_millis(100);
-    let agent = thread::spawn(move || run(&config, stopped));
-    let is_measuring = |running: &Running| {
+    let are_measuring = || {
         let contacts = running.asked("POST ");
-        let mut bodies = contacts
-            .iter()
-            .map(|one| String::from_utf8_lossy(&one.body));
-        bodies.any(|body| body.contains("measuring"))
+        let bodies = contacts.iter();
+        let bodies = bodies.map(|one| String::from_utf8_lossy(&one.body));
+        bodies.filter(|body| body.contains("measuring")).count()
     };
-    while !is_measuring(&running) {
-        thread::sleep(Duration::from_millis(10));
-    }
-    // A step is done by then, and all of them would take much longer.
-    thread::sleep(Duration::from_secs(3));
-    drop(stop);
-    agent.join().unwrap().unwrap();
-    let names = files(folder.path(), "spool");
-    assert_eq!(names.len(), 1, "{names:?}");
-    let bytes = fs::read(folder.path().join("spool").join(&names[0])).unwrap();
-    let result: Value = serde_json::from_slice(&bytes).unwrap();
+    // The first step takes about a second, and all of them much longer than these times.
+    let result = [1, 2, 4, 8, 16].into_iter().find_map(|seconds| {
+        let folder = running.enrolled();
+        let (stop, stopped) = UnixStream::pair().unwrap();
+        let mut config = config(folder.path());
+        config.is_once = false;
+        config.contact_interval = Duration::from_millis(100);
+        let before = are_measuring();
+        let agent = thread::spawn(move || run(&config, stopped));
+        wait_until("an experiment", || are_measuring() > before);
+        thread::sleep(Duration::from_secs(seconds));
+        drop(stop);
+        agent.join().unwrap().unwrap();
+        let names = files(folder.path(), "spool");
+        assert_eq!(names.len(), 1, "{names:?}");
+        let bytes = fs::read(folder.path().join("spool").join(&names[0])).unwrap();
+        let result: Value = serde_json::from_slice(&bytes).unwrap();
+        // It was too early for a step to be done.
+        (result["outcome"] != "skipped").then_some(result)
+    });
+    let result = result.expect("a step is done");
     assert_eq!(result["outcome"], "partial");
     assert_eq!(result["reason"], "It was stopped");
     assert_eq!(result["target"]["rate_limit_bps"], 400_000);

@@ -41,6 +41,9 @@ pub(crate) struct Running {
 
 pub(crate) const SECRET: &str = "an-agents-own-secret-of-32-bytes";
 
+const MOST_LOOKS: u32 = 12_000;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
+
 fn caps() -> Caps {
     Caps {
         size_bytes: 100_000_000,
@@ -221,6 +224,17 @@ pub(crate) fn spooled(folder: &Path, count: usize) -> Vec<String> {
         add.unwrap();
     }
     ids
+}
+
+/// Waits until this holds; an agent that does not come so far fails the test.
+pub(crate) fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
+    for _ in 0..MOST_LOOKS {
+        if holds() {
+            return;
+        }
+        thread::sleep(BETWEEN_LOOKS);
+    }
+    panic!("{what}: in vain");
 }
 
 /// Names of the files in a folder of an agent's.
