@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from mptcplab.measure.figures import Figures
 from mptcplab.measure.render import tables
 from mptcplab.measure.verdict import verdict
@@ -12,10 +14,15 @@ from mptcplab.page.templates import templates
 def to_html(figures: Figures, target: str, created: str) -> str:
     """The page: verdict, tables, how it was made."""
     template = templates("mptcplab.measure").get_template("probe.html.j2")
-    return template.render(
-        used=size_words(figures.used_bytes),
-        target=target,
-        created=created,
-        verdict=verdict(figures),
-        tables=tables(figures),
-    )
+    return template.render(shown(figures, target, created))
+
+
+def shown(figures: Figures, target: str, created: str) -> dict[str, Any]:
+    """The values of the template `probe.html.j2`."""
+    return {
+        "used": size_words(figures.used_bytes),
+        "target": target,
+        "created": created,
+        "verdict": verdict(figures),
+        "tables": tables(figures),
+    }

@@ -75,6 +75,8 @@ class Axis:
     """Its ends; null: those of the values."""
     names: tuple[tuple[float, str], ...] = ()
     """Names of places, in the place of figures."""
+    is_date: bool = False
+    """Its values are seconds since 1970, shown as dates and times (UTC)."""
 
     @property
     def words(self) -> str:

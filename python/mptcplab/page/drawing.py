@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Iterator
 from html import escape
 
@@ -57,6 +58,8 @@ class _Scale:
     def ticks(self) -> list[tuple[float, str]]:
         if self.axis.names:
             return list(self.axis.names)
+        if self.axis.is_date:
+            return date_ticks(*self.span, TICKS[self.which])
         if self.axis.logarithmic and self.span[0] > 0:
             return [(value, f"{value:g}") for value in logarithmic_ticks(*self.span)]
         return [(value, f"{value:g}") for value in even_ticks(*self.span, TICKS[self.which])]
@@ -70,6 +73,23 @@ def even_ticks(low: float, high: float, most: int) -> list[float]:
     step = next(one for one in every if one >= rough * (1 - 1e-9))
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     return [float(f"{place * step:.10g}") for place in range(first, last + 1)]
+
+
+_DATE_STEPS_S = (60, 300, 900, 3_600, 10_800, 21_600, 43_200, 86_400, 172_800, 604_800)
+
+
+def date_ticks(low_s: float, high_s: float, most: int) -> list[tuple[float, str]]:
+    """Round times between two, at most so many: by the day or the time of day (UTC)."""
+    rough = (high_s - low_s) / most
+    step = next((one for one in _DATE_STEPS_S if one >= rough), 0)
+    if not step:
+        step = _DATE_STEPS_S[-1] * math.ceil(rough / _DATE_STEPS_S[-1])
+    places = range(math.ceil(low_s / step), math.floor(high_s / step) + 1)
+    return [(float(place * step), _date_name(place * step)) for place in places]
+
+
+def _date_name(at_s: int) -> str:
+    return time.strftime("%H:%M" if at_s % 86_400 else "%m-%d", time.gmtime(at_s))
 
 
 def logarithmic_ticks(low: float, high: float) -> list[float]:

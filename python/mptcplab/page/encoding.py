@@ -68,6 +68,7 @@ def _axis(chart: Chart, which: str) -> dict[str, Any]:
         "fixed": axis.limits is not None,
         "range": list(chart.range(which)),
         "names": list(axis.names),
+        "dates": axis.is_date,
     }
 
 

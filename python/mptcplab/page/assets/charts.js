@@ -99,6 +99,16 @@ function roomy(axis, least, most) {
   return [least - room, most + room];
 }
 
+const DATE_STEPS = [60, 300, 900, 3600, 10800, 21600, 43200, 86400, 172800, 604800, 2419200];
+
+// A time in seconds since 1970 in words, all of them UTC: `2026-11-29 10:05`.
+const dateOf = (at) => new Date(at * 1000).toISOString().slice(0, 16).replace("T", " ");
+
+function dateTick(at) {
+  const words = dateOf(at);
+  return words.endsWith("00:00") ? words.slice(5, 10) : words.slice(11);
+}
+
 function axisOf(axis, whole) {
   const named = axis.names.length > 0;
   return {
@@ -111,7 +121,9 @@ function axisOf(axis, whole) {
     labelSize: LABEL_HEIGHT,
     size: whole.size,
     space: whole.space,
-    ...(named
+    ...(axis.dates
+      ? { incrs: DATE_STEPS, values: (_, places) => places.map(dateTick) }
+      : named
       ? {
           splits: () => axis.names.map(([place]) => place),
           values: () => axis.names.map(([, name]) => name),
@@ -305,6 +317,7 @@ function tell(plot, chart, panel) {
 }
 
 function named(axis, value) {
+  if (axis.dates) return `${dateOf(value)} UTC`;
   if (!axis.names.length) return `${axis.title} ${shown(value)}${axis.unit ? ` ${axis.unit}` : ""}`;
   const apart = ([place]) => Math.abs(place - value);
   return `${axis.title} ${axis.names.reduce((a, b) => (apart(a) <= apart(b) ? a : b))[1]}`;

@@ -73,7 +73,10 @@ function csvOf(chart) {
   for (const panel of chart.panels)
     for (const series of panel.series)
       for (const { x, y } of series.pieces)
-        x.forEach((place, index) => rows.push([panel.title, series.label, +place.toPrecision(10), +y[index].toPrecision(7)]));
+        x.forEach((place, index) => {
+          const at = chart.x.dates ? dateOf(place) : +place.toPrecision(10);
+          rows.push([panel.title, series.label, at, +y[index].toPrecision(7)]);
+        });
   return csv(rows);
 }
 

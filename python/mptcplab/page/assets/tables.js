@@ -31,7 +31,7 @@ async function copy(text, told) {
 
 const words = (cell) => cell.innerText.replace(/\s+/g, " ").trim();
 
-const UNITS = { B: 1, kB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12, ns: 1e-9, µs: 1e-6, ms: 1e-3, s: 1, min: 60, h: 3600 };
+const UNITS = { B: 1, kB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12, ns: 1e-9, µs: 1e-6, ms: 1e-3, s: 1, min: 60, h: 3600, days: 86400 };
 
 // The figure with which a cell begins, in the unit that follows it; null where it begins with none,
 // or with an address.

@@ -40,6 +40,14 @@ def of_secret(connection: sqlite3.Connection, secret: str) -> Person | None:
     return Person(row["id"], row["name"], Role(row["role"]))
 
 
+def one(connection: sqlite3.Connection, own: str) -> Person | None:
+    """The holder of a token that is not revoked, by the token's id."""
+    row = connection.execute(
+        "SELECT id, name, role FROM people WHERE id = ? AND revoked_ms IS NULL", (own,)
+    ).fetchone()
+    return None if row is None else Person(row["id"], row["name"], Role(row["role"]))
+
+
 def listed(connection: sqlite3.Connection) -> list[dict[str, Any]]:
     """All of them, without their secrets."""
     rows = connection.execute(

@@ -15,6 +15,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from mptcplab.server.pages import routes as pages
 from mptcplab.server.store.writer import StoreUnavailableError
 from mptcplab.server.strict_json import BodyError
 from mptcplab.server.web.call import Access, ApiError, Backend, Call, Operation
@@ -49,6 +50,7 @@ def application(backend: Backend, per_address: float, keep_s: int | None = None)
     Results that arrived more than `keep_s` ago are forgotten.
     """
     routes = [Route(one.path, _endpoint(backend, one), methods=[one.method]) for one in OPERATIONS]
+    routes += pages.routes(backend)
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> Any:
