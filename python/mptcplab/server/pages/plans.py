@@ -73,13 +73,16 @@ def _row(told: Mapping[str, Any], progress: Mapping[str, Any], now_ms: int) -> P
 
 def _what(plan: Mapping[str, Any]) -> str:
     sizes = ", ".join(size_words(size) for size in plan["sizes_bytes"])
-    return f"{sizes} {' and '.join(plan['directions'])}, {plan['repeat']} times each"
+    often = "once" if plan["repeat"] == 1 else f"{plan['repeat']} times"
+    return f"{sizes} {' and '.join(plan['directions'])}, {often} each"
 
 
 def _when(plan: Mapping[str, Any]) -> str:
     text = f"every {period(plan['schedule']['every_s'])}"
     if plan["windows"]:
-        text += ", " + " and ".join(f"{one['from']} to {one['to']}" for one in plan["windows"])
+        text += (
+            ", " + " and ".join(f"{one['from']} to {one['to']}" for one in plan["windows"]) + " UTC"
+        )
     return f"{text}; at most {size_words(plan['daily_bytes'])} a day"
 
 
@@ -88,7 +91,7 @@ def _ends(plan: Mapping[str, Any], until_ms: int | None) -> list[str]:
     if plan["most_experiments"] is not None:
         told.append(f"after {count(plan['most_experiments'])} experiments of an agent")
     if until_ms is not None:
-        told.append(f"on {moment(until_ms)}")
+        told.append(f"on {moment(until_ms)} UTC")
     return told
 
 
