@@ -8,7 +8,7 @@ from typing import Any
 
 from mptcplab.server.figure_rows import Metric
 
-MOST_PICKED = 400
+MOST_PICKED = 250
 """Results over time that a chart is drawn of."""
 MOST_FIGURES = 20_000
 MOST_COUNTED = 100_000
