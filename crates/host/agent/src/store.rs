@@ -4,6 +4,8 @@ use std::fs::{self, File, OpenOptions, Permissions};
 use std::io;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use mptcplab_measure::token::hex;
 use nix::fcntl::{Flock, FlockArg};
@@ -28,6 +30,10 @@ const LOCK: &str = "lock";
 const RESERVE: &str = "reserve";
 const RESERVE_BYTES: usize = 64 << 10;
 const MOST_BYTES: u64 = 16 << 20;
+/// Time for an agent that ends to give its folder free: a process that another thread starts has all
+/// that is open until it runs its program.
+const TIME_TO_LOCK: Duration = Duration::from_secs(2);
+const PAUSE_TO_LOCK: Duration = Duration::from_millis(20);
 
 /// By what the server knows an agent.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -279,12 +285,19 @@ fn lock(folder: &Path) -> Result<Flock<File>, Error> {
         .mode(0o600)
         .open(&path)
         .map_err(Error::at(&path))?;
-    Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|_| {
-        Error::Folder(format!(
-            "{}: another agent has this folder",
-            folder.display()
-        ))
-    })
+    let until = Instant::now() + TIME_TO_LOCK;
+    let mut lock = Flock::lock(file, FlockArg::LockExclusiveNonblock);
+    while let Err((file, _)) = lock {
+        if Instant::now() >= until {
+            let place = folder.display();
+            return Err(Error::Folder(format!(
+                "{place}: another agent has this folder"
+            )));
+        }
+        thread::sleep(PAUSE_TO_LOCK);
+        lock = Flock::lock(file, FlockArg::LockExclusiveNonblock);
+    }
+    lock.map_err(|(_, error)| Error::at(&path)(error.into()))
 }
 
 fn parsed<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, Error> {
