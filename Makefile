@@ -21,7 +21,7 @@ demo: setup
 
 test: setup
 	cargo test --workspace --release --locked
-	$(BIN)/pytest -m "not machine" --numprocesses logical --maxprocesses 4 --dist loadgroup
+	$(BIN)/pytest -m "not machine" --numprocesses logical --maxprocesses 4 --dist loadfile
 	$(BIN)/pytest -m machine
 
 lint: setup

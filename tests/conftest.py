@@ -39,14 +39,8 @@ _MACHINE = (
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks the tests of the machine, and tells which of the others may run side by side.
-
-    Those of one file run one after the other, as they share fixtures, and those of the pages, which
-    share a browser (`--dist loadgroup`).
-    """
+    """Marks the tests of the machine."""
     for item in items:
         file = item.path.relative_to(_TESTS)
         if any(file.is_relative_to(place) for place in _MACHINE):
             item.add_marker(pytest.mark.machine)
-        group = "page" if file.is_relative_to("page") else str(file)
-        item.add_marker(pytest.mark.xdist_group(group))
