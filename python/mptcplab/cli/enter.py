@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
 from mptcplab.cli.errors import UserError
 from mptcplab.engine.choice import EngineName
-from mptcplab.engine.kernel.inside import GoneError, init_of, thread_of
+from mptcplab.engine.job import EngineError
+from mptcplab.engine.kernel.inside import GoneError, words_to_enter
 from mptcplab.recording import Recording, RecordingError, Result, Status
 from mptcplab.scenario.problem import did_you_mean
 
@@ -26,34 +26,14 @@ def enter_node(folder: Path, node: str, command: Sequence[str]) -> None:
         )
     if node not in lab.nodes:
         raise UserError(f"{folder}: no node '{node}': {did_you_mean(node, lab.nodes)}")
-    nsenter = shutil.which("nsenter")
-    if nsenter is None:
-        raise UserError("nsenter is missing: install util-linux")
     try:
-        init = init_of(lab)
-        thread = thread_of(init, lab.nodes[node])
+        entering = words_to_enter(lab, node)
     except GoneError as error:
         raise UserError(f"{folder}: the run has just ended") from error
-    argv = [
-        nsenter,
-        f"--target={init}",
-        *(["--user"] if _has_own_users(init) else []),
-        "--mount",
-        "--pid",
-        f"--net=/proc/{init}/task/{thread}/ns/net",
-        "--preserve-credentials",
-        # Opened before the namespaces change: relative paths mean what they mean outside.
-        "--wd=.",
-        "--",
-        *(command or [os.environ.get("SHELL", "/bin/sh")]),
-    ]
-    os.execv(nsenter, argv)
-
-
-def _has_own_users(process: int) -> bool:
-    """True when the process lives in another user namespace than this one."""
-    theirs, ours = (Path(f"/proc/{who}/ns/user").readlink() for who in (process, "self"))
-    return theirs != ours
+    except EngineError as error:
+        raise UserError(str(error)) from error
+    argv = [*entering, *(command or [os.environ.get("SHELL", "/bin/sh")])]
+    os.execv(argv[0], argv)
 
 
 def _running(folder: Path) -> Recording:

@@ -44,7 +44,7 @@ class Options:
 
 
 @dataclass(frozen=True)
-class _Identity:
+class Identity:
     """The address and the certificate by which agents know the server."""
 
     url: str
@@ -68,10 +68,10 @@ def serve(options: Options, *, as_json: bool) -> None:
     try:
         state.make()
         with state.held():
-            listener = _listener(options, host, port)
+            listener = bound(host, port, None if options.behind_proxy else options.per_address)
             with listener:
                 identity = _identity(options, state, host, listener.getsockname()[1])
-                token = _prepare(state, identity)
+                token = prepare(state, identity)
                 _run(options, state, listener, identity, keep_s, _Told(state, token, as_json))
     except (StateError, certificate.CertificateError) as error:
         raise UserError(str(error)) from None
@@ -116,37 +116,48 @@ def _keep(text: str | None) -> int | None:
     return keep_s
 
 
-def _listener(options: Options, host: str, port: int) -> socket.socket:
+def bound(host: str, port: int, per_address: int | None) -> socket.socket:
+    """The socket of `--listen`; see `listening`.
+
+    Raises:
+        UserError: the address is not this host's, or taken.
+
+    """
     from mptcplab.server.serving import listening
 
     try:
-        return listening(host, port, None if options.behind_proxy else options.per_address)
+        return listening(host, port, per_address)
     except OSError as error:
         shown = f"[{host}]" if ":" in host else host
         raise UserError(f"--listen {shown}:{port}: {error.strerror}") from None
 
 
-def _identity(options: Options, state: State, host: str, port: int) -> _Identity:
+def default_url(host: str, port: int) -> str:
+    """The server's address, by the host's name where it listens everywhere."""
     is_wildcard = ipaddress.ip_address(host).is_unspecified
     known_as = socket.gethostname() if is_wildcard else host
     shown = f"[{known_as}]" if ":" in known_as else known_as
-    url = (options.url or f"https://{shown}:{port}").rstrip("/")
+    return f"https://{shown}:{port}"
+
+
+def _identity(options: Options, state: State, host: str, port: int) -> Identity:
+    url = (options.url or default_url(host, port)).rstrip("/")
     if not is_url_of_agents(url):
         raise UserError(
             f"{ascii(url)[1:-1]}: agents cannot use this address: give them one by --url"
         )
     if options.behind_proxy:
         assert options.certificate is not None
-        return _Identity(url, certificate.fingerprint(options.certificate), None)
+        return Identity(url, certificate.fingerprint(options.certificate), None)
     shows, key = options.certificate, options.key
     if shows is None or key is None:
         shows, key = state.certificate, state.key
         if not shows.exists():
-            certificate.make_own(shows, key, urlsplit(url).hostname or known_as)
-    return _Identity(url, certificate.fingerprint(shows), certificate.context(shows, key))
+            certificate.make_own(shows, key, urlsplit(url).hostname or host)
+    return Identity(url, certificate.fingerprint(shows), certificate.context(shows, key))
 
 
-def _prepare(state: State, identity: _Identity) -> str | None:
+def prepare(state: State, identity: Identity) -> str | None:
     """Makes the database; at the first start the token of an administrator."""
     from mptcplab.server.web.call import current_ms
 
@@ -172,7 +183,7 @@ class _Told:
     token: str | None
     as_json: bool
 
-    def print(self, identity: _Identity, host: str, port: int) -> None:
+    def print(self, identity: Identity, host: str, port: int) -> None:
         if self.as_json:
             told = {
                 "url": identity.url,
@@ -196,7 +207,7 @@ def _run(
     options: Options,
     state: State,
     listener: socket.socket,
-    identity: _Identity,
+    identity: Identity,
     keep_s: int | None,
     told: _Told,
 ) -> None:
@@ -208,7 +219,7 @@ def _run(
     backend = Backend.open(state.database, identity.url, identity.fingerprint)
     serve_app(
         application(backend, options.per_address, keep_s),
-        listener,
+        [listener],
         identity.tls,
         ready=lambda: told.print(identity, host, port),
     )

@@ -10,7 +10,7 @@ import resource
 import signal
 import socket
 import ssl
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -64,9 +64,16 @@ def listening(host: str, port: int, per_address: float | None) -> Listener:
     return made
 
 
+def of_namespace(descriptor: int, most: int) -> Listener:
+    """A socket of IPv4 that listens already, in another network namespace; `most` connections."""
+    made = Listener(socket.AF_INET, most, None, descriptor)
+    made.setblocking(False)
+    return made
+
+
 def serve(
     app: ASGIApp,
-    listener: socket.socket,
+    listeners: Sequence[socket.socket],
     tls: ssl.SSLContext | None,
     *,
     ready: Callable[[], None],
@@ -95,7 +102,7 @@ def serve(
     config.load()
     config.ssl = tls
     with asyncio.Runner(loop_factory=_Loop) as runner:
-        runner.run(_Server(config, ready).serve(sockets=[listener]))
+        runner.run(_Server(config, ready).serve(sockets=list(listeners)))
 
 
 class _Loop(asyncio.SelectorEventLoop):

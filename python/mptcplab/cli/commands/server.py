@@ -79,18 +79,34 @@ def run(
             help="Requests a second that an address may make; connections, four times as many.",
         ),
     ] = 50,
+    demo: Annotated[
+        bool,
+        typer.Option(
+            "--demo",
+            help="Show it at work: with a target and three agents in an emulated network, without "
+            "root. Keeps nothing; takes --listen, 127.0.0.1:0 unless given, and --json.",
+        ),
+    ] = False,
     json: Annotated[
         bool, typer.Option("--json", help="Print one line of JSON when it is ready.")
     ] = False,
 ) -> None:
     """Give agents their plans and keep their results, until Ctrl-C."""
+    given = {
+        name
+        for name in context.params
+        if str(context.get_parameter_source(name)).endswith("COMMANDLINE")
+    }
     if context.invoked_subcommand is not None:
-        if any(
-            context.get_parameter_source(name) is not None
-            and str(context.get_parameter_source(name)).endswith("COMMANDLINE")
-            for name in context.params
-        ):
+        if given:
             raise typer.BadParameter(f"write options after `{context.invoked_subcommand}`")
+        return
+    if demo:
+        if given - {"demo", "listen", "json"}:
+            raise typer.BadParameter("--demo takes no other option than --listen and --json")
+        from mptcplab.cli.server_demo import serve_demo
+
+        serve_demo(listen, as_json=json)
         return
     from mptcplab.cli.server import Options, serve
 

@@ -18,8 +18,11 @@ class Listener(socket.socket):
     `most_of_address` is null where all clients have the address of a proxy.
     """
 
-    def __init__(self, family: int, most: int, most_of_address: int | None) -> None:
-        super().__init__(family, socket.SOCK_STREAM)
+    def __init__(
+        self, family: int, most: int, most_of_address: int | None, descriptor: int | None = None
+    ) -> None:
+        """A new socket; that of the descriptor where there is one."""
+        super().__init__(family, socket.SOCK_STREAM, fileno=descriptor)
         self.most = most
         self.most_of_address = most_of_address
         self._connections: Counter[str] = Counter()

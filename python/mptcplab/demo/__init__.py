@@ -1,0 +1,1 @@
+"""A network of the kernel engine in which programs of one's own run until they are ended."""
