@@ -62,7 +62,7 @@ def test_agents_measure_and_nothing_is_left_after_ctrl_c(tmp_path: Path) -> None
             assert isinstance(found, list)
             return found
 
-        wait_for("a result", lambda: bool(results()))
+        wait_for("a result", lambda: bool(results()), limit_s=180)
         assert results()[0]["outcome"] == "complete"
     finally:
         running.send_signal(signal.SIGINT)

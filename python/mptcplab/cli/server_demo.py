@@ -108,6 +108,9 @@ class _Demo:
 
         def ready() -> None:
             loop = asyncio.get_running_loop()
+            if signal.getsignal(signal.SIGHUP) is _interrupt:
+                # The server knows no such signal, and would end in the midst of its work.
+                loop.add_signal_handler(signal.SIGHUP, signal.raise_signal, signal.SIGTERM)
             for number, agent in enumerate(_AGENTS):
                 loop.call_later(number * _BETWEEN_AGENTS_S, self._start_agent, agent, enrolment)
             if as_json:
