@@ -1,11 +1,11 @@
 //! Requests to one server, which is known by its certificate.
 
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::{TcpStream, ToSocketAddrs};
+use std::net::TcpStream;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mptcplab_measure::client::asking_meanwhile;
+use mptcplab_measure::client::{asking_meanwhile, reach};
 use mptcplab_measure::tls::client_config;
 use rustls::client::Resumption;
 use rustls::pki_types::ServerName;
@@ -15,9 +15,7 @@ use super::answer::{Answer, Decoder};
 use crate::Error;
 use crate::enrolment::{NoEnrolment, Server};
 
-/// Time for a server's address to answer.
-const TIME_TO_CONNECT: Duration = Duration::from_secs(10);
-/// The same for all of its addresses, and for them to be found.
+/// Time for a server's addresses to be found, and for one of them to answer.
 const TIME_TO_REACH: Duration = Duration::from_secs(40);
 /// Time for a request without a body.
 const TIME_TO_ANSWER: Duration = Duration::from_secs(60);
@@ -174,18 +172,6 @@ impl Client {
         };
         Error::Unreached(format!("{}: {reason}", self.url))
     }
-}
-
-/// The first of the host's addresses that answers.
-fn reach(host: &str, port: u16) -> io::Result<TcpStream> {
-    let mut last = io::Error::new(ErrorKind::NotFound, "no such host");
-    for address in (host, port).to_socket_addrs()? {
-        match TcpStream::connect_timeout(&address, TIME_TO_CONNECT) {
-            Ok(stream) => return Ok(stream),
-            Err(error) => last = error,
-        }
-    }
-    Err(last)
 }
 
 impl Connection {

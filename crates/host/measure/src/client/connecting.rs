@@ -73,8 +73,11 @@ pub fn asking_meanwhile<T: Send + 'static>(
     }
 }
 
-/// The first of the host's addresses that answers.
-fn reach(host: &str, port: u16) -> io::Result<TcpStream> {
+/// A connection to the first of the host's addresses that answers; each has 10 s.
+///
+/// # Errors
+/// A name without an address, and the reason of the last address that did not answer.
+pub fn reach(host: &str, port: u16) -> io::Result<TcpStream> {
     let mut last = io::Error::new(ErrorKind::NotFound, "no such host");
     for address in (host, port).to_socket_addrs()? {
         match TcpStream::connect_timeout(&address, STEP) {

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-pub use connecting::asking_meanwhile;
+pub use connecting::{asking_meanwhile, reach};
 pub use endpoints::{HeldEndpoints, NewEndpoint};
 pub use paths::{Path, paths};
 
