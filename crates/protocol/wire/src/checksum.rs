@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sum {
     /// One's complement sum of 16-bit words, carries not yet folded. Each piece adds less than
-    /// 2⁴⁸, for a piece has less than 2³² bytes.
+    /// 2¹⁶.
     total: u64,
     /// Whether an odd number of bytes was added: the next one is the low half of a word.
     odd: bool,
@@ -13,7 +13,7 @@ pub struct Sum {
 impl Sum {
     /// Adds bytes that follow those added before.
     pub fn add(&mut self, bytes: &[u8]) {
-        let piece = fold(words(bytes));
+        let piece = words(bytes);
         // A piece that begins in the middle of a word has its halves swapped (RFC 1071, section 2).
         let piece = if self.odd { piece.swap_bytes() } else { piece };
         self.total += u64::from(piece);
@@ -34,18 +34,19 @@ pub fn internet(bytes: &[u8]) -> u16 {
     sum.finish()
 }
 
-/// Sum of the big-endian words of `bytes`, the last padded with zero.
-fn words(bytes: &[u8]) -> u64 {
+/// One's complement sum of the big-endian 16-bit words of `bytes`, the last padded with zero.
+fn words(bytes: &[u8]) -> u16 {
     let (chunks, rest) = bytes.as_chunks::<4>();
-    // Sums of 32-bit words are as good as those of 16: 2¹⁶ ≡ 1 modulo 2¹⁶ − 1.
+    // Sums of 32-bit words are as good as those of 16, as 2¹⁶ ≡ 1 modulo 2¹⁶ − 1, and the order of
+    // bytes is the same in a sum as in its words (RFC 1071, section 2).
     let mut total = chunks
         .iter()
-        .map(|chunk| u64::from(u32::from_be_bytes(*chunk)))
+        .map(|chunk| u64::from(u32::from_ne_bytes(*chunk)))
         .sum::<u64>();
     let mut last = [0; 4];
     last[..rest.len()].copy_from_slice(rest);
-    total += u64::from(u32::from_be_bytes(last));
-    total
+    total += u64::from(u32::from_ne_bytes(last));
+    u16::from_be(fold(total))
 }
 
 /// The sum with its carries added back in.

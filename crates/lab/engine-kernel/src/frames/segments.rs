@@ -8,6 +8,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use mptcplab_wire::checksum::{Sum, internet};
+
 /// Length of an Ethernet header without VLAN tag.
 pub const ETHERNET_BYTES: usize = 14;
 
@@ -200,7 +202,7 @@ pub fn with_checksum(offload: &OffloadHeader, bytes: impl Into<Vec<u8>>) -> Vec<
     let start = usize::from(offload.checksum_start);
     let at = start + usize::from(offload.checksum_offset);
     if offload.flags & OffloadHeader::NEEDS_CHECKSUM != 0 && at + 2 <= bytes.len() {
-        let sum = !fold(sum(&bytes[start..]));
+        let sum = internet(&bytes[start..]);
         // RFC 768: a UDP checksum that computes to zero is sent as all ones.
         let is_udp = usize::from(offload.checksum_offset) == UDP_CHECKSUM;
         let sum = if sum == 0 && is_udp { 0xffff } else { sum };
@@ -219,7 +221,7 @@ impl Layout {
             let id = get(bytes, self.ip + 4).wrapping_add(range.start as u16);
             put(bytes, self.ip + 4, id);
             put(bytes, self.ip + 10, 0);
-            let checksum = !fold(sum(&bytes[self.ip..self.transport]));
+            let checksum = internet(&bytes[self.ip..self.transport]);
             put(bytes, self.ip + 10, checksum);
         } else {
             let length = ip_bytes - IPV6_HEADER_BYTES;
@@ -254,7 +256,11 @@ impl Layout {
             self.ip + 8..self.ip + 40
         };
         let protocol = if self.tcp { IPPROTO_TCP } else { IPPROTO_UDP };
-        fold(sum(&bytes[addresses]) + u64::from(protocol) + transport_bytes as u64)
+        let mut sum = Sum::default();
+        sum.add(&bytes[addresses]);
+        sum.add(&[0, protocol]);
+        sum.add(&(transport_bytes as u32).to_be_bytes());
+        !sum.finish()
     }
 }
 
@@ -335,21 +341,4 @@ fn get(bytes: &[u8], at: usize) -> u16 {
 
 fn put(bytes: &mut [u8], at: usize, value: u16) {
     bytes[at..at + 2].copy_from_slice(&value.to_be_bytes());
-}
-
-/// Sum of 16-bit words, the last byte padded with zero (RFC 1071).
-fn sum(bytes: &[u8]) -> u64 {
-    let words = bytes.chunks_exact(2);
-    let last = words
-        .remainder()
-        .first()
-        .map_or(0, |byte| u64::from(*byte) << 8);
-    words.map(|word| u64::from(get(word, 0))).sum::<u64>() + last
-}
-
-fn fold(mut sum: u64) -> u16 {
-    while sum > 0xffff {
-        sum = (sum & 0xffff) + (sum >> 16);
-    }
-    sum as u16
 }
