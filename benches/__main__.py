@@ -26,6 +26,7 @@ from . import (
     program_times,
     selector,
     selector_kernel,
+    server_load,
     set_up,
     speed,
     subflow,
@@ -65,6 +66,7 @@ _BENCHES = {
     "trace": trace.measure,
     "broker": broker.measure,
     "netcat": netcat.measure,
+    "server-load": server_load.measure,
 }
 _ON_REQUEST = {
     "broker",
@@ -81,6 +83,7 @@ _ON_REQUEST = {
     "selector",
     "selector-drawn",
     "selector-kernel",
+    "server-load",
     "speed",
     "sweep",
     "sweep-report",

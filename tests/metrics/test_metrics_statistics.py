@@ -1,8 +1,11 @@
 import math
+import statistics
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from mptcplab.metrics.statistics import estimate, jain_index, percentile, student_t
+from mptcplab.metrics.statistics import estimate, jain_index, percentile, student_t, variance
 
 
 @pytest.mark.parametrize(
@@ -35,6 +38,20 @@ def test_the_interval_is_the_mean_and_t_standard_errors() -> None:
         (10 - 4.302653 / math.sqrt(3), 10 + 4.302653 / math.sqrt(3))
     )
     assert figure.half_width == pytest.approx(4.302653 / math.sqrt(3))
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=40), st.sampled_from([0.0, 1e9]))
+def test_the_variance_is_that_of_fractions(values: list[float], far: float) -> None:
+    moved = [value + far for value in values]
+    # A mean far from zero leaves its rounding alone.
+    rounding = (math.ulp(max(map(abs, moved))) * len(moved)) ** 2
+    assert variance(moved) == pytest.approx(statistics.variance(moved), rel=1e-9, abs=rounding)
+
+
+@pytest.mark.parametrize("value", [0.1, 1 / 3, 1e100, -7.3])
+def test_samples_that_are_all_the_same_do_not_vary(value: float) -> None:
+    for count in range(2, 12):
+        assert variance([value] * count) == pytest.approx(0, abs=(math.ulp(value) * 2) ** 2)
 
 
 def test_one_sample_has_no_interval_and_unknown_samples_do_not_count() -> None:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from statistics import fmean, stdev
+from statistics import fmean
 
 from mptcplab.metrics.definitions import PERCENTILES
 
@@ -46,8 +46,8 @@ def estimate(samples: Sequence[float | None], *, are_one_run: bool = False) -> E
     mean = fmean(known)
     if len(known) == 1 or are_one_run:
         return Estimate(tuple(samples), mean, None)
-    half = (
-        student_t(1 - (1 - CONFIDENCE) / 2, len(known) - 1) * stdev(known) / math.sqrt(len(known))
+    half = student_t(1 - (1 - CONFIDENCE) / 2, len(known) - 1) * math.sqrt(
+        variance(known) / len(known)
     )
     return Estimate(tuple(samples), mean, (mean - half, mean + half))
 
@@ -59,16 +59,28 @@ def difference_of_means(left: Sequence[float], right: Sequence[float]) -> Estima
     """
     mean = fmean(left) - fmean(right)
     shares = [
-        (stdev(side) ** 2 / len(side), len(side) - 1)
+        (variance(side) / len(side), len(side) - 1)
         for side in (left, right)
         if len(side) > 1 and len(set(side)) > 1
     ]
-    variance = sum(share for share, _ in shares)
+    total = sum(share for share, _ in shares)
     if min(len(left), len(right)) < 2 or not shares:
         return Estimate((), mean, None)
-    freedom = variance**2 / sum(share**2 / free for share, free in shares)
-    half = student_t(1 - (1 - CONFIDENCE) / 2, max(1, int(freedom))) * math.sqrt(variance)
+    freedom = total**2 / sum(share**2 / free for share, free in shares)
+    half = student_t(1 - (1 - CONFIDENCE) / 2, max(1, int(freedom))) * math.sqrt(total)
     return Estimate((), mean, (mean - half, mean + half))
+
+
+def variance(values: Sequence[float]) -> float:
+    """Variance of two samples or more, by the corrected two-pass algorithm.
+
+    Chan, Golub, LeVeque: Algorithms for Computing the Sample Variance, 1983 (1.7). Nothing of it is
+    by fractions, as in Python's `statistics`, which take some fifty times as long.
+    """
+    mean = fmean(values)
+    apart = [value - mean for value in values]
+    squares = math.fsum(one * one for one in apart) - math.fsum(apart) ** 2 / len(values)
+    return max(squares, 0.0) / (len(values) - 1)
 
 
 @cache

@@ -1,0 +1,1 @@
+"""The server of agents under load: the server as a process, agents and their results, made up."""
