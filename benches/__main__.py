@@ -27,6 +27,7 @@ from . import (
     selector,
     selector_kernel,
     server_load,
+    server_pages,
     set_up,
     speed,
     subflow,
@@ -67,6 +68,7 @@ _BENCHES = {
     "broker": broker.measure,
     "netcat": netcat.measure,
     "server-load": server_load.measure,
+    "server-pages": server_pages.measure,
 }
 _ON_REQUEST = {
     "broker",
@@ -84,6 +86,7 @@ _ON_REQUEST = {
     "selector-drawn",
     "selector-kernel",
     "server-load",
+    "server-pages",
     "speed",
     "sweep",
     "sweep-report",

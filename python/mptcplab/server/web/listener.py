@@ -22,7 +22,8 @@ class Listener(socket.socket):
         self, family: int, most: int, most_of_address: int | None, descriptor: int | None = None
     ) -> None:
         """A new socket; that of the descriptor where there is one."""
-        super().__init__(family, socket.SOCK_STREAM, fileno=descriptor)
+        # The event loop lets small packets go at once where the protocol is told.
+        super().__init__(family, socket.SOCK_STREAM, socket.IPPROTO_TCP, fileno=descriptor)
         self.most = most
         self.most_of_address = most_of_address
         self._connections: Counter[str] = Counter()
