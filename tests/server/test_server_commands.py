@@ -174,6 +174,21 @@ def test_a_backup_brings_everything_back(start: Callable[..., Running], tmp_path
     assert again.told["fingerprint"] == server.told["fingerprint"]
 
 
+def test_a_restore_of_nothing_leaves_no_folder_behind(tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("x" * 5_000)
+    for name, told in (("missing", "there is no such file"), ("text", "no database of a server")):
+        state = tmp_path / "state"
+        assert told in run("restore", str(tmp_path / name), "--state", str(state), status=1)
+        assert not state.exists()
+
+
+def test_a_file_in_the_place_of_the_folder_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for state in ("file", "file/state"):
+        told = run("--state", str(tmp_path / state), "--listen", "127.0.0.1:0", status=1)
+        assert told.startswith(f"{tmp_path / state}: a file is in the way: name a folder")
+
+
 def test_a_restore_that_is_cut_short_leaves_the_last_commits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

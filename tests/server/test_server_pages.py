@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
 from tests.server.made import CONTACT, PLAN, empty_result, encoded
-from tests.server.running import Answer, Running
+from tests.server.running import Answer, Running, run
 
-from mptcplab.server.pages.sessions import LASTS_S, MOST_SESSIONS, Sessions
+from mptcplab.server.contact import Role
 from mptcplab.server.pages.signing import COOKIE
+from mptcplab.server.secret import new_secret
+from mptcplab.server.store import people, sessions
+from mptcplab.server.store.connection import connect
 
 HTML = "\"'></script><script>alert(1)</script><img src=x onerror=alert(1)>"
 OWN = {"Sec-Fetch-Site": "same-origin"}
@@ -180,13 +185,54 @@ def test_files_are_kept_by_browsers_and_pages_are_not(server: Running) -> None:
     assert server.request("GET", "/assets/x.js").status == 404
 
 
-def test_sessions_are_bounded_and_end_by_the_clock() -> None:
-    sessions = Sessions()
-    first = sessions.begin("a", 0)
-    assert sessions.person(first, LASTS_S * 1_000 - 1) == "a"
-    assert sessions.person(first, LASTS_S * 1_000) is None
-    assert sessions.person(first, 0) is None
-    kept = sessions.begin("b", 0)
-    for _ in range(MOST_SESSIONS):
-        sessions.begin("c", 0)
-    assert sessions.person(kept, 0) is None
+def test_sessions_are_bounded_and_end_by_the_clock(tmp_path: Path) -> None:
+    database = connect(tmp_path / "server.db")
+    for name in "abc":
+        people.add(database, name, Role.VIEWER, name, 0)
+
+    def begun(name: str, now_ms: int) -> str:
+        secret = new_secret()
+        found = people.of_secret(database, name)
+        assert found is not None
+        sessions.begin(database, found.id, secret, now_ms)
+        return secret
+
+    def name_of(secret: str, now_ms: int) -> str | None:
+        found = sessions.person(database, secret, now_ms)
+        return None if found is None else found.name
+
+    lasts_ms = sessions.LASTS_S * 1_000
+    first = begun("a", 5)
+    assert name_of(first, 5 + lasts_ms - 1) == "a"
+    assert name_of(first, 5 + lasts_ms) is None
+    # By a clock that was ahead it would have lasted for longer.
+    assert name_of(first, 4) is None
+    kept = begun("b", 5)
+    for _ in range(sessions.MOST_SESSIONS - 1):
+        begun("c", 6)
+    assert (name_of(first, 6), name_of(kept, 6)) == (None, "b")
+    begun("c", 6)
+    assert name_of(kept, 6) is None
+    begun("a", 6 + lasts_ms)
+    assert [
+        row["number"] for row in database.execute("SELECT count(*) AS number FROM sessions")
+    ] == [1]
+    database.close()
+
+
+def test_a_session_outlasts_the_server_and_no_restore(
+    start: Callable[..., Running], tmp_path: Path
+) -> None:
+    server = start()
+    own = cookie(server)
+    state, file = str(server.state), str(tmp_path / "backup.db")
+    run("backup", file, "--state", state)
+    secret = own["Cookie"].partition("=")[2]
+    kept = b"".join(one.read_bytes() for one in server.state.glob("server.db*"))
+    assert secret.encode() not in kept
+    server.end()
+    again = start()
+    page(again, "/plans", own)
+    again.end()
+    run("restore", file, "--state", state)
+    page(start(), "/plans", own, 401)

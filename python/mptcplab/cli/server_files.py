@@ -38,7 +38,6 @@ def restore_database(folder: Path | None, file: Path) -> None:
     """Replaces the database by that of a file; the server must not run."""
     state = State(folder or default_folder())
     try:
-        state.make()
         restore(state, file)
     except (StateError, BackupError, sqlite3.Error) as error:
         raise UserError(str(error)) from None

@@ -7,6 +7,7 @@ import sqlite3
 from pathlib import Path
 
 from mptcplab.server.state import State
+from mptcplab.server.store import sessions
 from mptcplab.server.store.schema import VERSION
 
 
@@ -40,35 +41,50 @@ def back_up(connection: sqlite3.Connection, file: Path) -> None:
 def restore(state: State, file: Path) -> None:
     """Replaces the database of a folder that no server uses; certificate and key stay.
 
-    At every moment there is one of the two, and whole.
+    At every moment there is one of the two, and whole. The folder is made where it is missing, once
+    it is known that there is something to be restored.
 
     Raises:
         BackupError: the file is no database of a server, or damaged.
-        StateError: a server uses the folder.
+        StateError: a server uses the folder, or it cannot be made.
 
     """
     if not file.is_file():
         raise BackupError(f"{file}: there is no such file")
-    with state.held():
-        _restore(state, file)
-
-
-def _restore(state: State, file: Path) -> None:
     source = sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)
-    temporary = state.folder / "restored.db"
     try:
         _check(source, file)
+        state.make()
+        with state.held():
+            _restore(state, source)
+    finally:
+        source.close()
+
+
+def _restore(state: State, source: sqlite3.Connection) -> None:
+    temporary = state.folder / "restored.db"
+    try:
         temporary.unlink(missing_ok=True)
         os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         _copy(source, temporary)
+        _end_sessions(temporary)
         _empty_log(state.database)
         temporary.rename(state.database)
         _sync_folder(state.folder)
     except OSError as error:
         raise BackupError(f"{state.database}: {error.strerror}") from None
     finally:
-        source.close()
         temporary.unlink(missing_ok=True)
+
+
+def _end_sessions(file: Path) -> None:
+    """Those that have ended since would be good again."""
+    restored = sqlite3.connect(file)
+    try:
+        with restored:
+            sessions.end_all(restored)
+    finally:
+        restored.close()
 
 
 def _empty_log(database: Path) -> None:

@@ -49,6 +49,11 @@ class State:
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             status = self.folder.stat()
+        except (FileExistsError, NotADirectoryError):
+            raise StateError(
+                f"{self.folder}: a file is in the way: name a folder that is yours alone, or one "
+                "that is to be made"
+            ) from None
         except OSError as error:
             raise StateError(f"{self.folder}: {error.strerror}") from None
         if status.st_uid != os.geteuid() or status.st_mode & 0o077:

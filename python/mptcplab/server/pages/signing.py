@@ -9,8 +9,8 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from mptcplab.server.pages.rendering import answered
-from mptcplab.server.pages.sessions import LASTS_S, Sessions
-from mptcplab.server.store import people
+from mptcplab.server.secret import new_secret
+from mptcplab.server.store import people, sessions
 from mptcplab.server.store.people import Person
 from mptcplab.server.web.call import Backend
 from mptcplab.server.web.checks import read_body
@@ -27,15 +27,16 @@ class Signing:
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
-        self._sessions = Sessions()
 
     def person(self, request: Request) -> Person | None:
         """The person whose session it is; null as well where the token has been revoked."""
         secret = request.cookies.get(COOKIE)
-        own = None if secret is None else self._sessions.person(secret, self._backend.now_ms())
-        if own is None:
+        if secret is None:
             return None
-        return self._backend.ask_at_once(lambda connection: people.one(connection, own))
+        now_ms = self._backend.now_ms()
+        return self._backend.ask_at_once(
+            lambda connection: sessions.person(connection, secret, now_ms)
+        )
 
     def form(self, request: Request) -> Response:
         """The form, in the place of a page that is for people who are signed in."""
@@ -65,9 +66,12 @@ class Signing:
             problem = "This token is unknown, or has been revoked."
             return answered("sign_in", 403, target=target, problem=problem)
         answer = RedirectResponse(target, 303)
-        secret = self._sessions.begin(person.id, self._backend.now_ms())
+        secret, now_ms = new_secret(), self._backend.now_ms()
+        await self._backend.change(
+            lambda connection: sessions.begin(connection, person.id, secret, now_ms)
+        )
         answer.set_cookie(
-            COOKIE, secret, max_age=LASTS_S, secure=True, httponly=True, samesite="strict"
+            COOKIE, secret, max_age=sessions.LASTS_S, secure=True, httponly=True, samesite="strict"
         )
         return answer
 
@@ -75,7 +79,8 @@ class Signing:
         """Ends the session."""
         if not is_own(request):
             return _of_another_site()
-        self._sessions.end(request.cookies.get(COOKIE, ""))
+        secret = request.cookies.get(COOKIE, "")
+        await self._backend.change(lambda connection: sessions.end(connection, secret))
         answer = RedirectResponse("/", 303)
         answer.delete_cookie(COOKIE, secure=True, httponly=True, samesite="strict")
         return answer

@@ -118,7 +118,23 @@ DROP INDEX results_by_time;
 CREATE INDEX results_by_age ON results (arrived_ms);
 """
 
-MIGRATIONS = (_FIRST, _SECOND)
+_THIRD = """
+CREATE TABLE sessions (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    secret_sha256 BLOB NOT NULL UNIQUE,
+    person TEXT NOT NULL REFERENCES people (id),
+    began_ms INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE alerts (
+    agent TEXT NOT NULL REFERENCES agents (id),
+    kind TEXT NOT NULL,
+    since_ms INTEGER NOT NULL,
+    PRIMARY KEY (agent, kind)
+) STRICT, WITHOUT ROWID;
+"""
+
+MIGRATIONS = (_FIRST, _SECOND, _THIRD)
 """Never changed once they are released; new ones are appended."""
 VERSION = len(MIGRATIONS)
 
@@ -149,7 +165,9 @@ def migrate(connection: sqlite3.Connection) -> None:
         connection.execute(f"PRAGMA user_version = {VERSION}")
         connection.execute("COMMIT")
     except BaseException:
-        connection.execute("ROLLBACK")
+        # A full disk ends it by itself.
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
         raise
 
 
