@@ -13,9 +13,10 @@ from pathlib import Path
 import polars
 import pytest
 from tests.server.made import empty_result, encoded
-from tests.server.running import Running, run, secret_of
+from tests.server.running import Running, digest_of, run, secret_of
 from tests.server.test_server_plan_file import LINES
 
+from mptcplab.server.addresses import without_addresses
 from mptcplab.server.backup import BackupError, back_up, restore
 from mptcplab.server.contact import Role
 from mptcplab.server.secret import is_url_of_agents
@@ -147,6 +148,53 @@ def test_results_become_files(server: Running, tmp_path: Path) -> None:
     assert polars.read_parquet(folder / "figures.parquet").filter(result=told["id"]).height == len(
         rows
     )
+
+
+def test_addresses_are_left_out_on_request(server: Running, tmp_path: Path) -> None:
+    agent = server.enrolled()
+    told = agent.result()
+    failed = empty_result(
+        "failed", agent=agent.id, sequence=1, reason="2001:db8::1, port 4420: Connection refused"
+    )
+    for one in (told, failed):
+        assert agent.put(one).status == 201
+    own = [f"/api/v1/results/{one['id']}" for one in (told, failed)]
+    listed = f"/api/v1/results?agent={agent.id}"
+    every = [*own, *(f"{path}/summary" for path in own), listed]
+    addresses = ("10.0.1.1", "10.0.2.1", "10.0.9.1", "2001:db8::1")
+    all_of_them = "".join(server.get(path).body.decode() for path in every)
+    assert all(one in all_of_them for one in addresses)
+    for path in every:
+        found = server.get(f"{path}{'&' if '?' in path else '?'}addresses=no")
+        assert found.status == 200
+        assert not [one for one in addresses if one in found.body.decode()]
+    shown = server.get(f"{own[0]}?addresses=no")
+    assert shown.headers["content-digest"] == digest_of(shown.body)
+    assert [path["source"] for path in shown.json["paths"]] == ["address 1", "address 2"]
+    assert server.get(f"{own[1]}?addresses=no").json["reason"] == (
+        "address 1, port 4420: Connection refused"
+    )
+    assert server.get(f"{own[0]}?addresses=perhaps").status == 400
+    folder = tmp_path / "out"
+    run("export", str(folder), "--state", str(server.state), "--without-addresses")
+    for one in (told, failed):
+        kept = json.loads((folder / "summaries" / f"{one['id']}.json").read_text())
+        assert kept == server.get(f"/api/v1/results/{one['id']}/summary?addresses=no").json
+    assert not [one for one in addresses if one in (folder / "figures.csv").read_text()]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("10.0.0.1:4420 and 10.0.0.2", "address 1:4420 and address 2"),
+        ("[2001:db8::1]:80, fe80::1%eth0.", "[address 1]:80, address 2."),
+        ("10.0.0.1: refused; 10.0.0.1.", "address 1: refused; address 1."),
+        ("Linux 6.18.44 at 10:30", "Linux 6.18.44 at 10:30"),
+        ("1.2.3.4.5", "1.2.3.4.5"),
+    ],
+)
+def test_an_address_is_found_in_any_text(text: str, shown: str) -> None:
+    assert without_addresses({"10.0.0.9": [text, 7, None]}) == {"10.0.0.9": [shown, 7, None]}
 
 
 def test_a_backup_brings_everything_back(start: Callable[..., Running], tmp_path: Path) -> None:

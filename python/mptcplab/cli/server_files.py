@@ -14,11 +14,11 @@ from mptcplab.server.export import ExportError, export
 from mptcplab.server.state import State, StateError, default_folder
 
 
-def export_results(folder: Path | None, target: Path, kind: str) -> None:
+def export_results(folder: Path | None, target: Path, kind: str, *, addresses: bool) -> None:
     """Writes the summary of each result, and a table of figures."""
     with opened(folder) as connection:
         try:
-            count = export(connection, target, kind)
+            count = export(connection, target, kind, addresses=addresses)
         except ExportError as error:
             raise UserError(str(error)) from None
     typer.echo(f"{target}: {count} result{'' if count == 1 else 's'}")

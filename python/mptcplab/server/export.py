@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mptcplab.server import intake
+from mptcplab.server.addresses import without_addresses
 from mptcplab.server.store import agents, figures, results
 from mptcplab.server.store.connection import reading
 from mptcplab.server.summary import summary
@@ -21,10 +22,13 @@ class ExportError(Exception):
     """A folder that cannot be written; the text names it."""
 
 
-def export(connection: sqlite3.Connection, folder: Path, kind: str) -> int:
+def export(
+    connection: sqlite3.Connection, folder: Path, kind: str, *, addresses: bool = True
+) -> int:
     """Writes `summaries/ID.json` for each result, and `figures.csv` or `.parquet`.
 
-    Says how many results there are.
+    Says how many results there are. Without `addresses` summaries have numbers in their place; the
+    table has none.
 
     Raises:
         ExportError: the kind is none, or a file is there or cannot be written.
@@ -43,7 +47,7 @@ def export(connection: sqlite3.Connection, folder: Path, kind: str) -> int:
             names = {agent["id"]: agent["name"] for agent in agents.listed(connection)}
             for result in _every(connection):
                 count += 1
-                _write_summary(connection, folder, result["id"])
+                _write_summary(connection, folder, result["id"], addresses=addresses)
                 common = _common(result, names[result["agent"]])
                 rows += [common | row for row in figures.of_result(connection, result["number"])]
         _write_table(rows, table)
@@ -59,10 +63,13 @@ def _every(connection: sqlite3.Connection) -> Iterator[dict[str, Any]]:
         since = found[-1]["number"]
 
 
-def _write_summary(connection: sqlite3.Connection, folder: Path, own: str) -> None:
+def _write_summary(
+    connection: sqlite3.Connection, folder: Path, own: str, *, addresses: bool
+) -> None:
     content = results.content(connection, own)
     assert content is not None
     told = summary(intake.read_kept(content)[0])
+    told = told if addresses else without_addresses(told)
     # An id is a UUID, and no path.
     (folder / SUMMARIES / f"{own}.json").write_text(
         json.dumps(told, indent=1, allow_nan=False) + "\n", encoding="utf-8"

@@ -174,11 +174,15 @@ def export(
     table: Annotated[
         str, typer.Option(metavar="csv|parquet", help="Kind of the table of figures.")
     ] = "csv",
+    without_addresses: Annotated[
+        bool,
+        typer.Option("--without-addresses", help="Write numbers in the place of addresses."),
+    ] = False,
 ) -> None:
     """Write each result as `probe --json` prints it, and a table of all figures."""
     from mptcplab.cli.server_files import export_results
 
-    export_results(state, folder, table)
+    export_results(state, folder, table, addresses=not without_addresses)
 
 
 @server.command()

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import zlib
 from functools import partial
+from typing import Any
 
 from starlette.responses import Response
 
 from mptcplab.server import intake
+from mptcplab.server.addresses import without_addresses
 from mptcplab.server.contact import Role
 from mptcplab.server.store import results
 from mptcplab.server.summary import summary
@@ -33,12 +36,14 @@ async def get_results(call: Call) -> Response:
         )
     )
     following = found[-1]["number"] if found else since
-    return answered({"results": found, "next": following})
+    return answered({"results": _shown(call, found), "next": following})
 
 
 async def get_result(call: Call) -> Response:
-    """The bytes of a result as they came."""
+    """The bytes of a result as they came, but for addresses that are to be left out."""
     body = zlib.decompress(await _content(call))
+    if _is_without_addresses(call):
+        body = await call.backend.work(partial(_rewritten, body))
     digest = base64.b64encode(hashlib.sha256(body).digest()).decode()
     return Response(
         body,
@@ -50,7 +55,8 @@ async def get_result(call: Call) -> Response:
 async def get_summary(call: Call) -> Response:
     """The figures of a result."""
     content = await _content(call)
-    return answered(await call.backend.work(lambda: summary(intake.read_kept(content)[0])))
+    told = await call.backend.work(lambda: summary(intake.read_kept(content)[0]))
+    return answered(_shown(call, told))
 
 
 async def _content(call: Call) -> bytes:
@@ -58,6 +64,21 @@ async def _content(call: Call) -> bytes:
     if found is None:
         raise ApiError(404, "There is no such result")
     return found
+
+
+def _rewritten(body: bytes) -> bytes:
+    return json.dumps(without_addresses(json.loads(body)), separators=(",", ":")).encode()
+
+
+def _shown(call: Call, told: Any) -> Any:
+    return without_addresses(told) if _is_without_addresses(call) else told
+
+
+def _is_without_addresses(call: Call) -> bool:
+    text = call.request.query_params.get("addresses", "yes")
+    if text not in ("yes", "no"):
+        raise ApiError(400, "addresses: yes or no")
+    return text == "no"
 
 
 def _number(text: str | None, name: str, least: int, most: int, default: int) -> int:
@@ -73,14 +94,17 @@ OPERATIONS = (
     Operation(
         "GET", _RESULT, Role.VIEWER, get_results,
         "Results in the order of their arrival; `since` is the `next` of the answer before",
-        {200: "`results`, `next`"}, query=("agent", "plan", "since", "limit"),
+        {200: "`results`, `next`"}, query=("agent", "plan", "since", "limit", "addresses"),
     ),
     Operation(
         "GET", f"{_RESULT}/{{id}}", Role.VIEWER, get_result,
-        "The exact bytes of a result, with their `Content-Digest`", {200: "the result"},
+        "The exact bytes of a result, with their `Content-Digest`; with `addresses=no` they have "
+        "numbers in the place of addresses",
+        {200: "the result"}, query=("addresses",),
     ),
     Operation(
         "GET", f"{_RESULT}/{{id}}/summary", Role.VIEWER, get_summary,
         "The figures of a result, as `mptcplab probe --json` prints them", {200: "the figures"},
+        query=("addresses",),
     ),
 )  # fmt: skip
