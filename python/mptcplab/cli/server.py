@@ -8,6 +8,7 @@ import ssl
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import typer
@@ -15,6 +16,7 @@ import typer
 from mptcplab.cli.address import address
 from mptcplab.cli.errors import UserError
 from mptcplab.cli.output import json_text
+from mptcplab.cli.server_webhook import WebhookOptions, alerting
 from mptcplab.scenario.units import UnitError
 from mptcplab.server import certificate
 from mptcplab.server.contact import Role
@@ -23,6 +25,9 @@ from mptcplab.server.secret import is_url_of_agents, new_secret
 from mptcplab.server.state import State, StateError, default_folder
 from mptcplab.server.store import people, settings
 from mptcplab.server.store.connection import changing
+
+if TYPE_CHECKING:
+    from mptcplab.server.web.alerting import Alerting
 
 PORT = 4430
 _EVERYWHERE = f"[::]:{PORT}"
@@ -41,6 +46,7 @@ class Options:
     behind_proxy: bool
     keep: str | None
     per_address: int
+    webhook: WebhookOptions
 
 
 @dataclass(frozen=True)
@@ -64,6 +70,7 @@ def serve(options: Options, *, as_json: bool) -> None:
     )
     _check(options, host)
     keep_s = _keep(options.keep)
+    webhook = alerting(options.webhook)
     state = State(options.state or default_folder())
     try:
         state.make()
@@ -72,7 +79,8 @@ def serve(options: Options, *, as_json: bool) -> None:
             with listener:
                 identity = _identity(options, state, host, listener.getsockname()[1])
                 token = prepare(state, identity)
-                _run(options, state, listener, identity, keep_s, _Told(state, token, as_json))
+                told = _Told(state, token, as_json)
+                _run(options, state, listener, identity, keep_s, webhook, told)
     except (StateError, certificate.CertificateError) as error:
         raise UserError(str(error)) from None
 
@@ -209,6 +217,7 @@ def _run(
     listener: socket.socket,
     identity: Identity,
     keep_s: int | None,
+    webhook: Alerting | None,
     told: _Told,
 ) -> None:
     from mptcplab.server.serving import serve as serve_app
@@ -218,7 +227,7 @@ def _run(
     host, port = listener.getsockname()[:2]
     backend = Backend.open(state.database, identity.url, identity.fingerprint)
     serve_app(
-        application(backend, options.per_address, keep_s),
+        application(backend, options.per_address, keep_s, webhook),
         [listener],
         identity.tls,
         ready=lambda: told.print(identity, host, port),

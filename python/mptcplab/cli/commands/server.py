@@ -79,6 +79,27 @@ def run(
             help="Requests a second that an address may make; connections, four times as many.",
         ),
     ] = 50,
+    webhook: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="Tell this address of agents that are silent, whose last experiment has failed, "
+            "or whose benefit is low: JSON by POST.",
+        ),
+    ] = None,
+    webhook_secret: Annotated[
+        Path | None,
+        typer.Option(
+            parser=path, metavar="FILE", help="Its first line signs what is told (HMAC-SHA256)."
+        ),
+    ] = None,
+    webhook_silent: Annotated[
+        str, typer.Option(metavar="PERIOD", help="Time without any sign of an agent.")
+    ] = "15 min",
+    webhook_benefit: Annotated[
+        float | None,
+        typer.Option(metavar="NUMBER", help="Tell of delay benefits below it: 0, say."),
+    ] = None,
     demo: Annotated[
         bool,
         typer.Option(
@@ -109,6 +130,7 @@ def run(
         serve_demo(listen, as_json=json)
         return
     from mptcplab.cli.server import Options, serve
+    from mptcplab.cli.server_webhook import WebhookOptions
 
     serve(
         Options(
@@ -120,6 +142,7 @@ def run(
             behind_proxy=behind_proxy,
             keep=keep,
             per_address=per_address,
+            webhook=WebhookOptions(webhook, webhook_secret, webhook_silent, webhook_benefit),
         ),
         as_json=json,
     )

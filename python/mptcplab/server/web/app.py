@@ -18,6 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from mptcplab.server.pages import routes as pages
 from mptcplab.server.store.writer import StoreUnavailableError
 from mptcplab.server.strict_json import BodyError
+from mptcplab.server.web.alerting import Alerting, alert_always
 from mptcplab.server.web.call import Access, ApiError, Backend, Call, Operation
 from mptcplab.server.web.checks import (
     VERSIONS,
@@ -44,7 +45,12 @@ _HEADERS = (
 )
 
 
-def application(backend: Backend, per_address: float, keep_s: int | None = None) -> ASGIApp:
+def application(
+    backend: Backend,
+    per_address: float,
+    keep_s: int | None = None,
+    alerting: Alerting | None = None,
+) -> ASGIApp:
     """The application; an address may make so many requests a second.
 
     Results that arrived more than `keep_s` ago are forgotten.
@@ -54,12 +60,14 @@ def application(backend: Backend, per_address: float, keep_s: int | None = None)
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> Any:
-        pruning = None
+        tasks = []
         if keep_s is not None:
-            pruning = asyncio.create_task(prune_always(backend, keep_s))
+            tasks.append(asyncio.create_task(prune_always(backend, keep_s)))
+        if alerting is not None:
+            tasks.append(asyncio.create_task(alert_always(backend, alerting)))
         yield
-        if pruning is not None:
-            pruning.cancel()
+        for task in tasks:
+            task.cancel()
         backend.close()
 
     inner = Starlette(
