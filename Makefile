@@ -14,7 +14,7 @@ HOST_TARGET := $(shell rustc -vV 2>/dev/null | sed -n 's/^host: //p')
 # An environment of its own: nothing else needs what makes the site.
 SITE := target/site-venv
 
-.PHONY: demo test lint wasm wheel host bench docs site setup fast lock clean
+.PHONY: demo test lint wasm wheel host deb bench docs site setup fast lock clean
 
 demo: setup
 	$(BIN)/mptcplab run lisbon/A1 --duration 5s --repeat 2 --html
@@ -43,6 +43,10 @@ wheel: setup
 host:
 	RUSTFLAGS='-C target-feature=+crt-static' cargo build --quiet --release --locked --package mptcplab-host --target $(HOST_TARGET) --target-dir target/static
 	install -D -t target/host target/static/$(HOST_TARGET)/release/mptcplab-host
+
+# A Debian package of agent and target, below target/deb.
+deb: host
+	packaging/deb/build target/host/mptcplab-host target/deb
 
 # The pages that are made from the program itself.
 docs: setup
