@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard};
 use std::time::Duration;
 
 use mptcplab_measure::authorisation::random;
@@ -20,12 +20,14 @@ use crate::plan::Plan;
 use crate::report::bounded;
 use crate::result::{Measured, Outcome, Record, Target};
 use crate::schedule::{Next, Schedule};
-use crate::shared::Shared;
+use crate::shared::{Shared, State};
 
 /// Data that it takes to find out how much is needed.
 const LEAST_BYTES: u64 = 64 << 10;
 /// Distance of two looks whether a result is still being sent.
 const TIME_TO_LOOK: Duration = Duration::from_secs(1);
+/// Time that results have to be sent before an experiment that is late already.
+const TIME_TO_SEND: Duration = Duration::from_secs(60);
 /// Seeds below this are exact in every reader of JSON.
 const SEED_BITS: u32 = 53;
 
@@ -64,10 +66,21 @@ impl Measuring<'_> {
                     }
                     drop(state);
                     self.experiment(&plan);
-                    self.shared.lock()
+                    self.sent()
                 }
             };
         }
+    }
+
+    /// Waits until results have been sent, as none is while an experiment lasts: otherwise plans
+    /// whose experiments take longer than their interval would let none go, ever.
+    fn sent(&self) -> MutexGuard<'_, State> {
+        let until = boot_time() + TIME_TO_SEND;
+        let mut state = self.shared.lock();
+        while state.is_about_to_send() && !self.shared.is_stopped() && boot_time() < until {
+            state = self.shared.wait(state, TIME_TO_LOOK);
+        }
+        state
     }
 
     /// Carries out each plan once, now.
@@ -149,7 +162,7 @@ impl Measuring<'_> {
         let utc_s = ended.utc_s();
         let added = state.store.add(utc_s, record);
         state.disk_problem = added.err().map(|error| sentence(&error.to_string()));
-        state.experiment_problem = problem(plan, &measured);
+        state.experiment_problem = measured.problem(&plan.id);
         if !measured.paths.is_empty() {
             state.paths = measured.paths.iter().map(path_name).collect();
         }
@@ -158,7 +171,7 @@ impl Measuring<'_> {
         let lost = state.disk_problem.clone();
         drop(state);
         self.shared.notify();
-        log(&told(plan, &measured));
+        log(&measured.told(&plan.id));
         if let Some(lost) = lost {
             log(&format!(
                 "{}: {lost}: its result, or what is kept of it, is dropped",
@@ -325,31 +338,9 @@ fn path_name(path: &Path) -> PathName {
     }
 }
 
-/// A sentence about an experiment that brought nothing.
-fn problem(plan: &Plan, measured: &Measured) -> Option<String> {
-    let is_problem = measured.outcome == Outcome::Failed;
-    let reason = measured.reason.as_ref().filter(|_| is_problem)?;
-    Some(format!("{}: {reason}", plan.id))
-}
-
-/// An experiment in a line.
-fn told(plan: &Plan, measured: &Measured) -> String {
-    let outcome = match measured.outcome {
-        Outcome::Complete => "complete",
-        Outcome::Partial => "partial",
-        Outcome::Failed => "failed",
-        Outcome::Skipped => "skipped",
-    };
-    let reason = measured.reason.as_ref();
-    let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
-    let (id, bytes) = (&plan.id, measured.used_bytes);
-    format!("{id}: {outcome}, {bytes} bytes used{reason}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::tests::plan;
 
     fn paths(count: u8) -> Vec<Path> {
         let path = |number: u8| Path {
@@ -381,17 +372,5 @@ mod tests {
                 vec!["eth0".to_owned(), "eth2".to_owned()]
             )
         );
-    }
-
-    #[test]
-    fn an_experiment_is_told_in_a_line() {
-        let plan = plan(|_| ());
-        let measured = failed(&plan, "no route".to_owned());
-        assert_eq!(
-            told(&plan, &measured),
-            "lines@3: failed, 0 bytes used: no route"
-        );
-        assert_eq!(problem(&plan, &measured).unwrap(), "lines@3: no route");
-        assert_eq!(problem(&plan, &skipped(&plan, used_up(&plan))), None);
     }
 }

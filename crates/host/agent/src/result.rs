@@ -55,6 +55,29 @@ pub(crate) struct Measured {
     pub(crate) used_bytes: u64,
 }
 
+impl Measured {
+    /// A sentence about an experiment that brought nothing.
+    pub(crate) fn problem(&self, plan_id: &str) -> Option<String> {
+        let is_problem = self.outcome == Outcome::Failed;
+        let reason = self.reason.as_ref().filter(|_| is_problem)?;
+        Some(format!("{plan_id}: {reason}"))
+    }
+
+    /// An experiment in a line.
+    pub(crate) fn told(&self, plan_id: &str) -> String {
+        let outcome = match self.outcome {
+            Outcome::Complete => "complete",
+            Outcome::Partial => "partial",
+            Outcome::Failed => "failed",
+            Outcome::Skipped => "skipped",
+        };
+        let reason = self.reason.as_ref();
+        let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
+        let bytes = self.used_bytes;
+        format!("{plan_id}: {outcome}, {bytes} bytes used{reason}")
+    }
+}
+
 /// A result.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Record {
@@ -280,6 +303,20 @@ pub(crate) mod tests {
         let of_each = bytes / kept;
         let is_full = kept == MOST_STEPS || bytes + 2 * of_each > MOST_RESULT_BYTES;
         assert!(is_full, "{kept} steps, {bytes} bytes");
+    }
+
+    #[test]
+    fn an_experiment_is_told_in_a_line() {
+        let mut measured = record(1, 1).measured;
+        measured.outcome = Outcome::Failed;
+        measured.reason = Some("no route".to_owned());
+        assert_eq!(
+            measured.told("lines@3"),
+            "lines@3: failed, 9 bytes used: no route"
+        );
+        assert_eq!(measured.problem("lines@3").unwrap(), "lines@3: no route");
+        measured.outcome = Outcome::Skipped;
+        assert_eq!(measured.problem("lines@3"), None);
     }
 
     #[test]

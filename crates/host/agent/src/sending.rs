@@ -87,9 +87,17 @@ impl<'a> Sending<'a> {
     /// # Errors
     /// The first failure.
     pub(crate) fn round(&mut self) -> Result<(), Trouble> {
-        self.shared.lock().has_news = false;
+        let mut state = self.shared.lock();
+        state.has_news = false;
+        state.is_sending = true;
+        drop(state);
         let done = self.all();
         self.api.close();
+        let mut state = self.shared.lock();
+        state.is_sending = false;
+        state.is_waiting = done.is_err();
+        drop(state);
+        self.shared.notify();
         let now = boot_time();
         self.next_contact = now + self.contact_interval;
         match &done {

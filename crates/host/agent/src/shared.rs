@@ -35,6 +35,10 @@ pub(crate) struct State {
     pub(crate) is_measuring: bool,
     /// The server is to be told.
     pub(crate) has_news: bool,
+    /// A round of sending is under way.
+    pub(crate) is_sending: bool,
+    /// The server is left alone for a while, after a failure.
+    pub(crate) is_waiting: bool,
     /// The server was asked for plans since the start, whether it has answered or not.
     pub(crate) has_asked: bool,
     /// The server does not take this agent: no plan is carried out until it does.
@@ -58,6 +62,8 @@ impl Shared {
             utc: Utc::default(),
             is_measuring: false,
             has_news: false,
+            is_sending: false,
+            is_waiting: false,
             has_asked: false,
             is_revoked: false,
             plans_problem: None,
@@ -109,6 +115,11 @@ impl State {
     /// This moment.
     pub(crate) fn now(&mut self) -> Now {
         self.utc.now(boot_time(), system_ms())
+    }
+
+    /// The other thread sends, or is about to.
+    pub(crate) fn is_about_to_send(&self) -> bool {
+        self.is_sending || (self.has_news && !self.is_waiting)
     }
 
     /// Takes plans as the server gave them; those that cannot be carried out are a problem.

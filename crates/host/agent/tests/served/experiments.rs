@@ -191,6 +191,27 @@ fn a_revoked_agent_measures_nothing_until_it_is_taken_again() {
 }
 
 #[test]
+fn results_are_sent_although_experiments_take_longer_than_their_interval() {
+    let target = Serving::start(None);
+    let plan = target.plan(|plan| {
+        plan["schedule"] = json!({"every_s": 1, "spread_s": 0});
+        plan["daily_bytes"] = json!(1_000_000_000);
+    });
+    let running = Running::start(move |asked| takes(asked, &json!([plan])));
+    let folder = running.enrolled();
+    let (stop, stopped) = UnixStream::pair().unwrap();
+    let mut config = config(folder.path());
+    config.is_once = false;
+    let agent = thread::spawn(move || run(&config, stopped));
+    wait_until("three results", || running.asked("PUT ").len() >= 3);
+    drop(stop);
+    agent.join().unwrap().unwrap();
+    for result in results(&running) {
+        assert!(number(&result, "took_ms") > 1_000, "{result}");
+    }
+}
+
+#[test]
 fn an_agent_that_is_stopped_keeps_what_it_has_measured() {
     let target = Serving::start(Some(400_000));
     let plan = target.plan(|plan| {
