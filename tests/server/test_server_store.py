@@ -6,19 +6,22 @@ import sqlite3
 from collections.abc import Iterator
 from concurrent.futures import Future
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from threading import Event
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.server.made import AGENT, CONTACT, ENROLMENT, encoded, made_result
 
 from mptcplab.server import intake
 from mptcplab.server.contact import Contact, Enrolment
 from mptcplab.server.figure_rows import ALL_PATHS, Metric
-from mptcplab.server.store import agents, enrolments, figures, plans, results
+from mptcplab.server.store import agents, enrolments, figures, numbers, plans, results
 from mptcplab.server.store.connection import changing, connect
-from mptcplab.server.store.schema import MIGRATIONS, SchemaError
+from mptcplab.server.store.schema import MIGRATIONS, SchemaError, migrate
 from mptcplab.server.store.writer import StoreUnavailableError, Writer
 from mptcplab.server.strict_json import parse
 from mptcplab.server.web.rate import Rates, network
@@ -136,12 +139,12 @@ def test_results_that_are_forgotten_are_no_gaps_and_hide_none(database: sqlite3.
         for number, sequence in enumerate((3, 0, 1, 4, 6)):
             # The agent's clock is of no account.
             put(database, sequence, arrived_ms=number, began_unix_ms=2**50 - number)
-    assert agents.gaps(database, AGENT) == [[2, 2], [5, 5]]
+    assert numbers.gaps(database, AGENT) == [[2, 2], [5, 5]]
     with changing(database):
         assert results.prune(database, 3, 2) == 2
         assert results.prune(database, 3, 2) == 1
         assert results.prune(database, 3, 2) == 0
-    assert agents.gaps(database, AGENT) == [[2, 2], [5, 5]]
+    assert numbers.gaps(database, AGENT) == [[2, 2], [5, 5]]
     assert (known(database)["results"], known(database)["missing"]) == (2, 2)
     for table in ("contents", "figures"):
         (left,) = database.execute(f"SELECT count(DISTINCT result) FROM {table}").fetchone()
@@ -151,11 +154,55 @@ def test_results_that_are_forgotten_are_no_gaps_and_hide_none(database: sqlite3.
         assert results.prune(database, 10, 10) == 3
     told = known(database)
     assert (told["results"], told["last_result"], told["missing"]) == (0, None, 1)
-    assert agents.gaps(database, AGENT) == [[5, 5]]
-    assert [tuple(row) for row in database.execute("SELECT first, last FROM forgotten")] == [
+    assert numbers.gaps(database, AGENT) == [[5, 5]]
+    assert [tuple(row) for row in database.execute("SELECT first, last FROM numbers")] == [
         (0, 4),
         (6, 6),
     ]
+    assert results.counts(database) == {}
+
+
+@given(st.lists(st.integers(0, 12), max_size=30))
+def test_ranges_are_those_of_the_numbers_in_any_order(given: list[int]) -> None:
+    database = sqlite3.connect(":memory:", isolation_level=None)
+    database.row_factory = sqlite3.Row
+    migrate(database)
+    for place, number in enumerate(given):
+        assert numbers.add(database, AGENT, number) is (number not in given[:place])
+    rows = [tuple(row) for row in database.execute("SELECT first, last FROM numbers")]
+    assert {one for first, last in rows for one in range(first, last + 1)} == set(given)
+    assert all(before[1] + 1 < after[0] for before, after in pairwise(rows))
+    missing = {
+        one for first, last in numbers.gaps(database, AGENT) for one in range(first, last + 1)
+    }
+    assert missing == set(range(max(given, default=-1) + 1)) - set(given)
+    database.close()
+
+
+def test_a_database_of_the_third_schema_keeps_its_numbers(tmp_path: Path) -> None:
+    file = tmp_path / "server.db"
+    database = connect(file)
+    with changing(database):
+        with_agent(database)
+        for sequence in (0, 1, 3, 7, 8, 8):
+            put(database, sequence)
+        put(database, 9, outcome="failed", reason="No", steps=[], paths=[], endpoints=None)
+    # As it was before.
+    with changing(database):
+        database.execute("DROP TABLE numbers")
+        database.execute("DROP TABLE outcomes")
+        database.execute("CREATE TABLE forgotten (agent TEXT, first INTEGER, last INTEGER)")
+        database.execute("INSERT INTO forgotten VALUES (?, 4, 5), (?, 12, 20)", (AGENT, AGENT))
+        database.execute("CREATE INDEX results_by_sequence ON results (agent, sequence)")
+        database.execute("CREATE INDEX results_by_outcome ON results (outcome)")
+        database.execute("PRAGMA user_version = 3")
+    database.close()
+    database = connect(file)
+    rows = database.execute("SELECT first, last FROM numbers WHERE agent = ?", (AGENT,))
+    assert [tuple(row) for row in rows] == [(0, 1), (3, 5), (7, 9), (12, 20)]
+    assert numbers.gaps(database, AGENT) == [[2, 2], [6, 6], [10, 11]]
+    assert results.counts(database) == {"complete": 6, "failed": 1}
+    database.close()
 
 
 def test_what_an_agent_dropped_does_not_hide_what_is_missing(database: sqlite3.Connection) -> None:

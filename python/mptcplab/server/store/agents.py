@@ -8,9 +8,7 @@ from typing import Any
 
 from mptcplab.server.contact import Contact
 from mptcplab.server.secret import digest, is_same
-
-MOST_GAPS = 100
-"""Ranges that are told of an agent: the last ones."""
+from mptcplab.server.store import numbers
 
 
 def of_secret(connection: sqlite3.Connection, secret: str) -> str | None:
@@ -64,25 +62,7 @@ def one(connection: sqlite3.Connection, agent: str) -> dict[str, Any] | None:
     whatever reason.
     """
     row = connection.execute(f"{_AGENTS} WHERE a.id = ?", (agent,)).fetchone()
-    return None if row is None else _told(row) | {"gaps": gaps(connection, agent)}
-
-
-def gaps(connection: sqlite3.Connection, agent: str) -> list[list[int]]:
-    """Ranges of sequence numbers that have never been here, the last `MOST_GAPS` of them."""
-    rows = connection.execute(
-        """
-        SELECT coalesce(before, -1) + 1 AS first, known - 1 AS last FROM (
-            SELECT first AS known, max(last)
-                OVER (ORDER BY first ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
-            FROM (
-                SELECT sequence AS first, sequence AS last FROM results WHERE agent = ?1
-                UNION ALL SELECT first, last FROM forgotten WHERE agent = ?1
-            )
-        ) WHERE known > coalesce(before, -1) + 1 ORDER BY known DESC LIMIT ?2
-        """,
-        (agent, MOST_GAPS),
-    )
-    return [[row["first"], row["last"]] for row in rows][::-1]
+    return None if row is None else _told(row) | {"gaps": numbers.gaps(connection, agent)}
 
 
 def _told(row: sqlite3.Row) -> dict[str, Any]:

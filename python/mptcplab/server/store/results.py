@@ -8,6 +8,7 @@ from dataclasses import astuple
 from typing import Any
 
 from mptcplab.server.intake import Arrival
+from mptcplab.server.store import numbers
 
 MOST_LISTED = 1_000
 
@@ -29,11 +30,7 @@ def put(connection: sqlite3.Connection, arrival: Arrival, now_ms: int) -> bool:
         if known["sha256"] != arrival.sha256:
             raise OtherContentError
         return False
-    (repeated,) = connection.execute(
-        "SELECT EXISTS (SELECT 1 FROM results WHERE agent = ?1 AND sequence = ?2)"
-        " OR EXISTS (SELECT 1 FROM forgotten WHERE agent = ?1 AND ?2 BETWEEN first AND last)",
-        (result.agent, result.sequence),
-    ).fetchone()
+    is_new_number = numbers.add(connection, result.agent, result.sequence)
     number = connection.execute(
         "INSERT INTO results (id, agent, plan, plan_name, sequence, outcome, reason, began_ms,"
         " took_ms, arrived_ms, starved, used_bytes, interfaces, verdict, size_bytes, sha256)"
@@ -67,8 +64,9 @@ def put(connection: sqlite3.Connection, arrival: Arrival, now_ms: int) -> bool:
     connection.execute(
         "UPDATE agents SET results = results + 1, sequences = sequences + ?,"
         " last_sequence = max(coalesce(last_sequence, 0), ?), last_result = ? WHERE id = ?",
-        (1 - repeated, result.sequence, number, result.agent),
+        (is_new_number, result.sequence, number, result.agent),
     )
+    _count(connection, result.outcome, 1)
     return True
 
 
@@ -125,8 +123,8 @@ def content(connection: sqlite3.Connection, own: str) -> bytes | None:
 
 def counts(connection: sqlite3.Connection) -> dict[str, int]:
     """Results by outcome."""
-    rows = connection.execute("SELECT outcome, count(*) AS number FROM results GROUP BY outcome")
-    return {row["outcome"]: row["number"] for row in rows}
+    rows = connection.execute("SELECT outcome, results FROM outcomes WHERE results > 0")
+    return {row["outcome"]: row["results"] for row in rows}
 
 
 def prune(connection: sqlite3.Connection, before_ms: int, most: int) -> int:
@@ -143,8 +141,8 @@ def prune(connection: sqlite3.Connection, before_ms: int, most: int) -> int:
         (before_ms, most),
     )
     told = connection.execute(
-        "SELECT agent, sequence, count(*) AS results FROM results"
-        " WHERE number IN (SELECT number FROM temp.old) GROUP BY agent, sequence"
+        "SELECT agent, outcome, count(*) AS results FROM results"
+        " WHERE number IN (SELECT number FROM temp.old) GROUP BY agent, outcome"
     ).fetchall()
     connection.execute(
         "UPDATE agents SET last_result = NULL WHERE last_result IN (SELECT number FROM temp.old)"
@@ -156,22 +154,16 @@ def prune(connection: sqlite3.Connection, before_ms: int, most: int) -> int:
         connection.execute(
             "UPDATE agents SET results = results - ? WHERE id = ?", (row["results"], row["agent"])
         )
-        _forget(connection, row["agent"], row["sequence"])
+        _count(connection, row["outcome"], -row["results"])
     return removed
 
 
-def _forget(connection: sqlite3.Connection, agent: str, sequence: int) -> None:
-    """Adds a number to the ranges of those that are forgotten; ranges that touch become one."""
-    touching = connection.execute(
-        "SELECT first, last FROM forgotten WHERE agent = ?1 AND first <= ?2 + 1 AND last >= ?2 - 1",
-        (agent, sequence),
-    ).fetchall()
-    first = min([sequence, *(row["first"] for row in touching)])
-    last = max([sequence, *(row["last"] for row in touching)])
+def _count(connection: sqlite3.Connection, outcome: str, more: int) -> None:
     connection.execute(
-        "DELETE FROM forgotten WHERE agent = ? AND first BETWEEN ? AND ?", (agent, first, last)
+        "INSERT INTO outcomes VALUES (?1, ?2)"
+        " ON CONFLICT (outcome) DO UPDATE SET results = results + ?2",
+        (outcome, more),
     )
-    connection.execute("INSERT INTO forgotten VALUES (?, ?, ?)", (agent, first, last))
 
 
 def _told(row: sqlite3.Row) -> dict[str, Any]:

@@ -134,7 +134,40 @@ CREATE TABLE alerts (
 ) STRICT, WITHOUT ROWID;
 """
 
-MIGRATIONS = (_FIRST, _SECOND, _THIRD)
+# Ranges of the numbers of each agent's results that have ever been here, instead of a look at every
+# result; and results by outcome, instead of a count.
+_FOURTH = """
+CREATE TABLE numbers (
+    agent TEXT NOT NULL REFERENCES agents (id),
+    first INTEGER NOT NULL,
+    last INTEGER NOT NULL,
+    PRIMARY KEY (agent, first)
+) STRICT, WITHOUT ROWID;
+INSERT INTO numbers SELECT agent, min(first), max(last) FROM (
+    SELECT agent, first, last, sum(is_apart) OVER (PARTITION BY agent ORDER BY first, last) AS range
+    FROM (
+        SELECT agent, first, last, first > 1 + coalesce(max(last) OVER (
+            PARTITION BY agent ORDER BY first, last
+            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+        ), -2) AS is_apart
+        FROM (
+            SELECT agent, sequence AS first, sequence AS last FROM results
+            UNION ALL SELECT agent, first, last FROM forgotten
+        )
+    )
+) GROUP BY agent, range;
+DROP TABLE forgotten;
+DROP INDEX results_by_sequence;
+
+CREATE TABLE outcomes (
+    outcome TEXT PRIMARY KEY,
+    results INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+INSERT INTO outcomes SELECT outcome, count(*) FROM results GROUP BY outcome;
+DROP INDEX results_by_outcome;
+"""
+
+MIGRATIONS = (_FIRST, _SECOND, _THIRD, _FOURTH)
 """Never changed once they are released; new ones are appended."""
 VERSION = len(MIGRATIONS)
 
