@@ -16,13 +16,15 @@ from mptcplab.explain.account import (
 )
 from mptcplab.explain.candidates import Candidate, candidates
 from mptcplab.explain.changes import Change, Changes, changed, in_full
-from mptcplab.explain.explanation import causes_of
+from mptcplab.explain.explanation import causes_of, undecided
 from mptcplab.explain.observed import Observed
 from mptcplab.explain.trials import Figures, Trial, fitting
+from mptcplab.explain.ways import links_between
 from mptcplab.recording import Recording, RecordingError
 from mptcplab.recording.memory import MemoryRecording
 from mptcplab.scenario import loads
 from mptcplab.scenario.expanded import expanded
+from mptcplab.scenario.network import End
 
 WHOLE_MS = 1000
 
@@ -161,3 +163,44 @@ def test_a_short_queue_replaces_those_of_both_directions() -> None:
     assert changes.short_queue("b").values == short
     assert changes.without_loss("b").values == {"links.b.loss": "0 %", "links.b.down.loss": "0 %"}
     changed(scenario, "mptcp", changes.short_queue("b"))
+
+
+def shared_trunk(**more: Any) -> str:
+    """Two paths of a client, over a router and one link to the server."""
+    ends = {"a": ["client.a", "r.a"], "b": ["client.b", "r.b"], "trunk": ["r.lan", "server.lan"]}
+    tree = {
+        "hosts": {
+            "client": {"interfaces": {"a": {}, "b": {}}},
+            "server": {"interfaces": {"lan": {}}},
+        },
+        "routers": {"r": more},
+        "links": {name: {"between": pair, "rate": "10 Mbit/s"} for name, pair in ends.items()},
+        "traffic": [{"bulk": {"from": "client", "to": "server", "duration": "1 s"}}],
+        "variants": {"mptcp": {"protocol": "mptcp"}},
+    }
+    return json.dumps(tree)
+
+
+def test_the_links_of_a_path_are_those_of_the_routes() -> None:
+    ends = End("client", "a"), End("server", "lan")
+    assert links_between(loads(shared_trunk()), *ends) == {"a", "trunk"}
+    assert links_between(two_paths(), End("client", "a"), End("server", "b")) is None
+    assert links_between(loads(shared_trunk(ecmp=True)), *ends) is None
+
+
+def test_a_gain_that_would_count_and_may_be_chance_is_undecided() -> None:
+    base = Trial(None, [Figures(10.0, 10.0)] * 3)
+    chance = Trial(Change({"a": 1}, ()), [Figures(own, 10.0) for own in (8.0, 10.0, 15.0)])
+    certain = Trial(Change({"a": 2}, ()), [Figures(11.0, 10.0)] * 3)
+    small = Trial(Change({"a": 3}, ()), [Figures(own, 10.0) for own in (9.9, 10.0, 10.2)])
+    of_others = Trial(Change({"a": 4}, ()), [Figures(9.0, other) for other in (9.0, 10.0, 14.0)])
+    done = [base, chance, certain, small, of_others]
+    assert undecided(done, ()) == [1]
+    assert undecided(done, {id(of_others.change)}) == [1, 4]
+
+
+def test_gains_are_of_the_seeds_that_both_ran_with() -> None:
+    base = Trial(None, [Figures(10.0, 0.0), Figures(20.0, 0.0)])
+    short = Trial(Change({"a": 1}, ()), [Figures(11.0, 0.0)])
+    assert short.gain_over(base).samples == (1.0,)
+    assert short.with_more(short).gain_over(base).samples == (1.0, -9.0)

@@ -61,6 +61,8 @@ def explain_folder(
             def follow(jobs: Sequence[Job]) -> RunProgress:
                 is_seen = not as_json and console(stderr=True).is_terminal
                 bar = display("explain", len(jobs)) if is_seen else None
+                # The bar of an earlier round of trials.
+                shown.close()
                 return shown.enter_context(RunProgress(jobs, "explain", bar))
 
             told = explain(

@@ -7,6 +7,7 @@ measured in the simulator. No threshold here was fitted to cases.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from statistics import fmean
 
@@ -21,6 +22,7 @@ from mptcplab.explain.account import (
 from mptcplab.explain.changes import Change, Changes
 from mptcplab.explain.observed import Connection, Observed, PathLink, increase
 from mptcplab.plan.link import RandomLoss
+from mptcplab.scenario.network import End
 
 NOTICEABLE = 0.05
 """Part of the time, or of the goodput, below which a cause is none: the 95 % that statistics of
@@ -245,9 +247,13 @@ class _Finder:
         control = planned.congestion_control if is_client else planned.server_congestion_control
         if control in _COUPLED or len(self.used) < 2 or not self.observed.others:
             return
+        ways = [self._links_of(path) for path in self.used]
         for link, full in self._full_links():
+            sharing = sum(way is None or link in way for way in ways)
+            if sharing < 2:
+                continue
             evidence = [
-                f"{len(self.used)} subflows and {len(self.observed.others)} flows of others over "
+                f"{sharing} subflows and {len(self.observed.others)} flows of others over "
                 f"{link}, which was full for {full:.0%} of the time",
                 f"{control} does not couple them",
             ]
@@ -337,6 +343,15 @@ class _Finder:
             for interface in node.interfaces
             if (node.name, interface.name) == (self.connection.client, path)
         )
+
+    def _links_of(self, path: str) -> AbstractSet[str] | None:
+        """The links that the subflows of a path cross; null where that is not known."""
+        for one in self.connection.subflows:
+            if one.path == path and one.server_interface is not None:
+                server = str(self.connection.transfer["server"])
+                end = End(server, one.server_interface)
+                return self.changes.links_between(End(self.connection.client, path), end)
+        return None
 
     def _full_links(self) -> Iterator[tuple[str, float]]:
         """Links behind those of the paths that had a queue most of the time, and for which part."""

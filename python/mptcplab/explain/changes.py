@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
 
 from mptcplab.explain.observed import Connection
+from mptcplab.explain.ways import links_between
 from mptcplab.plan import Plan
 from mptcplab.scenario import Scenario, for_variant, loads, loads_kept, with_overrides
 from mptcplab.scenario.expanded import expanded
+from mptcplab.scenario.network import End
 
 _SCHEDULERS = ("lowest-rtt", "round-robin", "redundant", "blest", "ecf")
 _STOCK_CONTROLS = ("cubic", "reno")
@@ -65,9 +68,14 @@ class Changes:
 
     def __init__(self, scenario: Scenario, variant: str, plan: Plan, connection: Connection):
         """For the connection of this variant, as the plan has it; the scenario is in full."""
-        self._tree: Mapping[str, Any] = for_variant(scenario, variant).provenance.tree
+        self._scenario = for_variant(scenario, variant)
+        self._tree: Mapping[str, Any] = self._scenario.provenance.tree
         self._plan = plan
         self._connection = connection
+
+    def links_between(self, start: End, end: End) -> AbstractSet[str] | None:
+        """See `ways.links_between`: without any change."""
+        return links_between(self._scenario, start, end)
 
     def remedies(self) -> Iterator[Change]:
         """Every single change that is tried, in a fixed order."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,8 @@ from mptcplab.scenario import Scenario, ScenarioError
 
 SEEDS = 5
 """Repetitions of each trial."""
+FURTHER_SEEDS = 10
+"""More of them, where a gain would count but may be chance by the first ones."""
 
 
 @dataclass(frozen=True)
@@ -142,7 +144,6 @@ def explain(
     # Connections of one flow are alike: the longest tells most.
     longest = max(accounts, key=lambda one: one.duration_ns)
     first = recording.manifest.seed
-    seeds = range(first, first + SEEDS)
     try:
         full = in_full(scenario)
         changes = Changes(full, variant, observed.plan, longest.connection)
@@ -151,7 +152,15 @@ def explain(
         if remedies:
             tries += changes.remedies()
         made, refused = fitting(full, variant, tries)
-        done = tried(variant, made, seeds, workers, follow)
+        done = tried(variant, made, range(first, first + SEEDS), workers, follow)
+        of_others = {id(one.without) for one in found if one.harms_others}
+        open_ones = undecided(done, of_others)
+        if open_ones:
+            again = [made[0], *(made[place] for place in open_ones)]
+            seeds = range(first + SEEDS, first + SEEDS + FURTHER_SEEDS)
+            more = tried(variant, again, seeds, workers, follow)
+            for place, trial in zip((0, *open_ones), more, strict=True):
+                done[place] = done[place].with_more(trial)
     except ScenarioError as error:
         return Explanation(accounts, (), (), None, str(error.problems[0]))
     base = done[0]
@@ -164,6 +173,21 @@ def explain(
         None,
         refused,
     )
+
+
+def undecided(done: Sequence[Trial], of_others: Container[int]) -> Sequence[int]:
+    """Places of the trials whose gain would count, but may be chance: their interval has zero.
+
+    Congestion control beside others' flows is chaotic: single runs differ by half of the rate.
+    """
+    base = done[0]
+    found = []
+    for place, trial in enumerate(done[1:], start=1):
+        harms = id(trial.change) in of_others
+        gain = trial.gain_over(base, of_others=harms)
+        if _is_noticeable(gain, base.mean_mbps(of_others=harms)) and not _is_certain(gain):
+            found.append(place)
+    return found
 
 
 def causes_of(
@@ -180,8 +204,7 @@ def causes_of(
     for one in found:
         trial = by_change.get(id(one.without))
         gain = None if trial is None else trial.gain_over(base, of_others=one.harms_others)
-        carried = [run.others_mbps if one.harms_others else run.own_mbps for run in base.runs]
-        mean = sum(carried) / len(carried)
+        mean = base.mean_mbps(of_others=one.harms_others)
         if gain is not None and _counts(gain, mean):
             factor = (mean + (gain.mean or 0)) / mean if mean else float("inf")
             costly.append(Cause(one.name, one.path, one.evidence, gain.mean, None, factor))
@@ -212,8 +235,16 @@ def changes_that_help(
 
 def _counts(gain: Estimate, mean: float) -> bool:
     """Whether a gain is more than chance, and noticeable."""
+    return _is_certain(gain) and _is_noticeable(gain, mean)
+
+
+def _is_certain(gain: Estimate) -> bool:
     least = gain.mean if gain.ci95 is None else gain.ci95[0]
-    return bool(least and least > 0 and (gain.mean or 0) >= NOTICEABLE * mean)
+    return bool(least and least > 0)
+
+
+def _is_noticeable(gain: Estimate, mean: float) -> bool:
+    return (gain.mean or 0) > 0 and (gain.mean or 0) >= NOTICEABLE * mean
 
 
 def _ends(of: Estimate) -> list[float] | None:

@@ -38,6 +38,8 @@ class Subflow:
     name: str
     """Its addresses."""
     path: str
+    server_interface: str | None
+    """Null where the address is none of the server's interfaces."""
     samples: Sequence[Row]
     """By time."""
 
@@ -153,9 +155,9 @@ class Observed:
             return None
         tokens, own = samples.of(sender, source, start_ns, end_ns)
         found = [
-            Subflow(name, path, rows)
+            Subflow(name, path, self._interface(name, str(row["server"])), rows)
             for (name,), rows in grouped(own, "subflow").items()
-            if (path := self._path(name, client)) is not None
+            if (path := self._interface(name, client)) is not None
         ]
         node = next(node for node in self.plan.nodes if node.name == client)
         return Connection(
@@ -169,11 +171,12 @@ class Observed:
             paths=[interface.name for interface in node.interfaces],
         )
 
-    def _path(self, subflow: str, client: str) -> str | None:
+    def _interface(self, subflow: str, host: str) -> str | None:
+        """The interface of a host that a subflow begins or ends at."""
         for end in _ends(subflow):
             address = end.rpartition(":")[0].strip("[]")
             node, interface = self.view.interface_of_address.get(address, (None, None))
-            if node == client:
+            if node == host:
                 return interface
         return None
 

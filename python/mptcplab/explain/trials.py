@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from mptcplab.engine.choice import SIM, refusals
@@ -49,12 +50,20 @@ class Trial:
         """Goodput over MPTCP, Mbit/s."""
         return estimate([one.own_mbps for one in self.runs])
 
+    def mean_mbps(self, *, of_others: bool) -> float:
+        """Mean over the runs, of the connections over MPTCP or of the others."""
+        return fmean(one.others_mbps if of_others else one.own_mbps for one in self.runs)
+
     def gain_over(self, other: Trial, *, of_others: bool = False) -> Estimate:
-        """By how much more it carries than another, seed by seed, Mbit/s."""
-        pairs = zip(self.runs, other.runs, strict=True)
+        """By how much more it carries than another, by the seeds that both ran with, Mbit/s."""
+        pairs = list(zip(self.runs, other.runs, strict=False))
         if of_others:
             return estimate([a.others_mbps - b.others_mbps for a, b in pairs])
         return estimate([a.own_mbps - b.own_mbps for a, b in pairs])
+
+    def with_more(self, other: Trial) -> Trial:
+        """Of the same change, with the runs of further seeds."""
+        return Trial(self.change, [*self.runs, *other.runs])
 
 
 @dataclass(frozen=True)
