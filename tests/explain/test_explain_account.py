@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mptcplab.explain.account import (
+from mptcplab.explanation.account import (
     APPLICATION,
     CONGESTION_WINDOW,
     RECEIVE_WINDOW,

@@ -7,19 +7,20 @@ from typing import Any
 import pytest
 from tests.explain.handmade import MS, busy, recording, two_paths
 
-from mptcplab.explain.account import (
+from mptcplab.explanation.account import (
     CONGESTION_WINDOW,
     NOT_JOINED,
     UNKNOWN,
     Account,
     account,
 )
-from mptcplab.explain.candidates import Candidate, candidates
-from mptcplab.explain.changes import Change, Changes, changed, in_full
-from mptcplab.explain.explanation import causes_of, undecided
-from mptcplab.explain.observed import Observed
-from mptcplab.explain.trials import Figures, Trial, fitting
-from mptcplab.explain.ways import links_between
+from mptcplab.explanation.candidates import Candidate, candidates
+from mptcplab.explanation.changes import Changes, changed, in_full, together
+from mptcplab.explanation.observed import Observed
+from mptcplab.explanation.told import Change
+from mptcplab.explanation.trials import Figures, Trial, Trials
+from mptcplab.explanation.verdict import Weighed, causes_of, is_undecided
+from mptcplab.explanation.ways import links_between
 from mptcplab.recording import Recording, RecordingError
 from mptcplab.recording.memory import MemoryRecording
 from mptcplab.scenario import loads
@@ -105,7 +106,10 @@ def causes(made: Recording) -> list[tuple[str, Any]]:
     changes = Changes(scenario, "mptcp", observed.plan, told.connection)
     found = candidates(observed, told, changes)
     base = Trial(None, [Figures(10.0, 0.0)] * 2)
-    return [(one.name, one.at_most_mbps) for one in causes_of(base, {}, found)]
+    return [
+        (one.name, one.at_most_mbps)
+        for one in causes_of(base, [Weighed(one, None) for one in found])
+    ]
 
 
 def test_a_fallback_without_a_known_middlebox_is_told() -> None:
@@ -127,7 +131,7 @@ def test_causes_without_a_trial_stand_last_but_for_a_single_path() -> None:
         Candidate("fallback", "a", ["fell back"], None),
     ]
     better = Trial(change, [Figures(12.0, 0.0)] * 2)
-    told = causes_of(base, {id(change): better}, found)
+    told = causes_of(base, [Weighed(one, better if one.without else None) for one in found])
     assert [one.name for one in told] == ["fallback", "loss", "late_subflow"]
     costs = [one.to_json() for one in told]
     assert costs[0]["cost_mbps"] is None
@@ -147,9 +151,10 @@ def test_the_hosts_and_links_of_a_fat_tree_can_be_changed() -> None:
     change = Change({f"links.{link}.queue": "1 BDP", f"hosts.{hosts[0]}.sysctls": {}}, ())
     assert changed(full, "mptcp", change).variants["mptcp"].set == change.values
     other = Change({"links.nowhere.queue": "1 BDP"}, ())
-    made, refused = fitting(full, "mptcp", [change, other])
-    assert [one for one, _ in made] == [None, change]
-    (only,) = refused
+    trials = Trials(full, "mptcp", 1)
+    assert [trials.add(one) for one in (change, other)] == [1, None]
+    assert trials[1].change is change
+    (only,) = trials.refused
     assert only.change is other
     assert "nowhere" in only.reason
     assert len(only.reason.splitlines()) == 1
@@ -193,14 +198,37 @@ def test_a_gain_that_would_count_and_may_be_chance_is_undecided() -> None:
     chance = Trial(Change({"a": 1}, ()), [Figures(own, 10.0) for own in (8.0, 10.0, 15.0)])
     certain = Trial(Change({"a": 2}, ()), [Figures(11.0, 10.0)] * 3)
     small = Trial(Change({"a": 3}, ()), [Figures(own, 10.0) for own in (9.9, 10.0, 10.2)])
+    assert [is_undecided(base, one) for one in (chance, certain, small)] == [True, False, False]
     of_others = Trial(Change({"a": 4}, ()), [Figures(9.0, other) for other in (9.0, 10.0, 14.0)])
-    done = [base, chance, certain, small, of_others]
-    assert undecided(done, ()) == [1]
-    assert undecided(done, {id(of_others.change)}) == [1, 4]
+    assert not is_undecided(base, of_others)
+    assert is_undecided(base, of_others, of_others=True)
+
+
+def test_causes_that_hide_each_other_are_told_by_putting_each_back() -> None:
+    def trial(own_mbps: float) -> Trial:
+        return Trial(None, [Figures(own_mbps, 0.0)] * 2)
+
+    change = Change({"links.a.loss": "0 %"}, ())
+    names = ("send_buffer_too_small", "receive_buffer_too_small")
+    found = [Candidate(name, None, ["small"], change) for name in names]
+    base, clean = trial(10.0), trial(20.0)
+    weighed = [
+        Weighed(found[0], trial(10.0), put_back=trial(12.0)),
+        Weighed(found[1], trial(10.1), put_back=trial(19.9)),
+    ]
+    (told,) = causes_of(base, weighed, clean)
+    assert told.name == names[0]
+    assert told.cost_mbps == pytest.approx(8.0)
+    assert causes_of(base, weighed) == []
+
+
+def test_changes_at_once_keep_what_each_sets() -> None:
+    key = "hosts.client.sysctls"
+    small, large = Change({key: {"a": 1}}, ["x"]), Change({key: {"b": 2}}, ["y"], False)
+    assert together([small, large]) == Change({key: {"a": 1, "b": 2}}, ["x", "y"], False)
 
 
 def test_gains_are_of_the_seeds_that_both_ran_with() -> None:
     base = Trial(None, [Figures(10.0, 0.0), Figures(20.0, 0.0)])
     short = Trial(Change({"a": 1}, ()), [Figures(11.0, 0.0)])
     assert short.gain_over(base).samples == (1.0,)
-    assert short.with_more(short).gain_over(base).samples == (1.0, -9.0)

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from mptcplab.engine import run
-from mptcplab.explain import explain
-from mptcplab.explain.account import account
-from mptcplab.explain.changes import Changes, changed
-from mptcplab.explain.observed import Observed
+from mptcplab.explanation import explain_recording
+from mptcplab.explanation.account import account
+from mptcplab.explanation.changes import Changes, changed
+from mptcplab.explanation.observed import Observed
 from mptcplab.recording import Recording
 from mptcplab.scenario import Scenario, for_variant, loads
 
@@ -72,12 +72,12 @@ CASES: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any], tuple[str, str |
 def test_the_first_cause_is_the_one_that_was_put_in(case: str, tmp_path: Path) -> None:
     hosts, links, expected = CASES[case]
     made = scenario(hosts, links)
-    told = explain(recorded(made, tmp_path / "run"), made, remedies=False)
+    told = explain_recording(recorded(made, tmp_path / "run"), made, remedies=False)
     found = [(cause.name, cause.path) for cause in told.causes]
     assert found[:1] == ([] if expected is None else [expected])
-    for one in told.accounts:
-        assert sum(one.times_ns.values()) == one.duration_ns
-        assert all(sum(times.values()) == one.duration_ns for times in one.paths_ns.values())
+    for one in told.connections:
+        for times in (one.account_s, *one.paths.values()):
+            assert sum(times.values()) == pytest.approx(one.duration_s)
 
 
 def test_a_remedy_is_a_change_that_the_scenario_takes(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from statistics import fmean
 
-from mptcplab.explain.account import (
+from mptcplab.explanation.account import (
     APPLICATION,
     NOT_JOINED,
     RECEIVE_WINDOW,
@@ -19,8 +19,9 @@ from mptcplab.explain.account import (
     WAITING,
     Account,
 )
-from mptcplab.explain.changes import Change, Changes
-from mptcplab.explain.observed import Connection, Observed, PathLink, increase
+from mptcplab.explanation.changes import Changes
+from mptcplab.explanation.observed import Connection, Observed, PathLink, Subflow, increase
+from mptcplab.explanation.told import Change
 from mptcplab.plan.link import RandomLoss
 from mptcplab.scenario.network import End
 
@@ -59,6 +60,14 @@ class Candidate:
     """By how much it makes the round trip longer."""
     unused_mbps: float | None = None
     """Of the rates of links, what it left unused; null where no path is missing or none known."""
+
+    @property
+    def is_removable(self) -> bool:
+        """Whether a scenario without it is the better one for MPTCP, whatever else it has.
+
+        A slow path left out is no such scenario, and coupled control is better for others.
+        """
+        return self.name != "head_of_line_blocking" and not self.harms_others
 
     @property
     def is_single_path(self) -> bool:
@@ -120,6 +129,14 @@ class _Finder:
         if not missing or not self.used:
             return
         evidence = [f"no subflow over {', '.join(missing)} in {self.account.duration_ns / 1e9:g} s"]
+        client, server = self.connection.client, str(self.connection.transfer["server"])
+        routed = [path for path in missing if self.changes.leads_to(End(client, path), server)]
+        if not routed:
+            if len(self.used) == 1:
+                evidence.append(f"no route leads over {', '.join(missing)} to {server}")
+                yield Candidate("no_join", missing[0], evidence, None)
+            return
+        missing = routed
         link = self._harmful_link(missing) or self._harmful_link(self.used)
         unused = self._unused_mbps(missing)
         if link:
@@ -137,13 +154,15 @@ class _Finder:
 
     def late(self) -> Iterator[Candidate]:
         """A subflow that joined long after the connection could have had it."""
-        for path in self.used:
+        first_of = {
             # The first of a path's subflows: more of them may come at any time.
-            first_ns = min(
-                one.samples[0]["t_ns"]
-                for one in self.connection.subflows
-                if one.path == path and one.samples
-            )
+            path: min(one.samples[0]["t_ns"] for one in self._subflows_of(path))
+            for path in self.used
+        }
+        for path, first_ns in first_of.items():
+            if first_ns == min(first_of.values()):
+                # It began the connection.
+                continue
             after_s = (first_ns - self.connection.start_ns) / 1e9
             interval_s = self.observed.plan.sample_interval_ns / 1e9
             usual_s = _ROUND_TRIPS_OF_A_JOIN * max(self.round_trips_s.values()) + 2 * interval_s
@@ -156,6 +175,9 @@ class _Finder:
                 rate = self._unused_mbps([path])
                 unused = None if rate is None else rate * share
                 yield Candidate("late_subflow", path, evidence, without, unused_mbps=unused)
+
+    def _subflows_of(self, path: str) -> Sequence[Subflow]:
+        return [one for one in self.connection.subflows if one.path == path and one.samples]
 
     def backups(self) -> Iterator[Candidate]:
         """A path that stands by as a backup."""

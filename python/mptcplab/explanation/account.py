@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from mptcplab.explain.observed import Connection, Observed, PathLink
+from mptcplab.explanation.observed import Connection, Observed, PathLink
 from mptcplab.metrics.rows import Row
 
 NOT_JOINED = "not_joined"

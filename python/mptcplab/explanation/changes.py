@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from typing import Any
 
-from mptcplab.explain.observed import Connection
-from mptcplab.explain.ways import links_between
+from mptcplab.explanation.observed import Connection
+from mptcplab.explanation.told import Change
+from mptcplab.explanation.ways import leads_to, links_between
 from mptcplab.plan import Plan
 from mptcplab.scenario import Scenario, for_variant, loads, loads_kept, with_overrides
 from mptcplab.scenario.expanded import expanded
@@ -22,18 +22,6 @@ _BUFFER_BYTES = 4 << 20
 """Of the remedies: 4 MiB holds 100 Mbit/s for a third of a second."""
 _LARGEST_BYTES = 1 << 30
 """The kernel's limit of a socket's buffer is 2 GiB."""
-
-
-@dataclass(frozen=True)
-class Change:
-    """One change."""
-
-    values: Mapping[str, Any]
-    """Path in the scenario → value, as for `--set`."""
-    settings: Sequence[str]
-    """Commands for hosts, a comment behind each with the host's name."""
-    stock_kernel: bool = True
-    """Whether Linux can do it without further modules or patches."""
 
 
 def in_full(scenario: Scenario) -> Scenario:
@@ -63,6 +51,20 @@ def changed(scenario: Scenario, variant: str, change: Change) -> Scenario:
     return with_overrides(scenario, {f"variants.{variant}.set": {**values, **change.values}})
 
 
+def together(changes: Sequence[Change]) -> Change:
+    """Changes at once; tables at the same place are merged."""
+    values: dict[str, Any] = {}
+    for one in changes:
+        for path, value in one.values.items():
+            before = values.get(path)
+            if isinstance(before, Mapping) and isinstance(value, Mapping):
+                values[path] = {**before, **value}
+            else:
+                values[path] = value
+    settings = [line for one in changes for line in one.settings]
+    return Change(values, settings, all(one.stock_kernel for one in changes))
+
+
 class Changes:
     """The changes that there are for a connection."""
 
@@ -76,6 +78,10 @@ class Changes:
     def links_between(self, start: End, end: End) -> AbstractSet[str] | None:
         """See `ways.links_between`: without any change."""
         return links_between(self._scenario, start, end)
+
+    def leads_to(self, start: End, host: str) -> bool:
+        """Whether a route leads from an interface to a host."""
+        return leads_to(self._scenario, start, host)
 
     def remedies(self) -> Iterator[Change]:
         """Every single change that is tried, in a fixed order."""
@@ -96,6 +102,10 @@ class Changes:
             if len(self._connection.paths) > 1:
                 yield self.backup(path, backup=not self._interface(path).get("backup", False))
         first = self._connection.subflows[0].path if self._connection.subflows else None
+        for path in self._connection.paths:
+            change = self.begun_on(path) if path != first else None
+            if change is not None and len(self._connection.paths) > 1:
+                yield change
         for path in self._connection.paths:
             if path != first and len(self._connection.paths) > 1:
                 yield self.left_out(path)
@@ -149,6 +159,18 @@ class Changes:
         ]
         return Change({f"hosts.{client}.interfaces.{path}.backup": backup}, settings)
 
+    def begun_on(self, path: str) -> Change | None:
+        """The connection begun over another path; null where it cannot begin there."""
+        found = self._own_traffic()
+        client, server = self._connection.client, str(self._connection.transfer["server"])
+        if found is None or not self.leads_to(End(client, path), server):
+            return None
+        number, kind, _ = found
+        hop = next(self._gateways(client, path), None)
+        way = f"dev {path}" if hop is None else f"via {hop} dev {path}"
+        settings = [f"ip route replace default {way}  # {client}"]
+        return Change({f"traffic.{number}.{kind}.via": path}, settings)
+
     def left_out(self, path: str) -> Change:
         """A path that is not used at all."""
         client = self._connection.client
@@ -184,12 +206,20 @@ class Changes:
 
     def unlimited_application(self) -> Change | None:
         """An application that offers as much as goes; null where it is not limited by a rate."""
+        found = self._own_traffic()
+        if found is None or found[1] != "bulk" or "rate" not in found[2]:
+            return None
+        number, kind, settings = found
+        rest = {key: value for key, value in settings.items() if key != "rate"}
+        return Change({f"traffic.{number}.{kind}": rest}, ())
+
+    def _own_traffic(self) -> tuple[int, str, Mapping[str, Any]] | None:
+        """The place, the kind and the settings of the connection's flow in the scenario."""
         name = self._connection.transfer["traffic"]
         for number, item in enumerate(self._tree["traffic"]):
-            bulk = item.get("bulk") if isinstance(item, dict) else None
-            if isinstance(bulk, dict) and "rate" in bulk and bulk.get("name", "bulk") == name:
-                rest = {key: value for key, value in bulk.items() if key != "rate"}
-                return Change({f"traffic.{number}.bulk": rest}, ())
+            for kind, settings in item.items() if isinstance(item, Mapping) else ():
+                if isinstance(settings, Mapping) and settings.get("name", kind) == name:
+                    return number, kind, settings
         return None
 
     def _sysctl(self, host: str, name: str, initial_bytes: int) -> Change:
@@ -209,6 +239,12 @@ class Changes:
 
     def _interface(self, path: str) -> Mapping[str, Any]:
         return self._host(self._connection.client).get("interfaces", {}).get(path) or {}
+
+    def _gateways(self, host: str, path: str) -> Iterator[str]:
+        for node in self._plan.nodes:
+            for interface in node.interfaces:
+                if (node.name, interface.name) == (host, path):
+                    yield from map(str, interface.gateways)
 
     def _addresses(self, host: str) -> Iterator[tuple[str, str]]:
         for node in self._plan.nodes:

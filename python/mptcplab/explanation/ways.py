@@ -22,3 +22,9 @@ def links_between(scenario: Scenario, start: End, end: End) -> AbstractSet[str] 
         if way is not None:
             return {network.link_of[one] for one in way}
     return None
+
+
+def leads_to(scenario: Scenario, start: End, host: str) -> bool:
+    """Whether a route leads from an interface to a host; the scenario is as a variant makes it."""
+    network = build(scenario)
+    return any(end.node == host for family in FAMILIES for end in network.forwarding(start, family))

@@ -1,0 +1,85 @@
+"""An explanation in words: sentences, and the cells of its tables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from mptcplab.explanation.told import Cause, Change, Explanation, Remedy
+
+PHRASES: Mapping[str, str] = {
+    "fallback": "the connection fell back to TCP",
+    "join_refused": "a subflow was refused",
+    "no_join": "no further subflow was opened",
+    "late_subflow": "a subflow joined late",
+    "backup": "a path stood by as a backup",
+    "send_buffer_too_small": "the send buffer is too small",
+    "receive_buffer_too_small": "the receive buffer is too small",
+    "head_of_line_blocking": "data of a slow path holds up the rest",
+    "loss": "packets are lost by chance",
+    "uncoupled_at_shared_bottleneck": "the subflows take more than a flow's share of a queue",
+    "bufferbloat": "a long queue stands full",
+    "application_limited": "the application offers less than the paths take",
+}
+"""Name of a cause → what it is."""
+
+
+def sentences(
+    told: Explanation, against: str | None = None, beside_mbps: float | None = None
+) -> list[str]:
+    """Three of the goodput, the main cause and the best remedy; one of what was not tried.
+
+    `beside_mbps` is the goodput of the variant `against`.
+    """
+    carried = "nothing" if told.goodput_mbps is None else f"{told.goodput_mbps:.3g} Mbit/s"
+    first = f"{told.variant} carried {carried}"
+    if against is not None and beside_mbps is not None:
+        first += f", {against} {beside_mbps:.3g} Mbit/s"
+    if told.untried is not None:
+        return [f"{first}.", f"Nothing was tried: {told.untried.rstrip('.')}."]
+    if not told.causes:
+        why = "Nothing that was looked for costs it 5 % or more."
+    else:
+        worst = told.causes[0]
+        where = "" if worst.path is None else f" (path {worst.path})"
+        why = f"The main cause: {PHRASES[worst.name]}{where}; {worst.evidence[0]}."
+    found = [f"{first}.", why]
+    if told.remedies:
+        best = told.remedies[0]
+        found.append(
+            f"In the simulator, where it carries {told.simulated_mbps:.3g} Mbit/s, "
+            f"{change_words(best.change)} makes that {best.goodput.mean:.3g}."
+        )
+    elif told.were_remedies_tried:
+        found.append("No single change that was tried helps.")
+    if told.refused:
+        number = len(told.refused)
+        changes = "1 change" if number == 1 else f"{number} changes"
+        reason = told.refused[0].reason.splitlines()[0].rstrip(".")
+        found.append(f"{changes} could not be tried, the first because: {reason}.")
+    return found
+
+
+def change_words(change: Change) -> str:
+    """A change as for `--set`."""
+    return ", ".join(f"{path}={_value(value)}" for path, value in change.values.items())
+
+
+def gain_words(remedy: Remedy) -> str:
+    """Its gain with half of the interval, Mbit/s."""
+    half = remedy.gain.half_width
+    return f"{remedy.gain.mean:.1f}" if half is None else f"{remedy.gain.mean:.1f} ± {half:.1f}"
+
+
+def cost_words(cause: Cause) -> str:
+    """Its cost, with the unit."""
+    if cause.cost_mbps is not None:
+        return f"{cause.cost_mbps:.1f} Mbit/s"
+    if cause.cost_s is not None:
+        return f"{cause.cost_s:.2f} s"
+    return "not tried" if cause.at_most_mbps is None else f"at most {cause.at_most_mbps:.1f} Mbit/s"
+
+
+def _value(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
