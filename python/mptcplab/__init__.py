@@ -17,7 +17,15 @@ from mptcplab import lazy
 
 if TYPE_CHECKING:
     from mptcplab.engine.job import EngineError
-    from mptcplab.front.calls import Interrupted, load, open, read_trace, run  # noqa: A004
+    from mptcplab.explanation.told import Explanation
+    from mptcplab.front.calls import (
+        Interrupted,
+        explain,
+        load,
+        open,  # noqa: A004
+        read_trace,
+        run,
+    )
     from mptcplab.front.comparisons import Comparison, compare
     from mptcplab.front.sweeps import Sweep, sweep
     from mptcplab.recording import Recording, RecordingError, Result
@@ -29,6 +37,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Comparison",
     "EngineError",
+    "Explanation",
     "Interrupted",
     "Recording",
     "RecordingError",
@@ -38,6 +47,7 @@ __all__ = [
     "Sweep",
     "catalogue",
     "compare",
+    "explain",
     "load",
     "open",
     "read_trace",
@@ -50,6 +60,7 @@ _find = lazy.names(
     {
         "Comparison": "front.comparisons",
         "EngineError": "engine.job",
+        "Explanation": "explanation.told",
         "Interrupted": "front.calls",
         "Recording": "recording.reader",
         "RecordingError": "recording.errors",
@@ -59,6 +70,7 @@ _find = lazy.names(
         "Sweep": "front.sweeps",
         "catalogue": "scenario.entries",
         "compare": "front.comparisons",
+        "explain": "front.calls",
         "load": "front.calls",
         "open": "front.calls",
         "read_trace": "front.calls",

@@ -27,6 +27,7 @@ def report_results(
     html: Path | None,
     export: Export | None = None,
     *,
+    explain: bool = False,
     fail: bool,
     as_json: bool,
 ) -> None:
@@ -38,6 +39,8 @@ def report_results(
     if len(folders) == 1 and (folders[0] / SWEEP).is_file():
         if export is not None and export.plot:
             raise UserError("--plot is of a result: the figure of a sweep is --over its axes")
+        if explain:
+            raise UserError("--explain is of a result: a sweep's runs keep no samples")
         report_sweep(folders[0], html, export, as_json=as_json)
         return
     if export is not None and export.over:
@@ -45,7 +48,13 @@ def report_results(
     if export is not None and export.plot and len(folders) > 1:
         raise UserError("--plot is of one result: give one RUN")
     try:
-        reports = [report(result) for result in open_results(folders)]
+        results = open_results(folders)
+        if explain:
+            from mptcplab.cli.explain import explained
+
+            for result in results:
+                explained(result, is_quiet=as_json)
+        reports = [report(result) for result in results]
     except RecordingError as error:
         raise UserError(str(error)) from error
     if html is not None:

@@ -58,6 +58,8 @@ class RunOptions:
     as_json: bool
     html: bool = False
     """Whether to write a page into the folder of each scenario."""
+    explain: bool = False
+    """Whether each result is explained."""
     fail: bool = False
     """A finding that does not hold has a status of its own."""
     live: LiveOptions | None = None
@@ -199,6 +201,8 @@ def _report(
     every, last = [], []
     for folder, results in reported:
         try:
+            if options.explain:
+                _explain(results, failures, is_quiet=options.as_json)
             reports = [report(result) for result in results]
             every += reports
             last.append(_page(folder, reports) if options.html else _hint(folder, results))
@@ -209,6 +213,17 @@ def _report(
     for line in last:
         typer.echo(line, err=True)
     return every_finding_holds(every)
+
+
+def _explain(results: Sequence[Result], failures: list[str], *, is_quiet: bool) -> None:
+    """Lets each result keep an explanation; what cannot be explained is reported without."""
+    from mptcplab.cli.explain import explained
+
+    for result in results:
+        try:
+            explained(result, is_quiet=is_quiet)
+        except UserError as error:
+            failures.append(str(error))
 
 
 def _page(folder: Path, reports: Sequence[Report]) -> str:

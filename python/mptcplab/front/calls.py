@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Any
 
 from mptcplab.front.asked import asked, call_text, engine_called, in_python
 from mptcplab.interruption import Interruption
-from mptcplab.recording import RecordingError, Result
+from mptcplab.recording import Recording, RecordingError, Result
 from mptcplab.recording.result import RESULT
 from mptcplab.scenario import Scenario, ScenarioError
 from mptcplab.session import Prepared, Settings, execute, fresh_folder, load_known, prepare
 
 if TYPE_CHECKING:
     from mptcplab.engine.job import Job
+    from mptcplab.explanation import Explanation
     from mptcplab.front.sweeps import Sweep
     from mptcplab.progress import RunProgress
     from mptcplab.trace import Trace
@@ -77,6 +78,38 @@ def read_trace(
     from mptcplab.trace import read
 
     return read(files, packets=packets, checksums=checksums, workers=workers, tables=tables)
+
+
+def explain(
+    result: Result | Recording | Folder,
+    *,
+    remedies: bool = True,
+    workers: int | None = None,
+) -> Explanation:
+    """Says why MPTCP was as slow as it was, and which single changes help.
+
+    Causes and changes are tried in the simulator; see docs/howto/explain.md.
+
+    Args:
+        result: A result, of which the variant over MPTCP with the lowest goodput is explained, in
+            its first repetition; or one of its recordings; or the folder of either.
+        remedies: Whether to look for changes that help, which takes longest.
+        workers: Simulations at once; one a core unless given.
+
+    Raises:
+        RecordingError: there is no recording of MPTCP, or one is damaged.
+        ScenarioError: this version cannot read the result's scenario.
+        EngineError: a trial failed.
+
+    """
+    from mptcplab.explanation import explain_recording
+    from mptcplab.explanation.of_result import scenario_of, worst
+
+    if isinstance(result, Recording):
+        recording = result
+    else:
+        recording = worst(result if isinstance(result, Result) else Result.open(result))
+    return explain_recording(recording, scenario_of(recording), remedies=remedies, workers=workers)
 
 
 def run(

@@ -5,6 +5,13 @@ from typing import Any
 
 from markupsafe import Markup
 
+from mptcplab.explanation.words import (
+    PHRASES,
+    change_words,
+    cost_words,
+    gain_words,
+    sentences,
+)
 from mptcplab.page.charts import Chart, Mark
 from mptcplab.page.templates import templates
 from mptcplab.report import numbers
@@ -40,14 +47,19 @@ def to_html(reports: Sequence[Report]) -> str:
     environment = templates("mptcplab.report")
     environment.globals |= {
         "beside_document": beside_document,
+        "change_words": change_words,
+        "cost_words": cost_words,
         "estimate": numbers.estimate_shown,
         "estimate_with_unit": numbers.estimate_with_unit,
+        "gain_words": gain_words,
         "heading": numbers.heading,
         "named": named,
         "number": numbers.number,
         "path_figures": path_figures,
+        "phrases": PHRASES,
         "program_columns": PROGRAM_COLUMNS,
         "program_sentences": program_sentences,
+        "sentences": sentences,
         "theirs": theirs,
         "verdict_numbers": verdict_numbers,
         "with_any": with_any,

@@ -31,6 +31,7 @@ def to_json(report: Report, beside: SideBySide | None = None) -> dict[str, Any]:
         "variants": [_variant(variant, report) for variant in report.variants],
         "expectations": [_verdict(verdict) for verdict in report.verdicts],
         "reference": [_reference(row) for row in report.references],
+        "why": None if report.why is None else report.why.to_json(),
         "beside": None if beside is None else _beside(beside),
         "made_with": dict(report.making),
     }

@@ -4,6 +4,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from mptcplab.explanation import Explanation
+from mptcplab.explanation.kept import kept
 from mptcplab.metrics import Estimate, VariantMetrics, Verdict, compare, judge, names_of
 from mptcplab.recording import Result
 from mptcplab.recording.result import Description
@@ -76,6 +78,8 @@ class Report:
     verdicts: tuple[Verdict, ...]
     references: tuple[ReferenceRow, ...]
     warnings: tuple[Warned, ...]
+    why: Explanation | None
+    """Why MPTCP was as slow as it was, where the result's folder keeps an explanation."""
     making: tuple[tuple[str, str], ...]
     """How it was made: what, and its value."""
 
@@ -105,6 +109,7 @@ def report(result: Result) -> Report:
         verdicts=verdicts,
         references=_references(description, variants),
         warnings=tuple(_warnings(variants)),
+        why=kept(result.folder),
         making=_making(description, variants),
     )
 

@@ -10,6 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from mptcplab.explanation.words import sentences
 from mptcplab.metrics import Sides, VariantMetrics, Verdict
 from mptcplab.report.engines import SideBySide, side_by_side
 from mptcplab.report.flows import named, with_any
@@ -80,6 +81,8 @@ def _parts(
         yield _references(report)
     if report.verdicts:
         yield _verdicts(report)
+    if report.why is not None:
+        yield Text("\n".join(["", *sentences(report.why)]))
 
 
 def _some(title: str, settings: Sequence[str]) -> str:

@@ -15,6 +15,13 @@ ScenarioName = Annotated[
     str, typer.Argument(metavar="SCENARIO", help="A name of the catalogue, or a YAML file.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+Explain = Annotated[
+    bool,
+    typer.Option(
+        "--explain",
+        help="Say why MPTCP was as slow as it was: tried in the simulator, and kept in the folder.",
+    ),
+]
 Fail = Annotated[
     bool, typer.Option("--fail", help="End with status 3 where a finding does not hold.")
 ]

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from mptcplab.cli.commands.common import (
+    Explain,
     Fail,
     FigureFile,
     Json,
@@ -48,6 +49,7 @@ def report(
         ),
     ] = None,
     width: Width = "84mm",
+    explain: Explain = False,
     fail: Fail = False,
     json: Json = False,
 ) -> None:
@@ -60,4 +62,4 @@ def report(
         from mptcplab.cli.export import Export
 
         export = Export(table, figure, tuple(metric or ()), width, tuple(over or ()), plot)
-    report_results(runs, html, export, fail=fail, as_json=json)
+    report_results(runs, html, export, explain=explain, fail=fail, as_json=json)

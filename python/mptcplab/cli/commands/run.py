@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from mptcplab.cli.commands.common import Fail, Json, one_of, path
+from mptcplab.cli.commands.common import Explain, Fail, Json, one_of, path
 from mptcplab.shortage import ask
 
 
@@ -85,6 +85,7 @@ def run(
             help="Where the page is: 127.0.0.1:8080, say; any free port unless given.",
         ),
     ] = None,
+    explain: Explain = False,
     fail: Fail = False,
     json: Json = False,
 ) -> None:
@@ -114,6 +115,7 @@ def run(
             out=out,
             html=html,
             live=LiveOptions(serve, serve_at) if is_shown else None,
+            explain=explain,
             fail=fail,
             as_json=json,
         )
