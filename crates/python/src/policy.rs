@@ -1,6 +1,7 @@
 //! A policy of the controller that is a function of Python.
 
 use std::cell::RefCell;
+use std::sync::Arc;
 
 use mptcplab_controller::{Answer, PathView, Policy, Request, told};
 use pyo3::exceptions::PyValueError;
@@ -23,16 +24,17 @@ pub(crate) fn create(seed: u64) -> Box<dyn Policy> {
     let (name, choose) = SUPPLIED.take().unzip();
     Box::new(PythonPolicy {
         name: name.unwrap_or_default(),
-        choose,
+        choose: choose.map(Arc::new),
         seed,
         waits: false,
     })
 }
 
-/// Asks a function. Once it has raised something it is asked no more, and refuses everything.
+/// Asks a function, which its clones share. Once it has raised something it is asked no more, and refuses everything.
+#[derive(Clone)]
 struct PythonPolicy {
     name: String,
-    choose: Option<Py<PyAny>>,
+    choose: Option<Arc<Py<PyAny>>>,
     seed: u64,
     /// Whether the last answer was to wait.
     waits: bool,

@@ -23,6 +23,7 @@ use crate::timers::{Timer, Timers};
 use crate::topology::{Hosts, Topology};
 
 /// A controller.
+#[derive(Clone)]
 pub struct Controller {
     pub(crate) config: Config,
     pub(crate) policy: Box<dyn Policy>,

@@ -19,7 +19,7 @@ use crate::timers::Timer;
 use crate::topology::{SwitchPort, SwitchState};
 
 /// The state of a connection.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Session {
     /// The switch's hello has not come yet.
     Hello,

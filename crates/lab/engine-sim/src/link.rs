@@ -17,7 +17,7 @@ use crate::schedule::earlier;
 const LEAST_DELAY_NS: Nanos = 5_000;
 
 /// A link, its ends and its middleboxes.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Link {
     pub(crate) model: mptcplab_link::Link<InFlight>,
     pub(crate) ends: [InterfaceRef; 2],
@@ -125,7 +125,7 @@ fn least_delay_ns(config: &LinkConfig) -> Nanos {
 }
 
 /// A packet or a frame that has come out of a link.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Arrived {
     pub(crate) direction: usize,
     pub(crate) ip_bytes: u32,

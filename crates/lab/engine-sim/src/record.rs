@@ -5,7 +5,7 @@ use mptcplab_record::{Event, Row, Warning, write_line};
 use crate::Nanos;
 
 /// Lines that wait to be taken.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Recorder {
     lines: Vec<u8>,
 }

@@ -24,7 +24,7 @@ const CHILDREN: usize = 4;
 
 /// The actors' times: a heap whose entries can be moved (Cormen et al., "Introduction to
 /// Algorithms", section 6.5 and problem 6-2).
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Schedule {
     heap: Vec<Call>,
     /// Place of each actor in the heap, or [`ABSENT`].

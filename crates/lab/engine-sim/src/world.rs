@@ -1,6 +1,7 @@
 //! A plan in execution, stepped through virtual time.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use mptcplab_plan::{Action, InterfaceRef, Plan};
 use mptcplab_stack::{Event, HostStack};
@@ -24,7 +25,7 @@ const CLOSE_NS: Nanos = 5_000_000_000;
 /// Far more than connections take to close, unless virtual time stands still.
 const MAX_CLOSE_STEPS: u64 = 1_000_000;
 
-/// A plan and the state of its run.
+/// A plan and the state of its run. A clone goes on exactly as the original would, but writes no captures.
 ///
 /// Events depend on the plan alone, not on how the world is stepped: [`step`](Self::step)
 /// lets one thing happen, [`run_until`](Self::run_until) everything up to a time. Of things at the
@@ -35,9 +36,9 @@ const MAX_CLOSE_STEPS: u64 = 1_000_000;
 /// A node can be put [outside](Self::put_outside): then what reaches its interfaces is
 /// [fetched](Self::fetch), and what it sends is [injected](Self::inject). So a world runs against
 /// real hosts, stepped by a real clock.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct World {
-    plan: Plan,
+    plan: Arc<Plan>,
     network: Network,
     flows: Vec<Flow>,
     /// The flow whose server listens on a port of a node.
@@ -106,7 +107,7 @@ impl World {
         network.call(Actor::Limit, Some(plan.time_limit_ns));
         network.call(Actor::Sampler, Some(0));
         let mut world = Self {
-            plan: plan.clone(),
+            plan: Arc::new(plan.clone()),
             unclaimed: vec![Vec::new(); network.nodes.len()],
             network,
             flows,

@@ -4,7 +4,7 @@ use crate::Nanos;
 use crate::fifo::{Fifo, Waiting};
 
 /// State of CoDel between two packets; names as in the RFC's pseudocode.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct CoDel {
     target_ns: Nanos,
     interval_ns: Nanos,

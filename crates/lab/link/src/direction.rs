@@ -13,7 +13,7 @@ use crate::queue::Queue;
 use crate::random::{Purpose, Random};
 
 /// The stages of one direction but for its serialiser, which it may share.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Direction<T> {
     pub(crate) up: bool,
     pub(crate) queue: Queue<T>,

@@ -6,14 +6,14 @@ use crate::Nanos;
 use crate::packet::Packet;
 
 /// A packet that waits.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Waiting<T> {
     pub(crate) arrived: Nanos,
     pub(crate) packet: Packet<T>,
 }
 
 /// Packets in the order of their arrival.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Fifo<T> {
     waiting: VecDeque<Waiting<T>>,
     bytes: u64,

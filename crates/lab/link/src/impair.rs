@@ -14,7 +14,7 @@ pub(crate) struct Fate {
 }
 
 /// The three stages.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Impairments {
     pub(crate) loss: LossStage,
     pub(crate) duplication: DuplicationStage,
@@ -43,7 +43,7 @@ impl Impairments {
 }
 
 /// Decides which packets are lost.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct LossStage {
     model: Loss,
     /// State of the Gilbert–Elliott chain.
@@ -90,7 +90,7 @@ impl LossStage {
 }
 
 /// Decides which packets are delivered twice.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct DuplicationStage {
     pub(crate) probability: f64,
     random: Random,
@@ -111,7 +111,7 @@ impl DuplicationStage {
 }
 
 /// Decides which packets are held back.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct ReorderingStage {
     pub(crate) reordering: Option<Reordering>,
     random: Random,

@@ -42,7 +42,7 @@ pub enum Dropped {
 /// serialisation make room before an offer comes.
 ///
 /// Methods that take a direction panic where it is neither 0 nor 1.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Link<T> {
     /// The latest time seen; everything up to it has happened.
     now: Nanos,

@@ -11,7 +11,7 @@ use crate::serialise::{NANOBITS_PER_BYTE, Nanobits};
 use crate::varying::VaryingRate;
 
 /// The rate of a direction.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Pace {
     Unlimited,
     Fixed(FixedRate),

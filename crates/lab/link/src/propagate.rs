@@ -10,7 +10,7 @@ use crate::packet::Packet;
 use crate::random::{LARGEST_NORMAL, Random};
 
 /// A packet and the time at which it arrives.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Arrival<T> {
     pub(crate) at: Nanos,
     pub(crate) packet: Packet<T>,
@@ -24,7 +24,7 @@ impl<T> Arrival<T> {
 }
 
 /// The packets on their way through one direction.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Propagation<T> {
     pub(crate) delay_ns: Nanos,
     pub(crate) jitter: Jitter,

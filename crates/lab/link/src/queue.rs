@@ -9,7 +9,7 @@ use crate::fifo::{Fifo, Waiting};
 use crate::packet::Packet;
 
 /// A queue with its limits and its discipline.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Queue<T> {
     pub(crate) limits: QueueLimits,
     /// Boxed, as is all that few links have: what every packet touches stays together.

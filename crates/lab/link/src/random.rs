@@ -17,7 +17,7 @@ pub(crate) enum Purpose {
 }
 
 /// Numbers of one stream.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Random(ChaCha8Rng);
 
 impl Random {

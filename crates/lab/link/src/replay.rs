@@ -10,7 +10,7 @@ pub(crate) const NANOS_PER_MS: Nanos = 1_000_000;
 pub(crate) const OPPORTUNITY_BYTES: u64 = 1504;
 
 /// A trace and how far it has been used.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Replay {
     /// When the trace began.
     origin: Nanos,

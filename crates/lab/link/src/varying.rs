@@ -11,7 +11,7 @@ use crate::serialise::Nanobits;
 const OPPORTUNITY_BPS: u64 = OPPORTUNITY_BYTES * 8 * 1000;
 
 /// The rates of the milliseconds of a trace.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct VaryingRate {
     /// When the trace began.
     origin: Nanos,

@@ -7,7 +7,7 @@ use crate::fields::tcp_offset;
 use crate::{Directed, Middlebox, concerns};
 
 /// The box.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct ChangePayload {
     /// For each segment with payload.
     pub(crate) probability: f64,

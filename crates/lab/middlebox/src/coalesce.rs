@@ -14,7 +14,7 @@ const HELD: usize = 1024;
 const MOST_IP_BYTES: u32 = 65_535;
 
 /// A segment that waits for the next one.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Held {
     flow: Flow,
     direction: usize,
@@ -23,7 +23,7 @@ struct Held {
 }
 
 /// The box.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Coalesce {
     payload_bytes: u32,
     hold_ns: Nanos,

@@ -10,7 +10,7 @@ use mptcplab_wire::Packet;
 use crate::{Directed, Middlebox, concerns};
 
 /// The box.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Corrupt {
     /// For each packet.
     pub(crate) probability: f64,

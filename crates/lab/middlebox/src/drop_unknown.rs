@@ -10,7 +10,7 @@ use crate::{Directed, Middlebox, concerns};
 const KNOWN: [u8; 5] = [2, 3, 4, 5, OPTION_TIMESTAMPS];
 
 /// The box.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct DropUnknownOptions {
     pub(crate) on: SegmentKind,
     pub(crate) direction: Option<usize>,

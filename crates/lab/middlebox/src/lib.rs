@@ -28,6 +28,7 @@ mod tests;
 use std::collections::VecDeque;
 use std::fmt::Debug;
 
+use dyn_clone::DynClone;
 use mptcplab_link::Nanos;
 use mptcplab_plan::Middlebox as Planned;
 use mptcplab_random::{Purpose, Random};
@@ -37,7 +38,7 @@ use mptcplab_wire::Packet;
 pub type Directed = (usize, Packet);
 
 /// A box.
-trait Middlebox: Debug + Send {
+trait Middlebox: Debug + DynClone + Send {
     /// Takes a packet that comes in a direction; what goes on is appended to `out`.
     fn pass(&mut self, now: Nanos, directed: Directed, out: &mut Vec<Directed>);
 
@@ -57,8 +58,10 @@ trait Middlebox: Debug + Send {
     }
 }
 
+dyn_clone::clone_trait_object!(Middlebox);
+
 /// The boxes of a link.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Chain {
     boxes: Vec<Box<dyn Middlebox>>,
 }

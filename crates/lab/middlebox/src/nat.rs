@@ -20,7 +20,7 @@ use crate::{Directed, Middlebox};
 const DYNAMIC_PORTS: std::ops::RangeInclusive<u16> = 49_152..=65_535;
 
 /// The box.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Nat {
     /// Packets in this direction come from inside.
     outwards: usize,

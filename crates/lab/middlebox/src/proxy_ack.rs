@@ -27,7 +27,7 @@ const DUPLICATES: u32 = 3;
 const LARGEST_WINDOW_SHIFT: u8 = 14;
 
 /// The box.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct ProxyAck {
     /// Packets in this direction carry the data that is acknowledged.
     onwards: usize,
@@ -38,7 +38,7 @@ pub(crate) struct ProxyAck {
 }
 
 /// The state of a connection, once a SYN has been answered.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Connection {
     /// Number of the first byte of data.
     first: u32,

@@ -8,7 +8,7 @@ use crate::fields::{Tcp, set_ip_length};
 use crate::{Directed, Middlebox, concerns};
 
 /// The box.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Split {
     /// Largest payload that passes.
     pub(crate) payload_bytes: u32,

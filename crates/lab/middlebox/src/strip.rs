@@ -7,7 +7,7 @@ use crate::fields::{OPTION_MPTCP, Tcp};
 use crate::{Directed, Middlebox, concerns};
 
 /// The box.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct StripOptions {
     pub(crate) kinds: Vec<u8>,
     /// MPTCP subtypes; all where empty.

@@ -44,7 +44,7 @@ impl Carried {
 const RECONNECT_NS: Nanos = 1_000_000_000;
 
 /// The channels of all switches.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Channels {
     delay_ns: Nanos,
     rate_bps: Option<u64>,

@@ -38,6 +38,7 @@ pub enum Leaving {
 ///
 /// The controller may be outside, and so may switches. Then the caller [connects](Self::connect) the
 /// ends of their channels, passes on [what leaves](Self::take_leaving), and passes in what comes.
+#[derive(Clone)]
 pub struct Switching {
     /// By the numbers of nodes.
     pub(crate) switches: Vec<Option<Switch>>,
@@ -60,6 +61,7 @@ pub struct Switching {
 }
 
 /// The controller, and the channels to it.
+#[derive(Clone)]
 pub(crate) struct Control {
     /// `None` where it is outside.
     controller: Option<Controller>,

@@ -33,7 +33,7 @@ impl Pattern {
 ///
 /// Times are multiples of a packet's time since the begin of the burst: one that is sent late moves
 /// no other.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Schedule {
     rate_bps: u64,
     packet_bytes: u32,
@@ -46,7 +46,7 @@ pub struct Schedule {
 }
 
 /// Bursts and the pauses between them, both exponentially distributed.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Bursts {
     on_mean_ns: Nanos,
     off_mean_ns: Nanos,

@@ -14,7 +14,7 @@ use mptcplab_stack::{CongestionAlgorithm, SocketOptions};
 static RESTS: AtomicU64 = AtomicU64::new(0);
 
 /// A window that stays as it is.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Constant;
 
 impl CongestionControl for Constant {

@@ -127,6 +127,20 @@ impl Control {
     }
 }
 
+/// A clone has a deep copy of the object; where that cannot be made, what it raises ends the run.
+impl Clone for Control {
+    fn clone(&self) -> Self {
+        let copied = self.ask(|object| {
+            let copy = object.py().import("copy")?;
+            Ok(copy.call_method1("deepcopy", (object,))?.unbind())
+        });
+        Self {
+            object: copied,
+            ..*self
+        }
+    }
+}
+
 impl CongestionControl for Control {
     fn name(&self) -> &'static str {
         self.name

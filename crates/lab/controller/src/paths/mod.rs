@@ -34,7 +34,7 @@ pub(crate) struct Paths {
 }
 
 /// Paths as they were found in a graph.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct PathTable {
     graph: Graph,
     found: BTreeMap<(u64, u64), Arc<Paths>>,

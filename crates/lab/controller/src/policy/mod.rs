@@ -17,6 +17,8 @@ pub use mpsshetn::MpssHetN;
 pub use shortest::Shortest;
 pub use told::{Answer, Told, ToldConnection, ToldFlow, ToldLink, ToldPath, told};
 
+use dyn_clone::DynClone;
+
 use crate::place::{Link, PortRef};
 use crate::subflows::Flow;
 
@@ -104,8 +106,8 @@ pub struct Carrying<'a> {
     pub sharing: usize,
 }
 
-/// A policy.
-pub trait Policy: Send {
+/// A policy. A clone goes on as the original would; one that asks a program asks the same.
+pub trait Policy: DynClone + Send {
     /// The name by which it is asked for.
     fn name(&self) -> &str;
 
@@ -134,6 +136,8 @@ pub trait Policy: Send {
         None
     }
 }
+
+dyn_clone::clone_trait_object!(Policy);
 
 /// The policy of a name; `seed` is for those that choose among equally good paths.
 pub fn policy(name: &str, seed: u64) -> Option<Box<dyn Policy>> {

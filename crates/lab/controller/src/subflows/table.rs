@@ -82,7 +82,7 @@ pub(crate) struct Subflow {
 }
 
 /// All connections.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Table {
     /// The last number given, to a connection or a subflow.
     last: u64,

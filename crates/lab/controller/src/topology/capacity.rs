@@ -165,7 +165,7 @@ type Round = (u64, bool, u64);
 
 /// The least waits of frames that one switch has sent at a time, or has taken. Where all of them have
 /// waited, the switch or its control channel may be what was slow.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct SharedWaits(BTreeMap<Round, (usize, u64)>);
 
 impl SharedWaits {

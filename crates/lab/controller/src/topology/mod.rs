@@ -16,7 +16,7 @@ use crate::paths::Graph;
 use crate::place::{Link, PortRef};
 
 /// Switches and links.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Topology {
     pub(crate) switches: BTreeMap<u64, SwitchState>,
 }

@@ -44,7 +44,7 @@ impl Samples {
 }
 
 /// A switch.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct SwitchState {
     /// Its connection, if it has one.
     pub(crate) connection: Option<ConnectionId>,
@@ -115,7 +115,7 @@ pub(crate) struct Peer {
 }
 
 /// A port.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct SwitchPort {
     pub(crate) description: Port,
     pub(crate) is_up: bool,

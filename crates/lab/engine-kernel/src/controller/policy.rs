@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use mptcplab_controller::{Answer, PathView, Policy, Request, told};
@@ -113,7 +113,7 @@ impl PlannedPolicy {
     /// # Errors
     /// When there are no file descriptors left.
     pub fn asked(&self) -> io::Result<impl FnOnce(u64) -> Box<dyn Policy> + use<>> {
-        let channel = self.channel.try_clone()?;
+        let channel = Arc::new(Mutex::new(self.channel.try_clone()?));
         let (name, failure) = (self.name.clone(), self.failure.clone());
         Ok(move |seed| -> Box<dyn Policy> {
             Box::new(ProgramPolicy {
@@ -233,10 +233,11 @@ impl Channel {
 
 /// A policy as the controller has it. It is asked nothing where a stop came before its file was
 /// loaded, and no more once it has failed.
+#[derive(Clone)]
 struct ProgramPolicy {
     name: String,
     seed: u64,
-    channel: Channel,
+    channel: Arc<Mutex<Channel>>,
     failure: Failure,
     /// Whether the last answer was to wait.
     waits: bool,
@@ -249,7 +250,7 @@ impl Policy for ProgramPolicy {
 
     fn choose<'a>(&mut self, request: &Request<'a>) -> Option<&'a PathView> {
         self.waits = false;
-        if !self.channel.is_loaded() {
+        if !self.channel().is_loaded() {
             return None;
         }
         self.failure.check().ok()?;
@@ -271,9 +272,14 @@ impl Policy for ProgramPolicy {
 }
 
 impl ProgramPolicy {
-    fn ask<'a>(&mut self, request: &Request<'a>) -> io::Result<Answer<'a>> {
-        self.channel.send(&told(request, self.seed))?;
-        let number = self.channel.receive(&self.name)?;
+    fn channel(&self) -> MutexGuard<'_, Channel> {
+        self.channel.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn ask<'a>(&self, request: &Request<'a>) -> io::Result<Answer<'a>> {
+        let mut channel = self.channel();
+        channel.send(&told(request, self.seed))?;
+        let number = channel.receive(&self.name)?;
         Answer::read(number, request).map_err(io::Error::other)
     }
 }
@@ -333,7 +339,7 @@ mod tests {
             let mut policy = ProgramPolicy {
                 name: text.name.to_owned(),
                 seed: 0,
-                channel: channel.try_clone().unwrap(),
+                channel: Arc::new(Mutex::new(channel.try_clone().unwrap())),
                 failure: Failure::default(),
                 waits: false,
             };

@@ -11,7 +11,7 @@ use crate::response_times::{AWAKE, AWAKE_NS, HOST, drawn};
 
 /// The packets of one host: it wakes up for the first, and handles with it all that have come
 /// since.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Backlog {
     packets: VecDeque<Box<Packet>>,
     /// When the host handles them.

@@ -1,5 +1,7 @@
 //! The captures of a run.
 
+use std::collections::BTreeMap;
+
 use mptcplab_plan::Plan;
 use mptcplab_record::PacketDirection;
 
@@ -7,6 +9,25 @@ use super::Network;
 use crate::capture::Capture;
 use crate::error::SimError;
 use crate::in_flight::InFlight;
+
+/// The captures of a run, by node and interface.
+#[derive(Debug, Default)]
+pub(super) struct Captures {
+    files: BTreeMap<(usize, usize), Capture>,
+    /// The plan asks for some: in a copy too, which has no files.
+    are_wanted: bool,
+    error: Option<SimError>,
+}
+
+/// A copy goes on as the original, but for the files: it writes none.
+impl Clone for Captures {
+    fn clone(&self) -> Self {
+        Self {
+            are_wanted: self.are_wanted,
+            ..Self::default()
+        }
+    }
+}
 
 impl Network {
     /// Opens the captures that the plan asks for.
@@ -23,23 +44,24 @@ impl Network {
             let capture =
                 Capture::create(path.clone(), &interface.subject, link, wanted.snap_length)
                     .map_err(|error| SimError::Capture { path, error })?;
-            self.captures.insert((of.node, of.interface), capture);
+            self.captures.are_wanted = true;
+            self.captures.files.insert((of.node, of.interface), capture);
         }
         Ok(())
     }
 
     /// Whether the packets of some interface are captured.
     pub(crate) fn has_captures(&self) -> bool {
-        !self.captures.is_empty()
+        self.captures.are_wanted
     }
 
     /// Completes the files of the captures.
     pub(crate) fn finish_captures(&mut self) -> Result<(), SimError> {
         let captures = std::mem::take(&mut self.captures);
-        if let Some(error) = self.capture_error.take() {
+        if let Some(error) = captures.error {
             return Err(error);
         }
-        for capture in captures.into_values() {
+        for capture in captures.files.into_values() {
             let path = capture.path().to_owned();
             capture
                 .finish()
@@ -56,10 +78,10 @@ impl Network {
         direction: PacketDirection,
         in_flight: &mut InFlight,
     ) {
-        if self.captures.is_empty() {
+        if self.captures.files.is_empty() {
             return;
         }
-        let Some(capture) = self.captures.get_mut(&of) else {
+        let Some(capture) = self.captures.files.get_mut(&of) else {
             return;
         };
         let written = match in_flight {
@@ -68,7 +90,8 @@ impl Network {
         };
         if let Err(error) = written {
             let path = capture.path().to_owned();
-            self.capture_error
+            self.captures
+                .error
                 .get_or_insert(SimError::Capture { path, error });
         }
     }

@@ -7,7 +7,7 @@ mod forward;
 mod segments;
 mod switching;
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
 
 use foldhash::fast::FixedState;
@@ -19,8 +19,8 @@ use mptcplab_traffic::verdict::Mib;
 use mptcplab_wire::Packet;
 
 use self::backlog::Backlog;
+use self::captures::Captures;
 use crate::Nanos;
-use crate::capture::Capture;
 use crate::error::SimError;
 use crate::link::{Arrived, Link};
 use crate::node::host;
@@ -51,7 +51,7 @@ pub(crate) enum Actor {
 }
 
 /// The network and its hosts.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Network {
     pub(crate) now: Nanos,
     pub(crate) nodes: Vec<Node>,
@@ -79,8 +79,7 @@ pub(crate) struct Network {
     outside: Vec<Option<VecDeque<(usize, Packet)>>>,
     /// Packets that nodes have not handled yet.
     backlogs: Vec<Backlog>,
-    captures: BTreeMap<(usize, usize), Capture>,
-    capture_error: Option<SimError>,
+    captures: Captures,
     /// Packets that have come out of a link; empty between two steps.
     arrived: Vec<Arrived>,
     /// Buffers of packets that have been received, for the next ones.
@@ -139,8 +138,7 @@ impl Network {
             backlogs: (0..nodes.len())
                 .map(|node| Backlog::new(plan, node))
                 .collect(),
-            captures: BTreeMap::new(),
-            capture_error: None,
+            captures: Captures::default(),
             arrived: Vec::new(),
             packet_pool: VecDeque::new(),
             carried: 0,

@@ -44,7 +44,7 @@ pub(crate) struct Ethernet {
 }
 
 /// One interface of a node.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Interface {
     /// `node.interface`.
     pub(crate) subject: String,

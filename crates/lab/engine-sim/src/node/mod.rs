@@ -36,7 +36,7 @@ use crate::fib::{Route, Table};
 const FIRST_METRIC: u32 = 100;
 
 /// A host, a router or the ports of a switch.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub(crate) name: String,
     pub(crate) is_router: bool,

@@ -35,7 +35,7 @@ pub(super) struct Outline {
 }
 
 /// The conversation.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Conversation {
     kind: &'static str,
     amount: Option<u64>,

@@ -16,7 +16,7 @@ use crate::Nanos;
 use crate::network::Network;
 
 /// The datagrams of one way.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Datagrams {
     way: Way,
     payload: Bytes,

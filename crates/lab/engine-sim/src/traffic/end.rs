@@ -4,6 +4,7 @@ use std::fmt::Debug;
 use std::net::SocketAddr;
 
 use bytes::Bytes;
+use dyn_clone::DynClone;
 use mptcplab_plan::{Protocol, Way};
 use mptcplab_record::{Delivery, Frame, Latency};
 use mptcplab_stack::ConnectionId;
@@ -14,7 +15,7 @@ use crate::network::Network;
 use mptcplab_traffic::Failure;
 
 /// The protocol logic of one end of a connection.
-pub(super) trait Role: Debug {
+pub(super) trait Role: Debug + DynClone + Send {
     /// Advances as far as possible: the connection has been established, there is data to read or
     /// room to write, or the deadline has come.
     fn advance(&mut self, end: &mut End<'_>) -> Result<Progress, Failure>;
@@ -45,6 +46,8 @@ pub(super) trait Role: Debug {
     }
 }
 
+dyn_clone::clone_trait_object!(Role);
+
 /// The progress of a role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Progress {
@@ -65,7 +68,7 @@ pub(super) enum Input {
 }
 
 /// The account of a transfer's receiver.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Account {
     pub(super) index: u32,
     pub(super) way: Way,
@@ -188,7 +191,7 @@ impl End<'_> {
 }
 
 /// Bytes that wait until there is room to write them.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Pending(Bytes);
 
 impl Pending {

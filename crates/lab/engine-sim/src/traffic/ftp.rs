@@ -44,7 +44,7 @@ enum Awaits {
 }
 
 /// The control connection.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Control {
     pub(super) ids: [Option<ConnectionId>; 2],
     input: [Vec<u8>; 2],

@@ -12,7 +12,7 @@ use super::wake_up::is_sleeping_reader;
 use mptcplab_traffic::{Failure, complete};
 
 /// Asks for a file and receives it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Client {
     bytes: u64,
     request: Option<Pending>,
@@ -55,7 +55,7 @@ impl Role for Client {
 }
 
 /// Reads a request and sends the file.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Server {
     Reading(Vec<u8>),
     Answering(Pending, Send),

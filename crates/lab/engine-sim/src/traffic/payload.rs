@@ -11,7 +11,7 @@ use crate::Nanos;
 pub(super) const READ_BYTES: usize = 256 * 1024;
 
 /// Sends the content: all of it, or until the conversation ends.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Send {
     /// Bytes of payload; `None` for as much as goes.
     amount: Option<u64>,
@@ -77,7 +77,7 @@ impl Role for Send {
 }
 
 /// Receives to the end of the stream.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Receive;
 
 impl Role for Receive {

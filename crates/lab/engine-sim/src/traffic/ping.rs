@@ -14,7 +14,7 @@ use crate::network::Network;
 const GRACE_NS: Nanos = 2_000_000_000;
 
 /// Requests and their answers.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Ping {
     interval_ns: Nanos,
     count: u32,

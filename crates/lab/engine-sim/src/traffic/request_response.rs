@@ -7,7 +7,7 @@ use crate::Nanos;
 use mptcplab_traffic::Failure;
 
 /// The client's role: sends the requests.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Requester {
     requests: Requests,
     /// Number of the next request, or of the one under way.
@@ -18,7 +18,7 @@ pub(super) struct Requester {
 }
 
 /// A request without its whole response.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Exchange {
     asked: Nanos,
     request: Pending,
@@ -102,7 +102,7 @@ impl Role for Requester {
 }
 
 /// The server's role: replies to every request.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Responder {
     requests: Requests,
     /// Bytes of the next request that have not come.

@@ -11,7 +11,7 @@ pub(super) const CLIENT: usize = 0;
 pub(super) const SERVER: usize = 1;
 
 /// The state of one end.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Side {
     pub(super) node: usize,
     /// Its connection, once there is one.

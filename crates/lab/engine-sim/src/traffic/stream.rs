@@ -7,7 +7,7 @@ use super::payload::READ_BYTES;
 use crate::Nanos;
 
 /// Sends each frame as soon as it is made and there is room.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct FrameSender {
     frames: Frames,
     began: Nanos,
@@ -61,7 +61,7 @@ impl Role for FrameSender {
 }
 
 /// Receives to the end of the stream, and writes a row for each frame that it has whole.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct FrameReceiver {
     frames: Frames,
     began: Nanos,

@@ -5,7 +5,7 @@ use mptcplab_traffic::verdict::{Evidence, Mib, Side, Tally};
 use crate::network::Network;
 
 /// The counters of both nodes at one time.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Counters {
     client: Mib,
     server: Mib,

@@ -16,7 +16,7 @@ pub(super) fn is_sleeping_reader(protocol: Protocol) -> bool {
 
 /// Draws the times of one conversation: none is like the one before, on Linux neither, and where
 /// two paths race that decides.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct WakeUps {
     seed: u64,
     drawn: u64,

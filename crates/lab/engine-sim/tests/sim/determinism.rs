@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use crate::support::{Lab, MS, Path, SECOND};
 
 /// Two rough paths, and every kind of traffic.
-fn busy(seed: u64) -> Lab {
+pub(crate) fn busy(seed: u64) -> Lab {
     let mut lab = Lab::with_paths(
         seed,
         &[

@@ -2,6 +2,7 @@
 
 mod buffers;
 mod capture;
+mod copies;
 mod determinism;
 mod failover;
 mod hosts;

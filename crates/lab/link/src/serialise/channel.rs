@@ -8,7 +8,7 @@ use crate::pace::Pace;
 use crate::packet::Packet;
 
 /// A packet in serialisation.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Transmission<T> {
     /// Index among the directions served.
     direction: usize,
@@ -24,7 +24,7 @@ struct Transmission<T> {
 ///
 /// `served` are the directions whose packets it sends, always the same: one on a full-duplex link,
 /// both on a half-duplex link.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Channel<T> {
     fixed: FixedSerialiser,
     /// Direction that sends next where several have something to send.

@@ -14,7 +14,7 @@ use crate::varying::VaryingRate;
 /// already sent of a packet that waited. Where the directions of a half-duplex link have different
 /// rates, `spare` is converted from one to the other and rounded down: less than 10⁻⁹ of a bit a
 /// turn.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct FixedSerialiser {
     /// End of the latest packet, rounded up.
     free_at: Nanos,

@@ -7,6 +7,8 @@
 use alloc::boxed::Box;
 use core::fmt::Debug;
 
+use dyn_clone::DynClone;
+
 use crate::Nanos;
 
 mod balia;
@@ -186,8 +188,8 @@ pub struct PathView {
 }
 
 /// An algorithm. Its functions are called for one path; `paths` are all established paths of the
-/// connection, with this one marked by [`PathView::is_self`].
-pub trait CongestionControl: Debug + Send {
+/// connection, with this one marked by [`PathView::is_self`]. A clone goes on as the original would.
+pub trait CongestionControl: Debug + DynClone + Send {
     /// Name as in Linux: `reno`, `cubic`, `lia`…
     fn name(&self) -> &'static str;
 
@@ -222,6 +224,8 @@ pub trait CongestionControl: Debug + Send {
         let _ = (now, idle_ns);
     }
 }
+
+dyn_clone::clone_trait_object!(CongestionControl);
 
 #[cfg(test)]
 pub(crate) mod tests {

@@ -17,7 +17,7 @@ use crate::mptcp::MptcpCounters;
 use crate::tcp::TcpCounters;
 
 /// A connection of a host.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Connection {
     /// TCP.
     Plain(Box<PlainConnection>),

@@ -10,7 +10,7 @@ use crate::event::ConnectionId;
 /// An entry may be too early, as moving a deadline later changes nothing here: a caller that finds
 /// such an entry due puts the connection back with its true deadline. So an acknowledgement that
 /// restarts a timer costs nothing.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Deadlines(BTreeSet<(Nanos, ConnectionId)>);
 
 impl Deadlines {

@@ -41,7 +41,7 @@ use state::{Context, HostState, Listener};
 /// It takes packets for the host's addresses, the calls of its applications, and the time; it
 /// gives packets, [events](Event) and the next deadline. After any call,
 /// [`transmit`](Self::transmit) is to be called until it gives nothing more.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct HostStack {
     host: HostState,
     slots: Slots,

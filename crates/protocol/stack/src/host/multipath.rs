@@ -42,7 +42,7 @@ pub(crate) fn asks_for_it(syn: &Segment) -> bool {
 }
 
 /// A connection of MPTCP.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct MultipathConnection {
     connection: Connection,
     /// Listening port of a connection that a peer opened and that is not established.

@@ -18,7 +18,7 @@ use crate::tcp::{CloseReason, FourTuple, NoExtension, Progress, Tcp, TcpCounters
 const ONLY: SubflowId = SubflowId(0);
 
 /// A connection of plain TCP.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct PlainConnection {
     tcp: Tcp,
     /// Listening port of a connection that a peer opened.

@@ -19,7 +19,7 @@ pub(crate) enum Purpose {
 }
 
 /// All streams of a host: a draw for one purpose moves no other.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Random([ChaCha8Rng; 5]);
 
 impl Random {

@@ -8,7 +8,7 @@ use crate::Nanos;
 use crate::event::ConnectionId;
 
 /// A connection and its places in the queues of the host.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Slot {
     pub(crate) id: ConnectionId,
     pub(crate) connection: Connection,
@@ -19,7 +19,7 @@ pub(crate) struct Slot {
 }
 
 /// The table. An id holds the index in its lower half and counts up in its upper half.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Slots {
     slots: Vec<Option<Slot>>,
     free: Vec<u32>,

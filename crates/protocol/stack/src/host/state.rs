@@ -27,7 +27,7 @@ const DEFAULT_MTU: u32 = 1500;
 const MAX_STRAYS: usize = 64;
 
 /// Shared state of a host.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct HostState {
     pub(crate) config: HostConfig,
     pub(crate) addresses: Vec<LocalAddress>,
@@ -49,7 +49,7 @@ pub(crate) struct HostState {
 }
 
 /// A listening port.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Listener {
     pub(crate) options: SocketOptions,
     /// Connections whose handshake is not complete.

@@ -23,7 +23,7 @@ const PAUSES: Pauses = Pauses {
 const MAX_REMOTES: usize = 64;
 
 /// Addresses of a connection.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Addresses {
     first: FourTuple,
     /// Subflows may be of both families.

@@ -13,7 +13,7 @@ const MAX_ANNOUNCEMENTS: u32 = 3;
 const WITHDRAWALS: u32 = 3;
 
 /// Announcements to the peer and their withdrawals.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Announcements {
     announced: Vec<Announced>,
     /// Withdrawn ids that the peer is still to be told of, or to be told again.

@@ -32,7 +32,7 @@ use crate::scheduler::Scheduler;
 use crate::tcp::{CloseReason, FourTuple, PayloadShare, Tcp, TcpConfig};
 
 /// An MPTCP connection, or what is left of one after a fallback.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Connection {
     pub(super) id: ConnectionId,
     pub(super) config: MptcpConfig,
@@ -58,7 +58,7 @@ pub(crate) struct Connection {
 }
 
 /// Something for the host to know or to do.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Change {
     /// To be told to the application.
     Event(Event),

@@ -12,7 +12,7 @@ use crate::tcp::{BufferLimits, PayloadShare, ReceiveBuffer, SharedWindow, usable
 const INITIAL_SEGMENT_BYTES: u64 = 1448;
 
 /// Received data, and the window that all subflows share.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct DataReceiver {
     numbers: DataNumbers,
     reassembly: Reassembly,

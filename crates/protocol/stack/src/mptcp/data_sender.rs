@@ -10,7 +10,7 @@ use super::retransmission_timer::RetransmissionTimer;
 use super::send_queue::SendQueue;
 
 /// Data to send, what the peer has acknowledged of it, and what is to be sent again.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct DataSender {
     numbers: DataNumbers,
     queue: SendQueue,

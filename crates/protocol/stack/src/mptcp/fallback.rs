@@ -26,7 +26,7 @@ struct Failure {
 }
 
 /// State of a fallback.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Fallback {
     /// The bytes of the first subflow are the data, in order: no end could use another subflow,
     /// and nothing was sent twice. Then the connection can become plain TCP.

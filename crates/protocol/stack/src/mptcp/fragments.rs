@@ -17,7 +17,7 @@ const LEAST_BYTES: u64 = 32;
 const ALIGNMENT_BYTES: u64 = 8;
 
 /// Fragments of data that is not acknowledged, the oldest first.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Fragments {
     fragments: VecDeque<Fragment>,
     /// Used part of the page that the last fragment lies in.
@@ -26,7 +26,7 @@ pub(super) struct Fragments {
     header_bytes: u64,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Fragment {
     /// Offset behind its last byte.
     end: u64,

@@ -18,7 +18,7 @@ pub(super) enum Mode {
 }
 
 /// Keys of both ends, and the outcome of the handshake of MP_CAPABLE.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Handshake {
     local_key: Key,
     remote_key: Option<Key>,

@@ -4,7 +4,7 @@ use crate::Nanos;
 use crate::tcp::CloseReason;
 
 /// End of a connection.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Lifetime {
     end: Option<CloseReason>,
     /// The application has released the connection.

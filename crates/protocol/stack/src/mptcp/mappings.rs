@@ -58,7 +58,7 @@ pub(super) enum Delivery {
 ///
 /// Bytes that no mapping covers and that are followed by mapped ones will never have one: a
 /// middlebox has joined two segments and lost the mapping of the second.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Mappings {
     /// By their start; they do not overlap.
     maps: VecDeque<Map>,

@@ -12,7 +12,7 @@ const PIECE_BYTES: u64 = 256;
 const SMALL_BYTES: usize = 256;
 
 /// Received data: what is ready for the application, and what waits for data before it.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Reassembly {
     next: u64,
     ready: VecDeque<Bytes>,

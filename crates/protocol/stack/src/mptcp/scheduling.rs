@@ -17,7 +17,7 @@ use crate::tcp::DataMapping;
 const PLAIN_BYTES: u64 = 1 << 16;
 
 /// The scheduler of a connection and its view of the subflows.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Scheduling {
     scheduler: Box<dyn Scheduler>,
     /// Something has changed that the scheduler may act on.

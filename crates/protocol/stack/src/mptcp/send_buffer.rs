@@ -12,7 +12,7 @@ use crate::event::Event;
 const OWN_BYTES: u64 = 4096;
 
 /// Send buffer of a connection.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct SendBuffer {
     bytes: u64,
     /// A write was not taken in full: the application waits for room.

@@ -8,7 +8,7 @@ use bytes::{Bytes, BytesMut};
 ///
 /// They stay as the application handed them over; a segment's payload shares their memory, and
 /// only where it lies across two writes it is copied.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct SendQueue {
     /// Writes with the offset of their first byte.
     pieces: VecDeque<(u64, Bytes)>,

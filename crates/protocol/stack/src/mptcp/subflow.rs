@@ -12,7 +12,7 @@ use crate::scheduler::SubflowView;
 use crate::tcp::{State, Tcp};
 
 /// A subflow: a TCP connection and its part in the MPTCP connection.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Subflow {
     /// Number in the connection; 0 is the first subflow.
     pub(super) id: u32,

@@ -7,7 +7,7 @@ use super::subflow::Subflow;
 use crate::tcp::{FourTuple, Tcp, TcpCounters};
 
 /// Subflows in the order of their opening. Ids are never used again.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Subflows {
     list: Vec<Subflow>,
     next_id: u32,

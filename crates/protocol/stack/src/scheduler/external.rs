@@ -3,6 +3,8 @@
 use alloc::boxed::Box;
 use core::fmt;
 
+use dyn_clone::DynClone;
+
 use super::{Choice, Scheduler, View};
 
 /// A scheduler made from a function, for experiments: one from another language, or one that is
@@ -14,16 +16,31 @@ use super::{Choice, Scheduler, View};
 /// // The first subflow only.
 /// External::new(|view| view.new_data(0, view.subflows[0].room_bytes));
 /// ```
-pub struct External(Box<Function>);
+#[derive(Clone)]
+pub struct External(Box<dyn Choose>);
 
-type Function = dyn for<'a, 'b> FnMut(&'a View<'b>) -> Option<Choice> + Send;
+/// A function that chooses, and that can be cloned with all that it keeps.
+trait Choose: DynClone + Send {
+    fn choose(&mut self, view: &View<'_>) -> Option<Choice>;
+}
+
+dyn_clone::clone_trait_object!(Choose);
+
+impl<F> Choose for F
+where
+    F: for<'a, 'b> FnMut(&'a View<'b>) -> Option<Choice> + Clone + Send,
+{
+    fn choose(&mut self, view: &View<'_>) -> Option<Choice> {
+        self(view)
+    }
+}
 
 impl External {
     /// A scheduler that asks `choose`. An answer that names no subflow of the view, no data or
     /// data that cannot be sent is taken as `None`.
     pub fn new<F>(choose: F) -> Self
     where
-        F: for<'a, 'b> FnMut(&'a View<'b>) -> Option<Choice> + Send + 'static,
+        F: for<'a, 'b> FnMut(&'a View<'b>) -> Option<Choice> + Clone + Send + 'static,
     {
         Self(Box::new(choose))
     }
@@ -37,7 +54,7 @@ impl fmt::Debug for External {
 
 impl Scheduler for External {
     fn choose(&mut self, view: &View<'_>) -> Option<Choice> {
-        let choice = (self.0)(view)?;
+        let choice = self.0.choose(view)?;
         let end = choice.from.checked_add(choice.bytes)?;
         let sendable = choice.bytes > 0
             && choice.subflow < view.subflows.len()

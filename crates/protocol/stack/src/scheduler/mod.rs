@@ -10,7 +10,7 @@
 //! ```
 //! use mptcplab_stack::scheduler::{Choice, Scheduler, View};
 //!
-//! #[derive(Debug)]
+//! #[derive(Clone, Debug)]
 //! struct LargestWindow;
 //!
 //! impl Scheduler for LargestWindow {
@@ -42,11 +42,13 @@ pub use opportunistic::{Retransmission, opportunistic_retransmission};
 pub use redundant::Redundant;
 pub use round_robin::RoundRobin;
 
+use dyn_clone::DynClone;
+
 use crate::Nanos;
 use crate::tcp::pacing;
 
-/// A scheduler of one connection.
-pub trait Scheduler: core::fmt::Debug + Send {
+/// A scheduler of one connection. A clone goes on as the original would.
+pub trait Scheduler: core::fmt::Debug + DynClone + Send {
     /// The next piece of data and the subflow that carries it; `None` waits.
     fn choose(&mut self, view: &View<'_>) -> Option<Choice>;
 
@@ -62,6 +64,8 @@ pub trait Scheduler: core::fmt::Debug + Send {
         false
     }
 }
+
+dyn_clone::clone_trait_object!(Scheduler);
 
 /// A scheduler's view of a connection. Offsets count the bytes of its data from 0.
 #[derive(Clone, Copy, Debug)]

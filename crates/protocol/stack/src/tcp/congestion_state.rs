@@ -9,7 +9,7 @@ use crate::Nanos;
 use crate::congestion::{Ack, CongestionControl, CongestionEvent, PathView, Window};
 
 /// Congestion control of one connection. The threshold is never below two segments.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct CongestionState {
     window: Window,
     /// IW (RFC 6928).

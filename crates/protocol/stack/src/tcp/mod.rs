@@ -95,7 +95,7 @@ use timers::Timers;
 use volume::Volume;
 
 /// One TCP connection.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Tcp {
     config: TcpConfig,
     tuple: FourTuple,

@@ -32,7 +32,7 @@ enum Stage {
 }
 
 /// State that depends on the workload.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Work {
     /// Conversations that were all opened at the start.
     Parallel,
@@ -53,7 +53,7 @@ enum Work {
 }
 
 /// The flow.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Flow {
     number: u32,
     traffic: Traffic,
