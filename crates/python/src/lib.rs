@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 mod congestion;
 mod control;
 mod controller;
+mod debug;
 mod measure;
 mod policy;
 mod raised;
@@ -21,6 +22,8 @@ mod _native {
     use super::control::{BpfError, HeldControl, hold_congestion_control};
     #[pymodule_export]
     use super::controller::{ControllerError, serve_controller};
+    #[pymodule_export]
+    use super::debug::{DebugSession, DebugSessionError};
     #[pymodule_export]
     use super::measure::{EndpointHold, MeasureError, MeasureSession, MeasureStopped};
     #[pymodule_export]

@@ -107,17 +107,22 @@ impl Table {
         }) as u32
     }
 
-    /// The networks with the interface of the best route to each, of equally good ones the first; the
-    /// longest prefix first.
-    pub(crate) fn networks(&self) -> impl Iterator<Item = (Prefix, usize)> {
+    /// The networks with the interfaces of the best routes to each; the longest prefix first.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (Prefix, &[usize])> {
         self.groups.iter().flat_map(|group| {
             let routes = group.networks.iter().zip(&group.best);
             routes.map(|(&network, best)| {
                 let address = address(network, group.is_ipv4);
                 let length = group.length;
-                (Prefix { address, length }, self.sets[best.set as usize][0])
+                (Prefix { address, length }, self.interfaces_of(best.set))
             })
         })
+    }
+
+    /// The networks with the interface of the best route to each, of equally good ones the first; the
+    /// longest prefix first.
+    pub(crate) fn networks(&self) -> impl Iterator<Item = (Prefix, usize)> {
+        self.entries().map(|(to, interfaces)| (to, interfaces[0]))
     }
 
     /// The network that the best route to a destination leads to, and its interface, of equally good

@@ -20,6 +20,7 @@ mod check;
 mod error;
 mod fib;
 mod in_flight;
+mod inspect;
 mod link;
 mod network;
 mod node;
@@ -34,6 +35,8 @@ mod traffic;
 mod world;
 
 pub use error::SimError;
+pub use inspect::{LinkPacket, OpenedConnection, RouteEntry};
+pub use network::{Actor, Content, Seen, SeenPacket};
 pub use run::{Sink, simulate, simulate_with};
 pub use schedule::Nanos;
 pub use supplies::Supplies;

@@ -1,6 +1,6 @@
 //! A link of the run with the middleboxes in it.
 
-use mptcplab_link::{ConfigError, LinkChange, LinkConfig, Rate};
+use mptcplab_link::{ConfigError, Dropped, LinkChange, LinkConfig, Rate};
 use mptcplab_middlebox::{Chain, Directed};
 use mptcplab_plan as plan;
 use mptcplab_plan::InterfaceRef;
@@ -23,6 +23,8 @@ pub(crate) struct Link {
     pub(crate) ends: [InterfaceRef; 2],
     least_delay_ns: Nanos,
     boxes: Chain,
+    /// For each end, how many of the next packets that it offers are lost.
+    to_lose: [u32; 2],
 }
 
 impl Link {
@@ -33,6 +35,7 @@ impl Link {
             ends: planned.ends,
             least_delay_ns: least_delay_ns(&planned.config),
             boxes: Chain::new(&planned.middleboxes, seed, index),
+            to_lose: [0; 2],
         })
     }
 
@@ -45,18 +48,27 @@ impl Link {
         self.model.change(now, &change)
     }
 
+    /// Loses the next packets that an end offers, uncounted.
+    pub(crate) fn lose_next(&mut self, end: usize, packets: u32) {
+        self.to_lose[end] = self.to_lose[end].saturating_add(packets);
+    }
+
     /// Takes a packet of `ip_bytes` from an end; says whether the [deadline](Self::deadline) may
-    /// come earlier than before. What the link does not take, it has counted.
+    /// come earlier than before, or why it does not take it, which it has counted.
     pub(crate) fn offer(
         &mut self,
         now: Nanos,
         end: usize,
         ip_bytes: u32,
         in_flight: InFlight,
-    ) -> bool {
+    ) -> Result<bool, Dropped> {
+        if self.to_lose[end] > 0 {
+            self.to_lose[end] -= 1;
+            return Err(Dropped::Down);
+        }
         let is_busy = self.model.is_busy(end);
-        self.model.offer(end, now, ip_bytes, in_flight).ok();
-        !is_busy
+        self.model.offer(end, now, ip_bytes, in_flight)?;
+        Ok(!is_busy)
     }
 
     /// The next time at which a packet may come out.

@@ -38,8 +38,8 @@ const MAX_CLOSE_STEPS: u64 = 1_000_000;
 /// real hosts, stepped by a real clock.
 #[derive(Clone, Debug)]
 pub struct World {
-    plan: Arc<Plan>,
-    network: Network,
+    pub(crate) plan: Arc<Plan>,
+    pub(crate) network: Network,
     flows: Vec<Flow>,
     /// The flow whose server listens on a port of a node.
     listening: BTreeMap<(usize, u16), usize>,
@@ -323,6 +323,7 @@ impl World {
 
     /// Passes an event to the flow that its connection belongs to.
     fn dispatch(&mut self, node: usize, event: Event) {
+        self.network.note_event(node, &event);
         if let Event::Accepted { port, id } = event
             && let Some(&number) = self.listening.get(&(node, port))
         {

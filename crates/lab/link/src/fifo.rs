@@ -48,6 +48,10 @@ impl<T> Fifo<T> {
     }
 
     /// The packet that arrived first.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Waiting<T>> {
+        self.waiting.iter()
+    }
+
     pub(crate) fn head(&self) -> Option<&Waiting<T>> {
         self.waiting.front()
     }

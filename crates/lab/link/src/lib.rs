@@ -43,6 +43,7 @@
 
 extern crate alloc;
 
+mod carried;
 mod check;
 mod codel;
 mod config;
@@ -60,6 +61,7 @@ mod replay;
 mod serialise;
 mod varying;
 
+pub use carried::{Carried, Place};
 pub use check::{ConfigError, TraceProblem};
 pub use config::{
     DirectionConfig, Discipline, Duplex, Jitter, LinkChange, LinkConfig, Loss, QueueConfig,

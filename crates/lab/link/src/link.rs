@@ -49,9 +49,9 @@ pub struct Link<T> {
     /// Packets taken so far.
     taken: u64,
     duplex: Duplex,
-    directions: [Direction<T>; 2],
+    pub(crate) directions: [Direction<T>; 2],
     /// The serialisers: one for each direction, or only the first for both.
-    channels: [Channel<T>; 2],
+    pub(crate) channels: [Channel<T>; 2],
 }
 
 impl<T: Clone> Link<T> {
@@ -263,7 +263,7 @@ impl<T: Clone> Link<T> {
 
     /// Advances the link to a time.
     #[inline]
-    fn advance(&mut self, now: Nanos) {
+    pub(crate) fn advance(&mut self, now: Nanos) {
         self.now = self.now.max(now);
         match self.duplex {
             Duplex::Full => {
@@ -277,7 +277,7 @@ impl<T: Clone> Link<T> {
 
     /// Index of the channel that serves a direction, and the direction's place among those served.
     #[inline]
-    fn channel_of(&self, direction: usize) -> (usize, usize) {
+    pub(crate) fn channel_of(&self, direction: usize) -> (usize, usize) {
         match self.duplex {
             Duplex::Full => (direction, 0),
             Duplex::Half => (0, direction),

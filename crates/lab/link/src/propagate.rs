@@ -2,6 +2,7 @@
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 
 use crate::Nanos;
 use crate::config::Jitter;
@@ -110,6 +111,13 @@ impl<T> Propagation<T> {
             false => self.in_order.front(),
         }
         .map(Arrival::key)
+    }
+
+    /// The packets on their way, first those that arrive first.
+    pub(crate) fn arrivals(&self) -> impl Iterator<Item = &Arrival<T>> {
+        let mut all: Vec<_> = self.in_order.iter().chain(&self.held).collect();
+        all.sort_by_key(|arrival| arrival.key());
+        all.into_iter()
     }
 
     /// Takes the packet that arrives next.

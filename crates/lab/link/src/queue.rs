@@ -71,6 +71,11 @@ impl<T> Queue<T> {
     }
 
     /// When the packet at the head arrived.
+    /// The packets, first to last.
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = &Waiting<T>> {
+        self.fifo.iter()
+    }
+
     pub(crate) fn head_arrived(&self) -> Option<Nanos> {
         self.fifo.head().map(|head| head.arrived)
     }

@@ -38,7 +38,7 @@ use mptcplab_wire::Packet;
 pub type Directed = (usize, Packet);
 
 /// A box.
-trait Middlebox: Debug + DynClone + Send {
+trait Middlebox: Debug + DynClone + Send + Sync {
     /// Takes a packet that comes in a direction; what goes on is appended to `out`.
     fn pass(&mut self, now: Nanos, directed: Directed, out: &mut Vec<Directed>);
 

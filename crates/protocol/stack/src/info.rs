@@ -2,9 +2,10 @@
 
 use core::net::SocketAddr;
 
+use crate::Nanos;
 use crate::event::SubflowId;
 use crate::protocol::Protocol;
-use crate::tcp::TcpInfo;
+use crate::tcp::{TcpDetail, TcpInfo};
 
 /// State of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,4 +80,43 @@ pub struct SubflowInfo {
     pub remote_id: Option<u8>,
     /// As TCP sees it.
     pub tcp: TcpInfo,
+}
+
+/// Sequence numbers of a connection at the level of data. Offsets count the bytes of its data from
+/// 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DataDetail {
+    /// The first byte that the peer has not acknowledged.
+    pub unacknowledged: u64,
+    /// The first byte that no subflow was given yet.
+    pub next: u64,
+    /// The end of what the application has written.
+    pub end: u64,
+    /// The end of the peer's receive window.
+    pub window_end: u64,
+    /// The next byte that is expected.
+    pub receive_next: u64,
+    /// Data that waits for data before it.
+    pub reassembly_bytes: u64,
+    /// Data in order that the application has not read.
+    pub ready_bytes: u64,
+    /// Window that was last advertised.
+    pub receive_window_bytes: u64,
+    /// Data sent again on another subflow.
+    pub reinjected_bytes: u64,
+    /// When data is sent again by the connection's own timer.
+    pub retransmission_timer: Option<Nanos>,
+}
+
+/// All state of a subflow; a plain TCP connection is one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SubflowDetail {
+    /// As telemetry has it.
+    pub info: SubflowInfo,
+    /// Sequence numbers, scoreboard and timers.
+    pub tcp: TcpDetail,
+    /// This end opened it.
+    pub initiated_here: bool,
+    /// How far it has come: `opening`, `pre-established`, `established`, `closing`.
+    pub stage: &'static str,
 }

@@ -75,14 +75,15 @@ pub use address::{EndpointFlags, LocalAddress};
 pub use congestion::CongestionAlgorithm;
 pub use event::{ConnectionId, Event, SubflowId};
 pub use host::{HostConfig, HostStack, SocketOptions};
-pub use info::{ConnectionInfo, MultipathInfo, SubflowInfo};
+pub use info::{ConnectionInfo, DataDetail, MultipathInfo, SubflowDetail, SubflowInfo};
 pub use mptcp::{MAX_SOFTIRQ_NS, MptcpConfig, WorkerTimes};
 pub use path_manager::Limits;
 pub use protocol::Protocol;
 pub use route::Route;
 pub use scheduler::SchedulerKind;
 pub use tcp::{
-    BufferLimits, CloseReason, EcnPolicy, FourTuple, Keepalive, SendingTimes, State, TcpInfo,
+    BufferLimits, CloseReason, EcnPolicy, FourTuple, Keepalive, SendingTimes, State, TcpDetail,
+    TcpInfo,
 };
 
 /// A moment or a span in nanoseconds; the caller says what zero is.

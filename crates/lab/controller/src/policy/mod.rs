@@ -107,7 +107,7 @@ pub struct Carrying<'a> {
 }
 
 /// A policy. A clone goes on as the original would; one that asks a program asks the same.
-pub trait Policy: DynClone + Send {
+pub trait Policy: DynClone + Send + Sync {
     /// The name by which it is asked for.
     fn name(&self) -> &str;
 

@@ -48,6 +48,11 @@ impl Backlog {
         (!self.packets.is_empty()).then_some(self.at)
     }
 
+    /// How many packets are there.
+    pub(super) fn len(&self) -> usize {
+        self.packets.len()
+    }
+
     /// The next packet that is to be handled now.
     pub(super) fn take_due(&mut self, now: Nanos) -> Option<Box<Packet>> {
         match self.at <= now {

@@ -6,6 +6,7 @@ use mptcplab_plan::Plan;
 use mptcplab_record::PacketDirection;
 
 use super::Network;
+use super::observed::Seen;
 use crate::capture::Capture;
 use crate::error::SimError;
 use crate::in_flight::InFlight;
@@ -17,6 +18,16 @@ pub(super) struct Captures {
     /// The plan asks for some: in a copy too, which has no files.
     are_wanted: bool,
     error: Option<SimError>,
+    /// Packets and events that are noted, where they are.
+    pub(super) seen: Option<Seen>,
+}
+
+impl Captures {
+    /// Whether no packet is written or noted.
+    #[inline]
+    pub(super) fn are_idle(&self) -> bool {
+        self.files.is_empty() && self.seen.is_none()
+    }
 }
 
 /// A copy goes on as the original, but for the files: it writes none.
@@ -24,6 +35,7 @@ impl Clone for Captures {
     fn clone(&self) -> Self {
         Self {
             are_wanted: self.are_wanted,
+            seen: self.seen.clone(),
             ..Self::default()
         }
     }
@@ -78,9 +90,10 @@ impl Network {
         direction: PacketDirection,
         in_flight: &mut InFlight,
     ) {
-        if self.captures.files.is_empty() {
+        if self.captures.are_idle() {
             return;
         }
+        self.note_packet(of, direction, in_flight);
         let Some(capture) = self.captures.files.get_mut(&of) else {
             return;
         };

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use bytes::Bytes;
-use mptcplab_plan::Traffic;
+use mptcplab_plan::{Traffic, Way};
 use mptcplab_stack::{ConnectionId, FourTuple};
 
 use super::{Network, Owner};
@@ -52,9 +52,16 @@ impl Network {
         Ok(id)
     }
 
-    /// Sets the owner of a connection.
+    /// Sets the owner of a connection that a flow has opened, which carries data this way.
+    pub(crate) fn own_opened(&mut self, node: usize, id: ConnectionId, owner: Owner, way: Way) {
+        self.owners.insert((node, id), owner);
+        self.opened.add(owner, self.now, id, way);
+    }
+
+    /// Sets the owner of a connection that a flow's server has accepted.
     pub(crate) fn own(&mut self, node: usize, id: ConnectionId, owner: Owner) {
         self.owners.insert((node, id), owner);
+        self.opened.accept(owner, id);
     }
 
     /// The owner of a connection.

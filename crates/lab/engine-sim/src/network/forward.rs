@@ -159,7 +159,11 @@ impl Network {
             return;
         }
         self.capture((node, interface), PacketDirection::Outbound, &mut in_flight);
-        if self.links[link].offer(self.now, end, ip_bytes, in_flight) {
+        let offered = self.links[link].offer(self.now, end, ip_bytes, in_flight);
+        if offered.is_err() && !self.captures.are_idle() {
+            self.note_drop();
+        }
+        if offered == Ok(true) {
             self.reschedule_link(link);
         }
     }

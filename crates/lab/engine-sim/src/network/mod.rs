@@ -4,6 +4,8 @@ mod backlog;
 mod captures;
 mod connections;
 mod forward;
+mod observed;
+mod opened;
 mod segments;
 mod switching;
 
@@ -20,6 +22,7 @@ use mptcplab_wire::Packet;
 
 use self::backlog::Backlog;
 use self::captures::Captures;
+use self::opened::OpenedConnections;
 use crate::Nanos;
 use crate::error::SimError;
 use crate::link::{Arrived, Link};
@@ -28,6 +31,8 @@ use crate::node::{AddressChange, Node};
 use crate::record::Recorder;
 use crate::schedule::{Schedule, earlier};
 use crate::supplies::Supplies;
+
+pub use self::observed::{Content, Seen, SeenPacket};
 
 /// The flow, its conversation and the side of it that a connection belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,13 +45,20 @@ pub(crate) struct Owner {
 /// The actors of the [`Schedule`] in their order at equal times: the events of the plan, the time
 /// limit, links, nodes, the switches with their controller, flows, the sampler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Actor {
+pub enum Actor {
+    /// The events of the plan.
     Timeline,
+    /// The limit of time.
     Limit,
+    /// A link, by number.
     Link(usize),
+    /// A node, by number.
     Node(usize),
+    /// The switches with their controller.
     Controller,
+    /// A flow, by number.
     Flow(usize),
+    /// The sampling.
     Sampler,
 }
 
@@ -68,6 +80,7 @@ pub(crate) struct Network {
     /// Congestion controls and the like of each host's sockets.
     settings: Vec<host::Settings>,
     owners: HashMap<(usize, ConnectionId), Owner, FixedState>,
+    opened: OpenedConnections,
     /// Nodes whose stack may have events or packets, each once.
     dirty: VecDeque<usize>,
     /// Whether a node is among them, or is being served and has not transmitted yet.
@@ -131,6 +144,7 @@ impl Network {
             flows: plan.traffic.len(),
             settings,
             owners: HashMap::default(),
+            opened: OpenedConnections::default(),
             dirty: VecDeque::new(),
             is_dirty: vec![false; nodes.len()],
             inbox: VecDeque::new(),
@@ -215,6 +229,11 @@ impl Network {
     }
 
     // Nodes.
+
+    /// Packets that have reached a host and that it has not handled yet.
+    pub(crate) fn waiting_packets(&self, node: usize) -> usize {
+        self.backlogs[node].len()
+    }
 
     /// Marks a node whose stack may have events or packets.
     pub(crate) fn mark_dirty(&mut self, node: usize) {

@@ -9,6 +9,7 @@ use mptcplab_wire::Packet;
 use super::Node;
 use crate::fib::{Table, choose};
 use crate::in_flight::PacketInFlight;
+use crate::inspect::RouteEntry;
 
 /// A host caches 2 to this power routes.
 const SLOT_BITS: u32 = 3;
@@ -73,6 +74,22 @@ impl Node {
                 let source = self.address_on(interface, to.address.is_ipv4())?;
                 Some((to, source))
             })
+    }
+
+    /// The entries of its tables: of a host first the table of each interface, then the main one.
+    pub(crate) fn tables(&self) -> Vec<RouteEntry> {
+        let of_interfaces = self.by_interface.iter().enumerate();
+        let own = of_interfaces.map(|(interface, table)| (Some(interface), table));
+        let own = own.filter(|_| !self.is_router);
+        own.chain([(None, &self.main)])
+            .flat_map(|(table, entries)| {
+                entries.entries().map(move |(to, interfaces)| RouteEntry {
+                    table,
+                    to,
+                    interfaces: interfaces.to_vec(),
+                })
+            })
+            .collect()
     }
 
     /// Whether a packet from this address of the node has a route to a destination.

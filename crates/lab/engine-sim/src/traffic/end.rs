@@ -15,7 +15,7 @@ use crate::network::Network;
 use mptcplab_traffic::Failure;
 
 /// The protocol logic of one end of a connection.
-pub(super) trait Role: Debug + DynClone + Send {
+pub(super) trait Role: Debug + DynClone + Send + Sync {
     /// Advances as far as possible: the connection has been established, there is data to read or
     /// room to write, or the deadline has come.
     fn advance(&mut self, end: &mut End<'_>) -> Result<Progress, Failure>;

@@ -195,6 +195,12 @@ impl<T: Clone> Channel<T> {
             .is_some_and(|sending| sending.direction == index)
     }
 
+    /// The packet of a direction in serialisation, and its end.
+    pub(crate) fn sending_of(&self, index: usize) -> Option<(Nanos, &Packet<T>)> {
+        let sending = self.sending.as_ref()?;
+        (sending.direction == index).then_some((sending.end, &sending.packet))
+    }
+
     /// Whether the token bucket holds enough for all that waits: that waits for the least times of
     /// others alone, and takes no room of the queue.
     #[inline]

@@ -189,7 +189,7 @@ pub struct PathView {
 
 /// An algorithm. Its functions are called for one path; `paths` are all established paths of the
 /// connection, with this one marked by [`PathView::is_self`]. A clone goes on as the original would.
-pub trait CongestionControl: Debug + DynClone + Send {
+pub trait CongestionControl: Debug + DynClone + Send + Sync {
     /// Name as in Linux: `reno`, `cubic`, `lia`…
     fn name(&self) -> &'static str;
 

@@ -3,6 +3,7 @@
 mod config;
 mod connection;
 mod deadlines;
+mod detail;
 mod multipath;
 mod network;
 mod plain;

@@ -299,6 +299,10 @@ impl MultipathConnection {
         self.connection.subflows().collect()
     }
 
+    pub(crate) fn inner(&self) -> &Connection {
+        &self.connection
+    }
+
     pub(crate) fn add_counters(&self, tcp: &mut TcpCounters, mptcp: &mut MptcpCounters) {
         tcp.add(&self.connection.tcp_counters());
         mptcp.add(self.connection.counters());

@@ -10,9 +10,9 @@ use super::config::SocketOptions;
 use super::state::Context;
 use crate::Nanos;
 use crate::event::{Event, SubflowId};
-use crate::info::{ConnectionInfo, SubflowInfo};
+use crate::info::{ConnectionInfo, SubflowDetail, SubflowInfo};
 use crate::protocol::Protocol;
-use crate::tcp::{CloseReason, FourTuple, NoExtension, Progress, Tcp, TcpCounters};
+use crate::tcp::{CloseReason, FourTuple, NoExtension, Progress, State, Tcp, TcpCounters};
 
 /// The only subflow of a plain connection.
 const ONLY: SubflowId = SubflowId(0);
@@ -250,6 +250,19 @@ impl PlainConnection {
             local_id: None,
             remote_id: None,
             tcp: self.tcp.info(),
+        }
+    }
+
+    pub(crate) fn subflow_detail(&self) -> SubflowDetail {
+        SubflowDetail {
+            info: self.subflow(),
+            tcp: self.tcp.detail(),
+            initiated_here: self.port.is_none(),
+            stage: match self.tcp.state() {
+                State::SynSent | State::SynReceived => "opening",
+                State::Established | State::CloseWait => "established",
+                _ => "closing",
+            },
         }
     }
 

@@ -87,6 +87,16 @@ impl DataReceiver {
         self.reassembly.ready_bytes()
     }
 
+    /// Bytes that wait for data before them.
+    pub(super) fn waiting_bytes(&self) -> u64 {
+        self.reassembly.held_bytes() - self.reassembly.ready_bytes()
+    }
+
+    /// Window that was last advertised.
+    pub(super) fn advertised_bytes(&self) -> u64 {
+        self.advertised_bytes
+    }
+
     /// Whether the application is to be told of the end; once.
     pub(super) fn take_end_news(&mut self) -> bool {
         !core::mem::replace(&mut self.told_end, true)

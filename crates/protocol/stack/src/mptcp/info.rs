@@ -2,6 +2,7 @@
 
 use super::connection::Connection;
 use super::counters::MptcpCounters;
+use super::subflow::Subflow;
 use crate::event::SubflowId;
 use crate::info::{ConnectionInfo, MultipathInfo, SubflowInfo};
 use crate::protocol::Protocol;
@@ -61,14 +62,19 @@ impl Connection {
 
     /// State of its subflows.
     pub(crate) fn subflows(&self) -> impl Iterator<Item = SubflowInfo> {
+        self.subflows.iter().map(|one| self.subflow_info(one))
+    }
+
+    /// State of one subflow.
+    pub(super) fn subflow_info(&self, subflow: &Subflow) -> SubflowInfo {
         let multipath = !self.handshake.is_fallback();
-        self.subflows.iter().map(move |subflow| SubflowInfo {
+        SubflowInfo {
             id: SubflowId(subflow.id),
             backup: multipath.then_some(subflow.is_backup()),
             local_id: multipath.then_some(subflow.local.address_id),
             remote_id: multipath.then_some(subflow.remote.address_id),
             tcp: subflow.tcp.info(),
-        })
+        }
     }
 
     /// Why it ended.

@@ -18,6 +18,7 @@ mod counters;
 mod data_receiver;
 mod data_sender;
 mod data_timer;
+mod detail;
 mod fail;
 mod fallback;
 mod fragments;

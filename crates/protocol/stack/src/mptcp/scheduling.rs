@@ -35,6 +35,10 @@ impl Scheduling {
         }
     }
 
+    pub(super) fn scheduler(&self) -> &dyn Scheduler {
+        &*self.scheduler
+    }
+
     /// Uses another scheduler.
     pub(super) fn set_scheduler(&mut self, scheduler: Box<dyn Scheduler>) {
         self.scheduler = scheduler;

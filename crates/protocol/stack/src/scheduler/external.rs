@@ -20,7 +20,7 @@ use super::{Choice, Scheduler, View};
 pub struct External(Box<dyn Choose>);
 
 /// A function that chooses, and that can be cloned with all that it keeps.
-trait Choose: DynClone + Send {
+trait Choose: DynClone + Send + Sync {
     fn choose(&mut self, view: &View<'_>) -> Option<Choice>;
 }
 
@@ -28,7 +28,7 @@ dyn_clone::clone_trait_object!(Choose);
 
 impl<F> Choose for F
 where
-    F: for<'a, 'b> FnMut(&'a View<'b>) -> Option<Choice> + Clone + Send,
+    F: for<'a, 'b> FnMut(&'a View<'b>) -> Option<Choice> + Clone + Send + Sync,
 {
     fn choose(&mut self, view: &View<'_>) -> Option<Choice> {
         self(view)
@@ -40,7 +40,7 @@ impl External {
     /// data that cannot be sent is taken as `None`.
     pub fn new<F>(choose: F) -> Self
     where
-        F: for<'a, 'b> FnMut(&'a View<'b>) -> Option<Choice> + Clone + Send + 'static,
+        F: for<'a, 'b> FnMut(&'a View<'b>) -> Option<Choice> + Clone + Send + Sync + 'static,
     {
         Self(Box::new(choose))
     }

@@ -48,7 +48,7 @@ use crate::Nanos;
 use crate::tcp::pacing;
 
 /// A scheduler of one connection. A clone goes on as the original would.
-pub trait Scheduler: core::fmt::Debug + DynClone + Send {
+pub trait Scheduler: core::fmt::Debug + DynClone + Send + Sync {
     /// The next piece of data and the subflow that carries it; `None` waits.
     fn choose(&mut self, view: &View<'_>) -> Option<Choice>;
 

@@ -18,6 +18,7 @@ mod counters;
 mod cwnd_validation;
 mod deadline;
 mod delivery;
+mod detail;
 mod ecn;
 mod extension;
 mod handshake;
@@ -64,6 +65,7 @@ use crate::rtt::RttEstimator;
 
 pub use chronograph::SendingTimes;
 pub use config::{BufferLimits, EcnPolicy, FourTuple, Keepalive};
+pub use detail::TcpDetail;
 pub use info::TcpInfo;
 pub use progress::CloseReason;
 pub use state::State;

@@ -108,6 +108,11 @@ impl Receiver {
         self.queue.ready_bytes()
     }
 
+    /// Bytes that came before what precedes them.
+    pub(crate) fn early_bytes(&self) -> u64 {
+        self.queue.beyond_bytes()
+    }
+
     /// Takes up to `max_bytes` of the data that is ready, with their offset.
     pub(crate) fn take(&mut self, max_bytes: usize) -> Option<(u64, Bytes)> {
         self.queue.take(max_bytes)

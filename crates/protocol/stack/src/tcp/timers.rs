@@ -25,7 +25,7 @@ pub(crate) enum Timer {
     Close,
 }
 
-const TIMERS: [Timer; 9] = [
+pub(super) const TIMERS: [Timer; 9] = [
     Timer::Retransmission,
     Timer::Reordering,
     Timer::LossProbe,
@@ -36,6 +36,23 @@ const TIMERS: [Timer; 9] = [
     Timer::Pacing,
     Timer::Close,
 ];
+
+impl Timer {
+    /// Name of the timer.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Retransmission => "retransmission",
+            Self::Reordering => "reordering",
+            Self::LossProbe => "loss_probe",
+            Self::Persist => "persist",
+            Self::DelayedAck => "delayed_ack",
+            Self::CompressedAck => "compressed_ack",
+            Self::Keepalive => "keepalive",
+            Self::Pacing => "pacing",
+            Self::Close => "close",
+        }
+    }
+}
 
 /// Deadline of each timer.
 #[derive(Clone, Debug)]

@@ -56,9 +56,10 @@ impl Flow {
     pub(super) fn open(&mut self, network: &mut Network, outline: Outline, port: u16) {
         let number = self.opened;
         self.opened += 1;
+        let way = outline.way;
         let (conversation, result) = Conversation::open(network, &self.traffic, outline, port);
         if let Some(id) = conversation.sides[CLIENT].id {
-            network.own(self.traffic.client, id, self.owner(number, CLIENT));
+            network.own_opened(self.traffic.client, id, self.owner(number, CLIENT), way);
         }
         self.conversations.insert(number, Box::new(conversation));
         self.settle(network, number, result);

@@ -22,7 +22,7 @@ impl Flow {
         );
         match connected {
             Ok(id) => {
-                network.own(self.traffic.client, id, self.owner(CONTROL, CLIENT));
+                network.own_opened(self.traffic.client, id, self.owner(CONTROL, CLIENT), way);
                 control.ids[CLIENT] = Some(id);
                 self.work = Work::Files {
                     control,
