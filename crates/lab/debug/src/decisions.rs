@@ -4,12 +4,17 @@
 use std::collections::{BTreeMap, HashMap};
 
 use mptcplab_engine_sim::{Actor, Seen, World};
-use mptcplab_stack::{ConnectionId, Event, HostStack, SubflowDetail, SubflowId};
+use mptcplab_stack::{ConnectionId, Event, HostStack, NotedChoice, SubflowDetail, SubflowId};
 
+use crate::choice::choice_text;
 use crate::stop::Happening;
 
+/// The name of a scheduler's choice, which has to be noted by the stacks.
+pub(crate) const CHOICE: &str = "scheduler choice";
+
 /// The names of decisions, and what else happens to connections.
-pub const KINDS: [&str; 13] = [
+pub const KINDS: [&str; 14] = [
+    CHOICE,
     "connection opened",
     "connection closed",
     "subflow opened",
@@ -120,6 +125,20 @@ impl Watch {
                 _ => continue,
             };
             self.tell(world, kind, (node, id), None, text, out);
+        }
+    }
+
+    /// The choices of schedulers at the last event, each with what it saw.
+    pub(crate) fn tell_choices(
+        &mut self,
+        world: &World,
+        choices: &[((usize, ConnectionId), NotedChoice)],
+        out: &mut Vec<Happening>,
+    ) {
+        for (end, noted) in choices {
+            let chosen = noted.subflows.get(noted.choice.subflow);
+            let subflow = chosen.map(|chosen| SubflowId(chosen.id));
+            self.tell(world, CHOICE, *end, subflow, choice_text(noted), out);
         }
     }
 

@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod change;
+mod choice;
 mod condition;
 mod decisions;
 mod error;

@@ -58,6 +58,7 @@ pub struct Run {
     ends: bool,
     watch: Option<Watch>,
     notes_packets: bool,
+    notes_choices: bool,
 }
 
 /// What one move has brought.
@@ -133,11 +134,16 @@ impl Session {
         let checks = checks.collect::<Result<Vec<_>, _>>()?;
         let watches = checks.iter().any(Check::is_decision);
         self.world.observe(checks.iter().any(Check::watches));
+        let notes_choices = checks.iter().any(Check::is_choice);
+        if notes_choices {
+            self.world.take_choices();
+        }
         Ok(Run {
             until,
             ends: !self.world.has_ended(),
             watch: watches.then(|| Watch::new(&self.world)),
             notes_packets: checks.iter().any(Check::watches),
+            notes_choices,
             checks,
         })
     }
@@ -169,6 +175,7 @@ impl Session {
     /// Lets one event happen, and tells all that it has brought.
     pub fn step(&mut self) -> Stop {
         self.world.observe(true);
+        self.world.take_choices();
         let mut watch = Watch::new(&self.world);
         loop {
             match self.move_on(None) {
@@ -338,6 +345,10 @@ impl Session {
         let mut decisions = Vec::new();
         if let Some(watch) = &mut run.watch {
             watch.compare(&self.world, actor, &seen, &mut decisions);
+            if run.notes_choices {
+                let choices = self.world.take_choices();
+                watch.tell_choices(&self.world, &choices, &mut decisions);
+            }
         }
         let mut at = None;
         for (place, check) in run.checks.iter_mut().enumerate() {
@@ -357,9 +368,11 @@ impl Session {
         Some(stop)
     }
 
-    fn happenings(&self, watch: &mut Watch, actor: Actor, seen: &Seen) -> Vec<Happening> {
+    fn happenings(&mut self, watch: &mut Watch, actor: Actor, seen: &Seen) -> Vec<Happening> {
         let mut out = Vec::new();
         watch.compare(&self.world, actor, seen, &mut out);
+        let choices = self.world.take_choices();
+        watch.tell_choices(&self.world, &choices, &mut out);
         let packets = seen.packets.iter();
         out.extend(packets.map(|packet| Happening::packet(&self.world, packet)));
         out

@@ -5,7 +5,7 @@ use mptcplab_plan::Plan;
 use serde::{Deserialize, Serialize};
 
 use crate::condition::{Condition, Test};
-use crate::decisions::KINDS;
+use crate::decisions::{CHOICE, KINDS};
 use crate::error::DebugError;
 use crate::names::{link_named, node_named};
 use crate::packet;
@@ -166,6 +166,11 @@ impl Check {
     /// Whether packets and events of the stacks have to be noted for it.
     pub(crate) fn watches(&self) -> bool {
         !matches!(self, Self::Condition(..))
+    }
+
+    /// Whether the choices of schedulers have to be noted for it.
+    pub(crate) fn is_choice(&self) -> bool {
+        matches!(self, Self::Decision { kind: CHOICE, .. })
     }
 
     pub(crate) fn is_decision(&self) -> bool {

@@ -248,3 +248,38 @@ fn an_unknown_name_is_refused_with_those_that_there_are() {
     assert!(problem.contains("subflow opened"), "{problem}");
     assert!(session.back(1_000_000).is_err());
 }
+
+#[test]
+fn a_scheduler_s_choice_tells_what_it_saw() {
+    let mut session = session(1);
+    let here = run_to(
+        &mut session,
+        stop(json!({"condition": {"compare": [
+        {"path": ["connections", 0, "subflows", 1, "bytes_acked"]}, ">", {"value": 20_000}]}})),
+    );
+    assert_eq!(here.reason, "condition");
+    let mut unwatched = session.clone();
+    let stop = run_to(&mut session, decision("scheduler choice"));
+    let choice = stop
+        .happenings
+        .iter()
+        .find(|one| one.kind == "scheduler choice")
+        .unwrap();
+    assert_eq!(
+        (choice.host.as_str(), choice.connection),
+        ("server", Some(0))
+    );
+    for number in [0, 1] {
+        assert!(
+            choice.text.contains(&format!("; subflow {number} ")),
+            "{}",
+            choice.text
+        );
+    }
+    let chosen = format!("; subflow {} chosen", choice.subflow.unwrap());
+    assert!(choice.text.contains(&chosen), "{}", choice.text);
+    // Watching changes nothing.
+    run_until(&mut session, 2 * SECOND);
+    run_until(&mut unwatched, 2 * SECOND);
+    assert!(all(&session) == all(&unwatched));
+}

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use mptcplab_link::{Counters, Place};
 use mptcplab_plan::{Plan, Prefix, Way};
-use mptcplab_stack::ConnectionId;
+use mptcplab_stack::{ConnectionId, NotedChoice};
 
 use crate::Nanos;
 use crate::network::{Actor, Content, Seen};
@@ -76,6 +76,22 @@ impl World {
     /// Begins to note packets and events, or no longer does. The rows of the run stay the same.
     pub fn observe(&mut self, on: bool) {
         self.network.observe(on);
+    }
+
+    /// The choices of all schedulers since the last call, with node and connection. The first call
+    /// of a connection begins to note them, which changes nothing else.
+    pub fn take_choices(&mut self) -> Vec<((usize, ConnectionId), NotedChoice)> {
+        let stacks = self.network.stacks.iter_mut().enumerate();
+        let hosts = stacks.filter_map(|(node, stack)| Some((node, stack.as_mut()?)));
+        let mut all = Vec::new();
+        for (node, stack) in hosts {
+            let ids: Vec<_> = stack.connections().collect();
+            for id in ids {
+                let choices = stack.take_choices(id).into_iter();
+                all.extend(choices.map(|choice| ((node, id), choice)));
+            }
+        }
+        all
     }
 
     /// Takes the packets and events that were noted since the last call.

@@ -1,10 +1,12 @@
 //! State of connections and subflows, for telemetry.
 
+use alloc::vec::Vec;
 use core::net::SocketAddr;
 
 use crate::Nanos;
 use crate::event::SubflowId;
 use crate::protocol::Protocol;
+use crate::scheduler::{Choice, SubflowView};
 use crate::tcp::{TcpDetail, TcpInfo};
 
 /// State of a connection.
@@ -119,4 +121,13 @@ pub struct SubflowDetail {
     pub initiated_here: bool,
     /// How far it has come: `opening`, `pre-established`, `established`, `closing`.
     pub stage: &'static str,
+}
+
+/// A choice of a scheduler, and what it saw.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotedChoice {
+    /// The usable subflows, as they stood.
+    pub subflows: Vec<SubflowView>,
+    /// What it chose.
+    pub choice: Choice,
 }

@@ -75,7 +75,9 @@ pub use address::{EndpointFlags, LocalAddress};
 pub use congestion::CongestionAlgorithm;
 pub use event::{ConnectionId, Event, SubflowId};
 pub use host::{HostConfig, HostStack, SocketOptions};
-pub use info::{ConnectionInfo, DataDetail, MultipathInfo, SubflowDetail, SubflowInfo};
+pub use info::{
+    ConnectionInfo, DataDetail, MultipathInfo, NotedChoice, SubflowDetail, SubflowInfo,
+};
 pub use mptcp::{MAX_SOFTIRQ_NS, MptcpConfig, WorkerTimes};
 pub use path_manager::Limits;
 pub use protocol::Protocol;

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use super::HostStack;
 use super::connection::Connection;
 use crate::event::{ConnectionId, SubflowId};
-use crate::info::{DataDetail, SubflowDetail};
+use crate::info::{DataDetail, NotedChoice, SubflowDetail};
 
 impl HostStack {
     /// Sequence numbers of a connection at the level of data; none for TCP, and once it is gone.
@@ -22,6 +22,15 @@ impl HostStack {
         match &self.slots.get(id)?.connection {
             Connection::Plain(_) => None,
             Connection::Multipath(multipath) => Some(multipath.inner().scheduler()),
+        }
+    }
+
+    /// The choices of a connection's scheduler since the last call; the first call begins to note
+    /// them. Nothing else of the connection changes.
+    pub fn take_choices(&mut self, id: ConnectionId) -> Vec<NotedChoice> {
+        match self.slots.get_mut(id).map(|slot| &mut slot.connection) {
+            Some(Connection::Multipath(multipath)) => multipath.inner_mut().take_choices(),
+            _ => Vec::new(),
         }
     }
 

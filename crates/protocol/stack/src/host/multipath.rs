@@ -299,6 +299,10 @@ impl MultipathConnection {
         self.connection.subflows().collect()
     }
 
+    pub(crate) fn inner_mut(&mut self) -> &mut Connection {
+        &mut self.connection
+    }
+
     pub(crate) fn inner(&self) -> &Connection {
         &self.connection
     }

@@ -2,11 +2,12 @@
 
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use super::connection::Connection;
 use super::subflow::{Stage, Subflow};
 use crate::event::SubflowId;
-use crate::info::{DataDetail, SubflowDetail};
+use crate::info::{DataDetail, NotedChoice, SubflowDetail};
 
 impl Connection {
     /// Sequence numbers at the level of data.
@@ -24,6 +25,12 @@ impl Connection {
             reinjected_bytes: sender.bytes_again,
             retransmission_timer: sender.timer.deadline(),
         }
+    }
+
+    /// Begins to note the choices of the scheduler, if that has not begun, and takes those since.
+    pub(crate) fn take_choices(&mut self) -> Vec<NotedChoice> {
+        self.scheduling.note_choices();
+        self.scheduling.take_choices()
     }
 
     /// Numbers of its subflows.

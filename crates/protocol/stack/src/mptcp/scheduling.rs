@@ -10,6 +10,7 @@ use super::data_sender::DataSender;
 use super::handshake::Mode;
 use super::subflow::Subflow;
 use crate::Nanos;
+use crate::info::NotedChoice;
 use crate::scheduler::{Choice, Scheduler, SchedulerKind, SubflowView, View, preferred};
 use crate::tcp::DataMapping;
 
@@ -24,6 +25,8 @@ pub(super) struct Scheduling {
     due: bool,
     /// Kept to be used again at each call of the scheduler.
     pub(super) views: Vec<SubflowView>,
+    /// Choices since they were last taken, where they are noted.
+    noted: Option<Box<Vec<NotedChoice>>>,
 }
 
 impl Scheduling {
@@ -32,6 +35,7 @@ impl Scheduling {
             scheduler,
             due: true,
             views: Vec::new(),
+            noted: None,
         }
     }
 
@@ -42,6 +46,19 @@ impl Scheduling {
     /// Uses another scheduler.
     pub(super) fn set_scheduler(&mut self, scheduler: Box<dyn Scheduler>) {
         self.scheduler = scheduler;
+    }
+
+    /// Begins to note choices, if that has not begun.
+    pub(super) fn note_choices(&mut self) {
+        self.noted.get_or_insert_default();
+    }
+
+    /// Takes the choices that were noted.
+    pub(super) fn take_choices(&mut self) -> Vec<NotedChoice> {
+        self.noted
+            .as_deref_mut()
+            .map(core::mem::take)
+            .unwrap_or_default()
     }
 
     /// Lets the scheduler be called before the next segment leaves.
@@ -58,7 +75,9 @@ impl Scheduling {
 
     fn choose(&mut self, now: Nanos, sender: &DataSender) -> Option<Choice> {
         let view = view(now, &self.views, sender);
-        choose_whole(&mut *self.scheduler, &view, sender)
+        let choice = choose_whole(&mut *self.scheduler, &view, sender);
+        note(&mut self.noted, &view, choice);
+        choice
     }
 
     /// The same for data that is to be sent again.
@@ -73,7 +92,9 @@ impl Scheduling {
             end: to,
             ..view(now, &self.views, sender)
         };
-        choose_whole(&mut *self.scheduler, &view, sender)
+        let choice = choose_whole(&mut *self.scheduler, &view, sender);
+        note(&mut self.noted, &view, choice);
+        choice
     }
 
     pub(super) fn view(&self, now: Nanos, sender: &DataSender) -> View<'_> {
@@ -281,6 +302,15 @@ fn choose_whole(
         choice.bytes = end.min(view.end).min(view.window_end) - choice.from;
     }
     Some(choice)
+}
+
+fn note(noted: &mut Option<Box<Vec<NotedChoice>>>, view: &View<'_>, choice: Option<Choice>) {
+    if let (Some(noted), Some(choice)) = (noted, choice) {
+        noted.push(NotedChoice {
+            subflows: view.subflows.to_vec(),
+            choice,
+        });
+    }
 }
 
 /// The view of a scheduler.
