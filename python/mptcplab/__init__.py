@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from mptcplab import lazy
 
 if TYPE_CHECKING:
+    from mptcplab.debugger.session import debug
     from mptcplab.engine.job import EngineError
     from mptcplab.explanation.told import Explanation
     from mptcplab.front.calls import (
@@ -47,6 +48,7 @@ __all__ = [
     "Sweep",
     "catalogue",
     "compare",
+    "debug",
     "explain",
     "load",
     "open",
@@ -70,6 +72,7 @@ _find = lazy.names(
         "Sweep": "front.sweeps",
         "catalogue": "scenario.entries",
         "compare": "front.comparisons",
+        "debug": "debugger.session",
         "explain": "front.calls",
         "load": "front.calls",
         "open": "front.calls",

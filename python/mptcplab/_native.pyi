@@ -434,3 +434,74 @@ class EndpointHold:
 
     def close(self) -> None:
         """Take away what was added."""
+
+class DebugSessionError(Exception):
+    """A request that a session cannot carry out; the message says why."""
+
+class DebugSession:
+    """A simulated world that stands still, is stepped, and goes back to any moment of its past.
+
+    Stops, changes and state are JSON.
+    """
+
+    def __init__(self, plan_json: str) -> None:
+        """The world of a plan at time 0. Raises DebugSessionError where it cannot be simulated."""
+
+    @staticmethod
+    def decisions() -> list[str]:
+        """The names of decisions that `run` stops at."""
+
+    @property
+    def position(self) -> tuple[int, int]:
+        """The time, and the events of the simulator so far."""
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether all traffic has ended."""
+
+    @property
+    def connection_count(self) -> int:
+        """How many connections were opened so far."""
+
+    def run(self, stops_json: str, until_ns: int | None = None) -> str:
+        """Run to one of some stops, to a time, or to the end of the traffic.
+
+        Ctrl-C leaves it where it is by then. Raises DebugSessionError for a name that means
+        nothing, as do the other functions.
+        """
+
+    def check(self, stops_json: str) -> None:
+        """Look up the names of some stops."""
+
+    def holds(self, condition_json: str) -> bool:
+        """Whether a condition holds now."""
+
+    def value(self, path_json: str) -> str:
+        """The value of a name, as JSON."""
+
+    def step(self) -> str:
+        """Let one event of the simulator happen."""
+
+    def back(self, events: int) -> None:
+        """Go back by so many events. Raises DebugSessionError where there were fewer."""
+
+    def back_until(self, stops_json: str, count: int) -> str:
+        """Go back to where one of some stops was met the last time, or so many times before."""
+
+    def go_to_time(self, now_ns: int) -> None:
+        """Go to a time, earlier or later."""
+
+    def change(self, change_json: str) -> None:
+        """Make a change."""
+
+    def branch(self) -> DebugSession:
+        """Another session that goes on from here by itself."""
+
+    def connection(self, number: int) -> str | None:
+        """The state of a connection; none where none has this number."""
+
+    def link(self, number: int) -> str:
+        """The state of a link of the plan, with its packets."""
+
+    def node(self, number: int) -> str:
+        """The state of a node of the plan, with its routing tables."""

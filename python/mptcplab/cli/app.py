@@ -11,6 +11,7 @@ import typer
 
 from mptcplab.cli.commands.compare import compare
 from mptcplab.cli.commands.controller import controller
+from mptcplab.cli.commands.debug import debug
 from mptcplab.cli.commands.description import completion, man
 from mptcplab.cli.commands.doctor import doctor
 from mptcplab.cli.commands.enter import enter
@@ -52,6 +53,7 @@ app.command("sweep")(sweep)
 app.command("report")(report)
 app.command("compare")(compare)
 app.command("explain")(explain)
+app.command("debug")(debug)
 app.command("reproduce")(reproduce)
 app.command("trace")(trace)
 app.command("controller")(controller)

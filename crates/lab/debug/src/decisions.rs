@@ -47,7 +47,7 @@ const REFUSALS: [(&str, &str); 4] = [
     ("MPTcpExtMPJoinRejected", "there are enough subflows"),
 ];
 
-/// What was known of a subflow after the last event.
+/// The state of a subflow after the last event.
 #[derive(Clone, Copy)]
 struct KnownSubflow {
     id: SubflowId,
@@ -87,7 +87,7 @@ impl Watch {
         watch
     }
 
-    /// What an event of the simulator, which `actor` has brought, has changed.
+    /// Tells all that an event of the simulator, which `actor` has brought, has changed.
     pub(crate) fn compare(
         &mut self,
         world: &World,

@@ -2,7 +2,7 @@
 
 use mptcplab_engine_sim::World;
 use mptcplab_plan::Plan;
-use mptcplab_stack::{SubflowDetail, SubflowId};
+use mptcplab_stack::SubflowDetail;
 use serde::Deserialize;
 
 use crate::error::DebugError;
@@ -29,7 +29,8 @@ pub(crate) enum Path {
     Now,
     Connections,
     End(Ref, &'static Field<EndState>),
-    Subflow(Ref, SubflowId, &'static Field<SubflowDetail>),
+    /// By the place among the subflows that there are.
+    Subflow(Ref, usize, &'static Field<SubflowDetail>),
     Link(usize, usize, &'static Field<DirectionState>),
     Node(usize, &'static Field<NodeState>),
 }
@@ -100,10 +101,11 @@ impl Path {
                 let side = of.end.unwrap_or_else(|| sender(&connection));
                 Some((field.get)(&end(world, &connection, side)?))
             }
-            Self::Subflow(of, subflow, field) => {
+            Self::Subflow(of, place, field) => {
                 let connection = world.opened_connection(of.connection)?;
                 let side = of.end.unwrap_or_else(|| sender(&connection));
                 let (stack, id) = stack_of(world, &connection, side)?;
+                let subflow = *stack.subflow_ids(id).get(place)?;
                 Some((field.get)(&stack.subflow_detail(id, subflow)?))
             }
             Self::Link(link, of, field) => Some((field.get)(&direction(world, link, of))),
@@ -141,7 +143,7 @@ fn of_connection(connection: usize, rest: &[Word<'_>]) -> Result<Path, DebugErro
             Word::Name(field),
         ] => {
             let field = named(SUBFLOW, field, "a subflow")?;
-            Ok(Path::Subflow(of, SubflowId(subflow as u32), field))
+            Ok(Path::Subflow(of, subflow, field))
         }
         [Word::Name(field)] => Ok(Path::End(of, named(END, field, "a connection")?)),
         _ => Err(DebugError::Name(

@@ -61,7 +61,7 @@ pub struct Run {
     notes_choices: bool,
 }
 
-/// What one move has brought.
+/// The outcome of one move.
 enum Moved {
     /// Time has passed up to the limit, and nothing else is due by then.
     Waited,
@@ -205,8 +205,9 @@ impl Session {
 
     /// Goes to a time, earlier or later, as [`begin`](Self::begin) does that stops nowhere else.
     pub fn go_to_time(&mut self, now_ns: u64) {
-        if now_ns < self.world.now() {
-            let snapshot = self.snapshots.at_or_before(|one| one.now_ns <= now_ns);
+        let snapshot = self.snapshots.at_or_before(|one| one.now_ns <= now_ns);
+        let here = self.position();
+        if here.now_ns > now_ns || here.step < snapshot.position.step {
             self.restore(&snapshot.clone());
         }
         self.world.observe(false);

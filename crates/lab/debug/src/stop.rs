@@ -45,9 +45,9 @@ pub struct Happening {
     pub link: Option<String>,
     /// The connection, by its number.
     pub connection: Option<usize>,
-    /// The subflow, by its number in the connection.
+    /// The subflow, by its id.
     pub subflow: Option<u32>,
-    /// What, in words.
+    /// In words.
     pub text: String,
 }
 
@@ -62,9 +62,9 @@ pub struct Stop {
     pub step: u64,
     /// Place among the things to stop at.
     pub at: Option<usize>,
-    /// What acted last.
+    /// The actor of the last event.
     pub actor: Option<String>,
-    /// What has happened at the last event.
+    /// All that has happened at the last event.
     pub happenings: Vec<Happening>,
 }
 

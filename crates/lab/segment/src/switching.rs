@@ -51,8 +51,7 @@ pub struct Switching {
     outside: usize,
     /// Links between switches, and addresses of hosts and routers at them.
     to_be_known: (usize, usize),
-    /// The clocks of switches and controller show so much more than the run's: they have been at
-    /// work before.
+    /// The clocks of switches and controller, at work before, show so much more than the run's.
     pub(crate) epoch_ns: Nanos,
     /// No switch has something to do before this time of theirs, if any has.
     timer: Option<u64>,

@@ -128,6 +128,6 @@ pub struct SubflowDetail {
 pub struct NotedChoice {
     /// The usable subflows, as they stood.
     pub subflows: Vec<SubflowView>,
-    /// What it chose.
+    /// Its answer.
     pub choice: Choice,
 }

@@ -30,7 +30,7 @@ pub struct TcpDetail {
     pub lost_segments: u64,
     /// Segments that were selectively acknowledged.
     pub sacked_segments: u64,
-    /// What the congestion window reacts to, in Linux's words: `Open`, `CWR`, `Recovery`, `Loss`.
+    /// The cause that the congestion window reacts to, in Linux's words: `Open`, `CWR`, `Recovery`, `Loss`.
     pub congestion_state: &'static str,
     /// Retransmission timeouts.
     pub timeouts: u64,

@@ -1,0 +1,114 @@
+"""`mptcplab debug`: scripts, JSON, and a terminal."""
+
+import json
+import os
+import pty
+import subprocess
+from pathlib import Path
+
+from tests.engine.launch import COMMAND as PROGRAM
+
+COMMAND = str(PROGRAM)
+SCENARIO = [COMMAND, "debug", "lisbon/A1", "--variant", "mptcp", "--duration", "1 s"]
+SCRIPT = """\
+# the second subflow
+break on subflow opened at client
+run
+run
+check connections[0].subflows[1].stage == opening
+show connections
+run until 300 ms
+step packet on wifi
+back 2 packets
+diff
+drop 2 on eth
+do {link: wifi, change: {rate: 5 Mbit/s}}
+run until 500 ms
+check connections[0].subflows[1].retransmissions >= 2
+save again.debug
+save again.yaml
+"""
+
+
+def run(words: list[str], folder: Path, **more: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False, **more)  # type: ignore[call-overload, no-any-return]
+
+
+def test_a_script_is_carried_out_and_what_it_saves_repeats_it(tmp_path: Path) -> None:
+    (tmp_path / "first.debug").write_text(SCRIPT)
+    first = run([*SCENARIO, "--script", "first.debug"], tmp_path)
+    assert first.returncode == 0, first.stderr
+    assert "subflow opened (client, connection 0, subflow 1)" in first.stdout
+    assert "10.0." in first.stdout
+    saved = (tmp_path / "again.debug").read_text()
+    assert saved.startswith("# mptcplab debug lisbon/A1 --seed 1 --variant mptcp --duration '1 s'")
+    more = "show connections[0].subflows[1].bytes_sent\nshow now_ns\n"
+    values = []
+    for name, text in (("a", SCRIPT), ("b", saved)):
+        (tmp_path / name).write_text(text + more)
+        told = run([*SCENARIO, "--json", "--script", name], tmp_path)
+        assert told.returncode == 0, told.stderr
+        values.append([json.loads(line) for line in told.stdout.splitlines()][-2:])
+    assert values[0] == values[1]
+    assert values[0][1] == {"name": "now_ns", "value": 500_000_000}
+    assert run([COMMAND, "check", "again.yaml"], tmp_path).returncode == 0
+    assert "rate: 5 Mbit/s" in (tmp_path / "again.yaml").read_text()
+
+
+def test_a_line_that_fails_ends_the_script_with_its_place(tmp_path: Path) -> None:
+    for line, why in (
+        ("check now_ns > 1 s", "now_ns > 1 s does not hold: now_ns is 10000000"),
+        ("hop", "'hop': known: run, step"),
+        ("run until fallback", "all traffic has ended before"),
+        ("back 100000000", "events so far"),
+        ("do {link: wlan, up: false}", "wlan"),
+        ("show host wlan", "there is no host 'wlan'"),
+        ("save /nowhere/at/all", "cannot be written"),
+    ):
+        (tmp_path / "s").write_text(f"run until 10 ms\n\n{line}\nshow connections\n")
+        told = run([*SCENARIO, "--script", "s"], tmp_path)
+        assert told.returncode == 1, line
+        assert told.stderr.startswith("s:3: "), told.stderr
+        assert why in told.stderr
+        assert "Traceback" not in told.stderr
+
+
+def test_standard_input_is_a_script_and_json_is_an_object_a_line(tmp_path: Path) -> None:
+    lines = "run until 20 ms\nstep\nshow links\nbreak on packet at server\nrun\nquit\nhop\n"
+    told = run([*SCENARIO, "--json"], tmp_path, input=lines)
+    assert told.returncode == 0, told.stderr
+    stop, step, links, breaks, packet = map(json.loads, told.stdout.splitlines())
+    assert (stop["reason"], stop["now_ns"]) == ("time", 20_000_000)
+    assert step["step"] == stop["step"] + 1
+    assert [one["link"] for one in links["links"]] == ["wifi", "wifi", "lan", "lan", "eth", "eth"]
+    assert breaks == {"breaks": ["packet at server"]}
+    assert packet["at"] == "packet at server"
+    assert packet["happenings"][0]["host"] == "server"
+
+
+def test_an_unknown_variant_or_scenario_is_told_in_a_line(tmp_path: Path) -> None:
+    for words, why in (
+        (["lisbon/A9"], "neither a file nor in the catalogue"),
+        (["lisbon/A1", "--variant", "x"], "no variant 'x'"),
+        (["lisbon/A1", "--script", "none"], "none: cannot be read"),
+    ):
+        told = run([COMMAND, "debug", *words], tmp_path, input="")
+        assert told.returncode == 1
+        assert why in told.stderr
+        assert "Traceback" not in told.stderr
+
+
+def test_at_a_terminal_a_mistake_is_told_and_the_session_goes_on(tmp_path: Path) -> None:
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        SCENARIO, cwd=tmp_path, stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    ) as talk:
+        os.close(theirs)
+        os.write(ours, b"hop\nrun until 5 ms\nstep\n\nshow now_ns\nquit\n")
+        assert talk.stdout is not None
+        printed = talk.stdout.read().decode()
+        assert talk.wait() == 0
+    os.close(ours)
+    assert "'hop': known: run" in printed
+    assert printed.count("event") >= 2
+    assert "now_ns = 5" in printed
