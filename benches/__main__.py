@@ -27,6 +27,7 @@ from . import (
     program_times,
     selector,
     selector_kernel,
+    server_chaos,
     server_load,
     server_pages,
     set_up,
@@ -69,6 +70,7 @@ _BENCHES = {
     "trace": trace.measure,
     "broker": broker.measure,
     "netcat": netcat.measure,
+    "server-chaos": server_chaos.measure,
     "server-load": server_load.measure,
     "server-pages": server_pages.measure,
 }
@@ -87,6 +89,7 @@ _ON_REQUEST = {
     "selector",
     "selector-drawn",
     "selector-kernel",
+    "server-chaos",
     "server-load",
     "server-pages",
     "speed",
@@ -102,7 +105,9 @@ def main() -> int:
     parser.add_argument(
         "bench", nargs="*", help=f"{', '.join(_BENCHES)} (all but {', '.join(sorted(_ON_REQUEST))})"
     )
-    parser.add_argument("--repeat", type=int, default=5, help="runs of each (5)")
+    parser.add_argument(
+        "--repeat", "--seeds", type=int, default=5, help="runs of each, or seeds from 1 on (5)"
+    )
     parser.add_argument("--seconds", type=float, default=4.0, help="length of a run (4)")
     parser.add_argument(
         "--shortest",

@@ -30,6 +30,7 @@ _MACHINE = (
     "netcat",
     "openflow",
     "policy/test_policy_program.py",
+    "server/test_server_chaos.py",
     "server/test_server_demo.py",
     "subflow",
     "trace/test_trace_live.py",

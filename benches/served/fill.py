@@ -54,8 +54,8 @@ def fill(
         if done % 100_000 == 0:
             print(f"{done} results", file=sys.stderr, flush=True)
     with changing(connection):
-        for agent, sequence in zip(own, sequences, strict=True):
-            agents.contacted(connection, agent.id, _contact(sequence), now_ms - 30_000)
+        for one_agent, sequence in zip(own, sequences, strict=True):
+            agents.contacted(connection, one_agent.id, _contact(sequence), now_ms - 30_000)
 
 
 def _turns(agents: int, count: int) -> Iterator[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import socket
+import sqlite3
 import ssl
 import sys
 from dataclasses import dataclass
@@ -83,6 +84,9 @@ def serve(options: Options, *, as_json: bool) -> None:
                 _run(options, state, listener, identity, keep_s, webhook, told)
     except (StateError, certificate.CertificateError) as error:
         raise UserError(str(error)) from None
+    except sqlite3.Error as error:
+        # A disk that has become full since, say.
+        raise UserError(f"{state.database}: {error}") from None
 
 
 def _check(options: Options, host: str) -> None:
