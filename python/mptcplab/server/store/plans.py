@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
+from functools import lru_cache
 from typing import Any
 
 from mptcplab.server.plan import Plan, plan_id
@@ -51,11 +52,22 @@ def of_agent(connection: sqlite3.Connection, agent: str) -> tuple[str, list[dict
     """The plans that an agent is to carry out, and a tag that changes with them."""
     told = []
     for row in connection.execute("SELECT * FROM plans WHERE removed_ms IS NULL ORDER BY name"):
-        plan = Plan.model_validate_json(row["body"])
-        if plan.agents is None or agent in plan.agents:
-            told.append(plan.of_agent(row["name"], row["version"]))
+        only, plan = _for_agents(row["name"], row["version"], row["body"])
+        if only is None or agent in only:
+            told.append(plan)
     tag = hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
     return f'"{tag[:32]}"', told
+
+
+@lru_cache(256)
+def _for_agents(name: str, version: int, body: str) -> tuple[frozenset[str] | None, dict[str, Any]]:
+    """The agents that a plan is for, null where it is for all, and the plan as they get it.
+
+    Each agent asks for its plans whenever it has measured, and they change seldom.
+    """
+    plan = Plan.model_validate_json(body)
+    only = None if plan.agents is None else frozenset(plan.agents)
+    return only, plan.of_agent(name, version)
 
 
 def _current(connection: sqlite3.Connection, name: str) -> sqlite3.Row | None:
