@@ -34,6 +34,7 @@ def measure(effort: Effort) -> list[Figure]:
             for name in outcomes
         ),
         figure("counted as dropped", "", [one.dropped for one in accounts]),
+        figure("those of them that had arrived", "", [one.dropped_and_here for one in accounts]),
         figure("seen on disks before the server had them", "", [one.witnessed for one in accounts]),
         figure("delivered again", "", [one.repeated for one in accounts]),
         *(figure(name, "", [one.troubles[name] for one in accounts]) for name in troubles),

@@ -23,6 +23,8 @@ class Checked:
 
     results: int
     dropped: int
+    dropped_and_here: int
+    """Of these the ones that had arrived, as far as numbers tell: their answers were lost."""
     outcomes: Counter[str]
     wrong: list[str]
     """Sentences; none of them where the account is exact."""
@@ -33,7 +35,7 @@ def check(api: Api, fleet: Fleet, witness: Witness) -> Checked:
     wrong: list[str] = []
     known: dict[str, str] = {}
     outcomes: Counter[str] = Counter()
-    dropped = 0
+    dropped, both = 0, 0
     agents = {one["name"]: one for one in api.told("GET", "/api/v1/agents")["agents"]}
     for number, program in enumerate(fleet.agents):
         told = agents[program.name]
@@ -42,6 +44,7 @@ def check(api: Api, fleet: Fleet, witness: Witness) -> Checked:
         outcomes.update(one["outcome"] for one in found)
         own_dropped = sum(told["contact"]["dropped"].values())
         dropped += own_dropped
+        both += len(found) + own_dropped - told["contact"]["next_sequence"]
         wrong += [
             f"{program.name}: {text}"
             for text in (
@@ -60,7 +63,7 @@ def check(api: Api, fleet: Fleet, witness: Witness) -> Checked:
         wrong.append(f"the server has failed: {log[log.index('Traceback') :][:2_000]}")
     fleet.server.kill()
     wrong += _damages(fleet)
-    return Checked(len(known), dropped, outcomes, wrong)
+    return Checked(len(known), dropped, both, outcomes, wrong)
 
 
 def _results(api: Api, agent: str) -> list[dict[str, Any]]:
@@ -75,15 +78,17 @@ def _results(api: Api, agent: str) -> list[dict[str, Any]]:
 
 
 def _numbers(told: dict[str, Any], sequences: list[int], dropped: int) -> list[str]:
-    """The agent's own account beside the numbers that are here."""
+    """The agent's own account beside the numbers that are here.
+
+    A result whose answer was lost may be dropped although it is here: it counts for both.
+    """
     wrong = []
     contact = told["contact"]
     twice = [number for number, count in Counter(sequences).items() if count > 1]
     if twice:
         wrong.append(f"numbers of several results: {twice}")
     kept = contact["spooled"] + (contact["quarantined_count"] or 0)
-    accounted = len(set(sequences)) + kept + dropped
-    if accounted != contact["next_sequence"]:
+    if len(set(sequences)) + kept + dropped < contact["next_sequence"]:
         wrong.append(
             f"{contact['next_sequence']} results, of which {len(set(sequences))} are here, "
             f"{kept} with it, {dropped} dropped"

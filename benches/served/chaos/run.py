@@ -48,6 +48,8 @@ class Account:
 
     results: int
     dropped: int
+    dropped_and_here: int
+    """Of these the ones that had arrived, whose answers were lost."""
     outcomes: Counter[str]
     witnessed: int
     """Results that were seen on agents' disks, before the server had them."""
@@ -93,6 +95,7 @@ def run(folder: Path, program: str, seed: int, agents: int, results: int) -> Acc
         return Account(
             found.results,
             found.dropped,
+            found.dropped_and_here,
             found.outcomes,
             len(witness.seen),
             trouble.repeated,

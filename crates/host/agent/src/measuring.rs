@@ -27,7 +27,7 @@ const LEAST_BYTES: u64 = 64 << 10;
 /// Distance of two looks whether a result is still being sent.
 const TIME_TO_LOOK: Duration = Duration::from_secs(1);
 /// Time that results have to be sent before an experiment that is late already.
-const TIME_TO_SEND: Duration = Duration::from_secs(60);
+const TIME_TO_SEND: Duration = Duration::from_secs(20);
 /// Seeds below this are exact in every reader of JSON.
 const SEED_BITS: u32 = 53;
 
