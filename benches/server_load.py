@@ -26,6 +26,8 @@ from .served.running import Agent, Server, enrolled, started
 _AGENTS = 1_000
 _OFFERED_PER_S = 330
 """Above the rate that is wanted, as the last answers come after the last result."""
+_LARGE_PER_S = 100
+"""Of results that are six times as large, of which no rate is wanted."""
 _LEAST_PER_S = 300
 _MOST_PUT_MS = 250
 _AT_ONCE = 64
@@ -40,15 +42,19 @@ _CONTACT = (
 )
 _AGENT = "f" * 16
 _SEQUENCE = 9_007_199_254_740_001
-_FORMS = {"one transfer": made.ONE_TRANSFER, "the guide's plan": made.AS_IN_THE_GUIDE}
+_FORMS = {
+    "one transfer": (made.ONE_TRANSFER, _OFFERED_PER_S),
+    "the guide's plan": (made.AS_IN_THE_GUIDE, _LARGE_PER_S),
+}
 
 
 def measure(effort: Effort) -> list[Figure]:
     """Results a second, the time of a PUT, and the processor's time of each."""
     figures = []
-    for name, experiment in _FORMS.items():
-        runs = [_run(effort, experiment) for _ in range(effort.repeat)]
-        figures += _figures(f"{name} ({runs[0].body_bytes / 1e3:.0f} kB)", runs)
+    for name, (experiment, per_s) in _FORMS.items():
+        runs = [_run(effort, experiment, per_s) for _ in range(effort.repeat)]
+        title = f"{name} ({runs[0].body_bytes / 1e3:.0f} kB, {per_s} offered a second)"
+        figures += _figures(title, runs, is_judged=per_s == _OFFERED_PER_S)
     return figures
 
 
@@ -93,7 +99,9 @@ class _Run:
     """A connection, a question for plans, a result and a contact, each time."""
 
 
-def _figures(name: str, runs: Sequence[_Run]) -> list[Figure]:
+def _figures(name: str, runs: Sequence[_Run], *, is_judged: bool) -> list[Figure]:
+    least, most = (_LEAST_PER_S, _MOST_PUT_MS) if is_judged else (None, None)
+
     def of(
         title: str,
         unit: str,
@@ -105,13 +113,13 @@ def _figures(name: str, runs: Sequence[_Run]) -> list[Figure]:
 
     return [
         of("fsync of the disk", "/s", lambda run: run.syncs_per_s),
-        of("results", "/s", lambda run: run.even.per_s, low=_LEAST_PER_S),
+        of("results", "/s", lambda run: run.even.per_s, low=least),
         of("PUT, median", "ms", lambda run: quantile(run.even.put_s, 0.5) * 1e3),
         of(
             "PUT, 99th percentile",
             "ms",
             lambda run: quantile(run.even.put_s, 0.99) * 1e3,
-            high=_MOST_PUT_MS,
+            high=most,
         ),
         of("server's processor for a result", "ms", lambda run: run.even.server_ms),
         of("generator's processor for a result", "ms", lambda run: run.even.generator_ms),
@@ -123,7 +131,7 @@ def _figures(name: str, runs: Sequence[_Run]) -> list[Figure]:
     ]
 
 
-def _run(effort: Effort, experiment: made.Experiment) -> _Run:
+def _run(effort: Effort, experiment: made.Experiment, per_s: float) -> _Run:
     count = effort.sized(_AGENTS, 20)
     with TemporaryDirectory(prefix="server-load-", dir=os.environ.get("TMPDIR")) as folder:
         state = State(Path(folder) / "state")
@@ -136,7 +144,7 @@ def _run(effort: Effort, experiment: made.Experiment) -> _Run:
                 even = _loaded(
                     server,
                     lambda: clients.at_times(
-                        *_times(_OFFERED_PER_S, effort.seconds, count), requests.result
+                        *_times(per_s, effort.seconds, count), requests.result
                     ),
                 )
                 most = _loaded(

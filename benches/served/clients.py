@@ -12,6 +12,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
 _PIECE_BYTES = 65_536
+_GONE = (ConnectionError, ssl.SSLEOFError, ssl.SSLZeroReturnError)
 _LONGEST_S = 60.0
 """Without any answer for so long, a run is given up."""
 
@@ -204,6 +205,9 @@ class Clients:
                 client.left = client.left[client.socket.send(client.left[:_PIECE_BYTES]) :]
         except ssl.SSLWantWriteError:
             wanted |= selectors.EVENT_WRITE
+        except _GONE:
+            self._closed(agent, client)
+            return
         if self._selector.get_key(client.socket).events != wanted:
             self._selector.modify(client.socket, wanted, agent)
 
@@ -212,10 +216,14 @@ class Clients:
             while True:
                 part = client.socket.recv(_PIECE_BYTES)
                 if not part:
-                    raise RuntimeError("the server has closed a connection")
+                    self._closed(agent, client)
+                    return
                 client.received += part
         except ssl.SSLWantReadError:
             pass
+        except _GONE:
+            self._closed(agent, client)
+            return
         now = time.monotonic()
         asked = client.current
         status = client.answered(now)
@@ -233,6 +241,19 @@ class Clients:
                 return
         client.next(now)
         self._send(agent, client)
+
+    def _closed(self, agent: int, client: _Client) -> None:
+        """Goes on as an agent does: by another connection, where the server has closed this one."""
+        if client.received:
+            raise RuntimeError("the server has closed a connection within an answer")
+        self._close(agent, client)
+        if client.waiting:
+            again = self._connect(agent)
+            again.waiting = client.waiting
+            if client.current is not None:
+                _, requests = client.waiting[0]
+                requests.appendleft(client.current)
+                client.waiting[0] = (client.since, requests)
 
     def _close(self, agent: int, client: _Client) -> None:
         self._selector.unregister(client.socket)
