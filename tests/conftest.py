@@ -25,6 +25,7 @@ _MACHINE = (
     "controller",
     "docs/test_docs_run.py",
     "engine",
+    "explain/test_explain_proof.py",
     "measure/test_measure_agent_lab.py",
     "measure/test_measure_lab.py",
     "netcat",

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import ExitStack
+import signal
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import typer
 from rich.text import Text
 
+from mptcplab.cli import INTERRUPTED_STATUS
 from mptcplab.cli.errors import UserError
 from mptcplab.cli.output import console, json_text
 from mptcplab.cli.progress import display
@@ -22,6 +24,7 @@ from mptcplab.explanation import (
     explain_recording,
 )
 from mptcplab.explanation.of_result import result_of, scenario_of, worst
+from mptcplab.explanation.proof import proven
 from mptcplab.explanation.words import change_words, cost_words, gain_words, sentences
 from mptcplab.metrics import measure
 from mptcplab.progress import RunProgress
@@ -40,6 +43,7 @@ def explain_folder(
     *,
     remedies: bool,
     trials: bool,
+    prove: bool,
     as_json: bool,
 ) -> None:
     """Explains the result or the recording in a folder."""
@@ -47,15 +51,19 @@ def explain_folder(
         result = Result.open(folder)
         recording = worst(result)
         beside = None if against is None else _against(result_of(recording) or result, against)
-        with ExitStack() as shown:
+        scenario = scenario_of(recording)
+        with _ended_by_signals(), ExitStack() as shown:
+            follow = _Shown(shown, is_quiet=as_json)
             told = explain_recording(
                 recording,
-                scenario_of(recording),
+                scenario,
                 workers=workers,
                 remedies=remedies,
                 trials=trials,
-                follow=_Shown(shown, is_quiet=as_json),
+                follow=follow,
             )
+            if prove:
+                told = proven(told, recording, scenario, follow)
     except (RecordingError, ScenarioError, EngineError) as error:
         raise UserError(str(error)) from error
     if as_json:
@@ -73,10 +81,23 @@ def explain_folder(
 def explained(result: Result, *, is_quiet: bool) -> Explanation:
     """The explanation that a result keeps, or a new one, which it keeps from then on."""
     try:
-        with ExitStack() as shown:
+        with _ended_by_signals(), ExitStack() as shown:
             return explain_and_keep(result, follow=_Shown(shown, is_quiet=is_quiet))
     except (RecordingError, ScenarioError, EngineError) as error:
         raise UserError(str(error)) from error
+
+
+@contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """Ctrl-C and SIGTERM end the trials, of which nothing is left."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    except KeyboardInterrupt:
+        typer.echo("interrupted: nothing was explained", err=True)
+        raise typer.Exit(INTERRUPTED_STATUS) from None
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 class _Shown:

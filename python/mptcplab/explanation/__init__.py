@@ -12,6 +12,7 @@ if TYPE_CHECKING:
         Change,
         ConnectionAccount,
         Explanation,
+        Proof,
         Refused,
         Remedy,
     )
@@ -21,6 +22,7 @@ __all__ = [
     "Change",
     "ConnectionAccount",
     "Explanation",
+    "Proof",
     "Refused",
     "Remedy",
     "explain_and_keep",
@@ -35,6 +37,7 @@ __getattr__ = lazy.names(
         "Change": "told",
         "ConnectionAccount": "told",
         "Explanation": "told",
+        "Proof": "told",
         "Refused": "told",
         "Remedy": "told",
         "explain_and_keep": "of_result",

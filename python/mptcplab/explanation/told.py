@@ -80,7 +80,7 @@ class Cause:
 
     @classmethod
     def from_json(cls, told: Mapping[str, Any]) -> Cause:
-        """What `to_json` made."""
+        """Reads what `to_json` made."""
         factor = told["factor"]
         return cls(
             told["name"],
@@ -120,13 +120,47 @@ class Remedy:
 
     @classmethod
     def from_json(cls, told: Mapping[str, Any]) -> Remedy:
-        """What `to_json` made."""
+        """Reads what `to_json` made."""
         goodput, others = told["goodput_mbps"], told["gain_of_others"]
         return cls(
             Change(told["change"], told["settings"], told["stock_kernel"]),
-            _estimate(goodput["mean"], goodput["ci95"]),
+            _estimate(**goodput),
             _estimate(told["gain"], told["gain_ci95"]),
             None if others is None else _estimate(others, None),
+        )
+
+
+@dataclass(frozen=True)
+class Proof:
+    """A remedy that was run on the kernel engine, in turn with the scenario as it is."""
+
+    change: Change
+    before: Estimate
+    """Goodput of MPTCP as it is, Mbit/s."""
+    after: Estimate
+    """With the change."""
+    gain: Estimate
+    """Run by run, Mbit/s; with an interval across zero nothing is proven."""
+
+    def to_json(self) -> dict[str, Any]:
+        """As in `mptcplab explain --json`."""
+        return {
+            "change": dict(self.change.values),
+            "settings": list(self.change.settings),
+            "before_mbps": {"mean": self.before.mean, "ci95": _ends(self.before)},
+            "after_mbps": {"mean": self.after.mean, "ci95": _ends(self.after)},
+            "gain": self.gain.mean,
+            "gain_ci95": _ends(self.gain),
+        }
+
+    @classmethod
+    def from_json(cls, told: Mapping[str, Any]) -> Proof:
+        """Reads what `to_json` made."""
+        return cls(
+            Change(told["change"], told["settings"]),
+            _estimate(**told["before_mbps"]),
+            _estimate(**told["after_mbps"]),
+            _estimate(told["gain"], told["gain_ci95"]),
         )
 
 
@@ -161,6 +195,10 @@ class Explanation:
     """Changes that could not be tried."""
     were_remedies_tried: bool = False
     """Whether remedies were looked for at all."""
+    proofs: Sequence[Proof] = ()
+    """Remedies that were run on the kernel engine."""
+    unproven: str | None = None
+    """Why none was, where that was asked for."""
 
     def to_json(self) -> dict[str, Any]:
         """As in `mptcplab explain --json`."""
@@ -183,6 +221,8 @@ class Explanation:
             "remedies_tried": self.were_remedies_tried,
             "simulated_mbps": self.simulated_mbps,
             "untried": self.untried,
+            "proofs": [one.to_json() for one in self.proofs],
+            "unproven": self.unproven,
             "refused": [
                 {"change": dict(one.change.values), "reason": one.reason} for one in self.refused
             ],
@@ -190,7 +230,7 @@ class Explanation:
 
     @classmethod
     def from_json(cls, told: Mapping[str, Any]) -> Explanation:
-        """What `to_json` made."""
+        """Reads what `to_json` made."""
         return cls(
             told["variant"],
             told["repetition"],
@@ -202,11 +242,13 @@ class Explanation:
             told["untried"],
             [Refused(Change(one["change"], ()), one["reason"]) for one in told["refused"]],
             told["remedies_tried"],
+            [Proof.from_json(one) for one in told["proofs"]],
+            told["unproven"],
         )
 
 
-def _estimate(mean: float | None, ends: Sequence[float] | None) -> Estimate:
-    return Estimate((), mean, None if ends is None else (ends[0], ends[1]))
+def _estimate(mean: float | None, ci95: Sequence[float] | None) -> Estimate:
+    return Estimate((), mean, None if ci95 is None else (ci95[0], ci95[1]))
 
 
 def _ends(of: Estimate) -> list[float] | None:

@@ -1,4 +1,4 @@
-"""The same scenario in the simulator, as it is and with changes, with the same seeds."""
+"""The same scenario on an engine, as it is and with changes, with the same seeds."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from mptcplab.engine.choice import SIM, refusals
+from mptcplab.engine.choice import KERNEL, SIM, refusals
 from mptcplab.engine.job import EngineError, Job, Progress, Task
+from mptcplab.engine.kernel.engine import KernelEngine
 from mptcplab.engine.sim.engine import SimEngine
 from mptcplab.explanation.changes import changed
 from mptcplab.explanation.told import Change, Refused
@@ -90,8 +91,9 @@ class Trials:
         first_seed: int,
         workers: int | None = None,
         follow: Follow | None = None,
+        engine: str = SIM,
     ) -> None:
-        """Of a scenario in full; nothing is run yet.
+        """Of a scenario in full; nothing is run yet. The kernel engine has one run at a time.
 
         Raises:
             ScenarioError: the scenario takes no changes.
@@ -103,10 +105,11 @@ class Trials:
         self._first_seed = first_seed
         self._workers = workers
         self._follow = follow
+        self._engine = engine
         self._made: list[tuple[Change | None, Scenario]] = [(None, self._scenario)]
         self._runs: list[list[Figures]] = [[]]
         self.refused: list[Refused] = []
-        """Changes that the simulator cannot try."""
+        """Changes that the engine cannot try."""
 
     def add(self, change: Change) -> int | None:
         """The place of a change's trial; null where it cannot be tried. The place of none is 0."""
@@ -115,7 +118,7 @@ class Trials:
         except ScenarioError as error:
             self.refused.append(Refused(change, str(error.problems[0])))
             return None
-        reasons = refusals(SIM, made, [self._variant])
+        reasons = refusals(self._engine, made, [self._variant])
         if reasons:
             self.refused.append(Refused(change, reasons[0].reason))
             return None
@@ -124,7 +127,7 @@ class Trials:
         return len(self._made) - 1
 
     def __getitem__(self, place: int) -> Trial:
-        """What was measured so far."""
+        """The trial of a place, as far as it was measured."""
         return Trial(self._made[place][0], tuple(self._runs[place]))
 
     def reach(self, wanted: Mapping[int, int]) -> None:
@@ -135,10 +138,12 @@ class Trials:
             ScenarioError: a file that the scenario names is not there.
 
         """
+        # Seeds are the outer loop, so that a machine that grows slower favours no change.
         asked = [
             (place, self._first_seed + number)
+            for number in range(max(wanted.values(), default=0))
             for place, seeds in wanted.items()
-            for number in range(len(self._runs[place]), seeds)
+            if len(self._runs[place]) <= number < seeds
         ]
         if not asked:
             return
@@ -151,7 +156,8 @@ class Trials:
                 for place, seed in asked
             ]
             read = _Read(jobs, None if self._follow is None else self._follow(jobs))
-            failures = SimEngine(self._workers).execute(jobs, read) or read.failures
+            executor = KernelEngine() if self._engine == KERNEL else SimEngine(self._workers)
+            failures = executor.execute(jobs, read) or read.failures
             if failures:
                 raise EngineError("\n".join(failures))
         for number, (place, _) in enumerate(asked):

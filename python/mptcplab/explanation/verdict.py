@@ -31,7 +31,7 @@ class Weighed:
     """With it, and without all other causes; null where it costs something alone."""
 
     def gain(self, base: Trial, clean: Trial | None) -> Estimate | None:
-        """What goes more without it; where that is nothing, of a scenario without other causes.
+        """Gained without it; where that is nothing, the same of a scenario without other causes.
 
         Causes hide each other: of two buffers that are too small, neither gains anything where
         the other one stays.

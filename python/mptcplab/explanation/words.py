@@ -6,7 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from mptcplab.explanation.told import Cause, Change, Explanation, Remedy
+from mptcplab.explanation.told import Cause, Change, Explanation, Proof, Remedy
+from mptcplab.metrics.statistics import Estimate
 
 PHRASES: Mapping[str, str] = {
     "fallback": "the connection fell back to TCP",
@@ -53,6 +54,9 @@ def sentences(
         )
     elif told.were_remedies_tried:
         found.append("No single change that was tried helps.")
+    found += [proof_words(one) for one in told.proofs]
+    if told.unproven is not None:
+        found.append(f"Nothing was run on the kernel engine: {told.unproven.rstrip('.')}.")
     if told.refused:
         number = len(told.refused)
         changes = "1 change" if number == 1 else f"{number} changes"
@@ -66,10 +70,23 @@ def change_words(change: Change) -> str:
     return ", ".join(f"{path}={_value(value)}" for path, value in change.values.items())
 
 
+def proof_words(proof: Proof) -> str:
+    """A sentence of a remedy on the kernel engine."""
+    before, after = _with_half(proof.before), _with_half(proof.after)
+    return (
+        f"On the kernel engine {change_words(proof.change)} makes {before} Mbit/s {after}: "
+        f"a gain of {_with_half(proof.gain)}."
+    )
+
+
 def gain_words(remedy: Remedy) -> str:
     """Its gain with half of the interval, Mbit/s."""
-    half = remedy.gain.half_width
-    return f"{remedy.gain.mean:.1f}" if half is None else f"{remedy.gain.mean:.1f} ± {half:.1f}"
+    return _with_half(remedy.gain)
+
+
+def _with_half(of: Estimate) -> str:
+    half = of.half_width
+    return f"{of.mean:.1f}" if half is None else f"{of.mean:.1f} ± {half:.1f}"
 
 
 def cost_words(cause: Cause) -> str:

@@ -30,9 +30,19 @@ def explain(
     account: Annotated[
         bool, typer.Option("--account", help="Tell where the time went alone: try nothing.")
     ] = False,
+    prove: Annotated[
+        bool,
+        typer.Option(
+            "--prove",
+            help="Run the best two changes that a stock kernel can do on the kernel engine, in "
+            "turn with none, five times each.",
+        ),
+    ] = False,
     json: Json = False,
 ) -> None:
     """Tell why MPTCP was as slow as it was, and what helps: tried in the simulator."""
+    if prove and (no_remedies or account):
+        raise typer.BadParameter("--prove is of remedies: take out --no-remedies and --account")
     ask()
     from mptcplab.cli.explain import explain_folder
 
@@ -42,5 +52,6 @@ def explain(
         workers,
         remedies=not no_remedies,
         trials=not account,
+        prove=prove,
         as_json=json,
     )

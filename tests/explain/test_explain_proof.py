@@ -1,0 +1,69 @@
+"""Remedies on the kernel engine, and what is left when an explanation is interrupted."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from tests.explain.test_explain_runs import scenario
+
+import mptcplab
+from mptcplab.engine.choice import KERNEL, refusals
+from mptcplab.scenario import Scenario
+
+PROGRAM = (sys.executable, "-m", "mptcplab")
+
+
+def recorded(made: Scenario, folder: Path) -> Path:
+    mptcplab.run(made, engine="sim", repeat=1, duration="1 s", out=folder, progress=False)
+    return folder
+
+
+def test_the_best_change_is_run_in_turn_with_none(tmp_path: Path) -> None:
+    made = scenario({"wmem": "4096 16384 50000"})
+    reasons = refusals(KERNEL, made, ["mptcp"])
+    if reasons:
+        pytest.skip(reasons[0].reason)
+    folder = recorded(made, tmp_path / "out")
+    asked = [*PROGRAM, "explain", str(folder), "--prove", "--json"]
+    told = json.loads(subprocess.run(asked, check=True, capture_output=True).stdout)
+    (proof,) = told["proofs"]
+    assert proof["change"] == told["remedies"][0]["change"]
+    assert proof["after_mbps"]["mean"] - proof["before_mbps"]["mean"] == pytest.approx(
+        proof["gain"]
+    )
+    assert proof["gain_ci95"][0] > 0
+    assert told["unproven"] is None
+
+
+def test_what_the_kernel_engine_cannot_run_is_said_in_a_line(tmp_path: Path) -> None:
+    tree = json.loads(scenario({"wmem": "4096 16384 50000"}).text)
+    tree["hosts"]["server"]["mptcp"] = {"scheduler": "blest"}
+    file = tmp_path / "made.yaml"
+    file.write_text(json.dumps(tree))
+    folder = recorded(mptcplab.load(file), tmp_path / "out")
+    asked = [*PROGRAM, "explain", str(folder), "--prove"]
+    shown = subprocess.run(asked, check=True, capture_output=True, text=True).stdout
+    assert "Nothing was run on the kernel engine: " in shown
+
+
+def test_a_signal_leaves_nothing_of_the_trials(tmp_path: Path) -> None:
+    folder = recorded(scenario({"wmem": "4096 16384 50000"}), tmp_path / "out")
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    asked = [*PROGRAM, "explain", str(folder)]
+    environment = os.environ | {"TMPDIR": str(temporary)}
+    with subprocess.Popen(
+        asked, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as running:
+        while not any(temporary.iterdir()):
+            time.sleep(0.02)
+        running.send_signal(signal.SIGTERM)
+        out, error = running.communicate()
+    assert (out, error) == ("", "interrupted: nothing was explained\n")
+    assert running.returncode == 130
+    assert not any(temporary.iterdir())
