@@ -18,6 +18,7 @@ from mptcplab.scenario.network import End
 _SCHEDULERS = ("lowest-rtt", "round-robin", "redundant", "blest", "ecf")
 _STOCK_CONTROLS = ("cubic", "reno")
 _COUPLED = ("lia", "olia", "balia")
+_SUBFLOWS_OF_A_PAIR = (2, 4)
 _BUFFER_BYTES = 4 << 20
 """Of the remedies: 4 MiB holds 100 Mbit/s for a third of a second."""
 _LARGEST_BYTES = 1 << 30
@@ -98,6 +99,8 @@ class Changes:
         yield self.receive_buffer(receiver, _BUFFER_BYTES)
         if self._manages_paths():
             yield self.path_manager()
+        for number in _SUBFLOWS_OF_A_PAIR:
+            yield self.parallel(number)
         for path in self._connection.paths:
             if len(self._connection.paths) > 1:
                 yield self.backup(path, backup=not self._interface(path).get("backup", False))
@@ -146,6 +149,15 @@ class Changes:
             f"hosts.{server}.mptcp.path_manager": "signal",
             f"hosts.{server}.mptcp.limits": limits,
         }
+        return Change(values, settings)
+
+    def parallel(self, number: int) -> Change:
+        """So many subflows between the addresses of the connection, and no others."""
+        client = self._connection.client
+        own = self._host(client).get("mptcp") or {}
+        rest = {key: value for key, value in own.items() if key not in ("limits", "path_manager")}
+        values = {f"hosts.{client}.mptcp": {**rest, "path_manager": {"ndiffports": number}}}
+        settings = [f"mptcplab-host path-manager ndiffports --subflows {number}  # {client}"]
         return Change(values, settings)
 
     def backup(self, path: str, *, backup: bool) -> Change:
