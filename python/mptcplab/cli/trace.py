@@ -82,9 +82,14 @@ def _check_outputs(options: TraceOptions) -> None:
         "--packets": options.list_packets,
         "--follow": options.follow is not None,
     }
+    if options.explain:
+        # Its JSON is printed in the place of the usual one.
+        printed = {"--explain": True, **printed, "--json": False}
     asked = [name for name, is_asked in printed.items() if is_asked]
     if len(asked) > 1:
         raise UserError(f"{asked[1]}: is printed in the place of {asked[0]}: ask for one of them")
+    if options.explain and (options.from_time is not None or options.to_time is not None):
+        raise UserError("--explain: is about whole connections: leave out --from and --to")
     if options.follow not in (None, *ENDS):
         raise UserError(
             f"--follow: '{options.follow}': write {' or '.join(ENDS)}, whose data is meant"

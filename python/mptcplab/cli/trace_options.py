@@ -24,6 +24,7 @@ class TraceOptions:
     html: Path | None
     events: bool
     list_packets: bool
+    explain: bool
     statistics: bool
     write: Path | None
     subflows: str | None

@@ -38,6 +38,11 @@ def show(view: View, pair: Pair | None, options: TraceOptions, interruption: Int
         except OSError as error:
             reason = f"cannot be written: {error.strerror}"
             raise UserError(f"{options.html}: {reason}") from error
+    if options.explain:
+        from mptcplab.cli.trace_explain import print_explanation
+
+        print_explanation(view, as_json=options.as_json)
+        return 0
     if options.as_json:
         from mptcplab.trace.pairs.words import pair_json
         from mptcplab.trace.render.json import json_lines

@@ -14,7 +14,11 @@ from mptcplab.shortage import ask
 def explain(
     run: Annotated[
         Path,
-        typer.Argument(parser=path, metavar="RUN", help="Folder of a result, or of a recording."),
+        typer.Argument(
+            parser=path,
+            metavar="RUN",
+            help="Folder of a result, or of a recording; or a capture, as by `trace --explain`.",
+        ),
     ],
     against: Annotated[
         str | None,
@@ -44,6 +48,13 @@ def explain(
     if prove and (no_remedies or account):
         raise typer.BadParameter("--prove is of remedies: take out --no-remedies and --account")
     ask()
+    if run.is_file():
+        if prove or against is not None or account or no_remedies or workers is not None:
+            raise typer.BadParameter("a capture is explained by its packets: only --json goes")
+        from mptcplab.cli.commands.trace import trace
+
+        trace([str(run)], explain=True, json=json)
+        return
     from mptcplab.cli.explain import explain_folder
 
     explain_folder(

@@ -65,6 +65,14 @@ def trace(
             "--packets", help="List the packets, a line each, with numbers and options in words."
         ),
     ] = False,
+    explain: Annotated[
+        bool,
+        typer.Option(
+            "--explain",
+            help="Tell where the time of each connection and subflow went, why it had a single "
+            "path, and what packets cannot tell.",
+        ),
+    ] = False,
     statistics: Annotated[
         bool,
         typer.Option(
@@ -139,6 +147,7 @@ def trace(
             html=html,
             events=events,
             list_packets=packets,
+            explain=explain,
             statistics=statistics,
             write=write,
             subflows=subflows,
