@@ -19,8 +19,9 @@ _SCHEDULERS = ("lowest-rtt", "round-robin", "redundant", "blest", "ecf")
 _STOCK_CONTROLS = ("cubic", "reno")
 _COUPLED = ("lia", "olia", "balia")
 _SUBFLOWS_OF_A_PAIR = (2, 4)
-_BUFFER_BYTES = 4 << 20
-"""Of the remedies: 4 MiB holds 100 Mbit/s for a third of a second."""
+_BUFFERS_BYTES = (1 << 20, 4 << 20)
+"""Of the remedies: 4 MiB holds 100 Mbit/s for a third of a second; where a path loses packets the
+smaller one may carry more."""
 _LARGEST_BYTES = 1 << 30
 """The kernel's limit of a socket's buffer is 2 GiB."""
 
@@ -95,8 +96,9 @@ class Changes:
         for name in (*_STOCK_CONTROLS, *_COUPLED):
             if name != control:
                 yield self.congestion_control(sender, name)
-        yield self.send_buffer(sender, _BUFFER_BYTES)
-        yield self.receive_buffer(receiver, _BUFFER_BYTES)
+        for size in _BUFFERS_BYTES:
+            yield self.send_buffer(sender, size)
+            yield self.receive_buffer(receiver, size)
         if self._manages_paths():
             yield self.path_manager()
         for number in _SUBFLOWS_OF_A_PAIR:

@@ -20,6 +20,10 @@ MORE_SEEDS = 15
 by half of the rate."""
 
 
+_MOST_CONTENDERS = 4
+"""Remedies of which more runs decide which one is the best."""
+
+
 @dataclass(frozen=True)
 class Weighed:
     """A candidate and what was measured of it."""
@@ -75,6 +79,7 @@ def judged(
         for place in (*of_causes, *promising)
         if is_undecided(trials[0], trials[place], of_others=place in paid_by_others)
     ]
+    open_ones += _contenders(trials, promising)
     if open_ones:
         trials.reach(dict.fromkeys((0, *open_ones), MORE_SEEDS))
     weighed = [
@@ -87,6 +92,19 @@ def judged(
     ]
     causes = causes_of(trials[0], weighed, None if clean is None else trials[clean])
     return causes, changes_that_help(trials[0], [trials[place] for place in promising])
+
+
+def _contenders(trials: Trials, places: Sequence[int]) -> Sequence[int]:
+    """The best remedy and those that may be better, a few; none where it stands apart."""
+    gains = {place: trials[place].gain_over(trials[0]) for place in places}
+    best_first = sorted(places, key=lambda place: -(gains[place].mean or 0))
+    if not best_first:
+        return ()
+    least, _ = gains[best_first[0]].ci95 or (0.0, 0.0)
+    found = [
+        place for place in best_first if (interval := gains[place].ci95) and interval[1] > least
+    ]
+    return found[:_MOST_CONTENDERS] if len(found) > 1 else ()
 
 
 def _without_all(
