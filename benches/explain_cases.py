@@ -56,7 +56,7 @@ def _base(
 ) -> dict[str, Any]:
     """Paths that are alike enough for MPTCP to fill them all, and buffers that limit nothing."""
     delay_ms = draw.randint(5, 20)
-    hosts = {
+    hosts: dict[str, dict[str, Any]] = {
         name: {"interfaces": {path: {} for path in paths}, "sysctls": {}}
         for name in ("client", "server")
     }

@@ -7,7 +7,8 @@ from benches.explain_cases import KINDS, Case, cases
 from benches.explain_changes import every_change
 
 from mptcplab.engine.choice import SIM, refusals
-from mptcplab.explanation.changes import Change, changed
+from mptcplab.explanation.changes import changed
+from mptcplab.explanation.told import Change
 from mptcplab.scenario import ScenarioError, loads
 
 CASES = cases(1, 3 * KINDS)
