@@ -80,6 +80,7 @@ _ON_REQUEST = {
     "cross-check",
     "cross-random",
     "cross-subset",
+    "debug",
     "experiments",
     "explain",
     "kernel-cells",

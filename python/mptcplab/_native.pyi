@@ -488,6 +488,9 @@ class DebugSession:
     def back_until(self, stops_json: str, count: int) -> str:
         """Go back to where one of some stops was met the last time, or so many times before."""
 
+    def skip(self, events: int) -> None:
+        """Go on by so many events."""
+
     def go_to_time(self, now_ns: int) -> None:
         """Go to a time, earlier or later."""
 

@@ -22,6 +22,9 @@ step packet on wifi
 back 2 packets
 diff
 drop 2 on eth
+delay 2 on eth back by 5 ms
+duplicate on wifi
+scheduler blest at client
 do {link: wifi, change: {rate: 5 Mbit/s}}
 run until 500 ms
 check connections[0].subflows[1].retransmissions >= 2

@@ -123,6 +123,29 @@ def test_branches_go_on_without_each_other(session: Session) -> None:
     assert session.value(again) >= branch.value(again) + 3
 
 
+def test_packets_are_delayed_and_duplicated_and_a_scheduler_exchanged(session: Session) -> None:
+    session.run_until("300 ms")
+    unchanged = session.branch()
+    sent = "links[eth].directions[0].offered_packets"
+    session.delay("eth", "20 ms", packets=5)
+    for one in (session, unchanged):
+        one.run_until("310 ms")
+    assert session.value(sent) < unchanged.value(sent)
+    session.duplicate("eth", direction=1, packets=3)
+    session.use_scheduler("client", "redundant")
+    assert session.connections[0].scheduler == "Redundant"
+    session.run_until("1 s")
+    assert session.value("connections[0].client.bytes_acked") > 0
+    for refused in (
+        lambda: session.delay("eth", "soon"),
+        lambda: session.drop("eth", direction=2),
+        lambda: session.use_scheduler("ap", "blest"),
+        lambda: session.use_scheduler("client", "fastest"),
+    ):
+        with pytest.raises(DebugError):
+            refused()
+
+
 def test_an_event_happens_and_becomes_part_of_the_scenario(session: Session) -> None:
     session.run_until("500 ms")
     session.do({"link": "eth", "change": {"rate": "10 Mbit/s"}})

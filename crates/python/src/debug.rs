@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use mptcplab_debug::{Change, Condition, DebugError, KINDS, Part, Session, Stop, StopOn};
+use mptcplab_debug::{Change, Condition, DebugError, KINDS, Part, Position, Session, Stop, StopOn};
 use mptcplab_plan::Plan;
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
@@ -110,6 +110,15 @@ impl DebugSession {
         let stops: Vec<StopOn> = parsed(stops_json)?;
         let stop = py.detach(|| self.locked().back_until(&stops, count));
         stop.map(|stop| told(&stop)).map_err(raised)
+    }
+
+    /// Goes on by so many events.
+    fn skip(&self, py: Python<'_>, events: u64) {
+        py.detach(|| {
+            let mut session = self.locked();
+            let step = session.position().step.saturating_add(events);
+            session.go_to(Position { step, now_ns: 0 });
+        });
     }
 
     /// Goes to a time, earlier or later.

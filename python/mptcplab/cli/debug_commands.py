@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from mptcplab.cli.debug_difference import difference, flat, shortened
+from mptcplab.cli.debug_rows import LINK, SUBFLOW, link_rows, packet_row, packets, subflow_rows
 from mptcplab.debugger import DebugError, Session, Stop
 from mptcplab.scenario import ScenarioError, parse_value
 from mptcplab.scenario.problem import did_you_mean
@@ -57,12 +58,16 @@ show NAME                one value: show connections[0].server.reassembly_bytes
 diff                     what has changed since the last stop
 check CONDITION          fails where it does not hold: for scripts
 do {EVENT}               an event as in a scenario: do {link: wifi, change: {rate: 5 Mbit/s}}
-drop [N] on LINK [back]  loses the next packets that are sent into a link
+scheduler NAME at HOST   another scheduler from here on
+drop [N] on LINK [back]  loses the next packets that are sent into a link; so do, with their fate,
+                         delay [N] on LINK [back] by TIME and duplicate [N] on LINK [back]
 save FILE                a script that repeats the session; FILE.yaml: the scenario with the events
 quit
 WHAT: packet, packet on LINK, packet at HOST, a decision (subflow opened, retransmission of
 connection 0, …), or a condition: connections[0].subflows[1].cwnd_bytes < 6000"""
-_MOVES = ("run", "step", "back", "break", "clear", "do", "drop")
+_MOVES = (
+    "run", "step", "back", "break", "clear", "do", "drop", "delay", "duplicate", "scheduler",
+)  # fmt: skip
 """Words whose lines a saved script has."""
 
 
@@ -88,7 +93,10 @@ class Interpreter:
             "diff": self._diff,
             "check": self._check,
             "drop": self._drop,
+            "delay": self._delay,
+            "duplicate": self._duplicate,
             "do": self._do,
+            "scheduler": self._scheduler,
             "save": self._save,
             "help": lambda _: Lines(HELP.splitlines()),
             "quit": self._quit,
@@ -109,7 +117,13 @@ class Interpreter:
         word, _, rest = plain.partition(" ")
         if word not in self._words:
             raise DebugError(f"'{word}': {did_you_mean(word, list(self._words))}")
-        answer = self._words[word](rest)
+        begin = self.session.step_number
+        try:
+            answer = self._words[word](rest)
+        except (KeyboardInterrupt, DebugError):
+            if word in _MOVES and self.session.step_number > begin:
+                self._done.append(f"step {self.session.step_number - begin}")
+            raise
         if word in _MOVES:
             self._done.append(plain)
         self._last = plain if word in ("step", "back") else ""
@@ -173,14 +187,26 @@ class Interpreter:
             raise DebugError(f"{rest} does not hold: {left} is {_said(value)}")
 
     def _drop(self, rest: str) -> Lines:
-        found = re.fullmatch(r"(?:(\d{1,6}) )?on (\S+)( back)?", rest)
-        if found is None:
-            raise DebugError("write drop on LINK, drop 3 on LINK, or drop on LINK back")
-        packets, link, back = int(found[1] or 1), found[2], found[3] is not None
-        self.session.drop(link, int(back), packets)
-        ends = self.session.links[link].directions[int(back)]
-        text = f"the next {packets} from {ends.from_interface} into {link} will be lost"
-        return Lines([text], {"drop": {"link": link, "direction": int(back), "packets": packets}})
+        packets, link, back, _ = _packets_of(rest, r"", "drop 3 on LINK, or drop on LINK back")
+        self.session.drop(link, back, packets)
+        return self._interfered(link, back, packets, "will be lost")
+
+    def _delay(self, rest: str) -> Lines:
+        form = "delay on LINK by 50 ms, or delay 3 on LINK back by 50 ms"
+        packets, link, back, by = _packets_of(rest, r" by (.+)", form)
+        self.session.delay(link, by, back, packets)
+        return self._interfered(link, back, packets, f"will come {by} later")
+
+    def _duplicate(self, rest: str) -> Lines:
+        form = "duplicate 3 on LINK, or duplicate on LINK back"
+        packets, link, back, _ = _packets_of(rest, r"", form)
+        self.session.duplicate(link, back, packets)
+        return self._interfered(link, back, packets, "will come twice")
+
+    def _interfered(self, link: str, direction: int, packets: int, fate: str) -> Lines:
+        source = self.session.links[link].directions[direction].from_interface
+        told = {"link": link, "direction": direction, "packets": packets, "fate": fate}
+        return Lines([f"the next {packets} from {source} into {link} {fate}"], told)
 
     def _do(self, rest: str) -> Lines:
         try:
@@ -191,6 +217,13 @@ class Interpreter:
         except ScenarioError as error:
             raise DebugError(str(error)) from None
         return Lines([f"{self.session.now_ns / 1e9:.9f} s: {rest}"], {"done": event})
+
+    def _scheduler(self, rest: str) -> Lines:
+        found = re.fullmatch(r"(\S+) at (\S+)", rest)
+        if found is None:
+            raise DebugError("write scheduler NAME at HOST")
+        self.session.use_scheduler(found[2], found[1])
+        return Lines([f"{found[2]} uses {found[1]} from here on"], {"scheduler": found[1]})
 
     def _save(self, rest: str) -> Lines:
         if not rest:
@@ -216,9 +249,9 @@ class Interpreter:
         state = session.state
         match word:
             case "connections":
-                return Table("connections", _subflow_rows(state()["connections"]), _SUBFLOW)
+                return Table("connections", subflow_rows(state()["connections"]), SUBFLOW)
             case "links":
-                return Table("links", _link_rows(state()["links"]), _LINK)
+                return Table("links", link_rows(state()["links"]), LINK)
             case "breaks":
                 return self._breaks(name)
             case "connection":
@@ -228,7 +261,7 @@ class Interpreter:
             case "subflow":
                 return self._show_subflow(name)
             case "link":
-                return Table(name, [_packet_row(one) for one in _packets(session, name)])
+                return Table(name, [packet_row(one) for one in packets(session, name)])
             case "host":
                 return _whole(_of_name(state()["hosts"], name, "host"), f"hosts[{name}]")
             case "routes":
@@ -262,6 +295,14 @@ def _after(word: str, rest: str, form: str) -> str:
     if first != word or not what:
         raise DebugError(f"write {form}")
     return what
+
+
+def _packets_of(rest: str, more: str, form: str) -> tuple[int, str, int, str]:
+    """How many packets, on which link, in which direction, and what follows."""
+    found = re.fullmatch(rf"(?:(\d{{1,6}}) )?on (\S+)( back)?{more}", rest)
+    if found is None:
+        raise DebugError(f"write {form}")
+    return int(found[1] or 1), found[2], int(found[3] is not None), "".join(found.groups()[3:])
 
 
 def _nothing(rest: str) -> None:
@@ -306,56 +347,3 @@ def _of_name(things: dict[str, Any], name: str, kind: str) -> Any:
 def _whole(thing: Any, begin: str) -> Lines:
     lines = [f"{name} = {_said(value)}" for name, value in flat(thing, begin).items()]
     return Lines(lines, {"state": thing})
-
-
-def _subflow_rows(connections: Sequence[Any]) -> list[dict[str, Any]]:
-    rows = []
-    for connection in connections:
-        end = connection and connection[connection["sender"]]
-        for place, subflow in enumerate(end["subflows"] if end else []):
-            rows.append(
-                {
-                    "connection": connection["number"],
-                    "traffic": connection["traffic"],
-                    "sender": connection["sender"],
-                    "subflow": place,
-                    "id": subflow["id"],
-                    "local": subflow["local"],
-                    "remote": subflow["remote"],
-                    "state": subflow["state"],
-                    **{name: subflow[name] for name in _FIGURES},
-                }
-            )
-    return rows
-
-
-_FIGURES = (
-    "congestion_state", "cwnd_bytes", "ssthresh_bytes", "srtt_ns", "in_flight_bytes",
-    "unsent_bytes", "retransmissions",
-)  # fmt: skip
-_SUBFLOW = (
-    "connection", "subflow", "local", "state", "cwnd_bytes", "ssthresh_bytes", "srtt_ns",
-    "in_flight_bytes",
-)  # fmt: skip
-_LINK = (
-    "link", "from_interface", "to_interface", "queued_packets", "queued_bytes",
-    "in_flight_packets", "delivered_packets", "lost_packets", "dropped_queue_packets",
-)  # fmt: skip
-
-
-def _link_rows(links: dict[str, Any]) -> list[dict[str, Any]]:
-    return [
-        {"link": name, **{key: value for key, value in direction.items() if key != "packets"}}
-        for name, link in links.items()
-        for direction in link["directions"]
-    ]
-
-
-def _packets(session: Session, name: str) -> list[tuple[int, Any]]:
-    directions = session.links[name].directions
-    return [(n, packet) for n, one in enumerate(directions) for packet in one.packets]
-
-
-def _packet_row(one: tuple[int, Any]) -> dict[str, Any]:
-    direction, packet = one
-    return {"direction": direction, **vars(packet)}

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from os import PathLike
-from typing import Any, TypeVar, overload
+from typing import Any
 
 from mptcplab._native import DebugSession, DebugSessionError
 from mptcplab.debugger.events import Done, actions, text
 from mptcplab.debugger.problem import DebugError
 from mptcplab.debugger.state import Connection, Host, Link
 from mptcplab.debugger.stop import Stop
-from mptcplab.debugger.until import Until, parse_condition, parse_path, parse_until
+from mptcplab.debugger.until import (
+    Until,
+    duration_ns,
+    parse_condition,
+    parse_path,
+    parse_until,
+)
+from mptcplab.debugger.views import Connections, Named
 from mptcplab.engine.choice import EngineName
 from mptcplab.engine.compile import compile_plan
 from mptcplab.plan import Plan
 from mptcplab.scenario import Scenario
-from mptcplab.scenario.problem import did_you_mean
 from mptcplab.session import Settings, load_known, prepare
 
 
@@ -100,19 +106,19 @@ class Session:
     @property
     def connections(self) -> Sequence[Connection]:
         """The connections in the order of opening, as they are now."""
-        return _Connections(self._core)
+        return Connections(self._core)
 
     @property
     def links(self) -> Mapping[str, Link]:
         """The links by name, as they are now."""
         names = [link.name for link in self._plan.links]
-        return _Named("link", names, lambda number: Link.read(json.loads(self._core.link(number))))
+        return Named("link", names, lambda number: Link.read(json.loads(self._core.link(number))))
 
     @property
     def hosts(self) -> Mapping[str, Host]:
         """The hosts, routers and switches by name, as they are now."""
         names = [node.name for node in self._plan.nodes]
-        return _Named("host", names, lambda number: Host.read(json.loads(self._core.node(number))))
+        return Named("host", names, lambda number: Host.read(json.loads(self._core.node(number))))
 
     @property
     def breaks(self) -> tuple[str, ...]:
@@ -177,8 +183,7 @@ class Session:
         if count < 1:
             raise DebugError(f"{count} steps: give 1 or more")
         if what == "event":
-            for _ in range(count - 1):
-                self._core.step()
+            self._core.skip(count - 1)
             return Stop.read(self._core.step(), [])
         asked = self._stop(what)
         for _ in range(count):
@@ -261,9 +266,42 @@ class Session:
             DebugError: there is no such link or direction.
 
         """
-        change = {"drop": {"link": link, "direction": direction, "packets": packets}}
+        self._interfere(link, direction, packets, "lost")
+
+    def delay(self, link: str, by: str | int, direction: int = 0, packets: int = 1) -> None:
+        """Holds the next packets that are sent into a link back, each by a time.
+
+        Those that are sent meanwhile overtake them; a number is in nanoseconds.
+
+        Raises:
+            DebugError: there is no such link or direction; `by` is no time.
+
+        """
+        self._interfere(link, direction, packets, {"delayed_ns": duration_ns(by)})
+
+    def duplicate(self, link: str, direction: int = 0, packets: int = 1) -> None:
+        """Sends each of the next packets into a link twice.
+
+        Raises:
+            DebugError: there is no such link or direction.
+
+        """
+        self._interfere(link, direction, packets, "duplicated")
+
+    def _interfere(self, link: str, direction: int, packets: int, fate: Any) -> None:
+        told = {"link": link, "direction": direction, "packets": packets, "fate": fate}
         with _told():
-            self._core.change(json.dumps(change))
+            self._core.change(json.dumps({"packets": told}))
+
+    def use_scheduler(self, host: str, name: str) -> None:
+        """Lets a host use another scheduler from now on; the names are those of scenarios.
+
+        Raises:
+            DebugError: there is no such host or scheduler.
+
+        """
+        with _told():
+            self._core.change(json.dumps({"scheduler": {"host": host, "name": name}}))
 
     def holds(self, condition: str) -> bool:
         """Whether a condition holds now.
@@ -327,54 +365,6 @@ class Session:
     def _here(self) -> Stop:
         now_ns, step = self._core.position
         return Stop("step", now_ns, step, None, None, ())
-
-
-class _Connections(Sequence[Connection]):
-    """The connections, each read when it is asked for."""
-
-    def __init__(self, core: DebugSession) -> None:
-        self._core = core
-
-    def __len__(self) -> int:
-        return self._core.connection_count
-
-    @overload
-    def __getitem__(self, place: int) -> Connection: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[Connection]: ...
-    def __getitem__(self, place: int | slice) -> Connection | list[Connection]:
-        if isinstance(place, slice):
-            return [self[number] for number in range(*place.indices(len(self)))]
-        number = place + len(self) if place < 0 else place
-        told = self._core.connection(number) if number >= 0 else None
-        if told is None:
-            raise IndexError(f"there is no connection {place}: {len(self)} were opened so far")
-        return Connection.read(json.loads(told))
-
-
-_T = TypeVar("_T")
-
-
-class _Named(Mapping[str, _T]):
-    """Things by their names, each read when it is asked for."""
-
-    def __init__(self, kind: str, names: list[str], read: Callable[[int], _T]) -> None:
-        self._kind, self._names, self._read = kind, names, read
-
-    def __getitem__(self, name: str) -> _T:
-        if name not in self._names:
-            hint = did_you_mean(name, self._names)
-            raise DebugError(f"there is no {self._kind} '{name}': {hint}")
-        return self._read(self._names.index(name))
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._names
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
-    def __len__(self) -> int:
-        return len(self._names)
 
 
 @contextmanager

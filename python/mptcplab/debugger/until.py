@@ -57,6 +57,16 @@ def parse_until(text: str, now_ns: int) -> Until:
     raise DebugError(f'"{plain}": give {_HOW}; as decisions there are {", ".join(kinds)}')
 
 
+def duration_ns(time: str | int) -> int:
+    """Nanoseconds of a time; a number is that already.
+
+    Raises:
+        DebugError: it is no time.
+
+    """
+    return time if isinstance(time, int) else _quantity(parse_time, time, time)
+
+
 def parse_condition(text: str) -> dict[str, Any]:
     """Reads a condition: comparisons that are joined by `and` and `or`, of which `and` binds more.
 

@@ -1,11 +1,11 @@
 //! Changes that are made in a world that stands still.
 
-use mptcplab_engine_sim::World;
+use mptcplab_engine_sim::{Fate, World};
 use mptcplab_plan::Action;
 use serde::Deserialize;
 
 use crate::error::DebugError;
-use crate::names::link_named;
+use crate::names::{link_named, node_named};
 
 /// A change.
 #[derive(Clone, Debug, Deserialize)]
@@ -13,15 +13,36 @@ use crate::names::link_named;
 pub enum Change {
     /// An action, as an event of the plan has it: a link, an interface, a subflow.
     Action(Action),
-    /// The next packets that a link is given in a direction are lost before they reach it.
-    Drop {
+    /// A host uses another scheduler from now on.
+    Scheduler {
+        /// The host.
+        host: String,
+        /// Its scheduler, by the name that scenarios have.
+        name: String,
+    },
+    /// The next packets that are sent into a link in a direction have a fate.
+    Packets {
         /// The link.
         link: String,
         /// 0 from its first end to its second, 1 back.
         direction: usize,
         /// How many.
         packets: u32,
+        /// Their fate.
+        fate: PacketFate,
     },
+}
+
+/// The fate of a packet.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PacketFate {
+    /// It is lost, uncounted.
+    Lost,
+    /// It comes so much later.
+    DelayedNs(u64),
+    /// It comes twice.
+    Duplicated,
 }
 
 impl Change {
@@ -32,17 +53,27 @@ impl Change {
     pub(crate) fn make(&self, world: &mut World) -> Result<(), DebugError> {
         match self {
             Self::Action(action) => world.act(action).map_err(DebugError::Change),
-            Self::Drop {
+            Self::Scheduler { host, name } => {
+                let node = node_named(world.plan(), host)?;
+                world.use_scheduler(node, name).map_err(DebugError::Change)
+            }
+            Self::Packets {
                 link,
                 direction,
                 packets,
+                fate,
             } => {
                 let link = link_named(world.plan(), link)?;
                 if *direction > 1 {
                     let problem = format!("a link has the directions 0 and 1, not {direction}");
                     return Err(DebugError::Name(problem));
                 }
-                world.drop_next(link, *direction, *packets);
+                let fate = match *fate {
+                    PacketFate::Lost => Fate::Lost,
+                    PacketFate::DelayedNs(by) => Fate::Delayed(by),
+                    PacketFate::Duplicated => Fate::Duplicated,
+                };
+                world.interfere(link, *direction, fate, *packets);
                 Ok(())
             }
         }

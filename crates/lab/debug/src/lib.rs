@@ -21,7 +21,7 @@ mod snapshots;
 mod state;
 mod stop;
 
-pub use change::Change;
+pub use change::{Change, PacketFate};
 pub use condition::Condition;
 pub use decisions::KINDS;
 pub use error::DebugError;

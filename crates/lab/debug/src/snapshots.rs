@@ -29,6 +29,7 @@ pub(crate) struct Snapshots {
     all: Vec<Arc<Snapshot>>,
     interval: u64,
     bytes: u64,
+    most: usize,
 }
 
 impl Snapshots {
@@ -38,6 +39,7 @@ impl Snapshots {
             all: Vec::new(),
             interval: FIRST_INTERVAL,
             bytes: 0,
+            most: MOST,
         };
         snapshots.push(world, 0);
         snapshots
@@ -69,7 +71,7 @@ impl Snapshots {
     /// Drops every second copy and doubles the distance until the limits are kept. The beginning
     /// stays.
     fn thin(&mut self) {
-        while self.all.len() > 2 && (self.all.len() > MOST || self.bytes > LIMIT_BYTES) {
+        while self.all.len() > 2 && (self.all.len() > self.most || self.bytes > LIMIT_BYTES) {
             let mut place = 0;
             self.all.retain(|_| {
                 place += 1;
@@ -99,5 +101,69 @@ impl Snapshots {
             .partition_point(|one| one.position.step <= position.step);
         self.all.truncate(kept.max(1));
         self.bytes = self.all.iter().map(|one| one.bytes).sum();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mptcplab_plan::Plan;
+
+    use super::*;
+
+    /// A world in which nothing but the sampling happens.
+    fn idle() -> World {
+        let plan = Plan {
+            seed: 1,
+            nodes: Vec::new(),
+            links: Vec::new(),
+            traffic: Vec::new(),
+            events: Vec::new(),
+            sample_interval_ns: 10,
+            capture: None,
+            time_limit_ns: u64::MAX,
+            controller: None,
+        };
+        World::new(&plan).unwrap()
+    }
+
+    /// Offers a world after each of its events.
+    fn offer_all(snapshots: &mut Snapshots, world: &mut World, events: u64) {
+        for _ in 0..events {
+            world.step();
+            snapshots.offer(world, 0);
+        }
+    }
+
+    fn steps(snapshots: &Snapshots) -> Vec<u64> {
+        snapshots.all.iter().map(|one| one.position.step).collect()
+    }
+
+    #[test]
+    fn copies_are_thinned_evenly_and_the_beginning_stays() {
+        let mut world = idle();
+        let mut snapshots = Snapshots::new(&world);
+        (snapshots.interval, snapshots.most) = (10, 4);
+        offer_all(&mut snapshots, &mut world, 39);
+        assert_eq!(steps(&snapshots), [0, 10, 20, 30]);
+        offer_all(&mut snapshots, &mut world, 100);
+        assert_eq!(steps(&snapshots), [0, 40, 80, 120]);
+    }
+
+    #[test]
+    fn a_changed_future_is_forgotten_and_copied_anew() {
+        let mut world = idle();
+        let mut snapshots = Snapshots::new(&world);
+        snapshots.interval = 10;
+        offer_all(&mut snapshots, &mut world, 35);
+        snapshots.forget_after(Position {
+            step: 20,
+            now_ns: 0,
+        });
+        assert_eq!(steps(&snapshots), [0, 10, 20]);
+        let found = snapshots.at_or_before(|one| one.step <= 19);
+        assert_eq!(found.position.step, 10);
+        let mut again = found.world.clone();
+        offer_all(&mut snapshots, &mut again, 21);
+        assert_eq!(steps(&snapshots), [0, 10, 20, 30]);
     }
 }

@@ -62,6 +62,16 @@ fn run_to(session: &mut Session, on: StopOn) -> mptcplab_debug::Stop {
     session.run(run)
 }
 
+/// The next packets against a link's direction get a fate.
+fn fate(link: &str, packets: u32, fate: Value) -> Change {
+    let change = json!({"link": link, "direction": 1, "packets": packets, "fate": fate});
+    serde_json::from_value(json!({ "packets": change })).unwrap()
+}
+
+fn lost(link: &str, packets: u32) -> Change {
+    fate(link, packets, json!("lost"))
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(8))]
 
@@ -124,10 +134,8 @@ fn a_change_is_made_again_on_the_way_forward_and_not_on_the_way_back() {
     assert!(all(&session) == after);
     // A change in the past makes another future.
     session.go_to_time(900 * MS);
-    let drop = json!({"drop": {"link": "p1", "direction": 1, "packets": 1}});
-    session
-        .change(serde_json::from_value(drop).unwrap())
-        .unwrap();
+    let drop = lost("p1", 1);
+    session.change(drop).unwrap();
     session.go_to_time(SECOND);
     assert!(all(&session) != before);
 }
@@ -138,10 +146,8 @@ fn a_branch_goes_its_own_way() {
     run_until(&mut session, SECOND);
     let mut branch = session.clone();
     let state = all(&session);
-    let drop = json!({"drop": {"link": "p0", "direction": 1, "packets": 20}});
-    branch
-        .change(serde_json::from_value(drop).unwrap())
-        .unwrap();
+    let drop = lost("p0", 20);
+    branch.change(drop).unwrap();
     run_until(&mut branch, 2 * SECOND);
     assert!(all(&session) == state);
     run_until(&mut session, 2 * SECOND);
@@ -282,4 +288,65 @@ fn a_scheduler_s_choice_tells_what_it_saw() {
     run_until(&mut session, 2 * SECOND);
     run_until(&mut unwatched, 2 * SECOND);
     assert!(all(&session) == all(&unwatched));
+}
+
+#[test]
+fn a_scheduler_is_exchanged_from_here_on() {
+    let mut session = session(1);
+    run_until(&mut session, SECOND);
+    let mut unchanged = session.clone();
+    let change = |host: &str, name: &str| -> Change {
+        serde_json::from_value(json!({"scheduler": {"host": host, "name": name}})).unwrap()
+    };
+    session.change(change("server", "redundant")).unwrap();
+    let name = |session: &Session, end: &str| {
+        let connection = session.connection(0).unwrap();
+        connection[end]["scheduler"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(name(&session, "server"), "Redundant");
+    assert!(name(&session, "client").starts_with("Default"));
+    run_until(&mut session, 2 * SECOND);
+    let after = all(&session);
+    run_until(&mut unchanged, 2 * SECOND);
+    assert!(after != all(&unchanged));
+    session.go_to_time(500 * MS);
+    assert!(name(&session, "server").starts_with("Default"));
+    session.go_to_time(2 * SECOND);
+    assert!(all(&session) == after);
+    for (host, scheduler) in [("server", "fastest"), ("servr", "redundant")] {
+        assert!(session.change(change(host, scheduler)).is_err());
+    }
+}
+
+#[test]
+fn the_next_packets_are_lost_delayed_or_sent_twice() {
+    let mut session = session(4);
+    run_until(&mut session, 500 * MS);
+    let offered = |session: &Session| {
+        let link = session.link(0);
+        link["directions"][1]["offered_packets"].as_u64().unwrap()
+    };
+    let mut unchanged = session.clone();
+    let sends = |happening: &mptcplab_debug::Happening| {
+        happening.text.starts_with("sends") && happening.link.as_deref() == Some("p0")
+    };
+    let here = offered(&unchanged);
+    while !unchanged.step().happenings.iter().any(sends) || offered(&unchanged) == here {}
+    let at = unchanged.position();
+    let changed = |fate: Change| {
+        let mut branch = session.clone();
+        branch.change(fate).unwrap();
+        branch.go_to(at);
+        branch
+    };
+    assert_eq!(offered(&changed(lost("p1", 1))), offered(&unchanged));
+    assert_eq!(offered(&changed(lost("p0", 1))), offered(&unchanged) - 1);
+    let twice = changed(fate("p0", 1, json!("duplicated")));
+    assert_eq!(offered(&twice), offered(&unchanged) + 1);
+    let mut delayed = changed(fate("p0", 1, json!({"delayed_ns": 3 * MS})));
+    assert_eq!(offered(&delayed), offered(&unchanged) - 1);
+    run_until(&mut delayed, at.now_ns + 3 * MS - 1);
+    let before = offered(&delayed);
+    run_until(&mut delayed, at.now_ns + 3 * MS);
+    assert!(offered(&delayed) > before);
 }

@@ -7,7 +7,9 @@ use mptcplab_plan::{Plan, Prefix, Way};
 use mptcplab_stack::{ConnectionId, NotedChoice};
 
 use crate::Nanos;
+use crate::interference::Fate;
 use crate::network::{Actor, Content, Seen};
+use crate::node::host;
 use crate::world::World;
 
 /// Memory of a subflow, with its part in the connection.
@@ -133,9 +135,19 @@ impl World {
             .collect()
     }
 
-    /// Loses the next packets that are sent into a link in a direction.
-    pub fn drop_next(&mut self, link: usize, direction: usize, packets: u32) {
-        self.network.links[link].lose_next(direction, packets);
+    /// Gives the next packets that are sent into a link in a direction a fate.
+    pub fn interfere(&mut self, link: usize, direction: usize, fate: Fate, packets: u32) {
+        self.network.links[link].interfere(direction, fate, packets);
+    }
+
+    /// Lets a host use another scheduler from now on, on connections that are there and to come.
+    ///
+    /// # Errors
+    /// There is none of this name, or the node is no host.
+    pub fn use_scheduler(&mut self, node: usize, name: &str) -> Result<(), String> {
+        let kind = host::scheduler(&self.plan.nodes[node].mptcp, Some(name), None)?;
+        self.with_stack(node, |stack, _| stack.use_scheduler(kind))
+            .ok_or_else(|| format!("{} is no host", self.plan.nodes[node].name))
     }
 
     /// The memory that a copy of the world takes, roughly: with most packets in links, and

@@ -21,6 +21,7 @@ mod error;
 mod fib;
 mod in_flight;
 mod inspect;
+mod interference;
 mod link;
 mod network;
 mod node;
@@ -36,6 +37,7 @@ mod world;
 
 pub use error::SimError;
 pub use inspect::{LinkPacket, OpenedConnection, RouteEntry};
+pub use interference::Fate;
 pub use network::{Actor, Content, Seen, SeenPacket};
 pub use run::{Sink, simulate, simulate_with};
 pub use schedule::Nanos;

@@ -7,6 +7,7 @@ use mptcplab_plan::InterfaceRef;
 
 use crate::Nanos;
 use crate::in_flight::{InFlight, PacketInFlight};
+use crate::interference::{Fate, Interference};
 use crate::schedule::earlier;
 
 /// The time that a link of limited rate takes for a packet at the least, and the shortest time
@@ -23,8 +24,8 @@ pub(crate) struct Link {
     pub(crate) ends: [InterfaceRef; 2],
     least_delay_ns: Nanos,
     boxes: Chain,
-    /// For each end, how many of the next packets that it offers are lost.
-    to_lose: [u32; 2],
+    /// Where the next packets have a fate.
+    interference: Option<Box<Interference>>,
 }
 
 impl Link {
@@ -35,7 +36,7 @@ impl Link {
             ends: planned.ends,
             least_delay_ns: least_delay_ns(&planned.config),
             boxes: Chain::new(&planned.middleboxes, seed, index),
-            to_lose: [0; 2],
+            interference: None,
         })
     }
 
@@ -48,9 +49,10 @@ impl Link {
         self.model.change(now, &change)
     }
 
-    /// Loses the next packets that an end offers, uncounted.
-    pub(crate) fn lose_next(&mut self, end: usize, packets: u32) {
-        self.to_lose[end] = self.to_lose[end].saturating_add(packets);
+    /// Gives the next packets of an end a fate.
+    pub(crate) fn interfere(&mut self, end: usize, fate: Fate, packets: u32) {
+        let interference = self.interference.get_or_insert_default();
+        interference.add(end, fate, packets);
     }
 
     /// Takes a packet of `ip_bytes` from an end; says whether the [deadline](Self::deadline) may
@@ -62,18 +64,56 @@ impl Link {
         ip_bytes: u32,
         in_flight: InFlight,
     ) -> Result<bool, Dropped> {
-        if self.to_lose[end] > 0 {
-            self.to_lose[end] -= 1;
-            return Err(Dropped::Down);
+        if self.interference.is_some() {
+            return self.offer_with_fate(now, end, ip_bytes, in_flight);
         }
         let is_busy = self.model.is_busy(end);
         self.model.offer(end, now, ip_bytes, in_flight)?;
         Ok(!is_busy)
     }
 
+    /// The same where the next packets may have a fate.
+    #[cold]
+    fn offer_with_fate(
+        &mut self,
+        now: Nanos,
+        end: usize,
+        ip_bytes: u32,
+        in_flight: InFlight,
+    ) -> Result<bool, Dropped> {
+        let interference = self.interference.get_or_insert_default();
+        match interference.take(end) {
+            None => {}
+            Some(Fate::Lost) => return Err(Dropped::Down),
+            Some(Fate::Delayed(by)) => {
+                interference.hold(now.saturating_add(by), end, ip_bytes, in_flight);
+                return Ok(true);
+            }
+            Some(Fate::Duplicated) => {
+                let copy = in_flight.clone();
+                self.model.offer(end, now, ip_bytes, copy).ok();
+            }
+        }
+        self.model.offer(end, now, ip_bytes, in_flight)?;
+        Ok(true)
+    }
+
+    /// Lets packets that were held back go on, once their time has come.
+    #[cold]
+    fn release_held(&mut self, now: Nanos) {
+        let interference = self.interference.get_or_insert_default();
+        while let Some(held) = interference.take_due(now) {
+            let (end, ip_bytes) = (held.end, held.ip_bytes);
+            self.model.offer(end, now, ip_bytes, held.in_flight).ok();
+        }
+    }
+
     /// The next time at which a packet may come out.
     pub(crate) fn deadline(&self) -> Option<Nanos> {
-        let deadline = self.model.next_deadline();
+        let mut deadline = self.model.next_deadline();
+        if let Some(interference) = &self.interference {
+            deadline = earlier(deadline, interference.deadline());
+        }
         if self.boxes.is_empty() {
             return deadline;
         }
@@ -82,6 +122,9 @@ impl Link {
 
     /// Appends what comes out by `now`.
     pub(crate) fn poll(&mut self, now: Nanos, out: &mut Vec<Arrived>) {
+        if self.interference.is_some() {
+            self.release_held(now);
+        }
         if self.boxes.is_empty() {
             return self.model.poll_each(now, |delivery| {
                 out.push(Arrived {

@@ -117,22 +117,7 @@ fn mptcp(planned: &plan::Mptcp, supply: Option<Supply>) -> Result<MptcpConfig, S
             .map_or(default.syns_before_fallback, |retries| {
                 retries.saturating_add(1)
             }),
-        scheduler: match planned.scheduler.as_deref().unwrap_or("default") {
-            "default" => SchedulerKind::Default,
-            "lowest-rtt" => SchedulerKind::LowestRtt,
-            "round-robin" => SchedulerKind::RoundRobin {
-                segments: options.num_segments,
-                window_limited: options.cwnd_limited,
-            },
-            "redundant" => SchedulerKind::Redundant,
-            "blest" => SchedulerKind::Blest,
-            "ecf" => SchedulerKind::Ecf,
-            "supplied" => match supply {
-                Some(supply) => SchedulerKind::Supplied(supply),
-                None => return Err("no scheduler was supplied".to_owned()),
-            },
-            name => return Err(format!("the simulator has no scheduler {name:?}")),
-        },
+        scheduler: scheduler(planned, planned.scheduler.as_deref(), supply)?,
         opportunistic_retransmission: options.opportunistic_retransmission,
         penalisation: options.penalisation,
         worker_times: WorkerTimes {
@@ -140,6 +125,34 @@ fn mptcp(planned: &plan::Mptcp, supply: Option<Supply>) -> Result<MptcpConfig, S
             joining_ns: &JOINING,
         },
         ..default
+    })
+}
+
+/// The scheduler of a name, with the host's options.
+///
+/// # Errors
+/// There is none of this name.
+pub(crate) fn scheduler(
+    planned: &plan::Mptcp,
+    name: Option<&str>,
+    supply: Option<Supply>,
+) -> Result<SchedulerKind, String> {
+    let options = planned.scheduler_options;
+    Ok(match name.unwrap_or("default") {
+        "default" => SchedulerKind::Default,
+        "lowest-rtt" => SchedulerKind::LowestRtt,
+        "round-robin" => SchedulerKind::RoundRobin {
+            segments: options.num_segments,
+            window_limited: options.cwnd_limited,
+        },
+        "redundant" => SchedulerKind::Redundant,
+        "blest" => SchedulerKind::Blest,
+        "ecf" => SchedulerKind::Ecf,
+        "supplied" => match supply {
+            Some(supply) => SchedulerKind::Supplied(supply),
+            None => return Err("no scheduler was supplied".to_owned()),
+        },
+        name => return Err(format!("the simulator has no scheduler {name:?}")),
     })
 }
 

@@ -25,7 +25,7 @@ use crate::info::{ConnectionInfo, SubflowInfo};
 use crate::mptcp::MptcpCounters;
 use crate::protocol::Protocol;
 use crate::route::Route;
-use crate::scheduler::Scheduler;
+use crate::scheduler::{Scheduler, SchedulerKind};
 use crate::tcp::{CloseReason, FourTuple, TcpCounters};
 
 pub use config::{HostConfig, SocketOptions};
@@ -228,6 +228,15 @@ impl HostStack {
             Connection::Plain(_) => false,
         })
         .unwrap_or(false)
+    }
+
+    /// Uses another scheduler for all MPTCP connections, those to come included.
+    pub fn use_scheduler(&mut self, kind: SchedulerKind) {
+        self.host.config.mptcp.scheduler = kind;
+        let ids: Vec<_> = self.connections().collect();
+        for id in ids {
+            self.set_scheduler(id, kind.create());
+        }
     }
 
     /// Uses another scheduler for an MPTCP connection.

@@ -26,7 +26,7 @@ pub(super) struct Scheduling {
     /// Kept to be used again at each call of the scheduler.
     pub(super) views: Vec<SubflowView>,
     /// Choices since they were last taken, where they are noted.
-    noted: Option<Box<Vec<NotedChoice>>>,
+    noted: Option<Vec<NotedChoice>>,
 }
 
 impl Scheduling {
@@ -55,10 +55,7 @@ impl Scheduling {
 
     /// Takes the choices that were noted.
     pub(super) fn take_choices(&mut self) -> Vec<NotedChoice> {
-        self.noted
-            .as_deref_mut()
-            .map(core::mem::take)
-            .unwrap_or_default()
+        self.noted.as_mut().map(core::mem::take).unwrap_or_default()
     }
 
     /// Lets the scheduler be called before the next segment leaves.
@@ -304,7 +301,7 @@ fn choose_whole(
     Some(choice)
 }
 
-fn note(noted: &mut Option<Box<Vec<NotedChoice>>>, view: &View<'_>, choice: Option<Choice>) {
+fn note(noted: &mut Option<Vec<NotedChoice>>, view: &View<'_>, choice: Option<Choice>) {
     if let (Some(noted), Some(choice)) = (noted, choice) {
         noted.push(NotedChoice {
             subflows: view.subflows.to_vec(),
