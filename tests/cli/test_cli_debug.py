@@ -115,3 +115,29 @@ def test_at_a_terminal_a_mistake_is_told_and_the_session_goes_on(tmp_path: Path)
     assert "'hop': known: run" in printed
     assert printed.count("event") >= 2
     assert "now_ns = 5" in printed
+
+
+def test_a_time_beyond_the_end_stops_at_the_end(tmp_path: Path) -> None:
+    told = run([*SCENARIO, "--json"], tmp_path, input="run until 5 s\nrun until 6 s\nshow now_ns\n")
+    assert told.returncode == 0, told.stderr
+    end, later, now = map(json.loads, told.stdout.splitlines())
+    assert (end["reason"], end["now_ns"]) == ("end", 1_000_000_000)
+    assert (later["reason"], later["now_ns"], now["value"]) == ("time", 6 * 10**9, 6 * 10**9)
+
+
+def test_a_policy_in_python_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text("def choose(connection, subflow, paths):\n    return 0\n")
+    scenario = """\
+hosts: {a: {interfaces: {x: {}}}, b: {interfaces: {x: {}}}}
+switches: {s: {}}
+links: {l: {between: [a.x, s.a], rate: 9 Mbit/s}, r: {between: [s.b, b.x], rate: 9 Mbit/s}}
+controller: {policy: "own.py:choose"}
+traffic: [{bulk: {from: a, to: b, way: up, duration: 1 s}}]
+"""
+    (tmp_path / "s.yaml").write_text(scenario)
+    told = run([COMMAND, "debug", "s.yaml"], tmp_path, input="run\n")
+    assert (told.returncode, told.stdout) == (1, "")
+    assert "its policy is a function of Python" in told.stderr
+    (tmp_path / "s.yaml").write_text(scenario.replace("own.py:choose", "disjoint"))
+    told = run([COMMAND, "debug", "s.yaml"], tmp_path, input="run until 100 ms\nshow links\n")
+    assert told.returncode == 0, told.stderr

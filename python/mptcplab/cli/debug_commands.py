@@ -12,6 +12,7 @@ from typing import Any
 from mptcplab.cli.debug_difference import difference, flat, shortened
 from mptcplab.cli.debug_rows import LINK, SUBFLOW, link_rows, packet_row, packets, subflow_rows
 from mptcplab.debugger import DebugError, Session, Stop
+from mptcplab.debugger.until import is_time
 from mptcplab.scenario import ScenarioError, parse_value
 from mptcplab.scenario.problem import did_you_mean
 
@@ -145,7 +146,7 @@ class Interpreter:
             return self._moved(self.session.run)
         until = _after("until", rest, "run until WHAT")
         stop = self._moved(lambda: self.session.run_until(until))
-        if stop.reason == "end":
+        if stop.reason == "end" and not is_time(until):
             raise DebugError(f"all traffic has ended before {until}")
         return stop
 

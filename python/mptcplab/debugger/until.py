@@ -34,6 +34,11 @@ class Until:
     stop: dict[str, Any] | None
 
 
+def is_time(text: str) -> bool:
+    """Whether a goal is a time."""
+    return _TIME.fullmatch(" ".join(text.split())) is not None
+
+
 def parse_until(text: str, now_ns: int) -> Until:
     """Reads what a session runs to.
 
