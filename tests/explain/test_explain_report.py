@@ -43,7 +43,7 @@ def test_the_page_is_made_from_what_is_kept(folder: Path) -> None:
     (section,) = page.split('id="result-1-why"')[1:]
     why = section.split("<h2")[0]
     assert "the send buffer is too small" in why
-    assert "sysctl -w net.ipv4.tcp_wmem=&#34;4096 4194304 16777216&#34;  # server" in why
+    assert "sysctl -w net.ipv4.tcp_wmem=&#34;4096 1048576 4194304&#34;  # server" in why
     assert "<td>send_buffer_limited</td>" in why
 
 
