@@ -104,6 +104,11 @@ def test_it_ends_when_nobody_reads_any_more() -> None:
         ),
         (["--http-token", "token"], "they belong to --http"),
         (["--http", "127.0.0.1:0", "--http-token", "no"], "no: cannot be read: "),
+        (
+            ["--tcp-fallback", "--policy", "disjoint"],
+            "--tcp-fallback: is of the policy earliest-completion alone",
+        ),
+        (["--tcp-fallback"], "--tcp-fallback: needs sizes that are told: in the file of --network"),
         (["--network", "no.yaml"], "no.yaml: cannot be read (No such file or directory)"),
     ],
 )
@@ -141,7 +146,7 @@ def test_a_network_file_is_read(tmp_path: Path) -> None:
         "rates:\n  0000525400123456:2: 10 Mbit/s\n  0xab:1: 1 Gbit/s\n"
         'sizes:\n  10.0.0.2:80: 500 kB\n  "[2001:db8::1]:443": 1 MB\n'
     )
-    with running("--network", str(file), "--learn-sizes") as (process, _, first):
+    with running("--network", str(file), "--learn-sizes", "--tcp-fallback") as (process, _, first):
         assert "listening" in first
         process.send_signal(signal.SIGINT)
         assert process.wait(PATIENCE_S) == 0

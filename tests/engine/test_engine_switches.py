@@ -23,6 +23,7 @@ def switched(
     family: str = "ipv4",
     protocol: str = "mptcp",
     events: str = "",
+    controller: str = "disjoint",
 ) -> Recording:
     """Traffic between two switches that two links join."""
     text = f"""\
@@ -32,7 +33,7 @@ hosts:
     mptcp: {{path_manager: subflow-signal}}
   server: {{interfaces: {{eth: {{family: {family}}}}}, mptcp: {{path_manager: default}}}}
 switches: {{s1: {{}}, s2: {{}}}}
-controller: disjoint
+controller: {controller}
 links:
   in-a: {{between: [client.a, s1.a], rate: 1 Gbit/s}}
   in-b: {{between: [client.b, s1.b], rate: 1 Gbit/s}}
@@ -81,3 +82,19 @@ def test_a_subflow_moves_when_its_path_fails(engine: str, tmp_path: Path) -> Non
     recording = switched(tmp_path, engine, bulk, events=pulled)
     assert set(recording.frame("transfers")["error"]) == {None}
     assert "moved, over two" in decisions(recording)
+
+
+@both_engines
+@pytest.mark.parametrize("family", ["ipv4", "ipv6"])
+def test_a_connection_is_one_of_tcp_where_that_is_faster(
+    engine: str, family: str, tmp_path: Path
+) -> None:
+    controller = "{policy: earliest-completion, tcp_fallback: true}"
+    for size, falls_back in [("10 kB", True), ("2 MB", False)]:
+        http = f"http: {{from: client, to: server, size: {size}}}"
+        folder = tmp_path / size
+        recording = switched(folder, engine, http, family=family, controller=controller)
+        transfers = recording.frame("transfers")
+        assert transfers["error"].to_list() == [None]
+        assert transfers["fallback"].to_list() == [falls_back]
+        assert ("falls back to TCP" in decisions(recording)) == falls_back

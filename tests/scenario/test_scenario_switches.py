@@ -63,6 +63,7 @@ def test_links_that_switches_join_are_one_network() -> None:
         "channel_delay_ns": 0,
         "channel_rate_bps": None,
         "sizes": "told",
+        "tcp_fallback": False,
     }
 
 
@@ -118,8 +119,14 @@ def test_a_variant_sets_the_controller() -> None:
         "channel_delay_ns": 2_000_000,
         "channel_rate_bps": 10_000_000,
         "sizes": "learned",
+        "tcp_fallback": False,
     }
     assert plan(text)["controller"]["policy"] == "disjoint"
+
+
+def test_a_controller_may_take_mptcp_from_a_connection() -> None:
+    asked = "controller: {policy: earliest-completion, tcp_fallback: true}"
+    assert plan(TWO_PATHS.replace("controller: disjoint", asked))["controller"]["tcp_fallback"]
 
 
 def test_a_switch_may_be_a_bridge_of_open_vswitch() -> None:
@@ -195,6 +202,16 @@ MISTAKES = {
         "controller: disjoint",
         "controller: {policy: disjoint, link_probe: 0.1 s}",
         'controller.link_probe: "0.1 s": frames by which links are found are 500 ms to 60 s apart',
+    ),
+    "TCP for another policy": (
+        "controller: disjoint",
+        "controller: {policy: disjoint, tcp_fallback: true}",
+        "controller.tcp_fallback: is of the policy earliest-completion alone",
+    ),
+    "TCP without sizes": (
+        "controller: disjoint",
+        "controller: {policy: earliest-completion, sizes: learned, tcp_fallback: true}",
+        "controller.tcp_fallback: needs sizes that are told",
     ),
     "discovery of a policy": (
         "controller: disjoint",

@@ -19,7 +19,7 @@ from mptcplab.cli.errors import UserError
 from mptcplab.cli.output import ReaderGoneError
 from mptcplab.policy.source import PolicyError, PolicyName, read_policy
 from mptcplab.scenario.problem import ScenarioError
-from mptcplab.scenario.switch import POLICIES, check_link_probe, no_such_policy
+from mptcplab.scenario.switch import FALLS_BACK, POLICIES, check_link_probe, no_such_policy
 from mptcplab.scenario.units import parse_time
 
 _DESCRIPTORS = 4096
@@ -37,6 +37,7 @@ class Options:
     policy: str
     network: Path | None
     learn_sizes: bool
+    tcp_fallback: bool
     link_probe: str
     tls: tuple[Path | None, Path | None, Path | None]
     """Authority, certificate and key."""
@@ -78,6 +79,7 @@ def _config(options: Options) -> dict[str, Any]:
         "listen": _address("--listen", options.listen),
         "policy": options.policy,
         "learn_sizes": options.learn_sizes,
+        "tcp_fallback": _tcp_fallback(options, knows_sizes=bool(known["sizes"])),
         "link_probe_ns": _link_probe(options.link_probe),
         "plain_tcp": options.plain_tcp,
         "tls": _tls(*options.tls),
@@ -111,6 +113,17 @@ def _link_probe(text: str) -> int:
         return check_link_probe(parse_time(text))
     except ValueError as error:
         raise UserError(f"--link-probe {text}: {error}") from None
+
+
+def _tcp_fallback(options: Options, *, knows_sizes: bool) -> bool:
+    if options.tcp_fallback and options.policy != FALLS_BACK:
+        raise UserError(f"--tcp-fallback: is of the policy {FALLS_BACK} alone")
+    if options.tcp_fallback and not knows_sizes and options.http_token is None:
+        raise UserError(
+            "--tcp-fallback: needs sizes that are told: in the file of --network, or by HTTP with "
+            "--http-token"
+        )
+    return options.tcp_fallback
 
 
 def _http(options: Options) -> dict[str, Any] | None:

@@ -84,6 +84,7 @@ class Controller(Model):
     channel_delay_ns: int
     channel_rate_bps: int | None
     sizes: Literal["told", "learned", "unknown"]
+    tcp_fallback: bool = False
 
 
 class Capture(Model):

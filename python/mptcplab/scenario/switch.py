@@ -9,6 +9,7 @@ from pydantic import (
     AfterValidator,
     BeforeValidator,
     Field,
+    StrictBool,
     StrictStr,
     WithJsonSchema,
     model_validator,
@@ -22,6 +23,8 @@ from mptcplab.scenario.traffic import COMMAND_LINE_SCHEMA, CommandLine
 
 POLICIES = ("shortest", "disjoint", "mpsshetn", "ecmp", "least-used", "earliest-completion")
 """Those of `crates/lab/controller`."""
+FALLS_BACK = "earliest-completion"
+"""The policy that may choose TCP in place of MPTCP."""
 
 
 class Switch(Model):
@@ -117,6 +120,11 @@ class Controller(Model):
         "told",
         description="Whether it is told what each server sends, or learns it from finished flows",
     )
+    tcp_fallback: StrictBool = Field(
+        False,
+        description="Whether earliest-completion may take MPTCP from a connection for which TCP is "
+        "faster: its SYN goes on without MP_CAPABLE",
+    )
 
     @property
     def policy_file(self) -> PolicyName | None:
@@ -132,6 +140,10 @@ class Controller(Model):
             raise RefusalError("sizes", "is of a policy: another controller asks for no sizes")
         if self.policy is None and "link_probe" in self.model_fields_set:
             raise RefusalError("link_probe", "is of a policy: another controller has its own")
+        if self.tcp_fallback and self.policy != FALLS_BACK:
+            raise RefusalError("tcp_fallback", f"is of the policy {FALLS_BACK} alone")
+        if self.tcp_fallback and self.sizes != "told":
+            raise RefusalError("tcp_fallback", "needs sizes that are told: what is learned may err")
         if self.policy is not None and "discovery" in self.model_fields_set:
             text = (
                 "is of another controller: with a policy, the run waits until it knows the network"
@@ -165,6 +177,7 @@ def _schema() -> dict[str, Any]:
                     "delay": TIME_SCHEMA,
                     "rate": {"anyOf": [RATE_SCHEMA, {"const": "unlimited"}]},
                     "sizes": {"enum": ["told", "learned", "unknown"]},
+                    "tcp_fallback": {"type": "boolean"},
                 },
                 "oneOf": [{"required": [kind]} for kind in _KINDS],
                 "additionalProperties": False,

@@ -37,6 +37,9 @@ pub struct Config {
     /// Whether the sizes of other transfers are learned.
     #[serde(default)]
     pub learn_sizes: bool,
+    /// Whether the policy may have a connection of MPTCP whose size was told be one of TCP.
+    #[serde(default)]
+    pub tcp_fallback: bool,
     /// Time between two frames by which links are found and missed, ns; `None`: a second.
     #[serde(default)]
     pub link_probe_ns: Option<u64>,
@@ -151,6 +154,7 @@ impl Config {
                 })
                 .collect(),
             learn_sizes: self.learn_sizes,
+            tcp_fallback: self.tcp_fallback,
             is_master: true,
             settle_ns: SETTLE_HALVES * discovery_interval_ns / 2,
             discovery_interval_ns,

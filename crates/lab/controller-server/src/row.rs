@@ -96,6 +96,9 @@ fn of_event(event: &Event) -> (&'static str, Vec<(&'static str, Value)>) {
         ),
         Event::PortBlocked(at) => ("port_blocked", vec![("port", port(*at))]),
         Event::Opened { connection } => ("opened", vec![("connection", number(*connection))]),
+        Event::FallsBack { connection, flow } => {
+            ("falls_back", of_subflow(*connection, flow, None))
+        }
         Event::Placed {
             connection,
             flow,

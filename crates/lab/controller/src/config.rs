@@ -72,6 +72,9 @@ pub struct Config {
     /// Whether the sizes of other transfers are learned: the median of the last ones of a server
     /// and port.
     pub learn_sizes: bool,
+    /// Whether a connection of MPTCP whose size was told may be one of TCP instead, where its policy says
+    /// so: its SYN goes on without MP_CAPABLE.
+    pub tcp_fallback: bool,
     /// Whether each switch is asked to take the controller as its master, which no other
     /// controller is then (section 6.3.6).
     pub is_master: bool,
@@ -109,6 +112,7 @@ impl Default for Config {
             link_rates_bps: BTreeMap::new(),
             sizes: Vec::new(),
             learn_sizes: false,
+            tcp_fallback: false,
             is_master: false,
             discovery_interval_ns: SECOND,
             switch_age_ns: 15 * SECOND,

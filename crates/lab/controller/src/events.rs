@@ -37,6 +37,13 @@ pub enum Event {
         /// The connection's number.
         connection: u64,
     },
+    /// The first subflow of a connection of MPTCP goes on as TCP: its SYN loses MP_CAPABLE.
+    FallsBack {
+        /// The connection's number.
+        connection: u64,
+        /// The subflow.
+        flow: Flow,
+    },
     /// A subflow has a path.
     Placed {
         /// The connection's number.

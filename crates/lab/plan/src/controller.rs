@@ -34,6 +34,9 @@ pub struct Controller {
     pub channel_rate_bps: Option<u64>,
     /// Its knowledge of the sizes of transfers.
     pub sizes: Sizes,
+    /// Whether its policy may have a connection of MPTCP be one of TCP.
+    #[serde(default)]
+    pub tcp_fallback: bool,
 }
 
 fn second() -> u64 {

@@ -168,6 +168,7 @@ mod tests {
             address: None,
             discovery_ns: 0,
             link_probe_ns: 1_000_000_000,
+            tcp_fallback: false,
             channel_delay_ns: 7,
             channel_rate_bps: Some(8_000),
             sizes: plan::Sizes::Unknown,

@@ -40,6 +40,7 @@ impl Decision {
     pub(crate) fn of(t_ns: Nanos, event: &Event, names: &Names) -> Option<Self> {
         let of_switch = |datapath| names.switches.get(datapath).cloned().unwrap_or_default();
         let (subject, label) = match event {
+            Event::FallsBack { flow, .. } => (flow_name(flow), "falls back to TCP".to_owned()),
             Event::Placed { flow, path, .. } => {
                 (flow_name(flow), format!("over {}", names.path(path)))
             }

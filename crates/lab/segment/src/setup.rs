@@ -99,6 +99,7 @@ pub(crate) fn controller(
             Sizes::Learned | Sizes::Unknown => Vec::new(),
         },
         learn_sizes: planned.sizes == Sizes::Learned,
+        tcp_fallback: planned.tcp_fallback,
         discovery_interval_ns: planned.link_probe_ns,
         link_rates_bps: rates(plan),
         // Rules take a round trip to be confirmed, and messages of others may stand before them.

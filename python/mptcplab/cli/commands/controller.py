@@ -35,6 +35,14 @@ def controller(
         bool,
         typer.Option("--learn-sizes", help="Learn the sizes of transfers from finished ones."),
     ] = False,
+    tcp_fallback: Annotated[
+        bool,
+        typer.Option(
+            "--tcp-fallback",
+            help="Take MPTCP from connections of told size for which earliest-completion finds TCP "
+            "faster: their SYN goes on without MP_CAPABLE.",
+        ),
+    ] = False,
     link_probe: Annotated[
         str,
         typer.Option(
@@ -92,6 +100,7 @@ def controller(
             policy=policy,
             network=network,
             learn_sizes=learn_sizes,
+            tcp_fallback=tcp_fallback,
             link_probe=link_probe,
             tls=(tls_ca, tls_cert, tls_key),
             plain_tcp=plain_tcp,

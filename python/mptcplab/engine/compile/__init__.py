@@ -84,6 +84,7 @@ def _controller(scenario: Scenario) -> plan.Controller:
         channel_delay_ns=controller.delay,
         channel_rate_bps=None if controller.rate == "unlimited" else controller.rate,
         sizes=controller.sizes,
+        tcp_fallback=controller.tcp_fallback,
     )
 
 

@@ -44,6 +44,7 @@ pub(crate) fn config() -> Config {
         link_rates: Vec::new(),
         sizes: Vec::new(),
         learn_sizes: false,
+        tcp_fallback: false,
         link_probe_ns: None,
         limits: Limits::default(),
         http: None,

@@ -3,7 +3,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mptcplab_controller::{Config, ConnectionId, Controller, Limits, Output, policy};
+use mptcplab_controller::{
+    Config, ConnectionId, Controller, Limits, Output, TransferSize, policy,
+};
 use mptcplab_openflow::{Body, Message, VERSION};
 
 /// Steps that are no message, by numbers that no type of message has.
@@ -53,6 +55,12 @@ fuzz_target!(|script: &[u8]| {
     let config = Config {
         limits,
         learn_sizes: true,
+        tcp_fallback: true,
+        sizes: vec![TransferSize {
+            server: [10, 0, 0, 2].into(),
+            port: 80,
+            bytes: 10_000,
+        }],
         is_master: name == "shortest",
         ..Config::default()
     };

@@ -2,6 +2,7 @@
 
 mod deserving;
 mod failover;
+mod fallback;
 mod install;
 mod neighbours;
 mod place;
@@ -160,6 +161,7 @@ impl Controller {
         {
             self.choose_again(number);
         }
+        let packet = self.as_sent_on(number, packet);
         if let Some(hop) = self.hops(number, is_from_opener).first() {
             let departure = Departure::new(packet, hop.out_port);
             self.install(number, Some(departure));

@@ -42,6 +42,8 @@ struct Chosen {
     path: Path,
     /// The least time of the transfer, over all disjoint paths at once, where it is known.
     transfer_ns: Option<u64>,
+    /// Whether the connection, which is opened, is one of TCP in place of MPTCP.
+    falls_back: bool,
 }
 
 /// A subflow that asks for a place.
@@ -55,6 +57,8 @@ struct Wanted<'a> {
     carried_bytes: u64,
     subflows: &'a [SubflowView],
     is_moved: bool,
+    /// Whether it may be TCP in place of MPTCP.
+    may_fall_back: bool,
 }
 
 impl Controller {
@@ -107,6 +111,10 @@ impl Controller {
             Kind::Other => None,
             Kind::Multipath | Kind::Tcp => self.sizes.of(flow.server()),
         };
+        let altered = match kind == Kind::Multipath && self.may_fall_back(&flow) {
+            true => packet.without_capable(),
+            false => None,
+        };
         let wanted = Wanted {
             connection: flow,
             flow,
@@ -116,6 +124,7 @@ impl Controller {
             carried_bytes: 0,
             subflows: &[],
             is_moved: false,
+            may_fall_back: altered.is_some(),
         };
         let Choice::Path(chosen) = self.choose(&wanted) else {
             return;
@@ -128,6 +137,13 @@ impl Controller {
         }
         let connection = self.table.open(self.now_ns, kind, flow, ends[0], bytes);
         self.note(Event::Opened { connection });
+        let packet = match altered.filter(|_| chosen.falls_back) {
+            Some(altered) => {
+                self.fall_back(connection, flow);
+                altered
+            }
+            None => packet,
+        };
         if self.config.learn_sizes && kind != Kind::Other {
             self.look_back(flow.server(), connection, bytes);
         }
@@ -167,6 +183,7 @@ impl Controller {
                 carried_bytes: self.carried_bytes(connection),
                 subflows: &subflows,
                 is_moved: false,
+                may_fall_back: false,
             }),
             false => Choice::Refused,
         };
@@ -263,8 +280,18 @@ impl Controller {
             equal_cost: &equal_cost,
         };
         let transfer_ns = least_time_ns(wanted.bytes, &disjoint);
-        let chosen = |path| Choice::Path(Chosen { path, transfer_ns });
-        match self.policy.choose(&request) {
+        let as_tcp = match wanted.may_fall_back {
+            true => self.policy.as_tcp(&request),
+            false => None,
+        };
+        let chosen = |path| {
+            Choice::Path(Chosen {
+                path,
+                transfer_ns,
+                falls_back: as_tcp.is_some(),
+            })
+        };
+        match as_tcp.or_else(|| self.policy.choose(&request)) {
             Some(path) => chosen(Path::from(path.links.as_slice())),
             None if wanted.subflows.is_empty() || wanted.is_moved => {
                 chosen(paths.equal_cost[0].clone())
@@ -289,6 +316,7 @@ impl Controller {
             carried_bytes: self.carried_bytes(subflow.connection),
             subflows: &subflows,
             is_moved: true,
+            may_fall_back: false,
         });
         match choice {
             Choice::Path(chosen) => Some(chosen.path),

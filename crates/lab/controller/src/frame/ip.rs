@@ -7,9 +7,9 @@ use mptcplab_wire::{Flags, Options};
 /// The protocol number of TCP.
 pub(crate) const TCP: u8 = 6;
 
-const IPV4_BYTES: usize = 20;
-const IPV6_BYTES: usize = 40;
-const TCP_BYTES: usize = 20;
+pub(super) const IPV4_BYTES: usize = 20;
+pub(super) const IPV6_BYTES: usize = 40;
+pub(super) const TCP_BYTES: usize = 20;
 
 /// An IP packet.
 #[derive(Clone, Debug)]

@@ -1,10 +1,12 @@
 //! Frames of hosts, read defensively: the bytes may be anything. Checksums are not looked at, for a
 //! host may leave them to its interface.
 
+mod fallback;
 mod ip;
 
 use mptcplab_wire::ethernet::{Arp, Header, MacAddress, Neighbour, ether_type, is_group};
 
+pub(crate) use fallback::without_capable;
 pub(crate) use ip::{Ip, TCP, TcpHeader};
 
 /// A frame.

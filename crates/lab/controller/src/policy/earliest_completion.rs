@@ -15,6 +15,11 @@ const UNKNOWN_BPS: u64 = 1_000_000_000;
 const LEAST_ROUND_TRIP_S: f64 = 100e-6;
 /// The share of the time that another path must save: the model is not better than that.
 const GAIN: f64 = 0.02;
+/// Time of a transfer from which MPTCP is worth what its options cost, s: the longer it takes, the sooner a
+/// path fails meanwhile.
+const LONG_S: f64 = 10.0;
+/// The same of one order of paths over another, which the model tells less well.
+const ORDER_ERROR: f64 = 0.08;
 /// Paths of a connection that are looked at.
 const MOST_PATHS: usize = 8;
 /// Paths that are tried as the next one of a set, and as the first one.
@@ -39,13 +44,23 @@ impl Policy for EarliestCompletion {
     fn choose<'a>(&mut self, request: &Request<'a>) -> Option<&'a PathView> {
         let transfer = transfer(request, request.bytes.unwrap_or(UNKNOWN_BYTES));
         if request.subflows.is_empty() {
-            return self.first(request, transfer);
+            return match request.is_multipath {
+                true => self.first(request, transfer).map(|(path, _)| path),
+                false => self.best_single(&promising(request, transfer), transfer),
+            };
         }
         if request.is_moved {
             // A path that another subflow of it has may be better than any that is free.
             return self.best_single(&promising(request, transfer), transfer);
         }
         self.joining(request, request.bytes.unwrap_or(request.carried_bytes))
+    }
+
+    fn as_tcp<'a>(&mut self, request: &Request<'a>) -> Option<&'a PathView> {
+        let transfer = transfer(request, request.bytes?);
+        let (path, tcp_s) = self.best_of_tcp(&promising(request, transfer), transfer)?;
+        let (_, mptcp_s) = self.first(request, transfer)?;
+        (tcp_s < mptcp_s * (1.0 - gain(mptcp_s))).then_some(path)
     }
 
     fn waits(&mut self, request: &Request<'_>) -> bool {
@@ -79,50 +94,82 @@ impl EarliestCompletion {
         set.get(had).copied()
     }
 
-    /// The path of the first subflow.
-    fn first<'a>(&mut self, request: &Request<'a>, transfer: Transfer) -> Option<&'a PathView> {
+    /// The path of the first subflow, and the time of the transfer over all that it is to have.
+    fn first<'a>(
+        &mut self,
+        request: &Request<'a>,
+        transfer: Transfer,
+    ) -> Option<(&'a PathView, f64)> {
         let promising = promising(request, transfer);
         let best = self.best_single(&promising, transfer)?;
-        if !request.is_multipath {
-            return Some(best);
-        }
         let mut set = vec![best];
         let best_s = self.grow(request, transfer, &promising, &mut set);
-        let rate = |path: &PathView| model(path, Subflow::Coming).rate;
-        let mut sets = vec![(best_s, best)];
-        let mut least_s = best_s;
+        let mut firsts = vec![First {
+            path: best,
+            time_s: best_s,
+            is_joined: set.len() > 1,
+        }];
         let others = promising.into_iter().filter(|path| *path != best);
         for path in others.take(MOST_TRIED) {
-            // The same set, or one with a path more, in another order. A narrower path comes first
-            // only where that saves time.
-            let limit_s = match rate(path) < rate(best) {
-                true => least_s * (1.0 - GAIN),
-                false => least_s / (1.0 - GAIN),
-            };
+            // The same set, or one with a path more, in another order.
+            let least_s = firsts
+                .iter()
+                .map(|first| first.time_s)
+                .fold(f64::INFINITY, f64::min);
             let mut models = vec![model(path, Subflow::Coming)];
-            let alone_limit_s = limit_s / (1.0 - GAIN);
+            let alone_limit_s = least_s / (1.0 - ORDER_ERROR) / (1.0 - GAIN);
             let alone_s = self.completions.time_s(transfer, &models, alone_limit_s);
             let rest = set.iter().filter(|other| **other != path);
             models.extend(rest.map(|other| model(other, Subflow::Coming)));
-            let limit_s = limit_s.min((1.0 - GAIN) * alone_s);
-            let time_s = match self.completions.time_s(transfer, &models, limit_s) {
-                time_s if time_s < limit_s => time_s,
-                _ => alone_s,
-            };
-            least_s = least_s.min(time_s);
-            sets.push((time_s, path));
+            let limit_s = (least_s / (1.0 - ORDER_ERROR)).min((1.0 - GAIN) * alone_s);
+            let joined_s = self.completions.time_s(transfer, &models, limit_s);
+            firsts.push(First {
+                path,
+                time_s: joined_s.min(alone_s),
+                is_joined: joined_s < limit_s,
+            });
         }
-        // Of those that are as good, the one that is handed most before another joins should carry
-        // most.
-        let as_good = sets
+        let least = firsts
             .iter()
-            .filter(|(time_s, _)| *time_s * (1.0 - GAIN) <= least_s);
-        let place = |path: &PathView| request.disjoint.iter().position(|one| one == path);
-        let widest = as_good.min_by(|(_, one), (_, other)| {
+            .min_by(|one, other| one.time_s.total_cmp(&other.time_s))?;
+        let is_as_good = |first: &&First<'_>| {
+            let error = match first.is_joined && least.is_joined {
+                true => ORDER_ERROR,
+                false => GAIN,
+            };
+            first.time_s * (1.0 - error) <= least.time_s
+        };
+        // Of those that are as good, the widest where one path is all, and else the first one, as without
+        // a selector.
+        let place = |first: &First<'_>| request.disjoint.iter().position(|one| one == first.path);
+        let rate = |first: &First<'_>| match least.is_joined {
+            true => 0.0,
+            false => model(first.path, Subflow::Coming).rate,
+        };
+        let chosen = firsts.iter().filter(is_as_good).min_by(|one, other| {
             let by_rate = rate(other).total_cmp(&rate(one));
             by_rate.then_with(|| place(one).cmp(&place(other)))
         });
-        widest.map(|(_, path)| *path)
+        chosen.map(|first| (first.path, first.time_s))
+    }
+
+    /// The path by which a transfer by TCP is over first, and its time.
+    fn best_of_tcp<'a>(
+        &mut self,
+        paths: &[&'a PathView],
+        transfer: Transfer,
+    ) -> Option<(&'a PathView, f64)> {
+        let mut best = None;
+        let mut least_s = f64::INFINITY;
+        for path in paths {
+            let time_s = self
+                .completions
+                .tcp_s(transfer, &model(path, Subflow::Coming), least_s);
+            if time_s < least_s {
+                (best, least_s) = (Some(*path), time_s);
+            }
+        }
+        best.map(|path| (path, least_s))
     }
 
     fn best_single<'a>(
@@ -179,6 +226,11 @@ impl EarliestCompletion {
     }
 }
 
+/// The part of the time of a transfer by MPTCP that TCP must save.
+fn gain(time_s: f64) -> f64 {
+    GAIN * (time_s / LONG_S).min(1.0)
+}
+
 /// The transfer of a request, of so many bytes.
 fn transfer(request: &Request<'_>, bytes: u64) -> Transfer {
     Transfer {
@@ -197,6 +249,16 @@ fn promising<'a>(request: &Request<'a>, transfer: Transfer) -> Vec<&'a PathView>
     paths.sort_by(|one, other| least_s(one).total_cmp(&least_s(other)));
     paths.truncate(MOST_PATHS);
     paths
+}
+
+/// A path for the first subflow.
+#[derive(Clone, Copy, Debug)]
+struct First<'a> {
+    path: &'a PathView,
+    /// The time of the transfer over all that it is to have.
+    time_s: f64,
+    /// Whether other paths are among that.
+    is_joined: bool,
 }
 
 /// A subflow that a path is looked at for.

@@ -27,12 +27,10 @@ impl Policy for LeastUsed {
 
 #[cfg(test)]
 mod tests {
-    use std::net::IpAddr;
-
     use super::*;
     use crate::place::PortRef;
     use crate::policy::SubflowView;
-    use crate::subflows::Flow;
+    use crate::policy::samples::{path, request, subflow};
 
     /// Two paths over each of two switches, with so many subflows on them.
     fn views(subflows: [usize; 4]) -> Vec<PathView> {
@@ -44,13 +42,8 @@ mod tests {
             };
             PathView {
                 links: vec![link(1, upper), link(upper, core), link(core, 2)],
-                bandwidth_bps: None,
-                delay_ns: None,
-                queueing_ns: 0,
-                load_bps: 0,
                 subflows,
-                new_subflows: 0,
-                is_busy: false,
+                ..path(1, 100_000_000, 1_000)
             }
         };
         subflows.into_iter().enumerate().map(view).collect()
@@ -58,36 +51,17 @@ mod tests {
 
     #[test]
     fn subflows_take_paths_apart_from_their_own_and_then_those_of_the_fewest_others() {
-        let address = IpAddr::from([10, 0, 0, 1]);
-        let flow = Flow {
-            source: address,
-            destination: address,
-            protocol: 6,
-            source_port: 1,
-            destination_port: 2,
-        };
         let paths = views([3, 1, 9, 8]);
         let mut subflows: Vec<SubflowView> = Vec::new();
         let mut taken = Vec::new();
         for _ in 0..5 {
             let request = Request {
-                connection: flow,
-                flow,
-                is_multipath: true,
-                is_moved: false,
-                bytes: None,
-                carried_bytes: 0,
                 subflows: &subflows,
-                disjoint: &paths,
-                equal_cost: &paths,
+                ..request(&paths)
             };
             let path = LeastUsed.choose(&request).expect("a path");
             taken.push(path.links[1].to.datapath - 20);
-            subflows.push(SubflowView {
-                flow,
-                opener_at: PortRef::new(1, 100),
-                links: path.links.clone(),
-            });
+            subflows.push(subflow(path));
         }
         assert_eq!(taken, [1, 3, 0, 2, 1]);
     }

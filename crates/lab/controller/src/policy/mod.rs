@@ -6,6 +6,8 @@ mod earliest_completion;
 mod ecmp;
 mod least_used;
 mod mpsshetn;
+#[cfg(test)]
+mod samples;
 mod shortest;
 mod told;
 
@@ -115,6 +117,12 @@ pub trait Policy: DynClone + Send + Sync {
     /// subflow of a connection, and what is not of MPTCP, must not be refused: it then takes the
     /// first path.
     fn choose<'a>(&mut self, request: &Request<'a>) -> Option<&'a PathView>;
+
+    /// The path of a connection whose first subflow asks and which had better be one of TCP; `None`: of
+    /// MPTCP, and [`Self::choose`] is asked. It is for good: no other subflow can join it.
+    fn as_tcp<'a>(&mut self, _request: &Request<'a>) -> Option<&'a PathView> {
+        None
+    }
 
     /// Whether a subflow that has no path now may get one when its connection has carried more: it
     /// is not refused then, but waits, and asks again.

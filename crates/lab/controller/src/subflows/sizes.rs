@@ -83,6 +83,11 @@ impl Sizes {
         has_room
     }
 
+    /// Whether the size of a server's transfers was told.
+    pub(crate) fn is_told(&self, server: SocketAddr) -> bool {
+        self.told.contains_key(&server)
+    }
+
     /// Bytes of a transfer of a server: as told, else the median of those that were seen at its
     /// port, else of those at all ports of its address.
     pub(crate) fn of(&self, server: SocketAddr) -> Option<u64> {

@@ -22,6 +22,8 @@ pub(crate) enum Kind {
 #[derive(Clone, Debug)]
 pub(crate) struct Connection {
     pub(crate) kind: Kind,
+    /// Whether SYNs of its first subflow go on without MP_CAPABLE.
+    pub(crate) falls_back: bool,
     /// The first subflow's addresses and ports, from the opener.
     pub(crate) flow: Flow,
     /// The port of the opener's host.
@@ -155,6 +157,7 @@ impl Table {
         let class = Class::HalfOpen;
         let connection = Connection {
             kind,
+            falls_back: false,
             flow,
             opener_at,
             opened_ns: now_ns,

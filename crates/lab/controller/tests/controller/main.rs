@@ -5,6 +5,7 @@ mod deserving;
 mod discovery;
 mod failover;
 mod failures;
+mod fallback;
 mod handshake;
 mod host;
 mod hostile;

@@ -1,6 +1,6 @@
 //! Properties of the controller under any messages of switches and any frames of hosts.
 
-use mptcplab_controller::{Config, ConnectionId, Controller, Limits, Output, policy};
+use mptcplab_controller::{Config, ConnectionId, Controller, Limits, Output, TransferSize, policy};
 use mptcplab_openflow::flow::{FlowFlags, FlowRemoved, FlowRemovedReason};
 use mptcplab_openflow::multipart::{FlowStats, Part, PortStats, Reply};
 use mptcplab_openflow::packet::{PacketIn, PacketInReason};
@@ -249,6 +249,7 @@ proptest! {
     #[test]
     fn no_switch_and_no_host_can_harm_it(
         name in select(vec!["shortest", "disjoint", "mpsshetn", "ecmp", "least-used", "earliest-completion"]),
+        tcp_fallback: bool,
         steps in vec(step(), 0..120),
     ) {
         let limits = Limits {
@@ -259,7 +260,9 @@ proptest! {
             held_packets: 6,
             ..Limits::default()
         };
-        let config = Config { limits, learn_sizes: true, ..Config::default() };
+        let size = TransferSize { server: "10.0.0.2".parse().expect("an address"), port: 80, bytes: 10_000 };
+        let sizes = Vec::from_iter(tcp_fallback.then_some(size));
+        let config = Config { limits, learn_sizes: true, tcp_fallback, sizes, ..Config::default() };
         let mut controller = Controller::new(config, policy(name, 1).expect("a policy"));
         let mut seen = Seen::default();
         let (mut out, mut now_ns) = (Vec::new(), 0);

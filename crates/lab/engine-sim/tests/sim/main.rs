@@ -5,6 +5,7 @@ mod capture;
 mod copies;
 mod determinism;
 mod failover;
+mod fallback;
 mod hosts;
 mod interruption;
 mod middleboxes;

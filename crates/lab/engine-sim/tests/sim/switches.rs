@@ -46,6 +46,7 @@ pub(crate) fn lab(policy: &str, rates: &[u64], client: [&str; 3], server: &str) 
         address: None,
         discovery_ns: 0,
         link_probe_ns: 1_000_000_000,
+        tcp_fallback: false,
         channel_delay_ns: 0,
         channel_rate_bps: None,
         sizes: Sizes::Told,

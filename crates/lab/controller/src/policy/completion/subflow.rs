@@ -42,12 +42,11 @@ struct Segment {
     acknowledged_s: f64,
 }
 
-/// A segment that the scheduler has not seen acknowledged, and what it sees then: the window as it
-/// was when the segment left, as pacing and buffers follow it a round trip later.
+/// A segment whose acknowledgement the scheduler has not seen, and what it sees then.
 #[derive(Clone, Copy, Debug)]
-struct Queued {
+struct Acknowledged {
     bytes: f64,
-    acknowledged_s: f64,
+    at_s: f64,
     seen: Seen,
 }
 
@@ -81,8 +80,9 @@ pub(super) struct Subflow {
     loss: Option<f64>,
     /// Segments not acknowledged by its own clock.
     flight: VecDeque<Segment>,
-    /// Segments that the scheduler has not seen acknowledged.
-    queue: VecDeque<Queued>,
+    /// Segments acknowledged by its own clock that the scheduler has not seen acknowledged.
+    unseen: VecDeque<Acknowledged>,
+    /// Bytes that the scheduler has not seen acknowledged.
     queued: f64,
     seen: Seen,
     /// Average rate of the scheduler, as seconds of a byte; `None` before the first burst.
@@ -109,7 +109,7 @@ impl Subflow {
             smoothed_s: path.round_trip_s,
             loss: None,
             flight: VecDeque::new(),
-            queue: VecDeque::new(),
+            unseen: VecDeque::new(),
             queued: 0.0,
             seen: Seen {
                 window: bytes,
@@ -141,20 +141,27 @@ impl Subflow {
 
     /// Lets the scheduler see what is acknowledged by a time.
     pub(super) fn see(&mut self, at_s: f64) {
-        while let Some(segment) = self.queue.front()
-            && segment.acknowledged_s <= at_s
+        while self
+            .flight
+            .front()
+            .is_some_and(|segment| segment.acknowledged_s <= at_s)
+        {
+            self.acknowledge();
+        }
+        while let Some(segment) = self.unseen.front()
+            && segment.at_s <= at_s
         {
             self.seen = segment.seen;
             self.queued -= segment.bytes;
-            self.queue.pop_front();
+            self.unseen.pop_front();
         }
     }
 
     /// When the scheduler sees more.
     pub(super) fn next_s(&self) -> f64 {
-        self.queue
-            .front()
-            .map_or(f64::INFINITY, |segment| segment.acknowledged_s)
+        let unseen = self.unseen.front().map(|segment| segment.at_s);
+        let next = || self.flight.front().map(|segment| segment.acknowledged_s);
+        unseen.or_else(next).unwrap_or(f64::INFINITY)
     }
 
     /// Bytes that its send buffer has room for.
@@ -207,16 +214,6 @@ impl Subflow {
             sent_s: self.clock_s,
             acknowledged_s,
         });
-        self.queue.push_back(Queued {
-            bytes,
-            acknowledged_s,
-            seen: Seen {
-                window: self.window.bytes,
-                widest: self.widest,
-                is_slow_start: self.window.is_slow_start,
-                round_trip_s: self.smoothed_s,
-            },
-        });
         self.sent += bytes;
         self.queued += bytes;
         let flight = self.sent - self.acknowledged;
@@ -249,6 +246,16 @@ impl Subflow {
             self.loss = None;
             self.window.lose(first.acknowledged_s);
         }
+        self.unseen.push_back(Acknowledged {
+            bytes: first.bytes,
+            at_s: first.acknowledged_s,
+            seen: Seen {
+                window: self.window.bytes,
+                widest: self.widest,
+                is_slow_start: self.window.is_slow_start,
+                round_trip_s: self.smoothed_s,
+            },
+        });
     }
 
     fn pace(&self) -> f64 {

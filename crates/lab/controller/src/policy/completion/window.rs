@@ -14,6 +14,9 @@ const SAMPLES: u32 = 8;
 const LONGER_S: (f64, f64) = (0.004, 0.016);
 /// The longest pause within a train of acknowledgements, s.
 const TRAIN_PAUSE_S: f64 = 0.002;
+/// Bytes that a host may send as one, four times: what a burst adds to a train, and the most of it, s.
+const BURST: f64 = 262_144.0;
+const MOST_BURST_S: f64 = 0.001;
 /// Segments a second cubed.
 const CUBIC: f64 = 0.4;
 /// The part of the window that a loss leaves.
@@ -115,7 +118,9 @@ impl Window {
     /// Grows with an acknowledgement, as far as the window was used.
     pub(super) fn acknowledge(&mut self, ack: &Acknowledgement) {
         if self.is_slow_start {
-            if self.is_train_long(ack) || self.is_delay_long(ack) {
+            self.follow_rounds(ack);
+            let is_looked_at = self.bytes >= LEAST_OF_HYSTART;
+            if is_looked_at && (self.is_train_long(ack) || self.is_delay_long(ack)) {
                 self.aim_at(self.bytes, ack.at_s);
             } else if self.used.is_full || self.bytes < 2.0 * self.used.bytes {
                 self.bytes += ack.bytes;
@@ -162,24 +167,28 @@ impl Window {
         self.bytes += (target - self.bytes).max(0.0) * part;
     }
 
-    /// Whether acknowledgements have come without a pause for half a round trip: the path is full.
-    fn is_train_long(&mut self, ack: &Acknowledgement) -> bool {
-        let round = &mut self.round;
-        if ack.acknowledged > round.end {
-            *round = Round {
+    /// Begins another round with the first acknowledgement of what was sent in it.
+    fn follow_rounds(&mut self, ack: &Acknowledgement) {
+        if ack.acknowledged > self.round.end {
+            self.round = Round {
                 begin_s: ack.at_s,
                 end: ack.sent,
                 samples: 0,
                 least_s: f64::INFINITY,
                 train_s: ack.at_s,
             };
-            return false;
         }
+    }
+
+    /// Whether acknowledgements have come without a pause for half a round trip: the path is full.
+    fn is_train_long(&mut self, ack: &Acknowledgement) -> bool {
+        let round = &mut self.round;
         if ack.at_s - round.train_s > TRAIN_PAUSE_S {
             return false;
         }
         round.train_s = ack.at_s;
-        self.bytes >= LEAST_OF_HYSTART && ack.at_s - round.begin_s > self.base_s / 2.0
+        let burst_s = (BURST * self.base_s / (2.0 * self.bytes)).min(MOST_BURST_S);
+        ack.at_s - round.begin_s > (self.base_s + burst_s) / 2.0
     }
 
     /// Whether all round trips of the round are longer: there is a queue.
@@ -191,7 +200,7 @@ impl Window {
             return false;
         }
         let longer_s = (self.base_s / 8.0).clamp(LONGER_S.0, LONGER_S.1);
-        self.bytes >= LEAST_OF_HYSTART && round.least_s > self.base_s + longer_s
+        round.least_s > self.base_s + longer_s
     }
 }
 

@@ -70,6 +70,7 @@ fn plan() -> Plan {
             address: None,
             discovery_ns: 0,
             link_probe_ns: 1_000_000_000,
+            tcp_fallback: false,
             channel_delay_ns: MS,
             channel_rate_bps: None,
             sizes: Sizes::Unknown,

@@ -1,9 +1,6 @@
-use std::net::IpAddr;
-
 use super::*;
-use crate::place::PortRef;
 use crate::policy::SubflowView;
-use crate::subflows::Flow;
+use crate::policy::samples::{path, request, subflow};
 
 const RATES_BPS: [u64; 3] = [10_000_000, 100_000, 6_000_000];
 const DELAY_NS: u64 = 5_000_000;
@@ -25,44 +22,21 @@ struct Case {
 /// The path to move to.
 fn better(case: &Case) -> Option<usize> {
     let view = |index: usize| PathView {
-        links: vec![Link {
-            from: PortRef::new(1, index as u32),
-            to: PortRef::new(2, index as u32),
-        }],
-        bandwidth_bps: Some(RATES_BPS[index]),
-        delay_ns: Some(DELAY_NS),
-        queueing_ns: 0,
         load_bps: if index == 2 { case.load_bps } else { 0 },
         subflows: 1,
-        new_subflows: 0,
         is_busy: true,
+        ..path(index as u32, RATES_BPS[index], DELAY_NS)
     };
     let views = [0, 1, 2].map(view);
-    let address = IpAddr::from([10, 0, 0, 1]);
-    let flow = Flow {
-        source: address,
-        destination: address,
-        protocol: 6,
-        source_port: 1,
-        destination_port: 2,
-    };
     let ((path, rate_bps), others) = case.subflows.split_first()?;
-    let siblings = others.iter().map(|(path, _)| SubflowView {
-        flow,
-        opener_at: PortRef::new(1, 100),
-        links: views[*path].links.clone(),
-    });
+    let siblings = others.iter().map(|(path, _)| subflow(&views[*path]));
     let siblings: Vec<SubflowView> = siblings.collect();
     let request = Request {
-        connection: flow,
-        flow,
-        is_multipath: true,
         is_moved: true,
         bytes: Some(ALL),
         carried_bytes: ALL - case.left,
         subflows: &siblings,
-        disjoint: &views,
-        equal_cost: &views,
+        ..request(&views)
     };
     let others_bps: Vec<u64> = others.iter().map(|(_, bps)| *bps).collect();
     let of_path = case.subflows.iter().filter(|(other, _)| other == path);
