@@ -4,10 +4,11 @@ it gain? Mean completion times over a grid of transfers and paths, see `benches/
 Beside the policies stands what paths can give to MPTCP at all: the best of the four sets that there
 are, either path alone and both in either order. It is taken from the cell and the one with the same
 paths in the other order. Where TCP over the reference path is faster than that, no selector of
-subflows can be as good.
+subflows can be as good. So ours is measured twice: as it is, and where it may take MPTCP from a
+connection (`tcp_fallback`).
 
 `--repeat` is the number of seeds; `--seconds` does not matter. The completion times of all cells
-are written to `out/selector.csv`, and a map of them to `out/selector.png`. Cells off the grid,
+are written to `out/selector.csv`, and maps of both to `out/selector-….png`. Cells off the grid,
 drawn by a fixed seed, are measured in the same way; their times are in `out/selector-drawn.csv`.
 """
 
@@ -29,6 +30,7 @@ from .selector_cells import (
     OURS,
     POLICIES,
     RUNS,
+    TCP_FALLBACK,
     AnyCell,
     Cell,
     cells,
@@ -58,10 +60,9 @@ class Compared:
         others = [policy for policy in POLICIES if policy != OURS]
         return min(others, key=lambda policy: self.times_s[policy])
 
-    @property
-    def beside_best(self) -> float:
+    def beside_best(self, ours: str) -> float:
         """The time of ours, relative to that of the best other."""
-        return self.times_s[OURS] / self.times_s[self.best_other]
+        return self.times_s[ours] / self.times_s[self.best_other]
 
     @property
     def set_beside_best(self) -> float:
@@ -73,10 +74,9 @@ class Compared:
         """The time of ours, relative to that over the best set."""
         return self.times_s[OURS] / self.best_set_s
 
-    @property
-    def beside_mpsshetn(self) -> float:
+    def beside_mpsshetn(self, ours: str) -> float:
         """The time of ours, relative to that of MPSSHetN."""
-        return self.times_s[OURS] / self.times_s["mpsshetn"]
+        return self.times_s[ours] / self.times_s["mpsshetn"]
 
 
 def measure(effort: Effort) -> list[Figure]:
@@ -85,9 +85,12 @@ def measure(effort: Effort) -> list[Figure]:
     compared = measured(
         [every[-1], every[-1].mirrored] if effort.shortest else every, effort.repeat
     )
-    of_grid = [(one.cell, one.beside_best) for one in compared if isinstance(one.cell, Cell)]
     table = _kept(compared, "selector.csv")
-    selector_map.draw(of_grid, table.with_suffix(".png"))
+    for ours in (OURS, TCP_FALLBACK):
+        of_grid = [
+            (one.cell, one.beside_best(ours)) for one in compared if isinstance(one.cell, Cell)
+        ]
+        selector_map.draw(of_grid, ours, table.with_name(f"selector-{ours}.png"))
     return figures(compared)
 
 
@@ -124,31 +127,35 @@ def measured(every: Sequence[AnyCell], seeds: int) -> list[Compared]:
 
 def figures(compared: Sequence[Compared]) -> list[Figure]:
     """The figures of a grid."""
-    ratios = [one.beside_best for one in compared]
 
     def share(kept: Sequence[bool]) -> list[float]:
         return [sum(kept) / len(kept)]
 
+    found = [figure("cells", "", [float(len(compared))])]
+    for ours in (OURS, TCP_FALLBACK):
+        ratios = [one.beside_best(ours) for one in compared]
+        found += [
+            figure(
+                f"cells in which {ours} takes at most {AS_GOOD:g} times the best other's time",
+                "",
+                share([ratio <= AS_GOOD for ratio in ratios]),
+                low=_AS_GOOD_SHARE,
+            ),
+            figure(
+                f"{ours}: its time in the worst cell, relative to the best other's",
+                "",
+                [max(ratios)],
+                high=MUCH_SLOWER,
+            ),
+            figure(
+                f"{ours}: cells in which it takes at most {FASTER:g} times the time of mpsshetn",
+                "",
+                share([one.beside_mpsshetn(ours) <= FASTER for one in compared]),
+                low=_FASTER_SHARE,
+            ),
+        ]
     return [
-        figure("cells", "", [float(len(compared))]),
-        figure(
-            f"cells in which {OURS} takes at most {AS_GOOD:g} times the best other's time",
-            "",
-            share([ratio <= AS_GOOD for ratio in ratios]),
-            low=_AS_GOOD_SHARE,
-        ),
-        figure(
-            "its time in the worst cell, relative to the best other's",
-            "",
-            [max(ratios)],
-            high=MUCH_SLOWER,
-        ),
-        figure(
-            f"cells in which it takes at most {FASTER:g} times the time of mpsshetn",
-            "",
-            share([one.beside_mpsshetn <= FASTER for one in compared]),
-            low=_FASTER_SHARE,
-        ),
+        *found,
         figure(
             f"cells in which MPTCP over the best set takes at most {AS_GOOD:g} times the best "
             "other's time",
@@ -161,7 +168,7 @@ def figures(compared: Sequence[Compared]) -> list[Figure]:
             share([one.beside_set <= AS_GOOD for one in compared]),
         ),
         figure(
-            "its time in the worst cell, relative to that over the best set",
+            f"{OURS}: its time in the worst cell, relative to that over the best set",
             "",
             [max(one.beside_set for one in compared)],
         ),

@@ -28,9 +28,11 @@ GAPS = (0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 0.99)
 DELAY_RATIOS = (1, 2, 3, 5, 10, 30)
 POLICIES = ("tcp", "disjoint", "mpsshetn", "earliest-completion")
 OURS = POLICIES[-1]
+TCP_FALLBACK = f"{OURS}-tcp-fallback"
+"""Ours where it may take MPTCP from a connection."""
 ALONE = "alone"
 """MPTCP over the reference path alone: what MPTCP costs where no choice of paths can help."""
-RUNS = (*POLICIES, ALONE)
+RUNS = (*POLICIES, TCP_FALLBACK, ALONE)
 SHARED = "shared"
 """MPTCP with both subflows over the reference path, which no policy of the grid has."""
 RATE_BPS = 10_000_000
@@ -61,6 +63,8 @@ variants:
   disjoint: {}
   mpsshetn: {set: {controller: mpsshetn}}
   earliest-completion: {set: {controller: earliest-completion}}
+  earliest-completion-tcp-fallback:
+    set: {controller: {policy: earliest-completion, tcp_fallback: true}}
   alone: {set: {controller: shortest, hosts.client.mptcp.path_manager: signal}}
   shared: {set: {controller: shortest}}
 sample_interval: 1 min

@@ -20,9 +20,10 @@ _COLOURS = "PuOr_r"
 """Purple is faster and orange slower, which the colour-blind tell apart, too."""
 
 
-def draw(ratios: Iterable[tuple[Cell, float]], path: Path) -> None:
-    """Draws the map of times relative to the best other's: a panel for each ratio of the delays,
-    above where the reference path has the shorter delay and below where it has the longer one."""
+def draw(ratios: Iterable[tuple[Cell, float]], ours: str, path: Path) -> None:
+    """Draws the map of times of ours relative to the best other's: a panel for each ratio of the
+    delays, above where the reference path has the shorter delay and below where it has the longer
+    one."""
     panels: dict[tuple[bool, int], np.ndarray] = {}
     for cell, ratio in ratios:
         key = cell.is_first_late, cell.delay_ratio
@@ -46,7 +47,7 @@ def draw(ratios: Iterable[tuple[Cell, float]], path: Path) -> None:
     drawing.supylabel("gap of bandwidth")
     if image is not None:
         bar = drawing.colorbar(image, ax=axes, extend="both", shrink=0.8)
-        bar.set_label("completion time of earliest-completion ÷ that of the best other policy")
+        bar.set_label(f"completion time of {ours} ÷ that of the best other policy")
     drawing.savefig(path, dpi=110)
 
 
