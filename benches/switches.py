@@ -1,5 +1,5 @@
-"""What a switch costs on the kernel engine: TCP over one link, beside TCP over two with a router, a
-switch or a bridge of Open vSwitch between them.
+"""The cost of a switch on the kernel engine: TCP over one link, beside TCP over two with a router,
+a switch or a bridge of Open vSwitch between them.
 
 Links without a limit say how much the emulator carries. A bridge of Open vSwitch is for low rates,
 and has links of 20, 40 and 80 Mbit/s; where it is not installed, its rows are left out.

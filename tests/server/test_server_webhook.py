@@ -138,7 +138,7 @@ def test_what_is_told_is_signed_and_told_until_it_is_taken(tmp_path: Path) -> No
     assert events((path, headers, body)) == [("van", "failure", "begins")]
     assert json.loads(body)["events"][0]["text"] == "Its last experiment has failed: No way."
     assert events(last) == [("van", "failure", "ends"), ("van", "benefit", "begins")]
-    # What was told before the restart is not told again.
+    # Alerts that were told before the restart are not told again.
     assert events(again) == [("van", "failure", "begins"), ("van", "benefit", "ends")]
     assert other.asked == []
 

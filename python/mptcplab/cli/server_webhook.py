@@ -28,7 +28,7 @@ class WebhookOptions:
 
 
 def alerting(options: WebhookOptions) -> Alerting | None:
-    """What is told to whom; null where there is no webhook.
+    """The alerts and their receiver; null where there is no webhook.
 
     Raises:
         UserError: the options contradict each other, or the address is none.
