@@ -31,7 +31,8 @@ def test_the_best_change_is_run_in_turn_with_none(tmp_path: Path) -> None:
     folder = recorded(made, tmp_path / "out")
     asked = [*PROGRAM, "explain", str(folder), "--prove", "--json"]
     told = json.loads(subprocess.run(asked, check=True, capture_output=True).stdout)
-    (proof,) = told["proofs"]
+    assert len(told["proofs"]) <= 2
+    proof = told["proofs"][0]
     assert proof["change"] == told["remedies"][0]["change"]
     assert proof["after_mbps"]["mean"] - proof["before_mbps"]["mean"] == pytest.approx(
         proof["gain"]
