@@ -6,6 +6,7 @@ import http.client
 import json
 import signal
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -58,6 +59,7 @@ def test_agents_measure_and_nothing_is_left_after_ctrl_c(tmp_path: Path) -> None
         assert get(told["url"], "/").status == 200
 
         def results() -> list[dict[str, Any]]:
+            time.sleep(0.1)  # An address may make 50 requests a second.
             found = get(told["url"], "/api/v1/results", told["token"]).json["results"]
             assert isinstance(found, list)
             return found
