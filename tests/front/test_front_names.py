@@ -4,6 +4,7 @@ import importlib
 import pkgutil
 import subprocess
 import sys
+from pathlib import Path
 from types import ModuleType
 
 import mptcplab as lab
@@ -18,9 +19,9 @@ for found in pkgutil.walk_packages(lab.__path__, "mptcplab."):
         importlib.import_module(found.name)
 """
 _EVERY_FUNCTION = """
-import sys, tempfile
+import sys
 from pathlib import Path
-folder = Path(tempfile.mkdtemp())
+folder = Path(sys.argv[1])
 scenario = lab.load("lisbon/A1")
 assert lab.catalogue("lisbon/*")[0].name == "lisbon/A1"
 short = dict(engine="sim", repeat=1, duration="200 ms")
@@ -33,8 +34,9 @@ assert lab.compare(result, points[0].result).labels
 """
 
 
-def test_every_function_works_after_every_module_was_imported() -> None:
-    subprocess.run([sys.executable, "-c", _EVERY_MODULE + _EVERY_FUNCTION], check=True)
+def test_every_function_works_after_every_module_was_imported(tmp_path: Path) -> None:
+    asked = [sys.executable, "-c", _EVERY_MODULE + _EVERY_FUNCTION, str(tmp_path)]
+    subprocess.run(asked, check=True)
 
 
 def test_no_module_has_the_name_of_what_its_package_gives() -> None:
