@@ -23,7 +23,7 @@ MOST_TOGETHER = 100
 
 @dataclass(frozen=True)
 class Alerting:
-    """Whom to tell, and of what."""
+    """The receiver of alerts, and the rules by which there are any."""
 
     webhook: Webhook
     rules: Rules
