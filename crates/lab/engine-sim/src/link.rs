@@ -56,7 +56,7 @@ impl Link {
     }
 
     /// Takes a packet of `ip_bytes` from an end; says whether the [deadline](Self::deadline) may
-    /// come earlier than before, or why it does not take it, which it has counted.
+    /// come earlier than before, or why it does not take it: counted, unless lost by a fate.
     pub(crate) fn offer(
         &mut self,
         now: Nanos,
