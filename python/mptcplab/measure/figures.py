@@ -10,11 +10,9 @@ from typing import Any
 from mptcplab.measure.plan import Direction, Kind, Path, Step
 from mptcplab.measure.survival import Observation, Survival, no_mptcp, survival
 from mptcplab.measure.transfer import Transfer, transfer
-from mptcplab.metrics.benefit import aggregation_benefit, delay_benefit
+from mptcplab.metrics.benefit import transfer_benefits
 from mptcplab.metrics.statistics import Estimate, estimate
 
-LEAST_AT_ONCE_BYTES = 300_000
-"""Less than this over all paths at once goes over the fastest one before the others have begun."""
 LEAST_LOAD_S = 1.0
 """A shorter transfer does not fill the queue of a path."""
 
@@ -216,23 +214,12 @@ def _benefits(one: Repetition, paths: int, size: int) -> tuple[float | None, flo
     """
     single = [one.get((Kind.TCP, path), _NOTHING) for path in range(paths)]
     mptcp = one.get((Kind.MPTCP, None), _NOTHING)
-    rates = [transfer.rate_bound_mbps for transfer in single]
-    rate = mptcp.rate_bound_mbps
     is_finished = any(transfer.time_s is not None for transfer in (*single, mptcp))
-    if rate is None or mptcp.is_mptcp is False or not is_finished:
+    if mptcp.is_mptcp is False or not is_finished:
         return None, None
-    both = one.get((Kind.AT_ONCE, None), _NOTHING).goodput_mbps
-    if both is None or size < LEAST_AT_ONCE_BYTES:
-        both = sum(known for known in rates if known is not None)
-
-    def time(rate: float | None) -> float | None:
-        return size * 8 / rate / 1e6 if rate else None
-
-    times = [time(known) for known in rates]
-    return (
-        aggregation_benefit(rate, rates, both),
-        delay_benefit(time(rate), times, time(both)),
-    )
+    at_once = one.get((Kind.AT_ONCE, None), _NOTHING).goodput_mbps
+    rates = [transfer.rate_bound_mbps for transfer in single]
+    return transfer_benefits(size, mptcp.rate_bound_mbps, rates, at_once)
 
 
 def _time(one: Transfer) -> float | None:

@@ -8,6 +8,8 @@ from typing import Any
 
 from mptcplab.measure.plan import LONGEST_MS, Direction, Kind, Path, Step
 from mptcplab.measure.survival import address
+from mptcplab.metrics.benefit import bound_mbps
+from mptcplab.metrics.rate import NS_PER_S, mbps
 
 _LONGEST_S = LONGEST_MS / 1e3
 
@@ -45,33 +47,54 @@ def transfer(step: Step, result: Mapping[str, Any], paths: Sequence[Path] = ()) 
             seen = connections[0]["probe"]["seen"]["subflows"]
             subflows = len(seen)
             path_bytes = _path_bytes(seen, paths, step.direction)
-    goodput, seconds, bound = _figures(step, connections)
-    return Transfer(goodput, seconds, bound, is_mptcp, subflows, path_bytes)
+    came = delivered(step, connections)
+    return Transfer(*_figures(came), is_mptcp, subflows, path_bytes)
 
 
-def _figures(
-    step: Step, connections: Sequence[Mapping[str, Any]]
-) -> tuple[float | None, float | None, float | None]:
-    """Goodput, time, and the bound of the rate."""
+@dataclass(frozen=True)
+class Delivered:
+    """What the receiving ends of a transfer got."""
+
+    payload_bytes: int
+    """By all connections, when the first one had its last payload."""
+    lasted_ns: int | None
+    """Until then; null where nothing came."""
+    all_bytes: int
+    """By all connections, to their ends."""
+    is_whole: bool
+    """All that was asked for."""
+
+
+def delivered(step: Step, connections: Sequence[Mapping[str, Any]]) -> Delivered | None:
+    """The payload of a transfer, by its receiving ends; null where they contradict each other."""
     is_down = step.direction is Direction.DOWN
     ends = [one["probe" if is_down else "target"] for one in connections]
     sent = sum(one["probe"]["sent_bytes"] for one in connections)
     received = [one for one in ends if one is not None and one["received_bytes"] > 0]
     size = sum(one["received_bytes"] for one in received)
     if size > (step.size_bytes if is_down else min(step.size_bytes, sent)):
-        return None, None, None
+        return None
     if not received:
-        # Less than a byte has come.
-        return None, None, 8 / _LONGEST_S / 1e6
+        return Delivered(0, None, 0, is_whole=False)
     first = min(received, key=lambda one: int(one["duration_us"]))
     moved = first["moved_by_all_bytes"]
     if not first["received_bytes"] <= moved <= step.size_bytes:
+        return None
+    lasted_ns = max(first["duration_us"], 1) * 1_000
+    return Delivered(moved, lasted_ns, size, is_whole=size == step.size_bytes)
+
+
+def _figures(came: Delivered | None) -> tuple[float | None, float | None, float | None]:
+    """Goodput, time, and the bound of the rate."""
+    if came is None:
         return None, None, None
-    seconds = max(first["duration_us"], 1) / 1e6
-    goodput = moved * 8 / seconds / 1e6
-    if size == step.size_bytes:
+    if came.lasted_ns is None:
+        return None, None, bound_mbps(0, 0.0, _LONGEST_S)
+    seconds = came.lasted_ns / NS_PER_S
+    goodput = mbps(came.payload_bytes, came.lasted_ns)
+    if came.is_whole:
         return goodput, seconds, goodput
-    return goodput, None, size * 8 / max(seconds, _LONGEST_S) / 1e6
+    return goodput, None, bound_mbps(came.all_bytes, seconds, _LONGEST_S)
 
 
 def _is_mptcp(one: Mapping[str, Any]) -> bool | None:

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from mptcplab.metrics.deliveries import BIN_NS, Bins, delivery_bins, key_of
 from mptcplab.metrics.plan_view import PlanView
+from mptcplab.metrics.rate import NS_PER_S
 from mptcplab.metrics.rows import Row, known, total
-from mptcplab.metrics.transfers import NS_PER_S, goodput_mbps, own_transfers, timed_transfers
+from mptcplab.metrics.transfers import goodput_mbps, own_transfers, timed_transfers
 from mptcplab.recording import Recording
 
 

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 LEAST_GAIN = 0.05
 """Where all paths at once carry less than this beyond the best one, there is nothing to gain."""
+LEAST_AT_ONCE_BYTES = 300_000
+"""Less than this, shared by all paths, goes over the fastest one before the others have begun."""
 
 
 def aggregation_benefit(
@@ -54,6 +56,40 @@ def delay_benefit(
         return (best - time) / (best - ideal)
     room = best - max(ideal, at_once)
     return (best - time) / room if room >= LEAST_GAIN * best else 0.0
+
+
+def bound_mbps(payload_bytes: int, seconds: float, longest_s: float) -> float:
+    """Rate that a transfer had at most which did not finish in the time that it was given.
+
+    Of one of which nothing came: that of a byte.
+    """
+    return max(payload_bytes, 1) * 8 / max(seconds, longest_s) / 1e6
+
+
+def transfer_benefits(
+    size_bytes: int,
+    rate: float | None,
+    single: Sequence[float | None],
+    at_once: float | None,
+) -> tuple[float | None, float | None]:
+    """Both benefits, of aggregation and of delay, of a transfer between real hosts.
+
+    ``rate`` is that of MPTCP, and ``single`` those of TCP over each path: of a transfer that did
+    not finish its bound. ``at_once`` is the rate of TCP over all paths at once, which share the
+    size; the sum of the paths stands for it where it is not known, or the size is too small.
+    """
+    if rate is None:
+        return None, None
+    if at_once is None or size_bytes < LEAST_AT_ONCE_BYTES:
+        at_once = sum(known for known in single if known is not None)
+
+    def time(rate: float | None) -> float | None:
+        return size_bytes * 8 / rate / 1e6 if rate else None
+
+    return (
+        aggregation_benefit(rate, single, at_once),
+        delay_benefit(time(rate), [time(known) for known in single], time(at_once)),
+    )
 
 
 def _working(single: Sequence[float | None]) -> list[float] | None:

@@ -5,12 +5,11 @@ from collections.abc import Mapping, Sequence
 from mptcplab.metrics.plan_view import PlanView
 from mptcplab.metrics.programs import KIND as PROGRAMS
 from mptcplab.metrics.programs import program_times_s, program_transfers
+from mptcplab.metrics.rate import NS_PER_S, mbps
 from mptcplab.metrics.rows import Row, grouped, known, total
 from mptcplab.metrics.statistics import jain_index
 from mptcplab.recording import Recording, Status
 from mptcplab.recording.tables import TRANSFERS
-
-NS_PER_S = 1e9
 
 
 def timed_transfers(recording: Recording, plan: PlanView) -> list[Row]:
@@ -82,8 +81,7 @@ def rate_mbps(payload_bytes: int, transfers: Sequence[Row]) -> float | None:
     starts, ends = known(transfers, "start_ns"), known(transfers, "until_ns")
     if not starts or not ends or max(ends) <= min(starts):
         return None
-    lasted_ns: int = max(ends) - min(starts)
-    return payload_bytes * 8 / lasted_ns * NS_PER_S / 1e6
+    return mbps(payload_bytes, max(ends) - min(starts))
 
 
 def goodput_by(transfers: Sequence[Row], column: str) -> dict[str, float | None]:
