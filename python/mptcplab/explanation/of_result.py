@@ -80,9 +80,15 @@ def scenario_of(recording: Recording) -> Scenario | None:
     """The scenario of the result in which a recording lies; null where it lies in none.
 
     Raises:
+        RecordingError: it is of real hosts, of which there is no scenario.
         ScenarioError: this version cannot read it.
 
     """
+    if recording.manifest.measured is not None:
+        raise RecordingError(
+            f"{recording.folder}: is of real hosts, of whose network nothing can be tried in the "
+            "simulator: `mptcplab trace --explain` explains captures of them"
+        )
     result = result_of(recording)
     return None if result is None else loads_kept(result.description.scenario.text)
 

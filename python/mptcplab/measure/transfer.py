@@ -53,7 +53,7 @@ def transfer(step: Step, result: Mapping[str, Any], paths: Sequence[Path] = ()) 
 
 @dataclass(frozen=True)
 class Delivered:
-    """What the receiving ends of a transfer got."""
+    """The payload that the receiving ends of a transfer got."""
 
     payload_bytes: int
     """By all connections, when the first one had its last payload."""

@@ -7,6 +7,7 @@ from statistics import fmean
 from mptcplab.metrics.at_once import AtOnce, at_once
 from mptcplab.metrics.benefit import aggregation_benefit, delay_benefit
 from mptcplab.metrics.definitions import RECOVERY
+from mptcplab.metrics.measured import is_alone, is_at_once, measured_benefits
 from mptcplab.metrics.measurement import Measurement, measure
 from mptcplab.metrics.paths import PathFigures
 from mptcplab.metrics.plan_view import PlanView
@@ -91,7 +92,8 @@ def compare(result: Result) -> list[VariantMetrics]:
     """
     variants: list[VariantMetrics] = []
     for entry in result.variants:
-        usable, notes = _usable(result.recordings(entry.name), result.description.repetitions)
+        found = result.recordings(entry.name)
+        usable, notes = _usable(found, _planned(result, found))
         notes += [
             f"repetition {repetition} has no manifest: it has not ended, was killed, or could not "
             "be written"
@@ -113,6 +115,13 @@ def compare(result: Result) -> list[VariantMetrics]:
     return [_beside_tcp(variant, variants) for variant in variants]
 
 
+def _planned(result: Result, found: Sequence[Recording]) -> int:
+    """The repetitions of a variant; experiments between real hosts differ in what they have."""
+    if any(recording.manifest.measured is not None for recording in found):
+        return len(found)
+    return result.description.repetitions
+
+
 def one_an_interface(variants: Sequence[VariantMetrics]) -> list[VariantMetrics]:
     """Of the variants that use one interface alone, the first for each interface."""
     first: dict[str, VariantMetrics] = {}
@@ -132,7 +141,7 @@ def _beside_tcp(variant: VariantMetrics, variants: Sequence[VariantMetrics]) -> 
         if other.protocol == "tcp" and other.runs and _do_the_same(other, variant)
     ]
     beside = next((other for other in variants if _is_at_once(other, variant)), None)
-    metrics = dict(variant.metrics) | _benefits(variant, one_an_interface(plain), beside)
+    metrics = dict(variant.metrics) | _benefits(variant, plain, beside)
     if not carried_the_same([variant, *plain]):
         metrics.pop("delay_benefit", None)
     return replace(variant, metrics=metrics, plain=tuple(other.name for other in plain))
@@ -141,6 +150,8 @@ def _beside_tcp(variant: VariantMetrics, variants: Sequence[VariantMetrics]) -> 
 def _do_the_same(one: VariantMetrics, other: VariantMetrics) -> bool:
     """Whether they have the same task."""
     own, theirs = _same_repetition(one, other)
+    if own.measured is not None and theirs.measured is not None:
+        return is_alone(own.measured, theirs.measured)
     return own.task == theirs.task
 
 
@@ -149,6 +160,8 @@ def _is_at_once(one: VariantMetrics, other: VariantMetrics) -> bool:
     if one.protocol != "tcp" or not one.runs:
         return False
     own, theirs = _same_repetition(one, other)
+    if own.measured is not None and theirs.measured is not None:
+        return is_at_once(own.measured, theirs.measured)
     tasks = own.task_by_interface.values()
     return len(tasks) > 1 and all(task == theirs.task for task in tasks)
 
@@ -314,10 +327,16 @@ def _paths(runs: Sequence[Run], are_one_run: bool) -> tuple[PathEstimates, ...]:
 
 
 def _benefits(
-    variant: VariantMetrics, singles: Sequence[VariantMetrics], beside: VariantMetrics | None
+    variant: VariantMetrics, plain: Sequence[VariantMetrics], beside: VariantMetrics | None
 ) -> dict[str, Estimate]:
-    """Both benefits; `beside` is the variant of TCP over all paths at once, where there is one."""
+    """Both benefits; `plain` are the variants of TCP to compare it with.
+
+    `beside` is that of TCP over all paths at once, where there is one.
+    """
     runs = variant.runs
+    if all(run.recording.manifest.measured is not None for run in runs):
+        return _measured_benefits(runs, plain, beside)
+    singles = one_an_interface(plain)
     same = variant.are_one_run and all(single.are_one_run for single in singles)
     by_repetition = [{run.repetition: run for run in single.runs} for single in singles]
 
@@ -341,9 +360,34 @@ def _benefits(
         benefit(run, "completion_s", delay_benefit, most.time_s)
         for run, most in zip(runs, reached, strict=True)
     ]
+    return _known_benefits(aggregation, delay, are_one_run=same)
+
+
+def _measured_benefits(
+    runs: Sequence[Run], singles: Sequence[VariantMetrics], beside: VariantMetrics | None
+) -> dict[str, Estimate]:
+    """Those of measurements between real hosts."""
+    alone: dict[int, dict[str, Recording]] = {}
+    for run in (run for single in singles for run in single.runs):
+        measured = run.recording.manifest.measured
+        if measured is not None and measured.path is not None:
+            alone.setdefault(run.repetition, {})[measured.path] = run.recording
+    together = {run.repetition: run.recording for run in (beside.runs if beside else ())}
+    found = [
+        measured_benefits(
+            run.recording, alone.get(run.repetition, {}), together.get(run.repetition)
+        )
+        for run in runs
+    ]
+    return _known_benefits([one for one, _ in found], [one for _, one in found])
+
+
+def _known_benefits(
+    aggregation: Sequence[float | None], delay: Sequence[float | None], *, are_one_run: bool = False
+) -> dict[str, Estimate]:
     benefits = {
-        "aggregation_benefit": estimate(aggregation, are_one_run=same),
-        "delay_benefit": estimate(delay, are_one_run=same),
+        "aggregation_benefit": estimate(aggregation, are_one_run=are_one_run),
+        "delay_benefit": estimate(delay, are_one_run=are_one_run),
     }
     return {name: benefit for name, benefit in benefits.items() if benefit.known}
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mptcplab.metrics.plan_view import PlanView
-from mptcplab.metrics.rows import Row, grouped
+from mptcplab.metrics.rows import Row, grouped, total
 from mptcplab.metrics.totals import SubflowTotals
 from mptcplab.metrics.transfers import goodput_mbps, rate_mbps
 
@@ -37,23 +37,31 @@ def path_figures(
     """The paths of every client, in the order of the plan."""
     figures: list[PathFigures] = []
     for (client,), own in grouped(transfers, "client").items():
-        by_interface = _payload(client, {row["way"] for row in own}, totals)
-        total = sum(by_interface.values())
-        if total == 0:
+        by_interface = _alone(own, plan) or _payload(client, {row["way"] for row in own}, totals)
+        payload = sum(by_interface.values())
+        if payload == 0:
             continue
         goodput = goodput_mbps(own)
         figures += [
             PathFigures(
                 client=client,
                 interface=interface,
-                goodput_mbps=None if goodput is None else goodput * payload_bytes / total,
-                share=payload_bytes / total,
+                goodput_mbps=None if goodput is None else goodput * payload_bytes / payload,
+                share=payload_bytes / payload,
                 payload_bytes=payload_bytes,
                 carried_mbps=rate_mbps(payload_bytes, own),
             )
             for interface, payload_bytes in by_interface.items()
         ]
     return tuple(sorted(figures, key=lambda path: plan.place(path.client, path.interface)))
+
+
+def _alone(transfers: Sequence[Row], plan: PlanView) -> dict[str, int] | None:
+    """All that went over the path that was measured alone; null where none was, or by a plan."""
+    measured = plan.measured
+    if measured is None or measured.path is None:
+        return None
+    return {measured.path: total(transfers, "bytes")}
 
 
 def _payload(client: str, ways: set[str], totals: Sequence[SubflowTotals]) -> dict[str, int]:

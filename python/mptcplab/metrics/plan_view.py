@@ -25,7 +25,7 @@ from mptcplab.plan.traffic import (
     Workload,
 )
 from mptcplab.recording import Recording, RecordingError
-from mptcplab.recording.manifest import MANIFEST, Json
+from mptcplab.recording.manifest import MANIFEST, Json, Measured
 
 _TRANSFERS = (BulkWorkload, FtpWorkload, HttpWorkload, RequestResponseWorkload, StreamWorkload)
 SIZED_KINDS = frozenset({"http", "ftp"})
@@ -81,6 +81,8 @@ class PlanView:
 
     def expected_joins(self, traffic: str) -> int:
         """Additional subflows that a connection of the flow should get."""
+        if self.measured is not None:
+            return len(self.measured.paths) - 1
         return self._traffic[traffic].expected_joins if traffic in self._traffic else 0
 
     def duration_ns(self, traffic: str) -> int | None:
@@ -91,8 +93,15 @@ class PlanView:
         """Whether the flow's transfers end when a size has been carried."""
         if kind != "bulk":
             return kind in SIZED_KINDS
+        if self.measured is not None:
+            return self.measured.bytes is not None
         workload = self._traffic[traffic].workload if traffic in self._traffic else None
         return isinstance(workload, BulkWorkload) and workload.bytes is not None
+
+    @property
+    def measured(self) -> Measured | None:
+        """The measurement between real hosts that it is in place of a plan."""
+        return self._recording.manifest.measured
 
     @property
     def flows(self) -> list[str]:

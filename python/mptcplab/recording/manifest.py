@@ -44,6 +44,27 @@ class Lab(Model):
     """Node to the id of the thread that is inside it."""
 
 
+class Measured(Model):
+    """A measurement between real hosts: these, in place of a plan."""
+
+    kind: Literal["tcp", "mptcp", "at-once", "idle", "loaded"]
+    """A transfer by TCP over one path, by MPTCP, or by TCP over all paths at once; echoes on a path
+    that carries nothing else, or beside a download."""
+    paths: tuple[str, ...]
+    """Those of the experiment, by interface."""
+    path: str | None
+    """The one that is measured alone."""
+    way: Literal["up", "down"] | None
+    bytes: int | None = Field(ge=1)
+    """Of a transfer, all connections together."""
+    longest_s: float = Field(gt=0, allow_inf_nan=False)
+    """Time that it was given."""
+    agent: str
+    plan: str
+    result: str
+    """Ids of the server's: whose result it is of, by which plan, and which one."""
+
+
 class Manifest(Model):
     """The content of ``manifest.json``; see ``docs/recording.md``."""
 
@@ -56,7 +77,8 @@ class Manifest(Model):
     seed: int
     engine: str
     started: str | None = None
-    """ISO 8601, UTC; null in virtual time, which has no date."""
+    """ISO 8601, UTC; null in virtual time, which has no date. Of a measurement between real hosts
+    that of its experiment."""
     duration_s: float | None = Field(None, ge=0, allow_inf_nan=False)
     mptcplab: str
     """Version of mptcplab."""
@@ -64,6 +86,7 @@ class Manifest(Model):
     host: Json = {}
     settings: Json = {}
     plan: Json = {}
+    measured: Measured | None = None
     emulator: Json = {}
     """How the engine did: set-up and tear-down time, lateness of packets, real-time priority."""
     warnings: tuple[str, ...] = ()

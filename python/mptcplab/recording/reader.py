@@ -14,7 +14,7 @@ from mptcplab.recording.errors import RecordingError
 from mptcplab.recording.kept_rows import read_rows
 from mptcplab.recording.liveness import is_alive_since
 from mptcplab.recording.manifest import MANIFEST, RUNNING, Manifest, Status, load
-from mptcplab.recording.tables import TABLES
+from mptcplab.recording.tables import MEASURED, TABLES
 from mptcplab.recording.unfinished import unfinished_transfers
 from mptcplab.tables.reader import TableFolder
 
@@ -210,12 +210,13 @@ class Recording:
         return {}
 
     def _there(self, table: str) -> TableFolder | None:
-        """The folder, if it has the table; null where the recording is older than the table."""
+        """The folder, if it has the table; null where recordings of its kind or age have none."""
         tables = TableFolder(self.folder, RecordingError)
         path = tables.path(TABLES[table])
         if path.is_file():
             return tables
-        if self.has_tables and TABLES[table].is_new:
+        is_foreign = self.manifest.measured is not None and table not in MEASURED
+        if self.has_tables and (TABLES[table].is_new or is_foreign):
             return None
         why = "is missing" if self.has_tables else "was not written: the run did not end"
         raise RecordingError(f"{path}: the table {why}")

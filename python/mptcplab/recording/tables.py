@@ -211,10 +211,10 @@ LATENCIES = Table(
         _TRAFFIC,
         text("kind", "`ping` or `request_response`"),
         count("sequence", "number of the request"),
-        time("t_ns", "when it was sent"),
+        time("t_ns", "when it was sent; null between real hosts"),
         time("rtt_ns", "time until the answer; null if it was lost"),
     ),
-    keys=("traffic", "kind", "sequence", "t_ns"),
+    keys=("traffic", "kind", "sequence"),
 )
 
 FRAMES = Table(
@@ -369,3 +369,6 @@ TABLES: dict[str, Table] = {
     )
 }
 """All tables by name, in the order of ``docs/recording.md``."""
+
+MEASURED = ("transfers", "subflow_samples", "latencies")
+"""Those that a recording of real hosts has; the others are empty."""

@@ -12,7 +12,7 @@ from mptcplab.recording.errors import RecordingError
 from mptcplab.recording.files import publish
 from mptcplab.recording.kept_rows import RowsFile
 from mptcplab.recording.manifest import MANIFEST, RUNNING, Lab, Manifest, Status, dump
-from mptcplab.recording.tables import TABLES
+from mptcplab.recording.tables import MEASURED, TABLES
 from mptcplab.recording.values import VALUES
 from mptcplab.tables.schema import Table
 
@@ -44,7 +44,8 @@ class Writer:
             raise RecordingError(f"{folder}: holds {occupied.name} already; choose an empty folder")
         self._folder = folder
         self._manifest = manifest
-        self._buffers = {name: _Buffer(table) for name, table in TABLES.items()}
+        names = TABLES if manifest.measured is None else MEASURED
+        self._buffers = {name: _Buffer(TABLES[name]) for name in names}
         self._warnings: list[str] = list(manifest.warnings)
         self._emulator: dict[str, object] = {}
         self._rows: RowsFile | None = None
@@ -103,7 +104,7 @@ class Writer:
 
         """
         if table not in self._buffers:
-            raise ValueError(f"unknown table {table!r}; known are {', '.join(TABLES)}")
+            raise ValueError(f"unknown table {table!r}; known are {', '.join(self._buffers)}")
         self._buffers[table].add(values)
 
     def warn(self, sentence: str) -> None:
@@ -115,7 +116,7 @@ class Writer:
         """Adds figures about how the engine itself did."""
         self._emulator.update(figures)
 
-    def finish(self, status: Status, duration_s: float) -> Manifest:
+    def finish(self, status: Status, duration_s: float | None) -> Manifest:
         """Writes every table, then the manifest, and so ends the recording.
 
         Where one of them cannot be written, the tables and kept rows go and a manifest alone says
@@ -141,7 +142,7 @@ class Writer:
     def _table(self, name: str) -> Path:
         return self._folder / f"{name}.parquet"
 
-    def _ended(self, status: Status, duration_s: float, warnings: Iterable[str]) -> Manifest:
+    def _ended(self, status: Status, duration_s: float | None, warnings: Iterable[str]) -> Manifest:
         return self._manifest.model_copy(
             update={
                 "status": status,
@@ -152,7 +153,7 @@ class Writer:
             }
         )
 
-    def _give_up(self, error: RecordingError, duration_s: float) -> None:
+    def _give_up(self, error: RecordingError, duration_s: float | None) -> None:
         """Leaves a manifest that says why there is no more; all else makes room for it."""
         for name in self._buffers:
             self._table(name).unlink(missing_ok=True)
