@@ -19,6 +19,7 @@ def ended(
         "received_bytes": received,
         "duration_us": duration_us,
         "moved_by_all_bytes": received if moved is None else moved,
+        "ended_us": duration_us,
         "samples": [],
         "failure": None,
         "seen": seen(),

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 from tests.server.running import Running, run, started
+from tests.server.test_server_recordings import assert_same_figures, figures
 
+import mptcplab
 from mptcplab.cli.host_program import find_program
+from mptcplab.metrics import VariantMetrics
 
 PLAN = """\
 target: {{host: 127.0.0.1, port: {port}, token: "{token}"}}
 sizes: [100 kB]
-directions: [down]
-repeat: 1
+repeat: 2
 schedule: {{every: 1 h}}
 budget: 5 MB
 daily: 50 MB
@@ -69,6 +71,7 @@ def test_a_result_of_the_agent_is_that_of_a_probe(
         (row,) = server.get("/api/v1/results?plan=lines").json["results"]
         assert (row["outcome"], row["interfaces"]) == ("complete", ["lo"]), row
         found = server.get(f"/api/v1/results/{row['id']}/summary").json
+        assert assert_same_figures(_exported(server, tmp_path), found) == 2
         (size,) = found["benefit"]["down"]
         assert size["bytes"] == 100_000
         assert found["paths"][0]["down_mbps"]["mean"] > 0
@@ -79,6 +82,15 @@ def test_a_result_of_the_agent_is_that_of_a_probe(
         # The line was good for one agent.
         again = agent(program, tmp_path / "other", "--enrol", line)
         assert again.returncode != 0
+
+
+def _exported(server: Running, folder: Path) -> Mapping[str, VariantMetrics]:
+    """The figures of the recordings."""
+    run("export", str(folder / "out"), "--recording", "--state", str(server.state))
+    found = figures(mptcplab.open(folder / "out"))
+    for way in ("down", "up"):
+        assert found[f"tcp-lo-{way}-100kB"].single_path == "lo"
+    return found
 
 
 def _plan(server: Running, port: int, token: str, folder: Path) -> None:

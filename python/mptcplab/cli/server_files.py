@@ -3,25 +3,88 @@
 from __future__ import annotations
 
 import sqlite3
+import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import typer
 
 from mptcplab.cli.errors import UserError
-from mptcplab.cli.server_manage import opened
+from mptcplab.cli.server_manage import agent_id, opened
 from mptcplab.server.backup import BackupError, back_up, restore
 from mptcplab.server.export import ExportError, export
+from mptcplab.server.plan_file import parse_time
 from mptcplab.server.state import State, StateError, default_folder
+from mptcplab.server.wanted import Wanted
 
 
-def export_results(folder: Path | None, target: Path, kind: str, *, addresses: bool) -> None:
+def export_results(
+    folder: Path | None, target: Path, kind: str, chosen: Chosen, *, addresses: bool
+) -> None:
     """Writes the summary of each result, and a table of figures."""
     with opened(folder) as connection:
         try:
-            count = export(connection, target, kind, addresses=addresses)
+            count = export(connection, target, kind, chosen.wanted(connection), addresses=addresses)
         except ExportError as error:
             raise UserError(str(error)) from None
-    typer.echo(f"{target}: {count} result{'' if count == 1 else 's'}")
+    typer.echo(f"{target}: {_counted(count, 'result')}")
+
+
+def export_as_recordings(
+    folder: Path | None, target: Path, chosen: Chosen, *, addresses: bool
+) -> None:
+    """Writes a results folder, as that of `run`."""
+    from mptcplab.server.export_recordings import export_recordings
+
+    with opened(folder) as connection:
+        try:
+            made = export_recordings(
+                connection,
+                target,
+                chosen.wanted(connection),
+                addresses=addresses,
+                command=("mptcplab", *sys.argv[1:]),
+            )
+        except ExportError as error:
+            raise UserError(str(error)) from None
+    empty = f", {made.empty} of them without measurements" if made.empty else ""
+    recordings = _counted(made.recordings, "recording")
+    typer.echo(f"{target}: {recordings} of {_counted(made.results, 'result')}{empty}")
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The options that choose results, as they are written."""
+
+    agent: str | None = None
+    plan: str | None = None
+    since: str | None = None
+    until: str | None = None
+
+    def wanted(self, connection: sqlite3.Connection) -> Wanted:
+        """The results that they mean.
+
+        Raises:
+            UserError: there is no such agent, or a time is none.
+
+        """
+        return Wanted(
+            agent=None if self.agent is None else agent_id(connection, self.agent),
+            plan=self.plan,
+            begin_ms=_time_ms("--since", self.since),
+            end_ms=_time_ms("--until", self.until),
+        )
+
+
+def _time_ms(option: str, text: str | None) -> int | None:
+    try:
+        return None if text is None else parse_time(text) * 1_000
+    except ValueError as error:
+        raise UserError(f"{option} {text}: {error}") from None
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def back_up_database(folder: Path | None, file: Path) -> None:

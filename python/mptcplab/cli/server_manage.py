@@ -121,13 +121,28 @@ def _state(row: dict[str, Any]) -> str:
 def revoke_agent(folder: Path | None, agent: str) -> None:
     """Takes the secret of an agent no more."""
     with opened(folder) as connection:
-        found = [row for row in agents.listed(connection) if agent in (row["id"], row["name"])]
-        if len(found) != 1:
-            why = "several agents have this name: give the id" if found else "there is none"
-            raise UserError(f"{agent}: {why} (`mptcplab server agents`)")
+        found = _agent(connection, agent)
         with changing(connection):
-            agents.revoke(connection, found[0]["id"], current_ms())
-    typer.echo(f"{found[0]['name']} ({found[0]['id']}): revoked; its results stay")
+            agents.revoke(connection, found["id"], current_ms())
+    typer.echo(f"{found['name']} ({found['id']}): revoked; its results stay")
+
+
+def agent_id(connection: sqlite3.Connection, agent: str) -> str:
+    """The id of an agent that is given by its id or its name.
+
+    Raises:
+        UserError: there is none, or there are several.
+
+    """
+    return str(_agent(connection, agent)["id"])
+
+
+def _agent(connection: sqlite3.Connection, agent: str) -> dict[str, Any]:
+    found = [row for row in agents.listed(connection) if agent in (row["id"], row["name"])]
+    if len(found) != 1:
+        why = "several agents have this name: give the id" if found else "there is none"
+        raise UserError(f"{agent}: {why} (`mptcplab server agents`)")
+    return found[0]
 
 
 def add_plan(folder: Path | None, file: Path, *, as_json: bool) -> None:

@@ -11,12 +11,13 @@ _LIKE_ONE = re.compile(r"(?<![\w.:])[0-9A-Fa-f:.]*[:.][0-9A-Fa-f:.]*(?:%[\w.-]*\
 _PORT = re.compile(r":[0-9]{1,5}$")
 
 
-def without_addresses(value: Any, _known: dict[str, str] | None = None) -> Any:
+def without_addresses(value: Any, known: dict[str, str] | None = None) -> Any:
     """A value as JSON with `address 1` in the place of the first address in its texts, and so on.
 
-    Keys stay. The same address has the same number throughout.
+    Keys stay. The same address has the same number throughout; also in other values, of which
+    `known` has the addresses, and gets these.
     """
-    known: dict[str, str] = {} if _known is None else _known
+    known = {} if known is None else known
     if isinstance(value, dict):
         return {key: without_addresses(one, known) for key, one in value.items()}
     if isinstance(value, list | tuple):

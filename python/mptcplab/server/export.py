@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from mptcplab.server.addresses import without_addresses
 from mptcplab.server.store import agents, figures, results
 from mptcplab.server.store.connection import reading
 from mptcplab.server.summary import summary
+from mptcplab.server.wanted import Wanted, every
 
 KINDS = ("csv", "parquet")
 SUMMARIES = "summaries"
@@ -23,12 +23,17 @@ class ExportError(Exception):
 
 
 def export(
-    connection: sqlite3.Connection, folder: Path, kind: str, *, addresses: bool = True
+    connection: sqlite3.Connection,
+    folder: Path,
+    kind: str,
+    wanted: Wanted,
+    *,
+    addresses: bool = True,
 ) -> int:
     """Writes `summaries/ID.json` for each result, and `figures.csv` or `.parquet`.
 
-    Says how many results there are. Without `addresses` summaries have numbers in their place; the
-    table has none.
+    Says how many of those wanted there are. Without `addresses` summaries have numbers in their
+    place; the table has none.
 
     Raises:
         ExportError: the kind is none, or a file is there or cannot be written.
@@ -45,7 +50,7 @@ def export(
         (folder / SUMMARIES).mkdir(parents=True, exist_ok=True)
         with reading(connection):
             names = {agent["id"]: agent["name"] for agent in agents.listed(connection)}
-            for result in _every(connection):
+            for result in every(connection, wanted):
                 count += 1
                 _write_summary(connection, folder, result["id"], addresses=addresses)
                 common = _common(result, names[result["agent"]])
@@ -54,13 +59,6 @@ def export(
     except OSError as error:
         raise ExportError(f"{error.filename or folder}: {error.strerror}") from None
     return count
-
-
-def _every(connection: sqlite3.Connection) -> Iterator[dict[str, Any]]:
-    since = 0
-    while found := results.listed(connection, since=since, limit=results.MOST_LISTED):
-        yield from found
-        since = found[-1]["number"]
 
 
 def _write_summary(

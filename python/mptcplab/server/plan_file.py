@@ -61,7 +61,13 @@ _OF_LIMITS = (
 _API_KEY = re.compile(r"\b(" + "|".join(_FILE_KEYS) + r")\b")
 
 
-def _time(value: object) -> int:
+def parse_time(value: object) -> int:
+    """Unix seconds of `2027-01-31 12:00` (UTC, unless it has a zone).
+
+    Raises:
+        ValueError: it is no time.
+
+    """
     try:
         found = datetime.fromisoformat(value) if isinstance(value, str) else None
     except ValueError:
@@ -73,7 +79,7 @@ def _time(value: object) -> int:
 
 Size = Annotated[int, BeforeValidator(parse_size)]
 Period = Annotated[int, BeforeValidator(parse_period)]
-Time = Annotated[int, BeforeValidator(_time)]
+Time = Annotated[int, BeforeValidator(parse_time)]
 
 
 class _Part(BaseModel):

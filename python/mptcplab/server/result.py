@@ -6,7 +6,7 @@ agent's version. Their known keys are checked, and all are kept, as the bytes ar
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, NotRequired, Self
 
 from pydantic import ConfigDict, Field, model_validator
 from typing_extensions import TypedDict
@@ -79,6 +79,7 @@ class End(TypedDict):
     received_bytes: Count
     duration_us: Count
     moved_by_all_bytes: Count
+    ended_us: NotRequired[Count]
     failure: Annotated[str, Field(max_length=1_000)] | None
     seen: Seen
     syn: Syn | None

@@ -195,17 +195,53 @@ def export(
     ],
     state: State = None,
     table: Annotated[
-        str, typer.Option(metavar="csv|parquet", help="Kind of the table of figures.")
-    ] = "csv",
+        str | None,
+        typer.Option(metavar="csv|parquet", help="Kind of the table of figures; csv unless given."),
+    ] = None,
+    recording: Annotated[
+        bool,
+        typer.Option(
+            "--recording",
+            help="Write a results folder as that of `run`, for `report`, `compare` and notebooks: "
+            "of one agent and one plan, as chosen by the options below.",
+        ),
+    ] = False,
+    agent: Annotated[
+        str | None,
+        typer.Option(metavar="AGENT", help="Results of this agent alone: its id, or its name."),
+    ] = None,
+    plan: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PLAN", help="Of this plan alone: lines, or lines@2 for one of its versions."
+        ),
+    ] = None,
+    since: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help='Of experiments that began at this time or later: "2027-01-31 12:00" (UTC).',
+        ),
+    ] = None,
+    until: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Of those that began before this time.")
+    ] = None,
     without_addresses: Annotated[
         bool,
         typer.Option("--without-addresses", help="Write numbers in the place of addresses."),
     ] = False,
 ) -> None:
-    """Write each result as `probe --json` prints it, and a table of all figures."""
-    from mptcplab.cli.server_files import export_results
+    """Write each result as `probe --json` prints it and a table of all figures, or recordings."""
+    from mptcplab.cli.server_files import Chosen, export_as_recordings, export_results
 
-    export_results(state, folder, table, addresses=not without_addresses)
+    chosen = Chosen(agent, plan, since, until)
+    addresses = not without_addresses
+    if recording:
+        if table is not None:
+            raise typer.BadParameter("--table is of figures: leave it out with --recording")
+        export_as_recordings(state, folder, chosen, addresses=addresses)
+        return
+    export_results(state, folder, table or "csv", chosen, addresses=addresses)
 
 
 @server.command()

@@ -81,13 +81,16 @@ def listed(
     *,
     agent: str | None = None,
     plan: str | None = None,
+    begin_ms: int | None = None,
+    end_ms: int | None = None,
     since: int = 0,
     limit: int = 100,
 ) -> list[dict[str, Any]]:
     """Results in the order in which they arrived, those with a `number` above `since`.
 
-    `plan` is a plan's name, for all of its versions, or the id of one. The number of the last one
-    is the `since` of the next question.
+    `plan` is a plan's name, for all of its versions, or the id of one; the experiments began in
+    [`begin_ms`, `end_ms`), by the agents' clocks. The number of the last one is the `since` of the
+    next question.
     """
     conditions, values = ["number > ?"], [since]
     more: list[tuple[str, Any]] = []
@@ -97,6 +100,10 @@ def listed(
         more.append(("plan_name = ?", plan.partition("@")[0]))
         if "@" in plan:
             more.append(("plan = ?", plan))
+    if begin_ms is not None:
+        more.append(("began_ms >= ?", begin_ms))
+    if end_ms is not None:
+        more.append(("began_ms < ?", end_ms))
     conditions += [condition for condition, _ in more]
     values += [value for _, value in more]
     rows = connection.execute(
