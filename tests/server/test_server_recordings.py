@@ -16,7 +16,10 @@ from mptcplab.metrics import Estimate, VariantMetrics, compare
 from mptcplab.recording import Result
 from mptcplab.recording.tables import MEASURED, TABLES
 from mptcplab.report import report, to_html
+from mptcplab.server.export_recordings import export_recordings
 from mptcplab.server.measured_rows import path_names
+from mptcplab.server.state import State
+from mptcplab.server.wanted import Wanted
 
 BOTH = "wifi+lte"
 
@@ -350,6 +353,22 @@ def test_marks_of_an_experiment_are_warnings(server: Running, agent: Agent, tmp_
     assert partial == "its experiment ended early: The budget is used up"
     words = [warned.sentence for warned in report(folder).warnings]
     assert {busy, partial} <= set(words)
+
+
+def test_an_export_that_is_ended_early_is_no_result(
+    server: Running, agent: Agent, tmp_path: Path
+) -> None:
+    for _ in range(2):
+        assert agent.put(agent.result()).status == 201
+    answers = iter((True, False))
+    connection = State(server.state).open()
+    made = export_recordings(
+        connection, tmp_path / "out", Wanted(agent.id), goes_on=lambda: next(answers)
+    )
+    connection.close()
+    assert (made.is_whole, made.results, made.recordings) == (False, 1, 7)
+    with pytest.raises(mptcplab.RecordingError, match=r"holds no result\.json"):
+        mptcplab.open(tmp_path / "out")
 
 
 def test_explanations_say_why_there_are_none(server: Running, agent: Agent, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import typer
 
 from mptcplab.cli.errors import UserError
+from mptcplab.cli.interruption import INTERRUPTED_STATUS, Interruption
 from mptcplab.cli.server_manage import agent_id, opened
 from mptcplab.server.backup import BackupError, back_up, restore
 from mptcplab.server.export import ExportError, export
@@ -36,17 +37,22 @@ def export_as_recordings(
     """Writes a results folder, as that of `run`."""
     from mptcplab.server.export_recordings import export_recordings
 
-    with opened(folder) as connection:
+    interruption = Interruption()
+    with opened(folder) as connection, interruption.listening():
         try:
             made = export_recordings(
                 connection,
                 target,
                 chosen.wanted(connection),
+                goes_on=lambda: not interruption.requested,
                 addresses=addresses,
                 command=("mptcplab", *sys.argv[1:]),
             )
         except ExportError as error:
             raise UserError(str(error)) from None
+    if not made.is_whole:
+        typer.echo(f"{target}: ended early, and no results folder: remove it", err=True)
+        raise typer.Exit(INTERRUPTED_STATUS)
     empty = f", {made.empty} of them without measurements" if made.empty else ""
     recordings = _counted(made.recordings, "recording")
     typer.echo(f"{target}: {recordings} of {_counted(made.results, 'result')}{empty}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -37,6 +37,8 @@ class Exported:
     empty: int = 0
     """Results of which there is no recording."""
     recordings: int = 0
+    is_whole: bool = False
+    """False where it was ended early, and the folder has no `result.json`."""
 
 
 def export_recordings(
@@ -44,14 +46,15 @@ def export_recordings(
     folder: Path,
     wanted: Wanted,
     *,
+    goes_on: Callable[[], bool],
     addresses: bool = True,
     command: Sequence[str] = (),
 ) -> Exported:
     """Writes a recording for each repetition of each way to measure, and then `result.json`.
 
     Repetitions are counted through all experiments, so that what was measured in the same one has
-    the same number. Without `addresses` there are numbers in their place. `command` is what stands
-    in the folder as what made it.
+    the same number. It ends early once `goes_on` says no. Without `addresses` there are numbers in
+    their place. `command` is what stands in the folder as what made it.
 
     Raises:
         ExportError: there are no such results, they are of several agents or plans, or the folder
@@ -65,6 +68,8 @@ def export_recordings(
             if folder.is_dir() and any(folder.iterdir()):
                 raise ExportError(f"{folder}: it holds something: name another folder")
             for row in every(connection, wanted):
+                if not goes_on():
+                    return made.exported
                 content = results.content(connection, row["id"])
                 assert content is not None
                 made.add(intake.read_kept(content)[0])
@@ -140,6 +145,7 @@ class _Making:
             created=datetime.now(UTC).isoformat(timespec="seconds"),
         )
         Folder.create(self._folder, described)
+        self.exported.is_whole = True
 
     def _write(self, result: Result, one: Taken) -> None:
         entry = VariantEntry(name=one.variant, protocol=one.protocol)
