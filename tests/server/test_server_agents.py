@@ -182,13 +182,15 @@ def test_nothing_is_taken_from_an_agent_that_is_revoked(server: Running) -> None
     assert server.get(f"/api/v1/agents/{agent.id}").json["results"] == 1
 
 
-@pytest.mark.parametrize("version", ["2", "", "1.0"])
+@pytest.mark.parametrize("version", ["2", "0", "", "1.0", "01", "-1", "9" * 5_000])
 def test_another_version_of_the_protocol_is_refused(server: Running, version: str) -> None:
     answer = server.request(
         "POST", "/api/v1/enrol", encoded(ENROLMENT), server.enrolment(),
         {"Mptcplab-Protocol": version},
     )  # fmt: skip
     assert (answer.status, answer.json["versions"]) == (400, [1])
+    assert "this server takes version 1" in answer.error
+    assert ("update the server" in answer.error) is (version == "2")
 
 
 def test_a_result_of_another_agent_is_refused(server: Running) -> None:

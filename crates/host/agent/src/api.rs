@@ -16,8 +16,9 @@ use crate::http::{Answer, Client, Request};
 use crate::ledger::Dropped;
 use crate::store::{Identity, KeptPlans};
 
-/// The version of the protocol.
-const VERSION: u64 = 1;
+/// The version of the protocol, as each request tells it. A server takes its own and the one before
+/// (`python/mptcplab/server/protocol_version.py`).
+pub(crate) const VERSION: u64 = 1;
 /// Letters of a reason that are kept.
 const LONGEST_REASON: usize = 300;
 const LONGEST_ID: usize = 200;
@@ -305,7 +306,9 @@ fn trouble(answer: &Answer) -> Trouble {
         400 if !speaks_ours(answer) => (
             Failure::Lasting,
             format!(
-                "the server speaks another version of the protocol ({reason}): update the agent"
+                "the server does not take version {VERSION} of the protocol, which this agent \
+                 speaks ({reason}): update the {}",
+                older(answer)
             ),
         ),
         status => {
@@ -324,11 +327,24 @@ fn passing(text: String) -> Trouble {
     }
 }
 
-/// Whether an answer leaves it open that the server speaks our version.
+/// Whether an answer leaves it open that the server takes our version.
 fn speaks_ours(answer: &Answer) -> bool {
+    versions(answer).is_none_or(|versions| versions.contains(&VERSION))
+}
+
+/// The side whose version of the protocol is the older one.
+fn older(answer: &Answer) -> &'static str {
+    match versions(answer).unwrap_or_default().iter().max() {
+        Some(newest) if *newest < VERSION => "server",
+        _ => "agent",
+    }
+}
+
+/// The versions that the server takes, where an answer tells them.
+fn versions(answer: &Answer) -> Option<Vec<u64>> {
     let told = value(answer);
-    let versions = told["versions"].as_array();
-    versions.is_none_or(|versions| versions.iter().any(|one| one.as_u64() == Some(VERSION)))
+    let versions = told["versions"].as_array()?;
+    Some(versions.iter().filter_map(Value::as_u64).collect())
 }
 
 /// The server's words, as far as they can be shown.

@@ -15,13 +15,13 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from mptcplab.server import protocol_version
 from mptcplab.server.pages import routes as pages
 from mptcplab.server.store.writer import StoreUnavailableError
 from mptcplab.server.strict_json import BodyError
 from mptcplab.server.web.alerting import Alerting, alert_always
 from mptcplab.server.web.call import Access, ApiError, Backend, Call, Operation
 from mptcplab.server.web.checks import (
-    VERSIONS,
     VersionError,
     authenticate,
     check_version,
@@ -154,7 +154,9 @@ def _json_error(
 
 async def _api_error(_request: Request, error: Exception) -> Response:
     assert isinstance(error, ApiError)
-    more = {"versions": list(VERSIONS)} if isinstance(error, VersionError) else {}
+    more = (
+        {"versions": list(protocol_version.OURS.taken)} if isinstance(error, VersionError) else {}
+    )
     return _json_error(error.status, str(error), error.headers, **more)
 
 

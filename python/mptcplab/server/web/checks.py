@@ -7,11 +7,11 @@ import sqlite3
 
 from starlette.requests import ClientDisconnect, Request
 
+from mptcplab.server import protocol_version
 from mptcplab.server.contact import Role
 from mptcplab.server.store import agents, enrolments, people
 from mptcplab.server.web.call import Access, ApiError, Call, Operation
 
-VERSIONS = (1,)
 VERSION_HEADER = "mptcplab-protocol"
 BODY_S = 30.0
 """Time for a body to come as a whole, beside that for its bytes."""
@@ -21,22 +21,22 @@ _LONGEST_SECRET = 200
 
 
 class VersionError(ApiError):
-    """Another version of the protocol."""
+    """A version of the protocol that is not taken."""
 
 
 def check_version(request: Request, operation: Operation) -> None:
-    """Refuses other versions of the protocol; agents must tell theirs.
+    """Refuses versions of the protocol that are not taken; agents must tell theirs.
 
     Raises:
-        VersionError: it is none of ours.
+        VersionError: it is none of them.
 
     """
     told = request.headers.get(VERSION_HEADER)
     is_of_agents = operation.access in (Access.AGENT, Access.ENROLMENT)
     if told is None and not is_of_agents:
         return
-    if told not in [str(version) for version in VERSIONS]:
-        raise VersionError(400, "Mptcplab-Protocol: this version is not spoken here")
+    if (reason := protocol_version.OURS.refusal(told)) is not None:
+        raise VersionError(400, reason)
 
 
 def authenticate(call: Call, operation: Operation) -> None:

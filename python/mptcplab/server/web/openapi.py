@@ -9,12 +9,13 @@ from typing import Any, Literal
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
+from mptcplab.server import protocol_version
 from mptcplab.server.contact import Role
 from mptcplab.server.web.call import Access, Operation
 
 _REFERENCES = "#/components/schemas/{model}"
 _ERRORS = {
-    400: "The request is none of this version of the protocol, or its body is no JSON",
+    400: "The version of the protocol is not taken (`versions` are), or the body is no JSON",
     401: "The bearer's secret is unknown, used up, expired or revoked",
     403: "The bearer may not do this",
     404: "There is no such thing",
@@ -50,7 +51,9 @@ def description(operations: Sequence[Operation]) -> dict[str, Any]:
         "info": {
             "title": "mptcplab server",
             "version": "1",
-            "description": "Every request of an agent has the header `Mptcplab-Protocol: 1`.",
+            "description": "Every request of an agent has the header `Mptcplab-Protocol`, the "
+            f"number of its version of the protocol. This server takes {protocol_version.OURS}: "
+            "the current one and the one before, where there is one.",
         },
         "paths": paths,
         "components": {

@@ -65,7 +65,17 @@ fn a_server_of_another_version_gets_its_results_later() {
     let newer = json!({"error": "unknown version", "versions": [2, 3]});
     let told = put(&answer(400, newer), hash()).unwrap_err();
     assert_eq!(told.failure, Failure::Lasting);
-    assert!(told.text.contains("update the agent"), "{}", told.text);
+    assert_eq!(
+        told.text,
+        "the server does not take version 1 of the protocol, which this agent speaks \
+         (unknown version): update the agent"
+    );
+    for (versions, older) in [(json!([0]), "server"), (json!([]), "agent")] {
+        let body = json!({"error": "unknown version", "versions": versions});
+        let told = put(&answer(400, body), hash()).unwrap_err();
+        let end = format!(": update the {older}");
+        assert!(told.text.ends_with(&end), "{}", told.text);
+    }
     let ours = json!({"error": "no result", "versions": [1]});
     assert!(put(&answer(400, ours), hash()).is_ok());
 }

@@ -125,12 +125,13 @@ impl Client {
         };
         let mut head = format!(
             "{} {} HTTP/1.1\r\nHost: {host}:{}\r\nUser-Agent: mptcplab-agent/{}\r\n\
-             Authorization: Bearer {}\r\nMptcplab-Protocol: 1\r\nAccept: application/json\r\n",
+             Authorization: Bearer {}\r\nMptcplab-Protocol: {}\r\nAccept: application/json\r\n",
             request.method,
             request.path,
             self.port,
             env!("CARGO_PKG_VERSION"),
             request.secret,
+            crate::api::VERSION,
         );
         if let Some(body) = request.body {
             let length = body.len();
