@@ -88,6 +88,23 @@ def test_of_connections_at_once_the_first_end_counts() -> None:
 
 
 @pytest.mark.parametrize(
+    ("direction", "probe", "target"),
+    [(Direction.DOWN, (WIFI, LTE), ()), (Direction.UP, (), (WIFI, LTE))],
+)
+def test_subflows_are_those_of_the_receiving_end(
+    direction: Direction, probe: tuple[str, ...], target: tuple[str, ...]
+) -> None:
+    """The other end's have closed, once all has come."""
+    came, sent = ended(SIZE, 1_000_000), ended(sent=SIZE)
+    ends = (came, sent) if direction is Direction.DOWN else (sent, came)
+    one = connection(*ends)
+    one["probe"]["seen"] = seen(*probe, mptcp=True)
+    one["target"]["seen"] = seen_by_target(*target)
+    found = transfer(Step(Kind.MPTCP, 0, None, direction, SIZE), result(one), PATHS)
+    assert (found.is_mptcp, found.subflows, found.path_bytes) == (True, 2, (1, 1))
+
+
+@pytest.mark.parametrize(
     ("samples", "expected"),
     [
         ((), Worth.UNKNOWN),

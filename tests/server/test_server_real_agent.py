@@ -72,6 +72,8 @@ def test_a_result_of_the_agent_is_that_of_a_probe(
         assert (row["outcome"], row["interfaces"]) == ("complete", ["lo"]), row
         found = server.get(f"/api/v1/results/{row['id']}/summary").json
         assert assert_same_figures(_exported(server, tmp_path), found) == 2
+        for way in ("down", "up"):
+            assert found["benefit"][way][0]["mptcp_subflows"] == [1, 1]
         (size,) = found["benefit"]["down"]
         assert size["bytes"] == 100_000
         assert found["paths"][0]["down_mbps"]["mean"] > 0

@@ -28,7 +28,7 @@ class Transfer:
     is_mptcp: bool | None = None
     """Both ends say so; null where the connection did not come to be."""
     subflows: int | None = None
-    """At its end, at the probe; of MPTCP alone."""
+    """At its end, at the receiving end; of MPTCP alone."""
     path_bytes: tuple[int, ...] = ()
     """Of MPTCP, carried by subflows from the address of each path."""
 
@@ -44,9 +44,9 @@ def transfer(step: Step, result: Mapping[str, Any], paths: Sequence[Path] = ()) 
     if step.kind is Kind.MPTCP:
         is_mptcp = _is_mptcp(connections[0])
         if is_mptcp:
-            seen = connections[0]["probe"]["seen"]["subflows"]
-            subflows = len(seen)
-            path_bytes = _path_bytes(seen, paths, step.direction)
+            received = _received(connections[0], step.direction)
+            subflows = len(received)
+            path_bytes = _path_bytes(received, paths)
     came = delivered(step, connections)
     return Transfer(*_figures(came), is_mptcp, subflows, path_bytes)
 
@@ -104,11 +104,16 @@ def _is_mptcp(one: Mapping[str, Any]) -> bool | None:
     return bool(one["probe"]["seen"]["mptcp"] and target["seen"]["mptcp"])
 
 
-def _path_bytes(
-    subflows: Sequence[Mapping[str, Any]], paths: Sequence[Path], direction: Direction | None
-) -> tuple[int, ...]:
-    key = "received_bytes" if direction is Direction.DOWN else "sent_bytes"
-    return tuple(
-        sum(one[key] or 0 for one in subflows if address(one["local"]) == path.source)
-        for path in paths
-    )
+def _received(connection: Mapping[str, Any], direction: Direction | None) -> list[tuple[str, int]]:
+    """The probe's address of each subflow, and the payload that came over it.
+
+    As the receiving end saw them: those of the sending end have closed once all has come. Behind
+    an address translator the target sees another address.
+    """
+    end, place = ("probe", "local") if direction is Direction.DOWN else ("target", "remote")
+    subflows = connection[end]["seen"]["subflows"]
+    return [(address(one[place]), one["received_bytes"] or 0) for one in subflows]
+
+
+def _path_bytes(received: Sequence[tuple[str, int]], paths: Sequence[Path]) -> tuple[int, ...]:
+    return tuple(sum(size for source, size in received if source == path.source) for path in paths)
