@@ -371,6 +371,18 @@ def test_an_export_that_is_ended_early_is_no_result(
         mptcplab.open(tmp_path / "out")
 
 
+def test_what_does_not_count_is_told_once(server: Running, agent: Agent, tmp_path: Path) -> None:
+    fell = result(connection(ended(1_000_000, 900_000), ended(sent=1_000_000)))
+    every = [one for one in steps() if one["kind"] != "mptcp"]
+    told = agent.result(steps=repeated([*every, step("mptcp", fell, "down", 1_000_000)], (1, 2)))
+    assert agent.put(told).status == 201
+    found = figures(exported(server, tmp_path / "out", agent))
+    assert found[f"mptcp-{BOTH}-down-1MB"].warnings == (
+        "0 of 2 repetitions complete",
+        "2 repetitions do not count, the first is 1: MPTCP fell back to TCP",
+    )
+
+
 def test_explanations_say_why_there_are_none(server: Running, agent: Agent, tmp_path: Path) -> None:
     assert agent.put(agent.result()).status == 201
     folder = exported(server, tmp_path / "out", agent)

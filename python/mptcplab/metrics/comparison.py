@@ -7,7 +7,7 @@ from statistics import fmean
 from mptcplab.metrics.at_once import AtOnce, at_once
 from mptcplab.metrics.benefit import aggregation_benefit, delay_benefit
 from mptcplab.metrics.definitions import RECOVERY
-from mptcplab.metrics.measured import is_alone, is_at_once, measured_benefits
+from mptcplab.metrics.measured import excuses, is_alone, is_at_once, measured_benefits
 from mptcplab.metrics.measurement import Measurement, measure
 from mptcplab.metrics.paths import PathFigures
 from mptcplab.metrics.plan_view import PlanView
@@ -197,7 +197,9 @@ def _usable(found: Sequence[Recording], planned: int) -> tuple[list[Recording], 
         usable = [r for r in found if r.manifest.status is Status.INTERRUPTED and r.has_tables]
         if usable:
             notes.append("the figures rest on interrupted runs")
-    notes += [_excuse(recording) for recording in found if recording not in usable]
+    left = [recording for recording in found if recording not in usable]
+    alike = excuses([recording for recording in left if recording.manifest.measured is not None])
+    notes += [*alike, *(_excuse(one) for one in left if one.manifest.measured is None)]
     return usable, notes
 
 

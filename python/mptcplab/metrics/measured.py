@@ -73,3 +73,17 @@ def _lasted_ns(row: Row) -> int | None:
         return None
     lasted_ns: int = row["end_ns"] - row["start_ns"]
     return lasted_ns if lasted_ns > 0 else None
+
+
+def excuses(recordings: Sequence[Recording]) -> list[str]:
+    """The reasons for which no figure rests on these, each once: there may be thousands."""
+    by_reason: dict[str, list[int]] = {}
+    for manifest in (recording.manifest for recording in recordings):
+        reason = manifest.warnings[0] if manifest.warnings else str(manifest.status)
+        by_reason.setdefault(reason, []).append(manifest.repetition)
+    return [
+        f"repetition {numbers[0]} does not count: {reason}"
+        if len(numbers) == 1
+        else f"{len(numbers)} repetitions do not count, the first is {numbers[0]}: {reason}"
+        for reason, numbers in by_reason.items()
+    ]
