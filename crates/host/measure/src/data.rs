@@ -7,8 +7,9 @@ use std::os::fd::AsRawFd;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
+use crate::arrival;
 use crate::bucket::Bucket;
 use crate::content::content;
 use crate::message::{ECHO_BYTES, Ended, Ending};
@@ -242,9 +243,17 @@ impl Shared<'_> {
         mut stream: &TcpStream,
         message: &mut [u8],
     ) -> io::Result<bool> {
+        self.read_whole(message, |rest| stream.read(rest))
+    }
+
+    fn read_whole(
+        &self,
+        message: &mut [u8],
+        mut read: impl FnMut(&mut [u8]) -> io::Result<usize>,
+    ) -> io::Result<bool> {
         let mut count = 0;
         while count < message.len() && !self.is_over() {
-            match stream.read(&mut message[count..]) {
+            match read(&mut message[count..]) {
                 Ok(0) => return Ok(false),
                 Ok(more) => count += more,
                 Err(error) if is_transient(&error) => {}
@@ -254,7 +263,8 @@ impl Shared<'_> {
         Ok(count == message.len())
     }
 
-    /// Sends a message and waits for its echo; the time of both, `None` where it is over.
+    /// Sends a message and waits for its echo; the time until the kernel has it, where the socket
+    /// [stamps](arrival::stamp) what comes, else until it is read. `None` where it is over.
     ///
     /// # Errors
     /// Those of the socket.
@@ -265,11 +275,18 @@ impl Shared<'_> {
         account: &mut Ended,
     ) -> io::Result<Option<Duration>> {
         let began = Instant::now();
+        let sent = SystemTime::now();
         self.send_all(stream, message, account)?;
         let mut echo = [0; ECHO_BYTES];
-        let came = self.read_message(stream, &mut echo)?;
+        let mut arrived = None;
+        let came = self.read_whole(&mut echo, |rest| {
+            let (count, time) = arrival::read(stream, rest)?;
+            arrived = time;
+            Ok(count)
+        })?;
+        let elapsed = began.elapsed();
         account.received_bytes += if came { ECHO_BYTES as u64 } else { 0 };
-        Ok((came && echo == *message).then(|| began.elapsed()))
+        Ok((came && echo == *message).then(|| arrival::round_trip(sent, arrived, elapsed)))
     }
 }
 

@@ -13,6 +13,7 @@
 //!
 //! [`frame`], [`message`], [`ledger`], [`bucket`] and [`syn`] are without I/O and without a clock.
 
+mod arrival;
 pub mod authorisation;
 pub mod bucket;
 mod channel;

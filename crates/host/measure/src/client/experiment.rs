@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use socket2::{Domain, Protocol as Transport, SockRef, Socket, Type};
 
 use super::{Measured, Outcome, Plan, Protocol, Wanted};
+use crate::arrival::stamp;
 use crate::authorisation::{GO, OPENING_BYTES, Secret};
 use crate::data::{Shared, piece_bytes, prepare};
 use crate::message::{ECHO_BYTES, Role};
@@ -192,6 +193,7 @@ impl World<'_> {
         interval_ms: u32,
         outcome: &mut Outcome,
     ) -> io::Result<()> {
+        stamp(stream);
         for number in 0..most {
             let is_alone = self.bulks > 0 && self.bulks_under_way.load(Ordering::Relaxed) == 0;
             if is_alone || self.stopped.load(Ordering::Relaxed) {
