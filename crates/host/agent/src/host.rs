@@ -2,14 +2,22 @@
 
 use std::fs;
 use std::thread;
+use std::time::Duration;
 
 use serde::Serialize;
+
+use crate::clock::boot_time;
 
 /// Beyond these a measurement is not that of the paths.
 const MOST_BUSY: f64 = 0.9;
 const MOST_STEAL: f64 = 0.1;
+/// The same of time in which a thread that measures could have run, and had no processor: others may
+/// have those that it may use, though the host has more.
+const MOST_WAITED: f64 = 0.1;
 /// Ticks of all processors together that tell enough: a tenth of a second of one of them.
 const LEAST_TICKS: u64 = 10;
+/// Time in which waiting tells enough.
+const LEAST_TIME: Duration = Duration::from_millis(100);
 
 /// The kernel's release.
 pub(crate) fn kernel() -> String {
@@ -55,6 +63,10 @@ struct Ticks {
 pub(crate) struct Watch {
     first: Ticks,
     last: Ticks,
+    /// When `waited` began, since the boot.
+    last_time: Duration,
+    /// For a processor.
+    waited: Duration,
     starved: bool,
 }
 
@@ -65,20 +77,29 @@ impl Watch {
         Self {
             first: now,
             last: now,
+            last_time: boot_time(),
+            waited: Duration::ZERO,
             starved: false,
         }
     }
 
-    /// At the end of each step.
-    pub(crate) fn look(&mut self) {
-        self.add(ticks());
+    /// At the end of each step, whose threads have waited at most so long for a processor.
+    pub(crate) fn look(&mut self, waited: Duration) {
+        self.add(ticks(), boot_time(), waited);
     }
 
-    fn add(&mut self, now: Ticks) {
+    fn add(&mut self, now: Ticks, time: Duration, waited: Duration) {
         let step = now.since(self.last);
         if step.all >= LEAST_TICKS {
             self.starved |= step.busy() > MOST_BUSY || step.part(step.steal) > MOST_STEAL;
             self.last = now;
+        }
+        let took = time.saturating_sub(self.last_time);
+        self.waited += waited;
+        if took >= LEAST_TIME {
+            self.starved |= self.waited > took.mul_f64(MOST_WAITED);
+            self.last_time = time;
+            self.waited = Duration::ZERO;
         }
     }
 
@@ -176,17 +197,21 @@ pub(crate) fn sent_options() -> Vec<&'static str> {
 mod tests {
     use super::*;
 
+    const SECOND: Duration = Duration::from_secs(1);
+
     fn watch() -> Watch {
         Watch {
             first: Ticks::default(),
             last: Ticks::default(),
+            last_time: Duration::ZERO,
+            waited: Duration::ZERO,
             starved: false,
         }
     }
 
     fn is_starved(all: u64, idle: u64, steal: u64) -> bool {
         let mut watch = watch();
-        watch.add(Ticks { all, idle, steal });
+        watch.add(Ticks { all, idle, steal }, SECOND, Duration::ZERO);
         watch.starved
     }
 
@@ -208,12 +233,28 @@ mod tests {
         assert!(!is_starved(5, 0, 5));
         let mut watch = watch();
         for all in [3, 6, 9, 12] {
-            watch.add(Ticks {
+            let now = Ticks {
                 all,
                 ..Ticks::default()
-            });
+            };
+            watch.add(now, SECOND, Duration::ZERO);
         }
         assert!(watch.starved);
+    }
+
+    #[test]
+    fn a_thread_that_waited_for_a_processor_of_a_host_with_others_is_told() {
+        let is_starved = |step_ms: u64, waits_ms: &[u64]| {
+            let mut watch = watch();
+            for (number, wait_ms) in (1..).zip(waits_ms) {
+                let time = Duration::from_millis(step_ms * number);
+                watch.add(Ticks::default(), time, Duration::from_millis(*wait_ms));
+            }
+            watch.starved
+        };
+        assert!(!is_starved(1_000, &[100, 100]) && is_starved(1_000, &[0, 101, 0]));
+        // Short steps tell together.
+        assert!(!is_starved(60, &[12]) && !is_starved(60, &[12, 0]) && is_starved(60, &[12, 1]));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::time::Duration;
 use mptcplab_measure::authorisation::random;
 use mptcplab_measure::client::{Path, Session, paths};
 use mptcplab_measure::steps::{
-    Chance, Course, MOST_PATHS, STOPPED, advance, loads, most_bytes, steps,
+    Chance, Course, Done, MOST_PATHS, STOPPED, advance, loads, most_bytes, steps,
 };
 use mptcplab_measure::token::Token;
 
@@ -238,7 +238,7 @@ impl Measuring<'_> {
         );
         let mut goes_on = |_| !self.shared.is_stopped();
         while advance(&mut course, session, &mut goes_on) {
-            watch.look();
+            watch.look(longest_wait(course.done()));
         }
         drop(holder);
         let (done, partial) = course.into_parts();
@@ -289,6 +289,14 @@ fn chosen(found: Vec<Path>, interfaces: Option<&[String]>) -> (Vec<Path>, Vec<Pa
     let mut left_out = used.split_off(used.len().min(MOST_PATHS));
     left_out.extend(others);
     (used, left_out)
+}
+
+/// The longest time that a connection of the last step has waited for a processor.
+fn longest_wait(done: &[Done]) -> Duration {
+    let connections = done.last().map(|one| &one.result.connections);
+    let waits = connections.into_iter().flatten();
+    let longest_us = waits.filter_map(|one| one.waited_us).max();
+    Duration::from_micros(longest_us.unwrap_or(0))
 }
 
 fn empty(plan: &Plan, outcome: Outcome, reason: Option<String>) -> Measured {

@@ -1,5 +1,6 @@
 //! The connections of an experiment at the probe, a thread each.
 
+use std::fs;
 use std::io::{self, ErrorKind, Write};
 use std::net::{IpAddr, SocketAddr, SocketAddrV6, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -116,6 +117,7 @@ impl World<'_> {
             self.bulks_under_way.fetch_sub(1, Ordering::Relaxed);
         }
         outcome.failure = done.err().map(|error| error.to_string());
+        outcome.waited_us = waited().map(micros);
         outcome
     }
 
@@ -244,6 +246,14 @@ fn local(source: IpAddr, target: SocketAddr) -> SocketAddr {
         }
         _ => SocketAddr::new(source, 0),
     }
+}
+
+/// Time in which this thread could have run, and had no processor (Documentation/scheduler/sched-stats
+/// of Linux); `None` where the kernel does not tell.
+fn waited() -> Option<Duration> {
+    let told = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    let waited_ns = told.split_whitespace().nth(1)?.parse().ok()?;
+    Some(Duration::from_nanos(waited_ns))
 }
 
 fn without_mptcp(error: io::Error) -> io::Error {

@@ -92,6 +92,9 @@ pub struct Outcome {
     pub connect_us: Option<u64>,
     /// Round-trip times of echoes.
     pub rtts_us: Vec<u64>,
+    /// Time in which this end could have gone on, and had no processor; null where the kernel does
+    /// not tell.
+    pub waited_us: Option<u64>,
     /// This end's account.
     pub probe: Ended,
     /// The target's; null where it saw no such connection.
