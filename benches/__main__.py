@@ -10,6 +10,7 @@ import sys
 from dataclasses import replace
 
 from . import (
+    agent_accuracy,
     aggregation,
     answer,
     broker,
@@ -70,11 +71,13 @@ _BENCHES = {
     "trace": trace.measure,
     "broker": broker.measure,
     "netcat": netcat.measure,
+    "agent-accuracy": agent_accuracy.measure,
     "server-chaos": server_chaos.measure,
     "server-load": server_load.measure,
     "server-pages": server_pages.measure,
 }
 _ON_REQUEST = {
+    "agent-accuracy",
     "broker",
     "cross-cells",
     "cross-check",

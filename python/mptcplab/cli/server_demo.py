@@ -21,7 +21,7 @@ from mptcplab.cli.errors import UserError
 from mptcplab.cli.host_program import NOT_INSTALLED, environment, find_program
 from mptcplab.cli.interruption import INTERRUPTED_STATUS
 from mptcplab.cli.server import PORT, Identity, bound, default_url, prepare
-from mptcplab.demo.network import Network, network
+from mptcplab.demo.network import Network, network, of_demonstration
 from mptcplab.engine.job import EngineError
 from mptcplab.server import certificate
 from mptcplab.server.plan import PORT as TARGET_PORT
@@ -65,7 +65,7 @@ def serve_demo(listen: str | None, *, as_json: bool) -> None:
         with (
             _first_signal_alone(),
             TemporaryDirectory(prefix="mptcplab-demo-") as folder,
-            network() as inside,
+            network(of_demonstration()) as inside,
         ):
             try:
                 with bound(host, port, _PER_ADDRESS) as listener:

@@ -20,9 +20,8 @@ from mptcplab.engine.kernel.inside import GoneError, words_to_enter
 from mptcplab.engine.kernel.lab import Lab
 from mptcplab.plan import Plan
 from mptcplab.recording import Lab as Place
-from mptcplab.scenario import loads
+from mptcplab.scenario import Scenario, loads
 
-_VARIANT = "mptcp"
 _ENDING_S = 10.0
 """Time for the end of programs whose namespaces are gone."""
 _LISTEN = """
@@ -38,9 +37,8 @@ class Network:
 
     def __init__(self, plan: Plan, lab: Lab) -> None:
         self._addresses = {
-            node.name: str(node.interfaces[0].addresses[0].address)
+            node.name: [str(one.addresses[0].address) for one in node.interfaces if one.addresses]
             for node in plan.nodes
-            if node.interfaces
         }
         self._lab = lab
         self._place: Place | None = None
@@ -57,6 +55,10 @@ class Network:
 
     def address(self, host: str) -> str:
         """The address of a host's first interface."""
+        return self._addresses[host][0]
+
+    def addresses(self, host: str) -> Sequence[str]:
+        """The first address of each of a host's interfaces that has one."""
         return self._addresses[host]
 
     def start(self, host: str, command: Sequence[str], **options: Any) -> subprocess.Popen[str]:
@@ -148,20 +150,23 @@ class Network:
                     stream.close()
 
 
+def of_demonstration() -> Scenario:
+    """The scenario whose network the demonstration runs in."""
+    return loads(Path(__file__).with_name("network.yaml").read_text(), "demo")
+
+
 @contextmanager
-def network() -> Iterator[Network]:
-    """The network of the demonstration; all that it started has ended afterwards.
+def network(scenario: Scenario, variant: str = "mptcp") -> Iterator[Network]:
+    """The network of a variant; all that was started in it has ended afterwards.
 
     Raises:
         EngineError: the kernel engine cannot build it here.
 
     """
-    text = Path(__file__).with_name("network.yaml").read_text()
-    scenario = loads(text, "demo")
-    refused = refusals(KERNEL, scenario, [_VARIANT])
+    refused = refusals(KERNEL, scenario, [variant])
     if refused:
         raise EngineError("; ".join(dict.fromkeys(one.reason for one in refused)))
-    plan = compile_plan(scenario, _VARIANT, seed=1)
+    plan = compile_plan(scenario, variant, seed=1)
     made = Network(plan, Lab(plan))
     try:
         made.wait_until_built()
