@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from . import (
     agent_accuracy,
+    agents_in_the_lab,
     aggregation,
     answer,
     broker,
@@ -72,12 +73,14 @@ _BENCHES = {
     "broker": broker.measure,
     "netcat": netcat.measure,
     "agent-accuracy": agent_accuracy.measure,
+    "agents-in-the-lab": agents_in_the_lab.measure,
     "server-chaos": server_chaos.measure,
     "server-load": server_load.measure,
     "server-pages": server_pages.measure,
 }
 _ON_REQUEST = {
     "agent-accuracy",
+    "agents-in-the-lab",
     "broker",
     "cross-cells",
     "cross-check",

@@ -34,6 +34,7 @@ WANTED = {
     "carfi/application",
     "carfi/drive",
     "carfi/equal-paths",
+    "louvain/agents",
     "louvain/causes",
     "louvain/coupled",
     "louvain/experiments",
