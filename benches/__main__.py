@@ -76,7 +76,9 @@ _BENCHES = {
     "agents-in-the-lab": agents_in_the_lab.measure,
     "server-chaos": server_chaos.measure,
     "server-load": server_load.measure,
+    "server-load-postgresql": server_load.measure_postgresql,
     "server-pages": server_pages.measure,
+    "server-pages-postgresql": server_pages.measure_postgresql,
 }
 _ON_REQUEST = {
     "agent-accuracy",
@@ -98,7 +100,9 @@ _ON_REQUEST = {
     "selector-kernel",
     "server-chaos",
     "server-load",
+    "server-load-postgresql",
     "server-pages",
+    "server-pages-postgresql",
     "speed",
     "sweep",
     "sweep-report",

@@ -1,18 +1,16 @@
-"""The server of agents under the load of a thousand of them, by TLS, on SQLite."""
+"""The server of agents under the load of a thousand of them, by TLS, on either database."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import itertools
-import os
 import random
-import sqlite3
 import uuid
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from mptcplab.server.state import State
 
@@ -21,6 +19,7 @@ from .figures import Figure, figure, quantile
 from .served import made
 from .served.clients import Clients, Course, Request, Round
 from .served.disk import syncs_per_s
+from .served.place import is_postgresql_here, new_state
 from .served.running import Agent, Server, enrolled, started
 
 _AGENTS = 1_000
@@ -49,10 +48,19 @@ _FORMS = {
 
 
 def measure(effort: Effort) -> list[Figure]:
-    """Results a second, the time of a PUT, and the processor's time of each."""
+    """Results a second, the time of a PUT, and the processor's time of each, on SQLite."""
+    return _measured(effort, postgresql=False)
+
+
+def measure_postgresql(effort: Effort) -> list[Figure]:
+    """The same on PostgreSQL, whose processor's time is not the server's."""
+    return _measured(effort, postgresql=True) if is_postgresql_here() else []
+
+
+def _measured(effort: Effort, *, postgresql: bool) -> list[Figure]:
     figures = []
     for name, (experiment, per_s) in _FORMS.items():
-        runs = [_run(effort, experiment, per_s) for _ in range(effort.repeat)]
+        runs = [_run(effort, experiment, per_s, postgresql) for _ in range(effort.repeat)]
         title = f"{name} ({runs[0].body_bytes / 1e3:.0f} kB, {per_s} offered a second)"
         figures += _figures(title, runs, is_judged=per_s == _OFFERED_PER_S)
     return figures
@@ -131,14 +139,12 @@ def _figures(name: str, runs: Sequence[_Run], *, is_judged: bool) -> list[Figure
     ]
 
 
-def _run(effort: Effort, experiment: made.Experiment, per_s: float) -> _Run:
+def _run(effort: Effort, experiment: made.Experiment, per_s: float, postgresql: bool) -> _Run:
     count = effort.sized(_AGENTS, 20)
-    with TemporaryDirectory(prefix="server-load-", dir=os.environ.get("TMPDIR")) as folder:
-        state = State(Path(folder) / "state")
-        state.make()
+    with new_state(postgresql=postgresql) as state:
         agents = enrolled(state, count)
         requests = _Requests(agents, experiment)
-        before = syncs_per_s(Path(folder), effort.seconds / 4)
+        before = syncs_per_s(state.folder, effort.seconds / 4)
         with started(state) as server:
             with Clients(server.port, count, is_kept=True).opened() as clients:
                 even = _loaded(
@@ -160,7 +166,7 @@ def _run(effort: Effort, experiment: made.Experiment, per_s: float) -> _Run:
                         *_times(_ROUNDS_PER_S, effort.seconds, count), requests.round
                     ),
                 )
-        after = syncs_per_s(Path(folder), effort.seconds / 4)
+        after = syncs_per_s(state.folder, effort.seconds / 4)
         _check(state, requests)
     return _Run(requests.mean_bytes, (before + after) / 2, even, most, rounds)
 
@@ -201,12 +207,9 @@ def _machine_ticks() -> tuple[int, int]:
 
 def _check(state: State, requests: _Requests) -> None:
     """Fails unless each result that was acknowledged is there, once, and none else."""
-    database = sqlite3.connect(state.database)
-    try:
-        kept = {own for (own,) in database.execute("SELECT id FROM results")}
-        (count,) = database.execute("SELECT count(*) FROM contents").fetchone()
-    finally:
-        database.close()
+    with closing(state.connect()) as database:
+        kept = {row["id"] for row in database.execute("SELECT id FROM results")}
+        count = database.execute("SELECT count(*) AS kept FROM contents").fetchone()["kept"]
     if kept != requests.sent or count != len(kept):
         raise RuntimeError(f"{len(kept)} results are kept of {len(requests.sent)}")
 

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import http.client
-import os
 import ssl
 import time
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from urllib.parse import urlencode
 
 from mptcplab.server.contact import Role
 from mptcplab.server.secret import new_secret
-from mptcplab.server.state import State
 from mptcplab.server.store import people
 from mptcplab.server.store.connection import changing
 
 from .effort import Effort
 from .figures import Figure, figure, quantile
 from .served.fill import fill
+from .served.place import is_postgresql_here, new_state
 from .served.running import Server, enrolled, started
 
 _AGENTS = 1_000
@@ -30,11 +27,18 @@ _ASKED = 20
 
 
 def measure(effort: Effort) -> list[Figure]:
-    """The time of each page, from its request to its last byte."""
+    """The time of each page, from its request to its last byte, on SQLite."""
+    return _measured(effort, postgresql=False)
+
+
+def measure_postgresql(effort: Effort) -> list[Figure]:
+    """The same on PostgreSQL."""
+    return _measured(effort, postgresql=True) if is_postgresql_here() else []
+
+
+def _measured(effort: Effort, *, postgresql: bool) -> list[Figure]:
     count = effort.sized(_RESULTS, 400)
-    with TemporaryDirectory(prefix="server-pages-", dir=os.environ.get("TMPDIR")) as folder:
-        state = State(Path(folder) / "state")
-        state.make()
+    with new_state(postgresql=postgresql) as state:
         token = new_secret()
         own = enrolled(state, effort.sized(_AGENTS, 10))
         connection = state.connect()
@@ -44,11 +48,11 @@ def measure(effort: Effort) -> list[Figure]:
         began = time.monotonic()
         fill(connection, own, count, now_ms, _DAYS)
         filled_s = time.monotonic() - began
-        (result,) = connection.execute(
+        result = connection.execute(
             "SELECT id FROM results WHERE agent = ? ORDER BY number DESC LIMIT 1", (own[1].id,)
-        ).fetchone()
+        ).fetchone()["id"]
+        size = connection.size_bytes()
         connection.close()
-        size = state.database.stat().st_size
         with started(state) as server:
             pages = _pages(own[0].id, own[1].id, result)
             times = _asked(server, token, pages, effort.repeat * effort.sized(_ASKED, 2))

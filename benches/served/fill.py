@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import sqlite3
 import sys
 import uuid
 from collections.abc import Iterator, Sequence
@@ -14,6 +13,7 @@ from mptcplab.server.contact import Contact, ContactPath, Dropped
 from mptcplab.server.plan import Plan
 from mptcplab.server.store import agents, plans, results
 from mptcplab.server.store.connection import changing
+from mptcplab.server.store.database import Connection
 
 from . import made
 from .running import Agent
@@ -30,9 +30,7 @@ _PLAN = Plan.model_validate_json(
 _EXPERIMENT = made.Experiment((1_000_000,), ("down", "up"), 1)
 
 
-def fill(
-    connection: sqlite3.Connection, own: Sequence[Agent], count: int, now_ms: int, days: int
-) -> None:
+def fill(connection: Connection, own: Sequence[Agent], count: int, now_ms: int, days: int) -> None:
     """Adds so many results of the last days: a tenth of them is the first agent's."""
     chance = random.Random(1)
     drawn = [_drawn(own[0], number, chance) for number in range(_DRAWN)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from errno import EIO
@@ -22,6 +21,7 @@ from mptcplab.server.contact import Role
 from mptcplab.server.secret import is_url_of_agents
 from mptcplab.server.state import State, StateError
 from mptcplab.server.store import people
+from mptcplab.server.store.database import Connection
 
 
 def test_an_operator_sees_the_state_of_all_agents(server: Running) -> None:
@@ -265,7 +265,7 @@ def test_a_restore_that_is_cut_short_leaves_the_last_commits(
     assert names(state) == ["old"]
 
 
-def with_name(state: State, name: str, connection: sqlite3.Connection | None = None) -> None:
+def with_name(state: State, name: str, connection: Connection | None = None) -> None:
     if connection is None:
         with closing(state.connect()) as made:
             with_name(state, name, made)

@@ -15,7 +15,7 @@ from mptcplab.server.contact import Role
 from mptcplab.server.pages.signing import COOKIE
 from mptcplab.server.secret import new_secret
 from mptcplab.server.store import people, sessions
-from mptcplab.server.store.connection import connect
+from mptcplab.server.store.sqlite import SqliteDatabase
 
 HTML = "\"'></script><script>alert(1)</script><img src=x onerror=alert(1)>"
 OWN = {"Sec-Fetch-Site": "same-origin"}
@@ -186,7 +186,7 @@ def test_files_are_kept_by_browsers_and_pages_are_not(server: Running) -> None:
 
 
 def test_sessions_are_bounded_and_end_by_the_clock(tmp_path: Path) -> None:
-    database = connect(tmp_path / "server.db")
+    database = SqliteDatabase(tmp_path / "server.db").connect()
     for name in "abc":
         people.add(database, name, Role.VIEWER, name, 0)
 

@@ -19,28 +19,30 @@ from tests.server.made import AGENT, CONTACT, ENROLMENT, encoded, made_result
 from mptcplab.server import intake
 from mptcplab.server.contact import Contact, Enrolment
 from mptcplab.server.figure_rows import ALL_PATHS, Metric
-from mptcplab.server.store import agents, enrolments, figures, numbers, plans, results
-from mptcplab.server.store.connection import changing, connect
-from mptcplab.server.store.schema import MIGRATIONS, SchemaError, migrate
-from mptcplab.server.store.writer import StoreUnavailableError, Writer
+from mptcplab.server.store import agents, enrolments, figures, numbers, plans, results, settings
+from mptcplab.server.store.connection import changing
+from mptcplab.server.store.database import Connection, Database, SchemaError, StoreUnavailableError
+from mptcplab.server.store.schema import MIGRATIONS
+from mptcplab.server.store.sqlite import SqliteDatabase
+from mptcplab.server.store.writer import Writer
 from mptcplab.server.strict_json import parse
 from mptcplab.server.web.rate import Rates, network
 
 
 @pytest.fixture
-def database(tmp_path: Path) -> Iterator[sqlite3.Connection]:
-    connection = connect(tmp_path / "server.db")
+def database(place: Database) -> Iterator[Connection]:
+    connection = place.connect()
     yield connection
     connection.close()
 
 
-def with_agent(database: sqlite3.Connection) -> None:
+def with_agent(database: Connection) -> None:
     enrolments.add(database, "token", 1, 10, 0)
     own = enrolments.enrol(database, "token", Enrolment(**ENROLMENT), "secret", 5)
     database.execute("UPDATE agents SET id = ? WHERE id = ?", (AGENT, own))
 
 
-def put(database: sqlite3.Connection, sequence: int, *, arrived_ms: int = 0, **changed: Any) -> str:
+def put(database: Connection, sequence: int, *, arrived_ms: int = 0, **changed: Any) -> str:
     told = made_result(sequence=sequence) | changed
     results.put(database, intake.read(encoded(told)), arrived_ms)
     return str(told["id"])
@@ -48,20 +50,20 @@ def put(database: sqlite3.Connection, sequence: int, *, arrived_ms: int = 0, **c
 
 def test_a_database_of_a_newer_program_is_left_alone(tmp_path: Path) -> None:
     file = tmp_path / "server.db"
-    connect(file).close()
+    SqliteDatabase(file).connect().close()
     with sqlite3.connect(file) as database:
         database.execute(f"PRAGMA user_version = {len(MIGRATIONS) + 1}")
     before = file.read_bytes()
     with pytest.raises(SchemaError):
-        connect(file)
+        SqliteDatabase(file).connect()
     assert file.read_bytes() == before
 
 
-def test_a_change_that_fails_takes_no_other_along(tmp_path: Path) -> None:
-    writer = Writer(tmp_path / "server.db")
+def test_a_change_that_fails_takes_no_other_along(place: Database) -> None:
+    writer = Writer(place)
     hold, begun = Event(), Event()
 
-    def wait(_database: sqlite3.Connection) -> None:
+    def wait(_database: Connection) -> None:
         begun.set()
         hold.wait()
 
@@ -74,40 +76,41 @@ def test_a_change_that_fails_takes_no_other_along(tmp_path: Path) -> None:
     hold.set()
     assert first.result() is None
     assert made[0].result()
-    assert isinstance(made[1].exception(), sqlite3.IntegrityError)
+    assert type(made[1].exception()).__name__ in ("IntegrityError", "UniqueViolation")
     assert made[2].result()
     writer.close()
-    database = connect(tmp_path / "server.db")
+    database = place.connect()
     assert len(enrolments.listed(database)) == 2
     database.close()
 
 
-def _add_enrolment(database: sqlite3.Connection, secret: str) -> str:
+def _add_enrolment(database: Connection, secret: str) -> str:
     # The first step of a change that fails is undone.
-    database.execute("INSERT INTO settings VALUES (?, 'x')", (secret + str(_count(database)),))
+    settings.put(database, secret + str(_count(database)), "x")
     return enrolments.add(database, secret, 1, 1, 0)
 
 
-def _count(database: sqlite3.Connection) -> int:
-    return int(database.execute("SELECT count(*) FROM settings").fetchone()[0])
+def _count(database: Connection) -> int:
+    return int(database.execute("SELECT count(*) AS found FROM settings").fetchone()["found"])
 
 
 def test_a_database_that_others_lock_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    place: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mptcplab.server.store.connection.BUSY_MS", 1)
-    writer = Writer(tmp_path / "server.db")
-    other = sqlite3.connect(tmp_path / "server.db", isolation_level=None)
-    other.execute("BEGIN IMMEDIATE")
+    for module in ("sqlite", "postgresql"):
+        monkeypatch.setattr(f"mptcplab.server.store.{module}.BUSY_S", 0.001)
+    writer = Writer(place)
+    other = place.connect()
+    other.begin()
     refused = writer.submit(lambda database: plans.remove(database, "x", 0))
     assert isinstance(refused.exception(), StoreUnavailableError)
-    other.execute("ROLLBACK")
+    other.rollback()
     assert writer.submit(lambda database: plans.remove(database, "x", 0)).result() is False
     writer.close()
     other.close()
 
 
-def test_figures_over_time_are_those_of_the_results(database: sqlite3.Connection) -> None:
+def test_figures_over_time_are_those_of_the_results(database: Connection) -> None:
     with changing(database):
         with_agent(database)
         own = [put(database, number, began_unix_ms=1_000 + number) for number in range(3)]
@@ -127,13 +130,18 @@ def test_figures_over_time_are_those_of_the_results(database: sqlite3.Connection
     assert len(every(Metric.RTT_MS)) == 6
 
 
-def known(database: sqlite3.Connection) -> dict[str, Any]:
+def ranges(database: Connection) -> list[tuple[int, int]]:
+    rows = database.execute("SELECT first, last FROM numbers ORDER BY first")
+    return [(row["first"], row["last"]) for row in rows]
+
+
+def known(database: Connection) -> dict[str, Any]:
     told = agents.one(database, AGENT)
     assert told is not None
     return told
 
 
-def test_results_that_are_forgotten_are_no_gaps_and_hide_none(database: sqlite3.Connection) -> None:
+def test_results_that_are_forgotten_are_no_gaps_and_hide_none(database: Connection) -> None:
     with changing(database):
         with_agent(database)
         for number, sequence in enumerate((3, 0, 1, 4, 6)):
@@ -147,29 +155,25 @@ def test_results_that_are_forgotten_are_no_gaps_and_hide_none(database: sqlite3.
     assert numbers.gaps(database, AGENT) == [[2, 2], [5, 5]]
     assert (known(database)["results"], known(database)["missing"]) == (2, 2)
     for table in ("contents", "figures"):
-        (left,) = database.execute(f"SELECT count(DISTINCT result) FROM {table}").fetchone()
-        assert left == 2
+        left = database.execute(f"SELECT count(DISTINCT result) AS results FROM {table}")
+        assert left.fetchone()["results"] == 2
     with changing(database):
         put(database, 2, arrived_ms=9)
         assert results.prune(database, 10, 10) == 3
     told = known(database)
     assert (told["results"], told["last_result"], told["missing"]) == (0, None, 1)
     assert numbers.gaps(database, AGENT) == [[5, 5]]
-    assert [tuple(row) for row in database.execute("SELECT first, last FROM numbers")] == [
-        (0, 4),
-        (6, 6),
-    ]
+    assert ranges(database) == [(0, 4), (6, 6)]
     assert results.counts(database) == {}
 
 
 @given(st.lists(st.integers(0, 12), max_size=30))
 def test_ranges_are_those_of_the_numbers_in_any_order(given: list[int]) -> None:
-    database = sqlite3.connect(":memory:", isolation_level=None)
-    database.row_factory = sqlite3.Row
-    migrate(database)
+    database = SqliteDatabase(Path(":memory:")).connect()
+    with_agent(database)
     for place, number in enumerate(given):
         assert numbers.add(database, AGENT, number) is (number not in given[:place])
-    rows = [tuple(row) for row in database.execute("SELECT first, last FROM numbers")]
+    rows = ranges(database)
     assert {one for first, last in rows for one in range(first, last + 1)} == set(given)
     assert all(before[1] + 1 < after[0] for before, after in pairwise(rows))
     missing = {
@@ -181,7 +185,7 @@ def test_ranges_are_those_of_the_numbers_in_any_order(given: list[int]) -> None:
 
 def test_a_database_of_the_third_schema_keeps_its_numbers(tmp_path: Path) -> None:
     file = tmp_path / "server.db"
-    database = connect(file)
+    database = SqliteDatabase(file).connect()
     with changing(database):
         with_agent(database)
         for sequence in (0, 1, 3, 7, 8, 8):
@@ -197,15 +201,14 @@ def test_a_database_of_the_third_schema_keeps_its_numbers(tmp_path: Path) -> Non
         database.execute("CREATE INDEX results_by_outcome ON results (outcome)")
         database.execute("PRAGMA user_version = 3")
     database.close()
-    database = connect(file)
-    rows = database.execute("SELECT first, last FROM numbers WHERE agent = ?", (AGENT,))
-    assert [tuple(row) for row in rows] == [(0, 1), (3, 5), (7, 9), (12, 20)]
+    database = SqliteDatabase(file).connect()
+    assert ranges(database) == [(0, 1), (3, 5), (7, 9), (12, 20)]
     assert numbers.gaps(database, AGENT) == [[2, 2], [6, 6], [10, 11]]
     assert results.counts(database) == {"complete": 6, "failed": 1}
     database.close()
 
 
-def test_what_an_agent_dropped_does_not_hide_what_is_missing(database: sqlite3.Connection) -> None:
+def test_what_an_agent_dropped_does_not_hide_what_is_missing(database: Connection) -> None:
     with changing(database):
         with_agent(database)
         for sequence in (2, 3, 5):
@@ -219,7 +222,7 @@ def test_what_an_agent_dropped_does_not_hide_what_is_missing(database: sqlite3.C
     assert known(database)["missing"] == 1
 
 
-def test_a_clock_that_is_ahead_does_not_pin_the_last_result(database: sqlite3.Connection) -> None:
+def test_a_clock_that_is_ahead_does_not_pin_the_last_result(database: Connection) -> None:
     with changing(database):
         with_agent(database)
         put(database, 0, began_unix_ms=2**52)
@@ -241,13 +244,13 @@ def test_a_database_of_the_first_schema_keeps_its_account(tmp_path: Path) -> Non
     old.execute("PRAGMA user_version = 1")
     old.commit()
     old.close()
-    database = connect(file)
+    database = SqliteDatabase(file).connect()
     # 5 to 7 are expected, two of them are here, and all before were forgotten.
     assert known(database)["missing"] == 1
     database.close()
 
 
-def test_a_sequence_number_that_comes_again_is_counted_once(database: sqlite3.Connection) -> None:
+def test_a_sequence_number_that_comes_again_is_counted_once(database: Connection) -> None:
     with changing(database):
         with_agent(database)
         for sequence in (0, 0, 1):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ipaddress
 import socket
-import sqlite3
 import ssl
 import sys
 from dataclasses import dataclass
@@ -23,12 +22,13 @@ from mptcplab.server import certificate
 from mptcplab.server.contact import Role
 from mptcplab.server.period import parse_period
 from mptcplab.server.secret import is_url_of_agents, new_secret
-from mptcplab.server.state import State, StateError, default_folder
+from mptcplab.server.state import State, StateError, default_folder, named_errors
 from mptcplab.server.store import people, settings
-from mptcplab.server.store.connection import changing
+from mptcplab.server.store.database import Connection
 
 if TYPE_CHECKING:
     from mptcplab.server.web.alerting import Alerting
+    from mptcplab.server.web.call import Backend
 
 PORT = 4430
 _EVERYWHERE = f"[::]:{PORT}"
@@ -40,6 +40,7 @@ class Options:
     """The options of `server`."""
 
     state: Path | None
+    database: str | None
     listen: str | None
     url: str | None
     certificate: Path | None
@@ -79,14 +80,11 @@ def serve(options: Options, *, as_json: bool) -> None:
             listener = bound(host, port, None if options.behind_proxy else options.per_address)
             with listener:
                 identity = _identity(options, state, host, listener.getsockname()[1])
-                token = prepare(state, identity)
+                backend, token = opened(state, options.database, identity)
                 told = _Told(state, token, as_json)
-                _run(options, state, listener, identity, keep_s, webhook, told)
+                _run(options, backend, listener, identity, keep_s, webhook, told)
     except (StateError, certificate.CertificateError) as error:
         raise UserError(str(error)) from None
-    except sqlite3.Error as error:
-        # A disk that has become full since, say.
-        raise UserError(f"{state.database}: {error}") from None
 
 
 def _check(options: Options, host: str) -> None:
@@ -169,22 +167,34 @@ def _identity(options: Options, state: State, host: str, port: int) -> Identity:
     return Identity(url, certificate.fingerprint(shows), certificate.context(shows, key))
 
 
-def prepare(state: State, identity: Identity) -> str | None:
-    """Makes the database; at the first start the token of an administrator."""
-    from mptcplab.server.web.call import current_ms
+def opened(state: State, url: str | None, identity: Identity) -> tuple[Backend, str | None]:
+    """The database, by a URL or that of the folder, and a token of an administrator at its start.
 
-    connection = state.connect()
-    try:
-        with changing(connection):
-            settings.put(connection, settings.URL, identity.url)
-            settings.put(connection, settings.FINGERPRINT, identity.fingerprint)
-            if people.is_any(connection):
-                return None
-            secret = new_secret()
-            people.add(connection, "admin", Role.ADMIN, secret, current_ms())
-            return secret
-    finally:
-        connection.close()
+    Raises:
+        StateError: it cannot be opened, or another server uses it.
+
+    """
+    from mptcplab.server.web.call import Backend, current_ms
+
+    def prepare(connection: Connection) -> str | None:
+        settings.put(connection, settings.URL, identity.url)
+        settings.put(connection, settings.FINGERPRINT, identity.fingerprint)
+        if people.is_any(connection):
+            return None
+        secret = new_secret()
+        people.add(connection, "admin", Role.ADMIN, secret, current_ms())
+        return secret
+
+    with named_errors(state.chosen(url)) as database:
+        backend = Backend.open(database, identity.url, identity.fingerprint)
+        try:
+            token = backend.writer.submit(prepare).result()
+            if url is not None:
+                state.remember(url)
+        except BaseException:
+            backend.close()
+            raise
+    return backend, token
 
 
 @dataclass(frozen=True)
@@ -217,7 +227,7 @@ class _Told:
 
 def _run(
     options: Options,
-    state: State,
+    backend: Backend,
     listener: socket.socket,
     identity: Identity,
     keep_s: int | None,
@@ -226,10 +236,8 @@ def _run(
 ) -> None:
     from mptcplab.server.serving import serve as serve_app
     from mptcplab.server.web.app import application
-    from mptcplab.server.web.call import Backend
 
     host, port = listener.getsockname()[:2]
-    backend = Backend.open(state.database, identity.url, identity.fingerprint)
     serve_app(
         application(backend, options.per_address, keep_s, webhook),
         [listener],

@@ -20,7 +20,7 @@ from mptcplab.cli.address import address
 from mptcplab.cli.errors import UserError
 from mptcplab.cli.host_program import NOT_INSTALLED, environment, find_program
 from mptcplab.cli.interruption import INTERRUPTED_STATUS
-from mptcplab.cli.server import PORT, Identity, bound, default_url, prepare
+from mptcplab.cli.server import PORT, Identity, bound, default_url, opened
 from mptcplab.demo.network import Network, network, of_demonstration
 from mptcplab.engine.job import EngineError
 from mptcplab.server import certificate
@@ -92,7 +92,6 @@ class _Demo:
         """Serves at an address of this host, and inside."""
         from mptcplab.server.serving import of_namespace, serve
         from mptcplab.server.web.app import application
-        from mptcplab.server.web.call import Backend
 
         place = self._inside.address(_SERVER)
         state = State(self._folder / "server")
@@ -101,7 +100,7 @@ class _Demo:
         tls = certificate.context(state.certificate, state.key)
         own = certificate.fingerprint(state.certificate)
         identity = Identity(f"https://{place}:{PORT}", own, tls)
-        token = prepare(state, identity)
+        backend, token = opened(state, None, identity)
         enrolment = self._enrolment(state, identity)
         host, port = listener.getsockname()[:2]
         url = default_url(host, port)
@@ -123,7 +122,6 @@ class _Demo:
             # Others wait for it, maybe at the end of a pipe.
             sys.stdout.flush()
 
-        backend = Backend.open(state.database, identity.url, own)
         with of_namespace(self._inside.listening(_SERVER, PORT), _CONNECTIONS_INSIDE) as further:
             serve(application(backend, _PER_ADDRESS, None), [listener, further], tls, ready=ready)
 

@@ -110,4 +110,4 @@ def restore_database(folder: Path | None, file: Path) -> None:
         restore(state, file)
     except (StateError, BackupError, sqlite3.Error) as error:
         raise UserError(str(error)) from None
-    typer.echo(f"{state.database}: restored from {file}")
+    typer.echo(f"{state.file}: restored from {file}")

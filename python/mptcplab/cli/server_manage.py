@@ -26,13 +26,14 @@ from mptcplab.server.secret import EnrolmentLine, new_secret
 from mptcplab.server.state import State, StateError, default_folder
 from mptcplab.server.store import agents, enrolments, people, plans, settings
 from mptcplab.server.store.connection import changing, reading
+from mptcplab.server.store.database import Connection, StoreUnavailableError
 from mptcplab.server.web.call import current_ms
 
 UNKNOWN = "–"
 
 
 @contextmanager
-def opened(folder: Path | None) -> Iterator[sqlite3.Connection]:
+def opened(folder: Path | None) -> Iterator[Connection]:
     """The database of a server's folder.
 
     Raises:
@@ -46,8 +47,8 @@ def opened(folder: Path | None) -> Iterator[sqlite3.Connection]:
         raise UserError(str(error)) from None
     try:
         yield connection
-    except sqlite3.OperationalError as error:
-        raise UserError(f"{state.database}: {error}") from None
+    except (sqlite3.OperationalError, StoreUnavailableError) as error:
+        raise UserError(f"{state.database.shown}: {error}") from None
     finally:
         connection.close()
 

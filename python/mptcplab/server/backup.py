@@ -7,7 +7,7 @@ import sqlite3
 from pathlib import Path
 
 from mptcplab.server.state import State
-from mptcplab.server.store import sessions
+from mptcplab.server.store.database import Connection
 from mptcplab.server.store.schema import VERSION
 
 
@@ -15,13 +15,15 @@ class BackupError(Exception):
     """A file that cannot be written, or is no database of a server."""
 
 
-def back_up(connection: sqlite3.Connection, file: Path) -> None:
+def back_up(connection: Connection, file: Path) -> None:
     """Writes the database to a file that its owner alone reads, at once or not at all.
 
     Raises:
-        BackupError: it is there, or cannot be written.
+        BackupError: it is there, or cannot be written; or the database is no file.
 
     """
+    if not isinstance(connection, sqlite3.Connection):
+        raise BackupError("the database is PostgreSQL's: pg_dump is for that")
     if file.exists():
         raise BackupError(f"{file}: it is there: name another file")
     temporary = file.with_name(f".{file.name}.new")
@@ -45,12 +47,16 @@ def restore(state: State, file: Path) -> None:
     it is known that there is something to be restored.
 
     Raises:
-        BackupError: the file is no database of a server, or damaged.
+        BackupError: the file is no database of a server, or damaged; or the folder's is elsewhere.
         StateError: a server uses the folder, or it cannot be made.
 
     """
     if not file.is_file():
         raise BackupError(f"{file}: there is no such file")
+    if state.url.exists():
+        raise BackupError(
+            f"{state.database.shown}: pg_restore is for that, and pg_dump for back-ups"
+        )
     source = sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)
     try:
         _check(source, file)
@@ -68,11 +74,11 @@ def _restore(state: State, source: sqlite3.Connection) -> None:
         os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         _copy(source, temporary)
         _end_sessions(temporary)
-        _empty_log(state.database)
-        temporary.rename(state.database)
+        _empty_log(state.file)
+        temporary.rename(state.file)
         _sync_folder(state.folder)
     except OSError as error:
-        raise BackupError(f"{state.database}: {error.strerror}") from None
+        raise BackupError(f"{state.file}: {error.strerror}") from None
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -82,7 +88,9 @@ def _end_sessions(file: Path) -> None:
     restored = sqlite3.connect(file)
     try:
         with restored:
-            sessions.end_all(restored)
+            # There may have been none at the time of its schema.
+            if restored.execute("SELECT 1 FROM sqlite_schema WHERE name = 'sessions'").fetchone():
+                restored.execute("DELETE FROM sessions")
     finally:
         restored.close()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ from mptcplab.server import intake
 from mptcplab.server.addresses import without_addresses
 from mptcplab.server.store import agents, figures, results
 from mptcplab.server.store.connection import reading
+from mptcplab.server.store.database import Connection
 from mptcplab.server.summary import summary
 from mptcplab.server.wanted import Wanted, every
 
@@ -23,7 +23,7 @@ class ExportError(Exception):
 
 
 def export(
-    connection: sqlite3.Connection,
+    connection: Connection,
     folder: Path,
     kind: str,
     wanted: Wanted,
@@ -61,9 +61,7 @@ def export(
     return count
 
 
-def _write_summary(
-    connection: sqlite3.Connection, folder: Path, own: str, *, addresses: bool
-) -> None:
+def _write_summary(connection: Connection, folder: Path, own: str, *, addresses: bool) -> None:
     content = results.content(connection, own)
     assert content is not None
     told = summary(intake.read_kept(content)[0])

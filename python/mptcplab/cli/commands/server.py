@@ -37,6 +37,14 @@ State = Annotated[
 def run(
     context: typer.Context,
     state: State = None,
+    database: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="Keep all but the certificate in PostgreSQL: postgresql://USER@HOST/DATABASE. The "
+            "folder remembers it; without it everything is in a file there (SQLite).",
+        ),
+    ] = None,
     listen: Annotated[
         str | None,
         typer.Option(metavar="ADDRESS:PORT", help="Where it listens; [::]:4430 unless given."),
@@ -135,6 +143,7 @@ def run(
     serve(
         Options(
             state=state,
+            database=database,
             listen=listen,
             url=url,
             certificate=certificate,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from mptcplab.measure.words import size_words
 from mptcplab.server.pages.words import ago, count, moment, period
 from mptcplab.server.store import plans, views
+from mptcplab.server.store.database import Connection
 
 MOST_PLANS = 40
 _OUTCOMES = ("complete", "partial", "failed", "skipped")
@@ -36,7 +36,7 @@ class PlanRow:
     """Part of the time until its end, from 0 to 1; null where it has none."""
 
 
-def plan_rows(connection: sqlite3.Connection, now_ms: int) -> list[PlanRow]:
+def plan_rows(connection: Connection, now_ms: int) -> list[PlanRow]:
     """The first plans by name."""
     return [
         _row(one, views.plan_progress(connection, one["name"]), now_ms)

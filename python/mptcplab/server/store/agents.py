@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from typing import Any
 
 from mptcplab.server.contact import Contact
 from mptcplab.server.secret import digest, is_same
 from mptcplab.server.store import numbers
+from mptcplab.server.store.database import Connection, Row
 
 
-def of_secret(connection: sqlite3.Connection, secret: str) -> str | None:
+def of_secret(connection: Connection, secret: str) -> str | None:
     """The id of the agent with this secret, which is not revoked."""
     row = connection.execute(
         "SELECT id, secret_sha256 FROM agents WHERE secret_sha256 = ? AND revoked_ms IS NULL",
@@ -22,7 +22,7 @@ def of_secret(connection: sqlite3.Connection, secret: str) -> str | None:
     return str(row["id"])
 
 
-def contacted(connection: sqlite3.Connection, agent: str, contact: Contact, now_ms: int) -> None:
+def contacted(connection: Connection, agent: str, contact: Contact, now_ms: int) -> None:
     """Keeps an agent's state."""
     connection.execute(
         "UPDATE agents SET contact_ms = ?, contact = ?, version = ?, kernel = ? WHERE id = ?",
@@ -30,7 +30,7 @@ def contacted(connection: sqlite3.Connection, agent: str, contact: Contact, now_
     )
 
 
-def revoke(connection: sqlite3.Connection, agent: str, now_ms: int) -> bool:
+def revoke(connection: Connection, agent: str, now_ms: int) -> bool:
     """Whether there is such an agent; its results stay, and its secret is not taken any more."""
     changed = connection.execute(
         "UPDATE agents SET revoked_ms = coalesce(revoked_ms, ?) WHERE id = ?", (now_ms, agent)
@@ -47,12 +47,12 @@ FROM agents AS a LEFT JOIN results AS r ON r.number = a.last_result
 """
 
 
-def listed(connection: sqlite3.Connection) -> list[dict[str, Any]]:
+def listed(connection: Connection) -> list[dict[str, Any]]:
     """All agents by name, each as `one` has it without its gaps."""
     return [_told(row) for row in connection.execute(f"{_AGENTS} ORDER BY a.name, a.id")]
 
 
-def one(connection: sqlite3.Connection, agent: str) -> dict[str, Any] | None:
+def one(connection: Connection, agent: str) -> dict[str, Any] | None:
     """An agent: `contact` is its state as it told it, null before it has.
 
     `last_result` is the id of the result that arrived last, and `last_verdict` its sentences.
@@ -65,7 +65,7 @@ def one(connection: sqlite3.Connection, agent: str) -> dict[str, Any] | None:
     return None if row is None else _told(row) | {"gaps": numbers.gaps(connection, agent)}
 
 
-def _told(row: sqlite3.Row) -> dict[str, Any]:
+def _told(row: Row) -> dict[str, Any]:
     told = dict(row)
     contact = json.loads(told["contact"]) if told["contact"] is not None else None
     sequences, last = told.pop("sequences"), told.pop("last_sequence")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable
 from typing import Any
 
 from mptcplab.server.alerts import Change
 from mptcplab.server.figure_rows import ALL_PATHS, Metric
+from mptcplab.server.store.database import Connection
 
 _FLEET = f"""
 SELECT a.id, a.name, a.enrolled_ms, a.contact_ms, r.id AS result, r.arrived_ms, r.outcome, r.reason,
@@ -24,17 +24,19 @@ WHERE a.revoked_ms IS NULL ORDER BY a.name, a.id
 """
 
 
-def fleet(connection: sqlite3.Connection) -> list[dict[str, Any]]:
+def fleet(connection: Connection) -> list[dict[str, Any]]:
     """Agents that are not revoked, with their last signs and their last result's benefit."""
     return [dict(row) for row in connection.execute(_FLEET)]
 
 
-def told(connection: sqlite3.Connection) -> set[tuple[str, str]]:
+def told(connection: Connection) -> set[tuple[str, str]]:
     """Agents and kinds of troubles that were told to have begun."""
-    return {tuple(row) for row in connection.execute("SELECT agent, kind FROM alerts")}
+    return {
+        (row["agent"], row["kind"]) for row in connection.execute("SELECT agent, kind FROM alerts")
+    }
 
 
-def tell(connection: sqlite3.Connection, changes: Iterable[Change], now_ms: int) -> None:
+def tell(connection: Connection, changes: Iterable[Change], now_ms: int) -> None:
     """Keeps what has been told."""
     for one in changes:
         connection.execute(

@@ -1,95 +1,74 @@
-"""Connections to the database, and transactions."""
+"""Transactions, and connections of the threads that ask."""
 
 from __future__ import annotations
 
-import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from typing import TypeVar
 
-from mptcplab.server.store.schema import migrate
+from mptcplab.server.store.database import Connection, Database, StoreUnavailableError
 
-BUSY_MS = 10_000
-"""Time to wait for another one that changes."""
-
-
-def connect(file: Path) -> sqlite3.Connection:
-    """A connection without transactions of its own; the database is made and migrated.
-
-    Raises:
-        sqlite3.Error: no database, or it cannot be opened.
-        SchemaError: it is of a newer program.
-
-    """
-    connection = _open(file)
-    try:
-        # A commit returns when it has reached the disk.
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA foreign_keys = ON")
-        migrate(connection)
-    except BaseException:
-        connection.close()
-        raise
-    return connection
-
-
-def _open(file: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(
-        file, timeout=BUSY_MS / 1e3, isolation_level=None, check_same_thread=False
-    )
-    connection.row_factory = sqlite3.Row
-    # A hostile file is no concern here, and yet: no functions from its schema.
-    connection.execute("PRAGMA trusted_schema = OFF")
-    return connection
+T = TypeVar("T")
 
 
 @contextmanager
-def changing(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+def changing(connection: Connection) -> Iterator[Connection]:
     """A transaction that changes: all of it, or nothing after an error."""
-    connection.execute("BEGIN IMMEDIATE")
+    connection.begin()
     try:
         yield connection
-        connection.execute("COMMIT")
+        connection.commit()
     except BaseException:
-        # A full disk ends it by itself.
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
+        connection.rollback()
         raise
 
 
 @contextmanager
-def reading(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+def reading(connection: Connection) -> Iterator[Connection]:
     """A transaction in which all questions are about one state."""
-    connection.execute("BEGIN")
+    connection.begin_reading()
     try:
         yield connection
     finally:
-        connection.execute("ROLLBACK")
+        connection.rollback()
 
 
 class Readers:
     """A connection that cannot change anything, for each thread that asks."""
 
-    def __init__(self, file: Path) -> None:
-        self._file = file
+    def __init__(self, database: Database) -> None:
+        self._database = database
         self._own = threading.local()
-        self._all: list[sqlite3.Connection] = []
+        self._all: list[Connection] = []
         self._lock = threading.Lock()
 
-    def connection(self) -> sqlite3.Connection:
-        """That of this thread."""
-        found: sqlite3.Connection | None = getattr(self._own, "connection", None)
-        if found is None:
-            found = _open(self._file)
-            found.execute("PRAGMA query_only = ON")
-            self._own.connection = found
-            with self._lock:
-                self._all.append(found)
-        return found
+    def ask(self, question: Callable[[Connection], T]) -> T:
+        """The answer by the connection of this thread, or by a new one where that was lost."""
+        found: Connection | None = getattr(self._own, "connection", None)
+        if found is not None:
+            try:
+                return question(found)
+            except StoreUnavailableError:
+                if not found.is_lost:
+                    raise
+                self._forget(found)
+        return question(self._connect())
 
     def close(self) -> None:
         """Closes all; no thread asks any more."""
         for one in self._all:
             one.close()
+
+    def _connect(self) -> Connection:
+        made = self._database.connect_reader()
+        self._own.connection = made
+        with self._lock:
+            self._all.append(made)
+        return made
+
+    def _forget(self, lost: Connection) -> None:
+        self._own.connection = None
+        with self._lock:
+            self._all.remove(lost)
+        lost.close()

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import secrets
-import sqlite3
 from typing import Any
 
 from mptcplab.server.contact import Enrolment
 from mptcplab.server.secret import digest, is_same
+from mptcplab.server.store.database import Connection, Row
 
 
 class NotEnrolledError(Exception):
     """An enrolment token that is unknown, used up, expired or revoked."""
 
 
-def add(
-    connection: sqlite3.Connection, secret: str, agents: int, expires_ms: int, now_ms: int
-) -> str:
+def add(connection: Connection, secret: str, agents: int, expires_ms: int, now_ms: int) -> str:
     """Keeps an enrolment token for so many agents, whose id it returns."""
     own = secrets.token_hex(8)
     connection.execute(
@@ -27,13 +25,13 @@ def add(
     return own
 
 
-def is_known(connection: sqlite3.Connection, secret: str, now_ms: int) -> bool:
+def is_known(connection: Connection, secret: str, now_ms: int) -> bool:
     """Whether it is neither expired nor revoked; it may be used up, by agents that ask again."""
     return _known(connection, secret, now_ms) is not None
 
 
 def enrol(
-    connection: sqlite3.Connection,
+    connection: Connection,
     secret: str,
     enrolment: Enrolment,
     agent_secret: str,
@@ -73,7 +71,7 @@ def enrol(
     return agent
 
 
-def listed(connection: sqlite3.Connection) -> list[dict[str, Any]]:
+def listed(connection: Connection) -> list[dict[str, Any]]:
     """All of them, without their secrets."""
     rows = connection.execute(
         "SELECT id, agents, used, created_ms, expires_ms, revoked_ms FROM enrolments"
@@ -82,7 +80,7 @@ def listed(connection: sqlite3.Connection) -> list[dict[str, Any]]:
     return [dict(row) for row in rows]
 
 
-def revoke(connection: sqlite3.Connection, own: str, now_ms: int) -> bool:
+def revoke(connection: Connection, own: str, now_ms: int) -> bool:
     """Whether there was such a token; its agents stay."""
     changed = connection.execute(
         "UPDATE enrolments SET revoked_ms = coalesce(revoked_ms, ?) WHERE id = ?", (now_ms, own)
@@ -90,8 +88,8 @@ def revoke(connection: sqlite3.Connection, own: str, now_ms: int) -> bool:
     return changed.rowcount > 0
 
 
-def _known(connection: sqlite3.Connection, secret: str, now_ms: int) -> sqlite3.Row | None:
-    row: sqlite3.Row | None = connection.execute(
+def _known(connection: Connection, secret: str, now_ms: int) -> Row | None:
+    row: Row | None = connection.execute(
         "SELECT * FROM enrolments WHERE secret_sha256 = ? AND revoked_ms IS NULL"
         " AND expires_ms > ?",
         (digest(secret), now_ms),

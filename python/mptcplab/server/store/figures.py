@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import sqlite3
 from typing import Any
 
 from mptcplab.server.figure_rows import Metric
+from mptcplab.server.store.database import Connection
 
 MOST_POINTS = 20_000
 
 
 def series(
-    connection: sqlite3.Connection,
+    connection: Connection,
     agent: str,
     metric: Metric,
     *,
@@ -31,7 +31,7 @@ def series(
         " f.mean, f.low, f.high, f.samples"
         " FROM results AS r JOIN figures AS f ON f.result = r.number"
         " WHERE r.agent = ? AND r.began_ms >= ? AND r.began_ms < ?"
-        " AND f.metric = ? AND f.direction = ? AND (? IS NULL OR f.size_bytes = ?)"
+        " AND f.metric = ? AND f.direction = ? AND (CAST(? AS BIGINT) IS NULL OR f.size_bytes = ?)"
         " ORDER BY r.began_ms, r.number, f.size_bytes, f.path LIMIT ?",
         (
             agent,
@@ -47,7 +47,7 @@ def series(
     return [dict(row) | {"starved": bool(row["starved"])} for row in rows]
 
 
-def of_result(connection: sqlite3.Connection, number: int) -> list[dict[str, Any]]:
+def of_result(connection: Connection, number: int) -> list[dict[str, Any]]:
     """All figures of a result, by its number."""
     rows = connection.execute(
         "SELECT metric, direction, size_bytes, path, interface, mean, low, high, samples"

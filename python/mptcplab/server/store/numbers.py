@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import sqlite3
+from mptcplab.server.store.database import Connection
 
 MOST_GAPS = 100
 """Ranges that are told of an agent: the last ones."""
 
 
-def add(connection: sqlite3.Connection, agent: str, number: int) -> bool:
+def add(connection: Connection, agent: str, number: int) -> bool:
     """Adds a number; whether it is new."""
-    before = connection.execute(
+    rows = connection.execute(
         "SELECT first, last FROM numbers WHERE agent = ? AND first <= ?"
-        " ORDER BY first DESC LIMIT 1",
-        (agent, number),
-    ).fetchone()
+        " ORDER BY first DESC LIMIT 2",
+        (agent, number + 1),
+    ).fetchall()
+    after = rows.pop(0) if rows and rows[0]["first"] == number + 1 else None
+    before = rows[0] if rows else None
     if before is not None and number <= before["last"]:
         return False
-    after = connection.execute(
-        "SELECT last FROM numbers WHERE agent = ? AND first = ?", (agent, number + 1)
-    ).fetchone()
     last = number if after is None else after["last"]
     if after is not None:
         connection.execute("DELETE FROM numbers WHERE agent = ? AND first = ?", (agent, number + 1))
@@ -33,14 +32,14 @@ def add(connection: sqlite3.Connection, agent: str, number: int) -> bool:
     return True
 
 
-def gaps(connection: sqlite3.Connection, agent: str) -> list[list[int]]:
+def gaps(connection: Connection, agent: str) -> list[list[int]]:
     """Ranges (first and last) between those that are known, and before them."""
     rows = connection.execute(
         """
         SELECT before + 1 AS first, first - 1 AS last FROM (
             SELECT first, coalesce(lag(last) OVER (ORDER BY first), -1) AS before
             FROM numbers WHERE agent = ?
-        ) WHERE first > before + 1 ORDER BY first DESC LIMIT ?
+        ) AS ranges WHERE first > before + 1 ORDER BY first DESC LIMIT ?
         """,
         (agent, MOST_GAPS),
     )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import secrets
-import sqlite3
 from dataclasses import dataclass
 from typing import Any
 
 from mptcplab.server.contact import Role
 from mptcplab.server.secret import digest, is_same
+from mptcplab.server.store.database import Connection
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Person:
     role: Role
 
 
-def add(connection: sqlite3.Connection, name: str, role: Role, secret: str, now_ms: int) -> str:
+def add(connection: Connection, name: str, role: Role, secret: str, now_ms: int) -> str:
     """Keeps a token, whose id it returns."""
     own = secrets.token_hex(8)
     connection.execute(
@@ -30,7 +30,7 @@ def add(connection: sqlite3.Connection, name: str, role: Role, secret: str, now_
     return own
 
 
-def of_secret(connection: sqlite3.Connection, secret: str) -> Person | None:
+def of_secret(connection: Connection, secret: str) -> Person | None:
     """The holder of a token that is not revoked."""
     row = connection.execute(
         "SELECT * FROM people WHERE secret_sha256 = ? AND revoked_ms IS NULL", (digest(secret),)
@@ -40,7 +40,7 @@ def of_secret(connection: sqlite3.Connection, secret: str) -> Person | None:
     return Person(row["id"], row["name"], Role(row["role"]))
 
 
-def one(connection: sqlite3.Connection, own: str) -> Person | None:
+def one(connection: Connection, own: str) -> Person | None:
     """The holder of a token that is not revoked, by the token's id."""
     row = connection.execute(
         "SELECT id, name, role FROM people WHERE id = ? AND revoked_ms IS NULL", (own,)
@@ -48,7 +48,7 @@ def one(connection: sqlite3.Connection, own: str) -> Person | None:
     return None if row is None else Person(row["id"], row["name"], Role(row["role"]))
 
 
-def listed(connection: sqlite3.Connection) -> list[dict[str, Any]]:
+def listed(connection: Connection) -> list[dict[str, Any]]:
     """All of them, without their secrets."""
     rows = connection.execute(
         "SELECT id, name, role, created_ms, revoked_ms FROM people ORDER BY created_ms, id"
@@ -56,7 +56,7 @@ def listed(connection: sqlite3.Connection) -> list[dict[str, Any]]:
     return [dict(row) for row in rows]
 
 
-def revoke(connection: sqlite3.Connection, own: str, now_ms: int) -> bool:
+def revoke(connection: Connection, own: str, now_ms: int) -> bool:
     """Whether there was such a token."""
     changed = connection.execute(
         "UPDATE people SET revoked_ms = coalesce(revoked_ms, ?) WHERE id = ?", (now_ms, own)
@@ -64,6 +64,6 @@ def revoke(connection: sqlite3.Connection, own: str, now_ms: int) -> bool:
     return changed.rowcount > 0
 
 
-def is_any(connection: sqlite3.Connection) -> bool:
+def is_any(connection: Connection) -> bool:
     """Whether there has ever been one."""
     return connection.execute("SELECT 1 FROM people LIMIT 1").fetchone() is not None

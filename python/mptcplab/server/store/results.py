@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import sqlite3
-from dataclasses import astuple
+from collections import Counter
 from typing import Any
 
 from mptcplab.server.intake import Arrival
 from mptcplab.server.store import numbers
+from mptcplab.server.store.database import Connection, Row
 
 MOST_LISTED = 1_000
 
@@ -17,7 +17,7 @@ class OtherContentError(Exception):
     """There is another result with this id."""
 
 
-def put(connection: sqlite3.Connection, arrival: Arrival, now_ms: int) -> bool:
+def put(connection: Connection, arrival: Arrival, now_ms: int) -> bool:
     """Keeps a result; whether it is new. One that is here already changes nothing.
 
     Raises:
@@ -34,7 +34,7 @@ def put(connection: sqlite3.Connection, arrival: Arrival, now_ms: int) -> bool:
     number = connection.execute(
         "INSERT INTO results (id, agent, plan, plan_name, sequence, outcome, reason, began_ms,"
         " took_ms, arrived_ms, starved, used_bytes, interfaces, verdict, size_bytes, sha256)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING number",
         (
             result.id,
             result.agent,
@@ -46,25 +46,23 @@ def put(connection: sqlite3.Connection, arrival: Arrival, now_ms: int) -> bool:
             result.began_unix_ms,
             result.took_ms,
             now_ms,
-            result.host.starved,
+            int(result.host.starved),
             result.used_bytes,
             json.dumps([path.interface for path in result.paths]),
             json.dumps(arrival.verdict),
             arrival.size_bytes,
             arrival.sha256,
         ),
-    ).lastrowid
+    ).fetchone()["number"]
     connection.execute(
         "INSERT INTO contents (result, zlib) VALUES (?, ?)", (number, arrival.content)
     )
-    connection.executemany(
-        "INSERT INTO figures VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [(number, *astuple(row)) for row in arrival.rows],
-    )
+    connection.insert("figures", [(number, *vars(row).values()) for row in arrival.rows])
     connection.execute(
         "UPDATE agents SET results = results + 1, sequences = sequences + ?,"
-        " last_sequence = max(coalesce(last_sequence, 0), ?), last_result = ? WHERE id = ?",
-        (is_new_number, result.sequence, number, result.agent),
+        " last_sequence = CASE WHEN last_sequence > ? THEN last_sequence ELSE ? END,"
+        " last_result = ? WHERE id = ?",
+        (int(is_new_number), result.sequence, result.sequence, number, result.agent),
     )
     _count(connection, result.outcome, 1)
     return True
@@ -77,7 +75,7 @@ used_bytes, interfaces, verdict, size_bytes, sha256
 
 
 def listed(
-    connection: sqlite3.Connection,
+    connection: Connection,
     *,
     agent: str | None = None,
     plan: str | None = None,
@@ -113,13 +111,13 @@ def listed(
     return [_told(row) for row in rows]
 
 
-def one(connection: sqlite3.Connection, own: str) -> dict[str, Any] | None:
+def one(connection: Connection, own: str) -> dict[str, Any] | None:
     """The columns of a result, by its id."""
     row = connection.execute(f"SELECT {_COLUMNS} FROM results WHERE id = ?", (own,)).fetchone()
     return None if row is None else _told(row)
 
 
-def content(connection: sqlite3.Connection, own: str) -> bytes | None:
+def content(connection: Connection, own: str) -> bytes | None:
     """The exact bytes of a result as they are kept, compressed (zlib)."""
     row = connection.execute(
         "SELECT zlib FROM contents WHERE result = (SELECT number FROM results WHERE id = ?)",
@@ -128,52 +126,43 @@ def content(connection: sqlite3.Connection, own: str) -> bytes | None:
     return None if row is None else bytes(row["zlib"])
 
 
-def counts(connection: sqlite3.Connection) -> dict[str, int]:
+def counts(connection: Connection) -> dict[str, int]:
     """Results by outcome."""
     rows = connection.execute("SELECT outcome, results FROM outcomes WHERE results > 0")
     return {row["outcome"]: row["results"] for row in rows}
 
 
-def prune(connection: sqlite3.Connection, before_ms: int, most: int) -> int:
+def prune(connection: Connection, before_ms: int, most: int) -> int:
     """Forgets results that arrived before a time, so many at most, and says how many.
 
     Their sequence numbers stay known: they are no gaps, and no other gap is hidden by them. The
     time is the server's, as agents' clocks may be wrong by years.
     """
-    connection.execute("CREATE TEMP TABLE IF NOT EXISTS old (number INTEGER PRIMARY KEY)")
-    connection.execute("DELETE FROM temp.old")
-    connection.execute(
-        "INSERT INTO temp.old SELECT number FROM results WHERE arrived_ms < ?"
-        " ORDER BY arrived_ms LIMIT ?",
-        (before_ms, most),
-    )
-    told = connection.execute(
-        "SELECT agent, outcome, count(*) AS results FROM results"
-        " WHERE number IN (SELECT number FROM temp.old) GROUP BY agent, outcome"
-    ).fetchall()
-    connection.execute(
-        "UPDATE agents SET last_result = NULL WHERE last_result IN (SELECT number FROM temp.old)"
-    )
     removed = connection.execute(
-        "DELETE FROM results WHERE number IN (SELECT number FROM temp.old)"
-    ).rowcount
-    for row in told:
-        connection.execute(
-            "UPDATE agents SET results = results - ? WHERE id = ?", (row["results"], row["agent"])
-        )
-        _count(connection, row["outcome"], -row["results"])
-    return removed
+        "DELETE FROM results WHERE number IN"
+        " (SELECT number FROM results WHERE arrived_ms < ? ORDER BY arrived_ms LIMIT ?)"
+        " RETURNING number, agent, outcome",
+        (before_ms, most),
+    ).fetchall()
+    connection.executemany(
+        "UPDATE agents SET results = results - 1,"
+        " last_result = CASE WHEN last_result = ? THEN NULL ELSE last_result END WHERE id = ?",
+        [(row["number"], row["agent"]) for row in removed],
+    )
+    for outcome, count in Counter(row["outcome"] for row in removed).items():
+        _count(connection, outcome, -count)
+    return len(removed)
 
 
-def _count(connection: sqlite3.Connection, outcome: str, more: int) -> None:
+def _count(connection: Connection, outcome: str, more: int) -> None:
     connection.execute(
-        "INSERT INTO outcomes VALUES (?1, ?2)"
-        " ON CONFLICT (outcome) DO UPDATE SET results = results + ?2",
+        "INSERT INTO outcomes (outcome, results) VALUES (?, ?)"
+        " ON CONFLICT (outcome) DO UPDATE SET results = outcomes.results + excluded.results",
         (outcome, more),
     )
 
 
-def _told(row: sqlite3.Row) -> dict[str, Any]:
+def _told(row: Row) -> dict[str, Any]:
     told = dict(row)
     return told | {
         "starved": bool(told["starved"]),

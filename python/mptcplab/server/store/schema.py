@@ -1,8 +1,10 @@
-"""The tables, as migrations: `PRAGMA user_version` is the number of those that were carried out."""
+"""The tables on SQLite, as migrations: `PRAGMA user_version` counts those carried out."""
 
 from __future__ import annotations
 
 import sqlite3
+
+from mptcplab.server.store.database import check_version
 
 _FIRST = """
 CREATE TABLE settings (
@@ -172,10 +174,6 @@ MIGRATIONS = (_FIRST, _SECOND, _THIRD, _FOURTH)
 VERSION = len(MIGRATIONS)
 
 
-class SchemaError(Exception):
-    """A database of another program, or of a newer version of this one."""
-
-
 def migrate(connection: sqlite3.Connection) -> None:
     """Brings the schema up to date, all of it or nothing.
 
@@ -187,11 +185,7 @@ def migrate(connection: sqlite3.Connection) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
-        if version > VERSION:
-            raise SchemaError(
-                f"has version {version} of the schema, and this program knows {VERSION}: "
-                "take a newer one"
-            )
+        check_version(version, VERSION)
         for migration in MIGRATIONS[version:]:
             for statement in _statements(migration):
                 connection.execute(statement)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import sqlite3
-
 from mptcplab.server.contact import Role
 from mptcplab.server.secret import digest
+from mptcplab.server.store.database import Connection
 from mptcplab.server.store.people import Person
 
 LASTS_S = 12 * 3_600
@@ -13,14 +12,15 @@ MOST_SESSIONS = 1_000
 """Of all people; the oldest give way."""
 
 
-def begin(connection: sqlite3.Connection, person: str, secret: str, now_ms: int) -> None:
+def begin(connection: Connection, person: str, secret: str, now_ms: int) -> None:
     """Begins a session of the holder of a token, by the token's id; those that ended are removed.
 
     So are those that a clock which was ahead has left in the future.
     """
     longest_ms = LASTS_S * 1_000
     connection.execute(
-        "DELETE FROM sessions WHERE began_ms NOT BETWEEN ?1 - ?2 + 1 AND ?1", (now_ms, longest_ms)
+        "DELETE FROM sessions WHERE began_ms NOT BETWEEN ? AND ?",
+        (now_ms - longest_ms + 1, now_ms),
     )
     connection.execute(
         "INSERT INTO sessions (secret_sha256, person, began_ms) VALUES (?, ?, ?)",
@@ -32,7 +32,7 @@ def begin(connection: sqlite3.Connection, person: str, secret: str, now_ms: int)
     )
 
 
-def person(connection: sqlite3.Connection, secret: str, now_ms: int) -> Person | None:
+def person(connection: Connection, secret: str, now_ms: int) -> Person | None:
     """The holder of the token that a session was begun with; null where either has ended."""
     row = connection.execute(
         "SELECT p.id, p.name, p.role FROM sessions AS s JOIN people AS p ON p.id = s.person"
@@ -43,12 +43,6 @@ def person(connection: sqlite3.Connection, secret: str, now_ms: int) -> Person |
     return None if row is None else Person(row["id"], row["name"], Role(row["role"]))
 
 
-def end(connection: sqlite3.Connection, secret: str) -> None:
+def end(connection: Connection, secret: str) -> None:
     """Ends a session, if there is one."""
     connection.execute("DELETE FROM sessions WHERE secret_sha256 = ?", (digest(secret),))
-
-
-def end_all(connection: sqlite3.Connection) -> None:
-    """Ends all sessions; there may have been none at the time of the database's schema."""
-    if connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'sessions'").fetchone():
-        connection.execute("DELETE FROM sessions")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sqlite3
+from mptcplab.server.store.database import Connection
 
 URL = "url"
 """The address under which agents reach the server."""
@@ -10,12 +10,16 @@ FINGERPRINT = "fingerprint"
 """Of the certificate that they see."""
 
 
-def put(connection: sqlite3.Connection, key: str, value: str) -> None:
+def put(connection: Connection, key: str, value: str) -> None:
     """Keeps a setting."""
-    connection.execute("INSERT OR REPLACE INTO settings (key, value) VALUES (?, ?)", (key, value))
+    connection.execute(
+        "INSERT INTO settings (key, value) VALUES (?, ?)"
+        " ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+        (key, value),
+    )
 
 
-def one(connection: sqlite3.Connection, key: str) -> str | None:
+def one(connection: Connection, key: str) -> str | None:
     """A setting."""
     row = connection.execute("SELECT value FROM settings WHERE key = ?", (key,)).fetchone()
     return None if row is None else str(row["value"])

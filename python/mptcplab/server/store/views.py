@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from typing import Any
 
 from mptcplab.server.figure_rows import Metric
+from mptcplab.server.store.database import Connection
 
 MOST_PICKED = 250
 """Results over time that a chart is drawn of."""
@@ -44,7 +44,7 @@ FROM picked WHERE at IS NOT NULL
 
 
 def figures_over_time(
-    connection: sqlite3.Connection, agent: str, begin_ms: int, end_ms: int
+    connection: Connection, agent: str, begin_ms: int, end_ms: int
 ) -> list[dict[str, Any]]:
     """Figures of an agent's results that began in [`begin_ms`, `end_ms`), the oldest first.
 
@@ -62,27 +62,29 @@ def figures_over_time(
 
 
 def newest(
-    connection: sqlite3.Connection, agent: str, before: int | None, limit: int
+    connection: Connection, agent: str, before: int | None, limit: int
 ) -> list[dict[str, Any]]:
     """Results of an agent, the last to arrive first; with a `number` below `before`."""
     rows = connection.execute(
         "SELECT number, id, plan, sequence, outcome, reason, began_ms, starved, used_bytes, verdict"
-        " FROM results WHERE agent = ? AND (? IS NULL OR number < ?) ORDER BY number DESC LIMIT ?",
+        " FROM results WHERE agent = ? AND (CAST(? AS BIGINT) IS NULL OR number < ?)"
+        " ORDER BY number DESC LIMIT ?",
         (agent, before, before, limit),
     )
     return [dict(row) | {"verdict": json.loads(row["verdict"])} for row in rows]
 
 
-def plan_progress(connection: sqlite3.Connection, name: str) -> dict[str, Any]:
+def plan_progress(connection: Connection, name: str) -> dict[str, Any]:
     """Results of all versions of a plan.
 
     `results`: how many, `MOST_COUNTED + 1` where they are more than that; of the `NEWEST` of them
     `looked_at`, `outcomes`, `agents` (how many sent them), and `last_ms`, when the last one began.
     """
-    (count,) = connection.execute(
-        "SELECT count(*) FROM (SELECT 1 FROM results WHERE plan_name = ? LIMIT ?)",
+    count = connection.execute(
+        "SELECT count(*) AS results FROM"
+        " (SELECT 1 FROM results WHERE plan_name = ? LIMIT ?) AS counted",
         (name, MOST_COUNTED + 1),
-    ).fetchone()
+    ).fetchone()["results"]
     rows = connection.execute(
         "SELECT agent, outcome, began_ms FROM results WHERE plan_name = ?"
         " ORDER BY number DESC LIMIT ?",

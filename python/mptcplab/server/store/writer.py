@@ -7,42 +7,37 @@ many agents. A change is done when it has been committed, and one that fails tak
 from __future__ import annotations
 
 import queue
-import sqlite3
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
-from pathlib import Path
 from typing import Any, TypeVar
 
-from mptcplab.server.store.connection import connect
+from mptcplab.server.store.database import Connection, Database, StoreUnavailableError
 
 T = TypeVar("T")
-Change = Callable[[sqlite3.Connection], Any]
+Change = Callable[[Connection], Any]
 _Job = tuple[Change, "Future[Any]"]
 
 MOST_TOGETHER = 64
 MOST_WAITING = 1_000
 
 
-class StoreUnavailableError(Exception):
-    """The database takes no change now: too many wait, or its disk is full."""
-
-
 class Writer:
     """The thread.
 
     Raises:
-        sqlite3.Error: the database cannot be opened.
+        StoreUnavailableError, sqlite3.Error, SchemaError: the database cannot be opened.
 
     """
 
-    def __init__(self, file: Path) -> None:
-        self._connection = connect(file)
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._connection = database.connect_server()
         self._jobs: queue.Queue[_Job | None] = queue.Queue(MOST_WAITING)
         self._thread = threading.Thread(target=self._work, name="writer", daemon=True)
         self._thread.start()
 
-    def submit(self, change: Callable[[sqlite3.Connection], T]) -> Future[T]:
+    def submit(self, change: Callable[[Connection], T]) -> Future[T]:
         """The change's result, once it is on the disk.
 
         Raises:
@@ -78,7 +73,7 @@ class Writer:
         done: list[tuple[Future[Any], Any]] = []
         refused: list[tuple[Future[Any], Exception]] = []
         try:
-            self._connection.execute("BEGIN IMMEDIATE")
+            self._begin()
             for change, future in wanted:
                 try:
                     done.append((future, self._carry_out(change)))
@@ -86,10 +81,9 @@ class Writer:
                     if not self._connection.in_transaction:
                         raise
                     refused.append((future, error))
-            self._connection.execute("COMMIT")
+            self._connection.commit()
         except Exception as error:
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
+            self._connection.rollback()
             for _, future in wanted:
                 future.set_exception(StoreUnavailableError(str(error)))
             return
@@ -97,6 +91,16 @@ class Writer:
             future.set_result(result)
         for future, refusal in refused:
             future.set_exception(refusal)
+
+    def _begin(self) -> None:
+        """Begins a transaction, by a new connection where nothing was lost with the old one."""
+        try:
+            self._connection.begin()
+        except StoreUnavailableError:
+            if not self._connection.is_lost:
+                raise
+            self._connection = self._database.connect_server()
+            self._connection.begin()
 
     def _carry_out(self, change: Change) -> Any:
         self._connection.execute("SAVEPOINT change")

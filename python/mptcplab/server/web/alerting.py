@@ -11,7 +11,7 @@ from functools import partial
 
 from mptcplab.server.alerts import Change, Rules, changes
 from mptcplab.server.store import alerts
-from mptcplab.server.store.writer import StoreUnavailableError
+from mptcplab.server.store.database import Connection, StoreUnavailableError
 from mptcplab.server.web.call import Backend
 from mptcplab.server.webhook import Webhook, WebhookError
 
@@ -51,7 +51,7 @@ async def _tell(backend: Backend, alerting: Alerting) -> bool:
     """Tells some changes; whether there may be more."""
     now_ms = backend.now_ms()
 
-    def ask(connection: sqlite3.Connection) -> list[Change]:
+    def ask(connection: Connection) -> list[Change]:
         told = alerts.told(connection)
         return changes(alerts.fleet(connection), told, alerting.rules, now_ms)
 

@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mptcplab.server import protocol_version
 from mptcplab.server.pages import routes as pages
-from mptcplab.server.store.writer import StoreUnavailableError
+from mptcplab.server.store.database import StoreUnavailableError
 from mptcplab.server.strict_json import BodyError
 from mptcplab.server.web.alerting import Alerting, alert_always
 from mptcplab.server.web.call import Access, ApiError, Backend, Call, Operation

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel
@@ -18,6 +16,7 @@ from starlette.responses import JSONResponse, Response
 
 from mptcplab.server.contact import Role
 from mptcplab.server.store.connection import Readers
+from mptcplab.server.store.database import Connection, Database
 from mptcplab.server.store.people import Person
 from mptcplab.server.store.writer import Writer
 
@@ -58,9 +57,9 @@ class Backend:
     )
 
     @classmethod
-    def open(cls, file: Path, url: str, fingerprint: str) -> Backend:
+    def open(cls, database: Database, url: str, fingerprint: str) -> Backend:
         """That of a database."""
-        return cls(Readers(file), Writer(file), url, fingerprint)
+        return cls(Readers(database), Writer(database), url, fingerprint)
 
     def close(self) -> None:
         """Ends all threads; what waits to be written is written."""
@@ -72,15 +71,15 @@ class Backend:
         """A function's result, from another thread."""
         return await asyncio.get_running_loop().run_in_executor(self._pool, function)
 
-    async def ask(self, question: Callable[[sqlite3.Connection], T]) -> T:
+    async def ask(self, question: Callable[[Connection], T]) -> T:
         """The answer of the database."""
-        return await self.work(lambda: question(self.readers.connection()))
+        return await self.work(lambda: self.readers.ask(question))
 
-    def ask_at_once(self, question: Callable[[sqlite3.Connection], T]) -> T:
+    def ask_at_once(self, question: Callable[[Connection], T]) -> T:
         """The answer to a question about one row: another thread would cost more than it."""
-        return question(self.readers.connection())
+        return self.readers.ask(question)
 
-    async def change(self, change: Callable[[sqlite3.Connection], T]) -> T:
+    async def change(self, change: Callable[[Connection], T]) -> T:
         """The result of a change that is on the disk."""
         return await asyncio.wrap_future(self.writer.submit(change))
 

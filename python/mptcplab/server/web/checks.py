@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 
 from starlette.requests import ClientDisconnect, Request
 
 from mptcplab.server import protocol_version
 from mptcplab.server.contact import Role
 from mptcplab.server.store import agents, enrolments, people
+from mptcplab.server.store.database import Connection
 from mptcplab.server.web.call import Access, ApiError, Call, Operation
 
 VERSION_HEADER = "mptcplab-protocol"
@@ -51,7 +51,7 @@ def authenticate(call: Call, operation: Operation) -> None:
     secret = _secret(call.request)
     now_ms = call.backend.now_ms()
 
-    def find(connection: sqlite3.Connection) -> bool:
+    def find(connection: Connection) -> bool:
         if operation.access == Access.ENROLMENT:
             call.secret = secret
             return enrolments.is_known(connection, secret, now_ms)

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from mptcplab.server.store import agents, results
+from mptcplab.server.store.database import Connection
 
 CONTENT_TYPE = "text/plain; version=0.0.4"
 Sample = tuple[Mapping[str, str], float]
 
 
-def exposition(connection: sqlite3.Connection, statuses: Mapping[int, int], now_ms: int) -> str:
+def exposition(connection: Connection, statuses: Mapping[int, int], now_ms: int) -> str:
     """All numbers; `statuses` counts the answers of this process."""
     fleet = [one for one in agents.listed(connection) if one["revoked_ms"] is None]
     known = [one for one in fleet if one["contact"] is not None]
-    size = connection.execute(
-        "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
-    ).fetchone()[0]
     tables: list[tuple[str, str, str, Iterable[Sample]]] = [
         ("agents", "gauge", "Agents that are enrolled and not revoked.", [({}, len(fleet))]),
         (
@@ -29,7 +26,7 @@ def exposition(connection: sqlite3.Connection, statuses: Mapping[int, int], now_
             "http_answers_total", "counter", "Answers of this process, by their status.",
             [({"status": str(key)}, value) for key, value in sorted(statuses.items())],
         ),
-        ("database_bytes", "gauge", "Size of the database.", [({}, size)]),
+        ("database_bytes", "gauge", "Size of the database.", [({}, connection.size_bytes())]),
         (
             "agent_contact_age_seconds", "gauge", "Time since the last contact of an agent.",
             _of(known, lambda one: (now_ms - one["contact_ms"]) / 1e3),

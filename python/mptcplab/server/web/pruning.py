@@ -7,7 +7,7 @@ import logging
 from functools import partial
 
 from mptcplab.server.store import results
-from mptcplab.server.store.writer import StoreUnavailableError
+from mptcplab.server.store.database import StoreUnavailableError
 from mptcplab.server.web.call import Backend
 
 _EVERY_S = 3600.0
