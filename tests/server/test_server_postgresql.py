@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from threading import Thread
 
@@ -15,7 +15,7 @@ from tests.server.made import AGENT, CONTACT, PLAN, encoded
 from tests.server.running import Running, run
 from tests.server.test_server_store import put, ranges, with_agent
 
-from mptcplab.server.store import agents, numbers, results
+from mptcplab.server.store import agents, numbers, results, settings
 from mptcplab.server.store.connection import Readers, changing
 from mptcplab.server.store.database import Connection, SchemaError, StoreUnavailableError
 from mptcplab.server.store.postgresql import PostgresqlDatabase
@@ -166,11 +166,27 @@ def test_changes_of_two_programs_wait_for_each_other(database: PostgresqlDatabas
 def test_a_failed_statement_is_no_commit(connection: Connection) -> None:
     connection.begin()
     with pytest.raises(psycopg.errors.UndefinedTable):
-        connection.execute("SELECT 1 FROM nothing")
+        connection.execute("SELECT 1 FROM nothing").fetchall()
     with pytest.raises(StoreUnavailableError):
         connection.commit()
     connection.rollback()
+    # It may be told as late as this.
+    connection.begin()
+    connection.execute("INSERT INTO nothing VALUES (1)")
+    connection.execute("INSERT INTO settings VALUES ('a', 'b')")
+    with pytest.raises(psycopg.errors.UndefinedTable):
+        connection.commit()
+    connection.rollback()
     assert not connection.in_transaction
+    assert settings.one(connection, "a") is None
+    # The parts before and after one that fails are kept.
+    with changing(connection):
+        for key in ("a", "b", "a", "c"):
+            with suppress(psycopg.errors.UniqueViolation), connection.part():
+                connection.execute("INSERT INTO settings VALUES (?, '')", (f"before {key}",))
+                connection.execute("INSERT INTO settings VALUES (?, '')", (key,))
+    found = connection.execute("SELECT key FROM settings ORDER BY key")
+    assert [row["key"] for row in found] == ["a", "b", "before a", "before b", "before c", "c"]
 
 
 def test_texts_and_numbers_that_no_row_has_find_none(connection: Connection) -> None:

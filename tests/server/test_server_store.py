@@ -84,6 +84,26 @@ def test_a_change_that_fails_takes_no_other_along(place: Database) -> None:
     database.close()
 
 
+def test_a_result_that_comes_again_changes_nothing(place: Database) -> None:
+    writer = Writer(place)
+
+    def sent(told: dict[str, Any]) -> Any:
+        arrival = intake.read(encoded(told))
+        return writer.submit(lambda database: results.put(database, arrival, 0))
+
+    writer.submit(with_agent).result()
+    first = made_result(sequence=3)
+    assert [sent(first).result() for _ in range(2)] == [True, False]
+    refused = sent(first | {"sequence": 5})
+    assert isinstance(refused.exception(), results.OtherContentError)
+    writer.close()
+    database = place.connect()
+    assert ranges(database) == [(3, 3)]
+    assert known(database)["results"] == 1
+    assert results.counts(database) == {"complete": 1}
+    database.close()
+
+
 def _add_enrolment(database: Connection, secret: str) -> str:
     # The first step of a change that fails is undone.
     settings.put(database, secret + str(_count(database)), "x")

@@ -8,6 +8,7 @@ differs.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 BUSY_S = 10
@@ -62,14 +63,20 @@ class Connection(Protocol):
     def execute(self, statement: str, values: Values = (), /) -> Rows:
         """Carries out a statement."""
 
-    def executemany(self, statement: str, values: Iterable[Values], /) -> Rows:
+    def executemany(self, statement: str, values: Iterable[Values], /) -> Any:
         """Carries out a statement for each of these."""
 
-    def insert(self, table: str, rows: Sequence[Sequence[Any]]) -> None:
-        """Adds many rows at once, with a value for each column in their order."""
+    def insert(self, table: str, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Adds rows, each with the same columns by their names."""
 
     def begin(self) -> None:
-        """Begins a transaction that changes; there is one at a time, and others wait."""
+        """Begins a transaction that changes; there is one at a time, and others wait.
+
+        In it, what fails may be told by a later statement of the same part, or by its end.
+        """
+
+    def part(self) -> AbstractContextManager[None]:
+        """A part of the transaction: all of it, or nothing after an error, which it raises."""
 
     def begin_reading(self) -> None:
         """Begins a transaction in which all questions are about one state."""
@@ -118,6 +125,11 @@ class Database(Protocol):
             StoreUnavailableError, sqlite3.Error: it cannot be opened.
 
         """
+
+
+def statements(script: str) -> list[str]:
+    """The statements of a script, each of which ends with its line."""
+    return [one for one in script.split(";\n") if one.strip()]
 
 
 def check_version(version: int, known: int) -> None:

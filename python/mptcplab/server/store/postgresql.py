@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -13,6 +13,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import TransactionStatus
 from psycopg.rows import dict_row
+from psycopg.types.json import Json
 from psycopg.types.numeric import Int8Dumper
 from psycopg.types.string import StrDumper
 
@@ -61,11 +62,44 @@ class _Text(StrDumper):
         return super().dump(text.replace("\0", "\N{REPLACEMENT CHARACTER}"))
 
 
+class _Answer:
+    """The answer to a statement, which is waited for when it is looked at."""
+
+    def __init__(self, cursor: psycopg.Cursor[dict[str, Any]], settle: Callable[[], None]) -> None:
+        self._cursor = cursor
+        self._settle = settle
+
+    @property
+    def rowcount(self) -> int:
+        """Rows that were changed."""
+        self._settle()
+        return self._cursor.rowcount
+
+    def fetchone(self) -> Any:
+        """The next row, or null."""
+        with _told():
+            return self._cursor.fetchone()
+
+    def fetchall(self) -> list[Any]:
+        """All that are left."""
+        with _told():
+            return self._cursor.fetchall()
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.fetchall())
+
+
 class PostgresqlConnection:
-    """A connection without transactions of its own."""
+    """A connection without transactions of its own.
+
+    Within one that changes statements are sent without waiting for each (pipeline mode): a result
+    takes a dozen of them, and each wait is one for the other program and for Python's lock.
+    """
 
     def __init__(self, raw: _Raw) -> None:
         self._raw = raw
+        self._pipeline: psycopg.Pipeline | None = None
+        self._pipelines = ExitStack()
         raw.adapters.register_dumper(int, Int8Dumper)
         raw.adapters.register_dumper(str, _Text)
 
@@ -82,39 +116,34 @@ class PostgresqlConnection:
 
     def execute(self, statement: str, values: Values = (), /) -> Rows:
         """Carries out a statement."""
-        try:
+        with _told():
             if values:
-                return self._raw.execute(_translated(statement), values, binary=True)
-            # Several statements in one cannot be prepared.
-            return self._raw.execute(statement.encode(), prepare=False)
-        except _UNAVAILABLE as error:
-            raise StoreUnavailableError(one_line(error)) from None
+                made = self._raw.execute(_translated(statement), values, binary=True)
+            else:
+                # Several statements in one cannot be prepared.
+                made = self._raw.execute(statement.encode(), prepare=False)
+            return _Answer(made, self._settle)
 
-    def executemany(self, statement: str, values: Iterable[Values], /) -> Rows:
-        """Carries out a statement for each of these, without waiting for each."""
-        cursor = self._raw.cursor()
-        try:
+    def executemany(self, statement: str, values: Iterable[Values], /) -> None:
+        """Carries out a statement for each of these."""
+        with _told(), self._raw.cursor() as cursor:
             cursor.executemany(_translated(statement), values)
-        except _UNAVAILABLE as error:
-            raise StoreUnavailableError(one_line(error)) from None
-        return cursor
 
-    def insert(self, table: str, rows: Sequence[Sequence[Any]]) -> None:
-        """Adds many rows by one COPY, which costs less than a statement for each."""
-        try:
-            with (
-                self._raw.cursor() as cursor,
-                cursor.copy(f"COPY {table} FROM STDIN".encode()) as copy,
-            ):
-                for row in rows:
-                    copy.write_row(row)
-        except _UNAVAILABLE as error:
-            raise StoreUnavailableError(one_line(error)) from None
+    def insert(self, table: str, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Adds rows by one statement, however many they are."""
+        if rows:
+            names = ", ".join(rows[0])
+            self.execute(
+                f"INSERT INTO {table} ({names})"
+                f" SELECT {names} FROM json_populate_recordset(CAST(NULL AS {table}), ?)",
+                (Json(rows),),
+            )
 
     def begin(self) -> None:
         """Begins a transaction that changes, when no other one does."""
         try:
             self.execute(f"BEGIN; SELECT pg_advisory_xact_lock({_LOCKS}, {_OF_CHANGES})")
+            self._begin_pipeline()
         except BaseException:
             self.rollback()
             raise
@@ -123,6 +152,23 @@ class PostgresqlConnection:
         """Begins a transaction that does not."""
         self.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
 
+    @contextmanager
+    def part(self) -> Iterator[None]:
+        """A part of the transaction."""
+        self.execute("SAVEPOINT part")
+        try:
+            yield
+            self._settle()
+        except BaseException:
+            # All that was sent after the failure has failed, too.
+            self._end_pipeline()
+            if self.in_transaction:
+                self.execute("ROLLBACK TO part")
+                self.execute("RELEASE part")
+                self._begin_pipeline()
+            raise
+        self.execute("RELEASE part")
+
     def commit(self) -> None:
         """Ends the transaction.
 
@@ -130,6 +176,8 @@ class PostgresqlConnection:
             StoreUnavailableError: a statement in it has failed, or the server does not answer.
 
         """
+        self._settle()
+        self._end_pipeline()
         # The server would undo it, and tell that as a success.
         if self._raw.info.transaction_status == TransactionStatus.INERROR:
             raise StoreUnavailableError("a statement has failed before")
@@ -137,9 +185,27 @@ class PostgresqlConnection:
 
     def rollback(self) -> None:
         """Undoes the transaction; the server does so itself where the connection was lost."""
+        self._end_pipeline()
         if self.in_transaction:
             with suppress(StoreUnavailableError):
                 self.execute("ROLLBACK")
+        if self._raw.info.transaction_status != TransactionStatus.IDLE:
+            self._raw.close()
+
+    def _settle(self) -> None:
+        """Waits for all that was sent, and raises what has failed."""
+        if self._pipeline is not None:
+            with _told():
+                self._pipeline.sync()
+
+    def _begin_pipeline(self) -> None:
+        self._pipeline = self._pipelines.enter_context(self._raw.pipeline())
+
+    def _end_pipeline(self) -> None:
+        self._pipeline = None
+        # Its failures are those that were told, or follow from them.
+        with suppress(psycopg.Error):
+            self._pipelines.close()
 
     def hold(self) -> None:
         """Keeps other servers away until it is closed.
@@ -148,14 +214,15 @@ class PostgresqlConnection:
             StoreUnavailableError: another one does so.
 
         """
+        self.execute(f"SET lock_timeout = '{_SERVER_WAIT_S}s'")
         try:
-            self._raw.execute(f"SET lock_timeout = '{_SERVER_WAIT_S}s'".encode())
-            self._raw.execute(f"SELECT pg_advisory_lock({_LOCKS}, {_OF_SERVER})".encode())
-            self._raw.execute(f"SET lock_timeout = '{BUSY_S}s'".encode())
-        except psycopg.errors.LockNotAvailable:
-            raise StoreUnavailableError("another server uses it: end that one") from None
-        except _UNAVAILABLE as error:
-            raise StoreUnavailableError(one_line(error)) from None
+            with _told():
+                self._raw.execute(f"SELECT pg_advisory_lock({_LOCKS}, {_OF_SERVER})".encode())
+        except StoreUnavailableError as error:
+            if isinstance(error.__cause__, psycopg.errors.LockNotAvailable):
+                raise StoreUnavailableError("another server uses it: end that one") from None
+            raise
+        self.execute(f"SET lock_timeout = '{BUSY_S}s'")
 
     def size_bytes(self) -> int:
         """The room of the database, indices and dead rows included."""
@@ -221,6 +288,15 @@ class PostgresqlDatabase:
         except psycopg.Error as error:
             raise StoreUnavailableError(fix(one_line(error), self.url, _AWAY)) from None
         return raw
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Tells what is no mistake of a statement by the store's own error."""
+    try:
+        yield
+    except _UNAVAILABLE as error:
+        raise StoreUnavailableError(one_line(error)) from error
 
 
 @lru_cache(256)

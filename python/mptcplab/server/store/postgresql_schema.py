@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from psycopg import errors
 
-from mptcplab.server.store.database import SchemaError, check_version
+from mptcplab.server.store.database import SchemaError, check_version, statements
 
 if TYPE_CHECKING:
     from mptcplab.server.store.postgresql import PostgresqlConnection
@@ -163,7 +163,8 @@ def migrate(connection: PostgresqlConnection) -> None:
         version = connection.execute("SELECT version FROM mptcplab_schema").fetchone()["version"]
         check_version(version, VERSION)
         for migration in MIGRATIONS[version:]:
-            connection.execute(migration)
+            for statement in statements(migration):
+                connection.execute(statement)
         if version < VERSION:
             connection.execute("UPDATE mptcplab_schema SET version = ?", (VERSION,))
         connection.commit()

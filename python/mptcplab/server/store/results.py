@@ -20,21 +20,18 @@ class OtherContentError(Exception):
 def put(connection: Connection, arrival: Arrival, now_ms: int) -> bool:
     """Keeps a result; whether it is new. One that is here already changes nothing.
 
+    After an error the transaction, or its part, is to be undone.
+
     Raises:
         OtherContentError: there is another one with its id.
 
     """
     result = arrival.result
-    known = connection.execute("SELECT sha256 FROM results WHERE id = ?", (result.id,)).fetchone()
-    if known is not None:
-        if known["sha256"] != arrival.sha256:
-            raise OtherContentError
-        return False
-    is_new_number = numbers.add(connection, result.agent, result.sequence)
-    number = connection.execute(
+    inserted = connection.execute(
         "INSERT INTO results (id, agent, plan, plan_name, sequence, outcome, reason, began_ms,"
         " took_ms, arrived_ms, starved, used_bytes, interfaces, verdict, size_bytes, sha256)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING number",
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        " ON CONFLICT (id) DO NOTHING RETURNING number",
         (
             result.id,
             result.agent,
@@ -53,11 +50,20 @@ def put(connection: Connection, arrival: Arrival, now_ms: int) -> bool:
             arrival.size_bytes,
             arrival.sha256,
         ),
-    ).fetchone()["number"]
+    )
+    # Its answer is awaited with that to the next question. The number of one that is here is known.
+    is_new_number = numbers.add(connection, result.agent, result.sequence)
+    row = inserted.fetchone()
+    if row is None:
+        known = connection.execute("SELECT sha256 FROM results WHERE id = ?", (result.id,))
+        if known.fetchone()["sha256"] != arrival.sha256:
+            raise OtherContentError
+        return False
+    number = row["number"]
     connection.execute(
         "INSERT INTO contents (result, zlib) VALUES (?, ?)", (number, arrival.content)
     )
-    connection.insert("figures", [(number, *vars(row).values()) for row in arrival.rows])
+    connection.insert("figures", [{"result": number, **vars(row)} for row in arrival.rows])
     connection.execute(
         "UPDATE agents SET results = results + 1, sequences = sequences + ?,"
         " last_sequence = CASE WHEN last_sequence > ? THEN last_sequence ELSE ? END,"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from mptcplab.server.store.database import check_version
+from mptcplab.server.store.database import check_version, statements
 
 _FIRST = """
 CREATE TABLE settings (
@@ -187,7 +187,8 @@ def migrate(connection: sqlite3.Connection) -> None:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         check_version(version, VERSION)
         for migration in MIGRATIONS[version:]:
-            for statement in _statements(migration):
+            # `executescript` would commit the transaction first.
+            for statement in statements(migration):
                 connection.execute(statement)
         connection.execute(f"PRAGMA user_version = {VERSION}")
         connection.execute("COMMIT")
@@ -196,8 +197,3 @@ def migrate(connection: sqlite3.Connection) -> None:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
-
-
-def _statements(script: str) -> list[str]:
-    # `executescript` would commit the transaction first.
-    return [one for one in script.split(";\n") if one.strip()]

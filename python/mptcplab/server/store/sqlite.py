@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,15 +19,29 @@ class SqliteConnection(sqlite3.Connection):
 
     is_lost = False
 
-    def insert(self, table: str, rows: Sequence[Sequence[Any]]) -> None:
-        """Adds many rows."""
+    def insert(self, table: str, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Adds rows."""
         if rows:
-            marks = ", ".join("?" * len(rows[0]))
-            self.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)
+            names, marks = ", ".join(rows[0]), ", ".join(f":{name}" for name in rows[0])
+            self.executemany(f"INSERT INTO {table} ({names}) VALUES ({marks})", rows)
 
     def begin(self) -> None:
         """Begins a transaction that changes."""
         self.execute("BEGIN IMMEDIATE")
+
+    @contextmanager
+    def part(self) -> Iterator[None]:
+        """A part of the transaction."""
+        self.execute("SAVEPOINT part")
+        try:
+            yield
+        except BaseException:
+            # A full disk ends the transaction by itself.
+            if self.in_transaction:
+                self.execute("ROLLBACK TO part")
+                self.execute("RELEASE part")
+            raise
+        self.execute("RELEASE part")
 
     def begin_reading(self) -> None:
         """Begins a transaction that does not."""

@@ -103,13 +103,5 @@ class Writer:
             self._connection.begin()
 
     def _carry_out(self, change: Change) -> Any:
-        self._connection.execute("SAVEPOINT change")
-        try:
-            result = change(self._connection)
-        except BaseException:
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK TO change")
-                self._connection.execute("RELEASE change")
-            raise
-        self._connection.execute("RELEASE change")
-        return result
+        with self._connection.part():
+            return change(self._connection)
