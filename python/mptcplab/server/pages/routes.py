@@ -53,7 +53,7 @@ def _guarded(
     backend: Backend, signing: Signing, page: Page
 ) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
-        person = signing.person(request)
+        person = await signing.person(request)
         if person is None:
             return signing.form(request)
         return await page(backend, request, person)

@@ -28,13 +28,13 @@ class Signing:
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
 
-    def person(self, request: Request) -> Person | None:
+    async def person(self, request: Request) -> Person | None:
         """The person whose session it is; null as well where the token has been revoked."""
         secret = request.cookies.get(COOKIE)
         if secret is None:
             return None
         now_ms = self._backend.now_ms()
-        return self._backend.ask_at_once(
+        return await self._backend.ask_one(
             lambda connection: sessions.person(connection, secret, now_ms)
         )
 
@@ -59,7 +59,7 @@ class Signing:
             fields = {}
         (token, *_), (wanted, *_) = fields.get("token", [""]), fields.get("target", ["/"])
         target = wanted if _PAGE.fullmatch(wanted) else "/"
-        person = self._backend.ask_at_once(
+        person = await self._backend.ask_one(
             lambda connection: people.of_secret(connection, token.strip())
         )
         if person is None:

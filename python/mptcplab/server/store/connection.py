@@ -39,6 +39,7 @@ class Readers:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self.is_of_file = database.is_file
         self._own = threading.local()
         self._all: list[Connection] = []
         self._lock = threading.Lock()

@@ -101,6 +101,10 @@ class Database(Protocol):
     def shown(self) -> str:
         """The place in words for people, without its secrets."""
 
+    @property
+    def is_file(self) -> bool:
+        """Whether answers come from a file, and not from another program."""
+
     def connect(self) -> Connection:
         """A connection that changes; the database is made and migrated.
 

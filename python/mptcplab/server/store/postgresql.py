@@ -245,6 +245,7 @@ class PostgresqlDatabase:
 
     url: str = field(repr=False)
     shown: str = field(init=False)
+    is_file: bool = field(init=False, default=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "shown", shown(parsed(self.url)))

@@ -6,7 +6,7 @@ import os
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +60,7 @@ class SqliteDatabase:
     """A file."""
 
     file: Path
+    is_file: bool = field(init=False, default=True)
 
     @property
     def shown(self) -> str:

@@ -91,7 +91,7 @@ def _endpoint(backend: Backend, operation: Operation) -> Callable[[Request], Awa
     async def endpoint(request: Request) -> Response:
         check_version(request, operation)
         call = Call(backend, request)
-        authenticate(call, operation)
+        await authenticate(call, operation)
         if operation.body is None:
             return await operation.answer(call)
         return await _with_body(call, operation)

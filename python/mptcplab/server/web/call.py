@@ -75,9 +75,15 @@ class Backend:
         """The answer of the database."""
         return await self.work(lambda: self.readers.ask(question))
 
-    def ask_at_once(self, question: Callable[[Connection], T]) -> T:
-        """The answer to a question about one row: another thread would cost more than it."""
-        return self.readers.ask(question)
+    async def ask_one(self, question: Callable[[Connection], T]) -> T:
+        """The answer to a question about one row.
+
+        Another thread would cost more than a look into a file, and less than another program that
+        all agents wait for.
+        """
+        if self.readers.is_of_file:
+            return self.readers.ask(question)
+        return await self.ask(question)
 
     async def change(self, change: Callable[[Connection], T]) -> T:
         """The result of a change that is on the disk."""

@@ -39,7 +39,7 @@ def check_version(request: Request, operation: Operation) -> None:
         raise VersionError(400, reason)
 
 
-def authenticate(call: Call, operation: Operation) -> None:
+async def authenticate(call: Call, operation: Operation) -> None:
     """Finds out who calls.
 
     Raises:
@@ -61,7 +61,7 @@ def authenticate(call: Call, operation: Operation) -> None:
         call.person = people.of_secret(connection, secret)
         return call.person is not None
 
-    if not call.backend.ask_at_once(find):
+    if not await call.backend.ask_one(find):
         raise _unauthorized("The secret is unknown, used up, expired or revoked")
     if isinstance(operation.access, Role):
         assert call.person is not None
