@@ -16,6 +16,7 @@ from mptcplab.server.backup import BackupError, back_up, restore
 from mptcplab.server.export import ExportError, export
 from mptcplab.server.plan_file import parse_time
 from mptcplab.server.state import State, StateError, default_folder
+from mptcplab.server.store.database import Connection
 from mptcplab.server.wanted import Wanted
 
 
@@ -67,7 +68,7 @@ class Chosen:
     since: str | None = None
     until: str | None = None
 
-    def wanted(self, connection: sqlite3.Connection) -> Wanted:
+    def wanted(self, connection: Connection) -> Wanted:
         """The results that they mean.
 
         Raises:

@@ -128,7 +128,7 @@ def revoke_agent(folder: Path | None, agent: str) -> None:
     typer.echo(f"{found['name']} ({found['id']}): revoked; its results stay")
 
 
-def agent_id(connection: sqlite3.Connection, agent: str) -> str:
+def agent_id(connection: Connection, agent: str) -> str:
     """The id of an agent that is given by its id or its name.
 
     Raises:
@@ -138,7 +138,7 @@ def agent_id(connection: sqlite3.Connection, agent: str) -> str:
     return str(_agent(connection, agent)["id"])
 
 
-def _agent(connection: sqlite3.Connection, agent: str) -> dict[str, Any]:
+def _agent(connection: Connection, agent: str) -> dict[str, Any]:
     found = [row for row in agents.listed(connection) if agent in (row["id"], row["name"])]
     if len(found) != 1:
         why = "several agents have this name: give the id" if found else "there is none"

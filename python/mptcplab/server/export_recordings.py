@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -20,6 +19,7 @@ from mptcplab.server.measured_rows import Taken, taken
 from mptcplab.server.result import Result
 from mptcplab.server.store import agents, results
 from mptcplab.server.store.connection import reading
+from mptcplab.server.store.database import Connection
 from mptcplab.server.wanted import Wanted, every
 
 ENGINE = "agent"
@@ -42,7 +42,7 @@ class Exported:
 
 
 def export_recordings(
-    connection: sqlite3.Connection,
+    connection: Connection,
     folder: Path,
     wanted: Wanted,
     *,
@@ -79,7 +79,7 @@ def export_recordings(
     return made.exported
 
 
-def _source(connection: sqlite3.Connection, wanted: Wanted) -> tuple[str, str]:
+def _source(connection: Connection, wanted: Wanted) -> tuple[str, str]:
     """The name of the only agent, and the id of the only plan."""
     found = {(row["agent"], row["plan"]) for row in every(connection, wanted)}
     if not found:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from mptcplab.server.store import results
+from mptcplab.server.store.database import Connection
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Wanted:
     """The first one after it."""
 
 
-def every(connection: sqlite3.Connection, wanted: Wanted) -> Iterator[dict[str, Any]]:
+def every(connection: Connection, wanted: Wanted) -> Iterator[dict[str, Any]]:
     """Their columns, in the order in which they arrived."""
     since = 0
     while found := results.listed(
