@@ -16,6 +16,9 @@ use crate::place::Link;
 /// it was (RFC 9438, section 4.6), and so may be any rate that was measured.
 const WORTH: f64 = 0.7;
 
+/// The part which must be left of the time at the rates that were measured last.
+const MEASURED: f64 = 0.9;
+
 /// The part of its fair share of a path below which a transfer of one subflow carries all that it has,
 /// as a stream of a fixed rate does: another path would not make it faster, and new transfers would
 /// meet it there.
@@ -38,6 +41,7 @@ pub(super) fn path<'a>(
     let transfer = Transfer {
         bytes: left as f64,
         among: request.disjoint.len().min(MOST_PATHS),
+        is_alone: false,
     };
     let waits_s = carrying.waits_ns as f64 / 1e9;
     let others = others(request, carrying);
@@ -49,7 +53,11 @@ pub(super) fn path<'a>(
     };
     let now = with(&others, &carrying.path.links, own);
     let stays_s = time_s(completions, transfer, &now, f64::INFINITY);
-    let mut best = (WORTH * stays_s - round_trip_s, None);
+    // Whatever the model says, it takes about as long as at the rates at which its subflows do carry.
+    let carried_bps = carrying.rate_bps + carrying.others_bps.iter().sum::<u64>();
+    let carried_s = transfer.bytes / rate(carried_bps) + waits_s;
+    let limit_s = (WORTH * stays_s - round_trip_s).min(MEASURED * carried_s);
+    let mut best = (limit_s, None);
     let elsewhere = request.disjoint.iter();
     for path in elsewhere.filter(|path| path.links != carrying.path.links) {
         let then = with(&others, &path.links, model(path, Subflow::Coming));

@@ -21,10 +21,14 @@ struct Case {
 
 /// The path to move to.
 fn better(case: &Case) -> Option<usize> {
+    let carried_bps = |index: usize| {
+        let subflows = case.subflows.iter().filter(|(other, _)| *other == index);
+        subflows.map(|(_, bps)| bps).sum::<u64>()
+    };
     let view = |index: usize| PathView {
         load_bps: if index == 2 { case.load_bps } else { 0 },
         subflows: 1,
-        is_busy: true,
+        is_busy: carried_bps(index) >= RATES_BPS[index],
         ..path(index as u32, RATES_BPS[index], DELAY_NS)
     };
     let views = [0, 1, 2].map(view);
@@ -56,10 +60,10 @@ fn better(case: &Case) -> Option<usize> {
     found.and_then(|path| views.iter().position(|view| view == path))
 }
 
-/// Two subflows, the first of which was strangled.
+/// Two subflows, the first of which was strangled and holds up the other.
 fn strangled() -> Case {
     Case {
-        subflows: vec![(0, 500_000), (2, 6_000_000)],
+        subflows: vec![(0, 500_000), (2, 2_000_000)],
         left: LEFT,
         waits_ms: 400,
         load_bps: 0,
@@ -88,6 +92,15 @@ fn one_that_carries_its_part_stays() {
         };
         assert_eq!(better(&case), None, "{own_bps}");
     }
+}
+
+#[test]
+fn one_that_holds_up_nothing_stays_whatever_the_model_says() {
+    let case = Case {
+        subflows: vec![(0, 500_000), (2, 6_000_000)],
+        ..strangled()
+    };
+    assert_eq!(better(&case), None);
 }
 
 #[test]
@@ -122,7 +135,7 @@ fn a_transfer_that_carries_all_it_has_stays() {
     assert_eq!(better(&beside(2_000_000, 1_500_000)), Some(2));
     // Of several subflows the others may have to wait for it.
     let one_of_two = Case {
-        subflows: vec![(0, 500_000), (2, 6_000_000)],
+        subflows: vec![(0, 500_000), (2, 2_000_000)],
         ..beside(500_000, 8_000_000)
     };
     assert_eq!(better(&one_of_two), Some(2));
