@@ -23,6 +23,8 @@ use crate::tls;
 const READ_BYTES: usize = 64 << 10;
 /// Connections that are accepted before channels have their turn.
 const ACCEPTED_AT_ONCE: usize = 16;
+/// The time from one preparation of transfers to the next.
+const PREPARATIONS: Duration = Duration::from_secs(10);
 /// The time for which none is accepted after the system has refused.
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -35,6 +37,8 @@ pub struct Server {
     is_tls: bool,
     /// The begin of the controller's time.
     begun: Instant,
+    /// When transfers are prepared next.
+    prepares_at: Instant,
     /// No connection is accepted before.
     paused_until: Option<Instant>,
     /// The number of the first event of the controller that is not reported.
@@ -88,6 +92,7 @@ impl Server {
             channels: Channels::new(config.limits, tls),
             limits: config.limits,
             begun: Instant::now(),
+            prepares_at: Instant::now() + PREPARATIONS,
             paused_until: None,
             next_event: 0,
             reports: Vec::new(),
@@ -156,6 +161,11 @@ impl Server {
                 self.end(number, Ended::NoFeatures);
             }
             self.send();
+            let now = Instant::now();
+            if self.prepares_at <= now {
+                self.controller.prepare();
+                self.prepares_at = now + PREPARATIONS;
+            }
         }
     }
 
@@ -168,6 +178,7 @@ impl Server {
             controller.map(|at_ns| self.begun + Duration::from_nanos(at_ns)),
             self.channels.next_deadline(),
             self.paused_until,
+            Some(self.prepares_at),
         ];
         let deadline = deadline.into_iter().flatten().min();
         let timeout = deadline.map(|at| at.saturating_duration_since(now));

@@ -1,7 +1,8 @@
 //! Time that a new decision of `earliest-completion` takes: of connections whose sizes, and paths
 //! whose rates, delays and loads never repeat, so that nothing is remembered; the first subflow
 //! alone, and with all that join it. Of 10,000 connections there is the mean time of a processor,
-//! which does not count what else the machine does, and the longest of a single decision.
+//! which does not count what else the machine does, and the longest of a single decision. Beside it
+//! stands what the stack takes to prepare a transfer beforehand, over paths that nothing uses.
 
 use std::hint::black_box;
 use std::net::IpAddr;
@@ -26,6 +27,8 @@ const CONNECTIONS: u64 = 10_000;
 /// may be interrupted.
 const LONGEST: usize = 200;
 const AGAIN: usize = 20;
+/// Transfers that are prepared.
+const PREPARED: u64 = 300;
 
 /// Numbers from 0 to 1 by SplitMix64 (Steele, Lea and Flood, 2014).
 struct Random(u64);
@@ -78,16 +81,18 @@ impl Connection {
         }
     }
 
+    /// The same where nothing else uses its paths.
+    fn alone(number: u64, paths: u32) -> Self {
+        let mut connection = Self::new(number, paths);
+        for path in &mut connection.paths {
+            (path.load_bps, path.subflows, path.new_subflows) = (0, 0, 0);
+        }
+        connection
+    }
+
     /// Asks for the paths of its first subflow, and of as many as there are paths.
     fn place(&self, policy: &mut dyn Policy, most: usize) -> Vec<SubflowView> {
-        let address = IpAddr::from([10, 0, 0, 1]);
-        let flow = Flow {
-            source: address,
-            destination: address,
-            protocol: 6,
-            source_port: 1,
-            destination_port: 2,
-        };
+        let flow = flow();
         let mut paths = self.paths.clone();
         let mut subflows: Vec<SubflowView> = Vec::new();
         for _ in 0..most {
@@ -116,6 +121,17 @@ impl Connection {
             });
         }
         subflows
+    }
+}
+
+fn flow() -> Flow {
+    let address = IpAddr::from([10, 0, 0, 1]);
+    Flow {
+        source: address,
+        destination: address,
+        protocol: 6,
+        source_port: 1,
+        destination_port: 2,
     }
 }
 
@@ -166,6 +182,34 @@ fn print_workload(paths: u32, most: usize, count: u64) {
     );
 }
 
+/// Prints the mean and the longest time of a processor in which so many transfers are prepared.
+fn print_preparations(paths: u32, count: u64) {
+    let mut policy = ours();
+    let mut each_s = Vec::new();
+    for number in 0..count {
+        let connection = Connection::alone(number, paths);
+        let begin_s = processor_s();
+        policy.prepare(&Request {
+            connection: flow(),
+            flow: flow(),
+            is_multipath: true,
+            is_moved: false,
+            bytes: Some(connection.bytes),
+            carried_bytes: 0,
+            subflows: &[],
+            disjoint: &connection.paths,
+            equal_cost: &connection.paths,
+        });
+        each_s.push(processor_s() - begin_s);
+    }
+    println!(
+        "{count} transfers over {paths} paths: prepared in {:.1} ms of a processor each, {:.1} ms at \
+         most",
+        each_s.iter().sum::<f64>() / count as f64 * 1e3,
+        each_s.iter().copied().fold(0.0, f64::max) * 1e3,
+    );
+}
+
 fn decisions(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("decisions");
     group.throughput(Throughput::Elements(1));
@@ -192,6 +236,9 @@ fn decisions(criterion: &mut Criterion) {
         for most in [1, paths as usize] {
             print_workload(paths, most, count);
         }
+    }
+    for paths in [1, 2, 3, 4] {
+        print_preparations(paths, count.min(PREPARED));
     }
 }
 

@@ -157,7 +157,9 @@ impl Controller {
     /// Takes the size of the transfers of a server, as an application tells it. It counts for
     /// connections that are opened from now on. `false`: those of too many servers are known.
     pub fn tell_size(&mut self, server: SocketAddr, bytes: u64) -> bool {
-        self.sizes.tell(server, bytes)
+        let is_taken = self.sizes.tell(server, bytes);
+        self.prepare();
+        is_taken
     }
 
     /// Takes the packets that were released.

@@ -283,6 +283,9 @@ impl Switching {
         self.epoch_ns += by_ns;
         if let Some(control) = &mut self.control {
             control.channels.set_back(by_ns);
+            if let Some(controller) = &mut control.controller {
+                controller.prepare();
+            }
         }
     }
 

@@ -6,6 +6,7 @@ mod fallback;
 mod install;
 mod neighbours;
 mod place;
+mod prepare;
 mod reroute;
 mod reset;
 pub(crate) mod review;

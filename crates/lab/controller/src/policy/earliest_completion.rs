@@ -2,9 +2,11 @@
 //! queues.
 
 mod better;
+mod prepared;
 
 use super::completion::{Completions, ModelPath, Transfer};
 use super::{Carrying, PathView, Policy, Request};
+use prepared::{Prepared, Transfers};
 
 /// Bytes of a transfer whose size is not known: a long one. The first subflow takes its path for
 /// it; others may wait for the paths that it would have.
@@ -34,6 +36,7 @@ const MOST_TRIED: usize = 2;
 #[derive(Clone, Debug, Default)]
 pub struct EarliestCompletion {
     completions: Completions,
+    transfers: Transfers,
 }
 
 impl Policy for EarliestCompletion {
@@ -42,10 +45,13 @@ impl Policy for EarliestCompletion {
     }
 
     fn choose<'a>(&mut self, request: &Request<'a>) -> Option<&'a PathView> {
+        if let Some(next) = self.transfers.next(request) {
+            return next.path();
+        }
         let transfer = transfer(request, request.bytes.unwrap_or(UNKNOWN_BYTES));
         if request.subflows.is_empty() {
             return match request.is_multipath {
-                true => self.first(request, transfer).map(|(path, _)| path),
+                true => self.first(request, transfer).map(|first| first.path),
                 false => self.best_single(&promising(request, transfer), transfer),
             };
         }
@@ -57,10 +63,33 @@ impl Policy for EarliestCompletion {
     }
 
     fn as_tcp<'a>(&mut self, request: &Request<'a>) -> Option<&'a PathView> {
-        let transfer = transfer(request, request.bytes?);
-        let (path, tcp_s) = self.best_of_tcp(&promising(request, transfer), transfer)?;
-        let (_, mptcp_s) = self.first(request, transfer)?;
-        (tcp_s < mptcp_s * (1.0 - gain(mptcp_s))).then_some(path)
+        match self.transfers.of(request) {
+            Some(prepared) => prepared.tcp.and_then(|path| request.disjoint.get(path)),
+            None => self.tcp(request, transfer(request, request.bytes?)),
+        }
+    }
+
+    fn prepare(&mut self, request: &Request<'_>) {
+        if !self.transfers.may_prepare(request) {
+            return;
+        }
+        let transfer = Transfer {
+            is_alone: true,
+            ..transfer(request, request.bytes.unwrap_or(UNKNOWN_BYTES))
+        };
+        let Some(first) = self.first(request, transfer) else {
+            return;
+        };
+        let mut set = vec![first.path];
+        if first.is_joined {
+            self.grow(request, transfer, &promising(request, transfer), &mut set);
+        }
+        let place = |path: &PathView| request.disjoint.iter().position(|one| one == path);
+        let prepared = Prepared {
+            set: set.into_iter().filter_map(place).collect(),
+            tcp: self.tcp(request, transfer).and_then(place),
+        };
+        self.transfers.insert(request, prepared);
     }
 
     fn waits(&mut self, request: &Request<'_>) -> bool {
@@ -81,6 +110,23 @@ impl Policy for EarliestCompletion {
 }
 
 impl EarliestCompletion {
+    /// The path over which a transfer is over first by TCP, where that is as good as MPTCP over the best
+    /// set.
+    fn tcp<'a>(&mut self, request: &Request<'a>, transfer: Transfer) -> Option<&'a PathView> {
+        let (path, tcp_s) = self.best_of_tcp(&promising(request, transfer), transfer)?;
+        let first = self.first(request, transfer)?;
+        let mptcp_s = first.time_s;
+        let is_first = Some(first.path) == request.disjoint.first();
+        let is_as_good = match first.is_joined {
+            // Over one path MPTCP has nothing to gain.
+            false if first.path == path && mptcp_s < LONG_S => true,
+            // Paths in another order than without a selector may be slower than the model has them.
+            true if !is_first => tcp_s * (1.0 - ORDER_ERROR) < mptcp_s,
+            _ => tcp_s < mptcp_s * (1.0 - gain(mptcp_s)),
+        };
+        is_as_good.then_some(path)
+    }
+
     /// The path of a subflow that joins others, of a transfer of so many bytes.
     fn joining<'a>(&mut self, request: &Request<'a>, bytes: u64) -> Option<&'a PathView> {
         let used = request.subflows.iter().filter_map(|subflow| {
@@ -94,12 +140,8 @@ impl EarliestCompletion {
         set.get(had).copied()
     }
 
-    /// The path of the first subflow, and the time of the transfer over all that it is to have.
-    fn first<'a>(
-        &mut self,
-        request: &Request<'a>,
-        transfer: Transfer,
-    ) -> Option<(&'a PathView, f64)> {
+    /// The path of the first subflow.
+    fn first<'a>(&mut self, request: &Request<'a>, transfer: Transfer) -> Option<First<'a>> {
         let promising = promising(request, transfer);
         let best = self.best_single(&promising, transfer)?;
         let mut set = vec![best];
@@ -150,7 +192,7 @@ impl EarliestCompletion {
             let by_rate = rate(other).total_cmp(&rate(one));
             by_rate.then_with(|| place(one).cmp(&place(other)))
         });
-        chosen.map(|first| (first.path, first.time_s))
+        chosen.copied()
     }
 
     /// The path by which a transfer by TCP is over first, and its time.
@@ -206,7 +248,11 @@ impl EarliestCompletion {
         let mut time_s = self.completions.time_s(transfer, &models, f64::INFINITY);
         while set.len() < MOST_PATHS {
             let mut best = ((1.0 - GAIN) * time_s, None);
-            let others = promising.iter().filter(|path| !set.contains(path));
+            // A path that adds no more cannot save more.
+            let least = GAIN * models.iter().map(|path| path.rate).sum::<f64>();
+            let others = promising
+                .iter()
+                .filter(|path| !set.contains(path) && model(path, Subflow::Coming).rate > least);
             for path in others.take(MOST_TRIED) {
                 models.push(model(path, Subflow::Coming));
                 let more_s = self.completions.time_s(transfer, &models, best.0);
@@ -236,6 +282,7 @@ fn transfer(request: &Request<'_>, bytes: u64) -> Transfer {
     Transfer {
         bytes: bytes as f64,
         among: request.disjoint.len().min(MOST_PATHS),
+        is_alone: false,
     }
 }
 

@@ -113,6 +113,10 @@ pub trait Policy: DynClone + Send + Sync {
     /// The name by which it is asked for.
     fn name(&self) -> &str;
 
+    /// Prepares the choice for a connection of MPTCP that may be opened, the first subflow of which this
+    /// is: there is time now.
+    fn prepare(&mut self, _request: &Request<'_>) {}
+
     /// The path of a subflow, out of the request's; `None`: the subflow is refused. The first
     /// subflow of a connection, and what is not of MPTCP, must not be refused: it then takes the
     /// first path.

@@ -83,6 +83,11 @@ impl Sizes {
         has_room
     }
 
+    /// Servers whose sizes were told, and the sizes, bytes.
+    pub(crate) fn told(&self) -> impl Iterator<Item = (SocketAddr, u64)> {
+        self.told.iter().map(|(server, bytes)| (*server, *bytes))
+    }
+
     /// Whether the size of a server's transfers was told.
     pub(crate) fn is_told(&self, server: SocketAddr) -> bool {
         self.told.contains_key(&server)

@@ -11,6 +11,7 @@ mod interruption;
 mod middleboxes;
 mod outages;
 mod ping;
+mod prepared;
 mod sizes;
 mod support;
 mod switches;

@@ -4,11 +4,14 @@
 //! the transfer waits for: in the end for the last of it, and on the way each time that the buffer
 //! of the connection is full of what comes behind it.
 
+mod download;
 mod sender;
 mod subflow;
 mod window;
 
 use std::collections::BTreeMap;
+
+use mptcplab_stack::Protocol;
 
 use sender::{Limit, Sender};
 
@@ -43,6 +46,8 @@ pub(super) struct Transfer {
     pub(super) bytes: f64,
     /// Paths that there are to choose among.
     pub(super) among: usize,
+    /// Nothing else uses the paths, and there is time: the stack itself carries it out.
+    pub(super) is_alone: bool,
 }
 
 /// Times of transfers. Those that are known are not reckoned again: connections that come while
@@ -50,13 +55,6 @@ pub(super) struct Transfer {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Completions {
     known: BTreeMap<Vec<u64>, Known>,
-}
-
-/// The protocol of a transfer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Protocol {
-    Mptcp,
-    Tcp,
 }
 
 /// A time, s, as far as it is known.
@@ -82,21 +80,17 @@ impl Completions {
         limit_s: f64,
         protocol: Protocol,
     ) -> f64 {
-        let transfer = Transfer {
-            bytes: rounded(transfer.bytes.max(1.0)),
-            ..transfer
+        let (transfer, paths) = match transfer.is_alone {
+            true => (transfer, paths.to_vec()),
+            false => nearly(transfer, paths),
         };
-        let round = |path: &ModelPath| ModelPath {
-            rate: rounded(path.rate),
-            round_trip_s: rounded(path.round_trip_s),
-        };
-        let paths: Vec<ModelPath> = paths.iter().map(round).collect();
         let numbers = paths.iter().flat_map(|path| [path.rate, path.round_trip_s]);
+        let is_alone = f64::from(u8::from(transfer.is_alone));
         let among = match protocol {
             Protocol::Mptcp => transfer.among as f64,
             Protocol::Tcp => 0.0,
         };
-        let key: Vec<u64> = [among, transfer.bytes]
+        let key: Vec<u64> = [is_alone, among, transfer.bytes]
             .into_iter()
             .chain(numbers)
             .map(f64::to_bits)
@@ -110,9 +104,13 @@ impl Completions {
             if self.known.len() >= MOST_KNOWN {
                 self.known.clear();
             }
+            let bytes = transfer.bytes;
             let time_s = match protocol {
+                _ if transfer.is_alone => {
+                    download::completion_s(bytes as u64, &paths, protocol, limit_s)
+                }
                 Protocol::Mptcp => completion_s(transfer, &paths, limit_s),
-                Protocol::Tcp => tcp_completion_s(transfer.bytes, &paths[0], limit_s),
+                Protocol::Tcp => tcp_completion_s(bytes, &paths[0], limit_s),
             };
             let known = time_s.map_or(Known::Least(limit_s), Known::Exactly);
             self.known.insert(key, known);
@@ -136,8 +134,21 @@ impl Completions {
     }
 }
 
+/// A transfer over paths in numbers of few bits.
+fn nearly(transfer: Transfer, paths: &[ModelPath]) -> (Transfer, Vec<ModelPath>) {
+    let transfer = Transfer {
+        bytes: rounded(transfer.bytes.max(1.0)),
+        ..transfer
+    };
+    let path = |path: &ModelPath| ModelPath {
+        rate: rounded(path.rate),
+        round_trip_s: rounded(path.round_trip_s),
+    };
+    (transfer, paths.iter().map(path).collect())
+}
+
 /// The nearest number with so few bits.
-fn rounded(value: f64) -> f64 {
+pub(super) fn rounded(value: f64) -> f64 {
     let unused = f64::MANTISSA_DIGITS - 1 - BITS;
     let half = 1 << (unused - 1);
     f64::from_bits((value.to_bits() + half) >> unused << unused)
@@ -190,7 +201,11 @@ mod tests {
     }
 
     fn transfer(bytes: f64) -> Transfer {
-        Transfer { bytes, among: 2 }
+        Transfer {
+            bytes,
+            among: 2,
+            is_alone: false,
+        }
     }
 
     fn path(megabits: f64, round_trip_ms: f64) -> ModelPath {

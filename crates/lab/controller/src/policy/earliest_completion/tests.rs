@@ -156,3 +156,106 @@ fn a_long_transfer_keeps_mptcp_for_little_more_time() {
     assert_eq!(as_tcp(Some(50_000_000), &[(10_000, 5)]), None);
     assert_eq!(as_tcp(Some(2_000_000), &[(10_000, 5)]), Some(0));
 }
+
+/// A policy that has prepared a transfer of so many bytes over paths.
+fn prepared(bytes: u64, views: &[PathView]) -> EarliestCompletion {
+    let mut policy = EarliestCompletion::default();
+    policy.prepare(&told(bytes, views));
+    policy
+}
+
+fn told(bytes: u64, views: &[PathView]) -> Request<'_> {
+    Request {
+        bytes: Some(bytes),
+        ..request(views)
+    }
+}
+
+#[test]
+fn a_transfer_that_is_prepared_takes_the_paths_by_which_the_stack_is_the_fastest() {
+    // The model has a path of a fifth of the rate hold the other up: its slow start ends too early.
+    let views = views(&[(10_000, 15), (2_000, 5)]);
+    assert_eq!(chosen(4_387_000, &[(10_000, 15), (2_000, 5)]), [0]);
+    for bytes in [4_387_000, 14_810_000] {
+        let mut policy = prepared(bytes, &views);
+        let first = policy.choose(&told(bytes, &views)).cloned();
+        assert_eq!(first.as_ref(), Some(&views[0]), "{bytes}");
+        assert_eq!(policy.as_tcp(&told(bytes, &views)), None);
+        let mut loaded = views.clone();
+        (loaded[0].subflows, loaded[0].new_subflows) = (1, 1);
+        let subflows = [subflow(&views[0])];
+        let join = Request {
+            subflows: &subflows,
+            ..told(bytes, &loaded)
+        };
+        assert_eq!(policy.choose(&join), Some(&loaded[1]), "{bytes}");
+        // A third subflow has no path in the set.
+        let subflows = [subflow(&views[0]), subflow(&views[1])];
+        (loaded[1].subflows, loaded[1].new_subflows) = (1, 1);
+        let third = Request {
+            subflows: &subflows,
+            ..told(bytes, &loaded)
+        };
+        assert_eq!(policy.choose(&third), None, "{bytes}");
+    }
+}
+
+#[test]
+fn what_was_prepared_counts_only_where_nothing_else_uses_the_paths() {
+    let views = views(&[(10_000, 15), (2_000, 5)]);
+    let policy = prepared(14_810_000, &views);
+    let of = |request: &Request<'_>| policy.transfers.of(request).is_some();
+    assert!(of(&told(14_810_000, &views)));
+    assert!(!of(&told(14_810_001, &views)));
+    assert!(!of(&Request {
+        carried_bytes: 14_000_000,
+        ..told(14_810_000, &views)
+    }));
+    assert!(!of(&Request {
+        is_moved: true,
+        ..told(14_810_000, &views)
+    }));
+    let with = |change: fn(&mut PathView)| {
+        let mut views = views.clone();
+        change(&mut views[1]);
+        of(&told(14_810_000, &views))
+    };
+    assert!(with(|_| ()));
+    // Delays are measured, and differ a little.
+    assert!(with(|path| path.delay_ns = Some(5_001_000)));
+    assert!(!with(|path| path.delay_ns = Some(5_300_000)));
+    assert!(!with(|path| path.bandwidth_bps = Some(2_000_001)));
+    assert!(!with(|path| path.load_bps = 200_000));
+    assert!(!with(|path| path.subflows = 1));
+}
+
+#[test]
+fn what_was_prepared_long_ago_gives_way_and_what_takes_long_is_not_prepared() {
+    let all = views(&[(10_000, 5)]);
+    let mut policy = EarliestCompletion::default();
+    for bytes in 1..=1_025 {
+        policy.prepare(&told(bytes, &all));
+    }
+    let known =
+        |policy: &EarliestCompletion, bytes| policy.transfers.of(&told(bytes, &all)).is_some();
+    assert!(known(&policy, 1_025) && !known(&policy, 1_024));
+    for paths in [&[(10_000, 5); 5][..], &[(10, 5)], &[(10_000, 1_001)]] {
+        let views = views(paths);
+        let policy = prepared(100_000, &views);
+        assert!(policy.transfers.of(&told(100_000, &views)).is_none());
+    }
+}
+
+#[test]
+fn tcp_is_as_good_where_mptcp_has_one_path_and_the_transfer_is_short() {
+    let views = views(&[(10_000, 5), (100, 5)]);
+    let tcp = |bytes| {
+        let path = prepared(bytes, &views)
+            .as_tcp(&told(bytes, &views))
+            .cloned();
+        path.map(|path| path.links[0].from.port)
+    };
+    assert_eq!(tcp(114_000), Some(0));
+    // It is not for a path that may fail meanwhile.
+    assert_eq!(tcp(50_000_000), None);
+}
