@@ -283,9 +283,7 @@ impl Switching {
         self.epoch_ns += by_ns;
         if let Some(control) = &mut self.control {
             control.channels.set_back(by_ns);
-            if let Some(controller) = &mut control.controller {
-                controller.prepare();
-            }
+            control.controller.iter_mut().for_each(Controller::prepare);
         }
     }
 
@@ -295,8 +293,7 @@ impl Switching {
         control.is_none_or(|control| control.channels.is_quiet())
     }
 
-    /// Whether the controller knows every link between switches and every address of hosts and
-    /// routers at them; of a controller outside, nothing is to be known.
+    /// Whether a controller that is here knows each link of switches and each address at them.
     pub fn knows_network(&self) -> bool {
         let control = self.control.as_ref();
         let controller = control.and_then(|control| control.controller.as_ref());

@@ -117,12 +117,15 @@ impl EarliestCompletion {
         let first = self.first(request, transfer)?;
         let mptcp_s = first.time_s;
         let is_first = Some(first.path) == request.disjoint.first();
-        let is_as_good = match first.is_joined {
-            // Over one path MPTCP has nothing to gain.
-            false if first.path == path && mptcp_s < LONG_S => true,
-            // Paths in another order than without a selector may be slower than the model has them.
-            true if !is_first => tcp_s * (1.0 - ORDER_ERROR) < mptcp_s,
-            _ => tcp_s < mptcp_s * (1.0 - gain(mptcp_s)),
+        let is_doubtful = match first.is_joined {
+            // Paths in another order than without a selector may be slower than they seem.
+            true => !is_first,
+            // Over one path MPTCP has nothing to gain, but by chance.
+            false => first.path == path && mptcp_s < LONG_S,
+        };
+        let is_as_good = match is_doubtful {
+            true => tcp_s * (1.0 - ORDER_ERROR) < mptcp_s,
+            false => tcp_s < mptcp_s * (1.0 - gain(mptcp_s)),
         };
         is_as_good.then_some(path)
     }

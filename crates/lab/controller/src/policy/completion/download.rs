@@ -29,7 +29,7 @@ const LEAST_QUEUE: f64 = 16.0 * MTU as f64;
 /// Parts of a packet that are data, by TCP and by MPTCP.
 const OF_TCP: f64 = 1448.0 / MTU as f64;
 const OF_MPTCP: f64 = 1420.0 / MTU as f64;
-/// What links of Gigabit Ethernet to hosts, and hosts that wake up, add to each way, s. The controller
+/// Links of Gigabit Ethernet to hosts, and hosts that wake up, add this to each way, s. The controller
 /// does not know it, and which segment is lost at the end of a transfer may hang on it: the mean of these
 /// counts.
 const HOSTS_S: [f64; 3] = [220e-6, 165e-6, 275e-6];
