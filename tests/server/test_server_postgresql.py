@@ -251,6 +251,8 @@ def test_a_server_keeps_everything_there(
     assert (server.state / "database.url").stat().st_mode & 0o777 == 0o600
     assert "car-7" in run("agents", "--state", state)
     assert run("export", str(tmp_path / "out"), "--state", state).endswith("out: 1 result\n")
+    recordings = run("export", str(tmp_path / "recordings"), "--recording", "--state", state)
+    assert recordings.endswith("of 1 result\n")
     assert "pg_dump" in run("backup", str(tmp_path / "file"), "--state", state, status=1)
     (tmp_path / "file").write_text("")
     assert "pg_restore" in run("restore", str(tmp_path / "file"), "--state", state, status=1)
