@@ -15,18 +15,17 @@ impl Controller {
     /// that is known. It may take some hundredths of a second for each that is new, and is best called
     /// while nothing waits.
     pub fn prepare(&mut self) {
-        let hosts: Vec<_> = self.hosts.all().map(|(ip, host)| (ip, host.at)).collect();
-        let mut pairs = Vec::new();
-        for (server, bytes) in self.sizes.told() {
-            let Some(&(_, at)) = hosts.iter().find(|(ip, _)| *ip == server.ip()) else {
-                continue;
-            };
-            let others = hosts
-                .iter()
-                .filter(|(_, other)| other.datapath != at.datapath);
-            pairs.extend(others.map(|(client, from)| (*client, [*from, at], server, bytes)));
-        }
-        for (client, ends, server, bytes) in pairs.into_iter().take(PAIRS) {
+        let servers = self.sizes.told().filter_map(|(server, bytes)| {
+            let host = self.hosts.get(server.ip())?;
+            Some((server, host.at, bytes))
+        });
+        let pairs = servers.flat_map(|(server, at, bytes)| {
+            let others = self.hosts.all();
+            let others = others.filter(move |(_, other)| other.at.datapath != at.datapath);
+            others.map(move |(client, other)| (client, [other.at, at], server, bytes))
+        });
+        let pairs: Vec<_> = pairs.take(PAIRS).collect();
+        for (client, ends, server, bytes) in pairs {
             let paths = self.paths.between(ends[0].datapath, ends[1].datapath);
             let view = |path| self.path_view(path, ends);
             let disjoint: Vec<PathView> = paths.disjoint.iter().map(view).collect();
