@@ -11,11 +11,12 @@ use crate::events::{Event, Events};
 use crate::forwarding::Install;
 use crate::forwarding::review::Counted;
 use crate::forwarding::waiting::{Cause, Received, Waiting};
+use crate::link_use::LinkUse;
 use crate::messages;
 use crate::new_subflows::NewSubflows;
 use crate::output::{ConnectionId, Output};
+use crate::past_traffic::PastTraffic;
 use crate::paths::PathTable;
-use crate::place::Link;
 use crate::policy::Policy;
 use crate::session::Session;
 use crate::subflows::{Sizes, Table};
@@ -45,8 +46,10 @@ pub struct Controller {
     pub(crate) waiting: Waiting,
     /// Packets that have waited, and go on after what is being done.
     pub(crate) released: VecDeque<Received>,
-    /// Subflows on each link.
-    pub(crate) link_use: BTreeMap<Link, usize>,
+    /// Subflows on each link, but for those of transfers that are over.
+    pub(crate) link_use: LinkUse,
+    /// Traffic of such.
+    pub(crate) past_traffic: PastTraffic,
     /// Those of them that measured loads do not have yet.
     pub(crate) new_subflows: NewSubflows,
     pub(crate) events: Events,
@@ -89,7 +92,8 @@ impl Controller {
             barriers: BTreeMap::new(),
             waiting: Waiting::default(),
             released: VecDeque::new(),
-            link_use: BTreeMap::new(),
+            link_use: LinkUse::default(),
+            past_traffic: PastTraffic::default(),
             new_subflows: NewSubflows::default(),
             events: Events::default(),
             next_number: 1,
@@ -176,7 +180,7 @@ impl Controller {
             Timer::Load => self.read_load(),
             Timer::Review => self.review(),
             Timer::Settled(at) => self.release(Cause::Port(at)),
-            Timer::Waiting(cause @ Cause::Port(_)) => self.release(cause),
+            Timer::Waiting(cause @ (Cause::Port(_) | Cause::Barrier(..))) => self.release(cause),
             Timer::Waiting(cause @ (Cause::Host(_) | Cause::Bytes(_))) => {
                 self.waiting.forget(cause);
             }
@@ -213,6 +217,7 @@ impl Controller {
             .set(self.now_ns + interval_ns / 2, Timer::Review);
         self.read_ns = [self.read_ns[1], self.now_ns];
         self.new_subflows.forget_old(self.now_ns);
+        self.past_traffic.forget_before(self.read_ns[0]);
         let datapaths: Vec<u64> = self.topology.switches.keys().copied().collect();
         for datapath in datapaths {
             let all = Request::PortStats(port::number::ANY);

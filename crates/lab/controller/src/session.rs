@@ -11,6 +11,7 @@ use mptcplab_openflow::{Body, Hello, Message, port};
 use crate::bucket::Bucket;
 use crate::controller::Controller;
 use crate::events::Event;
+use crate::forwarding::waiting::Cause;
 use crate::messages;
 use crate::output::{ConnectionId, Output};
 use crate::place::PortRef;
@@ -250,6 +251,7 @@ impl Controller {
             return;
         }
         self.confirm_install(datapath, xid);
+        self.release(Cause::Barrier(datapath, xid));
     }
 
     /// Starts the time after which ports without a link are ports of hosts.

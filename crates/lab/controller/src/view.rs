@@ -160,7 +160,7 @@ impl Controller {
                 .topology
                 .port(link.from)
                 .map_or(0, |port| port.load.sent_bps),
-            subflows: self.link_use.get(&link).copied().unwrap_or(0),
+            subflows: self.link_use.count(&link),
         })
     }
 

@@ -73,7 +73,6 @@ impl Controller {
             return;
         };
         connection.count_ns = None;
-        let subflows = connection.subflows.clone();
         let now_ns = self.now_ns;
         let is_given_up = |held: &Received| now_ns - held.since_ns >= GIVEN_UP_NS;
         self.waiting.drop_if(Cause::Bytes(number), is_given_up);
@@ -81,8 +80,17 @@ impl Controller {
         if !is_watched && !self.waiting.has(Cause::Bytes(number)) {
             return;
         }
+        match self.ask_counters(number) {
+            true => self.count_later(number),
+            false => self.waiting.forget(Cause::Bytes(number)),
+        }
+    }
+
+    /// Asks for the counters of all subflows of a connection that have rules; false where none has.
+    pub(super) fn ask_counters(&mut self, number: u64) -> bool {
         let mut is_asked = false;
-        for subflow in subflows {
+        let known = self.table.connection(number);
+        for subflow in known.map_or(Vec::new(), |known| known.subflows.clone()) {
             let Some(known) = self.table.subflow(subflow) else {
                 continue;
             };
@@ -92,10 +100,7 @@ impl Controller {
                 is_asked = true;
             }
         }
-        match is_asked {
-            true => self.count_later(number),
-            false => self.waiting.forget(Cause::Bytes(number)),
-        }
+        is_asked
     }
 
     /// Takes the counters of rules, and places joins that wait for them.
@@ -107,6 +112,7 @@ impl Controller {
         for number in numbers {
             let own = entries.iter().filter(|entry| entry.cookie == number);
             if let Some(connection) = self.count_subflow(datapath, number, own) {
+                self.look_whether_over(connection);
                 for packet in self.waiting.take(Cause::Bytes(connection)) {
                     self.join_again(packet, connection);
                 }
@@ -130,7 +136,7 @@ impl Controller {
 }
 
 /// The request for the counters of a subflow's rules.
-pub(super) fn counters(number: u64) -> Request {
+fn counters(number: u64) -> Request {
     Request::Flow(FlowStatsRequest {
         table: 0,
         out_port: port::number::ANY,

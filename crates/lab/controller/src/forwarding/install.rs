@@ -96,7 +96,7 @@ impl Controller {
         let (connection, path) = (subflow.connection, subflow.path.clone());
         let rules = rules::rules(subflow);
         if was_idle {
-            self.take_path(&path, None);
+            self.take_path(number, &path, None);
             self.wake(connection);
         }
         let mut unconfirmed = BTreeSet::new();
@@ -280,28 +280,17 @@ impl Controller {
         }
     }
 
-    /// Counts a subflow on the links of a path. It is new until the load was read twice, or its
-    /// transfer may be over.
-    pub(crate) fn take_path(&mut self, path: &[Link], transfer_ns: Option<u64>) {
-        for link in path {
-            *self.link_use.entry(*link).or_default() += 1;
+    /// Counts a subflow on the links of a path, unless its transfer is over. It is new until the load was
+    /// read twice, or its transfer may be over.
+    pub(crate) fn take_path(&mut self, number: u64, path: &[Link], transfer_ns: Option<u64>) {
+        if self.is_carried(number) {
+            return;
         }
+        self.link_use.add(path, number);
         let readings_ns = self.config.load_interval_ns.saturating_mul(2);
         let new_ns = transfer_ns.map_or(readings_ns, |transfer_ns| transfer_ns.min(readings_ns));
         let until_ns = self.now_ns.saturating_add(new_ns);
         self.new_subflows.add(self.now_ns, path, until_ns);
-    }
-
-    /// Counts a subflow no more.
-    pub(crate) fn leave_path(&mut self, path: &[Link]) {
-        for link in path {
-            if let Some(count) = self.link_use.get_mut(link) {
-                *count = count.saturating_sub(1);
-                if *count == 0 {
-                    self.link_use.remove(link);
-                }
-            }
-        }
     }
 
     /// Notes that a connection has rules again.

@@ -1,5 +1,6 @@
 //! Forwarding: packets that have no rule yet.
 
+mod carried;
 mod deserving;
 mod failover;
 mod fallback;
@@ -178,6 +179,7 @@ impl Controller {
                 Cause::Host(_) | Cause::Token(_) | Cause::Bytes(_) => {
                     self.now_ns + self.config.wait_ns
                 }
+                Cause::Barrier(..) => self.now_ns + self.config.count_interval_ns,
             };
             self.timers.set(at_ns, Timer::Waiting(cause));
         }

@@ -33,6 +33,8 @@ enum Choice {
     Refused,
     /// A path, perhaps, when the connection has carried more.
     Waits,
+    /// A path, when it is known which transfers are over.
+    Asks(Cause),
     /// There is no path.
     Unreachable,
 }
@@ -126,8 +128,10 @@ impl Controller {
             is_moved: false,
             may_fall_back: altered.is_some(),
         };
-        let Choice::Path(chosen) = self.choose(&wanted) else {
-            return;
+        let chosen = match self.choose(&wanted) {
+            Choice::Path(chosen) => chosen,
+            Choice::Asks(cause) => return self.hold(cause, packet),
+            Choice::Waits | Choice::Refused | Choice::Unreachable => return,
         };
         while self.table.len() >= self.config.limits.connections.max(1) {
             let Some(first) = self.table.first_to_go() else {
@@ -136,6 +140,12 @@ impl Controller {
             self.forget(first);
         }
         let connection = self.table.open(self.now_ns, kind, flow, ends[0], bytes);
+        if self.sizes.is_told(flow.server())
+            && let Some(known) = self.table.connection_mut(connection)
+        {
+            let over_from_ns = |transfer_ns| known.opened_ns.saturating_add(transfer_ns);
+            known.over_from_ns = chosen.transfer_ns.map(over_from_ns);
+        }
         self.note(Event::Opened { connection });
         let packet = match altered.filter(|_| chosen.falls_back) {
             Some(altered) => {
@@ -196,7 +206,7 @@ impl Controller {
                 self.note(Event::Refused { connection, flow });
                 self.reset(packet.at, frame, ip);
             }
-            Choice::Unreachable => {}
+            Choice::Asks(_) | Choice::Unreachable => {}
         }
     }
 
@@ -211,12 +221,12 @@ impl Controller {
     ) {
         let path = chosen.path;
         let out_port = path.first().map_or(ends[1].port, |link| link.from.port);
-        self.take_path(&path, chosen.transfer_ns);
         self.note(Event::Placed {
             connection,
             flow,
             path: path.to_vec(),
         });
+        let links = path.to_vec();
         let number = self.table.add(Subflow {
             connection,
             flow,
@@ -227,8 +237,10 @@ impl Controller {
             copies,
             counted: [false; 2],
             read_bytes: [0; 2],
+            read_frames: [0; 2],
             pace: Pace::default(),
         });
+        self.take_path(number, &links, chosen.transfer_ns);
         self.install(number, Some(Departure::new(packet, out_port)));
     }
 
@@ -279,6 +291,13 @@ impl Controller {
             disjoint: &disjoint,
             equal_cost: &equal_cost,
         };
+        if wanted.subflows.is_empty()
+            && !wanted.is_moved
+            && self.policy.waits_for_ends(&request)
+            && let Some(cause) = self.ask_which_are_over(from.datapath, &disjoint)
+        {
+            return Choice::Asks(cause);
+        }
         let transfer_ns = least_time_ns(wanted.bytes, &disjoint);
         let as_tcp = match wanted.may_fall_back {
             true => self.policy.as_tcp(&request),
@@ -320,7 +339,7 @@ impl Controller {
         });
         match choice {
             Choice::Path(chosen) => Some(chosen.path),
-            Choice::Refused | Choice::Waits | Choice::Unreachable => None,
+            Choice::Refused | Choice::Waits | Choice::Asks(_) | Choice::Unreachable => None,
         }
     }
 

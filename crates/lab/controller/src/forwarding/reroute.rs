@@ -143,8 +143,8 @@ impl Controller {
         if old.state == State::Idle {
             return;
         }
-        self.leave_path(&old.path);
-        self.take_path(&path, None);
+        self.link_use.remove(&old.path, number);
+        self.take_path(number, &path, None);
         self.note(Event::Moved {
             connection,
             flow,

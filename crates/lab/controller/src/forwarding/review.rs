@@ -3,9 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::deserving::counters;
 use crate::controller::Controller;
-use crate::messages;
 use crate::paths::Path;
 use crate::place::Link;
 use crate::policy::{Carrying, PathView, Request};
@@ -45,7 +43,8 @@ impl Counted {
 }
 
 impl Controller {
-    /// Asks for the counters of connections whose subflows may have to move.
+    /// Asks for the counters of connections whose subflows may have to move, or whose transfers may be
+    /// over.
     pub(crate) fn count_reviewed(&mut self) {
         if !self.policy.reviews() {
             return;
@@ -59,19 +58,12 @@ impl Controller {
             };
             let may_move = carries(subflow)
                 && (subflow.path.iter().any(|link| full.contains(link)) || self.is_shared(number));
-            if may_move {
+            if may_move || self.may_be_over(subflow.connection) {
                 all.insert(subflow.connection);
             }
         }
         for connection in self.counted.next(&all) {
-            let known = self.table.connection(connection);
-            for number in known.map_or(Vec::new(), |known| known.subflows.clone()) {
-                let subflow = self.table.subflow(number);
-                if let Some(subflow) = subflow.filter(|one| one.state == State::Active) {
-                    let datapath = subflow.ends[0].datapath;
-                    self.send(datapath, messages::request(counters(number)));
-                }
-            }
+            self.ask_counters(connection);
         }
     }
 

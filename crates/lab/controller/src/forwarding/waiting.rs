@@ -19,6 +19,8 @@ pub(crate) enum Cause {
     Token(u32),
     /// More bytes of a connection.
     Bytes(u64),
+    /// The answer of a switch to a barrier, with that of the transaction, after its counters.
+    Barrier(u64, u32),
 }
 
 /// A packet as it came.
@@ -89,7 +91,7 @@ impl Waiting {
 
     /// Packets from a port that wait for more bytes of their connections.
     pub(crate) fn joins_at(&self, at: PortRef) -> usize {
-        let joins = self.by_cause.range(Cause::Bytes(0)..);
+        let joins = self.by_cause.range(Cause::Bytes(0)..=Cause::Bytes(u64::MAX));
         let packets = joins.flat_map(|(_, packets)| packets);
         packets.filter(|packet| packet.at == at).count()
     }

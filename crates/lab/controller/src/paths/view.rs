@@ -24,7 +24,7 @@ impl Controller {
                 .unwrap_or(0),
             subflows: path
                 .iter()
-                .map(|link| self.link_use.get(link).copied().unwrap_or(0))
+                .map(|link| self.link_use.count(link))
                 .max()
                 .unwrap_or(0),
             new_subflows: path
@@ -43,9 +43,15 @@ impl Controller {
         Some((least, delays.last()? - least))
     }
 
-    /// The load of a link, in the direction that has more.
+    /// The load of a link, in the direction that has more, less what transfers can have carried that are
+    /// over.
     pub(crate) fn load_bps(&self, link: &Link) -> u64 {
-        let load = |at: PortRef| self.topology.port(at).map_or(0, |port| port.load.sent_bps);
-        load(link.from).max(load(link.to))
+        let rate_bps = self.rate_bps(link);
+        let load = |at: PortRef| {
+            let load = self.topology.port(at).map(|port| port.load)?;
+            let past_bps = self.past_traffic.most_bps(at, load.read_ns, rate_bps);
+            Some(load.sent_bps.saturating_sub(past_bps))
+        };
+        load(link.from).max(load(link.to)).unwrap_or(0)
     }
 }

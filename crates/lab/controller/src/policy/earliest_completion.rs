@@ -92,6 +92,10 @@ impl Policy for EarliestCompletion {
         self.transfers.insert(request, prepared);
     }
 
+    fn waits_for_ends(&self, request: &Request<'_>) -> bool {
+        self.transfers.is_held_up(request)
+    }
+
     fn waits(&mut self, request: &Request<'_>) -> bool {
         request.bytes.is_none() && self.joining(request, UNKNOWN_BYTES).is_some()
     }

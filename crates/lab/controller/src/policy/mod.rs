@@ -128,6 +128,12 @@ pub trait Policy: DynClone + Send + Sync {
         None
     }
 
+    /// Whether the choice for a first subflow had better wait until it is known which of the transfers
+    /// that use its paths are over, by the counters of their rules.
+    fn waits_for_ends(&self, _request: &Request<'_>) -> bool {
+        false
+    }
+
     /// Whether a subflow that has no path now may get one when its connection has carried more: it
     /// is not refused then, but waits, and asks again.
     fn waits(&mut self, _request: &Request<'_>) -> bool {

@@ -61,7 +61,7 @@ impl Controller {
                 frames[direction] = frames[direction].saturating_add(entry.byte_count);
             }
         }
-        subflow.read_bytes = bytes;
+        (subflow.read_bytes, subflow.read_frames) = (bytes, frames);
         let least_ns = self.config.load_interval_ns / 2;
         subflow.pace.read(self.now_ns, least_ns, frames);
         Some(subflow.connection)

@@ -58,7 +58,7 @@ impl Controller {
         subflow.state = State::Idle;
         subflow.copies = [0; 2];
         let subflow = subflow.clone();
-        self.leave_path(&subflow.path);
+        self.link_use.remove(&subflow.path, number);
         self.delete_rules(number, &subflow);
         self.rest(subflow.connection);
     }
@@ -130,7 +130,7 @@ impl Controller {
                 .filter(|known| known.state != State::Idle)
                 .map(|known| known.path.clone())
             {
-                self.leave_path(&path);
+                self.link_use.remove(&path, subflow);
                 self.delete_detours(subflow);
             }
             self.drop_subflow(subflow);

@@ -31,6 +31,12 @@ pub(crate) struct Connection {
     pub(crate) opened_ns: u64,
     /// Bytes of its transfer, where known when it began.
     pub(crate) expected_bytes: Option<u64>,
+    /// The time before which its transfer, the size of which was told, is not over.
+    pub(crate) over_from_ns: Option<u64>,
+    /// Whether all of a transfer was carried whose size was told.
+    pub(crate) is_carried: bool,
+    /// When its counters were last asked for, to know that.
+    pub(crate) asked_ns: Option<u64>,
     /// Tokens of the opener and of the other end, once their keys were seen.
     pub(crate) tokens: [Option<u32>; 2],
     pub(crate) subflows: Vec<u64>,
@@ -80,6 +86,8 @@ pub(crate) struct Subflow {
     pub(crate) counted: [bool; 2],
     /// Bytes of data of each direction when the counters of its rules were last read.
     pub(crate) read_bytes: [u64; 2],
+    /// The same of frames.
+    pub(crate) read_frames: [u64; 2],
     pub(crate) pace: Pace,
 }
 
@@ -162,6 +170,9 @@ impl Table {
             opener_at,
             opened_ns: now_ns,
             expected_bytes,
+            over_from_ns: None,
+            is_carried: false,
+            asked_ns: None,
             tokens: [None; 2],
             subflows: Vec::new(),
             class,

@@ -1,6 +1,7 @@
 //! The controller against our switch, over a network in memory and in virtual time.
 
 mod bounds;
+mod carried;
 mod deserving;
 mod discovery;
 mod failover;

@@ -52,6 +52,12 @@ impl Transfers {
         self.by_numbers.get(&numbers(request)?)
     }
 
+    /// Whether a transfer is prepared, but something else uses one of its paths.
+    pub(super) fn is_held_up(&self, request: &Request<'_>) -> bool {
+        let is_prepared = numbers(request).is_some_and(|one| self.by_numbers.contains_key(&one));
+        is_prepared && self.of(request).is_none()
+    }
+
     /// The choice for the next subflow of a connection of MPTCP. `None`, too, where the others have not the
     /// paths that were chosen.
     pub(super) fn next<'a>(&self, request: &Request<'a>) -> Option<Next<'a>> {
