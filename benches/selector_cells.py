@@ -11,7 +11,7 @@ from __future__ import annotations
 import copy
 import math
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
@@ -19,7 +19,7 @@ from typing import Any
 from mptcplab.engine.compile import compile_plan
 from mptcplab.scenario import Scenario, loads, with_overrides
 
-from .simulated import transfer_of
+from .simulated import transfer_of, transfers_of
 
 SIZES = tuple(1000 * round(10 * 5000 ** (step / 7)) for step in range(8))
 """Bytes: 10 KB to 50 MB, evenly on a logarithmic scale."""
@@ -196,9 +196,23 @@ def completions_s(cell: AnyCell, seeds: int) -> dict[str, float]:
 
 def completion_s(cell: AnyCell, run: str, seed: int) -> float:
     """From the first SYN until the last byte has come, of one run."""
-    transfer = transfer_of(_plan(cell, run, seed))
+    return _seconds_of(transfer_of(_plan(cell, run, seed)), f"{cell}, {run}, seed {seed}")
+
+
+def completions_following_s(cell: AnyCell, run: str, downloads: int) -> list[float]:
+    """The same of all downloads but the first, of so many, each of which follows the one before."""
+    plan = _plan(cell, run, 1)
+    plan["traffic"][0]["workload"]["count"] = downloads
+    plan["time_limit_ns"] *= downloads
+    found = transfers_of(plan)
+    if len(found) != downloads:
+        raise RuntimeError(f"{cell}, {run}: {len(found)} of {downloads} downloads have ended")
+    return [_seconds_of(transfer, f"{cell}, {run}") for transfer in found[1:]]
+
+
+def _seconds_of(transfer: Mapping[str, Any], of: str) -> float:
     if transfer["error"] is not None:
-        raise RuntimeError(f"{cell}, {run}, seed {seed}: {transfer['error']}")
+        raise RuntimeError(f"{of}: {transfer['error']}")
     return float(transfer["end_ns"] - transfer["start_ns"]) / 1e9
 
 

@@ -11,6 +11,12 @@ from mptcplab._native import simulate
 
 def transfer_of(plan: Mapping[str, Any]) -> dict[str, Any]:
     """The row of the only transfer of a plan."""
+    (transfer,) = transfers_of(plan)
+    return transfer
+
+
+def transfers_of(plan: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The rows of all transfers of a plan, in the order in which they end."""
     transfers: list[dict[str, Any]] = []
 
     def take(chunk: bytes) -> bool:
@@ -22,5 +28,4 @@ def transfer_of(plan: Mapping[str, Any]) -> dict[str, Any]:
         return True
 
     simulate(json.dumps(plan), take)
-    (transfer,) = transfers
-    return transfer
+    return transfers

@@ -177,6 +177,7 @@ impl Controller {
         match timer {
             Timer::Echo => self.ask_echoes(),
             Timer::Discovery => self.discover(),
+            Timer::Between(at) => self.probe_between(at),
             Timer::Load => self.read_load(),
             Timer::Review => self.review(),
             Timer::Settled(at) => self.release(Cause::Port(at)),

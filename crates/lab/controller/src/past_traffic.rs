@@ -7,15 +7,15 @@ use crate::place::{Link, PortRef};
 /// Transfers of a port that are remembered.
 const MOST: usize = 64;
 
-/// The frames that transfers have sent by each port, until they are older than the loads.
+/// The frames of transfers that each port has received, until they are older than the loads.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PastTraffic {
-    sent: BTreeMap<PortRef, Vec<Sent>>,
+    received: BTreeMap<PortRef, Vec<Received>>,
 }
 
 /// The frames of a transfer.
 #[derive(Clone, Copy, Debug)]
-struct Sent {
+struct Received {
     from_ns: u64,
     to_ns: u64,
     bytes: u64,
@@ -27,11 +27,11 @@ impl PastTraffic {
         let [from_ns, to_ns] = times_ns;
         for (port, bytes) in path
             .iter()
-            .flat_map(|link| [(link.from, bytes[0]), (link.to, bytes[1])])
+            .flat_map(|link| [(link.to, bytes[0]), (link.from, bytes[1])])
         {
-            let own = self.sent.entry(port).or_default();
+            let own = self.received.entry(port).or_default();
             if own.len() < MOST {
-                own.push(Sent {
+                own.push(Received {
                     from_ns,
                     to_ns,
                     bytes,
@@ -40,15 +40,17 @@ impl PastTraffic {
         }
     }
 
-    /// The most bits a second that they can have sent by a port of a rate between two times.
+    /// The most bits a second of them that a port of a rate can have received between two times.
     pub(crate) fn most_bps(&self, port: PortRef, times_ns: [u64; 2], rate_bps: Option<u64>) -> u64 {
         const SECOND: u128 = 1_000_000_000;
         let [from_ns, to_ns] = times_ns;
         let rate_bps = u128::from(rate_bps.unwrap_or(u64::MAX));
-        let own = self.sent.get(&port).into_iter().flatten();
-        let bits = own.map(|sent| {
-            let both_ns = to_ns.min(sent.to_ns).saturating_sub(from_ns.max(sent.from_ns));
-            (u128::from(sent.bytes) * 8).min(rate_bps * u128::from(both_ns) / SECOND)
+        let own = self.received.get(&port).into_iter().flatten();
+        let bits = own.map(|one| {
+            let both_ns = to_ns
+                .min(one.to_ns)
+                .saturating_sub(from_ns.max(one.from_ns));
+            (u128::from(one.bytes) * 8).min(rate_bps * u128::from(both_ns) / SECOND)
         });
         let bps = (bits.sum::<u128>() * SECOND).checked_div(u128::from(to_ns - from_ns));
         bps.map_or(0, |bps| u64::try_from(bps).unwrap_or(u64::MAX))
@@ -56,8 +58,8 @@ impl PastTraffic {
 
     /// Forgets those that were over before a time.
     pub(crate) fn forget_before(&mut self, time_ns: u64) {
-        self.sent.retain(|_, own| {
-            own.retain(|sent| sent.to_ns >= time_ns);
+        self.received.retain(|_, own| {
+            own.retain(|one| one.to_ns >= time_ns);
             !own.is_empty()
         });
     }
@@ -70,25 +72,24 @@ mod tests {
     const SECOND: u64 = 1_000_000_000;
 
     #[test]
-    fn a_transfer_has_sent_no_more_than_its_bytes_and_what_the_port_can() {
+    fn a_port_has_received_no_more_than_the_bytes_of_a_transfer_and_what_it_can() {
         let link = Link {
             from: PortRef::new(1, 1),
             to: PortRef::new(2, 2),
         };
         let mut past = PastTraffic::default();
         past.add(&[link], [SECOND, 2 * SECOND], [125_000, 1_000]);
-        let bps = |past: &PastTraffic, port, from, to| {
-            past.most_bps(port, [from, to], Some(4_000_000))
-        };
-        assert_eq!(bps(&past, link.from, 0, 2 * SECOND), 500_000);
-        assert_eq!(bps(&past, link.to, 0, 2 * SECOND), 4_000);
-        // A hundredth of a second of the two: the port cannot have sent more in that.
+        let bps =
+            |past: &PastTraffic, port, from, to| past.most_bps(port, [from, to], Some(4_000_000));
+        assert_eq!(bps(&past, link.to, 0, 2 * SECOND), 500_000);
+        assert_eq!(bps(&past, link.from, 0, 2 * SECOND), 4_000);
+        // In a hundredth of a second no more can have come.
         let almost = 2 * SECOND - SECOND / 100;
-        assert_eq!(bps(&past, link.from, almost, almost + SECOND), 40_000);
-        assert_eq!(bps(&past, link.from, 2 * SECOND, 3 * SECOND), 0);
-        assert_eq!(bps(&past, link.from, SECOND, SECOND), 0);
+        assert_eq!(bps(&past, link.to, almost, almost + SECOND), 40_000);
+        assert_eq!(bps(&past, link.to, 2 * SECOND, 3 * SECOND), 0);
+        assert_eq!(bps(&past, link.to, SECOND, SECOND), 0);
         assert_eq!(bps(&past, PortRef::new(3, 1), 0, SECOND), 0);
         past.forget_before(2 * SECOND + 1);
-        assert!(past.sent.is_empty());
+        assert!(past.received.is_empty());
     }
 }

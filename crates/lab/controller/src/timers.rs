@@ -13,6 +13,8 @@ pub(crate) enum Timer {
     Echo,
     /// Frames of discovery, and the end of links that are too old.
     Discovery,
+    /// A frame of discovery follows one that has waited in the queue of a port's link.
+    Between(PortRef),
     /// Counters of ports are read.
     Load,
     /// Their answers are looked at, and so are subflows that may have a better path.

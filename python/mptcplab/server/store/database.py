@@ -78,6 +78,9 @@ class Connection(Protocol):
     def part(self) -> AbstractContextManager[None]:
         """A part of the transaction: all of it, or nothing after an error, which it raises."""
 
+    def settle(self) -> None:
+        """Raises what has failed in the transaction so far, and was not told yet."""
+
     def begin_reading(self) -> None:
         """Begins a transaction in which all questions are about one state."""
 

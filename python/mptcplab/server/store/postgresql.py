@@ -67,12 +67,12 @@ class _Answer:
 
     def __init__(self, cursor: psycopg.Cursor[dict[str, Any]], settle: Callable[[], None]) -> None:
         self._cursor = cursor
-        self._settle = settle
+        self.settle = settle
 
     @property
     def rowcount(self) -> int:
         """Rows that were changed."""
-        self._settle()
+        self.settle()
         return self._cursor.rowcount
 
     def fetchone(self) -> Any:
@@ -122,7 +122,7 @@ class PostgresqlConnection:
             else:
                 # Several statements in one cannot be prepared.
                 made = self._raw.execute(statement.encode(), prepare=False)
-            return _Answer(made, self._settle)
+            return _Answer(made, self.settle)
 
     def executemany(self, statement: str, values: Iterable[Values], /) -> None:
         """Carries out a statement for each of these."""
@@ -148,6 +148,12 @@ class PostgresqlConnection:
             self.rollback()
             raise
 
+    def settle(self) -> None:
+        """Waits for all that was sent, and raises what has failed."""
+        if self._pipeline is not None:
+            with _told():
+                self._pipeline.sync()
+
     def begin_reading(self) -> None:
         """Begins a transaction that does not."""
         self.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
@@ -158,7 +164,7 @@ class PostgresqlConnection:
         self.execute("SAVEPOINT part")
         try:
             yield
-            self._settle()
+            self.settle()
         except BaseException:
             # All that was sent after the failure has failed, too.
             self._end_pipeline()
@@ -176,7 +182,7 @@ class PostgresqlConnection:
             StoreUnavailableError: a statement in it has failed, or the server does not answer.
 
         """
-        self._settle()
+        self.settle()
         self._end_pipeline()
         # The server would undo it, and tell that as a success.
         if self._raw.info.transaction_status == TransactionStatus.INERROR:
@@ -191,12 +197,6 @@ class PostgresqlConnection:
                 self.execute("ROLLBACK")
         if self._raw.info.transaction_status != TransactionStatus.IDLE:
             self._raw.close()
-
-    def _settle(self) -> None:
-        """Waits for all that was sent, and raises what has failed."""
-        if self._pipeline is not None:
-            with _told():
-                self._pipeline.sync()
 
     def _begin_pipeline(self) -> None:
         self._pipeline = self._pipelines.enter_context(self._raw.pipeline())

@@ -43,6 +43,9 @@ class SqliteConnection(sqlite3.Connection):
             raise
         self.execute("RELEASE part")
 
+    def settle(self) -> None:
+        """Nothing: each statement has told what has failed."""
+
     def begin_reading(self) -> None:
         """Begins a transaction that does not."""
         self.execute("BEGIN")

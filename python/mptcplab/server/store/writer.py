@@ -1,7 +1,8 @@
 """The thread that changes the database: changes that wait are committed together.
 
 A commit costs a write to the disk that is waited for (fsync); one for many results keeps up with
-many agents. A change is done when it has been committed, and one that fails takes no other along.
+many agents. A change is done when it has been committed, and one that fails takes no other along:
+where one does, all of them are carried out once more, each as a part of the transaction.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import queue
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from mptcplab.server.store.database import Connection, Database, StoreUnavailableError
@@ -20,6 +22,21 @@ _Job = tuple[Change, "Future[Any]"]
 
 MOST_TOGETHER = 64
 MOST_WAITING = 1_000
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """The result of a change, or why it was refused."""
+
+    result: Any = None
+    refusal: Exception | None = None
+
+    def tell(self, future: Future[Any]) -> None:
+        """Tells the one who waits for it."""
+        if self.refusal is None:
+            future.set_result(self.result)
+        else:
+            future.set_exception(self.refusal)
 
 
 class Writer:
@@ -38,7 +55,7 @@ class Writer:
         self._thread.start()
 
     def submit(self, change: Callable[[Connection], T]) -> Future[T]:
-        """The change's result, once it is on the disk.
+        """The change's result, once it is on the disk. It may be carried out twice, and counts once.
 
         Raises:
             StoreUnavailableError: too many changes wait. The future raises it, too.
@@ -70,27 +87,40 @@ class Writer:
         wanted = [one for one in jobs if one[1].set_running_or_notify_cancel()]
         if not wanted:
             return
-        done: list[tuple[Future[Any], Any]] = []
-        refused: list[tuple[Future[Any], Exception]] = []
         try:
-            self._begin()
-            for change, future in wanted:
-                try:
-                    done.append((future, self._carry_out(change)))
-                except Exception as error:
-                    if not self._connection.in_transaction:
-                        raise
-                    refused.append((future, error))
+            outcomes = self._as_one(wanted) or self._in_parts(wanted)
             self._connection.commit()
         except Exception as error:
             self._connection.rollback()
             for _, future in wanted:
                 future.set_exception(StoreUnavailableError(str(error)))
             return
-        for future, result in done:
-            future.set_result(result)
-        for future, refusal in refused:
-            future.set_exception(refusal)
+        for (_, future), outcome in zip(wanted, outcomes, strict=True):
+            outcome.tell(future)
+
+    def _as_one(self, wanted: list[_Job]) -> list[_Outcome] | None:
+        """Their outcomes in a transaction that has not ended; null: one has failed, and all are undone."""
+        self._begin()
+        try:
+            found = [_Outcome(change(self._connection)) for change, _ in wanted]
+            self._connection.settle()
+        except Exception:
+            self._connection.rollback()
+            return None
+        return found
+
+    def _in_parts(self, wanted: list[_Job]) -> list[_Outcome]:
+        """The same, where those that fail are undone alone."""
+        self._begin()
+        found = []
+        for change, _ in wanted:
+            try:
+                found.append(_Outcome(self._carry_out(change)))
+            except Exception as error:
+                if not self._connection.in_transaction:
+                    raise
+                found.append(_Outcome(refusal=error))
+        return found
 
     def _begin(self) -> None:
         """Begins a transaction, by a new connection where nothing was lost with the old one."""

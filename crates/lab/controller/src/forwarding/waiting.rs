@@ -91,7 +91,9 @@ impl Waiting {
 
     /// Packets from a port that wait for more bytes of their connections.
     pub(crate) fn joins_at(&self, at: PortRef) -> usize {
-        let joins = self.by_cause.range(Cause::Bytes(0)..=Cause::Bytes(u64::MAX));
+        let joins = self
+            .by_cause
+            .range(Cause::Bytes(0)..=Cause::Bytes(u64::MAX));
         let packets = joins.flat_map(|(_, packets)| packets);
         packets.filter(|packet| packet.at == at).count()
     }

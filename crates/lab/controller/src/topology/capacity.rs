@@ -15,7 +15,7 @@ use crate::place::Link;
 const SECOND: u64 = 1_000_000_000;
 
 /// Frames of discovery that are remembered.
-const FRAMES: usize = 8;
+const FRAMES: usize = 32;
 /// Bits of a full frame: what a frame of discovery waits for at least where there is a queue.
 const FULL_FRAME: u128 = 1514 * 8;
 /// The part of the rate that was told below which a link is slower than told, in tenths: CUBIC's
@@ -32,6 +32,8 @@ const MOST_KEPT: u64 = 16;
 pub(crate) struct Capacity {
     /// The last frames of discovery that have come.
     frames: VecDeque<Frame>,
+    /// The time that frames take at least, as known beside them, ns.
+    least_ns: Option<u64>,
     /// Measured, where it is much lower than told.
     slow: Option<Slow>,
     /// Whether the link was busy all the time between the last two readings.
@@ -69,8 +71,9 @@ pub(super) struct Interval {
 }
 
 impl Capacity {
-    /// Takes a frame of discovery.
-    pub(super) fn add(&mut self, frame: Frame) {
+    /// Takes a frame of discovery, and the time that frames take at least, as far as it is known.
+    pub(super) fn add(&mut self, frame: Frame, least_ns: Option<u64>) {
+        self.least_ns = least_ns;
         if self.frames.len() == FRAMES {
             self.frames.pop_front();
         }
@@ -145,11 +148,17 @@ impl Capacity {
     /// control channels, ns.
     fn waits(&self) -> impl DoubleEndedIterator<Item = (u64, u64)> {
         let frames = self.frames.iter();
-        let least_ns = frames.clone().map(|frame| frame.took_ns).min().unwrap_or(0);
+        let took_ns = frames.clone().map(|frame| frame.took_ns);
+        let least_ns = took_ns.chain(self.least_ns).min().unwrap_or(0);
         frames.map(move |frame| {
             let waited_ns = frame.took_ns - least_ns;
             (frame.sent_ns, waited_ns.saturating_sub(frame.control_ns))
         })
+    }
+
+    /// Whether the last frame has waited for a full one at a rate.
+    pub(super) fn last_has_waited(&self, bps: u64) -> bool {
+        is_long(self.last_waited_ns(), bps)
     }
 
     /// The time that the last frame has waited in the queue, ns.
@@ -207,11 +216,7 @@ impl Controller {
         for link in links {
             let told_bps = self.told_bps(&link);
             let sent = self.topology.port(link.from).map(|port| &port.sent);
-            let missing: Vec<u64> = sent
-                .into_iter()
-                .flatten()
-                .map(|(_, at_ns)| *at_ns)
-                .collect();
+            let missing: Vec<u64> = sent.into_iter().flatten().map(|sent| sent.at_ns).collect();
             let Some(port) = self.topology.port_mut(link.to) else {
                 continue;
             };
@@ -259,9 +264,8 @@ impl Controller {
             let port = self.topology.port(at);
             port.is_some_and(|port| {
                 let capacity = port.peer.as_ref().map(|peer| &peer.capacity);
-                capacity.is_some_and(|one| {
-                    one.is_busy || is_long(one.last_waited_ns(), port.load.received_bps)
-                })
+                capacity
+                    .is_some_and(|one| one.is_busy || one.last_has_waited(port.load.received_bps))
             })
         })
     }

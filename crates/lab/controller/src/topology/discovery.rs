@@ -2,7 +2,7 @@
 
 use super::capacity::{Capacity, Frame};
 use super::lldp::{self, Refusal};
-use super::switch::{Peer, Samples};
+use super::switch::{Peer, Samples, SentFrame};
 use crate::controller::Controller;
 use crate::events::Event;
 use crate::forwarding::waiting::Cause;
@@ -21,6 +21,14 @@ const UNANSWERED_NS: u64 = 5 * SECOND;
 /// Half intervals of discovery without a frame after which a link is gone: three frames are missed
 /// then, and the fourth is not due.
 const MISSED_HALVES: u64 = 7;
+
+/// Frames of discovery between two rounds or readings, at most, where each has waited in a queue.
+const MOST_BETWEEN: u64 = 10;
+
+/// The part of a link's rate that they may take, as they are about so large. Its inverse.
+const PART_OF_RATE: u64 = 100;
+const FRAME_BITS: u64 = 100 * 8;
+const LEAST_PAUSE_NS: u64 = SECOND / 100;
 
 /// Intervals between two rounds, one long, after which the caller has been stopped.
 const STOPPED: u64 = 2;
@@ -79,11 +87,56 @@ impl Controller {
 
     /// Sends a frame of discovery by a port.
     pub(crate) fn probe_port(&mut self, at: PortRef) {
+        self.send_lldp(at, false);
+    }
+
+    /// Sends a frame of discovery by a port between two rounds, unless one was sent just now.
+    pub(crate) fn probe_between(&mut self, at: PortRef) {
+        let (now_ns, pause_ns) = (self.now_ns, self.pause_ns(at));
+        if let Some(port) = self.topology.port_mut(at) {
+            port.sends_between = false;
+            if port.is_up && port.sent_ns.saturating_add(pause_ns) <= now_ns {
+                self.send_lldp(at, true);
+            }
+        }
+    }
+
+    /// Has a frame of discovery follow soon, as the last one has waited in the queue of the link.
+    fn probe_soon(&mut self, at: PortRef) {
+        let pause_ns = self.pause_ns(at);
+        let at_ns = match self.topology.port_mut(at) {
+            Some(port) if !port.sends_between => {
+                port.sends_between = true;
+                self.now_ns.max(port.sent_ns.saturating_add(pause_ns))
+            }
+            _ => return,
+        };
+        self.timers.set(at_ns, Timer::Between(at));
+    }
+
+    /// The least time between two frames of discovery by a port, ns: few for the readings of counters,
+    /// and for the rate of the link.
+    fn pause_ns(&self, at: PortRef) -> u64 {
+        let interval_ns = self.config.discovery_interval_ns;
+        let interval_ns = interval_ns.max(self.config.load_interval_ns);
+        let frame_ns = self
+            .port_rate_bps(at)
+            .map_or(0, |bps| FRAME_BITS * SECOND / bps);
+        (interval_ns / MOST_BETWEEN)
+            .max(frame_ns.saturating_mul(PART_OF_RATE))
+            .max(LEAST_PAUSE_NS)
+    }
+
+    fn send_lldp(&mut self, at: PortRef, is_between: bool) {
         let (now_ns, number) = (self.now_ns, self.next_number);
         let Some(port) = self.topology.port_mut(at) else {
             return;
         };
-        port.note_sent(number, now_ns);
+        port.note_sent(SentFrame {
+            number,
+            at_ns: now_ns,
+            is_between,
+        });
         let mac = port.description.hw_addr;
         self.next_number += 1;
         let frame = lldp::write(&self.config.key, at, mac, number);
@@ -134,13 +187,14 @@ impl Controller {
             Ok(read) => read,
             Err(refusal) => return self.refuse_lldp(at, refusal),
         };
-        let sent_ns = self
+        let sent = self
             .topology
             .port_mut(origin)
             .and_then(|port| port.take_sent(number));
-        let Some(sent_ns) = sent_ns else {
+        let Some(sent) = sent else {
             return self.refuse_lldp(at, Refusal::Forged);
         };
+        let sent_ns = sent.at_ns;
         // A host that passes frames on would be a link of its own; ports with hosts have none.
         let has_hosts = self.hosts.rule_out_link(at) || self.hosts.rule_out_link(origin);
         let other = self.topology.port(at).and_then(|port| port.peer.as_ref());
@@ -155,6 +209,10 @@ impl Controller {
             switch.map_or(0, |switch| switch.control_excess_ns(now_ns))
         };
         let control_ns = excess_ns(origin) + excess_ns(at);
+        let told_bps = self.told_bps(&Link {
+            from: origin,
+            to: at,
+        });
         let Some(port) = self.topology.port_mut(at) else {
             return;
         };
@@ -165,13 +223,23 @@ impl Controller {
             capacity: Capacity::default(),
         });
         peer.seen_ns = now_ns;
-        peer.delay.add(delay_ns);
-        peer.capacity.add(Frame {
+        // There are many between two rounds where there is a queue: none is likely to be the least.
+        if !sent.is_between {
+            peer.delay.add(delay_ns);
+        }
+        let frame = Frame {
             sent_ns,
             took_ns: delay_ns,
             control_ns,
-        });
-        let is_new = peer.delay.is_first();
+        };
+        peer.capacity.add(frame, peer.delay.least());
+        let is_new = !sent.is_between && peer.delay.is_first();
+        let has_waited = peer
+            .capacity
+            .last_has_waited(told_bps.unwrap_or(port.load.received_bps));
+        if has_waited {
+            self.probe_soon(origin);
+        }
         if !is_new {
             return;
         }

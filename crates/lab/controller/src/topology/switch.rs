@@ -11,7 +11,7 @@ use crate::output::ConnectionId;
 use crate::place::PortRef;
 
 /// Frames of discovery that may be on their way from a port.
-const OUTSTANDING: usize = 8;
+const OUTSTANDING: usize = 32;
 
 /// Measurements of which the least counts.
 const SAMPLES: usize = 8;
@@ -114,6 +114,15 @@ pub(crate) struct Peer {
     pub(crate) capacity: Capacity,
 }
 
+/// A frame of discovery that was sent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SentFrame {
+    pub(crate) number: u64,
+    pub(crate) at_ns: u64,
+    /// Whether it is of no round: another one has waited in the queue of the link.
+    pub(crate) is_between: bool,
+}
+
 /// A port.
 #[derive(Clone, Debug)]
 pub(crate) struct SwitchPort {
@@ -122,8 +131,12 @@ pub(crate) struct SwitchPort {
     pub(crate) peer: Option<Peer>,
     /// The time from which hosts are learned here, if the port has no link.
     pub(crate) settled_ns: u64,
-    /// Frames of discovery that may come back once: number and time.
-    pub(crate) sent: VecDeque<(u64, u64)>,
+    /// Frames of discovery that may come back once.
+    pub(crate) sent: VecDeque<SentFrame>,
+    /// When the last one was sent.
+    pub(crate) sent_ns: u64,
+    /// Whether one is to be sent between two rounds.
+    pub(crate) sends_between: bool,
     /// Packets to the controller.
     pub(crate) packet_ins: Bucket,
     pub(crate) blocked_until_ns: u64,
@@ -138,6 +151,8 @@ impl SwitchPort {
             peer: None,
             settled_ns,
             sent: VecDeque::new(),
+            sent_ns: 0,
+            sends_between: false,
             packet_ins,
             blocked_until_ns: 0,
             load: Load::default(),
@@ -150,17 +165,18 @@ impl SwitchPort {
         self.is_up = is_up(description);
     }
 
-    pub(crate) fn note_sent(&mut self, number: u64, now_ns: u64) {
+    pub(crate) fn note_sent(&mut self, frame: SentFrame) {
         if self.sent.len() == OUTSTANDING {
             self.sent.pop_front();
         }
-        self.sent.push_back((number, now_ns));
+        self.sent_ns = frame.at_ns;
+        self.sent.push_back(frame);
     }
 
-    /// The time at which a frame of discovery was sent; each is taken once.
-    pub(crate) fn take_sent(&mut self, number: u64) -> Option<u64> {
-        let index = self.sent.iter().position(|(sent, _)| *sent == number)?;
-        self.sent.remove(index).map(|(_, at_ns)| at_ns)
+    /// A frame of discovery that was sent; each is taken once.
+    pub(crate) fn take_sent(&mut self, number: u64) -> Option<SentFrame> {
+        let index = self.sent.iter().position(|sent| sent.number == number)?;
+        self.sent.remove(index)
     }
 }
 

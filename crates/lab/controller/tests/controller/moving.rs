@@ -142,6 +142,31 @@ fn a_subflow_stays_where_its_path_is_not_slow() {
     assert_eq!(moves(&network), 0);
 }
 
+/// The server sends 100 segments at once, which 10 Mbit/s carry in 84 ms, whenever frames of discovery
+/// are about to pass, and nothing in between.
+#[test]
+fn a_path_that_is_busy_now_and_then_is_not_slow() {
+    let mut network = connected("earliest-completion");
+    let at = PortRef::new(2, 1);
+    let now_ns = network.now_ns;
+    network.queues.set(now_ns, at, 10_000_000);
+    for _ in 0..8 {
+        let next_ns = network.now_ns / SECOND * SECOND + SECOND - 10 * MILLISECOND;
+        network.run(next_ns - network.now_ns);
+        for _ in 0..100 {
+            network.data(1, [80, 1000], 0);
+        }
+        network.run(500 * MILLISECOND);
+    }
+    let links = network.controller.link_views();
+    let rates: Vec<_> = links
+        .filter(|link| link.link.from == at)
+        .map(|link| link.rate_bps)
+        .collect();
+    assert_eq!(rates, [Some(10_000_000)]);
+    assert_eq!(moves(&network), 0);
+}
+
 #[test]
 fn other_policies_leave_subflows_where_they_are() {
     let mut network = connected("disjoint");

@@ -24,11 +24,14 @@ impl Watched {
         self.now_ns += SECOND;
         let missing = match waits_ms {
             Some(waits_ms) => {
-                self.capacity.add(Frame {
-                    sent_ns: self.now_ns,
-                    took_ns: DELAY_NS + waits_ms * MILLISECOND,
-                    control_ns: self.control_ms * MILLISECOND,
-                });
+                self.capacity.add(
+                    Frame {
+                        sent_ns: self.now_ns,
+                        took_ns: DELAY_NS + waits_ms * MILLISECOND,
+                        control_ns: self.control_ms * MILLISECOND,
+                    },
+                    None,
+                );
                 None
             }
             None => Some(self.now_ns),
