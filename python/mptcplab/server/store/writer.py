@@ -55,7 +55,9 @@ class Writer:
         self._thread.start()
 
     def submit(self, change: Callable[[Connection], T]) -> Future[T]:
-        """The change's result, once it is on the disk. It may be carried out twice, and counts once.
+        """The change's result, once it is on the disk.
+
+        It may be carried out twice, and counts once.
 
         Raises:
             StoreUnavailableError: too many changes wait. The future raises it, too.
@@ -99,7 +101,7 @@ class Writer:
             outcome.tell(future)
 
     def _as_one(self, wanted: list[_Job]) -> list[_Outcome] | None:
-        """Their outcomes in a transaction that has not ended; null: one has failed, and all are undone."""
+        """Their outcomes, not committed yet; null: one has failed, and all are undone."""
         self._begin()
         try:
             found = [_Outcome(change(self._connection)) for change, _ in wanted]
