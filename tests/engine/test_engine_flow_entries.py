@@ -41,3 +41,29 @@ def test_entries_that_no_packet_uses_end_in_the_run(tmp_path: Path) -> None:
     assert len(entries) > 0
     lives = entries.select((pl.col("end_ns") - pl.col("start_ns")) / 1e9).to_series()
     assert lives.min() >= 10  # type: ignore[operator]
+
+
+FAST = """\
+hosts: {client: {interfaces: {eth: {}}}, server: {interfaces: {eth: {}}}}
+switches: {middle: {}}
+controller: shortest
+links:
+  client: {between: [client.eth, middle.client], rate: 1 Gbit/s}
+  server: {between: [server.eth, middle.server], rate: 1 Gbit/s}
+traffic: [{http: {from: client, to: server, size: 20 MB}}]
+variants: {tcp: {protocol: tcp}}
+"""
+ETHERNET_BYTES = 14
+
+
+@needs_namespaces
+def test_each_packet_of_a_large_segment_counts_at_a_switch(tmp_path: Path) -> None:
+    recording = run(loads(FAST, "fast.yaml", tmp_path), "tcp", tmp_path / "out", engine="kernel")
+    entries = recording.frame("flow_entries").filter(pl.col("match").str.contains("tcp_src 5001"))
+    (own,) = entries.to_dicts()
+    links = recording.frame("link_samples").filter(pl.col("t_ns") == pl.col("t_ns").max())
+    (came,) = links.filter(pl.col("from") == "server.eth").to_dicts()
+    (went,) = links.filter(pl.col("to") == "client.eth").to_dicts()
+    assert own["packets"] == came["delivered_packets"] == went["offered_packets"] > 13_000
+    assert own["bytes"] == came["delivered_bytes"] + ETHERNET_BYTES * own["packets"]
+    assert came["delivered_bytes"] == went["offered_bytes"]

@@ -13,7 +13,7 @@ pub(crate) enum Timer {
     Echo,
     /// Frames of discovery, and the end of links that are too old.
     Discovery,
-    /// A frame of discovery follows one that has waited in the queue of a port's link.
+    /// A frame of discovery is sent by a port between two rounds.
     Between(PortRef),
     /// Counters of ports are read.
     Load,

@@ -199,6 +199,24 @@ impl Switching {
         });
     }
 
+    /// Takes a frame like the last one that has come by an interface, of which only the length is needed:
+    /// so many bytes. Gives the interface by which it leaves as it came; `None`: it is to be
+    /// [received](Self::receive_frame).
+    pub fn repeat_frame(
+        &mut self,
+        now: Nanos,
+        by: InterfaceRef,
+        bytes: u64,
+    ) -> Option<InterfaceRef> {
+        let now_ns = now.saturating_add(self.epoch_ns);
+        let switch = self.switches[by.node].as_mut()?;
+        let (port, _) = switch.repeat(now_ns, number(by.interface), bytes)?;
+        Some(InterfaceRef {
+            node: by.node,
+            interface: port as usize - 1,
+        })
+    }
+
     /// Tells a switch, if the node is one, that the carrier of an interface has come or gone.
     pub fn set_link(&mut self, now: Nanos, of: InterfaceRef, up: bool, sent: &mut Vec<Sent>) {
         self.with_switch(now, of.node, sent, |switch, _, out| {

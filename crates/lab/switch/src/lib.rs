@@ -42,6 +42,7 @@ mod statistics;
 mod switch;
 mod table;
 mod timeouts;
+mod way;
 
 pub use account::{Account, DropReason, Reasons};
 pub use config::{Config, PortSetup, QueueSetup};

@@ -14,6 +14,7 @@ use crate::frame::{Headers, Key, edit};
 use crate::meter::{Verdict, remarked};
 use crate::output::Output;
 use crate::switch::Switch;
+use crate::way::{Step, Steps};
 
 /// Groups that may be within each other.
 const MAX_GROUP_DEPTH: u32 = 16;
@@ -114,6 +115,7 @@ pub(crate) struct Walk {
     pub(crate) is_forwarded: bool,
     /// The reason why the last copy went nowhere.
     pub(crate) blocked: Option<DropReason>,
+    pub(crate) steps: Steps,
 }
 
 impl Walk {
@@ -127,6 +129,7 @@ impl Walk {
             actions_left: MAX_ACTIONS,
             is_forwarded: false,
             blocked: None,
+            steps: Steps::new(),
         }
     }
 }
@@ -163,6 +166,7 @@ impl Switch {
         out: &mut Vec<Output>,
     ) {
         let mut walk = Walk::new(now_ns, in_port);
+        let before = out.len();
         let ended = match Packet::new(frame, in_port) {
             None => Err(DropReason::TooShort),
             Some(mut packet) => match actions {
@@ -170,6 +174,12 @@ impl Switch {
                 None => self.run_tables(&mut walk, &mut packet, out),
             },
         };
+        match out.get(before..) {
+            Some([Output::Packet { port, queue, .. }]) if actions.is_none() && ended.is_ok() => {
+                self.remember(&walk, *port, *queue);
+            }
+            _ => self.forget_way(in_port),
+        }
         if walk.is_forwarded {
             self.account.forwarded += 1;
         } else {
@@ -190,6 +200,9 @@ impl Switch {
             let entry = slot.and_then(|slot| self.tables[usize::from(table)].entry_mut(slot));
             let entry = entry.ok_or(DropReason::TableMiss)?;
             entry.count(walk.now_ns, packet.bytes());
+            if let Some(slot) = slot {
+                walk.steps.add(Step::Entry(table, slot));
+            }
             walk.table = table;
             walk.cookie = entry.cookie;
             walk.reason = match entry.is_table_miss() {
@@ -198,6 +211,7 @@ impl Switch {
             };
             let steps = Arc::clone(&entry.instructions);
             if let Some(meter) = steps.meter {
+                walk.steps.differ();
                 self.measure(walk, packet, meter)?;
             }
             self.act_all(walk, packet, &steps.apply, 0, out)?;
@@ -257,6 +271,12 @@ impl Switch {
     ) -> Stop {
         let left = walk.actions_left.checked_sub(1);
         walk.actions_left = left.ok_or(DropReason::TooManyActions)?;
+        if !matches!(
+            action,
+            Action::Output { .. } | Action::Group(_) | Action::SetQueue(_)
+        ) {
+            walk.steps.differ();
+        }
         match action {
             Action::Output {
                 port: mptcplab_openflow::port::number::TABLE,
@@ -319,6 +339,7 @@ impl Switch {
         };
         found.packets += 1;
         found.bytes += packet.bytes();
+        walk.steps.add(Step::Group(group));
         if chosen.is_empty() {
             walk.blocked = Some(DropReason::NoLiveBucket);
         }
@@ -332,6 +353,7 @@ impl Switch {
             };
             bucket.packets += 1;
             bucket.bytes += packet.bytes();
+            walk.steps.add(Step::Bucket(group, index));
             let actions = bucket.actions.clone();
             let mut copy = packet.clone();
             match self.act_all(walk, &mut copy, &actions, depth + 1, out) {

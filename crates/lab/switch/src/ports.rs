@@ -9,6 +9,7 @@ use mptcplab_openflow::{Elapsed, Text};
 
 use crate::account::DropReason;
 use crate::config::PortSetup;
+use crate::way::Way;
 
 /// Counters of a queue.
 #[derive(Clone, Copy, Debug, Default)]
@@ -25,6 +26,8 @@ pub(crate) struct SwitchPort {
     since_ns: u64,
     counters: PortStats,
     queues: BTreeMap<u32, QueueCounters>,
+    /// The way of the last packet that came in.
+    pub(crate) way: Option<Way>,
 }
 
 impl SwitchPort {
@@ -35,6 +38,7 @@ impl SwitchPort {
                 .map(|one| (one.queue, QueueCounters::default()))
                 .collect(),
             config: PortConfig::empty(),
+            way: None,
             since_ns: now_ns,
             counters: PortStats {
                 port: setup.port,

@@ -36,6 +36,8 @@ pub struct Switch {
     pub(crate) settings: SwitchConfig,
     pub(crate) account: Account,
     pub(crate) removed: Removed,
+    /// How often something has changed that decides on the ways of packets.
+    pub(crate) changes: u64,
 }
 
 impl Switch {
@@ -60,6 +62,7 @@ impl Switch {
             },
             account: Account::default(),
             removed: Removed::default(),
+            changes: 0,
             config,
         };
         for setup in std::mem::take(&mut switch.config.ports) {
@@ -110,6 +113,7 @@ impl Switch {
         out: &mut Vec<Output>,
     ) {
         self.advance(now_ns, out);
+        self.changes += 1;
         self.answer(now_ns, controller, message, out);
     }
 
@@ -125,6 +129,7 @@ impl Switch {
             && at_ns <= now_ns
         {
             self.timers.pop_first();
+            self.changes += 1;
             self.expire(at_ns, table, slot, out);
         }
     }
@@ -136,6 +141,7 @@ impl Switch {
     /// If the number is reserved, or there is such a port.
     pub fn add_port(&mut self, now_ns: u64, setup: PortSetup, out: &mut Vec<Output>) {
         let port = setup.port;
+        self.changes += 1;
         self.put_port(now_ns, setup);
         self.tell_port(PortReason::Add, port, out);
     }
@@ -143,6 +149,7 @@ impl Switch {
     /// Takes a port away, if there is one; controllers are told. Entries stay, and what they send
     /// there is dropped.
     pub fn remove_port(&mut self, port: u32, out: &mut Vec<Output>) {
+        self.changes += 1;
         self.tell_port(PortReason::Delete, port, out);
         self.ports.remove(&port);
         self.groups.ports_changed();
@@ -154,6 +161,7 @@ impl Switch {
             && found.setup.link_up != up
         {
             found.setup.link_up = up;
+            self.changes += 1;
             self.groups.ports_changed();
             self.tell_port(PortReason::Modify, port, out);
         }

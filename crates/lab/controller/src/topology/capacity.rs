@@ -38,6 +38,8 @@ pub(crate) struct Capacity {
     slow: Option<Slow>,
     /// Whether the link was busy all the time between the last two readings.
     is_busy: bool,
+    /// Whether it seemed so between them, and to be slow: many frames are to tell between the next two.
+    is_suspect: bool,
     /// The time from which on readings count, as before other subflows had a path over the link.
     since_ns: u64,
 }
@@ -93,10 +95,13 @@ impl Capacity {
         told_bps: Option<u64>,
     ) {
         let bps = interval.bps;
-        self.is_busy =
+        let seems_busy =
             interval.from_ns >= self.since_ns && self.has_waited(interval, missing, shared_ns);
         let told = told_bps.map_or(u128::MAX, |told_bps| u128::from(told_bps) * SLOWER_TENTHS);
-        if 10 * u128::from(bps) >= told {
+        let is_slow = 10 * u128::from(bps) < told;
+        let was_suspect = std::mem::replace(&mut self.is_suspect, seems_busy && is_slow);
+        self.is_busy = seems_busy && (was_suspect || !is_slow);
+        if !is_slow {
             self.slow = None;
             return;
         }
@@ -156,8 +161,13 @@ impl Capacity {
         })
     }
 
+    /// Whether many frames of discovery are to tell whether it is busy, as the last one has waited.
+    pub(super) fn asks_for_frames(&self, bps: u64) -> bool {
+        self.is_suspect && self.last_has_waited(bps)
+    }
+
     /// Whether the last frame has waited for a full one at a rate.
-    pub(super) fn last_has_waited(&self, bps: u64) -> bool {
+    fn last_has_waited(&self, bps: u64) -> bool {
         is_long(self.last_waited_ns(), bps)
     }
 
@@ -233,6 +243,9 @@ impl Controller {
                 let shared_ns = |sent_ns| shared.of(link, sent_ns);
                 let capacity = &mut peer.capacity;
                 capacity.measure(now_ns, interval, missing, shared_ns, told_bps);
+                if capacity.is_suspect {
+                    self.probe_soon(link.from);
+                }
             }
         }
     }

@@ -101,8 +101,8 @@ impl Controller {
         }
     }
 
-    /// Has a frame of discovery follow soon, as the last one has waited in the queue of the link.
-    fn probe_soon(&mut self, at: PortRef) {
+    /// Has a frame of discovery follow soon by a port whose link seems to be busy and slow.
+    pub(super) fn probe_soon(&mut self, at: PortRef) {
         let pause_ns = self.pause_ns(at);
         let at_ns = match self.topology.port_mut(at) {
             Some(port) if !port.sends_between => {
@@ -234,10 +234,9 @@ impl Controller {
         };
         peer.capacity.add(frame, peer.delay.least());
         let is_new = !sent.is_between && peer.delay.is_first();
-        let has_waited = peer
-            .capacity
-            .last_has_waited(told_bps.unwrap_or(port.load.received_bps));
-        if has_waited {
+        let bps = told_bps.unwrap_or(port.load.received_bps);
+        let asks_for_frames = peer.capacity.asks_for_frames(bps);
+        if asks_for_frames {
             self.probe_soon(origin);
         }
         if !is_new {

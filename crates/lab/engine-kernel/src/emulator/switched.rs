@@ -20,7 +20,7 @@ use mptcplab_segment::{FlowEntries, Sent};
 
 use super::driven_link::{DrivenLink, Packet};
 use super::{Connections, LinkEnd, Switches};
-use crate::frames::segments::{Frame, OffloadHeader, with_checksum};
+use crate::frames::segments::{ETHERNET_BYTES, Frame, OffloadHeader, with_checksum};
 use crate::lateness::Lateness;
 
 /// Steps before other links and commands have their turn: frames that go round in circles over
@@ -37,6 +37,8 @@ pub(super) struct Switched {
     /// The next times of links, while a turn lasts. A link that has another time by then does
     /// nothing at the old one.
     due: BTreeSet<(Nanos, usize)>,
+    /// The large frame whose packets have come to an interface of a switch last.
+    last: HashMap<InterfaceRef, Rc<Frame>>,
     /// Packets that have come to switches; empty between two calls.
     arrived: Vec<(Delivery<Packet>, InterfaceRef)>,
     /// Frames that switches send; empty between two calls.
@@ -60,6 +62,7 @@ impl Switched {
                 .collect(),
             end_of: end_of.collect(),
             due: BTreeSet::new(),
+            last: HashMap::new(),
             arrived: Vec::new(),
             sent: Vec::new(),
         }
@@ -185,9 +188,22 @@ impl Switched {
         }
     }
 
-    /// Passes a packet to the switch at the end of its link, and what the switch sends to links.
+    /// Passes a packet to the switch at the end of its link, and what the switch sends to links. All
+    /// packets of a large frame have the fields that a switch knows them by.
     fn pass(&mut self, links: &mut [DrivenLink], delivery: &Delivery<Packet>, of: InterfaceRef) {
         let Packet { frame, index } = &delivery.packet;
+        let is_of_last = |last: &Rc<Frame>| Rc::ptr_eq(last, frame);
+        if self.last.get(&of).is_some_and(is_of_last) {
+            let bytes = u64::from(frame.ip_bytes(*index)) + ETHERNET_BYTES as u64;
+            let switching = &mut self.switches.switching;
+            if let Some(by) = switching.repeat_frame(delivery.at, of, bytes) {
+                return self.offer(links, delivery.at, by, delivery.packet.clone());
+            }
+        } else if frame.packets() > 1 {
+            self.last.insert(of, Rc::clone(frame));
+        } else {
+            self.last.remove(&of);
+        }
         let (offload, bytes) = frame.carve(*index..*index + 1);
         let bytes = Bytes::from(with_checksum(&offload, bytes));
         let switching = &mut self.switches.switching;
@@ -201,9 +217,6 @@ impl Switched {
     fn offer_sent(&mut self, links: &mut [DrivenLink], at: Nanos, came: Option<(&Bytes, &Packet)>) {
         let mut sent = std::mem::take(&mut self.sent);
         for Sent { by, frame } in sent.drain(..) {
-            let Some(&(link, end)) = self.end_of.get(&by) else {
-                continue;
-            };
             let packet = match came {
                 Some((bytes, packet)) if is_same(bytes, &frame) => packet.clone(),
                 _ => Packet {
@@ -211,10 +224,17 @@ impl Switched {
                     index: 0,
                 },
             };
+            self.offer(links, at, by, packet);
+        }
+        self.sent = sent;
+    }
+
+    /// Offers a packet to the link at a port.
+    fn offer(&mut self, links: &mut [DrivenLink], at: Nanos, by: InterfaceRef, packet: Packet) {
+        if let Some(&(link, end)) = self.end_of.get(&by) {
             links[link].offer_packet(at, end, packet);
             self.expect(links, link);
         }
-        self.sent = sent;
     }
 }
 

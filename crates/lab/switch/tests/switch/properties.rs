@@ -214,6 +214,51 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
+/// A step of a switch that forwards many packets as they came.
+fn forwarding() -> impl Strategy<Value = Step> {
+    let actions = prop_oneof![
+        3 => (1..4_u32).prop_map(|port| vec![output(port)]),
+        1 => (1..4_u32).prop_map(|queue| vec![Action::SetQueue(queue), output(2)]),
+        2 => (0..4_u32).prop_map(|group| vec![Action::Group(group)]),
+    ];
+    let instruction = prop_oneof![
+        2 => actions.clone().prop_map(Instruction::ApplyActions),
+        2 => actions.prop_map(Instruction::WriteActions),
+        1 => Just(Instruction::GotoTable(1)),
+    ];
+    let entry = (
+        0..2_u8,
+        0..3_u16,
+        0..3_u16,
+        fields(),
+        vec(instruction, 1..3),
+    )
+        .prop_map(|(table, priority, idle_timeout, fields, instructions)| {
+            Step::Say(Body::FlowMod(FlowMod {
+                table,
+                priority,
+                idle_timeout,
+                ..flow(fields, instructions)
+            }))
+        });
+    let buckets = vec(
+        (1..4_u32).prop_map(|port| Bucket {
+            watch_port: port,
+            ..bucket(vec![output(port)])
+        }),
+        1..3,
+    );
+    let group = (select(GroupType::ALL), 0..4_u32, buckets).prop_map(|(kind, group, buckets)| {
+        Step::Say(group_mod(GroupCommand::Add, kind, group, buckets))
+    });
+    prop_oneof![
+        3 => entry,
+        2 => group,
+        3 => (1..4_u32, frame()).prop_map(|(port, frame)| Step::Receive(port, frame)),
+        1 => step(),
+    ]
+}
+
 /// Carries out a step, and returns what comes of it.
 fn carry_out(bench: &mut Bench, step: Step) -> Vec<Output> {
     let mut out = Vec::new();
@@ -238,7 +283,40 @@ fn adds_up(account: &Account, switch: &Switch) -> bool {
         && account.buffered == kept
 }
 
+/// Passes a frame like the last one that came by the port: without its bytes where the switch has no
+/// need of them.
+fn repeat(bench: &mut Bench, port: u32, frame: &[u8]) -> Vec<Output> {
+    let bytes = frame.len() as u64;
+    match bench.switch.repeat(bench.now_ns, port, bytes) {
+        Some((port, queue)) => vec![Output::Packet {
+            port,
+            queue,
+            frame: frame.to_vec().into(),
+        }],
+        None => bench.receive(port, frame),
+    }
+}
+
 proptest! {
+    #[test]
+    fn a_packet_like_the_last_one_needs_not_be_read(
+        steps in vec((forwarding(), vec(0..700_000_000_u64, 0..4)), 0..40),
+    ) {
+        let (mut one, mut other) = (Bench::new(), Bench::new());
+        for (step, pauses_ns) in steps {
+            prop_assert_eq!(carry_out(&mut one, step.clone()), carry_out(&mut other, step.clone()));
+            let Step::Receive(port, frame) = step else {
+                continue;
+            };
+            for pause_ns in pauses_ns {
+                one.now_ns += pause_ns;
+                other.now_ns += pause_ns;
+                prop_assert_eq!(one.receive(port, &frame), repeat(&mut other, port, &frame));
+                prop_assert_eq!(format!("{:?}", one.switch), format!("{:?}", other.switch));
+            }
+        }
+    }
+
     #[test]
     fn accounts_add_up_and_say_what_went_out(steps in vec(step(), 0..60)) {
         let mut bench = Bench::new();
@@ -259,6 +337,23 @@ proptest! {
             let deadline = bench.switch.next_deadline();
             prop_assert!(deadline.is_none_or(|at_ns| at_ns > bench.now_ns));
         }
+    }
+
+    /// So does the next one like it, of which only the length is known, until something changes.
+    #[test]
+    fn forwarding_is_repeated(to in 2..5_u32, bytes in 14..2_000_u64) {
+        let mut bench = Bench::new();
+        let forwards = Body::FlowMod(flow([], vec![Instruction::WriteActions(vec![output(to)])]));
+        bench.done(forwards.clone());
+        prop_assert_eq!(bench.switch.repeat(0, 1, bytes), None);
+        bench.pass(1, &arp());
+        for _ in 0..2 {
+            prop_assert_eq!(bench.switch.repeat(0, 1, bytes), Some((to, None)));
+        }
+        prop_assert_eq!(bench.switch.repeat(0, to, bytes), None);
+        prop_assert_eq!(bench.account().sent, 3);
+        bench.done(forwards);
+        prop_assert_eq!(bench.switch.repeat(0, 1, bytes), None);
     }
 
     /// A packet that is only forwarded goes out as it came in.
