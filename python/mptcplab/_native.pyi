@@ -426,11 +426,22 @@ class MeasureSession:
 class EndpointHold:
     """Endpoints of the kernel's path manager, until `close` or the process's end."""
 
-    def __new__(cls, wanted: list[tuple[IPv4Address | IPv6Address, int]]) -> EndpointHold:
-        """Add those that are missing: addresses, and numbers of interfaces to bind to or 0."""
+    def __new__(
+        cls,
+        wanted: list[tuple[IPv4Address | IPv6Address, int]],
+        target: tuple[IPv4Address | IPv6Address, int] | None = None,
+    ) -> EndpointHold:
+        """Add those that are missing, where there are several: addresses, numbers of interfaces.
+
+        The number is 0 where none is to be bound to. From other endpoints that there are, no
+        subflow is opened to the `target`, an address and a port.
+        """
 
     def added(self) -> list[str]:
         """The addresses of those that were added."""
+
+    def barred(self) -> list[str]:
+        """The addresses of others, from which no subflow is opened to the target."""
 
     def close(self) -> None:
         """Take away what was added."""

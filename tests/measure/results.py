@@ -57,6 +57,7 @@ def connection(
         "failure": None,
         "connect_us": 1,
         "rtts_us": list(rtts),
+        "sources": [],
         "probe": probe,
         "target": target,
     }

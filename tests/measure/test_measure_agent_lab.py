@@ -6,9 +6,12 @@ import json
 import os
 import random
 import signal
+import sqlite3
 import subprocess
 import time
+import zlib
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +43,7 @@ PLACE = "10.0.4.2"
 PLAN = """
 target: {{host: {place}, token: {token}}}
 sizes: [100 kB]
-repeat: 1
+repeat: 2
 schedule: {{every: 1 h}}
 budget: 2 MB
 daily: 200 MB
@@ -65,10 +68,10 @@ class Lab:
         assert ended.returncode == 0, ended.stderr
         return ended.stdout
 
-    def agent(self) -> subprocess.Popen[str]:
+    def agent(self, *options: str) -> subprocess.Popen[str]:
         """The agent, which carries out its plan once; it is enrolled at its first start."""
         program = ("mptcplab-host", "agent", "--state", "agent", "--enrol-file", "enrolment")
-        return self.enter("laptop", *program, "--once")
+        return self.enter("laptop", *program, "--once", *options)
 
     def told(self) -> dict[str, Any]:
         """The server's account of its only agent."""
@@ -78,6 +81,19 @@ class Lab:
 
     def endpoints(self) -> str:
         return finish(self.enter("laptop", "ip", "mptcp", "endpoint")).stdout
+
+    def ip(self, *words: str) -> str:
+        ended = finish(self.enter("laptop", "ip", *words))
+        assert ended.returncode == 0, ended.stderr
+        return ended.stdout
+
+    def newest(self, count: int) -> list[dict[str, Any]]:
+        """The bodies of the results that came last, the oldest first."""
+        with closing(sqlite3.connect(self.folder / "srv" / "server.db")) as database:
+            rows = database.execute(
+                "SELECT zlib FROM contents ORDER BY result DESC LIMIT ?", (count,)
+            ).fetchall()
+        return [json.loads(zlib.decompress(row[0])) for row in reversed(rows)]
 
 
 @pytest.fixture(scope="module")
@@ -122,6 +138,103 @@ def test_an_agents_result_is_what_a_probe_would_tell(lab: Lab) -> None:
     assert mptcp["office"]["stripped"] == ["mp-capable", "mp-join"]
     assert mptcp["wifi"]["join"] is mptcp["lte"]["join"] is True
     assert told["mptcp"]["used_bytes"] <= 2_000_000
+    # Both on which it survives take turns.
+    for way in ("down", "up"):
+        (size,) = told["benefit"][way]
+        assert sorted(size["mptcp_first_paths"]) == ["lte", "wifi"]
+
+
+def sources_of_mptcp(told: dict[str, Any]) -> set[str]:
+    """Addresses of all subflows of transfers by MPTCP."""
+    return {
+        source
+        for step in told["steps"]
+        if step["kind"] == "mptcp"
+        for source in step["result"]["connections"][0]["sources"]
+    }
+
+
+@needs_namespaces
+def test_a_plan_keeps_to_its_interfaces_and_has_each_congestion_control(lab: Lab) -> None:
+    token = (lab.folder / "state" / "tokens").read_text().split()[0]
+    more = "interfaces: [wifi]\ncongestion_control: [reno, nosuch]\n"
+    (lab.folder / "kept.yaml").write_text(PLAN.format(place=PLACE, token=token) + more)
+    lab.server("plan", "remove", "lines")
+    lab.server("plan", "add", "kept.yaml")
+    (lte,) = json.loads(lab.ip("-j", "-4", "address", "show", "lte"))
+    (other,) = [one["local"] for one in lte["addr_info"]]
+    before = lab.ip("rule")
+    lab.ip("mptcp", "endpoint", "add", other, "subflow")
+    try:
+        ended = finish(lab.agent())
+        assert ended.returncode == 0, ended.stderr
+        assert f"endpoints that are not used meanwhile: {other}" in ended.stderr
+        assert lab.ip("rule") == before
+        kept, skipped = lab.newest(2)
+        assert (kept["congestion_control"], kept["outcome"]) == ("reno", "complete")
+        assert sources_of_mptcp(kept) == {path["source"] for path in kept["paths"]}
+        assert (skipped["congestion_control"], skipped["outcome"]) == ("nosuch", "skipped")
+        assert "none of this name" in skipped["reason"]
+        # Without the privilege, or where it is not to be used, the result tells.
+        ended = finish(lab.agent("--leave-endpoints"))
+        assert ended.returncode == 0, ended.stderr
+        strayed, _ = lab.newest(2)
+        assert other in sources_of_mptcp(strayed)
+    finally:
+        lab.ip("mptcp", "endpoint", "flush")
+        lab.server("plan", "remove", "kept")
+        lab.server("plan", "add", "lines.yaml")
+    lab.server("export", "strayed", "--congestion-control", "reno")
+    files = (lab.folder / "strayed" / "summaries").iterdir()
+    told = {file.stem: json.loads(file.read_text()) for file in files}
+    assert told[kept["id"]]["mptcp"]["strays"] == []
+    assert told[strayed["id"]]["mptcp"]["strays"] == [other]
+    for way in ("down", "up"):
+        (size,) = told[kept["id"]]["benefit"][way]
+        assert (size["mptcp_strayed"], len(size["mptcp_s"]["samples"])) == (0, 2)
+        (size,) = told[strayed["id"]]["benefit"][way]
+        counted = [one for one in size["mptcp_s"]["samples"] if one is not None]
+        assert size["mptcp_strayed"] + len(counted) == 2
+
+
+IN_NAMESPACE = """
+mount -t tmpfs none /run && ip netns add lines &&
+ip link add near type veth peer name far netns lines &&
+ip address add 10.9.0.1/24 dev near && ip link set near up &&
+ip -n lines address add 10.9.0.2/24 dev far && ip -n lines address add 10.9.0.3/24 dev far &&
+ip -n lines link set far up &&
+{enter}mptcplab-host agent --state agent --once; status=$?; ip link delete near; exit $status
+"""
+WITHOUT_PRIVILEGE = "setpriv --bounding-set=-sys_admin "
+
+
+@needs_namespaces
+def test_paths_may_be_addresses_in_a_namespace(lab: Lab) -> None:
+    lab.enter("laptop", "mptcplab-host", "target", "--listen", "0.0.0.0:4422", "--state", "near")
+    wait_for("a file", lambda: (lab.folder / "near" / "tokens").exists())
+    token = (lab.folder / "near" / "tokens").read_text().split()[0]
+    more = "addresses: [10.9.0.2, 10.9.0.3]\nnamespace: lines\n"
+    plan = PLAN.format(place="10.9.0.1, port: 4422", token=token)
+    (lab.folder / "near.yaml").write_text(plan + more)
+    lab.server("plan", "remove", "lines")
+    lab.server("plan", "add", "near.yaml")
+    try:
+        for enter in ("", WITHOUT_PRIVILEGE):
+            script = IN_NAMESPACE.format(enter=enter)
+            ended = finish(lab.enter("laptop", "unshare", "--mount", "sh", "-c", script))
+            assert ended.returncode == 0, ended.stderr
+        entered, refused = lab.newest(2)
+    finally:
+        lab.server("plan", "remove", "near")
+        lab.server("plan", "add", "lines.yaml")
+    assert (entered["outcome"], entered["reason"]) == ("complete", None)
+    places = [(path["interface"], path["source"]) for path in entered["paths"]]
+    assert sorted(places) == [("far", "10.9.0.2"), ("far", "10.9.0.3")]
+    assert sources_of_mptcp(entered) == {"10.9.0.2", "10.9.0.3"}
+    assert (refused["outcome"], refused["reason"]) == (
+        "failed",
+        "Network namespace lines: only CAP_SYS_ADMIN may enter it, which this agent does not have",
+    )
 
 
 @needs_namespaces

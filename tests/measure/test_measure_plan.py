@@ -7,7 +7,16 @@ from collections import Counter
 import pytest
 from tests.measure.results import PATHS
 
-from mptcplab.measure.plan import Direction, Kind, Step, choose_sizes, loads, most_bytes, steps
+from mptcplab.measure.plan import (
+    Direction,
+    Kind,
+    Step,
+    choose_sizes,
+    first_path,
+    loads,
+    most_bytes,
+    steps,
+)
 
 
 def test_each_repetition_has_every_experiment_once_in_an_order_of_its_seed() -> None:
@@ -41,23 +50,34 @@ def test_a_large_budget_allows_large_transfers() -> None:
 
 def test_what_is_asked_for_is_within_what_is_told() -> None:
     step = Step(Kind.AT_ONCE, 0, None, Direction.DOWN, 1_000)
-    plan = step.request(PATHS, "10.0.9.1", begin=0)
+    plan = step.request(PATHS, "10.0.9.1")
     assert plan["bytes"] == 1_000
     assert [one["source"] for one in plan["connections"]] == ["10.0.1.1", "10.0.2.1"]
     assert step.most_bytes(2) > 1_000 + 2 * 38
-    begun = Step(Kind.MPTCP, 0, None, Direction.UP, 1_000).request(PATHS, "10.0.9.1", begin=1)
+    begun = Step(Kind.MPTCP, 0, None, Direction.UP, 1_000, begin=1).request(PATHS, "10.0.9.1")
     assert begun["connections"][0]["source"] == "10.0.2.1"
     assert begun["connections"][0]["role"] == "receive"
+
+
+@pytest.mark.parametrize(
+    ("capable", "seed", "expected"),
+    [((), 1, [0, 0, 0]), ((1, 2), 0, [1, 2, 1]), ((1, 2), 3, [2, 1, 2]), ((3,), 5, [3, 3, 3])],
+)
+def test_paths_take_turns_to_be_the_first(
+    capable: tuple[int, ...], seed: int, expected: list[int]
+) -> None:
+    """As those of an agent do (`crates/host/measure/src/steps/survival/tests.rs`)."""
+    assert [first_path(capable, repetition, seed) for repetition in range(3)] == expected
 
 
 def test_a_load_lasts_for_a_while_and_has_pings_beside_it() -> None:
     every = loads(2, 10**7)
     assert [(step.kind, step.path) for step in every] == [(Kind.LOADED, 0), (Kind.LOADED, 1)]
-    plan = every[1].request(PATHS, "10.0.9.1", begin=0)
+    plan = every[1].request(PATHS, "10.0.9.1")
     assert plan["longest_ms"] == 2_000
     assert plan["bytes"] > 4 * 10**6
     assert [one["role"] for one in plan["connections"]] == ["send", {"echo": 200}]
     # No transfer that is compared has pings beside it.
     alone = [step for step in steps(2, (1_000,), 1, 0) if step.kind in (Kind.TCP, Kind.MPTCP)]
-    assert all(len(step.request(PATHS, "10.0.9.1", 0)["connections"]) == 1 for step in alone)
+    assert all(len(step.request(PATHS, "10.0.9.1")["connections"]) == 1 for step in alone)
     assert loads(2, 10_000) == []

@@ -45,10 +45,12 @@ def test_a_file_becomes_a_plan_in_base_units() -> None:
         "name": "lines",
         "target": {"host": "t.example.org", "port": 4420, "token": "mptcplab1-AAAA"},
         "interfaces": ["wifi", "lte"],
+        "addresses": None,
+        "namespace": None,
         "sizes_bytes": [100_000, 1_000_000],
         "directions": ["down"],
         "repeat": 2,
-        "congestion_control": "cubic",
+        "congestion_control": ["cubic"],
         "order": "interleaved",
         "seed": 7,
         "schedule": {"every_s": 3600, "spread_s": 600},
@@ -58,6 +60,21 @@ def test_a_file_becomes_a_plan_in_base_units() -> None:
         "most_experiments": 100,
         "until_unix_s": 1_801_396_800,
     }
+
+
+def test_a_plan_may_have_several_congestion_controls() -> None:
+    _, plan = parse_plan(LINES.replace("cubic", "[cubic, bbr]"), "lines.yaml", "other")
+    assert plan.of_agent("lines", 1)["congestion_control"] == ["cubic", "bbr"]
+    of_api = encoded(PLAN | {"congestion_control": "reno"})
+    assert Plan.model_validate_json(of_api).congestion_control == ["reno"]
+    assert Plan.model_validate_json(encoded(PLAN)).congestion_control is None
+
+
+def test_paths_may_be_addresses_in_a_namespace() -> None:
+    text = LINES.replace("interfaces: [wifi, lte]", "addresses: [192.0.2.7]\nnamespace: lines")
+    told = parse_plan(text, "lines.yaml", "other")[1].of_agent("lines", 1)
+    expected = {"interfaces": None, "addresses": ["192.0.2.7"], "namespace": "lines"}
+    assert {key: told[key] for key in expected} == expected
 
 
 def test_a_plan_without_a_name_has_that_of_its_file(tmp_path: Path) -> None:
@@ -91,7 +108,16 @@ def test_a_plan_without_a_name_has_that_of_its_file(tmp_path: Path) -> None:
         ("500 MB", "0 B", 'daily: "0 B": write a size from 1 B on'),
         ("t.example.org", '"a b"', 'target.host: "a b": write the name or the address'),
         ("mptcplab1-AAAA", '"mptcplab1-A "', "target.token: write the line that the target has"),
-        ("cubic", "CUBIC!", 'congestion_control: "CUBIC!": write the name of one'),
+        ("cubic", "CUBIC!", 'congestion_control.0: "CUBIC!": write names of congestion controls'),
+        ("cubic", "[bbr, bbr]", "congestion_control: each at most once"),
+        (
+            "[wifi, lte]",
+            "[wifi]\naddresses: [wifi]",
+            'p.yaml:4: addresses.0: "wifi": write addresses',
+        ),
+        ("[wifi, lte]", "[wifi]\nnamespace: a/b", 'namespace: "a/b": write the name of a network'),
+        ("cubic", "[]", "p.yaml:7: congestion_control: "),
+        ("cubic", "7", "p.yaml:7: congestion_control: "),
         ("[down]", "[left]", 'directions.0: "left": write down, up'),
         ('"22:00"', '"24:00"', 'windows.0.from: "24:00": write a time of the day'),
         ("seed: 7", "seed: 7\nagents: [boat]", 'agents.0: "boat": write ids of agents'),

@@ -14,12 +14,22 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.server.made import AGENT, CONTACT, ENROLMENT, encoded, made_result
+from tests.server.made import AGENT, CONTACT, ENROLMENT, encoded, made_result, steps
 
 from mptcplab.server import intake
 from mptcplab.server.contact import Contact, Enrolment
 from mptcplab.server.figure_rows import ALL_PATHS, Metric
-from mptcplab.server.store import agents, enrolments, figures, numbers, plans, results, settings
+from mptcplab.server.store import (
+    agents,
+    alerts,
+    enrolments,
+    figures,
+    numbers,
+    plans,
+    results,
+    settings,
+    views,
+)
 from mptcplab.server.store.connection import changing
 from mptcplab.server.store.database import Connection, Database, SchemaError, StoreUnavailableError
 from mptcplab.server.store.schema import MIGRATIONS
@@ -150,6 +160,59 @@ def test_figures_over_time_are_those_of_the_results(database: Connection) -> Non
     assert len(every(Metric.RTT_MS)) == 6
 
 
+def test_charts_and_alerts_keep_congestion_controls_apart(database: Connection) -> None:
+    with changing(database):
+        with_agent(database)
+        for number, control in enumerate(("reno", "bbr", "reno", None)):
+            put(database, number, began_unix_ms=1_000 * number, congestion_control=control)
+    known = views.congestion_controls(database, AGENT)
+    assert known == ["", "bbr", "reno"]
+    assert views.congestion_controls(database, "0" * 16) == []
+    began = {
+        control: {
+            row["began_ms"] for row in views.figures_over_time(database, AGENT, control, 0, 10_000)
+        }
+        for control in known
+    }
+    assert began == {"": {3_000}, "bbr": {1_000}, "reno": {0, 2_000}}
+    every = results.listed(database, congestion_control="reno")
+    assert [(one["sequence"], one["congestion_control"]) for one in every] == [
+        (0, "reno"),
+        (2, "reno"),
+    ]
+    (last,) = results.listed(database, congestion_control="")
+    assert last["congestion_control"] is None
+
+
+def test_the_least_benefit_of_all_congestion_controls_counts(database: Connection) -> None:
+    slow = steps()
+    # MPTCP takes 3 s in place of 0.8 s.
+    mptcp = next(one for one in slow if one["kind"] == "mptcp")
+    mptcp["result"]["connections"][0]["probe"]["duration_us"] = 3_000_000
+
+    def benefit() -> float:
+        (agent,) = alerts.fleet(database)
+        assert agent["benefit"] is not None
+        return float(agent["benefit"])
+
+    with changing(database):
+        with_agent(database)
+        put(database, 0, congestion_control="bbr", steps=slow)
+    low = benefit()
+    assert low < 0
+    with changing(database):
+        # A clock that is ahead makes no result the last one.
+        put(database, 1, congestion_control="reno", began_unix_ms=1)
+    assert benefit() == low
+    with changing(database):
+        put(database, 2, congestion_control="bbr", began_unix_ms=2)
+    assert benefit() > 0
+    with changing(database):
+        put(database, 3, congestion_control="bbr", steps=slow)
+        put(database, 4, plan="lines@2")
+    assert benefit() > 0
+
+
 def ranges(database: Connection) -> list[tuple[int, int]]:
     rows = database.execute("SELECT first, last FROM numbers ORDER BY first")
     return [(row["first"], row["last"]) for row in rows]
@@ -219,6 +282,9 @@ def test_a_database_of_the_third_schema_keeps_its_numbers(tmp_path: Path) -> Non
         database.execute("INSERT INTO forgotten VALUES (?, 4, 5), (?, 12, 20)", (AGENT, AGENT))
         database.execute("CREATE INDEX results_by_sequence ON results (agent, sequence)")
         database.execute("CREATE INDEX results_by_outcome ON results (outcome)")
+        database.execute("DROP INDEX results_of_agent")
+        database.execute("ALTER TABLE results DROP COLUMN congestion_control")
+        database.execute("CREATE INDEX results_of_agent ON results (agent, began_ms)")
         database.execute("PRAGMA user_version = 3")
     database.close()
     database = SqliteDatabase(file).connect()

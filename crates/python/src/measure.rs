@@ -1,6 +1,6 @@
 //! Measurements against a target.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use mptcplab_measure::Error;
 use mptcplab_measure::client::{HeldEndpoints, NewEndpoint, Plan, Session, paths};
@@ -77,7 +77,7 @@ impl MeasureSession {
     fn paths(&self, py: Python<'_>, goes_on: Option<Py<PyAny>>) -> PyResult<String> {
         let (address, local) = (self.0.address(), self.0.local());
         let mut asking = Asking::new(goes_on);
-        let found = py.detach(|| paths(address, local, || asking.ask(())));
+        let found = py.detach(|| paths(address, local, &[], || asking.ask(())));
         json(&asking.result(found)?)
     }
 
@@ -159,16 +159,19 @@ pub(crate) struct EndpointHold(Option<HeldEndpoints>);
 
 #[pymethods]
 impl EndpointHold {
-    /// Adds those that are missing: addresses, and numbers of interfaces to bind to or 0.
+    /// Adds those that are missing: addresses, and numbers of interfaces to bind to or 0. From other
+    /// endpoints that there are, no subflow is opened to the `target`, an address and a port.
     ///
     /// Raises OSError: without CAP_NET_ADMIN, say.
     #[new]
-    fn hold(wanted: Vec<(IpAddr, u32)>) -> PyResult<Self> {
+    #[pyo3(signature = (wanted, target=None))]
+    fn hold(wanted: Vec<(IpAddr, u32)>, target: Option<(IpAddr, u16)>) -> PyResult<Self> {
         let wanted: Vec<_> = wanted
             .into_iter()
             .map(|(address, interface)| NewEndpoint { address, interface })
             .collect();
-        let held = HeldEndpoints::hold(&wanted).map_err(PyErr::from)?;
+        let held =
+            HeldEndpoints::hold(&wanted, target.map(SocketAddr::from)).map_err(PyErr::from)?;
         Ok(Self(Some(held)))
     }
 
@@ -176,6 +179,12 @@ impl EndpointHold {
     fn added(&self) -> Vec<String> {
         let held = self.0.iter().flat_map(|held| held.added());
         held.map(ToString::to_string).collect()
+    }
+
+    /// The addresses of others, from which no subflow is opened to the target.
+    fn barred(&self) -> Vec<String> {
+        let barred = self.0.iter().flat_map(HeldEndpoints::barred);
+        barred.map(|address| address.to_string()).collect()
     }
 
     /// Takes away what was added.

@@ -16,7 +16,7 @@ from mptcplab import _native
 from mptcplab.cli.errors import UserError
 from mptcplab.cli.interruption import INTERRUPTED_STATUS, Interruption
 from mptcplab.cli.output import Stream, console, json_text
-from mptcplab.measure.endpoints import held_endpoints
+from mptcplab.measure.endpoints import Held, held_endpoints
 from mptcplab.measure.figures import Figures, Measured, figures
 from mptcplab.measure.plan import (
     LEAST_SIZE,
@@ -184,17 +184,22 @@ def _measured(
         _tell(f"the target limits experiments to {rate} Mbit/s: what is near that is not judged")
     _tell(f"at most {size_words(most)} will be used ({len(planned)} experiments)")
     progress = _Progress(interruption)
-    is_wanted = len(session.paths) > 1 and not options.leave_endpoints
-    holding = held_endpoints(session.paths) if is_wanted else nullcontext(((), None))
-    with holding as (added, refusal):
-        if added:
-            _tell(f"endpoints for as long as it lasts: {', '.join(added)}")
-        if refusal is not None:
-            _tell(f"no endpoints can be added: {refusal}")
+    is_wanted = not options.leave_endpoints
+    data = (session.target, session.data_port)
+    holding = held_endpoints(session.paths, *data) if is_wanted else nullcontext(Held())
+    with holding as held:
+        if held.added:
+            _tell(f"endpoints for as long as it lasts: {', '.join(held.added)}")
+        if held.barred:
+            _tell(f"endpoints that are not used meanwhile: {', '.join(held.barred)}")
+        is_one = len(session.paths) == 1
+        if held.refusal is not None and not is_one:
+            _tell(f"no endpoints can be added: {held.refusal}")
         # Those that were not added were there.
-        is_known = is_wanted and refusal is None
+        is_known = is_wanted and held.refusal is None and not is_one
         endpoints = tuple(path.source for path in session.paths) if is_known else None
-        measured = session.run(planned, min(budget, most), endpoints, progress.show)
+        limit = min(budget, most)
+        measured = session.run(planned, limit, endpoints, options.seed, progress.show)
     progress.end()
     _tell(f"{size_words(measured.used_bytes)} were used")
     return measured

@@ -65,6 +65,7 @@ class Chosen:
 
     agent: str | None = None
     plan: str | None = None
+    congestion_control: str | None = None
     since: str | None = None
     until: str | None = None
 
@@ -78,6 +79,7 @@ class Chosen:
         return Wanted(
             agent=None if self.agent is None else agent_id(connection, self.agent),
             plan=self.plan,
+            congestion_control=self.congestion_control,
             begin_ms=_time_ms("--since", self.since),
             end_ms=_time_ms("--until", self.until),
         )

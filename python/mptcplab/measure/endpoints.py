@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path as File
 
 from mptcplab.measure.plan import Path
@@ -21,29 +22,42 @@ signal.signal(signal.SIGINT, signal.SIG_IGN)
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 sys.path.append(sys.argv[1])
 import _native
-wanted = [one.split("%") for one in sys.argv[2:]]
+target, port = sys.argv[2:4]
+wanted = [one.split("%") for one in sys.argv[4:]]
 try:
     from ipaddress import ip_address
-    held = _native.EndpointHold([(ip_address(one), int(index)) for one, index in wanted])
+    wanted = [(ip_address(one), int(index)) for one, index in wanted]
+    held = _native.EndpointHold(wanted, (ip_address(target), int(port)))
 except OSError as error:
     print(error.strerror or error, flush=True)
     sys.exit(1)
-print("held", *held.added(), flush=True)
+print("held", *held.added(), "barred", *held.barred(), flush=True)
 sys.stdin.buffer.read()
 held.close()
 """
 
 
-@contextmanager
-def held_endpoints(paths: Sequence[Path]) -> Iterator[tuple[tuple[str, ...], str | None]]:
-    """Adds an endpoint for each path that has none; they are gone in the end.
+@dataclass(frozen=True)
+class Held:
+    """Endpoints for a while."""
 
-    Yields the addresses that were added, and where that was refused the kernel's reason: most
-    users may not.
+    added: tuple[str, ...] = ()
+    """Addresses that were none before."""
+    barred: tuple[str, ...] = ()
+    """Addresses of others, from which no subflow is opened to the target."""
+    refusal: str | None = None
+    """The kernel's reason where nothing of it is done: most users may not."""
+
+
+@contextmanager
+def held_endpoints(paths: Sequence[Path], target: str, data_port: int) -> Iterator[Held]:
+    """Adds an endpoint for each path that has none, where there are several.
+
+    Others are not used for the target meanwhile. All is as before in the end.
     """
     wanted = [f"{path.source}%{path.index if path.device else 0}" for path in paths]
     holder = subprocess.Popen(
-        [sys.executable, "-I", "-c", _CODE, str(_native_folder()), *wanted],
+        [sys.executable, "-I", "-c", _CODE, str(_native_folder()), target, str(data_port), *wanted],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -55,9 +69,10 @@ def held_endpoints(paths: Sequence[Path]) -> Iterator[tuple[tuple[str, ...], str
     try:
         answer = holder.stdout.readline().split()
         if answer[:1] == ["held"]:
-            yield tuple(answer[1:]), None
+            place = answer.index("barred")
+            yield Held(tuple(answer[1:place]), tuple(answer[place + 1 :]))
         else:
-            yield (), " ".join(answer)
+            yield Held(refusal=" ".join(answer))
     finally:
         holder.stdin.close()
         holder.wait()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
 from mptcplab.measure.plan import Direction, Kind, Path, Step
+from mptcplab.measure.strays import Strays, strays_of_all
 from mptcplab.measure.survival import Observation, Survival, no_mptcp, survival
 from mptcplab.measure.transfer import Transfer, transfer
 from mptcplab.metrics.benefit import transfer_benefits
@@ -49,16 +50,21 @@ class SizeFigures:
 
     @property
     def unfinished(self) -> int:
-        """Those of them that did not fall back, and did not finish."""
+        """Those of them that count, and did not finish."""
+        return sum(one is not None and one.is_counted and one.time_s is None for one in self.mptcp)
+
+    @property
+    def strayed(self) -> int:
+        """Those of them that were MPTCP on other paths, too."""
         return sum(
-            one is not None and one.is_mptcp is not False and one.time_s is None
-            for one in self.mptcp
+            one is not None and one.is_mptcp is not False and bool(one.strays) for one in self.mptcp
         )
 
     @property
     def path_bytes(self) -> tuple[int, ...]:
         """Data that MPTCP carried over each path."""
-        known = [one.path_bytes for one in self.mptcp if one is not None and one.path_bytes]
+        counted = [one for one in self.mptcp if one is not None and one.is_counted]
+        known = [one.path_bytes for one in counted if one.path_bytes]
         return tuple(map(sum, zip(*known, strict=True))) or (0,) * len(self.path_times)
 
 
@@ -82,6 +88,13 @@ class Figures:
     used_bytes: int = 0
     rate_limit_mbps: float | None = None
     """Of the target."""
+    congestion_control: str | None = None
+    """That both ends were to use; null: that of each end's system."""
+    idle_rtts: tuple[tuple[float, ...], ...] = ()
+    """Milliseconds, of each echo on each path."""
+    loaded_rtts: tuple[tuple[float, ...], ...] = ()
+    strays: Strays = frozenset()
+    """Local addresses on none of the paths from which MPTCP had subflows."""
 
 
 @dataclass
@@ -95,6 +108,8 @@ class Measured:
     rate_limit_mbps: float | None = None
     done: list[tuple[Step, Mapping[str, Any]]] = field(default_factory=list)
     partial: str | None = None
+    congestion_control: str | None = None
+    """That both ends were to use; null: that of each end's system."""
     is_lost: bool = False
     """It ended early as the target was lost, or refused."""
     used_bytes: int = 0
@@ -117,12 +132,11 @@ class Measured:
         return survival(self.paths, self.trials, self.sent_options, self.endpoints)
 
     @property
-    def first_capable(self) -> int:
-        """The first path on which MPTCP survives; the first of all where it does on none."""
-        capable = [
+    def capable(self) -> list[int]:
+        """Numbers of the paths on which MPTCP survives, in their order."""
+        return sorted(
             path for path, trial in self.trials.items() if any(one.is_capable for one in trial)
-        ]
-        return min(capable, default=0)
+        )
 
     @property
     def obstacle(self) -> str | None:
@@ -135,39 +149,52 @@ def figures(measured: Measured) -> Figures:
     seen = [one for trial in measured.trials.values() for one in trial]
     probes = [one.mptcp["probe"]["seen"] for one in seen]
     count = range(len(measured.paths))
+    known = strays_of_all(measured.done, measured.paths)
     return Figures(
         paths=measured.paths,
         survival=tuple(measured.survival),
         idle_rtt=tuple(_rtt(measured, Kind.IDLE, path) for path in count),
         loaded_rtt=tuple(_rtt(measured, Kind.LOADED, path) for path in count),
-        sizes={direction: _sizes(measured, direction) for direction in Direction},
+        idle_rtts=tuple(_rtts(measured, Kind.IDLE, path) for path in count),
+        loaded_rtts=tuple(_rtts(measured, Kind.LOADED, path) for path in count),
+        sizes={direction: _sizes(measured, direction, known) for direction in Direction},
         endpoints=max((one.endpoints for one in seen), default=0),
         add_addr=True if any(one["accepted"] for one in probes) else None,
         partial=measured.partial,
         used_bytes=measured.used_bytes,
         rate_limit_mbps=measured.rate_limit_mbps,
+        congestion_control=measured.congestion_control,
+        strays=known,
     )
 
 
 def _rtt(measured: Measured, kind: Kind, path: int) -> Estimate:
     """Of the pings alone, or of those beside a transfer that was long enough."""
-    samples = []
+    every = _echoes(measured, kind, path)
+    return estimate([median(rtts) / 1e3 if rtts else None for rtts in every])
+
+
+def _rtts(measured: Measured, kind: Kind, path: int) -> tuple[float, ...]:
+    """Of each of these pings."""
+    return tuple(rtt / 1e3 for rtts in _echoes(measured, kind, path) for rtt in rtts)
+
+
+def _echoes(measured: Measured, kind: Kind, path: int) -> Iterator[Sequence[int]]:
+    """Round-trip times of each repetition, µs; none beside a load that was too short."""
     for step, result in measured.done:
         if step.kind is kind and step.path == path:
             *loads, pings = result["connections"]
-            rtts = pings["rtts_us"]
             is_short = any(one["probe"]["duration_us"] < LEAST_LOAD_S * 1e6 for one in loads)
-            samples.append(median(rtts) / 1e3 if rtts and not is_short else None)
-    return estimate(samples)
+            yield () if is_short else pings["rtts_us"]
 
 
 _TRANSFERS = (Kind.TCP, Kind.MPTCP, Kind.AT_ONCE)
 
 
-def _sizes(measured: Measured, direction: Direction) -> tuple[SizeFigures, ...]:
+def _sizes(measured: Measured, direction: Direction, known: Strays) -> tuple[SizeFigures, ...]:
     done = [step for step, _ in measured.done if step.kind in _TRANSFERS]
     found = {step.size_bytes for step in done if step.direction is direction}
-    return tuple(_size(measured, direction, size) for size in sorted(found))
+    return tuple(_size(measured, direction, size, known) for size in sorted(found))
 
 
 Repetition = Mapping[tuple[Kind, int | None], Transfer]
@@ -175,13 +202,13 @@ Repetition = Mapping[tuple[Kind, int | None], Transfer]
 _NOTHING = Transfer()
 
 
-def _size(measured: Measured, direction: Direction, size: int) -> SizeFigures:
+def _size(measured: Measured, direction: Direction, size: int, known: Strays) -> SizeFigures:
     by_repetition: dict[int, dict[tuple[Kind, int | None], Transfer]] = {}
     for step, result in measured.done:
         is_wanted = step.kind in _TRANSFERS and step.size_bytes == size
         if is_wanted and step.direction is direction:
             key = (step.kind, step.path)
-            found = transfer(step, result, measured.paths)
+            found = transfer(step, result, measured.paths, known)
             by_repetition.setdefault(step.repetition, {})[key] = found
     every = [by_repetition[one] for one in sorted(by_repetition)]
     count = range(len(measured.paths))
@@ -210,12 +237,13 @@ def _size(measured: Measured, direction: Direction, size: int) -> SizeFigures:
 def _benefits(one: Repetition, paths: int, size: int) -> tuple[float | None, float | None]:
     """Of aggregation and of delay; of a transfer that did not finish, by the bound of its rate.
 
-    None where all that was to be compared did not finish, or MPTCP fell back to TCP.
+    None where all that was to be compared did not finish, and where MPTCP does not count: it fell
+    back to TCP, or was on other paths, too.
     """
     single = [one.get((Kind.TCP, path), _NOTHING) for path in range(paths)]
     mptcp = one.get((Kind.MPTCP, None), _NOTHING)
     is_finished = any(transfer.time_s is not None for transfer in (*single, mptcp))
-    if mptcp.is_mptcp is False or not is_finished:
+    if not mptcp.is_counted or not is_finished:
         return None, None
     at_once = one.get((Kind.AT_ONCE, None), _NOTHING).goodput_mbps
     rates = [transfer.rate_bound_mbps for transfer in single]
@@ -223,11 +251,11 @@ def _benefits(one: Repetition, paths: int, size: int) -> tuple[float | None, flo
 
 
 def _time(one: Transfer) -> float | None:
-    return None if one.is_mptcp is False else one.time_s
+    return one.time_s if one.is_counted else None
 
 
 def _goodput(one: Transfer) -> float | None:
-    return None if one.is_mptcp is False else one.goodput_mbps
+    return one.goodput_mbps if one.is_counted else None
 
 
 def best(estimates: Sequence[Estimate], *, least: bool = False) -> int | None:

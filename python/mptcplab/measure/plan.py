@@ -86,6 +86,8 @@ class Step:
     """Number of the path; null where all are used."""
     direction: Direction | None = None
     size_bytes: int = 0
+    begin: int | None = None
+    """Of one that was carried out by MPTCP over all paths: number of the path on which it began."""
 
     @property
     def interval_ms(self) -> int:
@@ -110,8 +112,8 @@ class Step:
         payload = self.size_bytes + connections * OPENING_BYTES + echoes * ECHO_BYTES
         return payload + _CONTROL_BYTES + report
 
-    def request(self, paths: Sequence[Path], target: str, begin: int) -> dict[str, Any]:
-        """The plan for the extension; MPTCP begins on the path with the number `begin`."""
+    def request(self, paths: Sequence[Path], target: str) -> dict[str, Any]:
+        """The plan for the extension."""
 
         def one(path: int, protocol: str, role: object, **more: Any) -> dict[str, Any]:
             return {
@@ -125,7 +127,7 @@ class Step:
             } | more
 
         role = "send" if self.direction is Direction.DOWN else "receive"
-        number = begin if self.path is None else self.path
+        number = (self.begin or 0) if self.path is None else self.path
         match self.kind:
             case Kind.SURVIVAL:
                 echo = {"echo": SURVIVAL_ECHOES}
@@ -148,6 +150,15 @@ class Step:
             "congestion_control": None,
             "connections": connections,
         }
+
+
+def first_path(capable: Sequence[int], repetition: int, seed: int) -> int:
+    """The path on which MPTCP over all paths begins in a repetition.
+
+    Those on which it survives (`capable`) take turns, and the seed says which one is first. The
+    first path of all where it survives on none.
+    """
+    return capable[(seed + repetition) % len(capable)] if capable else 0
 
 
 def steps(paths: int, sizes: Sequence[int], repeat: int, seed: int) -> list[Step]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,6 +75,8 @@ def _mptcp(figures: Figures) -> dict[str, Any]:
         "evidence": EVIDENCE,
         "used_bytes": figures.used_bytes,
         "rate_limit_mbps": figures.rate_limit_mbps,
+        "congestion_control": figures.congestion_control,
+        "strays": sorted(figures.strays),
     } | {
         f"{direction}_mbps": None if size is None else estimate_json(size.mptcp_goodput)
         for direction, size in largest.items()
@@ -81,12 +84,14 @@ def _mptcp(figures: Figures) -> dict[str, Any]:
 
 
 def _benefit(figures: Figures) -> dict[str, Any]:
+    names = [path.interface for path in figures.paths]
     return {
-        direction.value: [_size(one) for one in figures.sizes[direction]] for direction in Direction
+        direction.value: [_size(one, names) for one in figures.sizes[direction]]
+        for direction in Direction
     }
 
 
-def _size(one: SizeFigures) -> dict[str, Any]:
+def _size(one: SizeFigures, names: Sequence[str]) -> dict[str, Any]:
     return {
         "bytes": one.size_bytes,
         "aggregation": estimate_json(one.aggregation),
@@ -94,10 +99,16 @@ def _size(one: SizeFigures) -> dict[str, Any]:
         "mptcp_s": estimate_json(one.mptcp_time),
         "mptcp_unfinished": one.unfinished,
         "mptcp_protocols": [_protocol(transfer) for transfer in one.mptcp],
+        "mptcp_first_paths": [_first(transfer, names) for transfer in one.mptcp],
+        "mptcp_strayed": one.strayed,
         "mptcp_subflows": [transfer and transfer.subflows for transfer in one.mptcp],
         "paths_s": [estimate_json(time) for time in one.path_times],
         "at_once_mbps": estimate_json(one.at_once_goodput),
     }
+
+
+def _first(one: Transfer | None, names: Sequence[str]) -> str | None:
+    return None if one is None or one.begin is None else names[one.begin]
 
 
 def _protocol(one: Transfer | None) -> str | None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path as File
 
 from mptcplab import _native
 from mptcplab.measure.figures import Measured
-from mptcplab.measure.plan import MOST_PATHS, Kind, Path, Step
+from mptcplab.measure.plan import MOST_PATHS, Kind, Path, Step, first_path
 from mptcplab.measure.survival import MP_CAPABLE, TOO_SHORT
 from mptcplab.printable import printable
 
@@ -50,6 +50,7 @@ class Session:
         self._native = _native.MeasureSession(host, port, token, goes_on)
         self.target = self._native.target()
         terms = json.loads(self._native.terms())
+        self.data_port: int = terms["data_port"]
         self.volume_left_bytes: int | None = terms["volume_left_bytes"]
         self.rate_limit_bps: int | None = terms["rate_limit_bps"]
         found = tuple(Path(**row) for row in json.loads(self._native.paths(goes_on)))
@@ -67,9 +68,10 @@ class Session:
         steps: Sequence[Step],
         budget_bytes: int,
         endpoints: tuple[str, ...] | None,
+        seed: int,
         goes_on: Callable[[Progress], bool],
     ) -> Measured:
-        """Carries them out, in this order.
+        """Carries them out, in this order; the seed decides on which path MPTCP begins first.
 
         `endpoints` are the addresses that are endpoints of the path manager, where that is known.
         `goes_on` is asked several times a second. What was measured is kept once it says no, where
@@ -92,6 +94,9 @@ class Session:
             if self.used_bytes + step.most_bytes(len(self.paths)) > budget_bytes:
                 measured.partial = USED_UP
                 break
+            if step.kind is Kind.MPTCP:
+                begin = first_path(measured.capable, step.repetition, seed)
+                step = replace(step, begin=begin)
             if not self._carry_out(step, measured, goes_on, budget_bytes, now):
                 break
         measured.used_bytes = self.used_bytes
@@ -106,7 +111,7 @@ class Session:
         now: Progress,
     ) -> bool:
         """Whether all goes on after it."""
-        plan = json.dumps(step.request(self.paths, self.target, measured.first_capable))
+        plan = json.dumps(step.request(self.paths, self.target))
         is_stopped = False
 
         def asked(moved: int) -> bool:

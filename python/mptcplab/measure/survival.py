@@ -191,6 +191,13 @@ def _addresses(places: Iterable[str]) -> frozenset[str]:
 
 
 @lru_cache(4_096)
+def own_address(text: str) -> str:
+    """An address in its usual form, without the scope of a link."""
+    found = ip_address(text.partition("%")[0])
+    return str(getattr(found, "ipv4_mapped", None) or found)
+
+
+@lru_cache(4_096)
 def address(place: str) -> str:
     """The address of `10.0.0.1:80` or `[::1]:80`; the text itself where it is neither."""
     text = place.rpartition(":")[0].strip("[]")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mptcplab.measure.plan import LONGEST_MS, Direction, Kind, Path, Step
+from mptcplab.measure.strays import Strays, strays
 from mptcplab.measure.survival import address
 from mptcplab.metrics.benefit import bound_mbps
 from mptcplab.metrics.rate import NS_PER_S, mbps
@@ -31,24 +32,41 @@ class Transfer:
     """At its end, at the receiving end; of MPTCP alone."""
     path_bytes: tuple[int, ...] = ()
     """Of MPTCP, carried by subflows from the address of each path."""
+    begin: int | None = None
+    """Of MPTCP, the number of the path on which it began; null where that is not known."""
+    strays: Strays = frozenset()
+    """Of MPTCP, local addresses of subflows on none of the paths."""
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether it tells of what was to be measured: MPTCP, on the paths alone."""
+        return self.is_mptcp is not False and not self.strays
 
 
-def transfer(step: Step, result: Mapping[str, Any], paths: Sequence[Path] = ()) -> Transfer:
+def transfer(
+    step: Step,
+    result: Mapping[str, Any],
+    paths: Sequence[Path] = (),
+    known_strays: Strays = frozenset(),
+) -> Transfer:
     """Figures of a transfer, of its receiving ends.
 
     Of several connections at once: what all of them had carried when the first one ended.
+    `known_strays` are local addresses of subflows of the experiment that were on none of the paths.
     """
     connections = result["connections"]
     is_mptcp, subflows = None, None
     path_bytes: tuple[int, ...] = ()
+    found: Strays = frozenset()
     if step.kind is Kind.MPTCP:
+        found = strays(connections[0], paths, known_strays)
         is_mptcp = _is_mptcp(connections[0])
         if is_mptcp:
             received = _received(connections[0], step.direction)
             subflows = len(received)
             path_bytes = _path_bytes(received, paths)
     came = delivered(step, connections)
-    return Transfer(*_figures(came), is_mptcp, subflows, path_bytes)
+    return Transfer(*_figures(came), is_mptcp, subflows, path_bytes, step.begin, found)
 
 
 @dataclass(frozen=True)

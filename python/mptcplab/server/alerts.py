@@ -18,7 +18,8 @@ class Kind(StrEnum):
     FAILURE = "failure"
     """Its last experiment has failed."""
     BENEFIT = "benefit"
-    """The delay benefit of its last result, of the largest transfers, is below a threshold."""
+    """The delay benefit of its last result, of the largest transfers, is below a threshold; where a
+    plan has several congestion controls, that of the last result of any of them."""
 
 
 @dataclass(frozen=True)

@@ -72,7 +72,7 @@ def _write_summary(connection: Connection, folder: Path, own: str, *, addresses:
     )
 
 
-_COMMON = ("plan", "sequence", "began_ms", "outcome", "starved")
+_COMMON = ("plan", "congestion_control", "sequence", "began_ms", "outcome", "starved")
 
 
 def _common(result: dict[str, Any], name: str) -> dict[str, Any]:
@@ -89,6 +89,7 @@ def _write_table(rows: list[dict[str, Any]], file: Path) -> None:
         "agent": polars.String,
         "agent_name": polars.String,
         "plan": polars.String,
+        "congestion_control": polars.String,
         "sequence": polars.Int64,
         "began_ms": polars.Int64,
         "outcome": polars.String,

@@ -57,8 +57,8 @@ def export_recordings(
     their place. `command` is what stands in the folder as what made it.
 
     Raises:
-        ExportError: there are no such results, they are of several agents or plans, or the folder
-            holds something or cannot be written.
+        ExportError: there are no such results, they are of several agents, plans or congestion
+            controls, or the folder holds something or cannot be written.
 
     """
     with reading(connection):
@@ -81,12 +81,17 @@ def export_recordings(
 
 def _source(connection: Connection, wanted: Wanted) -> tuple[str, str]:
     """The name of the only agent, and the id of the only plan."""
-    found = {(row["agent"], row["plan"]) for row in every(connection, wanted)}
+    found = {
+        (row["agent"], row["plan"], row["congestion_control"]) for row in every(connection, wanted)
+    }
     if not found:
         raise ExportError("there are no such results")
     names = {row["id"]: row["name"] for row in agents.listed(connection)}
-    agent = _only("agent", {f"{agent} ({names[agent]})": names[agent] for agent, _ in found})
-    return agent, _only("plan", {plan: plan for _, plan in found})
+    agent = _only("agent", {f"{agent} ({names[agent]})": names[agent] for agent, _, _ in found})
+    plan = _only("plan", {plan: plan for _, plan, _ in found})
+    # A plan has them of names alone, or that of the systems alone.
+    _only("congestion control", {str(control): str(control) for _, _, control in found})
+    return agent, plan
 
 
 def _only(what: str, found: dict[str, str]) -> str:
@@ -95,7 +100,8 @@ def _only(what: str, found: dict[str, str]) -> str:
     named = sorted(found)[:_MOST_NAMED]
     more = ", …" if len(found) > len(named) else ""
     told = ", ".join(named) + more
-    raise ExportError(f"the results are of {len(found)} {what}s: choose one by --{what}: {told}")
+    option = what.replace(" ", "-")
+    raise ExportError(f"the results are of {len(found)} {what}s: choose one by --{option}: {told}")
 
 
 class _Making:
@@ -163,6 +169,7 @@ class _Making:
             mptcplab=result.host.version,
             kernel=result.host.kernel,
             host=_host(result),
+            settings=_settings(result),
             measured=one.measured,
             warnings=tuple(self._told(text) for text in _warnings(result, one)),
         )
@@ -190,6 +197,11 @@ def _host(result: Result) -> dict[str, object]:
         "busy": host.busy,
         "steal": host.steal,
     }
+
+
+def _settings(result: Result) -> dict[str, object]:
+    control = result.congestion_control
+    return {} if control is None else {"congestion_control": [control]}
 
 
 def _warnings(result: Result, one: Taken) -> Iterable[str]:

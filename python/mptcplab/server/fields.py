@@ -55,5 +55,8 @@ ResultId = Annotated[
 """A UUID of version 4, in small letters."""
 PlanId = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}@[1-9][0-9]{0,8}$")]
 """`lines@3`: a plan's name and the number of its change."""
+NamespaceName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}$")]
+"""Of a network namespace, as `ip netns` has it."""
+CongestionControl = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_-]{1,15}$")]
 Clock = Annotated[str, StringConstraints(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$")]
 """Time of a day, UTC."""

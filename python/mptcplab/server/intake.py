@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import zlib
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mptcplab.measure import plan as measure
 from mptcplab.measure.figures import Figures, Measured, figures
 from mptcplab.measure.verdict import verdict
 from mptcplab.server.figure_rows import FigureRow, figure_rows
-from mptcplab.server.result import Result
+from mptcplab.server.result import Path, Result
 from mptcplab.server.strict_json import BodyError, parse
 
 _LEVEL = 3
@@ -72,8 +74,8 @@ def measured_of(result: Result) -> Measured:
     limit = result.target.rate_limit_bps
     return Measured(
         paths=tuple(
-            measure.Path(path.interface, path.source, path.device, path.index)
-            for path in result.paths
+            measure.Path(name, path.source, path.device, path.index)
+            for name, path in zip(path_labels(result.paths), result.paths, strict=True)
         ),
         sent_options=result.sent_options,
         endpoints=result.endpoints,
@@ -81,7 +83,12 @@ def measured_of(result: Result) -> Measured:
         done=[
             (
                 measure.Step(
-                    step.kind, step.repetition, step.path, step.direction, step.size_bytes
+                    step.kind,
+                    step.repetition,
+                    step.path,
+                    step.direction,
+                    step.size_bytes,
+                    step.begin,
                 ),
                 step.result,
             )
@@ -89,7 +96,17 @@ def measured_of(result: Result) -> Measured:
         ],
         partial=None if result.outcome == "complete" else _reason(result),
         used_bytes=result.used_bytes,
+        congestion_control=result.congestion_control,
     )
+
+
+def path_labels(paths: Sequence[Path]) -> list[str]:
+    """Names of paths: their interfaces, with the address where an interface has several."""
+    counts = Counter(path.interface for path in paths)
+    return [
+        path.interface if counts[path.interface] == 1 else f"{path.interface} {path.source}"
+        for path in paths
+    ]
 
 
 def sentence(result: Result) -> str:

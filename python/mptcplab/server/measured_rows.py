@@ -10,6 +10,7 @@ from typing import Any, Literal
 from mptcplab.measure import plan as measure
 from mptcplab.measure.figures import LEAST_LOAD_S
 from mptcplab.measure.plan import LOADED_MS, LONGEST_MS, Direction, Kind
+from mptcplab.measure.strays import Strays, strays_of_all
 from mptcplab.measure.survival import address
 from mptcplab.measure.transfer import Delivered, delivered, transfer
 from mptcplab.recording.manifest import Measured
@@ -52,10 +53,12 @@ def taken(result: Result) -> Iterator[Taken]:
     What a recording has no table for, such as the options that survive, is left out.
     """
     names = path_names([path.interface for path in result.paths])
-    for step, accounts in measured_of(result).done:
+    every = measured_of(result)
+    known = strays_of_all(every.done, every.paths)
+    for step, accounts in every.done:
         if step.kind is Kind.SURVIVAL:
             continue
-        rows, problem, warning = _rows(step, accounts, result, names)
+        rows, problem, warning = _rows(step, accounts, every.paths, names, known)
         yield Taken(
             variant=_variant(step, names),
             protocol="mptcp" if step.kind is Kind.MPTCP else "tcp",
@@ -72,16 +75,20 @@ _Rows = tuple[tuple[Row, ...], str | None, str | None]
 
 
 def _rows(
-    step: measure.Step, accounts: Mapping[str, Any], result: Result, names: Sequence[str]
+    step: measure.Step,
+    accounts: Mapping[str, Any],
+    paths: Sequence[measure.Path],
+    names: Sequence[str],
+    known: Strays,
 ) -> _Rows:
     connections = accounts["connections"]
     if step.kind is Kind.IDLE:
         return tuple(_echoes(connections[0])), None, connections[0]["failure"]
     if step.kind is Kind.LOADED:
         return _loaded(step, connections)
-    by_source = {path.source: name for path, name in zip(result.paths, names, strict=True)}
+    by_source = {path.source: name for path, name in zip(paths, names, strict=True)}
     samples = tuple(row for one in connections for row in _samples(step, one, by_source))
-    row, problem = _transfer(step, accounts)
+    row, problem = _transfer(step, accounts, paths, known)
     if step.kind is Kind.MPTCP and samples:
         row["joins"] = len(samples) - 1
     return (("transfers", row), *samples), problem, None
@@ -127,7 +134,12 @@ def _measured(step: measure.Step, result: Result, names: Sequence[str]) -> Measu
     )
 
 
-def _transfer(step: measure.Step, accounts: Mapping[str, Any]) -> tuple[dict[str, Any], str | None]:
+def _transfer(
+    step: measure.Step,
+    accounts: Mapping[str, Any],
+    paths: Sequence[measure.Path],
+    known: Strays,
+) -> tuple[dict[str, Any], str | None]:
     """By one connection, or by TCP over all paths at once: by several that share its size."""
     connections = accounts["connections"]
     came = delivered(step, connections)
@@ -135,9 +147,13 @@ def _transfer(step: measure.Step, accounts: Mapping[str, Any]) -> tuple[dict[str
     if step.kind is not Kind.MPTCP:
         is_alone = len(connections) == 1
         return row | {"fallback": False} | (_places(connections[0]) if is_alone else {}), None
-    is_mptcp = transfer(step, accounts).is_mptcp
-    row["fallback"] = None if is_mptcp is None else not is_mptcp
-    return row, "MPTCP fell back to TCP" if is_mptcp is False else None
+    told = transfer(step, accounts, paths, known)
+    row["fallback"] = None if told.is_mptcp is None else not told.is_mptcp
+    if told.is_mptcp is False:
+        return row, "MPTCP fell back to TCP"
+    if told.strays:
+        return row, f"MPTCP was on other paths, too: {', '.join(sorted(told.strays))}"
+    return row, None
 
 
 def _loaded(step: measure.Step, connections: Sequence[Mapping[str, Any]]) -> _Rows:

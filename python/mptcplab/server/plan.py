@@ -4,15 +4,27 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import BeforeValidator, Field, StringConstraints, model_validator
 
 from mptcplab.measure.plan import MOST_PATHS, Direction
-from mptcplab.server.fields import AgentId, Clock, Count, Host, Port, Strict, Word
+from mptcplab.server.fields import (
+    Address,
+    AgentId,
+    Clock,
+    CongestionControl,
+    Count,
+    Host,
+    NamespaceName,
+    Port,
+    Strict,
+    Word,
+)
 from mptcplab.server.result import MOST_STEPS
 
 LARGEST_BYTES = 128 << 10
 """Of a plan as JSON."""
 MOST_SIZES = 8
+MOST_CONGESTION_CONTROLS = 8
 LARGEST_SIZE_BYTES = 10**12
 LONGEST_PERIOD_S = 366 * 86_400
 PORT = 4420
@@ -21,10 +33,18 @@ PORT = 4420
 TargetToken = Annotated[
     str, StringConstraints(max_length=500, pattern=r"^mptcplab1-[A-Za-z0-9_-]+$")
 ]
-CongestionControl = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_-]{1,15}$")]
+CongestionControls = Annotated[
+    list[CongestionControl],
+    Field(min_length=1, max_length=MOST_CONGESTION_CONTROLS),
+]
 Size = Annotated[int, Field(ge=1, le=LARGEST_SIZE_BYTES)]
 Period = Annotated[int, Field(ge=1, le=LONGEST_PERIOD_S)]
 Budget = Annotated[int, Field(ge=1, le=10**15)]
+
+
+def as_list(value: object) -> object:
+    """A single name as a list of it."""
+    return [value] if isinstance(value, str) else value
 
 
 class PlanTarget(Strict):
@@ -56,18 +76,34 @@ class Window(Strict):
     to: Clock
 
 
+_LISTS = (
+    "sizes_bytes",
+    "directions",
+    "interfaces",
+    "addresses",
+    "congestion_control",
+    "agents",
+)
+
+
 class Plan(Strict):
     """A plan as the API has it, in base units."""
 
     target: PlanTarget
-    interfaces: Annotated[list[Word], Field(min_length=1, max_length=8)] | None = None
-    """Null: all that reach the target."""
+    interfaces: Annotated[list[Word], Field(min_length=1, max_length=MOST_PATHS)] | None = None
+    """Null, as `addresses` are: all that reach the target."""
+    addresses: Annotated[list[Address], Field(min_length=1, max_length=MOST_PATHS)] | None = None
+    """Local addresses, a path each, beside the interfaces."""
+    namespace: NamespaceName | None = None
+    """The network namespace that they are in; null: the agent's own."""
     sizes_bytes: Annotated[list[Size], Field(min_length=1, max_length=MOST_SIZES)]
     directions: Annotated[list[Direction], Field(min_length=1, max_length=2)] = Field(
         default_factory=lambda: list(Direction)
     )
     repeat: Annotated[int, Field(ge=1, le=100)] = 3
-    congestion_control: CongestionControl | None = None
+    congestion_control: Annotated[CongestionControls | None, BeforeValidator(as_list)] = None
+    """Of both ends, each in an experiment of its own; a single name is a list of one. Null: that of
+    each end's system."""
     order: Literal["random", "interleaved"] = "random"
     seed: Count = 1
     schedule: Schedule
@@ -83,7 +119,7 @@ class Plan(Strict):
 
     @model_validator(mode="after")
     def _can_be_carried_out(self) -> Self:
-        for name in ("sizes_bytes", "directions", "interfaces", "agents"):
+        for name in _LISTS:
             given = getattr(self, name) or []
             if len(set(given)) < len(given):
                 raise ValueError(f"{name}: each at most once")

@@ -18,7 +18,7 @@ from mptcplab.scenario.tree import parse_tree
 from mptcplab.scenario.units import parse_size
 from mptcplab.server.fields import Name
 from mptcplab.server.period import parse_period
-from mptcplab.server.plan import PORT, Plan
+from mptcplab.server.plan import PORT, Plan, as_list
 from mptcplab.user_file import LARGEST_YAML_BYTES, FileError, read_text
 
 _KEYS = {
@@ -36,9 +36,11 @@ _HINTS = {
     "port": "write a number from 1 to 65535",
     "token": "write the line that the target has in its file `tokens`, mptcplab1-…",
     "interfaces": "write names of interfaces, such as [wifi, lte]",
+    "addresses": "write addresses of the agent, such as [192.0.2.7, 2001:db8::7]",
+    "namespace": "write the name of a network namespace, as `ip netns list` prints it",
     "sizes": "write sizes from 1 B to 1000 GB, such as 100 kB",
     "directions": "write down, up, or both of them",
-    "congestion_control": "write the name of one, such as cubic",
+    "congestion_control": "write names of congestion controls, such as cubic or [cubic, bbr]",
     "seed": "write a whole number from 0 on",
     "every": "write a time from 1 s to 366 d, such as 1 h",
     "spread": "write a time from 0 s to 366 d, such as 10 min",
@@ -57,6 +59,7 @@ _OF_LIMITS = (
     "string_pattern_mismatch",
     "string_too_long",
     "string_too_short",
+    "value_error",
 )
 _API_KEY = re.compile(r"\b(" + "|".join(_FILE_KEYS) + r")\b")
 
@@ -114,10 +117,12 @@ class PlanFile(_Part):
     name: str | None = None
     target: TargetFile
     interfaces: list[str] | None = None
+    addresses: list[str] | None = None
+    namespace: str | None = None
     sizes: list[Size]
     directions: list[str] = Field(default_factory=lambda: ["down", "up"])
     repeat: int = 3
-    congestion_control: str | None = None
+    congestion_control: Annotated[list[str] | None, BeforeValidator(as_list)] = None
     order: str = "random"
     seed: int = 1
     schedule: ScheduleFile
@@ -181,10 +186,16 @@ def _problems(error: ValidationError, source: Provenance) -> Iterator[Problem]:
         key = next((part for part in reversed(entry["loc"]) if isinstance(part, str)), "")
         hint = _HINTS.get(_FILE_KEYS.get(key, key))
         if hint is not None and entry["type"] in _OF_LIMITS:
-            written = source.value(_path_in_file(entry["loc"]), entry["input"])
+            written = _written(source, _path_in_file(entry["loc"]), entry["input"])
             # A token that is mistyped may still be a secret.
             text = hint if key == "token" else f"{quoted(written)}: {hint}"
         yield Problem(problem.origin, problem.line, problem.key, text)
+
+
+def _written(source: Provenance, path: tuple[Any, ...], default: object) -> object:
+    """The value of a file at a path; of a single name in the place of a list it is all of it."""
+    whole = source.value(path[:-1], None)
+    return whole if isinstance(whole, str) else source.value(path, default)
 
 
 def _path_in_file(path: Any) -> tuple[Any, ...]:

@@ -15,6 +15,7 @@ from mptcplab.measure.plan import MOST_PATHS, Direction, Kind
 from mptcplab.server.fields import (
     Address,
     AgentId,
+    CongestionControl,
     Count,
     Host,
     PlanId,
@@ -60,6 +61,7 @@ class Seen(TypedDict):
     subflows_allowed: Small | None
     endpoints: Small | None
     subflows: Annotated[list[Subflow], Field(max_length=_MOST_SUBFLOWS)]
+    congestion_control: NotRequired[Word | None]
 
 
 class Syn(TypedDict):
@@ -93,6 +95,7 @@ class Connection(TypedDict):
     failure: Annotated[str, Field(max_length=1_000)] | None
     connect_us: Count | None
     rtts_us: Annotated[list[Count], Field(max_length=_MOST_ECHOES)]
+    sources: NotRequired[Annotated[list[Address], Field(max_length=_MOST_SUBFLOWS)]]
     probe: End
     target: End | None
 
@@ -134,14 +137,20 @@ class Target(Strict):
     rate_limit_bps: Count | None
 
 
+Number = Annotated[int, Field(ge=0, lt=MOST_PATHS)]
+"""Of a path."""
+
+
 class Step(Strict):
     """One of the measurements that an experiment is made of."""
 
     kind: Kind
     repetition: Annotated[int, Field(ge=0, le=1_000)]
-    path: Annotated[int, Field(ge=0, lt=MOST_PATHS)] | None
+    path: Number | None
     direction: Direction | None
     size_bytes: Count
+    begin: Number | None = None
+    """Of MPTCP over all paths, the path on which it began."""
     result: Measured
 
     @model_validator(mode="after")
@@ -154,6 +163,8 @@ class Step(Strict):
         wanted = {Kind.SURVIVAL: 2, Kind.LOADED: 2, Kind.IDLE: 1, Kind.TCP: 1, Kind.MPTCP: 1}
         if not (1 <= count == wanted.get(self.kind, count)):
             raise ValueError(f"{self.kind}: {count} connections")
+        if self.begin is not None and self.kind is not Kind.MPTCP:
+            raise ValueError(f"{self.kind}: `begin` is null")
         if self.kind in (Kind.TCP, Kind.MPTCP, Kind.AT_ONCE) and (
             self.direction is None or not self.size_bytes
         ):
@@ -174,6 +185,8 @@ class Result(Strict):
     agent: AgentId
     plan: PlanId
     seed: Annotated[int, Field(ge=0, lt=2**64)]
+    congestion_control: CongestionControl | None = None
+    """That both ends were to use; null: that of each end's system."""
     outcome: Outcome
     reason: Sentence | None
     began_unix_ms: Count
@@ -191,8 +204,10 @@ class Result(Strict):
     @model_validator(mode="after")
     def _names_paths_that_it_has(self) -> Self:
         for number, step in enumerate(self.steps):
-            if step.path is not None and step.path >= len(self.paths):
-                raise ValueError(f"steps.{number}.path: there are {len(self.paths)} paths")
+            for name in ("path", "begin"):
+                given = getattr(step, name)
+                if given is not None and given >= len(self.paths):
+                    raise ValueError(f"steps.{number}.{name}: there are {len(self.paths)} paths")
         if self.outcome in ("failed", "skipped") and self.steps:
             raise ValueError(f"steps: an experiment that has {self.outcome} has none")
         return self

@@ -12,12 +12,14 @@ from mptcplab.server.store.database import Connection
 
 @dataclass(frozen=True)
 class Wanted:
-    """Those of an agent, of a plan and of a time; null: of all."""
+    """Those of an agent, of a plan, of a congestion control and of a time; null: of all."""
 
     agent: str | None = None
     """Its id."""
     plan: str | None = None
     """Its name, for all of its versions, or the id of one."""
+    congestion_control: str | None = None
+    """Its name; empty for that of each end's system."""
     begin_ms: int | None = None
     """The first moment, by the agents' clocks, at which their experiments may have begun."""
     end_ms: int | None = None
@@ -31,6 +33,7 @@ def every(connection: Connection, wanted: Wanted) -> Iterator[dict[str, Any]]:
         connection,
         agent=wanted.agent,
         plan=wanted.plan,
+        congestion_control=wanted.congestion_control,
         begin_ms=wanted.begin_ms,
         end_ms=wanted.end_ms,
         since=since,

@@ -3,7 +3,7 @@
 
 use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 
@@ -11,6 +11,8 @@ use mptcplab_measure::client::{HeldEndpoints, NewEndpoint, Path};
 
 /// The first word of the answer of a process that has them.
 const HELD: &str = "held";
+/// The word before addresses of endpoints that are not used meanwhile.
+const BARRED: &str = "barred";
 const MOST_ANSWER_BYTES: u64 = 4_096;
 
 /// A process that has endpoints until this is dropped.
@@ -18,14 +20,21 @@ pub(crate) struct Holder {
     child: Child,
     /// Addresses of those that were not there before.
     pub(crate) added: Vec<String>,
+    /// Addresses of others, from which no subflow is opened to the target.
+    pub(crate) barred: Vec<String>,
 }
 
 impl Holder {
-    /// Starts the process by this command, to which the endpoints are added.
+    /// Starts the process by this command, to which the place of the target's data and the endpoints
+    /// are added.
     ///
     /// # Errors
     /// Where the kernel refuses: without CAP_NET_ADMIN, say.
-    pub(crate) fn hold(command: &[OsString], paths: &[Path]) -> io::Result<Self> {
+    pub(crate) fn hold(
+        command: &[OsString],
+        paths: &[Path],
+        target: SocketAddr,
+    ) -> io::Result<Self> {
         let (program, arguments) = command.split_first().expect("a command has a program");
         let wanted = paths.iter().map(|path| {
             let interface = path.device.as_ref().map_or(0, |_| path.index);
@@ -33,6 +42,7 @@ impl Holder {
         });
         let child = Command::new(program)
             .args(arguments)
+            .arg(target.to_string())
             .args(wanted)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -42,11 +52,14 @@ impl Holder {
         let mut holder = Self {
             child,
             added: Vec::new(),
+            barred: Vec::new(),
         };
         let answer = holder.answer()?;
         match answer.trim_end().strip_prefix(HELD) {
-            Some(added) => {
-                holder.added = added.split_whitespace().map(str::to_owned).collect();
+            Some(told) => {
+                let mut words = told.split_whitespace().map(str::to_owned);
+                holder.added = words.by_ref().take_while(|word| word != BARRED).collect();
+                holder.barred = words.collect();
                 Ok(holder)
             }
             None => Err(io::Error::other(answer.trim_end().to_owned())),
@@ -70,16 +83,18 @@ impl Drop for Holder {
 }
 
 /// Holds endpoints until the end of standard input: the other end of an agent's pipe. Tells at
-/// standard output which ones were added, or why none can be.
+/// standard output which ones were added and which others are not used, or why none can be.
 ///
 /// # Errors
 /// The kernel's, which was told, too.
-pub fn hold_until_end_of_input(wanted: &[NewEndpoint]) -> io::Result<()> {
-    let held = HeldEndpoints::hold(wanted);
+pub fn hold_until_end_of_input(target: SocketAddr, wanted: &[NewEndpoint]) -> io::Result<()> {
+    let held = HeldEndpoints::hold(wanted, Some(target));
     let told = match &held {
         Ok(held) => {
             let added = held.added().iter().map(|address| format!(" {address}"));
-            format!("{HELD}{}", added.collect::<String>())
+            let added: String = added.collect();
+            let barred: String = held.barred().map(|address| format!(" {address}")).collect();
+            format!("{HELD}{added} {BARRED}{barred}")
         }
         Err(error) => error.to_string().replace('\n', " "),
     };
@@ -116,15 +131,16 @@ mod tests {
 
     fn hold(script: &str) -> io::Result<Holder> {
         let command = ["sh", "-c", script, "sh"].map(OsString::from);
-        Holder::hold(&command, &[path()])
+        Holder::hold(&command, &[path()], "[2001:db8::9]:4421".parse().unwrap())
     }
 
     #[test]
     fn a_holder_is_told_the_endpoints_and_ends_with_its_input() {
-        let holder = hold("echo held $1; cat").unwrap();
+        let holder = hold("echo held $2 barred $1; cat").unwrap();
         let [added] = &holder.added[..] else {
             panic!("one endpoint")
         };
+        assert_eq!(holder.barred, ["[2001:db8::9]:4421"]);
         let endpoint = parse_endpoint(added).unwrap();
         assert_eq!((endpoint.address, endpoint.interface), (path().source, 7));
         drop(holder);

@@ -1,6 +1,6 @@
 //! A measurement agent: carries out a server's plans against targets, and sends the results.
 //!
-//! [`run`] has two threads. One measures: [`schedule`] says when, `measuring` carries out what
+//! [`run`] has two threads. One measures: [`schedule`] says when, `experiment` carries out what
 //! [`mptcplab_measure::steps`] decides. The other one sends: results lie in a [`spool`] until the
 //! server has told their hash. All that is kept across an end of any kind is in a [`store`].
 //!
@@ -15,6 +15,7 @@ pub mod clock;
 mod endpoints;
 pub mod enrolment;
 mod error;
+mod experiment;
 mod files;
 mod host;
 pub mod http;

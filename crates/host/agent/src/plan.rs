@@ -1,10 +1,12 @@
 //! Plans, as the server gives them.
 
+use std::net::IpAddr;
 use std::time::Duration;
 
+use mptcplab_measure::message::is_congestion_control;
 use mptcplab_measure::steps::{Direction, MOST_PATHS, Order, Transfers, steps};
 use mptcplab_measure::token::Token;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::result::MOST_STEPS;
@@ -15,6 +17,7 @@ const LONGEST_HOST: usize = 253;
 const MOST_INTERFACES: usize = 64;
 const MOST_WINDOWS: usize = 32;
 const MOST_SIZES: usize = 8;
+const MOST_CONGESTION_CONTROLS: usize = 8;
 const LARGEST_SIZE: u64 = 1_000_000_000_000;
 const MOST_REPETITIONS: u32 = 100;
 const LONGEST_INTERVAL_S: u64 = 366 * 86_400;
@@ -30,16 +33,24 @@ pub struct Plan {
     pub name: String,
     /// The end to measure against.
     pub target: TargetPlace,
-    /// Names of the interfaces to use; all that reach the target unless given.
+    /// Names of the interfaces to use.
     pub interfaces: Option<Vec<String>>,
+    /// Local addresses to use, a path each. Without these and interfaces, all interfaces that reach
+    /// the target are used.
+    #[serde(default)]
+    pub addresses: Option<Vec<IpAddr>>,
+    /// The name of the network namespace that they are in; none: the agent's own.
+    #[serde(default)]
+    pub namespace: Option<String>,
     /// Of transfers.
     pub sizes_bytes: Vec<u64>,
     /// Of transfers.
     pub directions: Vec<Direction>,
     /// Repetitions within one experiment.
     pub repeat: u32,
-    /// Of both ends.
-    pub congestion_control: Option<String>,
+    /// Of both ends, one for each experiment that is due; none: that of each end's system.
+    #[serde(deserialize_with = "one_or_several")]
+    pub congestion_control: Vec<String>,
     /// Of transfers within a repetition.
     pub order: Order,
     /// Decides, with an experiment's number, the order of its transfers.
@@ -56,6 +67,22 @@ pub struct Plan {
     pub most_experiments: Option<u64>,
     /// The end of the plan, in seconds since 1970.
     pub until_unix_s: Option<i64>,
+}
+
+/// A name, a list of names, or null.
+fn one_or_several<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Names {
+        One(String),
+        Several(Vec<String>),
+    }
+    let names = Option::<Names>::deserialize(deserializer)?;
+    Ok(match names {
+        None => Vec::new(),
+        Some(Names::One(name)) => vec![name],
+        Some(Names::Several(names)) => names,
+    })
 }
 
 /// Where a target is, and by what it serves.
@@ -108,6 +135,8 @@ impl Plan {
         };
         let interfaces = self.interfaces.as_deref().unwrap_or(&[]);
         let sizes = &self.sizes_bytes;
+        let addresses = self.addresses.as_deref().unwrap_or(&[]);
+        let controls = &self.congestion_control;
         let has_each_once = self.directions.len() == 1
             || self.directions.len() == 2 && self.directions[0] != self.directions[1];
         let Interval { every_s, spread_s } = self.schedule;
@@ -124,7 +153,10 @@ impl Plan {
                 Token::parse(&self.target.token).is_ok(),
                 "the target's token is none",
             ),
-            (interfaces.len() <= MOST_INTERFACES, "too many interfaces"),
+            (
+                interfaces.len().max(addresses.len()) <= MOST_INTERFACES,
+                "too many interfaces or addresses",
+            ),
             (
                 (1..=MOST_SIZES).contains(&sizes.len())
                     && sizes.iter().all(|size| (1..=LARGEST_SIZE).contains(size)),
@@ -145,13 +177,23 @@ impl Plan {
             ),
             (self.windows.len() <= MOST_WINDOWS, "too many windows"),
             (
-                self.congestion_control.as_deref().is_none_or(is_name),
-                "the congestion control has no name",
+                controls.len() <= MOST_CONGESTION_CONTROLS
+                    && controls.iter().all(|name| is_congestion_control(name)),
+                "1 to 8 congestion controls are wanted, with names of 1 to 15 letters",
             ),
         ];
         checks
             .iter()
             .find_map(|(is_right, problem)| (!is_right).then_some(*problem))
+    }
+
+    /// The congestion controls of the experiments that are due at the same time; none: that of each
+    /// end's system.
+    pub fn congestion_controls(&self) -> Vec<Option<&str>> {
+        match &self.congestion_control[..] {
+            [] => vec![None],
+            names => names.iter().map(|name| Some(&name[..])).collect(),
+        }
     }
 
     /// Its transfers.
@@ -226,6 +268,20 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn an_experiment_is_due_with_each_congestion_control() {
+        for (given, expected) in [
+            (json!(null), vec![None]),
+            (json!("reno"), vec![Some("reno")]),
+            (json!(["reno", "bbr"]), vec![Some("reno"), Some("bbr")]),
+        ] {
+            let mut wanted = value();
+            wanted["congestion_control"] = given;
+            let plan = Plan::parse(&wanted).unwrap();
+            assert_eq!(plan.congestion_controls(), expected);
+        }
+    }
+
+    #[test]
     fn a_plan_that_cannot_be_carried_out_is_refused_with_its_name() {
         for (key, wrong) in [
             ("id", json!("")),
@@ -243,6 +299,8 @@ pub(crate) mod tests {
                 json!({"host": "t", "port": 1, "token": "mptcplab1-"}),
             ),
             ("interfaces", json!(vec!["eth0"; 65])),
+            ("addresses", json!(vec!["192.0.2.1"; 65])),
+            ("addresses", json!(["wifi"])),
             ("sizes_bytes", json!([])),
             ("sizes_bytes", json!([0])),
             ("sizes_bytes", json!([-1])),
@@ -254,6 +312,12 @@ pub(crate) mod tests {
             ("windows", json!([{"from": "25:00", "to": "06:00"}])),
             ("order", json!("sorted")),
             ("congestion_control", json!("")),
+            (
+                "congestion_control",
+                json!(["reno", "a name too long for it"]),
+            ),
+            ("congestion_control", json!(vec!["reno"; 9])),
+            ("congestion_control", json!(7)),
             ("seed", json!(1.5)),
         ] {
             let mut plan = value();

@@ -32,6 +32,7 @@ pub(crate) fn bounded(mut measured: Measured) -> Measured {
 
 fn bound_connection(one: &mut Outcome) {
     shorten(&mut one.failure);
+    one.sources.truncate(MOST_SUBFLOWS);
     bound_end(&mut one.probe);
     one.target.iter_mut().for_each(bound_end);
 }
@@ -49,6 +50,9 @@ fn bound_end(end: &mut Ended) {
     shorten(&mut end.failure);
     end.seen.subflows.truncate(MOST_SUBFLOWS);
     end.seen.subflows.iter_mut().for_each(bound_subflow);
+    if let Some(name) = &mut end.seen.congestion_control {
+        *name = word(name);
+    }
     if let Some(syn) = &mut end.syn {
         syn.names.truncate(MOST_OPTIONS);
         for name in &mut syn.names {
@@ -111,6 +115,7 @@ mod tests {
         target.samples = vec![(u32::MAX, u64::MAX)];
         target.failure = Some("\u{e9}".repeat(2_000));
         target.seen.subflows = vec![subflow; 200];
+        target.seen.congestion_control = Some("re\u{1b}no".to_owned());
         target.syn = Some(SynOptions {
             names: vec!["m\u{1b}[2Jss\u{202e}".to_owned(), String::new()],
         });
@@ -123,6 +128,7 @@ mod tests {
         assert_eq!((target.sent_bytes, target.samples[0].1), (LARGEST, LARGEST));
         assert_eq!(target.failure.as_ref().unwrap().chars().count(), 1_000);
         assert_eq!(target.seen.subflows.len(), MOST_SUBFLOWS);
+        assert_eq!(target.seen.congestion_control.as_deref(), Some("reno"));
         let subflow = &target.seen.subflows[0];
         assert_eq!(
             (subflow.local.len(), &subflow.remote[..]),

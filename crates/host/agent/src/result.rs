@@ -87,6 +87,8 @@ pub(crate) struct Record {
     pub(crate) agent: String,
     pub(crate) plan: String,
     pub(crate) seed: u64,
+    /// That both ends were to use; null: that of each end's system.
+    pub(crate) congestion_control: Option<String>,
     pub(crate) began_unix_ms: i64,
     pub(crate) took_ms: u64,
     pub(crate) boot: String,
@@ -190,6 +192,7 @@ pub(crate) mod tests {
         };
         let done = |step| Done {
             step,
+            begin: None,
             result: Connections {
                 connections: vec![connection.clone()],
                 moved_bytes: 0,
@@ -204,6 +207,7 @@ pub(crate) mod tests {
             agent: "a".to_owned(),
             plan: "lines@3".to_owned(),
             seed: 5,
+            congestion_control: None,
             began_unix_ms: 1,
             took_ms: 2,
             boot: "b".to_owned(),
@@ -247,6 +251,7 @@ pub(crate) mod tests {
             "agent",
             "plan",
             "seed",
+            "congestion_control",
             "outcome",
             "reason",
             "began_unix_ms",

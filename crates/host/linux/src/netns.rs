@@ -3,11 +3,15 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 
 use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::stat::fstat;
+
+/// The folder of namespaces that have a name (ip-netns(8)).
+const NAMED: &str = "/run/netns";
 
 /// A network namespace that lives as long as a handle to it, or a thread or socket inside it.
 #[derive(Clone, Debug)]
@@ -33,6 +37,19 @@ impl NetNs {
         Ok(Self(Arc::new(
             File::open("/proc/thread-self/ns/net")?.into(),
         )))
+    }
+
+    /// The namespace of a name, as `ip netns` lists them.
+    ///
+    /// # Errors
+    /// `NotFound` where there is none, and `InvalidInput` for what is no name.
+    pub fn named(name: &str) -> io::Result<Self> {
+        let is_name = !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\0']);
+        if !is_name {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        let file = File::open(Path::new(NAMED).join(name))?;
+        Ok(Self::from(OwnedFd::from(file)))
     }
 
     /// Both handles are to one namespace.

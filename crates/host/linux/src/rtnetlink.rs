@@ -18,12 +18,15 @@ use netlink_packet_route::route::{
     RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteNextHop, RouteProtocol,
     RouteScope, RouteType,
 };
-use netlink_packet_route::rule::{RuleAction, RuleAttribute, RuleMessage};
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::protocols::NETLINK_ROUTE;
 
 use crate::netlink::Netlink;
 use crate::netns::NetNs;
+
+mod rules;
+
+pub use rules::Barrier;
 
 /// The main routing table.
 pub const TABLE_MAIN: u32 = RouteHeader::RT_TABLE_MAIN as u32;
@@ -256,35 +259,6 @@ impl Rtnetlink {
         })?;
         Ok(interface)
     }
-
-    /// Looks up routes of packets from `source` in `table`; a rule that exists already is no error.
-    ///
-    /// # Errors
-    /// The kernel's.
-    pub fn add_source_rule(&mut self, source: IpAddr, table: u32) -> io::Result<()> {
-        let message = rule_message(source, table);
-        match self.0.request(
-            RouteNetlinkMessage::NewRule(message),
-            NLM_F_CREATE | NLM_F_EXCL,
-        ) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-            other => other,
-        }
-    }
-
-    /// Takes the rule of [`Rtnetlink::add_source_rule`] away; none there is no error.
-    ///
-    /// # Errors
-    /// The kernel's.
-    pub fn delete_source_rule(&mut self, source: IpAddr, table: u32) -> io::Result<()> {
-        match self
-            .0
-            .request(RouteNetlinkMessage::DelRule(rule_message(source, table)), 0)
-        {
-            Err(error) if is_absent(&error) => Ok(()),
-            other => other,
-        }
-    }
 }
 
 fn veth_message(end: &VethEnd<'_>) -> LinkMessage {
@@ -331,18 +305,6 @@ fn route_message(table: u32, to: IpNet, metric: u32) -> RouteMessage {
             .push(RouteAttribute::Destination(route_address(to.addr())));
     }
     message.attributes.push(RouteAttribute::Priority(metric));
-    message
-}
-
-fn rule_message(source: IpAddr, table: u32) -> RuleMessage {
-    let mut message = RuleMessage::default();
-    message.header.family = family(source);
-    message.header.src_len = host_bits(source);
-    message.header.action = RuleAction::ToTable;
-    message.attributes.push(RuleAttribute::Source(source));
-    message.attributes.push(RuleAttribute::Table(table));
-    // Source rules of one namespace share a priority; the kernel tells them apart by source.
-    message.attributes.push(RuleAttribute::Priority(100));
     message
 }
 

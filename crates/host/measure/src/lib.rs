@@ -18,6 +18,7 @@ pub mod authorisation;
 pub mod bucket;
 mod channel;
 pub mod client;
+pub mod congestion;
 mod content;
 mod data;
 pub mod error;

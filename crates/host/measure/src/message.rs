@@ -18,6 +18,8 @@ pub const ECHO_BYTES: usize = 16;
 pub const LONGEST_MS: u32 = 60_000;
 /// Data that an experiment may move at most.
 pub const LARGEST_BYTES: u64 = 1 << 40;
+/// Letters of a congestion control's name at most (`TCP_CA_NAME_MAX` of Linux, without its end).
+pub const LONGEST_CONGESTION_CONTROL: usize = 15;
 
 /// Requests of a probe.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -111,6 +113,12 @@ pub struct Experiment {
     pub connections: Vec<Role>,
 }
 
+/// A name that a congestion control can have.
+pub fn is_congestion_control(name: &str) -> bool {
+    (1..=LONGEST_CONGESTION_CONTROL).contains(&name.len())
+        && name.bytes().all(|letter| letter.is_ascii_graphic())
+}
+
 impl Experiment {
     /// All that it can move, both ways.
     pub fn most_bytes(&self) -> u64 {
@@ -155,6 +163,12 @@ impl Experiment {
             return Err(format!(
                 "{} bytes, where at most {LARGEST_BYTES} are taken",
                 self.bytes
+            ));
+        }
+        let control = self.congestion_control.as_deref();
+        if !control.is_none_or(is_congestion_control) {
+            return Err(format!(
+                "a congestion control's name has 1 to {LONGEST_CONGESTION_CONTROL} letters"
             ));
         }
         if self.longest_ms > LONGEST_MS {
@@ -242,6 +256,8 @@ pub struct Seen {
     pub endpoints: Option<u8>,
     /// Established subflows; of TCP the connection itself.
     pub subflows: Vec<SeenSubflow>,
+    /// The congestion control of this end, where the kernel tells.
+    pub congestion_control: Option<String>,
 }
 
 /// A subflow, as one end sees it.

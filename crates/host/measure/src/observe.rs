@@ -1,10 +1,11 @@
 //! The kernel's account of a connection for its owner, which needs no privilege.
 
-use std::net::TcpStream;
+use std::net::{IpAddr, TcpStream};
 
 use mptcplab_linux::socket::{connection, tcp_info};
 use mptcplab_linux::{MptcpInfo, TcpInfo};
 
+use crate::congestion::used;
 use crate::message::{Seen, SeenSubflow};
 
 /// The state of a connection now.
@@ -22,12 +23,24 @@ pub(crate) fn seen(stream: &TcpStream) -> Seen {
                 .filter(|subflow| is_established(&subflow.info))
                 .map(|one| subflow(one.local.to_string(), one.remote.to_string(), &one.info))
                 .collect(),
+            congestion_control: used(stream),
         },
         None => Seen {
             subflows: only(stream).into_iter().collect(),
+            congestion_control: used(stream),
             ..Seen::default()
         },
     }
+}
+
+/// Addresses here of the subflows that a connection has now; none of TCP.
+pub(crate) fn sources(stream: &TcpStream) -> Vec<IpAddr> {
+    let subflows = connection(stream).map(|known| known.subflows);
+    let established = subflows.into_iter().flatten();
+    let established = established.filter(|subflow| is_established(&subflow.info));
+    established
+        .map(|subflow| subflow.local.ip().to_canonical())
+        .collect()
 }
 
 /// It is known to be MPTCP still. A kernel that does not tell gives no ground for it.

@@ -1,7 +1,7 @@
 //! A probe and a target of this process, over the loopback.
 
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -61,12 +61,15 @@ impl Drop for Running {
     }
 }
 
+fn loopback() -> IpAddr {
+    Ipv4Addr::LOCALHOST.into()
+}
+
 fn wanted(protocol: Protocol, role: Role) -> Wanted {
-    let loopback = "127.0.0.1".parse().unwrap();
     Wanted {
-        source: loopback,
+        source: loopback(),
         device: None,
-        target: loopback,
+        target: loopback(),
         protocol,
         role,
         interval_ms: 0,
@@ -113,8 +116,38 @@ fn both_ends_tell_the_same_of_what_was_carried() {
                 (one.probe.seen.mptcp, target.seen.mptcp),
                 (is_mptcp, is_mptcp)
             );
+            for end in [&one.probe, target] {
+                let control = end.seen.congestion_control.as_deref();
+                assert_eq!(control, Some("reno"), "{protocol:?}, {role:?}");
+            }
+            let expected: &[IpAddr] = if is_mptcp { &[loopback()] } else { &[] };
+            assert_eq!(one.sources, expected);
         }
     }
+}
+
+#[test]
+fn a_target_without_a_congestion_control_says_so_and_goes_on() {
+    let running = Running::start(|_| {});
+    let mut session = running.session(0);
+    let mut plan = Plan {
+        bytes: 1_000,
+        longest_ms: 10_000,
+        congestion_control: Some("nosuch".to_owned()),
+        connections: vec![wanted(Protocol::Tcp, Role::Send)],
+    };
+    let refused = session.run(&plan, u64::MAX, |_| true).unwrap_err();
+    let told = refused.to_string();
+    assert!(
+        told.starts_with("the target refuses: congestion control nosuch: the kernel has none"),
+        "{told}"
+    );
+    plan.congestion_control = Some("of a name that is too long".to_owned());
+    let refused = session.run(&plan, u64::MAX, |_| true).unwrap_err();
+    assert!(refused.to_string().contains("1 to 15 letters"), "{refused}");
+    plan.congestion_control = None;
+    let measured = session.run(&plan, u64::MAX, |_| true).unwrap();
+    assert_eq!(measured.connections[0].probe.received_bytes, 1_000);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::env;
 use std::ffi::OsString;
 use std::fs;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -133,6 +134,9 @@ fn parse_time(text: &str) -> anyhow::Result<Duration> {
 /// The options of `hold-endpoints`.
 #[derive(Args, Debug)]
 pub(crate) struct HoldOptions {
+    /// The place to which no other endpoint is used: 192.0.2.9:4421.
+    #[arg(value_name = "ADDRESS:PORT")]
+    target: SocketAddr,
     /// Addresses, and numbers of interfaces to bind to or 0: 192.0.2.1%0.
     #[arg(value_name = "ADDRESS%INDEX")]
     endpoints: Vec<String>,
@@ -151,7 +155,7 @@ pub(crate) fn hold(options: &HoldOptions) -> anyhow::Result<()> {
     let wanted = wanted.ok_or_else(|| anyhow!("write ADDRESS%INDEX: 192.0.2.1%0"))?;
     // Both are for the agent, whose end this waits for.
     SigSet::from_iter([Signal::SIGINT, Signal::SIGTERM]).thread_block()?;
-    Ok(hold_until_end_of_input(&wanted)?)
+    Ok(hold_until_end_of_input(options.target, &wanted)?)
 }
 
 #[cfg(test)]

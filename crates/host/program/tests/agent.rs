@@ -54,6 +54,7 @@ fn endpoints_are_there_until_the_end_of_the_agents_pipe() {
     }
     let hosts = Hosts::new(2);
     let addresses = [1, 2].map(|number| hosts.client_address(number, false).to_string());
+    let target = format!("{}:4421", hosts.server_address(1, false));
     let words = addresses.each_ref().map(|address| format!("{address}%0"));
     let endpoints = || {
         let list = || Command::new("ip").args(["mptcp", "endpoint"]).output();
@@ -62,7 +63,7 @@ fn endpoints_are_there_until_the_end_of_the_agents_pipe() {
     };
     let start = || {
         let mut command = Command::new(PROGRAM);
-        command.arg("hold-endpoints").args(&words);
+        command.arg("hold-endpoints").arg(&target).args(&words);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()
     };
     let before = endpoints();

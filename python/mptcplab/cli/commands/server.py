@@ -212,7 +212,7 @@ def export(
         typer.Option(
             "--recording",
             help="Write a results folder as that of `run`, for `report`, `compare` and notebooks: "
-            "of one agent and one plan, as chosen by the options below.",
+            "of one agent, one plan and one congestion control, as chosen by the options below.",
         ),
     ] = False,
     agent: Annotated[
@@ -224,6 +224,10 @@ def export(
         typer.Option(
             metavar="PLAN", help="Of this plan alone: lines, or lines@2 for one of its versions."
         ),
+    ] = None,
+    congestion_control: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Of those with this congestion control alone: cubic."),
     ] = None,
     since: Annotated[
         str | None,
@@ -243,7 +247,7 @@ def export(
     """Write each result as `probe --json` prints it and a table of all figures, or recordings."""
     from mptcplab.cli.server_files import Chosen, export_as_recordings, export_results
 
-    chosen = Chosen(agent, plan, since, until)
+    chosen = Chosen(agent, plan, congestion_control, since, until)
     addresses = not without_addresses
     if recording:
         if table is not None:

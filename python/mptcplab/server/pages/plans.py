@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mptcplab.measure.words import size_words
+from mptcplab.measure.words import listed, size_words
 from mptcplab.server.pages.words import ago, count, moment, period
 from mptcplab.server.store import plans, views
 from mptcplab.server.store.database import Connection
@@ -74,7 +74,9 @@ def _row(told: Mapping[str, Any], progress: Mapping[str, Any], now_ms: int) -> P
 def _what(plan: Mapping[str, Any]) -> str:
     sizes = ", ".join(size_words(size) for size in plan["sizes_bytes"])
     often = "once" if plan["repeat"] == 1 else f"{plan['repeat']} times"
-    return f"{sizes} {' and '.join(plan['directions'])}, {often} each"
+    text = f"{sizes} {' and '.join(plan['directions'])}, {often} each"
+    controls = plan["congestion_control"]
+    return text if controls is None else f"{text}, with {listed(controls)}"
 
 
 def _when(plan: Mapping[str, Any]) -> str:

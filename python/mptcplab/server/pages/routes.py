@@ -28,6 +28,8 @@ MOST_AGENTS = 200
 MOST_RESULTS = 25
 PERIODS = {1: "1 day", 7: "7 days", 30: "30 days", 365: "1 year"}
 """Days that charts show."""
+SYSTEMS = "the systems'"
+"""The congestion control where a plan names none."""
 _DAY_MS = 86_400_000
 Page = Callable[[Backend, Request, Person], Awaitable[Response]]
 
@@ -99,20 +101,25 @@ async def agent(backend: Backend, request: Request, person: Person) -> Response:
     begin_ms = now_ms - days * _DAY_MS
     before = _number(request, "before", 0) or None
 
+    wanted = request.query_params.get("control")
+
     def ask(connection: Any) -> Any:
         told = agents.one(connection, own)
         if told is None:
             return None
+        known = views.congestion_controls(connection, own)
+        control = wanted if wanted in known else next(iter(known), "")
         return (
             told,
-            views.figures_over_time(connection, own, begin_ms, now_ms),
+            (control, known),
+            views.figures_over_time(connection, own, control, begin_ms, now_ms),
             views.newest(connection, own, before, MOST_RESULTS + 1),
         )
 
     found = await backend.ask(ask)
     if found is None:
         return _missing(person, "agent")
-    told, rows, listed = found
+    told, (control, controls), rows, listed = found
     sizes = courses.sizes(rows)
     size = _number(request, "size", 0)
     size = size if size in sizes else max(sizes, default=0)
@@ -136,6 +143,8 @@ async def agent(backend: Backend, request: Request, person: Person) -> Response:
         periods=PERIODS,
         size=size,
         sizes=[(one, size_words(one)) for one in sizes],
+        control=control,
+        controls=[(one, one or SYSTEMS) for one in controls],
         starved=len({row["began_ms"] for row in rows if row["starved"]}),
         apart=period(days * _DAY_MS // 1_000 // views.MOST_PICKED),
         listed=listed[:MOST_RESULTS],

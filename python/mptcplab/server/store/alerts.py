@@ -9,14 +9,22 @@ from mptcplab.server.alerts import Change
 from mptcplab.server.figure_rows import ALL_PATHS, Metric
 from mptcplab.server.store.database import Connection
 
+MOST_RECENT = 32
+"""Results of an agent among which the last ones of each congestion control are."""
 _FLEET = f"""
 SELECT a.id, a.name, a.enrolled_ms, a.contact_ms, r.id AS result, r.arrived_ms, r.outcome, r.reason,
     (
-        SELECT min(mean) FROM figures
-        WHERE result = a.last_result AND metric = '{Metric.DELAY}' AND path = {ALL_PATHS}
-        AND size_bytes = (
+        WITH recent AS (
+            SELECT number, plan, congestion_control FROM results WHERE agent = a.id
+            ORDER BY number DESC LIMIT {MOST_RECENT}
+        ), newest AS (
+            SELECT max(number) AS number FROM recent WHERE plan = r.plan GROUP BY congestion_control
+        )
+        SELECT min(f.mean) FROM newest AS n JOIN figures AS f ON f.result = n.number
+        WHERE f.metric = '{Metric.DELAY}' AND f.path = {ALL_PATHS}
+        AND f.size_bytes = (
             SELECT max(size_bytes) FROM figures
-            WHERE result = a.last_result AND metric = '{Metric.DELAY}' AND path = {ALL_PATHS}
+            WHERE result = n.number AND metric = '{Metric.DELAY}' AND path = {ALL_PATHS}
         )
     ) AS benefit
 FROM agents AS a LEFT JOIN results AS r ON r.number = a.last_result
@@ -25,7 +33,10 @@ WHERE a.revoked_ms IS NULL ORDER BY a.name, a.id
 
 
 def fleet(connection: Connection) -> list[dict[str, Any]]:
-    """Agents that are not revoked, with their last signs and their last result's benefit."""
+    """Agents that are not revoked, with their last signs and the least benefit of last results.
+
+    Of each congestion control of the last result's plan there is one.
+    """
     return [dict(row) for row in connection.execute(_FLEET)]
 
 

@@ -138,8 +138,15 @@ CREATE TABLE outcomes (
 );
 """
 
+# The fifth of SQLite.
+_SECOND = """
+ALTER TABLE results ADD COLUMN congestion_control TEXT NOT NULL DEFAULT '';
+DROP INDEX results_of_agent;
+CREATE INDEX results_of_agent ON results (agent, congestion_control, began_ms);
+"""
+
 # Texts are in the order of their bytes, as on SQLite, whatever the database's language is.
-MIGRATIONS = (_FIRST.replace(" TEXT", ' TEXT COLLATE "C"'),)
+MIGRATIONS = tuple(one.replace(" TEXT", ' TEXT COLLATE "C"') for one in (_FIRST, _SECOND))
 """Never changed once they are released; new ones are appended."""
 VERSION = len(MIGRATIONS)
 

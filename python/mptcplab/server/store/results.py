@@ -29,8 +29,9 @@ def put(connection: Connection, arrival: Arrival, now_ms: int) -> bool:
     result = arrival.result
     inserted = connection.execute(
         "INSERT INTO results (id, agent, plan, plan_name, sequence, outcome, reason, began_ms,"
-        " took_ms, arrived_ms, starved, used_bytes, interfaces, verdict, size_bytes, sha256)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        " took_ms, arrived_ms, starved, used_bytes, interfaces, verdict, size_bytes, sha256,"
+        " congestion_control)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
         " ON CONFLICT (id) DO NOTHING RETURNING number",
         (
             result.id,
@@ -49,6 +50,7 @@ def put(connection: Connection, arrival: Arrival, now_ms: int) -> bool:
             json.dumps(arrival.verdict),
             arrival.size_bytes,
             arrival.sha256,
+            result.congestion_control or "",
         ),
     )
     # Its answer is awaited with that to the next question. The number of one that is here is known.
@@ -76,7 +78,7 @@ def put(connection: Connection, arrival: Arrival, now_ms: int) -> bool:
 
 _COLUMNS = """
 number, id, agent, plan, sequence, outcome, reason, began_ms, took_ms, arrived_ms, starved,
-used_bytes, interfaces, verdict, size_bytes, sha256
+used_bytes, interfaces, verdict, size_bytes, sha256, congestion_control
 """
 
 
@@ -85,6 +87,7 @@ def listed(
     *,
     agent: str | None = None,
     plan: str | None = None,
+    congestion_control: str | None = None,
     begin_ms: int | None = None,
     end_ms: int | None = None,
     since: int = 0,
@@ -104,6 +107,8 @@ def listed(
         more.append(("plan_name = ?", plan.partition("@")[0]))
         if "@" in plan:
             more.append(("plan = ?", plan))
+    if congestion_control is not None:
+        more.append(("congestion_control = ?", congestion_control))
     if begin_ms is not None:
         more.append(("began_ms >= ?", begin_ms))
     if end_ms is not None:
@@ -175,4 +180,5 @@ def _told(row: Row) -> dict[str, Any]:
         "interfaces": json.loads(told["interfaces"]),
         "verdict": json.loads(told["verdict"]),
         "sha256": told["sha256"].hex(),
+        "congestion_control": told["congestion_control"] or None,
     }

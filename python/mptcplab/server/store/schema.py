@@ -169,7 +169,14 @@ INSERT INTO outcomes SELECT outcome, count(*) FROM results GROUP BY outcome;
 DROP INDEX results_by_outcome;
 """
 
-MIGRATIONS = (_FIRST, _SECOND, _THIRD, _FOURTH)
+# Results by their congestion control; empty: that of each end's system.
+_FIFTH = """
+ALTER TABLE results ADD COLUMN congestion_control TEXT NOT NULL DEFAULT '';
+DROP INDEX results_of_agent;
+CREATE INDEX results_of_agent ON results (agent, congestion_control, began_ms);
+"""
+
+MIGRATIONS = (_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH)
 """Never changed once they are released; new ones are appended."""
 VERSION = len(MIGRATIONS)
 

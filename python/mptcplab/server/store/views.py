@@ -31,22 +31,41 @@ _CHARTS = ", ".join(
 _PICKED = """
 WITH RECURSIVE picked (at) AS (
     SELECT (SELECT min(began_ms) FROM results
-        WHERE agent = :agent AND began_ms >= :begin AND began_ms < :end)
+        WHERE agent = :agent AND congestion_control = :control
+        AND began_ms >= :begin AND began_ms < :end)
     UNION ALL
     SELECT (SELECT min(began_ms) FROM results
-        WHERE agent = :agent AND began_ms < :end
+        WHERE agent = :agent AND congestion_control = :control AND began_ms < :end
         AND began_ms >= :begin + ((at - :begin) / :part + 1) * :part)
     FROM picked WHERE at IS NOT NULL
 )
-SELECT (SELECT number FROM results WHERE agent = :agent AND began_ms = at LIMIT 1) AS number
+SELECT (
+    SELECT number FROM results
+    WHERE agent = :agent AND congestion_control = :control AND began_ms = at LIMIT 1
+) AS number
 FROM picked WHERE at IS NOT NULL
 """
 
 
+def congestion_controls(connection: Connection, agent: str) -> list[str]:
+    """Those of an agent's results by name; an empty one is that of each end's system."""
+    rows = connection.execute(
+        "WITH RECURSIVE controls (name) AS ("
+        " SELECT min(congestion_control) FROM results WHERE agent = :agent UNION ALL"
+        " SELECT (SELECT min(congestion_control) FROM results"
+        " WHERE agent = :agent AND congestion_control > name) FROM controls WHERE name IS NOT NULL)"
+        " SELECT name FROM controls WHERE name IS NOT NULL",
+        {"agent": agent},
+    )
+    return [row["name"] for row in rows]
+
+
 def figures_over_time(
-    connection: Connection, agent: str, begin_ms: int, end_ms: int
+    connection: Connection, agent: str, control: str, begin_ms: int, end_ms: int
 ) -> list[dict[str, Any]]:
-    """Figures of an agent's results that began in [`begin_ms`, `end_ms`), the oldest first.
+    """Figures of an agent's results with one congestion control, the oldest first.
+
+    They began in [`begin_ms`, `end_ms`).
 
     Of many results one for each part of the time, `MOST_PICKED` at most.
     """
@@ -56,7 +75,13 @@ def figures_over_time(
         f" f.mean, f.low, f.high FROM ({_PICKED}) AS p"
         " JOIN results AS r ON r.number = p.number JOIN figures AS f ON f.result = p.number"
         f" WHERE f.metric IN ({_CHARTS}) LIMIT {MOST_FIGURES}",
-        {"agent": agent, "begin": begin_ms, "end": end_ms, "part": part},
+        {
+            "agent": agent,
+            "control": control,
+            "begin": begin_ms,
+            "end": end_ms,
+            "part": part,
+        },
     )
     return sorted((dict(row) for row in rows), key=lambda row: int(row["began_ms"]))
 
@@ -66,8 +91,9 @@ def newest(
 ) -> list[dict[str, Any]]:
     """Results of an agent, the last to arrive first; with a `number` below `before`."""
     rows = connection.execute(
-        "SELECT number, id, plan, sequence, outcome, reason, began_ms, starved, used_bytes, verdict"
-        " FROM results WHERE agent = ? AND (CAST(? AS BIGINT) IS NULL OR number < ?)"
+        "SELECT number, id, plan, sequence, outcome, reason, began_ms, starved, used_bytes,"
+        " verdict, congestion_control FROM results"
+        " WHERE agent = ? AND (CAST(? AS BIGINT) IS NULL OR number < ?)"
         " ORDER BY number DESC LIMIT ?",
         (agent, before, before, limit),
     )

@@ -31,6 +31,7 @@ async def get_results(call: Call) -> Response:
             results.listed,
             agent=query.get("agent"),
             plan=query.get("plan"),
+            congestion_control=query.get("congestion_control"),
             since=since,
             limit=limit,
         )
@@ -94,7 +95,8 @@ OPERATIONS = (
     Operation(
         "GET", _RESULT, Role.VIEWER, get_results,
         "Results in the order of their arrival; `since` is the `next` of the answer before",
-        {200: "`results`, `next`"}, query=("agent", "plan", "since", "limit", "addresses"),
+        {200: "`results`, `next`"},
+        query=("agent", "plan", "congestion_control", "since", "limit", "addresses"),
     ),
     Operation(
         "GET", f"{_RESULT}/{{id}}", Role.VIEWER, get_result,

@@ -126,6 +126,55 @@ fn a_plan_is_carried_out_within_its_budgets_and_its_results_are_sent() {
     assert_ne!(every[0]["seed"], every[1]["seed"]);
 }
 
+/// The congestion controls that an ordinary user may have here.
+fn allowed_controls() -> Vec<String> {
+    let allowed = fs::read_to_string("/proc/sys/net/ipv4/tcp_allowed_congestion_control");
+    let allowed = allowed.unwrap();
+    allowed.split_whitespace().map(str::to_owned).collect()
+}
+
+#[test]
+fn each_congestion_control_has_an_experiment_of_its_own_at_both_ends() {
+    let mut controls = allowed_controls();
+    controls.push("nosuch".to_owned());
+    let target = Serving::start(None);
+    let plan = target.plan(|plan| {
+        plan["congestion_control"] = json!(controls);
+        plan["daily_bytes"] = json!(2_000_000);
+    });
+    let running = Running::start(move |asked| takes(asked, &json!([plan])));
+    let folder = running.enrolled();
+    run_once(&config(folder.path())).unwrap();
+    let results = results(&running);
+    let told: Vec<_> = results
+        .iter()
+        .map(|one| one["congestion_control"].as_str().unwrap())
+        .collect();
+    assert_eq!(told, controls);
+    let (last, carried_out) = results.split_last().unwrap();
+    assert_eq!(
+        (&last["outcome"], &last["steps"]),
+        (&json!("skipped"), &json!([]))
+    );
+    let reason = last["reason"].as_str().unwrap();
+    let expected =
+        "This host cannot use congestion control nosuch: the kernel has none of this name";
+    assert!(reason.starts_with(expected), "{reason}");
+    for (result, control) in carried_out.iter().zip(&controls) {
+        assert_eq!(result["outcome"], "complete", "{result}");
+        let steps = result["steps"].as_array().unwrap();
+        let connections = steps
+            .iter()
+            .flat_map(|step| step["result"]["connections"].as_array().unwrap());
+        for one in connections {
+            for end in ["probe", "target"] {
+                let used = &one[end]["seen"]["congestion_control"];
+                assert_eq!(used, &json!(control), "{end}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_target_that_is_not_reached_is_a_result_too() {
     let target = Serving::start(None);

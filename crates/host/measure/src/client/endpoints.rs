@@ -1,11 +1,12 @@
-//! Endpoints that the kernel's path manager has for a while.
+//! Endpoints that the kernel's path manager has for a while, and others that it does not use.
 
 use std::io;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::os::linux::net::SocketAddrExt;
-use std::os::unix::net::{SocketAddr, UnixDatagram};
+use std::os::unix::net::{self as unix, UnixDatagram};
 
 use mptcplab_linux::path_manager::{Endpoint, EndpointFlags, PathManager};
+use mptcplab_linux::rtnetlink::{Barrier, Rtnetlink};
 
 /// The name that one holder in a network namespace has.
 const LOCK: &[u8] = b"mptcplab-measure-endpoints";
@@ -19,11 +20,14 @@ pub struct NewEndpoint {
     pub interface: u32,
 }
 
-/// The endpoints and limits that were missing; taken away again when this ends.
+/// The endpoints and limits that were missing, and barriers before endpoints that are not to be used;
+/// taken away again when this ends.
 pub struct HeldEndpoints {
     manager: PathManager,
     added: Vec<IpAddr>,
     limits: Option<Changed>,
+    routes: Rtnetlink,
+    barriers: Vec<Barrier>,
     /// Another holder is refused meanwhile.
     _lock: UnixDatagram,
 }
@@ -35,18 +39,21 @@ struct Changed {
 }
 
 impl HeldEndpoints {
-    /// Adds those that are not there, and raises the limit of subflows to their number. All
-    /// of it is undone where a part fails.
+    /// Adds those that are not there, and raises the limit of subflows to their number; one alone is
+    /// where MPTCP begins, and needs no endpoint. From other endpoints that there are, no subflow is
+    /// opened to the `target` meanwhile. All of it is undone where a part fails.
     ///
     /// # Errors
     /// The kernel's: without CAP_NET_ADMIN over the namespace, and beyond 8 endpoints. Others hold
     /// some in this namespace, or an address is an endpoint that no subflow but a backup is opened
     /// from.
-    pub fn hold(wanted: &[NewEndpoint]) -> io::Result<Self> {
+    pub fn hold(wanted: &[NewEndpoint], target: Option<SocketAddr>) -> io::Result<Self> {
         let mut held = Self {
             manager: PathManager::open()?,
             added: Vec::new(),
             limits: None,
+            routes: Rtnetlink::open()?,
+            barriers: Vec::new(),
             _lock: lock()?,
         };
         let there = held.manager.endpoints()?;
@@ -54,7 +61,8 @@ impl HeldEndpoints {
             subflow: true,
             ..EndpointFlags::default()
         };
-        for one in wanted {
+        let needed = if wanted.len() > 1 { wanted } else { &[] };
+        for one in needed {
             let known = there.iter().find(|known| known.address == one.address);
             if let Some(known) = known {
                 usable(known)?;
@@ -64,8 +72,15 @@ impl HeldEndpoints {
                 held.added.push(one.address);
             }
         }
+        for barrier in target
+            .iter()
+            .flat_map(|place| barriers(&there, wanted, *place))
+        {
+            held.routes.add_barrier(&barrier)?;
+            held.barriers.push(barrier);
+        }
         let (subflows, add_addr_accepted) = held.manager.limits()?;
-        let needed = u32::try_from(wanted.len()).unwrap_or(u32::MAX);
+        let needed = u32::try_from(needed.len()).unwrap_or(u32::MAX);
         if subflows < needed {
             let changed = Changed {
                 before: (subflows, add_addr_accepted),
@@ -81,6 +96,11 @@ impl HeldEndpoints {
     pub fn added(&self) -> &[IpAddr] {
         &self.added
     }
+
+    /// Addresses of endpoints from which no subflow is opened to the target.
+    pub fn barred(&self) -> impl Iterator<Item = IpAddr> {
+        self.barriers.iter().map(|barrier| barrier.source)
+    }
 }
 
 impl Drop for HeldEndpoints {
@@ -91,6 +111,9 @@ impl Drop for HeldEndpoints {
                 // Another program may have taken it away meanwhile.
                 let _ = self.manager.delete_endpoint(&endpoint);
             }
+        }
+        for barrier in &self.barriers {
+            let _ = self.routes.delete_barrier(barrier);
         }
         if let Some(Changed { before, ours }) = &self.limits
             // Else somebody has set them meanwhile.
@@ -103,11 +126,25 @@ impl Drop for HeldEndpoints {
 
 /// The lock of this network namespace, as an abstract name (unix(7)).
 fn lock() -> io::Result<UnixDatagram> {
-    let name = SocketAddr::from_abstract_name(LOCK)?;
+    let name = unix::SocketAddr::from_abstract_name(LOCK)?;
     UnixDatagram::bind_addr(&name).map_err(|error| match error.kind() {
         io::ErrorKind::AddrInUse => io::Error::other("another probe on this host holds endpoints"),
         _ => error,
     })
+}
+
+/// Barriers before those from which subflows to a target would be opened, and which are not wanted.
+fn barriers(there: &[Endpoint], wanted: &[NewEndpoint], target: SocketAddr) -> Vec<Barrier> {
+    let is_wanted = |address| wanted.iter().any(|one| one.address == address);
+    let others = there.iter().filter(|known| {
+        let is_same_family = known.address.is_ipv4() == target.is_ipv4();
+        known.flags.subflow && is_same_family && !is_wanted(known.address)
+    });
+    let barrier = |known: &Endpoint| Barrier {
+        source: known.address,
+        destination: target,
+    };
+    others.map(barrier).collect()
 }
 
 /// Subflows for data are opened from an endpoint.
@@ -134,9 +171,8 @@ mod tests {
         lock().unwrap();
     }
 
-    #[test]
-    fn an_endpoint_for_other_use_does_not_count() {
-        let endpoint = |subflow, signal, backup| Endpoint {
+    fn endpoint(subflow: bool, signal: bool, backup: bool) -> Endpoint {
+        Endpoint {
             id: 1,
             address: IpAddr::from([192, 0, 2, 1]),
             port: 0,
@@ -146,7 +182,30 @@ mod tests {
                 backup,
                 fullmesh: false,
             },
+        }
+    }
+
+    #[test]
+    fn barriers_are_before_endpoints_that_would_be_used_and_are_not_wanted() {
+        let place = |text: &str| text.parse::<SocketAddr>().unwrap();
+        let (four, six) = (place("198.51.100.1:4421"), place("[2001:db8::1]:4421"));
+        let there = [endpoint(true, false, false), endpoint(false, true, false)];
+        let address = there[0].address;
+        let expected = Barrier {
+            source: address,
+            destination: four,
         };
+        assert_eq!(barriers(&there, &[], four), [expected]);
+        assert_eq!(barriers(&there, &[], six), []);
+        let wanted = NewEndpoint {
+            address,
+            interface: 0,
+        };
+        assert_eq!(barriers(&there, &[wanted], four), []);
+    }
+
+    #[test]
+    fn an_endpoint_for_other_use_does_not_count() {
         assert!(usable(&endpoint(true, true, false)).is_ok());
         assert!(usable(&endpoint(false, true, false)).is_err());
         assert!(usable(&endpoint(true, false, true)).is_err());

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{self, ErrorKind, Write};
 use std::net::{IpAddr, SocketAddr, SocketAddrV6, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Barrier, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -15,7 +16,7 @@ use crate::arrival::stamp;
 use crate::authorisation::{GO, OPENING_BYTES, Secret};
 use crate::data::{Shared, piece_bytes, prepare};
 use crate::message::{ECHO_BYTES, Role};
-use crate::observe::seen;
+use crate::observe::{seen, sources};
 use crate::target::keep_little_unsent;
 
 /// Time for a connection to be opened.
@@ -109,7 +110,15 @@ impl World<'_> {
         }
         self.all_connected.wait();
         let done = opened.and_then(|stream| {
-            let done = self.carry(&stream, place, &mut outcome);
+            let (end, ended) = channel::<()>();
+            let (done, sources) = thread::scope(|scope| {
+                let watched = (wanted.protocol == Protocol::Mptcp)
+                    .then(|| scope.spawn(|| watched_sources(&stream, ended)));
+                let done = self.carry(&stream, place, &mut outcome);
+                drop(end);
+                (done, watched.map(|thread| thread.join().expect("no panic")))
+            });
+            outcome.sources = sources.unwrap_or_default();
             outcome.probe.seen = seen(&stream);
             done
         });
@@ -210,6 +219,23 @@ impl World<'_> {
             thread::sleep(Duration::from_millis(interval_ms.into()));
         }
         Ok(())
+    }
+}
+
+/// Addresses here of the subflows that a connection has until the other end of the channel is dropped.
+fn watched_sources(stream: &TcpStream, ended: Receiver<()>) -> Vec<IpAddr> {
+    let mut found = Vec::new();
+    let mut is_last = false;
+    loop {
+        for source in sources(stream) {
+            if !found.contains(&source) {
+                found.push(source);
+            }
+        }
+        if is_last {
+            return found;
+        }
+        is_last = ended.recv_timeout(TICK) != Err(RecvTimeoutError::Timeout);
     }
 }
 

@@ -95,6 +95,9 @@ pub struct Outcome {
     /// Time in which this end could have gone on, and had no processor; null where the kernel does
     /// not tell.
     pub waited_us: Option<u64>,
+    /// Addresses here of the subflows that it had, whenever it was looked at: those that have closed
+    /// are not in the account.
+    pub sources: Vec<IpAddr>,
     /// This end's account.
     pub probe: Ended,
     /// The target's; null where it saw no such connection.

@@ -32,21 +32,26 @@ pub struct Path {
     pub index: u32,
 }
 
-/// The paths to a target that was reached from `local`, that one first; one for each interface.
-/// `goes_on` is asked several times a second.
+/// The paths to a target that was reached from `local`, that one first: one for each interface, and
+/// where some of its addresses are among the `named` ones, all of these. `goes_on` is asked several
+/// times a second.
 ///
 /// # Errors
 /// The kernel's, and [`Error::Stopped`].
 pub fn paths(
     target: SocketAddr,
     local: IpAddr,
+    named: &[IpAddr],
     mut goes_on: impl FnMut() -> bool,
 ) -> Result<Vec<Path>, Error> {
-    let found = asking_meanwhile(TIME_TO_FIND, &mut goes_on, move || find(target, local));
+    let named = named.to_vec();
+    let found = asking_meanwhile(TIME_TO_FIND, &mut goes_on, move || {
+        find(target, local, &named)
+    });
     found?.map_err(Error::at("the paths"))
 }
 
-fn find(target: SocketAddr, local: IpAddr) -> io::Result<Vec<Path>> {
+fn find(target: SocketAddr, local: IpAddr, named: &[IpAddr]) -> io::Result<Vec<Path>> {
     let mut netlink = Interfaces::open()?;
     let interfaces = netlink.interfaces()?;
     let addresses = netlink.addresses()?;
@@ -80,7 +85,7 @@ fn find(target: SocketAddr, local: IpAddr) -> io::Result<Vec<Path>> {
         }
     }
     candidates.sort_by_key(|one| one.source != local);
-    Ok(first_of_each_interface(reached(candidates, target)))
+    Ok(of_each_interface(reached(candidates, target), named))
 }
 
 fn path(interfaces: &[Interface], index: u32, source: IpAddr, device: Option<String>) -> Path {
@@ -112,12 +117,41 @@ fn reached(candidates: Vec<Path>, target: SocketAddr) -> Vec<Path> {
         .collect()
 }
 
-fn first_of_each_interface(paths: Vec<Path>) -> Vec<Path> {
+/// The named ones of each interface, or the first one where none is named.
+fn of_each_interface(paths: Vec<Path>, named: &[IpAddr]) -> Vec<Path> {
+    let is_named = |path: &Path| named.contains(&path.source);
+    let with_named = paths.iter().filter(|path| is_named(path));
+    let with_named: Vec<_> = with_named.map(|path| path.index).collect();
     let mut kept: Vec<Path> = Vec::new();
     for path in paths {
-        if kept.iter().all(|one| one.index != path.index) {
+        let is_kept = match with_named.contains(&path.index) {
+            true => is_named(&path),
+            false => kept.iter().all(|one| one.index != path.index),
+        };
+        if is_kept {
             kept.push(path);
         }
     }
     kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interface_is_a_path_and_so_is_each_of_its_named_addresses() {
+        let path = |index: u32, last: u8| Path {
+            interface: format!("eth{index}"),
+            source: IpAddr::from([10, 0, index as u8, last]),
+            device: None,
+            index,
+        };
+        let every = vec![path(1, 1), path(2, 1), path(1, 2), path(2, 2), path(2, 3)];
+        let kept = of_each_interface(every.clone(), &[]);
+        assert_eq!(kept, [path(1, 1), path(2, 1)]);
+        let named = [every[3].source, every[4].source];
+        let kept = of_each_interface(every, &named);
+        assert_eq!(kept, [path(1, 1), path(2, 2), path(2, 3)]);
+    }
 }

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use serde::Serialize;
 
 use super::step::{Kind, Step};
-use super::survival::{Observation, first_capable, is_second_look_wanted, no_mptcp};
+use super::survival::{Observation, begin, capable, is_second_look_wanted, no_mptcp};
 use crate::Error;
 use crate::client::{Measured, Path, Session};
 
@@ -21,6 +21,8 @@ pub struct Done {
     /// The step.
     #[serde(flatten)]
     pub step: Step,
+    /// Number of the path on which its connection by MPTCP over all paths began; none of others.
+    pub begin: Option<usize>,
     /// Its connections.
     pub result: Measured,
 }
@@ -31,6 +33,7 @@ pub struct Course {
     paths: Vec<Path>,
     endpoints: Option<Vec<IpAddr>>,
     congestion_control: Option<String>,
+    seed: u64,
     budget_bytes: u64,
     left: VecDeque<Step>,
     done: Vec<Done>,
@@ -39,18 +42,20 @@ pub struct Course {
 
 impl Course {
     /// These steps in this order, within a budget. `endpoints` are the addresses that are endpoints
-    /// of the path manager, where that is known.
+    /// of the path manager, where that is known; the seed decides on which path the first transfer by
+    /// MPTCP begins.
     pub fn new(
         paths: Vec<Path>,
         endpoints: Option<Vec<IpAddr>>,
         steps: Vec<Step>,
-        congestion_control: Option<String>,
+        (congestion_control, seed): (Option<String>, u64),
         budget_bytes: u64,
     ) -> Self {
         Self {
             paths,
             endpoints,
             congestion_control,
+            seed,
             budget_bytes,
             left: steps.into(),
             done: Vec::new(),
@@ -88,9 +93,13 @@ impl Course {
         })
     }
 
-    /// Keeps the result of a step.
-    pub fn add(&mut self, step: Step, result: Measured) {
-        self.done.push(Done { step, result });
+    /// Keeps the result of a step, whose MPTCP over all paths began on the path of a number.
+    pub fn add(&mut self, step: Step, begin: Option<usize>, result: Measured) {
+        self.done.push(Done {
+            step,
+            begin,
+            result,
+        });
     }
 
     /// Carries out no more, for a reason that is a sentence without its stop. The first one counts.
@@ -99,9 +108,10 @@ impl Course {
         self.partial.get_or_insert(reason);
     }
 
-    /// Number of the path on which MPTCP begins.
-    pub fn first_capable(&self) -> usize {
-        first_capable(&self.trials())
+    /// Number of the path on which a step's MPTCP over all paths begins; none of other steps.
+    pub fn begin(&self, step: &Step) -> Option<usize> {
+        let is_over_all = step.kind == Kind::Mptcp;
+        is_over_all.then(|| begin(&capable(&self.trials()), step.repetition, self.seed))
     }
 
     /// The steps that were carried out.
@@ -145,10 +155,11 @@ pub fn advance(
     let Some(step) = course.next_step(used_bytes) else {
         return false;
     };
+    let begin = course.begin(&step);
     let plan = step.plan(
         &course.paths,
         session.address().ip(),
-        course.first_capable(),
+        begin.unwrap_or(0),
         course.congestion_control.as_deref(),
     );
     let most_bytes = course.budget_bytes.saturating_sub(used_bytes);
@@ -159,7 +170,7 @@ pub fn advance(
     });
     match measured {
         Ok(result) if !result.stopped => {
-            course.add(step, result);
+            course.add(step, begin, result);
             return true;
         }
         Ok(_) | Err(Error::Stopped | Error::Budget) => {
@@ -209,7 +220,8 @@ mod tests {
             repeat: 1,
         };
         let planned = steps(2, &transfers, Order::Interleaved, 0);
-        Course::new(vec![path(1), path(2)], None, planned, None, budget_bytes)
+        let paths = vec![path(1), path(2)];
+        Course::new(paths, None, planned, (None, 1), budget_bytes)
     }
 
     fn survival(mptcp: bool) -> Measured {
@@ -236,7 +248,7 @@ mod tests {
         let mut kinds = Vec::new();
         while let Some(step) = course.next_step(used_bytes) {
             kinds.push(step.kind);
-            course.add(step, result.clone());
+            course.add(step, course.begin(&step), result.clone());
         }
         kinds
     }
@@ -248,6 +260,17 @@ mod tests {
         let looks = kinds.iter().filter(|kind| **kind == Kind::Survival).count();
         assert_eq!((looks, kinds.len()), (2, 2 + 2 + 2 + 2));
         assert_eq!(course.partial(), None);
+    }
+
+    #[test]
+    fn the_path_of_each_transfer_by_mptcp_is_kept() {
+        let mut course = course(BUDGET);
+        carried_out(&mut course, &survival(true), 0);
+        for done in course.done() {
+            let is_over_all = done.step.kind == Kind::Mptcp;
+            // The seed is 1, and MPTCP survives on both paths.
+            assert_eq!(done.begin, is_over_all.then_some(1), "{:?}", done.step);
+        }
     }
 
     #[test]

@@ -83,10 +83,21 @@ impl<'a> Observation<'a> {
     }
 }
 
-/// The first path on which MPTCP survives; the first of all where it does on none.
-pub(super) fn first_capable(trials: &[Observation<'_>]) -> usize {
+/// The paths on which MPTCP survives, in their order.
+pub(super) fn capable(trials: &[Observation<'_>]) -> Vec<usize> {
     let capable = trials.iter().filter(|one| one.is_capable() == Some(true));
-    capable.map(|one| one.path).min().unwrap_or(0)
+    let mut paths: Vec<_> = capable.map(|one| one.path).collect();
+    paths.sort_unstable();
+    paths.dedup();
+    paths
+}
+
+/// The path on which MPTCP begins in a repetition: those on which it survives take turns, and the
+/// seed says which one is first. The first path of all where it survives on none.
+pub(super) fn begin(capable: &[usize], repetition: u32, seed: u64) -> usize {
+    let count = capable.len().max(1) as u64;
+    let place = (seed % count + u64::from(repetition)) % count;
+    capable.get(place as usize).copied().unwrap_or(0)
 }
 
 /// The reason, a sentence without its stop, for which MPTCP is to be had on no path.

@@ -11,6 +11,7 @@ use rustls::{Connection, ServerConnection};
 use super::{Inner, Lease};
 use crate::authorisation::random;
 use crate::channel::{Channel, Limits};
+use crate::congestion;
 use crate::frame::LONGEST_REQUEST_BYTES;
 use crate::message::{Answer, Ended, Experiment, Request, Terms, VERSION};
 use crate::token::{from_hex, hex};
@@ -146,6 +147,10 @@ fn reserve(
     experiment: Experiment,
 ) -> io::Result<()> {
     if let Err(reason) = experiment.check() {
+        return refuse(channel, &reason);
+    }
+    let wanted = experiment.congestion_control.as_deref();
+    if let Some(reason) = wanted.and_then(congestion::obstacle) {
         return refuse(channel, &reason);
     }
     let held = match Held::take(entered, holder, experiment) {

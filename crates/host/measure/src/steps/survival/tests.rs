@@ -126,15 +126,26 @@ fn a_path_without_an_endpoint_or_beyond_a_limit_has_no_second_look() {
 }
 
 #[test]
-fn mptcp_begins_on_the_first_path_on_which_it_survives() {
+fn paths_on_which_mptcp_survives_take_turns_to_be_the_first() {
     let (plain, mptcp) = (
         survival(false, &[WIFI], &[WIFI]),
         survival(true, &[LTE], &[LTE]),
     );
-    assert_eq!(first_capable(&[]), 0);
-    assert_eq!(first_capable(&[observed(0, SHORT_MS, &plain)]), 0);
-    let both = [observed(0, SHORT_MS, &plain), observed(1, SHORT_MS, &mptcp)];
-    assert_eq!(first_capable(&both), 1);
+    assert!(capable(&[]).is_empty());
+    assert!(capable(&[observed(0, SHORT_MS, &plain)]).is_empty());
+    let all = [
+        observed(2, SHORT_MS, &mptcp),
+        observed(0, SHORT_MS, &plain),
+        observed(1, SHORT_MS, &mptcp),
+        observed(1, LONG_MS, &mptcp),
+    ];
+    assert_eq!(capable(&all), [1, 2]);
+    assert_eq!(begin(&[], 7, 1), 0);
+    for (seed, expected) in [(0, [1, 2, 1]), (3, [2, 1, 2])] {
+        let begun = [0, 1, 2].map(|repetition| begin(&[1, 2], repetition, seed));
+        assert_eq!(begun, expected, "{seed}");
+    }
+    assert_eq!(begin(&[1, 4, 6], u32::MAX, u64::MAX), 1);
 }
 
 #[test]
