@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from markupsafe import Markup
+
+from mptcplab.measure.charts import charts, goodput_bars
 from mptcplab.measure.figures import Figures
 from mptcplab.measure.render import tables
 from mptcplab.measure.verdict import verdict
@@ -19,7 +22,11 @@ def to_html(figures: Figures, target: str, created: str) -> str:
 
 def shown(figures: Figures, target: str, created: str) -> dict[str, Any]:
     """The values of the template `probe.html.j2`."""
+    bars, drawn = goodput_bars(figures), charts(figures)
     return {
+        "bars": bars and {"title": bars.title, "note": bars.note, "drawn": Markup(bars.drawn)},
+        "drawn": drawn,
+        "charts": {one.id: one.chart for one in drawn},
         "used": size_words(figures.used_bytes),
         "target": target,
         "created": created,
