@@ -45,6 +45,7 @@ class Options:
     url: str | None
     certificate: Path | None
     key: Path | None
+    public_certificate: bool
     behind_proxy: bool
     keep: str | None
     per_address: int
@@ -57,6 +58,7 @@ class Identity:
 
     url: str
     fingerprint: str
+    """Empty where agents take any certificate for which their systems' root certificates vouch."""
     tls: ssl.SSLContext | None
 
 
@@ -88,18 +90,30 @@ def serve(options: Options, *, as_json: bool) -> None:
 
 
 def _check(options: Options, host: str) -> None:
+    if options.public_certificate:
+        _check_public(options)
     if options.behind_proxy:
         if not ipaddress.ip_address(host).is_loopback:
             raise UserError(f"--listen {options.listen}: behind a proxy of this host: 127.0.0.1")
-        if options.url is None or options.certificate is None or options.key is not None:
+        is_known = options.public_certificate or options.certificate is not None
+        if options.url is None or not is_known or options.key is not None:
             raise UserError(
                 "--behind-proxy: give --url, under which agents reach the proxy, and "
-                "--certificate, which it shows to them, without its key"
+                "--certificate, which it shows to them, without its key; or --public-certificate"
             )
     elif (options.certificate is None) != (options.key is None):
         raise UserError("--certificate and --key: give both")
     if options.url is not None:
         check_url(options.url)
+
+
+def _check_public(options: Options) -> None:
+    if options.url is None:
+        raise UserError("--public-certificate: give --url, with the name that it is for")
+    if options.behind_proxy and options.certificate is not None:
+        raise UserError("--public-certificate: leave out --certificate behind a proxy")
+    if not options.behind_proxy and options.certificate is None:
+        raise UserError("--public-certificate: give it by --certificate and --key")
 
 
 def check_url(url: str) -> None:
@@ -156,6 +170,8 @@ def _identity(options: Options, state: State, host: str, port: int) -> Identity:
         raise UserError(
             f"{ascii(url)[1:-1]}: agents cannot use this address: give them one by --url"
         )
+    if options.behind_proxy and options.public_certificate:
+        return Identity(url, "", None)
     if options.behind_proxy:
         assert options.certificate is not None
         return Identity(url, certificate.fingerprint(options.certificate), None)
@@ -164,7 +180,8 @@ def _identity(options: Options, state: State, host: str, port: int) -> Identity:
         shows, key = state.certificate, state.key
         if not shows.exists():
             certificate.make_own(shows, key, urlsplit(url).hostname or host)
-    return Identity(url, certificate.fingerprint(shows), certificate.context(shows, key))
+    own = "" if options.public_certificate else certificate.fingerprint(shows)
+    return Identity(url, own, certificate.context(shows, key))
 
 
 def opened(state: State, url: str | None, identity: Identity) -> tuple[Backend, str | None]:
@@ -210,14 +227,19 @@ class _Told:
             told = {
                 "url": identity.url,
                 "token": self.token,
-                "fingerprint": identity.fingerprint,
+                "fingerprint": identity.fingerprint or None,
                 "port": port,
             }
             typer.echo(json_text(told).replace("\n", ""))
         else:
             shown = f"[{host}]" if ":" in host else host
             typer.echo(f"{identity.url}, at {shown}:{port}; Ctrl-C ends it")
-            typer.echo(f"certificate's fingerprint (SHA-256): {identity.fingerprint}")
+            known_by = (
+                f"certificate's fingerprint (SHA-256): {identity.fingerprint}"
+                if identity.fingerprint
+                else "agents take its certificate by their systems' root certificates"
+            )
+            typer.echo(known_by)
             if self.token is not None:
                 typer.echo(f"token of an administrator, shown this once: {self.token}")
             typer.echo(f"enrol an agent: mptcplab server enrol --state {self.state.folder}")

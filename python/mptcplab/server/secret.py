@@ -52,11 +52,12 @@ class EnrolmentLine:
 
     url: str
     fingerprint: str
-    """SHA-256 of the server's certificate in hexadecimal digits."""
+    """SHA-256 of the server's certificate in hexadecimal digits; empty where agents take any for
+    which their systems' root certificates vouch."""
     secret: str
 
     def text(self) -> str:
         """The line."""
-        told = {"url": self.url, "fingerprint": self.fingerprint, "secret": self.secret}
+        told = {"url": self.url, "fingerprint": self.fingerprint or None, "secret": self.secret}
         encoded = base64.urlsafe_b64encode(json.dumps(told).encode()).decode()
         return ENROLMENT_PREFIX + encoded.rstrip("=")

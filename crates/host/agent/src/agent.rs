@@ -90,8 +90,7 @@ fn identity(config: &Config, shared: &Shared) -> Result<Option<Identity>, Error>
     if let Some(mut identity) = known {
         if let Some(enrolment) = &config.enrolment {
             let url = &identity.server.url;
-            // A server is its certificate, and may have moved.
-            if enrolment.server.fingerprint_bytes()? != identity.server.fingerprint_bytes()? {
+            if !enrolment.server.is_same(&identity.server)? {
                 return Err(Error::Refused(format!(
                     "the token is of another server than {url}, where this agent is enrolled, or \
                      of a new certificate of it: give it an empty folder to enrol it anew"

@@ -17,13 +17,14 @@ const LONGEST: usize = 4_096;
 /// Letters of a host's name at most (RFC 1035).
 const LONGEST_HOST: usize = 253;
 
-/// A server, and the fingerprint of its certificate.
+/// A server, and what its certificate is known by.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Server {
     /// As the token has it: `https://server.example.org:8443`.
     pub url: String,
-    /// SHA-256 of its certificate, in hexadecimal digits.
-    pub fingerprint: String,
+    /// SHA-256 of its certificate, in hexadecimal digits; none: one for its host's name, for which the
+    /// system's root certificates vouch.
+    pub fingerprint: Option<String>,
 }
 
 /// A server, and the secret that it takes one agent in for.
@@ -44,12 +45,6 @@ pub enum NoEnrolment {
     /// The server's address is none.
     #[error("the token's server is none: https://HOST:PORT is wanted")]
     Url,
-    /// There is no fingerprint.
-    #[error(
-        "the token has no fingerprint: this agent takes servers with a certificate of their own \
-         only"
-    )]
-    NoFingerprint,
 }
 
 /// The content of a token.
@@ -71,7 +66,7 @@ impl Enrolment {
     /// The token of this text.
     ///
     /// # Errors
-    /// A text that is none, and a server without a fingerprint.
+    /// A text that is none.
     pub fn parse(text: &str) -> Result<Self, NoEnrolment> {
         let encoded = text.trim().strip_prefix(PREFIX).ok_or(NoEnrolment::Text)?;
         if encoded.len() > LONGEST {
@@ -80,10 +75,9 @@ impl Enrolment {
         let bytes = URL_SAFE_NO_PAD.decode(encoded);
         let bytes = bytes.map_err(|_| NoEnrolment::Text)?;
         let content: Content = serde_json::from_slice(&bytes).map_err(|_| NoEnrolment::Text)?;
-        let fingerprint = content.fingerprint.ok_or(NoEnrolment::NoFingerprint)?;
         let server = Server {
             url: content.url,
-            fingerprint,
+            fingerprint: content.fingerprint,
         };
         server.place()?;
         server.fingerprint_bytes()?;
@@ -133,13 +127,30 @@ impl Server {
         }
     }
 
-    /// The bytes of its fingerprint.
+    /// The bytes of its fingerprint, where it has one.
     ///
     /// # Errors
     /// [`NoEnrolment::Text`].
-    pub fn fingerprint_bytes(&self) -> Result<[u8; FINGERPRINT_BYTES], NoEnrolment> {
-        let bytes = from_hex(&self.fingerprint).ok_or(NoEnrolment::Text)?;
-        bytes.try_into().map_err(|_| NoEnrolment::Text)
+    pub fn fingerprint_bytes(&self) -> Result<Option<[u8; FINGERPRINT_BYTES]>, NoEnrolment> {
+        let Some(digits) = &self.fingerprint else {
+            return Ok(None);
+        };
+        let bytes = from_hex(digits).ok_or(NoEnrolment::Text)?;
+        let bytes = bytes.try_into().map_err(|_| NoEnrolment::Text)?;
+        Ok(Some(bytes))
+    }
+
+    /// Whether both are the same server. It is its certificate, and may have moved, or else its
+    /// host's name.
+    ///
+    /// # Errors
+    /// [`NoEnrolment`].
+    pub fn is_same(&self, other: &Self) -> Result<bool, NoEnrolment> {
+        match (self.fingerprint_bytes()?, other.fingerprint_bytes()?) {
+            (Some(ours), Some(theirs)) => Ok(ours == theirs),
+            (None, None) => Ok(self.place()?.0 == other.place()?.0),
+            _ => Ok(false),
+        }
     }
 }
 
@@ -185,13 +196,31 @@ mod tests {
     }
 
     #[test]
-    fn a_server_without_a_fingerprint_is_refused() {
+    fn a_server_is_its_certificate_or_else_its_hosts_name() {
+        let server = |url: &str, fingerprint: Value| {
+            let mut content = content(url);
+            content["fingerprint"] = fingerprint;
+            Enrolment::parse(&token(&content)).unwrap().server
+        };
+        let (own, other) = (json!("ab".repeat(32)), json!("cd".repeat(32)));
+        let known = server("https://host", own.clone());
+        assert_eq!(known.is_same(&server("https://moved:1", own)), Ok(true));
+        assert_eq!(known.is_same(&server("https://host", other)), Ok(false));
+        let public = server("https://host", Value::Null);
+        assert_eq!(public.fingerprint_bytes(), Ok(None));
+        assert_eq!(public.is_same(&known), Ok(false));
+        for (url, is_same) in [("https://host:1", true), ("https://moved", false)] {
+            assert_eq!(
+                public.is_same(&server(url, Value::Null)),
+                Ok(is_same),
+                "{url}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_fingerprint_or_a_secret_that_is_none_is_refused() {
         let mut without = content("https://host");
-        without["fingerprint"] = Value::Null;
-        assert_eq!(
-            Enrolment::parse(&token(&without)),
-            Err(NoEnrolment::NoFingerprint)
-        );
         without["fingerprint"] = json!("abcd");
         assert_eq!(Enrolment::parse(&token(&without)), Err(NoEnrolment::Text));
         let mut header = content("https://host");

@@ -49,7 +49,7 @@ pub struct Identity {
 /// The secret that an agent has made for itself, and the enrolment that it is for.
 #[derive(Serialize, Deserialize)]
 struct Enrolling {
-    fingerprint: String,
+    fingerprint: Option<String>,
     /// SHA-256 of the token's secret.
     token: String,
     secret: String,

@@ -1,5 +1,5 @@
 //! TLS 1.3 with a certificate of the peer's own, which is known by its fingerprint: a target's to a
-//! probe, a server's to an agent.
+//! probe, a server's to an agent; or with one for which others vouch.
 
 use std::sync::Arc;
 
@@ -7,8 +7,8 @@ use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, Server
 use rustls::crypto::{CryptoProvider, ring, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::{
-    CertificateError, ClientConfig, ClientConnection, DigitallySignedStruct, Error, ServerConfig,
-    SignatureScheme, version,
+    CertificateError, ClientConfig, ClientConnection, DigitallySignedStruct, Error, RootCertStore,
+    ServerConfig, SignatureScheme, version,
 };
 
 use crate::token::{FINGERPRINT_BYTES, fingerprint};
@@ -56,6 +56,19 @@ pub fn client_config(expected: [u8; FINGERPRINT_BYTES]) -> Result<ClientConfig, 
         .dangerous()
         .with_custom_certificate_verifier(verifier)
         .with_no_client_auth())
+}
+
+/// A client that takes certificates for the server's name for which these vouch.
+///
+/// # Errors
+/// Those of rustls.
+pub fn client_config_of_roots(roots: RootCertStore) -> Result<ClientConfig, Error> {
+    Ok(
+        ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_protocol_versions(&[&version::TLS13])?
+            .with_root_certificates(roots)
+            .with_no_client_auth(),
+    )
 }
 
 /// Takes one certificate only; its dates do not count.

@@ -67,6 +67,14 @@ def run(
     key: Annotated[
         Path | None, typer.Option(parser=path, metavar="FILE", help="Its key (PEM).")
     ] = None,
+    public_certificate: Annotated[
+        bool,
+        typer.Option(
+            "--public-certificate",
+            help="Let agents take the certificate by their systems' root certificates, and not by "
+            "its fingerprint: it may be renewed.",
+        ),
+    ] = False,
     behind_proxy: Annotated[
         bool,
         typer.Option(
@@ -148,6 +156,7 @@ def run(
             url=url,
             certificate=certificate,
             key=key,
+            public_certificate=public_certificate,
             behind_proxy=behind_proxy,
             keep=keep,
             per_address=per_address,

@@ -85,7 +85,7 @@ fn an_agent_is_enrolled_by_a_whole_answer_only() {
     let enrolment = Enrolment {
         server: Server {
             url: "https://host".to_owned(),
-            fingerprint: "00".repeat(32),
+            fingerprint: Some("00".repeat(32)),
         },
         secret: "x".repeat(43),
     };

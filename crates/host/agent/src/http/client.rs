@@ -1,4 +1,4 @@
-//! Requests to one server, which is known by its certificate.
+//! Requests to one server, which is known by its certificate, or by its name.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -6,12 +6,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use mptcplab_measure::client::{asking_meanwhile, reach};
-use mptcplab_measure::tls::client_config;
+use mptcplab_measure::tls::{client_config, client_config_of_roots};
 use rustls::client::Resumption;
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection};
 
 use super::answer::{Answer, Decoder};
+use super::roots::system_roots;
 use crate::Error;
 use crate::enrolment::{NoEnrolment, Server};
 
@@ -46,6 +47,8 @@ pub struct Client {
     url: String,
     host: String,
     port: u16,
+    /// The system's root certificates vouch for it; else it has a certificate that is known.
+    is_public: bool,
     kept: Option<Connection>,
 }
 
@@ -65,10 +68,15 @@ impl Client {
     /// For a server.
     ///
     /// # Errors
-    /// An address or a fingerprint that is none.
+    /// An address or a fingerprint that is none, and a system without root certificates where they
+    /// are needed.
     pub fn new(server: &Server) -> Result<Self, Error> {
         let (host, port) = server.place()?;
-        let config = client_config(server.fingerprint_bytes()?);
+        let fingerprint = server.fingerprint_bytes()?;
+        let config = match fingerprint {
+            Some(fingerprint) => client_config(fingerprint),
+            None => client_config_of_roots(system_roots()?),
+        };
         let mut config = config.map_err(|error| Error::Unreached(error.to_string()))?;
         // A connection is rare, and memory is little.
         config.resumption = Resumption::disabled();
@@ -77,6 +85,7 @@ impl Client {
             url: server.url.clone(),
             host: host.to_owned(),
             port,
+            is_public: fingerprint.is_none(),
             kept: None,
         })
     }
@@ -161,6 +170,13 @@ impl Client {
     fn lost(&self, error: io::Error) -> Error {
         let text = error.to_string();
         let reason = match error.kind() {
+            // A clock that is wrong until it is set is a reason, too: it is tried again.
+            ErrorKind::InvalidData if self.is_public && text.contains("peer certificate") => {
+                return Error::Unreached(format!(
+                    "{}: the system's root certificates do not vouch for its certificate: {text}",
+                    self.url
+                ));
+            }
             ErrorKind::InvalidData if text.contains("invalid peer certificate") => {
                 return Error::Refused(format!(
                     "{}: this is not the server of the token: its certificate is another one",

@@ -3,6 +3,7 @@
 
 mod answer;
 mod client;
+mod roots;
 
 pub use answer::{Answer, Decoder, Malformed};
 pub use client::{Client, Request};

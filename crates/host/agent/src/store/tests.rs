@@ -183,7 +183,7 @@ fn an_enrolment_has_one_secret_until_the_agent_is_enrolled() {
     let enrolment = |letter: &str| Enrolment {
         server: Server {
             url: "https://host".to_owned(),
-            fingerprint: "00".repeat(32),
+            fingerprint: Some("00".repeat(32)),
         },
         secret: letter.repeat(43),
     };
@@ -213,7 +213,7 @@ fn plans_and_identity_are_kept() {
     let identity = Identity {
         server: Server {
             url: "https://host".to_owned(),
-            fingerprint: "00".repeat(32),
+            fingerprint: Some("00".repeat(32)),
         },
         agent: "a".to_owned(),
         secret: "s".to_owned(),

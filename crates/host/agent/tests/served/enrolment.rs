@@ -25,9 +25,9 @@ fn an_agent_is_enrolled_once_and_needs_no_token_later() {
     let without = run_once(&config).unwrap_err().to_string();
     let expected = "this agent is not enrolled: give it a token";
     assert!(without.ends_with(expected), "{without}");
-    config.enrolment = Some(running.token(&running.server().fingerprint));
+    config.enrolment = Some(running.token(None));
     run_once(&config).unwrap();
-    let mut moved = running.token(&running.server().fingerprint);
+    let mut moved = running.token(None);
     moved.server.url += "/";
     config.enrolment = Some(moved);
     run_once(&config).unwrap();
@@ -65,7 +65,7 @@ fn an_enrolment_whose_answer_was_lost_is_asked_for_again() {
     });
     let folder = tempfile::tempdir().unwrap();
     let mut config = config(folder.path());
-    config.enrolment = Some(running.token(&running.server().fingerprint));
+    config.enrolment = Some(running.token(None));
     run_once(&config).unwrap();
     let enrolled = running.asked("POST /api/v1/enrol");
     assert_eq!(enrolled.len(), 2);
@@ -80,7 +80,7 @@ fn a_server_with_another_certificate_gets_nothing() {
     let running = Running::start(enrols);
     let folder = tempfile::tempdir().unwrap();
     let mut config = config(folder.path());
-    config.enrolment = Some(running.token(&"00".repeat(32)));
+    config.enrolment = Some(running.token(Some(&"00".repeat(32))));
     let told = run_once(&config).unwrap_err().to_string();
     assert!(told.contains("its certificate is another one"), "{told}");
     assert!(running.asked("").is_empty());
@@ -91,15 +91,15 @@ fn a_token_that_is_used_up_and_one_of_another_server_are_told() {
     let running = Running::start(|_| answer(401, &json!({"error": "it is used up"})));
     let folder = tempfile::tempdir().unwrap();
     let mut config = config(folder.path());
-    config.enrolment = Some(running.token(&running.server().fingerprint));
+    config.enrolment = Some(running.token(None));
     let told = run_once(&config).unwrap_err().to_string();
     let expected = "get another one from the server (it is used up)";
     assert!(told.contains(expected), "{told}");
 
     let known = Running::start(enrols);
-    config.enrolment = Some(known.token(&known.server().fingerprint));
+    config.enrolment = Some(known.token(None));
     run_once(&config).unwrap();
-    config.enrolment = Some(running.token(&running.server().fingerprint));
+    config.enrolment = Some(running.token(None));
     let told = run_once(&config).unwrap_err().to_string();
     assert!(told.contains("to enrol it anew"), "{told}");
 }

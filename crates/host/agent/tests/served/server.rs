@@ -87,15 +87,15 @@ impl Running {
     pub(crate) fn server(&self) -> Server {
         Server {
             url: format!("https://{}", self.address),
-            fingerprint: self.fingerprint.clone(),
+            fingerprint: Some(self.fingerprint.clone()),
         }
     }
 
-    /// A token for a server at this address.
-    pub(crate) fn token(&self, fingerprint: &str) -> Enrolment {
+    /// A token for a server at this address with this certificate, or its own.
+    pub(crate) fn token(&self, fingerprint: Option<&str>) -> Enrolment {
         let content = json!({
             "url": self.server().url,
-            "fingerprint": fingerprint,
+            "fingerprint": fingerprint.unwrap_or(&self.fingerprint),
             "secret": URL_SAFE_NO_PAD.encode([7; 32]),
         });
         let encoded = URL_SAFE_NO_PAD.encode(content.to_string());
