@@ -440,7 +440,7 @@ class EndpointHold:
     def added(self) -> list[str]:
         """The addresses of those that were added."""
 
-    def barred(self) -> list[str]:
+    def unused(self) -> list[str]:
         """The addresses of others, from which no subflow is opened to the target."""
 
     def close(self) -> None:

@@ -178,23 +178,23 @@ def test_a_plan_keeps_to_its_interfaces_and_has_each_congestion_control(lab: Lab
         # Without the privilege, or where it is not to be used, the result tells.
         ended = finish(lab.agent("--leave-endpoints"))
         assert ended.returncode == 0, ended.stderr
-        strayed, _ = lab.newest(2)
-        assert other in sources_of_mptcp(strayed)
+        elsewhere, _ = lab.newest(2)
+        assert other in sources_of_mptcp(elsewhere)
     finally:
         lab.ip("mptcp", "endpoint", "flush")
         lab.server("plan", "remove", "kept")
         lab.server("plan", "add", "lines.yaml")
-    lab.server("export", "strayed", "--congestion-control", "reno")
-    files = (lab.folder / "strayed" / "summaries").iterdir()
+    lab.server("export", "elsewhere", "--congestion-control", "reno")
+    files = (lab.folder / "elsewhere" / "summaries").iterdir()
     told = {file.stem: json.loads(file.read_text()) for file in files}
-    assert told[kept["id"]]["mptcp"]["strays"] == []
-    assert told[strayed["id"]]["mptcp"]["strays"] == [other]
+    assert told[kept["id"]]["mptcp"]["other_addresses"] == []
+    assert told[elsewhere["id"]]["mptcp"]["other_addresses"] == [other]
     for way in ("down", "up"):
         (size,) = told[kept["id"]]["benefit"][way]
-        assert (size["mptcp_strayed"], len(size["mptcp_s"]["samples"])) == (0, 2)
-        (size,) = told[strayed["id"]]["benefit"][way]
+        assert (size["mptcp_on_other_paths"], len(size["mptcp_s"]["samples"])) == (0, 2)
+        (size,) = told[elsewhere["id"]]["benefit"][way]
         counted = [one for one in size["mptcp_s"]["samples"] if one is not None]
-        assert size["mptcp_strayed"] + len(counted) == 2
+        assert size["mptcp_on_other_paths"] + len(counted) == 2
 
 
 IN_NAMESPACE = """

@@ -23,7 +23,9 @@ def agent(server: Running) -> Agent:
     made = server.enrolled(name="<b>car</b>")
     now_ms = made.contact(CONTACT | {"next_sequence": 6}).json["now_unix_ms"]
     for number in range(6):
-        made.put(made.result(began_unix_ms=now_ms - (6 - number) * 3_600_000))
+        began = now_ms - (6 - number) * 3_600_000
+        control = ("bbr", "reno")[number % 2]
+        made.put(made.result(began_unix_ms=began, congestion_control=control))
     return made
 
 

@@ -105,6 +105,8 @@ def test_agents_get_the_plans_that_are_theirs(server: Running) -> None:
         "name": "own",
         "target": {"host": "t.example.org", "port": 4420, "token": "mptcplab1-AAAA"},
         "interfaces": None,
+        "addresses": None,
+        "namespace": None,
         "sizes_bytes": [1_000_000],
         "directions": ["down"],
         "repeat": 1,

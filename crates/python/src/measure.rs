@@ -182,9 +182,9 @@ impl EndpointHold {
     }
 
     /// The addresses of others, from which no subflow is opened to the target.
-    fn barred(&self) -> Vec<String> {
-        let barred = self.0.iter().flat_map(HeldEndpoints::barred);
-        barred.map(|address| address.to_string()).collect()
+    fn unused(&self) -> Vec<String> {
+        let unused = self.0.iter().flat_map(HeldEndpoints::unused);
+        unused.map(|address| address.to_string()).collect()
     }
 
     /// Takes away what was added.

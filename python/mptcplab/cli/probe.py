@@ -190,8 +190,8 @@ def _measured(
     with holding as held:
         if held.added:
             _tell(f"endpoints for as long as it lasts: {', '.join(held.added)}")
-        if held.barred:
-            _tell(f"endpoints that are not used meanwhile: {', '.join(held.barred)}")
+        if held.unused:
+            _tell(f"endpoints that are not used meanwhile: {', '.join(held.unused)}")
         is_one = len(session.paths) == 1
         if held.refusal is not None and not is_one:
             _tell(f"no endpoints can be added: {held.refusal}")

@@ -23,6 +23,8 @@ _BAR_SHARE = 0.55
 """Part of the width that the longest bar takes: its words stand beside it."""
 _BEYOND = 1.3
 """Times the least and the greatest size is where their axis ends."""
+_RTT_ROOM = 1.05
+"""Times the longest round-trip time is where its axis ends."""
 _ROOM = 0.3
 """Of a place on the axis of repetitions, before the first one and behind the last one."""
 
@@ -59,7 +61,7 @@ def goodput_bars(figures: Figures) -> Bars | None:
             rows[f"{direction.value}, {size_words(size.size_bytes)}"] = bars
     if not rows:
         return None
-    note = "Means with intervals of 95 %. S is what TCP over all paths at once carries."
+    note = "Means, with intervals of 95 % of several. S is what TCP over all paths at once carries."
     longest = max(part.end for bars in rows.values() for (part,) in bars)
     axis = Axis("goodput", "Mbit/s", limits=(0.0, longest / _BAR_SHARE or 1.0))
     return Bars("Goodput by path", note, bar_rows(rows, axis))
@@ -94,7 +96,7 @@ def charts(figures: Figures) -> list[Figure]:
             "Distribution of round-trip times",
             "Of each echo. Loaded: beside a download over the same path.",
             Chart(
-                Axis("RTT", "ms"),
+                Axis("RTT", "ms", limits=(0.0, _RTT_ROOM * _longest_rtt(figures))),
                 Axis("part of the echoes", limits=(0.0, 1.02)),
                 (Panel("", tuple(_distributions(figures))),),
             ),
@@ -188,6 +190,11 @@ def _names(figures: Figures) -> tuple[tuple[float, str], ...]:
     count = _count(figures)
     step = -(-count // 10)
     return tuple((float(number), str(number)) for number in range(1, count + 1, step))
+
+
+def _longest_rtt(figures: Figures) -> float:
+    every = (*figures.idle_rtts, *figures.loaded_rtts)
+    return max((rtt for rtts in every for rtt in rtts), default=1.0)
 
 
 def _distributions(figures: Figures) -> Iterator[Series]:

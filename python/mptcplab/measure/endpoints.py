@@ -31,7 +31,7 @@ try:
 except OSError as error:
     print(error.strerror or error, flush=True)
     sys.exit(1)
-print("held", *held.added(), "barred", *held.barred(), flush=True)
+print("held", *held.added(), "unused", *held.unused(), flush=True)
 sys.stdin.buffer.read()
 held.close()
 """
@@ -43,7 +43,7 @@ class Held:
 
     added: tuple[str, ...] = ()
     """Addresses that were none before."""
-    barred: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
     """Addresses of others, from which no subflow is opened to the target."""
     refusal: str | None = None
     """The kernel's reason where nothing of it is done: most users may not."""
@@ -69,7 +69,7 @@ def held_endpoints(paths: Sequence[Path], target: str, data_port: int) -> Iterat
     try:
         answer = holder.stdout.readline().split()
         if answer[:1] == ["held"]:
-            place = answer.index("barred")
+            place = answer.index("unused")
             yield Held(tuple(answer[1:place]), tuple(answer[place + 1 :]))
         else:
             yield Held(refusal=" ".join(answer))

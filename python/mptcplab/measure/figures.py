@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
+from mptcplab.measure.other_addresses import Addresses, other_addresses_of_all
 from mptcplab.measure.plan import Direction, Kind, Path, Step
-from mptcplab.measure.strays import Strays, strays_of_all
 from mptcplab.measure.survival import Observation, Survival, no_mptcp, survival
 from mptcplab.measure.transfer import Transfer, transfer
 from mptcplab.metrics.benefit import transfer_benefits
@@ -54,10 +54,11 @@ class SizeFigures:
         return sum(one is not None and one.is_counted and one.time_s is None for one in self.mptcp)
 
     @property
-    def strayed(self) -> int:
+    def on_other_paths(self) -> int:
         """Those of them that were MPTCP on other paths, too."""
         return sum(
-            one is not None and one.is_mptcp is not False and bool(one.strays) for one in self.mptcp
+            one is not None and one.is_mptcp is not False and bool(one.other_addresses)
+            for one in self.mptcp
         )
 
     @property
@@ -93,7 +94,7 @@ class Figures:
     idle_rtts: tuple[tuple[float, ...], ...] = ()
     """Milliseconds, of each echo on each path."""
     loaded_rtts: tuple[tuple[float, ...], ...] = ()
-    strays: Strays = frozenset()
+    other_addresses: Addresses = frozenset()
     """Local addresses on none of the paths from which MPTCP had subflows."""
 
 
@@ -149,7 +150,7 @@ def figures(measured: Measured) -> Figures:
     seen = [one for trial in measured.trials.values() for one in trial]
     probes = [one.mptcp["probe"]["seen"] for one in seen]
     count = range(len(measured.paths))
-    known = strays_of_all(measured.done, measured.paths)
+    known = other_addresses_of_all(measured.done, measured.paths)
     return Figures(
         paths=measured.paths,
         survival=tuple(measured.survival),
@@ -164,7 +165,7 @@ def figures(measured: Measured) -> Figures:
         used_bytes=measured.used_bytes,
         rate_limit_mbps=measured.rate_limit_mbps,
         congestion_control=measured.congestion_control,
-        strays=known,
+        other_addresses=known,
     )
 
 
@@ -191,7 +192,7 @@ def _echoes(measured: Measured, kind: Kind, path: int) -> Iterator[Sequence[int]
 _TRANSFERS = (Kind.TCP, Kind.MPTCP, Kind.AT_ONCE)
 
 
-def _sizes(measured: Measured, direction: Direction, known: Strays) -> tuple[SizeFigures, ...]:
+def _sizes(measured: Measured, direction: Direction, known: Addresses) -> tuple[SizeFigures, ...]:
     done = [step for step, _ in measured.done if step.kind in _TRANSFERS]
     found = {step.size_bytes for step in done if step.direction is direction}
     return tuple(_size(measured, direction, size, known) for size in sorted(found))
@@ -202,7 +203,7 @@ Repetition = Mapping[tuple[Kind, int | None], Transfer]
 _NOTHING = Transfer()
 
 
-def _size(measured: Measured, direction: Direction, size: int, known: Strays) -> SizeFigures:
+def _size(measured: Measured, direction: Direction, size: int, known: Addresses) -> SizeFigures:
     by_repetition: dict[int, dict[tuple[Kind, int | None], Transfer]] = {}
     for step, result in measured.done:
         is_wanted = step.kind in _TRANSFERS and step.size_bytes == size

@@ -76,7 +76,7 @@ def _mptcp(figures: Figures) -> dict[str, Any]:
         "used_bytes": figures.used_bytes,
         "rate_limit_mbps": figures.rate_limit_mbps,
         "congestion_control": figures.congestion_control,
-        "strays": sorted(figures.strays),
+        "other_addresses": sorted(figures.other_addresses),
     } | {
         f"{direction}_mbps": None if size is None else estimate_json(size.mptcp_goodput)
         for direction, size in largest.items()
@@ -100,7 +100,7 @@ def _size(one: SizeFigures, names: Sequence[str]) -> dict[str, Any]:
         "mptcp_unfinished": one.unfinished,
         "mptcp_protocols": [_protocol(transfer) for transfer in one.mptcp],
         "mptcp_first_paths": [_first(transfer, names) for transfer in one.mptcp],
-        "mptcp_strayed": one.strayed,
+        "mptcp_on_other_paths": one.on_other_paths,
         "mptcp_subflows": [transfer and transfer.subflows for transfer in one.mptcp],
         "paths_s": [estimate_json(time) for time in one.path_times],
         "at_once_mbps": estimate_json(one.at_once_goodput),

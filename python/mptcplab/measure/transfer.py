@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from mptcplab.measure.other_addresses import Addresses, other_addresses
 from mptcplab.measure.plan import LONGEST_MS, Direction, Kind, Path, Step
-from mptcplab.measure.strays import Strays, strays
 from mptcplab.measure.survival import address
 from mptcplab.metrics.benefit import bound_mbps
 from mptcplab.metrics.rate import NS_PER_S, mbps
@@ -34,32 +34,32 @@ class Transfer:
     """Of MPTCP, carried by subflows from the address of each path."""
     begin: int | None = None
     """Of MPTCP, the number of the path on which it began; null where that is not known."""
-    strays: Strays = frozenset()
+    other_addresses: Addresses = frozenset()
     """Of MPTCP, local addresses of subflows on none of the paths."""
 
     @property
     def is_counted(self) -> bool:
         """Whether it tells of what was to be measured: MPTCP, on the paths alone."""
-        return self.is_mptcp is not False and not self.strays
+        return self.is_mptcp is not False and not self.other_addresses
 
 
 def transfer(
     step: Step,
     result: Mapping[str, Any],
     paths: Sequence[Path] = (),
-    known_strays: Strays = frozenset(),
+    known_others: Addresses = frozenset(),
 ) -> Transfer:
     """Figures of a transfer, of its receiving ends.
 
     Of several connections at once: what all of them had carried when the first one ended.
-    `known_strays` are local addresses of subflows of the experiment that were on none of the paths.
+    `known_others` are local addresses of subflows of the experiment that were on none of the paths.
     """
     connections = result["connections"]
     is_mptcp, subflows = None, None
     path_bytes: tuple[int, ...] = ()
-    found: Strays = frozenset()
+    found: Addresses = frozenset()
     if step.kind is Kind.MPTCP:
-        found = strays(connections[0], paths, known_strays)
+        found = other_addresses(connections[0], paths, known_others)
         is_mptcp = _is_mptcp(connections[0])
         if is_mptcp:
             received = _received(connections[0], step.direction)

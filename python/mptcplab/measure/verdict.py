@@ -58,7 +58,7 @@ def _is_limited(size: SizeFigures, limit_mbps: float | None) -> bool:
 
 def verdict(figures: Figures) -> list[str]:
     """Some sentences, one at least."""
-    sentences = [*_obstacles(figures), *_strays(figures)]
+    sentences = [*_obstacles(figures), *_other_addresses(figures)]
     if len(figures.paths) > 1:
         for direction in Direction:
             sentences += _direction(figures, direction)
@@ -92,12 +92,13 @@ def _obstacles(figures: Figures) -> list[str]:
     return told
 
 
-def _strays(figures: Figures) -> list[str]:
-    if not figures.strays:
+def _other_addresses(figures: Figures) -> list[str]:
+    if not figures.other_addresses:
         return []
     names = listed([path.interface for path in figures.paths])
+    addresses = listed(sorted(figures.other_addresses))
     return [
-        f"MPTCP had subflows from {listed(sorted(figures.strays))}, which is not to be measured: "
+        f"MPTCP had subflows from {addresses}, which is not to be measured: "
         f"this host has endpoints beside those of {names}. `ip mptcp endpoint delete` takes them "
         "away; with CAP_NET_ADMIN they are left out for as long as it lasts."
     ]
@@ -145,7 +146,7 @@ def _reason(size: SizeFigures, limit_mbps: float | None) -> str:
         return "it ended before MPTCP was tried"
     if size.fell_back == size.tried:
         return "MPTCP fell back to TCP"
-    if size.fell_back + size.strayed == size.tried:
+    if size.fell_back + size.on_other_paths == size.tried:
         return "MPTCP was on other paths, too"
     if size.mptcp_time.mean is None and all(one.mean is None for one in size.path_times):
         return f"none finished within {LONGEST_MS // 1_000} s"
@@ -197,8 +198,10 @@ def _failures(figures: Figures, noun: str, size: SizeFigures) -> list[str]:
         told.append(f"{size.unfinished} of {size.tried} did not finish")
     if size.fell_back:
         told.append(f"{size.fell_back} of {size.tried} fell back to TCP and are not counted")
-    if size.strayed:
-        told.append(f"{size.strayed} of {size.tried} were on other paths, too, and are not counted")
+    if size.on_other_paths:
+        told.append(
+            f"{size.on_other_paths} of {size.tried} were on other paths, too, and are not counted"
+        )
     sentences = [f"Of the {noun} of {words} by MPTCP {' and '.join(told)}."] if told else []
     for path, unfinished in zip(figures.paths, size.path_unfinished, strict=True):
         if unfinished:

@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 from mptcplab.measure import plan as measure
 from mptcplab.measure.figures import LEAST_LOAD_S
+from mptcplab.measure.other_addresses import Addresses, other_addresses_of_all
 from mptcplab.measure.plan import LOADED_MS, LONGEST_MS, Direction, Kind
-from mptcplab.measure.strays import Strays, strays_of_all
 from mptcplab.measure.survival import address
 from mptcplab.measure.transfer import Delivered, delivered, transfer
 from mptcplab.recording.manifest import Measured
@@ -54,7 +54,7 @@ def taken(result: Result) -> Iterator[Taken]:
     """
     names = path_names([path.interface for path in result.paths])
     every = measured_of(result)
-    known = strays_of_all(every.done, every.paths)
+    known = other_addresses_of_all(every.done, every.paths)
     for step, accounts in every.done:
         if step.kind is Kind.SURVIVAL:
             continue
@@ -79,7 +79,7 @@ def _rows(
     accounts: Mapping[str, Any],
     paths: Sequence[measure.Path],
     names: Sequence[str],
-    known: Strays,
+    known: Addresses,
 ) -> _Rows:
     connections = accounts["connections"]
     if step.kind is Kind.IDLE:
@@ -138,7 +138,7 @@ def _transfer(
     step: measure.Step,
     accounts: Mapping[str, Any],
     paths: Sequence[measure.Path],
-    known: Strays,
+    known: Addresses,
 ) -> tuple[dict[str, Any], str | None]:
     """By one connection, or by TCP over all paths at once: by several that share its size."""
     connections = accounts["connections"]
@@ -151,8 +151,8 @@ def _transfer(
     row["fallback"] = None if told.is_mptcp is None else not told.is_mptcp
     if told.is_mptcp is False:
         return row, "MPTCP fell back to TCP"
-    if told.strays:
-        return row, f"MPTCP was on other paths, too: {', '.join(sorted(told.strays))}"
+    if told.other_addresses:
+        return row, f"MPTCP was on other paths, too: {', '.join(sorted(told.other_addresses))}"
     return row, None
 
 

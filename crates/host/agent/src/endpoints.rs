@@ -12,7 +12,7 @@ use mptcplab_measure::client::{HeldEndpoints, NewEndpoint, Path};
 /// The first word of the answer of a process that has them.
 const HELD: &str = "held";
 /// The word before addresses of endpoints that are not used meanwhile.
-const BARRED: &str = "barred";
+const UNUSED: &str = "unused";
 const MOST_ANSWER_BYTES: u64 = 4_096;
 
 /// A process that has endpoints until this is dropped.
@@ -21,7 +21,7 @@ pub(crate) struct Holder {
     /// Addresses of those that were not there before.
     pub(crate) added: Vec<String>,
     /// Addresses of others, from which no subflow is opened to the target.
-    pub(crate) barred: Vec<String>,
+    pub(crate) unused: Vec<String>,
 }
 
 impl Holder {
@@ -52,14 +52,14 @@ impl Holder {
         let mut holder = Self {
             child,
             added: Vec::new(),
-            barred: Vec::new(),
+            unused: Vec::new(),
         };
         let answer = holder.answer()?;
         match answer.trim_end().strip_prefix(HELD) {
             Some(told) => {
                 let mut words = told.split_whitespace().map(str::to_owned);
-                holder.added = words.by_ref().take_while(|word| word != BARRED).collect();
-                holder.barred = words.collect();
+                holder.added = words.by_ref().take_while(|word| word != UNUSED).collect();
+                holder.unused = words.collect();
                 Ok(holder)
             }
             None => Err(io::Error::other(answer.trim_end().to_owned())),
@@ -93,8 +93,8 @@ pub fn hold_until_end_of_input(target: SocketAddr, wanted: &[NewEndpoint]) -> io
         Ok(held) => {
             let added = held.added().iter().map(|address| format!(" {address}"));
             let added: String = added.collect();
-            let barred: String = held.barred().map(|address| format!(" {address}")).collect();
-            format!("{HELD}{added} {BARRED}{barred}")
+            let unused: String = held.unused().map(|address| format!(" {address}")).collect();
+            format!("{HELD}{added} {UNUSED}{unused}")
         }
         Err(error) => error.to_string().replace('\n', " "),
     };
@@ -136,11 +136,11 @@ mod tests {
 
     #[test]
     fn a_holder_is_told_the_endpoints_and_ends_with_its_input() {
-        let holder = hold("echo held $2 barred $1; cat").unwrap();
+        let holder = hold("echo held $2 unused $1; cat").unwrap();
         let [added] = &holder.added[..] else {
             panic!("one endpoint")
         };
-        assert_eq!(holder.barred, ["[2001:db8::9]:4421"]);
+        assert_eq!(holder.unused, ["[2001:db8::9]:4421"]);
         let endpoint = parse_endpoint(added).unwrap();
         assert_eq!((endpoint.address, endpoint.interface), (path().source, 7));
         drop(holder);

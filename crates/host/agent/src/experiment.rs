@@ -146,9 +146,9 @@ impl Experiment<'_> {
         };
         match Holder::hold(command, used, data) {
             Ok(holder) => {
-                if !holder.barred.is_empty() {
-                    let barred = holder.barred.join(", ");
-                    (self.shared.log)(&format!("endpoints that are not used meanwhile: {barred}"));
+                if !holder.unused.is_empty() {
+                    let unused = holder.unused.join(", ");
+                    (self.shared.log)(&format!("endpoints that are not used meanwhile: {unused}"));
                 }
                 if !holder.added.is_empty() {
                     let added = holder.added.join(", ");

@@ -26,7 +26,7 @@ use crate::netns::NetNs;
 
 mod rules;
 
-pub use rules::Barrier;
+pub use rules::Unreachable;
 
 /// The main routing table.
 pub const TABLE_MAIN: u32 = RouteHeader::RT_TABLE_MAIN as u32;

@@ -99,8 +99,8 @@ fn mptcp_keeps_off_endpoints_of_other_interfaces_while_they_are_held() {
                 })
                 .collect();
             let held = HeldEndpoints::hold(&endpoints, Some(data)).unwrap();
-            let barred: Vec<_> = held.barred().collect();
-            assert_eq!(barred, own[wanted.len()..]);
+            let unused: Vec<_> = held.unused().collect();
+            assert_eq!(unused, own[wanted.len()..]);
             assert_eq!(sources(&mut session, own[0], place), wanted);
         }
         assert_eq!(rules(), before);

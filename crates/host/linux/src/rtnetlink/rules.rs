@@ -12,7 +12,7 @@ use super::{Rtnetlink, family, host_bits, is_absent};
 
 /// Connections by TCP that are not to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Barrier {
+pub struct Unreachable {
     /// Their address here.
     pub source: IpAddr,
     /// Where they would go; of the same family.
@@ -42,16 +42,16 @@ impl Rtnetlink {
     ///
     /// # Errors
     /// The kernel's: without CAP_NET_ADMIN over the namespace, and before Linux 4.17.
-    pub fn add_barrier(&mut self, barrier: &Barrier) -> io::Result<()> {
-        self.add_rule(barrier_message(barrier))
+    pub fn add_unreachable_rule(&mut self, connections: &Unreachable) -> io::Result<()> {
+        self.add_rule(unreachable_message(connections))
     }
 
-    /// Takes the rule of [`Rtnetlink::add_barrier`] away; none there is no error.
+    /// Takes the rule of [`Rtnetlink::add_unreachable_rule`] away; none there is no error.
     ///
     /// # Errors
     /// The kernel's.
-    pub fn delete_barrier(&mut self, barrier: &Barrier) -> io::Result<()> {
-        self.delete_rule(barrier_message(barrier))
+    pub fn delete_unreachable_rule(&mut self, connections: &Unreachable) -> io::Result<()> {
+        self.delete_rule(unreachable_message(connections))
     }
 
     fn add_rule(&mut self, message: RuleMessage) -> io::Result<()> {
@@ -83,11 +83,11 @@ fn rule_message(source: IpAddr, table: u32) -> RuleMessage {
 }
 
 /// Ahead of all rules but that of local addresses.
-fn barrier_message(barrier: &Barrier) -> RuleMessage {
-    let Barrier {
+fn unreachable_message(connections: &Unreachable) -> RuleMessage {
+    let Unreachable {
         source,
         destination,
-    } = *barrier;
+    } = *connections;
     let port = destination.port();
     let mut message = RuleMessage::default();
     message.header.family = family(source);

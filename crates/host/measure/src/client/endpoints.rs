@@ -6,7 +6,7 @@ use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{self as unix, UnixDatagram};
 
 use mptcplab_linux::path_manager::{Endpoint, EndpointFlags, PathManager};
-use mptcplab_linux::rtnetlink::{Barrier, Rtnetlink};
+use mptcplab_linux::rtnetlink::{Rtnetlink, Unreachable};
 
 /// The name that one holder in a network namespace has.
 const LOCK: &[u8] = b"mptcplab-measure-endpoints";
@@ -20,14 +20,14 @@ pub struct NewEndpoint {
     pub interface: u32,
 }
 
-/// The endpoints and limits that were missing, and barriers before endpoints that are not to be used;
+/// The endpoints and limits that were missing, and rules that keep out endpoints that are not to be used;
 /// taken away again when this ends.
 pub struct HeldEndpoints {
     manager: PathManager,
     added: Vec<IpAddr>,
     limits: Option<Changed>,
     routes: Rtnetlink,
-    barriers: Vec<Barrier>,
+    rules: Vec<Unreachable>,
     /// Another holder is refused meanwhile.
     _lock: UnixDatagram,
 }
@@ -53,7 +53,7 @@ impl HeldEndpoints {
             added: Vec::new(),
             limits: None,
             routes: Rtnetlink::open()?,
-            barriers: Vec::new(),
+            rules: Vec::new(),
             _lock: lock()?,
         };
         let there = held.manager.endpoints()?;
@@ -72,12 +72,12 @@ impl HeldEndpoints {
                 held.added.push(one.address);
             }
         }
-        for barrier in target
+        for rule in target
             .iter()
-            .flat_map(|place| barriers(&there, wanted, *place))
+            .flat_map(|place| kept_out(&there, wanted, *place))
         {
-            held.routes.add_barrier(&barrier)?;
-            held.barriers.push(barrier);
+            held.routes.add_unreachable_rule(&rule)?;
+            held.rules.push(rule);
         }
         let (subflows, add_addr_accepted) = held.manager.limits()?;
         let needed = u32::try_from(needed.len()).unwrap_or(u32::MAX);
@@ -98,8 +98,8 @@ impl HeldEndpoints {
     }
 
     /// Addresses of endpoints from which no subflow is opened to the target.
-    pub fn barred(&self) -> impl Iterator<Item = IpAddr> {
-        self.barriers.iter().map(|barrier| barrier.source)
+    pub fn unused(&self) -> impl Iterator<Item = IpAddr> {
+        self.rules.iter().map(|rule| rule.source)
     }
 }
 
@@ -112,8 +112,8 @@ impl Drop for HeldEndpoints {
                 let _ = self.manager.delete_endpoint(&endpoint);
             }
         }
-        for barrier in &self.barriers {
-            let _ = self.routes.delete_barrier(barrier);
+        for rule in &self.rules {
+            let _ = self.routes.delete_unreachable_rule(rule);
         }
         if let Some(Changed { before, ours }) = &self.limits
             // Else somebody has set them meanwhile.
@@ -133,18 +133,18 @@ fn lock() -> io::Result<UnixDatagram> {
     })
 }
 
-/// Barriers before those from which subflows to a target would be opened, and which are not wanted.
-fn barriers(there: &[Endpoint], wanted: &[NewEndpoint], target: SocketAddr) -> Vec<Barrier> {
+/// Rules for endpoints from which subflows to a target would be opened, and which are not wanted.
+fn kept_out(there: &[Endpoint], wanted: &[NewEndpoint], target: SocketAddr) -> Vec<Unreachable> {
     let is_wanted = |address| wanted.iter().any(|one| one.address == address);
     let others = there.iter().filter(|known| {
         let is_same_family = known.address.is_ipv4() == target.is_ipv4();
         known.flags.subflow && is_same_family && !is_wanted(known.address)
     });
-    let barrier = |known: &Endpoint| Barrier {
+    let rule = |known: &Endpoint| Unreachable {
         source: known.address,
         destination: target,
     };
-    others.map(barrier).collect()
+    others.map(rule).collect()
 }
 
 /// Subflows for data are opened from an endpoint.
@@ -186,22 +186,22 @@ mod tests {
     }
 
     #[test]
-    fn barriers_are_before_endpoints_that_would_be_used_and_are_not_wanted() {
+    fn rules_keep_out_endpoints_that_would_be_used_and_are_not_wanted() {
         let place = |text: &str| text.parse::<SocketAddr>().unwrap();
         let (four, six) = (place("198.51.100.1:4421"), place("[2001:db8::1]:4421"));
         let there = [endpoint(true, false, false), endpoint(false, true, false)];
         let address = there[0].address;
-        let expected = Barrier {
+        let expected = Unreachable {
             source: address,
             destination: four,
         };
-        assert_eq!(barriers(&there, &[], four), [expected]);
-        assert_eq!(barriers(&there, &[], six), []);
+        assert_eq!(kept_out(&there, &[], four), [expected]);
+        assert_eq!(kept_out(&there, &[], six), []);
         let wanted = NewEndpoint {
             address,
             interface: 0,
         };
-        assert_eq!(barriers(&there, &[wanted], four), []);
+        assert_eq!(kept_out(&there, &[wanted], four), []);
     }
 
     #[test]

@@ -13,11 +13,13 @@ from mptcplab.measure.plan import Kind, Path, Step
 from mptcplab.measure.survival import address, own_address
 
 _BY_MPTCP = (Kind.SURVIVAL, Kind.MPTCP)
-Strays = frozenset[str]
+Addresses = frozenset[str]
 """Local addresses."""
 
 
-def strays_of_all(done: Iterable[tuple[Step, Mapping[str, Any]]], paths: Sequence[Path]) -> Strays:
+def other_addresses_of_all(
+    done: Iterable[tuple[Step, Mapping[str, Any]]], paths: Sequence[Path]
+) -> Addresses:
     """Addresses beside those of the paths from which any connection of an experiment had a subflow.
 
     Survival takes long enough for each endpoint of the host to show.
@@ -30,8 +32,10 @@ def strays_of_all(done: Iterable[tuple[Step, Mapping[str, Any]]], paths: Sequenc
     return frozenset(found - _of_paths(paths))
 
 
-def strays(connection: Mapping[str, Any], paths: Sequence[Path], known: Strays) -> Strays:
-    """Those of them that one connection may have had a subflow from.
+def other_addresses(
+    connection: Mapping[str, Any], paths: Sequence[Path], known: Addresses
+) -> Addresses:
+    """Addresses beside those of the paths from which one connection may have had a subflow.
 
     `known` are those of the experiment. A subflow that lasted for less than 50 ms may have been
     seen by the target alone, and there under another address (NAT): where the target has more

@@ -17,9 +17,9 @@ from tests.measure.results import (
 )
 
 from mptcplab.measure.figures import Figures, Measured, figures
+from mptcplab.measure.other_addresses import other_addresses
 from mptcplab.measure.plan import Direction, Kind, Step
 from mptcplab.measure.render import to_json
-from mptcplab.measure.strays import strays
 from mptcplab.measure.transfer import transfer
 from mptcplab.measure.verdict import verdict
 
@@ -59,9 +59,9 @@ def by_mptcp(
 def test_a_connection_is_on_the_paths_alone_or_not(
     one: dict[str, Any], expected: tuple[str, ...]
 ) -> None:
-    assert strays(one, PATHS, KNOWN) == frozenset(expected)
+    assert other_addresses(one, PATHS, KNOWN) == frozenset(expected)
     # No connection of the experiment had another one, though a subflow is not known.
-    assert strays(one, PATHS, frozenset()) == frozenset()
+    assert other_addresses(one, PATHS, frozenset()) == frozenset()
 
 
 def experiment(*mptcp: dict[str, Any]) -> Figures:
@@ -79,30 +79,32 @@ def experiment(*mptcp: dict[str, Any]) -> Figures:
     return figures(every)
 
 
-def test_a_transfer_that_strays_has_no_figures() -> None:
-    clean, astray = by_mptcp((WIFI, LTE), (WIFI, LTE)), by_mptcp((WIFI, OTHER), (WIFI, OTHER))
-    found = transfer(Step(Kind.MPTCP, 0, None, Direction.DOWN, SIZE), result(astray), PATHS, KNOWN)
-    assert (found.is_mptcp, found.is_counted, found.strays) == (True, False, KNOWN)
-    every = experiment(clean, astray, clean)
+def test_a_transfer_on_other_paths_has_no_figures() -> None:
+    clean, elsewhere = by_mptcp((WIFI, LTE), (WIFI, LTE)), by_mptcp((WIFI, OTHER), (WIFI, OTHER))
+    found = transfer(
+        Step(Kind.MPTCP, 0, None, Direction.DOWN, SIZE), result(elsewhere), PATHS, KNOWN
+    )
+    assert (found.is_mptcp, found.is_counted, found.other_addresses) == (True, False, KNOWN)
+    every = experiment(clean, elsewhere, clean)
     (size,) = every.sizes[Direction.DOWN]
-    assert (size.tried, size.strayed, size.unfinished, size.fell_back) == (3, 1, 0, 0)
+    assert (size.tried, size.on_other_paths, size.unfinished, size.fell_back) == (3, 1, 0, 0)
     assert size.mptcp_time.samples == (0.5, None, 0.5)
     assert size.delay.samples[1] is None
     # Two subflows of one byte each, in two repetitions.
     assert size.path_bytes == (2, 2)
     told = to_json(every)
-    assert told["mptcp"]["strays"] == ["10.0.3.1"]
+    assert told["mptcp"]["other_addresses"] == ["10.0.3.1"]
     (down,) = told["benefit"]["down"]
-    assert down["mptcp_strayed"] == 1
+    assert down["mptcp_on_other_paths"] == 1
     assert down["mptcp_first_paths"] == ["wifi", "lte", "wifi"]
     text = " ".join(verdict(every))
     assert "MPTCP had subflows from 10.0.3.1, which is not to be measured" in text
     assert "Of the downloads of 1 MB by MPTCP 1 of 3 were on other paths, too" in text
 
 
-def test_no_verdict_rests_on_transfers_that_all_stray() -> None:
-    astray = by_mptcp((WIFI, OTHER), (WIFI, OTHER))
-    every = experiment(astray, astray)
+def test_no_verdict_rests_on_transfers_that_were_all_on_other_paths() -> None:
+    elsewhere = by_mptcp((WIFI, OTHER), (WIFI, OTHER))
+    every = experiment(elsewhere, elsewhere)
     (size,) = every.sizes[Direction.DOWN]
     assert size.delay.mean is None
     assert size.mptcp_goodput.mean is None
