@@ -110,6 +110,29 @@ def test_a_probe_tells_the_path_that_takes_mptcp_out(lab: Lab) -> None:
 
 
 @needs_namespaces
+def test_a_probe_uses_no_endpoint_of_another_address(lab: Lab) -> None:
+    other = "10.77.0.1"
+    before = lab.done("laptop", "ip", "rule").stdout
+    lab.done("laptop", "ip", "address", "add", f"{other}/32", "dev", "wifi")
+    lab.done("laptop", "ip", "mptcp", "endpoint", "add", other, "subflow")
+    try:
+        options = ("--budget", "4 MB", "--sizes", "30 kB", "--repeat", "2", "--json")
+        ended = lab.done("laptop", *PROBE, *options)
+        assert ended.returncode == 0, ended.stderr
+        assert f"endpoints that are not used meanwhile: {other}" in ended.stderr
+        assert lab.done("laptop", "ip", "rule").stdout == before
+        told = json.loads(ended.stdout)
+        assert told["mptcp"]["other_addresses"] == []
+        for direction in ("down", "up"):
+            (size,) = told["benefit"][direction]
+            assert sorted(size["mptcp_first_paths"]) == ["lte", "wifi"]
+            assert size["mptcp_on_other_paths"] == 0
+    finally:
+        lab.done("laptop", "ip", "mptcp", "endpoint", "flush")
+        lab.done("laptop", "ip", "address", "del", f"{other}/32", "dev", "wifi")
+
+
+@needs_namespaces
 def test_ctrl_c_keeps_what_was_measured(lab: Lab) -> None:
     long = ("--sizes", "30 kB,100 MB", "--budget", "9 GB", "--repeat", "1", "--json")
     # Ctrl-C ends nsenter at once; a shell tells the status of the probe.
