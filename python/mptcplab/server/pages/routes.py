@@ -108,7 +108,9 @@ async def agent(backend: Backend, request: Request, person: Person) -> Response:
         if told is None:
             return None
         known = views.congestion_controls(connection, own)
-        control = wanted if wanted in known else next(iter(known), "")
+        # That of the result which came last, unless one is chosen.
+        (last,) = views.newest(connection, own, None, 1) or ({"congestion_control": ""},)
+        control = wanted if wanted in known else last["congestion_control"]
         return (
             told,
             (control, known),
