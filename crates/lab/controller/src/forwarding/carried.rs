@@ -37,14 +37,14 @@ impl Controller {
                 return None;
             }
         }
+        if connections.is_empty() || !self.waiting.has_room(self.config.limits.held_packets) {
+            return None;
+        }
         for connection in &connections {
             self.ask_counters(*connection);
             if let Some(known) = self.table.connection_mut(*connection) {
                 known.asked_ns = Some(self.now_ns);
             }
-        }
-        if connections.is_empty() {
-            return None;
         }
         let xid = self.send(datapath, Body::BarrierRequest);
         Some(Cause::Barrier(datapath, xid))
