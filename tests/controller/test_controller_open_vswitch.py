@@ -1,31 +1,16 @@
-"""`mptcplab controller` and Open vSwitch: three bridges, two hosts, connections of MPTCP.
-
-The network is that of docs/controller.md; the switches, in user space, and the hosts are in
-namespaces of their own.
-"""
+"""`mptcplab controller` and Open vSwitch: three bridges, two hosts, connections of MPTCP."""
 
 from __future__ import annotations
 
-import json
-import os
-import shutil
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.docs.pages import ROOT, blocks
-from tests.engine.system import mptcp_missing, namespaces_refused
-from tests.openflow.open_vswitch import missing as open_vswitch_missing
+from tests.controller.bridges import missing, played
 
-_PAGE = ROOT / "docs" / "controller.md"
-_PATIENCE_S = 180
-_IN_NAMESPACES = (
-    "unshare", "--user", "--map-root-user", "--net", "--mount", "--pid", "--fork", "--mount-proc",
-    "--kill-child", "bash",
-)  # fmt: skip
+pytestmark = pytest.mark.skipif(missing() is not None, reason=str(missing()))
+
 _CERTIFICATES = """
 {
     new="openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes"
@@ -40,39 +25,6 @@ _CERTIFICATES = """
 vsctl set-ssl $PWD/switch-key.pem $PWD/switch.pem $PWD/ca.pem
 """
 _TLS = "--tls-ca ca.pem --tls-cert controller.pem --tls-key controller-key.pem"
-_WAIT = """
-count() { grep -c "$1" events || true; }
-await() { until test $(count "$1") -ge $2; do sleep 0.1; kill -0 $serving; done; }
-"""
-
-
-def _missing() -> str | None:
-    absent = [one for one in ("ethtool", "openssl") if shutil.which(one) is None]
-    absent_text = f"there is no {', '.join(absent)}" if absent else None
-    return open_vswitch_missing() or namespaces_refused() or mptcp_missing() or absent_text
-
-
-pytestmark = pytest.mark.skipif(_missing() is not None, reason=str(_missing()))
-
-
-def played(folder: Path, script: str) -> tuple[list[str], list[dict[str, Any]]]:
-    """The output of a script in the network of the page, and the controller's events."""
-    (network,) = [block.body for block in blocks(_PAGE) if block.title == "network.sh"]
-    (folder / "network.sh").write_text(network)
-    (folder / "script.sh").write_text(f". ./network.sh\n{_WAIT}{script}")
-    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    ended = subprocess.run(
-        [*_IN_NAMESPACES, "script.sh"],
-        cwd=folder,
-        env=os.environ | {"PATH": path, "PYTHON": sys.executable},
-        capture_output=True,
-        text=True,
-        timeout=_PATIENCE_S,
-        check=False,
-    )
-    events = (folder / "events").read_text()
-    assert ended.returncode == 0, f"{ended.stderr}\n{events}"
-    return ended.stdout.splitlines(), [json.loads(line) for line in events.splitlines()]
 
 
 def of_kind(events: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:

@@ -7,6 +7,7 @@ from tests.metrics.plans import two_paths
 from tests.recording.handmade import SECOND, Rows, description, manifest, record, result, transfer
 
 from mptcplab.metrics import compare
+from mptcplab.page.templates import summary
 from mptcplab.recording import Result
 from mptcplab.recording.manifest import Json
 from mptcplab.report import control, report, to_html, to_json
@@ -64,7 +65,7 @@ def made(folder: Path, controller: Json | None = POLICY) -> tuple[list[ControlAc
     }
     plan = two_paths() | ({} if controller is None else {"controller": controller})
     record(out.recording_folder("mptcp", 1), rows, manifest("mptcp", "mptcp", plan=plan))
-    return control_accounts(compare(out)), to_html([report(out)])
+    return control_accounts(compare(out), "result-1"), to_html([report(out)])
 
 
 def test_subflows_have_their_paths_and_their_transfer(tmp_path: Path) -> None:
@@ -88,6 +89,28 @@ def test_links_have_their_load(tmp_path: Path) -> None:
     assert account.loads == (LinkLoad("air", "s1.left", "s2.right", 10.0, 4.0),)
     assert account.loads[0].share_percent == 40
     assert '<td class="figure">40.0</td>' in page
+
+
+def test_loads_and_subflows_of_paths_are_charts_with_the_decisions_marked(tmp_path: Path) -> None:
+    (account,), page = made(tmp_path)
+    load, subflows = account.charts
+    (course,) = load.chart.panels[0].series
+    # 499 kB in the first second, 1.501 MB in the three after it.
+    assert (course.label, course.x.tolist()) == ("air from s1", [1.0, 4.0])
+    assert course.y.tolist() == pytest.approx([3.992, 4.002667], rel=1e-5)
+    moved, over = subflows.chart.panels[0].series
+    assert (over.label, moved.label) == ("air", HOSTILE)
+    # Both over the same path, until one moves; the last samples are of 1 s, before it does.
+    counts = list(zip(over.x.tolist(), over.y.tolist(), strict=True))
+    assert counts == [(0.0, 0.0), (0.5, 1.0), (1.0, 0.0), (1.0, 1.0), (3.0, 0.0), (3.0, 0.0)]
+    # One subflow for a half and for two of the three seconds.
+    assert [row[1:] for row in summary(subflows.chart)][1] == ["air", "6", "0", "0.8333", "1"]
+    (mark,) = load.chart.panels[0].marks
+    assert (mark.time_s, mark.label) == (3.0, f"{SECOND_SUBFLOW} moved")
+    assert page.count(f'id="{mark.target}"') == 1
+    for chart in (load, subflows):
+        assert f'<figure class="chart" id="{chart.id}">' in page
+    assert f'<a href="#{load.id}" data-moment="3.0" data-group="time">3.000000</a>' in page
 
 
 def test_switches_have_their_flow_entries(tmp_path: Path) -> None:

@@ -138,7 +138,18 @@ def _http(options: Options) -> dict[str, Any] | None:
         "listen": _address("--http", options.http),
         "tls": None if cert is None else {"cert": str(cert), "key": str(key)},
         "token": None if options.http_token is None else str(options.http_token),
+        "charts": _charts(),
     }
+
+
+def _charts() -> dict[str, str] | None:
+    """What draws the charts of the page; None without the package that has the plotting library."""
+    from mptcplab.page.script import CONTROLLER, CONTROLLER_STYLES, script, style_sheet
+
+    try:
+        return {"script": script(CONTROLLER), "style": style_sheet(CONTROLLER_STYLES)}
+    except ModuleNotFoundError:
+        return None
 
 
 def _tls(ca: Path | None, cert: Path | None, key: Path | None) -> dict[str, Any] | None:

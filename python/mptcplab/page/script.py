@@ -20,9 +20,11 @@ ASSETS = (
     "figures.js",
 )
 """In the order in which they stand in the script."""
-STYLES = ("text.css", "tables.css", "charts.css", "media.css")
+STYLES = ("colours.css", "text.css", "tables.css", "charts.css", "media.css")
 LIVE = "live.js"
 """One more, for pages of runs that go on: asks their server for what is new."""
+CONTROLLER, CONTROLLER_STYLES = "controller.js", ("colours.css", "tables.css", "charts.css")
+"""The same for the page that a controller of switches serves, and the styles that it needs."""
 _PLOTTER, _FILE = "youplot", "vendor/uplot.iife.min.js"
 """The package that brings µPlot, unchanged, and its place there."""
 _LICENCE = """\
@@ -53,9 +55,9 @@ def script(*more: str) -> str:
 
 
 @cache
-def style_sheet() -> str:
-    """The text of the page's style."""
-    return "\n".join(_asset(name) for name in STYLES)
+def style_sheet(names: tuple[str, ...] = STYLES) -> str:
+    """The text of the page's style, or of these parts of it."""
+    return "\n".join(_asset(name) for name in names)
 
 
 @cache

@@ -10,7 +10,7 @@ import numpy as np
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from mptcplab.page.charts import Chart, Kind
+from mptcplab.page.charts import TIME, Chart, Kind
 from mptcplab.page.drawing import panel_svg
 from mptcplab.page.encoding import page_data, told_charts
 from mptcplab.page.script import policy, script, style_sheet
@@ -121,7 +121,8 @@ def legend(chart: Chart) -> list[Entry]:
 def summary(chart: Chart) -> list[Sequence[str]]:
     """Of each series its panel, name, points, and least, mean and greatest value.
 
-    Of a distribution, which rises in steps, the values are those along the axis of x.
+    Of a distribution, which rises in steps, the values are those along the axis of x. Of steps over
+    time, each value counts for as long as it holds.
     """
     rows: list[Sequence[str]] = []
     for panel in chart.panels:
@@ -130,9 +131,12 @@ def summary(chart: Chart) -> list[Sequence[str]]:
             if not known.size:
                 continue
             mean = float(known.mean())
-            if one.kind is Kind.STEPS:
+            lengths = np.diff(one.x)
+            if one.kind is Kind.STEPS and chart.group != TIME:
                 known = one.x[1:]
                 mean = float(np.average(known, weights=np.diff(one.y)))
+            elif one.kind is Kind.STEPS and lengths.any():
+                mean = float(np.average(one.y[:-1], weights=lengths))
             if one.kind is Kind.MEANS:
                 mean = float(means(one.since, one.x, one.y, 1)[1].mean())
             told = (float(known.min()), mean, float(known.max()))

@@ -8,8 +8,11 @@ import polars as pl
 
 from mptcplab.metrics.comparison import VariantMetrics
 from mptcplab.metrics.plan_view import PlanView
+from mptcplab.page.templates import anchor
 from mptcplab.recording import Recording
 from mptcplab.report.chosen import representative
+from mptcplab.report.control_charts import ControlChart, control_charts
+from mptcplab.report.decisions import Decision
 from mptcplab.report.flow_entries import FlowEntries, flow_entries
 from mptcplab.report.text import printable
 
@@ -17,18 +20,6 @@ KIND = "controller"
 """The kind of a decision in the table of events."""
 MOST_DECISIONS = 400
 """More are left to the table of events."""
-
-
-@dataclass(frozen=True)
-class Decision:
-    """A decision about a subflow, or the begin or end of the channel of a switch."""
-
-    time_s: float
-    connection: str
-    """The transfer that the subflow belongs to; empty where that is not known."""
-    subject: str
-    """Addresses and ports of the subflow, or the switch."""
-    words: str
 
 
 @dataclass(frozen=True)
@@ -61,21 +52,24 @@ class ControlAccount:
     decisions: tuple[Decision, ...]
     left_out: int
     """Decisions that are not there."""
+    charts: tuple[ControlChart, ...]
     loads: tuple[LinkLoad, ...]
     flow_entries: FlowEntries
 
 
-def control_accounts(variants: Sequence[VariantMetrics]) -> list[ControlAccount]:
+def control_accounts(variants: Sequence[VariantMetrics], section: str) -> list[ControlAccount]:
     """The accounts of the variants' representative runs, of those that had a controller.
+
+    Identifiers of what they show in a page begin with that of their section.
 
     Raises:
         RecordingError: a table is damaged.
 
     """
-    return [account for variant in variants if (account := _account(variant)) is not None]
+    return [account for variant in variants if (account := _account(variant, section)) is not None]
 
 
-def _account(variant: VariantMetrics) -> ControlAccount | None:
+def _account(variant: VariantMetrics, section: str) -> ControlAccount | None:
     run = representative(variant)
     if run is None:
         return None
@@ -84,15 +78,17 @@ def _account(variant: VariantMetrics) -> ControlAccount | None:
     if controller is None:
         return None
     rows = recording.frame("events").filter(kind=KIND).sort("t_ns", maintain_order=True)
+    name = anchor(section, "controller", variant.name)
     connections = dict(_connections(recording))
     decisions = [
         Decision(
+            id=f"{name}-decision-{number}" if number <= MOST_DECISIONS else "",
             time_s=row["t_ns"] / 1e9,
             connection=connections.get(row["subject"], ""),
             subject=printable(row["subject"]),
             words=printable(row["label"]),
         )
-        for row in rows.iter_rows(named=True)
+        for number, row in enumerate(rows.iter_rows(named=True), start=1)
     ]
     counted = Counter(one.words for one in decisions if "-" in one.subject)
     return ControlAccount(
@@ -102,6 +98,7 @@ def _account(variant: VariantMetrics) -> ControlAccount | None:
         words=tuple(counted.most_common()),
         decisions=tuple(decisions[:MOST_DECISIONS]),
         left_out=max(0, len(decisions) - MOST_DECISIONS),
+        charts=tuple(control_charts(recording, decisions, name)),
         loads=tuple(_loads(recording)),
         flow_entries=flow_entries(recording),
     )

@@ -74,7 +74,8 @@ def to_html(reports: Sequence[Report]) -> str:
         found = plots(report)
         events = _events(found, section)
         shown, own_charts = _shown(found, section, dict(events))
-        charts |= own_charts
+        control = control_accounts(report.variants, section)
+        charts |= own_charts | {one.id: one.chart for own in control for one in own.charts}
         drawing = topology(report)
         if drawing is not None:
             loads[f"{section}-network"] = link_loads(report.variants[:MOST_PANELS])
@@ -89,7 +90,7 @@ def to_html(reports: Sequence[Report]) -> str:
                 "events": events,
                 "plots": shown,
                 "panels": _panels(own_charts),
-                "control": control_accounts(report.variants),
+                "control": control,
                 "outputs": {v.name: own for v in report.variants if (own := outputs(v))},
             }
         )

@@ -16,6 +16,7 @@ mod channels;
 mod config;
 mod document;
 mod error;
+mod history;
 mod http;
 mod journal;
 mod names;
@@ -30,7 +31,7 @@ mod transport;
 
 pub use config::{Config, Limits, LinkRate, TlsFiles};
 pub use error::StartError;
-pub use http::{HttpConfig, HttpLimits, HttpTls};
+pub use http::{HttpConfig, HttpLimits, HttpTls, PageParts};
 pub use journal::{Form, Journal};
 pub use report::{Ended, Report};
 pub use server::Server;

@@ -12,6 +12,7 @@ use mptcplab_controller::{ConnectionId, Controller, Output, Policy, policy};
 use crate::channels::Channels;
 use crate::config::{Config, Limits};
 use crate::error::StartError;
+use crate::history::{self, History};
 use crate::http::{Answer, Api, Question};
 use crate::ready::{self, Ready};
 use crate::report::{Ended, Report};
@@ -50,6 +51,9 @@ pub struct Server {
     api: Option<Api>,
     /// The last events, for the API.
     last_rows: LastRows,
+    /// The last minutes, for the API, and when they have their next sample.
+    history: History,
+    samples_at: Instant,
 }
 
 impl Server {
@@ -100,6 +104,8 @@ impl Server {
             buffer: vec![0; READ_BYTES],
             api,
             last_rows: LastRows::default(),
+            history: History::default(),
+            samples_at: Instant::now(),
         };
         server.note(Report::Listening {
             address: server.local_addr().map_err(listen)?,
@@ -166,6 +172,10 @@ impl Server {
                 self.controller.prepare();
                 self.prepares_at = now + PREPARATIONS;
             }
+            if self.api.is_some() && self.samples_at <= now {
+                self.history.take(self.now_ns(), &self.controller);
+                self.samples_at = now + history::INTERVAL;
+            }
         }
     }
 
@@ -179,6 +189,7 @@ impl Server {
             self.channels.next_deadline(),
             self.paused_until,
             Some(self.prepares_at),
+            self.api.is_some().then_some(self.samples_at),
         ];
         let deadline = deadline.into_iter().flatten().min();
         let timeout = deadline.map(|at| at.saturating_duration_since(now));
@@ -192,10 +203,12 @@ impl Server {
     fn answer_api(&mut self) {
         let now_ns = self.now_ns();
         let (controller, last_rows) = (&mut self.controller, &self.last_rows);
+        let history = &self.history;
         self.api.take_if(|api| {
             let answer = |question| match question {
                 Question::Copy => {
-                    Answer::Copy(Box::new(Snapshot::new(now_ns, controller, last_rows)))
+                    let copy = Snapshot::new(now_ns, controller, last_rows, history);
+                    Answer::Copy(Box::new(copy))
                 }
                 Question::Tell(size) => Answer::Told(controller.tell_size(size.server, size.bytes)),
             };

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use mptcplab_controller::{ConnectionView, Controller, LinkView, PortRef, RuleView, SwitchView};
 
+use crate::history::{History, Sample};
 use crate::row::Row;
 
 /// Ports of all switches together. A switch whose ports are too many is left out.
@@ -59,10 +60,17 @@ pub(crate) struct Snapshot {
     pub(crate) has_all_rules: bool,
     /// The last events with their numbers, the oldest first.
     pub(crate) events: Vec<(u64, Arc<Row>)>,
+    /// The last minutes, the oldest sample first.
+    pub(crate) samples: Vec<Arc<Sample>>,
 }
 
 impl Snapshot {
-    pub(crate) fn new(t_ns: u64, controller: &Controller, events: &LastRows) -> Self {
+    pub(crate) fn new(
+        t_ns: u64,
+        controller: &Controller,
+        events: &LastRows,
+        history: &History,
+    ) -> Self {
         let mut ports = 0;
         let mut all_switches = controller.switch_views();
         let switches: Vec<SwitchView> = all_switches
@@ -92,6 +100,7 @@ impl Snapshot {
             has_all_rules: has_all_rules && has_all_connections,
             connections,
             events: events.kept.iter().cloned().collect(),
+            samples: history.samples(),
         }
     }
 }

@@ -119,11 +119,14 @@ let shownCharts = [];
 let watcher = null;
 
 // Shows the charts that stand in the page now, in the place of those that stood there before.
-async function showCharts() {
+const showCharts = async () => showInstead(await chartsOfPage());
+
+// Shows charts, whose figures stand in the page, in the place of those that were shown before.
+function showInstead(charts) {
   watcher?.disconnect();
   for (const { plots } of groups.values()) for (const plot of plots) plot.destroy();
   groups.clear();
-  shownCharts = await chartsOfPage();
+  shownCharts = charts;
   watcher = new IntersectionObserver(
     (seen) => {
       for (const { isIntersecting, target } of seen) {

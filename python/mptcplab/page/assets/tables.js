@@ -85,7 +85,7 @@ function madeTable(label, heads, rows, chosen = -1) {
 }
 
 function enhanceTables() {
-  for (const table of document.querySelectorAll("table:not(.moving)")) {
+  for (const table of document.querySelectorAll("table:not(.moving, .moving table)")) {
     const heads = [...(table.tHead?.rows[0]?.cells ?? [])];
     const body = table.tBodies[0];
     if (!heads.length || !body || body.rows.length < 2) continue;

@@ -1,16 +1,19 @@
 //! The documents of the API, and all that its page shows: text and numbers, ready to be written.
 
 mod connections;
+mod history;
 mod topology;
 
 use std::sync::Arc;
 
 pub(crate) use connections::{Connection, Connections, Rule, Rules, Subflow};
+pub(crate) use history::History;
 use serde::{Serialize, Serializer};
 #[cfg(test)]
 pub(crate) use topology::{Host, Port};
 pub(crate) use topology::{Link, Switch, Topology};
 
+use crate::history::Sample;
 use crate::row::Row;
 use crate::snapshot::Snapshot;
 
@@ -21,6 +24,8 @@ pub(crate) struct Documents {
     pub(crate) connections: Connections,
     pub(crate) rules: Rules,
     pub(crate) events: Events,
+    /// The last minutes, for the document that is made of them when it is asked for.
+    pub(crate) samples: Vec<Arc<Sample>>,
 }
 
 /// The last events.
@@ -57,6 +62,12 @@ impl Documents {
                 t_ns: snapshot.t_ns,
                 events: events.collect(),
             },
+            samples: snapshot.samples.clone(),
         }
+    }
+
+    /// Returns the last minutes.
+    pub(crate) fn history(&self) -> History {
+        History::of(self.topology.t_ns, &self.samples)
     }
 }

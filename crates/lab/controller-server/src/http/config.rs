@@ -17,9 +17,22 @@ pub struct HttpConfig {
     /// A file with the token that each request must have; needed beyond the loopback.
     #[serde(default)]
     pub token: Option<PathBuf>,
+    /// Charts for the page; without, it has drawings and tables alone.
+    #[serde(default)]
+    pub charts: Option<PageParts>,
     /// Bounds of what peers can take.
     #[serde(default)]
     pub limits: HttpLimits,
+}
+
+/// The parts of a page that draw its charts.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PageParts {
+    /// The text of the script, all of it.
+    pub script: String,
+    /// The text of the style sheet of what the script makes.
+    pub style: String,
 }
 
 /// Files of TLS, in PEM.

@@ -14,6 +14,6 @@ mod response;
 mod routes;
 mod server;
 
-pub use config::{HttpConfig, HttpLimits, HttpTls};
+pub use config::{HttpConfig, HttpLimits, HttpTls, PageParts};
 pub(crate) use exchange::{Answer, Question};
 pub(crate) use server::Api;

@@ -101,12 +101,17 @@ impl Status {
 pub(super) struct CommonFields(String);
 
 impl CommonFields {
-    /// Browsers are told to load nothing, to run nothing, and to use the one style sheet that the
-    /// page has; to show it in no frame; to keep no copy.
-    pub(super) fn new() -> Self {
+    /// Browsers are told to load nothing from elsewhere, and to use the one style sheet that the page
+    /// has; to run nothing or, where the page `has_charts`, what is served here as a script alone; to
+    /// show it in no frame; to keep no copy.
+    pub(super) fn new(has_charts: bool) -> Self {
         let style = BASE64_STANDARD.encode(Sha256::digest(page::STYLE));
+        let charts = match has_charts {
+            true => " 'self'; script-src 'self'; connect-src 'self'",
+            false => "",
+        };
         Self(format!(
-            "Content-Security-Policy: default-src 'none'; style-src 'sha256-{style}'; \
+            "Content-Security-Policy: default-src 'none'; style-src 'sha256-{style}'{charts}; \
              base-uri 'none'; form-action 'none'; frame-ancestors 'none'\r\n\
              X-Content-Type-Options: nosniff\r\n\
              X-Frame-Options: DENY\r\n\

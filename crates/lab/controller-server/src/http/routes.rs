@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use serde_json::json;
 
+use super::config::PageParts;
 use super::exchange::Asker;
 use super::request::Request;
 use super::response::{Content, Status};
@@ -17,8 +18,9 @@ use crate::page;
 const FRESH: Duration = Duration::from_millis(500);
 
 /// Paths of the documents.
-const PATHS: [&str; 5] = [
+const PATHS: [&str; 6] = [
     "/api/v1/topology",
+    "/api/v1/history",
     "/api/v1/connections",
     "/api/v1/events",
     "/api/v1/rules",
@@ -38,12 +40,29 @@ struct Copy {
 /// Documents that are as new as they are to be.
 pub(super) struct Routes {
     asker: Asker,
+    /// The script and the style of charts, where the page has some.
+    charts: Option<[Content; 2]>,
     copy: Option<Copy>,
 }
 
 impl Routes {
-    pub(super) fn new(asker: Asker) -> Self {
-        Self { asker, copy: None }
+    pub(super) fn new(asker: Asker, charts: Option<&PageParts>) -> Self {
+        let content = |media_type, text: &String| Content {
+            media_type,
+            bytes: text.as_bytes().into(),
+        };
+        let charts = charts.map(|parts| {
+            [
+                content("text/javascript; charset=utf-8", &parts.script),
+                content("text/css; charset=utf-8", &parts.style),
+            ]
+        });
+        let copy = None;
+        Self {
+            asker,
+            charts,
+            copy,
+        }
     }
 
     pub(super) fn asker(&self) -> &Asker {
@@ -72,6 +91,13 @@ impl Routes {
         if target == "/api/v1" {
             return Ok(as_json(&json!({ "documents": PATHS })));
         }
+        if let Some([script, style]) = &self.charts {
+            match target {
+                page::SCRIPT_PATH => return Ok(script.clone()),
+                page::STYLE_PATH => return Ok(style.clone()),
+                _ => {}
+            }
+        }
         let copy = self.copy.take_if(|copy| copy.taken.elapsed() < FRESH);
         let copy = match copy {
             Some(copy) => copy,
@@ -88,21 +114,26 @@ impl Routes {
         if let Some(content) = copy.written.get(target) {
             return Ok(content.clone());
         }
-        let content = write(&copy.documents, target).ok_or(Status::NotFound)?;
+        let content = write(&copy.documents, target, self.charts.is_some());
+        let content = content.ok_or(Status::NotFound)?;
         copy.written.insert(target.to_owned(), content.clone());
         Ok(content)
     }
 }
 
 /// The document of a path. Paths are compared as a whole: they name no files.
-fn write(documents: &Documents, path: &str) -> Option<Content> {
+fn write(documents: &Documents, path: &str, has_charts: bool) -> Option<Content> {
     match path {
-        "/" => return Some(as_page(page::render(documents, None))),
-        "/live" => return Some(as_page(page::render(documents, Some(page::REFRESH_S)))),
+        "/" => return Some(as_page(page::render(documents, None, has_charts))),
+        "/live" => {
+            let page = page::render(documents, Some(page::REFRESH_S), has_charts);
+            return Some(as_page(page));
+        }
         _ => {}
     }
     Some(match path.strip_prefix("/api/v1/")? {
         "topology" => as_json(&documents.topology),
+        "history" => as_json(&documents.history()),
         "connections" => as_json(&documents.connections),
         "events" => as_json(&documents.events),
         "rules" => as_json(&documents.rules),

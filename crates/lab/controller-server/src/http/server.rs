@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rustls::ServerConfig;
 
 use super::access::Access;
-use super::config::{HttpConfig, HttpLimits};
+use super::config::{HttpConfig, HttpLimits, PageParts};
 use super::exchange::{Answerer, Asker, exchange};
 use super::peers::Peers;
 use super::request::{Method, Request};
@@ -39,6 +39,7 @@ struct Http {
     listener: TcpListener,
     tls: Option<Arc<ServerConfig>>,
     access: Access,
+    charts: Option<PageParts>,
     limits: HttpLimits,
 }
 
@@ -63,6 +64,7 @@ impl Api {
             listener,
             tls,
             access,
+            charts: config.charts.clone(),
             limits: config.limits,
         };
         thread::Builder::new()
@@ -80,8 +82,8 @@ impl Api {
 impl Http {
     /// Serves until the controller's loop has ended.
     fn serve(self, asker: Asker) {
-        let common = CommonFields::new();
-        let mut routes = Routes::new(asker);
+        let common = CommonFields::new(self.charts.is_some());
+        let mut routes = Routes::new(asker, self.charts.as_ref());
         let mut peers = Peers::new(self.limits, self.tls.clone());
         let mut buffer = vec![0; READ_BYTES];
         let mut paused_until: Option<Instant> = None;

@@ -34,9 +34,15 @@ struct Pair<'a> {
     directions: [Option<&'a Link>; 2],
 }
 
-/// Draws the network, unless it has no switches or too many.
+/// Writes the section of the drawing.
 pub(super) fn draw(html: &mut Html, topology: &Topology) {
-    html.raw("<h2>Topology</h2>\n");
+    html.raw("<section data-part=\"topology\">\n<h2>Topology</h2>\n");
+    draw_network(html, topology);
+    html.raw("</section>\n");
+}
+
+/// Draws the network, unless it has no switches or too many.
+fn draw_network(html: &mut Html, topology: &Topology) {
     if topology.switches.is_empty() {
         html.raw("<p>No switch has connected yet.</p>\n");
         return;
@@ -59,7 +65,7 @@ pub(super) fn draw(html: &mut Html, topology: &Topology) {
     let with_hosts: Vec<usize> = with_hosts.map(|(index, _)| index).collect();
     let layout = lay_out(&sizes, &links, &with_hosts);
     let (width, height) = (layout.width.ceil(), layout.height.ceil());
-    html.raw("<figure class=\"wide\"><svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-label=\"")
+    html.raw("<figure class=\"wide network\" tabindex=\"0\" aria-label=\"Topology\"><svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-label=\"")
         .text(format_args!(
             "{} switches and {} links; the tables below have the same",
             labels.len(),

@@ -13,6 +13,19 @@ const NAMES: [&str; 4] = ["switch", "port", "link", "path"];
 /// Rows of a table of the page; the API has more.
 const ROWS: usize = 500;
 
+/// The cells of a row.
+struct Row {
+    /// The identifier of its element; none where nothing leads to it.
+    id: Option<String>,
+    cells: Vec<String>,
+}
+
+impl From<Vec<String>> for Row {
+    fn from(cells: Vec<String>) -> Self {
+        Self { id: None, cells }
+    }
+}
+
 /// A column: its head, and whether its cells are numbers.
 type Column = (&'static str, bool);
 
@@ -68,10 +81,14 @@ pub(super) fn write(html: &mut Html, documents: &Documents) {
     if !topology.is_complete {
         html.raw("<p>There are more switches, links or hosts than are shown.</p>\n");
     }
-    html.raw("<h2>Links</h2>\n<p class=\"soft\">Each direction by itself: the ports of switches, by their datapaths \
-              without the zeros that these begin with, and their numbers.</p>\n");
+    begin(html, "Links");
+    html.raw(
+        "<p class=\"soft\">Each direction by itself: the ports of switches, by their datapaths \
+              without the zeros that these begin with, and their numbers.</p>\n",
+    );
     table(
         html,
+        "Links",
         LINKS,
         topology.links.iter().map(|link| {
             vec![
@@ -85,36 +102,38 @@ pub(super) fn write(html: &mut Html, documents: &Documents) {
             ]
         }),
     );
+    end(html);
     write_connections(html, documents);
-    html.raw("<h2>Events</h2>\n<p class=\"soft\">The last one first.</p>\n");
-    table(
-        html,
-        EVENTS,
-        documents.events.events.iter().rev().map(event),
-    );
-    html.raw("<h2>Switches</h2>\n");
-    table(html, SWITCHES, topology.switches.iter().map(switch));
-    html.raw("<h2>Hosts</h2>\n");
+    begin(html, "Events");
+    html.raw("<p class=\"soft\">The last one first.</p>\n");
+    let events = documents.events.events.iter().rev();
+    table(html, "Events", EVENTS, events.map(event));
+    end(html);
+    begin(html, "Switches");
+    let switches = topology.switches.iter();
+    table(html, "Switches", SWITCHES, switches.map(switch));
+    end(html);
+    begin(html, "Hosts");
     let hosts = topology.hosts.iter();
-    table(
-        html,
-        HOSTS,
-        hosts.map(|host| vec![host.host.clone(), names::short(&host.port)]),
-    );
+    let hosts = hosts.map(|host| vec![host.host.clone(), names::short(&host.port)]);
+    table(html, "Hosts", HOSTS, hosts);
+    end(html);
     write_ports(html, topology);
     write_rules(html, &documents.rules);
 }
 
 fn write_connections(html: &mut Html, documents: &Documents) {
     let connections = &documents.connections;
-    html.raw("<h2>Connections</h2>\n<p class=\"soft\">The last one first, with its subflows. Remembered: ")
+    begin(html, "Connections");
+    html.raw("<p class=\"soft\">The last one first, with its subflows. Remembered: ")
         .text(connections.total)
         .raw(".</p>\n");
     let rows = connections.connections.iter().flat_map(|connection| {
         let subflows = connection.subflows.iter().enumerate();
         subflows.map(|(index, subflow)| of_subflow(connection, subflow, index == 0))
     });
-    table(html, CONNECTIONS, rows);
+    table(html, "Connections", CONNECTIONS, rows);
+    end(html);
 }
 
 /// The row of a subflow; the first one's has what belongs to the connection.
@@ -146,7 +165,7 @@ fn of_subflow(connection: &Connection, subflow: &Subflow, is_first: bool) -> Vec
     ]
 }
 
-fn event(event: &Numbered) -> Vec<String> {
+fn event(event: &Numbered) -> Row {
     let fields = event.row.fields.iter();
     let fields: Vec<String> = fields
         .map(|(key, value)| match NAMES.contains(key) {
@@ -154,11 +173,14 @@ fn event(event: &Numbered) -> Vec<String> {
             false => format!("{key} {value}"),
         })
         .collect();
-    vec![
-        seconds(event.row.t_ns),
-        event.row.event.replace('_', " "),
-        fields.join(", "),
-    ]
+    Row {
+        id: Some(format!("event-{}", event.number)),
+        cells: vec![
+            seconds(event.row.t_ns),
+            event.row.event.replace('_', " "),
+            fields.join(", "),
+        ],
+    }
 }
 
 fn switch(switch: &Switch) -> Vec<String> {
@@ -176,11 +198,12 @@ fn switch(switch: &Switch) -> Vec<String> {
 }
 
 fn write_ports(html: &mut Html, topology: &Topology) {
-    html.raw("<h2>Ports</h2>\n");
+    begin(html, "Ports");
     for switch in &topology.switches {
-        begin_details(html, &switch.switch, switch.ports.len());
+        begin_details(html, "ports", &switch.switch, switch.ports.len());
         table(
             html,
+            "Ports",
             PORTS,
             switch.ports.iter().map(|port| {
                 vec![
@@ -194,10 +217,12 @@ fn write_ports(html: &mut Html, topology: &Topology) {
         );
         html.raw("</details>\n");
     }
+    end(html);
 }
 
 fn write_rules(html: &mut Html, rules: &Rules) {
-    html.raw("<h2>Rules</h2>\n<p class=\"soft\">Those of subflows");
+    begin(html, "Rules");
+    html.raw("<p class=\"soft\">Those of subflows");
     if !rules.is_complete {
         html.raw("; there are more than are shown");
     }
@@ -207,9 +232,10 @@ fn write_rules(html: &mut Html, rules: &Rules) {
         by_switch.entry(&rule.switch).or_default().push(rule);
     }
     for (switch, rules) in by_switch {
-        begin_details(html, switch, rules.len());
+        begin_details(html, "rules", switch, rules.len());
         table(
             html,
+            "Rules",
             RULES,
             rules.into_iter().map(|rule| {
                 vec![
@@ -227,10 +253,28 @@ fn write_rules(html: &mut Html, rules: &Rules) {
         );
         html.raw("</details>\n");
     }
+    end(html);
 }
 
-fn begin_details(html: &mut Html, switch: &str, rows: usize) {
-    html.raw("<details><summary>switch ")
+/// Begins a section, which the page's script replaces as a whole where it follows the controller.
+fn begin(html: &mut Html, title: &'static str) {
+    html.raw("<section data-part=\"")
+        .raw(title)
+        .raw("\">\n<h2>")
+        .raw(title)
+        .raw("</h2>\n");
+}
+
+fn end(html: &mut Html) {
+    html.raw("</section>\n");
+}
+
+fn begin_details(html: &mut Html, of: &'static str, switch: &str, rows: usize) {
+    html.raw("<details id=\"")
+        .raw(of)
+        .raw("-")
+        .text(switch)
+        .raw("\"><summary>switch ")
         .text(names::short(switch))
         .raw(": ")
         .text(rows)
@@ -238,13 +282,20 @@ fn begin_details(html: &mut Html, switch: &str, rows: usize) {
 }
 
 /// A table. On a narrow screen each row is a list, for which cells have their column's head.
-fn table(html: &mut Html, columns: &[Column], rows: impl Iterator<Item = Vec<String>>) {
+fn table(
+    html: &mut Html,
+    label: &'static str,
+    columns: &[Column],
+    rows: impl Iterator<Item = impl Into<Row>>,
+) {
     let mut rows = rows.peekable();
     if rows.peek().is_none() {
         html.raw("<p class=\"soft\">None.</p>\n");
         return;
     }
-    html.raw("<div class=\"wide\"><table>\n<thead><tr>");
+    html.raw("<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"")
+        .raw(label)
+        .raw("\"><table>\n<thead><tr>");
     for (head, is_number) in columns {
         html.raw(if *is_number {
             "<th class=\"number\">"
@@ -256,8 +307,12 @@ fn table(html: &mut Html, columns: &[Column], rows: impl Iterator<Item = Vec<Str
     }
     html.raw("</tr></thead>\n<tbody>\n");
     for row in rows.by_ref().take(ROWS) {
-        html.raw("<tr>");
-        for ((head, is_number), cell) in columns.iter().zip(row) {
+        let Row { id, cells } = row.into();
+        match id {
+            Some(id) => html.raw("<tr id=\"").text(id).raw("\">"),
+            None => html.raw("<tr>"),
+        };
+        for ((head, is_number), cell) in columns.iter().zip(cells) {
             html.raw(if *is_number {
                 "<td class=\"number\" data-head=\""
             } else {

@@ -96,22 +96,23 @@ fn documents() -> Documents {
                 row: Arc::new(Row::new(0, &Report::Event(Event::SwitchUp(1)))),
             }],
         },
+        samples: Vec::new(),
     }
 }
 
 #[test]
 fn text_of_switches_and_hosts_stays_text() {
-    let page = render(&documents(), Some(2));
+    let page = render(&documents(), Some(2), false);
     assert!(!page.contains("<script"), "{page}");
     let shown = "&quot;&gt;&lt;/td&gt;&lt;script&gt;alert(1)&lt;/script&gt;";
-    // A port of each switch, a host in table and drawing, a subflow and its path, a rule's switch and
-    // its packets.
-    assert_eq!(page.matches(shown).count(), 3 + 2 + 2 + 2);
+    // A port of each switch, a host in table and drawing, a subflow and its path, a rule's switch, in
+    // words and in the identifier of its part, and its packets.
+    assert_eq!(page.matches(shown).count(), 3 + 2 + 2 + 3);
 }
 
 #[test]
 fn all_is_shown() {
-    let page = render(&documents(), None);
+    let page = render(&documents(), None, false);
     for text in [
         "<code>disjoint</code>",
         "12.345",
@@ -126,13 +127,16 @@ fn all_is_shown() {
     assert_eq!(page.matches("<path class=\"full\"").count(), 1);
     assert_eq!(page.matches("<path class=\"used\"").count(), 1);
     assert!(!page.contains("http-equiv"));
-    assert!(render(&documents(), Some(2)).contains("<meta http-equiv=\"refresh\" content=\"2\">"));
+    assert!(
+        render(&documents(), Some(2), false)
+            .contains("<meta http-equiv=\"refresh\" content=\"2\">")
+    );
 }
 
 /// A page that asks for nothing else and runs nothing, as its answer forbids it.
 #[test]
 fn the_page_stands_alone() {
-    let page = render(&documents(), Some(2));
+    let page = render(&documents(), Some(2), false);
     let targets: Vec<&str> = page.split("href=\"").skip(1).collect();
     assert!(targets.iter().all(|target| target.starts_with('/')));
     let body = page.split("<body>").nth(1).expect("a body");
@@ -154,7 +158,25 @@ fn a_network_of_nothing_has_a_page() {
     nothing.topology.switches.clear();
     nothing.topology.links.clear();
     nothing.connections.connections.clear();
-    let page = render(&nothing, None);
+    let page = render(&nothing, None, false);
     assert!(page.contains("No switch has connected yet."));
     assert!(page.contains("None."));
+}
+
+/// With charts the page loads their parts from the server alone, has a place for them, and is loaded
+/// again only where no script runs.
+#[test]
+fn a_page_with_charts_asks_for_their_parts_alone() {
+    let page = render(&documents(), Some(2), true);
+    let loaded: Vec<&str> = page.split(" src=\"").skip(1).collect();
+    assert!(matches!(&loaded[..], [script] if script.starts_with("/page.js\"></script>")));
+    let linked = page.split("<link ").nth(1).expect("a style sheet");
+    assert!(linked.starts_with("rel=\"stylesheet\" href=\"/page.css\">"));
+    assert!(page.contains("<noscript><meta http-equiv=\"refresh\" content=\"2\"></noscript>"));
+    assert!(page.contains("<section id=\"courses\" data-follows></section>"));
+    let still = render(&documents(), None, true);
+    assert!(still.contains("<section id=\"courses\"></section>"));
+    assert!(!still.contains("http-equiv"));
+    let body = page.split("<body>").nth(1).expect("a body");
+    assert!(!body.contains("<script"));
 }

@@ -29,6 +29,7 @@ pub(crate) fn http() -> HttpConfig {
         listen: "127.0.0.1:0".parse().expect("an address"),
         tls: None,
         token: None,
+        charts: None,
         limits: HttpLimits::default(),
     }
 }

@@ -1,13 +1,14 @@
 //! The documents of the API, and its page.
 
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use mptcplab_controller_server::{Config, HttpConfig, PageParts};
 use serde_json::{Value, json};
 
-use crate::http_peer::{ask, ask_raw, document, with_http};
+use crate::http_peer::{ask, ask_raw, document, http, with_http};
 use crate::network::Network;
-use crate::serving::Serving;
+use crate::serving::{PATIENCE, Serving, config};
 use crate::switches::connect_hosts;
 
 /// A triangle of switches with a connection of two subflows.
@@ -124,5 +125,77 @@ fn a_head_is_the_head_of_a_get() {
     assert_eq!(head.head, get.head);
     assert_eq!(head.body, "");
     assert!(get.body.contains("/api/v1/topology"));
+    serving.end();
+}
+
+#[test]
+fn the_last_minutes_have_a_sample_a_second() {
+    let (serving, _network) = served();
+    let begun = Instant::now();
+    let history = loop {
+        let history = document(&serving, "/api/v1/history");
+        let paths = list(&history, "paths");
+        if paths.len() == 2 && list(&history, "times_ns").len() > 1 {
+            break history;
+        }
+        assert!(begun.elapsed() < PATIENCE, "{history:#}");
+        sleep(Duration::from_millis(100));
+    };
+    let times: Vec<u64> = list(&history, "times_ns")
+        .iter()
+        .filter_map(Value::as_u64)
+        .collect();
+    let second = 1_000_000_000;
+    assert!(times.windows(2).all(|two| two[1] - two[0] >= second));
+    let links = list(&history, "links");
+    assert_eq!(links.len(), 6);
+    assert!(
+        links
+            .iter()
+            .all(|link| list(link, "load_bps").len() == times.len())
+    );
+    let direct = json!(["0000000000000001:1-0000000000000003:1"]);
+    let around = json!([
+        "0000000000000001:2-0000000000000002:1",
+        "0000000000000002:2-0000000000000003:2",
+    ]);
+    let paths = list(&history, "paths");
+    for path in [direct, around] {
+        let own = paths.iter().find(|own| own["path"] == path);
+        let subflows = list(own.expect("a path"), "subflows");
+        assert_eq!(subflows.len(), times.len());
+        assert_eq!(subflows.last(), Some(&json!(1)));
+    }
+    serving.end();
+}
+
+#[test]
+fn a_page_with_charts_has_their_script_and_style_and_may_run_that_alone() {
+    let charts = Some(PageParts {
+        script: "let own;".to_owned(),
+        style: "b { color: red; }".to_owned(),
+    });
+    let http = Some(HttpConfig { charts, ..http() });
+    let serving = Serving::start(&Config { http, ..config() });
+    let page = ask(&serving, "/", "");
+    assert!(page.body.contains("<script src=\"/page.js\"></script>"));
+    let allowed = " 'self'; script-src 'self'; connect-src 'self'; base-uri 'none'";
+    assert!(page.head.contains(allowed), "{}", page.head);
+    let script = ask(&serving, "/page.js", "");
+    assert!(script.head.contains("Content-Type: text/javascript"));
+    assert_eq!(script.body, "let own;");
+    let style = ask(&serving, "/page.css", "");
+    assert!(style.head.contains("Content-Type: text/css"));
+    assert_eq!(style.body, "b { color: red; }");
+    serving.end();
+}
+
+#[test]
+fn a_page_without_charts_may_run_nothing() {
+    let serving = Serving::start(&with_http());
+    let page = ask(&serving, "/", "");
+    assert!(!page.body.contains("<script"));
+    assert!(!page.head.contains("script-src"));
+    assert_eq!(ask(&serving, "/page.js", "").status, 404);
     serving.end();
 }
