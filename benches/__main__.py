@@ -72,6 +72,7 @@ _BENCHES = {
     "sweep-report": sweep_report.measure,
     "ns-3": ns3.measure,
     "trace": trace.measure,
+    "trace-turns": trace.measure_turns,
     "broker": broker.measure,
     "netcat": netcat.measure,
     "agent-accuracy": agent_accuracy.measure,
@@ -110,6 +111,7 @@ _ON_REQUEST = {
     "sweep",
     "sweep-report",
     "trace",
+    "trace-turns",
 }
 """Those that take long or install something: not run unless named."""
 

@@ -1,10 +1,11 @@
 """How fast are captures analysed? Beside tshark, tcptrace and mptcptrace, on the same files.
 
-`python -m benches trace --repeat 5`. The captures (`made_captures`) are made once, some gigabytes
-in `out/captures`, and read once before anything is measured, so that they come from memory. Of a
-tool that would take more than a minute for the whole of a file a prefix is measured, and reckoned
-by packets. On one core the time is that of the processor, which other programs do not prolong.
-`tcptrace` and `mptcptrace` take part where they are installed.
+`python -m benches trace --repeat 5`, and `trace-turns` for connections that take turns. The
+captures (`made_captures`) are made once, some gigabytes in `out/captures`, and read once before
+anything is measured, so that they come from memory. Of a tool that would take more than a minute
+for the whole of a file a prefix is measured, and reckoned by packets. On one core the time is
+that of the processor, which other programs do not prolong. `tcptrace` and `mptcptrace` take part
+where they are installed.
 """
 
 from __future__ import annotations
@@ -26,12 +27,13 @@ from .made_captures import Shape, make
 
 _CAPTURES = Path(__file__).parents[1] / "out/captures"
 _HEADERS = Shape(6_000_000)
+_MANY = Shape(6_000_000, connections=1000)
 _SHAPES = (
     Shape(1_500_000, full=True),
     Shape(1_500_000, full=True, format="pcapng"),
     _HEADERS,
     Shape(6_000_000, format="pcapng"),
-    Shape(6_000_000, connections=1000),
+    _MANY,
     Shape(6_000_000, connections=1000, format="pcapng"),
 )
 _VERSION_0 = Shape(6_000_000, version=0)
@@ -40,6 +42,8 @@ _PREFIX_PACKETS = 150_000
 _LEAST_PACKETS = 10_000
 _FEWEST_PER_SECOND, _FEWEST_BYTES_PER_SECOND = 3e6, 1e9
 _TSHARK_TIMES, _MPTCPTRACE_TIMES = 100, 4
+_LEAST_OF_ONE = 0.85
+"""Of the packets a second of one connection, those of a thousand that take turns."""
 _OURS = """\
 import sys
 from mptcplab._native import trace
@@ -80,6 +84,26 @@ def measure(effort: Effort) -> list[Figure]:
         figures += _of(_sized(shape, effort), effort.repeat)
     figures += _others(effort)
     return figures
+
+
+def measure_turns(effort: Effort) -> list[Figure]:
+    """One connection, a thousand that take turns, by turns on one core, and the ratio of both."""
+    shapes = [_sized(shape, effort) for shape in (_HEADERS, _MANY)]
+    files = [_warm(shape) for shape in shapes]
+    pairs = [
+        [
+            _packets(shape) / _ours(file, 1).seconds
+            for shape, file in zip(shapes, files, strict=True)
+        ]
+        for _ in range(effort.repeat)
+    ]
+    one, many = (_millions([pair[place] for pair in pairs]) for place in (0, 1))
+    ratios = [after / before for before, after in pairs]
+    return [
+        figure("one connection", "million packets/s", one),
+        figure("1000 connections that take turns", "million packets/s", many),
+        figure("1000 connections beside one", "times", ratios, low=_LEAST_OF_ONE),
+    ]
 
 
 def _sized(shape: Shape, effort: Effort) -> Shape:

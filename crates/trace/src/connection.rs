@@ -110,6 +110,7 @@ pub use closing::DataEnd;
 pub use gaps::DataGap;
 pub use summary::{ConnectionSummary, SentData, Spread};
 
+use crate::prefetch::prefetch;
 use crate::{DataVerdict, Ends, Event, Kind, Nanos, Place, Segment, Side, Subflow, Verdict};
 use current_segment::CurrentSegment;
 use direction::Direction;
@@ -195,6 +196,13 @@ impl Connection {
         totals.packets += 1;
         totals.payload_bytes += u64::from(segment.payload_bytes);
         self.subflows[subflow].refuse(segment, place.from)
+    }
+
+    /// Brings what is known of the subflows into the near caches.
+    #[inline]
+    pub(crate) fn prefetch(&self) {
+        prefetch(&self.subflows);
+        prefetch(&self.flows);
     }
 
     /// Returns the TCP of a subflow.

@@ -8,7 +8,7 @@
 //! Each stage depends on earlier ones only. Memory grows with the number of connections and with
 //! the data in flight, not with the number of packets.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod analyse;
 mod connection;
@@ -19,6 +19,7 @@ mod extract;
 mod identify;
 pub mod input;
 mod place;
+mod prefetch;
 mod segment;
 mod subflow;
 mod tables;

@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 
 use super::bursts::Bursts;
+use crate::prefetch::prefetch;
 use crate::tables::AddressRow;
 use crate::{Nanos, Segment, Side};
 
@@ -23,6 +24,12 @@ struct Address {
 }
 
 impl Addresses {
+    /// Brings the addresses into the near caches.
+    #[inline]
+    pub(crate) fn prefetch(&self) {
+        prefetch(&self.0);
+    }
+
     /// Returns the index of an address, which need not have sent anything yet.
     pub(crate) fn place(&mut self, address: IpAddr, end: Side) -> usize {
         let known = |of: &Address| of.address == address && of.end == end;

@@ -78,10 +78,11 @@ impl Bins {
         complete: &mut impl FnMut(SampleRow),
     ) -> &mut Bin {
         let bin = &mut self.ends[side as usize];
-        if bin.as_ref().is_some_and(|bin| bin.start < start) {
-            bin.take()
-                .into_iter()
-                .for_each(|bin| bin.end(place, side, complete));
+        if let Some(before) = bin
+            && before.start < start
+        {
+            before.end(place, side, complete);
+            *bin = None;
         }
         bin.get_or_insert(Bin {
             start,
@@ -116,7 +117,7 @@ impl Bins {
 
 impl Bin {
     /// Passes its row to `complete`, where it has more than a window.
-    fn end(self, place: Place, from: Side, complete: &mut impl FnMut(SampleRow)) {
+    fn end(&self, place: Place, from: Side, complete: &mut impl FnMut(SampleRow)) {
         if self.packets == 0 && self.rtt_samples == 0 {
             return;
         }

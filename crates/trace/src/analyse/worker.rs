@@ -1,10 +1,14 @@
 //! Analysis of one share of the connections.
 
+use std::slice;
+
 use super::addresses::Addresses;
-use super::batch::Batch;
+use super::batch::{Batch, Next, Visitor};
 use super::bins::Bins;
+use super::order::Collected;
 use super::{mappings, rows};
 use crate::identify::{IdentityEvent, Placed};
+use crate::prefetch::prefetch;
 use crate::tables::{EventRow, MappingRow, PacketRow, SampleRow};
 use crate::{Connection, DataVerdict, Event, Nanos, Place, Segment, Side, Verdict};
 
@@ -33,7 +37,7 @@ pub(super) type Numbered<R> = Vec<(u32, R)>;
 /// Rows of a batch of work.
 #[derive(Default)]
 pub(super) struct Rows {
-    pub(super) samples: Numbered<SampleRow>,
+    pub(super) samples: Collected<SampleRow>,
     pub(super) events: Numbered<EventRow>,
     pub(super) packets: Numbered<PacketRow>,
     pub(super) mappings: Numbered<MappingRow>,
@@ -73,6 +77,41 @@ pub(super) struct Subflow {
     bins: Bins,
 }
 
+/// A worker that takes a batch.
+struct Taking<'a> {
+    worker: &'a mut Worker,
+    rows: &'a mut Rows,
+}
+
+impl Visitor for Taking<'_> {
+    fn fetch(&self, next: Next) {
+        let analysis = |index: Option<usize>| self.worker.analyses.get(index?);
+        if let Some(analysis) = analysis(next.second) {
+            prefetch(slice::from_ref(analysis));
+        }
+        if let Some(analysis) = analysis(next.first) {
+            prefetch(&analysis.subflows);
+            analysis.addresses.prefetch();
+            analysis.connection.prefetch();
+        }
+    }
+
+    #[inline(always)]
+    fn take(&mut self, number: u32, work: &Work) {
+        let Worker { of, analyses, .. } = self.worker;
+        let index = work.connection() as usize / *of;
+        if index >= analyses.len() {
+            analyses.resize_with(index + 1, Analysis::new);
+        }
+        match work {
+            Work::Identity(_, event) => analyses[index].on_identity_event(*event),
+            Work::Segment(segment, placed) => self
+                .worker
+                .segment(index, number, segment, *placed, self.rows),
+        }
+    }
+}
+
 impl Worker {
     /// Creates one of `of` workers.
     pub(super) fn new(of: usize, packets: bool) -> Self {
@@ -86,18 +125,7 @@ impl Worker {
 
     /// Does the work of a batch. Its rows stand in the order of the pieces that made them.
     pub(super) fn take(&mut self, batch: &Batch, rows: &mut Rows) {
-        batch.by_connection(|number, work| {
-            let index = work.connection() as usize / self.of;
-            if index >= self.analyses.len() {
-                self.analyses.resize_with(index + 1, Analysis::new);
-            }
-            match work {
-                Work::Identity(_, event) => self.analyses[index].on_identity_event(*event),
-                Work::Segment(segment, placed) => {
-                    self.segment(index, number, segment, *placed, rows)
-                }
-            }
-        });
+        batch.by_connection(&mut Taking { worker: self, rows });
         rows.sort();
     }
 
@@ -120,7 +148,7 @@ impl Worker {
         }
         if !placed.acceptable {
             let (verdict, is_known) = analysis.refuse(segment, place, |sample| {
-                rows.samples.push((number, sample));
+                rows.samples.push(number, sample);
             });
             if self.packets {
                 let mut packet = rows::packet(segment, place, &verdict, &DataVerdict::default());
@@ -131,7 +159,7 @@ impl Worker {
         }
         let (verdict, data) = analysis.take(segment, place, &mut self.events);
         analysis.count(segment, place, &verdict, &data, |sample| {
-            rows.samples.push((number, sample));
+            rows.samples.push(number, sample);
         });
         let events = self.events.drain(..).map(|event| (number, event.into()));
         rows.events.extend(events);

@@ -15,10 +15,10 @@ use crate::tables::TableError;
 const LEAST: u32 = 1024;
 
 /// Pieces for each connection of a batch, which is larger where many connections take turns …
-const EACH: u32 = 32;
+const EACH: u32 = 64;
 
 /// … but has at most so many.
-const MOST: u32 = 1 << 15;
+const MOST: u32 = 1 << 16;
 
 /// Batches that may wait for a worker, and rows of batches that may wait to be written.
 const WAITING: usize = 4;
@@ -42,8 +42,6 @@ enum Threads<'scope> {
         worker: Box<Worker>,
         /// Rows of the batch; empty between two, with the room that they had.
         rows: Rows,
-        /// A batch that is done; its room is for the next.
-        done: Batch,
         writer: Box<Writer>,
         failure: Option<TableError>,
     },
@@ -75,7 +73,6 @@ impl<'scope> WorkerPool<'scope> {
             1 => Threads::One {
                 worker: Box::new(Worker::new(1, packets)),
                 rows: Rows::default(),
-                done: Batch::default(),
                 writer: Box::new(writer),
                 failure: None,
             },
@@ -124,12 +121,11 @@ impl<'scope> WorkerPool<'scope> {
             Threads::One {
                 worker,
                 rows,
-                done,
                 writer,
                 failure,
             } => {
-                *done = self.work[0].exchange(mem::take(done));
-                worker.take(done, rows);
+                worker.take(self.work[0].batch(), rows);
+                self.work[0].clear();
                 self.earlier.merge(rows);
                 writer.write(&mut self.earlier).map_err(|error| {
                     *failure = Some(error);
@@ -140,8 +136,7 @@ impl<'scope> WorkerPool<'scope> {
                 batches, earlier, ..
             } => {
                 for (batch, work) in batches.iter().zip(&mut self.work) {
-                    let empty = work.of_same_size();
-                    batch.send(work.exchange(empty)).map_err(|_| Stopped)?;
+                    batch.send(work.take()).map_err(|_| Stopped)?;
                 }
                 earlier
                     .send(mem::take(&mut self.earlier))

@@ -35,7 +35,11 @@ impl Writer {
     /// # Errors
     /// The file system's.
     pub(super) fn write(&mut self, rows: &mut Rows) -> Result<(), TableError> {
-        put_all(&mut self.samples, &mut rows.samples)?;
+        rows.samples.arrange();
+        rows.samples
+            .iter()
+            .try_for_each(|row| self.samples.put(row))?;
+        rows.samples.clear();
         put_all(&mut self.events, &mut rows.events)?;
         if let Some((packets, mappings)) = &mut self.single {
             put_all(packets, &mut rows.packets)?;

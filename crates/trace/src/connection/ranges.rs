@@ -7,6 +7,9 @@ use arrayvec::ArrayVec;
 /// Ranges that stand apart from those before them.
 const NEWEST: usize = 4;
 
+/// Most ranges for which room is made at once.
+const LONGEST_GROWTH: usize = 64;
+
 /// Numbers of a sequence space that was counted on without wrapping. All numbers in use lie within
 /// ±[`BOUND`], so that the difference of two, and lengths, can be added without overflow.
 pub(super) type Number = i64;
@@ -85,9 +88,20 @@ impl<V: Copy + PartialEq> Ranges<V> {
         }
     }
 
+    /// Moves the newest to those before them. The list grows by a few at a time, not to twice its
+    /// length: it goes round in its memory, all of which is used then.
+    fn move_newest(&mut self) {
+        let length = self.list.len();
+        if length + NEWEST > self.list.capacity() {
+            self.list
+                .reserve_exact(length.clamp(NEWEST, LONGEST_GROWTH));
+        }
+        self.list.extend(self.newest.drain(..));
+    }
+
     /// Lets `change` see all ranges in one list.
     fn with_all<T>(&mut self, change: impl FnOnce(&mut VecDeque<Range<V>>) -> T) -> T {
-        self.list.extend(self.newest.drain(..));
+        self.move_newest();
         let result = change(&mut self.list);
         self.newest.extend(self.list.pop_back());
         result
@@ -134,7 +148,7 @@ impl<V: Copy + PartialEq> Ranges<V> {
             _ if start < self.floor => false,
             _ => {
                 if self.newest.is_full() {
-                    self.list.extend(self.newest.drain(..));
+                    self.move_newest();
                 }
                 self.newest.push(Range { start, end, value });
                 true

@@ -33,6 +33,7 @@ columns! {
     }
 
     /// The data of one end on a subflow in a bin of 100 ms.
+    #[derive(Clone, Copy)]
     SampleRow in "samples" {
         /// Number of the connection.
         connection: u32,
