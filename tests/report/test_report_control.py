@@ -106,7 +106,7 @@ def test_loads_and_subflows_of_paths_are_charts_with_the_decisions_marked(tmp_pa
     # One subflow for a half and for two of the three seconds.
     assert [row[1:] for row in summary(subflows.chart)][1] == ["air", "6", "0", "0.8333", "1"]
     (mark,) = load.chart.panels[0].marks
-    assert (mark.time_s, mark.label) == (3.0, f"{SECOND_SUBFLOW} moved")
+    assert (mark.time_s, mark.label) == (3.0, f"moved: {SECOND_SUBFLOW}")
     assert page.count(f'id="{mark.target}"') == 1
     for chart in (load, subflows):
         assert f'<figure class="chart" id="{chart.id}">' in page

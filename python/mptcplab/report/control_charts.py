@@ -70,7 +70,7 @@ def _marks(decisions: Sequence[Decision]) -> Iterator[Mark]:
         if one.time_s > 0 and not one.words.startswith((OVER, "waits")) and one.words != "refused"
     ]
     for one in told[-MOST_MARKS:]:
-        yield Mark(one.time_s, f"{one.subject} {one.words.partition(',')[0]}", one.id)
+        yield Mark(one.time_s, f"{one.words.partition(',')[0]}: {one.subject}", one.id)
 
 
 def _loads(recording: Recording) -> Iterator[Series]:

@@ -11,9 +11,9 @@ const MARKED = {
   link_down: ({ link }) => `${shortNames(link)} is down`,
   switch_up: ({ switch: name }) => `switch ${shortNames(name)} is up`,
   switch_down: ({ switch: name }) => `switch ${shortNames(name)} is down`,
-  moved: ({ subflow }) => `${subflow} moves`,
-  falls_back: ({ subflow }) => `${subflow} falls back`,
-  not_installed: ({ subflow }) => `${subflow}: not installed`,
+  moved: ({ subflow }) => `moved: ${subflow}`,
+  falls_back: ({ subflow }) => `falls back: ${subflow}`,
+  not_installed: ({ subflow }) => `not installed: ${subflow}`,
 };
 const slots = { load: new Map(), subflows: new Map() };
 
