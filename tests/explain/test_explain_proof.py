@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,11 @@ from tests.explain.test_explain_runs import scenario
 
 import mptcplab
 from mptcplab.engine.choice import KERNEL, refusals
+from mptcplab.explanation.kept import FILE, keep
+from mptcplab.explanation.told import Change, Proof
+from mptcplab.metrics.statistics import Estimate
+from mptcplab.recording import Result
+from mptcplab.report import report, to_html
 from mptcplab.scenario import Scenario
 
 PROGRAM = (sys.executable, "-m", "mptcplab")
@@ -39,6 +45,44 @@ def test_the_best_change_is_run_in_turn_with_none(tmp_path: Path) -> None:
     )
     assert proof["gain_ci95"][0] > 0
     assert told["unproven"] is None
+    again = subprocess.run(asked, check=True, capture_output=True)
+    assert json.loads(again.stdout) == told
+
+
+PROOF = Proof(
+    Change({"hosts.server.sysctl.net.ipv4.tcp_wmem": "4096 1048576 4194304"}, ()),
+    Estimate((), 7.5, (7.0, 8.0)),
+    Estimate((), 16.25, (16.0, 16.5)),
+    Estimate((), 8.75, (8.0, 9.5)),
+)
+PROOF_WORDS = "makes 7.5 ± 0.5 Mbit/s 16.2 ± 0.2: a gain of 8.8 ± 0.8."
+
+
+def test_proofs_that_are_kept_are_shown_again_everywhere(tmp_path: Path) -> None:
+    folder = recorded(scenario({"wmem": "4096 16384 50000"}), tmp_path / "out")
+    keep(folder, replace(mptcplab.explain(folder, remedies=False), proofs=[PROOF]))
+    before = (folder / FILE).read_bytes()
+    for words in (["explain", "--prove"], ["explain"], ["report"]):
+        asked = [*PROGRAM, words[0], str(folder), *words[1:]]
+        shown = subprocess.run(asked, check=True, capture_output=True, text=True).stdout
+        assert PROOF_WORDS in " ".join(shown.split()), words
+    assert PROOF_WORDS in to_html([report(Result.open(folder))])
+    asked = [*PROGRAM, "report", str(folder), "--json"]
+    why = json.loads(subprocess.run(asked, check=True, capture_output=True).stdout)["why"]
+    assert why["proofs"][0]["after_mbps"] == {"mean": 16.25, "ci95": [16.0, 16.5]}
+    assert (folder / FILE).read_bytes() == before
+
+
+def test_an_explanation_that_cannot_be_kept_is_shown(tmp_path: Path) -> None:
+    folder = recorded(scenario({"wmem": "4096 16384 50000"}), tmp_path / "out")
+    # A folder has the name under which the file is prepared.
+    (folder / f"{FILE}.part").mkdir()
+    asked = [*PROGRAM, "explain", str(folder)]
+    done = subprocess.run(asked, check=True, capture_output=True, text=True)
+    assert "The main cause: the send buffer is too small" in done.stdout
+    assert done.stderr.startswith("not kept: ")
+    assert len(done.stderr.splitlines()) == 1
+    assert not (folder / FILE).exists()
 
 
 def test_what_the_kernel_engine_cannot_run_is_said_in_a_line(tmp_path: Path) -> None:

@@ -58,6 +58,17 @@ def test_the_terminal_has_three_sentences_and_json_all(folder: Path) -> None:
     assert (folder / FILE).read_bytes() == before
 
 
+def test_a_whole_explanation_is_kept_and_shown_again(folder: Path) -> None:
+    before = (folder / FILE).read_bytes()
+    asked = [*PROGRAM, "explain", str(folder)]
+    done = subprocess.run(asked, check=True, capture_output=True, text=True)
+    assert "The main cause: the send buffer is too small" in done.stdout
+    assert done.stderr == f"kept in {folder / FILE}: delete it to explain anew\n"
+    done = subprocess.run([*asked, "--account"], check=True, capture_output=True, text=True)
+    assert "Nothing was tried: only the account was asked for." in done.stdout
+    assert (folder / FILE).read_bytes() == before
+
+
 def test_a_result_without_an_explanation_has_no_such_section(tmp_path: Path) -> None:
     made = mptcplab.run(scenario(), engine="sim", repeat=1, out=tmp_path / "out", progress=False)
     assert "result-1-why" not in to_html([report(made)])

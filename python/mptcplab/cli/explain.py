@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import typer
@@ -21,10 +22,12 @@ from mptcplab.explanation import (
     Explanation,
     Remedy,
     explain_and_keep,
-    explain_recording,
+    explain_result,
 )
-from mptcplab.explanation.of_result import result_of, scenario_of, worst
+from mptcplab.explanation.kept import FILE, keep, kept
+from mptcplab.explanation.of_result import scenario_of, worst
 from mptcplab.explanation.proof import proven
+from mptcplab.explanation.trials import Follow
 from mptcplab.explanation.words import change_words, cost_words, gain_words, sentences
 from mptcplab.metrics import measure
 from mptcplab.progress import RunProgress
@@ -36,37 +39,35 @@ _ROWS = 5
 """Remedies in the terminal; --json has all."""
 
 
-def explain_folder(
-    folder: Path,
-    against: str | None,
-    workers: int | None,
-    *,
-    remedies: bool,
-    trials: bool,
-    prove: bool,
-    as_json: bool,
-) -> None:
-    """Explains the result or the recording in a folder."""
+@dataclass(frozen=True)
+class Asked:
+    """The command's options."""
+
+    against: str | None
+    workers: int | None
+    remedies: bool
+    trials: bool
+    prove: bool
+    as_json: bool
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all is asked for that a result's folder keeps."""
+        return self.remedies and self.trials
+
+
+def explain_folder(folder: Path, asked: Asked) -> None:
+    """Explains the result or the recording in a folder; a whole explanation is kept there."""
+    against = asked.against
     try:
         result = Result.open(folder)
-        recording = worst(result)
-        beside = None if against is None else _against(result_of(recording) or result, against)
-        scenario = scenario_of(recording)
-        with _ended_by_signals(), ExitStack() as shown:
-            follow = _Shown(shown, is_quiet=as_json)
-            told = explain_recording(
-                recording,
-                scenario,
-                workers=workers,
-                remedies=remedies,
-                trials=trials,
-                follow=follow,
-            )
-            if prove:
-                told = proven(told, recording, scenario, follow)
+        beside = None if against is None else _against(result, against)
+        with ended_by_signals(), ExitStack() as shown:
+            follow = Shown(shown, is_quiet=asked.as_json)
+            told = _told(result, asked, follow)
     except (RecordingError, ScenarioError, EngineError) as error:
         raise UserError(str(error)) from error
-    if as_json:
+    if asked.as_json:
         own = told.to_json()
         if against is not None:
             own["against"] = {"variant": against, "goodput_mbps": beside}
@@ -78,17 +79,50 @@ def explain_folder(
     _print_tables(told)
 
 
+def _told(result: Result, asked: Asked, follow: Follow) -> Explanation:
+    """The explanation that is kept, where all is asked for that it has; or else a new one."""
+    is_kept = asked.is_whole and not result.is_one_recording
+    told = kept(result.folder) if is_kept else None
+    if told is not None:
+        if not asked.as_json:
+            typer.echo(f"kept in {result.folder / FILE}: delete it to explain anew", err=True)
+    else:
+        told = explain_result(
+            result,
+            workers=asked.workers,
+            remedies=asked.remedies,
+            trials=asked.trials,
+            follow=follow,
+        )
+        if is_kept:
+            _keep(result.folder, told)
+    if asked.prove and not told.proofs:
+        recording = worst(result)
+        told = proven(told, recording, scenario_of(recording), follow)
+        if is_kept and told.proofs:
+            _keep(result.folder, told)
+    return told
+
+
+def _keep(folder: Path, told: Explanation) -> None:
+    """Keeps an explanation; one that cannot be kept is shown all the same."""
+    try:
+        keep(folder, told)
+    except RecordingError as error:
+        typer.echo(f"not kept: {error}", err=True)
+
+
 def explained(result: Result, *, is_quiet: bool) -> Explanation:
     """The explanation that a result keeps, or a new one, which it keeps from then on."""
     try:
-        with _ended_by_signals(), ExitStack() as shown:
-            return explain_and_keep(result, follow=_Shown(shown, is_quiet=is_quiet))
+        with ended_by_signals(), ExitStack() as shown:
+            return explain_and_keep(result, follow=Shown(shown, is_quiet=is_quiet))
     except (RecordingError, ScenarioError, EngineError) as error:
         raise UserError(str(error)) from error
 
 
 @contextmanager
-def _ended_by_signals() -> Iterator[None]:
+def ended_by_signals() -> Iterator[None]:
     """Ctrl-C and SIGTERM end the trials, of which nothing is left."""
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
@@ -100,14 +134,16 @@ def _ended_by_signals() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-class _Shown:
+class Shown:
     """Shows how far each round of trials is, on a terminal."""
 
     def __init__(self, shown: ExitStack, *, is_quiet: bool) -> None:
+        """Shows on `shown`, which takes it down; nothing where it is quiet."""
         self._shown = shown
         self._is_quiet = is_quiet
 
     def __call__(self, jobs: Sequence[Job]) -> RunProgress:
+        """Makes the progress of a round."""
         is_seen = not self._is_quiet and console(stderr=True).is_terminal
         bar = display("explain", len(jobs)) if is_seen else None
         # The bar of the round before goes first.
@@ -123,7 +159,7 @@ def _print_tables(told: Explanation) -> None:
     if told.causes:
         screen.print(*laid_out(_causes(told.causes), screen), sep="")
     if told.remedies:
-        screen.print(*laid_out(_remedies(told.remedies[:_ROWS]), screen), sep="")
+        screen.print(*laid_out(remedy_columns(told.remedies[:_ROWS]), screen), sep="")
         for line in told.remedies[0].change.settings:
             screen.print(Text(f"  {line}"))
 
@@ -154,7 +190,8 @@ def _causes(causes: Sequence[Cause]) -> list[Column]:
     ]
 
 
-def _remedies(remedies: Sequence[Remedy]) -> list[Column]:
+def remedy_columns(remedies: Sequence[Remedy]) -> list[Column]:
+    """The table of changes that help."""
     columns = [
         Column("change", [change_words(one.change) for one in remedies], Kind.WORDS, is_left=True),
         Column("Mbit/s", [f"{one.goodput.mean:.1f}" for one in remedies]),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from mptcplab.explanation.told import Explanation
 from mptcplab.recording import RecordingError
+from mptcplab.recording.files import replace
 from mptcplab.recording.manifest import LARGEST_FILE_BYTES
 from mptcplab.user_file import FileError, read_bytes
 
@@ -34,3 +35,14 @@ def kept(folder: Path) -> Explanation | None:
         raise RecordingError(
             f"{file}: is damaged: delete it, and explain the result again"
         ) from error
+
+
+def keep(folder: Path, told: Explanation) -> None:
+    """Keeps an explanation in the folder of its result, in the place of one that is kept there.
+
+    Raises:
+        RecordingError: it cannot be written.
+
+    """
+    text = json.dumps({"format": 1, **told.to_json()}, indent=2)
+    replace(folder / FILE, text.encode() + b"\n")

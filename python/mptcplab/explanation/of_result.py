@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from mptcplab.explanation.explaining import explain_recording
-from mptcplab.explanation.kept import FILE, kept
+from mptcplab.explanation.kept import keep, kept
 from mptcplab.explanation.told import Explanation
 from mptcplab.explanation.trials import Follow
 from mptcplab.metrics import measure
 from mptcplab.recording import Recording, RecordingError, Result
-from mptcplab.recording.files import publish
 from mptcplab.recording.result import RESULT
 from mptcplab.scenario import Scenario, loads_kept
 
@@ -53,8 +51,7 @@ def explain_and_keep(
     told = kept(result.folder)
     if told is None:
         told = explain_result(result, workers=workers, follow=follow)
-        text = json.dumps({"format": 1, **told.to_json()}, indent=2)
-        publish(result.folder / FILE, text.encode() + b"\n")
+        keep(result.folder, told)
     return told
 
 

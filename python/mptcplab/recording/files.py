@@ -38,6 +38,26 @@ def publish(path: Path, content: bytes) -> None:
         os.close(folder)
 
 
+def replace(path: Path, content: bytes) -> None:
+    """Makes the file ``path`` with ``content``, in the place of one that is there, at once.
+
+    A kill may leave a file with the suffix ``.part`` behind.
+
+    Raises:
+        RecordingError: it cannot be written.
+
+    """
+    part = path.with_name(f"{path.name}.part")
+    try:
+        try:
+            part.write_bytes(content)
+            part.rename(path)
+        finally:
+            part.unlink(missing_ok=True)
+    except OSError as error:
+        raise RecordingError(f"{path}: cannot be written: {error.strerror}") from error
+
+
 def sync(path: Path) -> None:
     """Waits until a file, or the names in a folder, are on the disk.
 

@@ -55,14 +55,9 @@ def explain(
 
         trace([str(run)], explain=True, json=json)
         return
-    from mptcplab.cli.explain import explain_folder
+    from mptcplab.cli.explain import Asked, explain_folder
 
     explain_folder(
         run,
-        against,
-        workers,
-        remedies=not no_remedies,
-        trials=not account,
-        prove=prove,
-        as_json=json,
+        Asked(against, workers, not no_remedies, not account, prove, json),
     )
