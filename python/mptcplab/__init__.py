@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from mptcplab import lazy
 
 if TYPE_CHECKING:
-    from mptcplab.debugger.session import debug
+    from mptcplab.debugger.opening import debug, debug_failure
     from mptcplab.engine.job import EngineError
     from mptcplab.explanation.told import Explanation
     from mptcplab.front.calls import (
@@ -49,6 +49,7 @@ __all__ = [
     "catalogue",
     "compare",
     "debug",
+    "debug_failure",
     "explain",
     "load",
     "open",
@@ -72,7 +73,8 @@ _find = lazy.names(
         "Sweep": "front.sweeps",
         "catalogue": "scenario.entries",
         "compare": "front.comparisons",
-        "debug": "debugger.session",
+        "debug": "debugger.opening",
+        "debug_failure": "debugger.opening",
         "explain": "front.calls",
         "load": "front.calls",
         "open": "front.calls",

@@ -15,8 +15,9 @@ from mptcplab.cli.debug_show import shown
 from mptcplab.cli.errors import UserError
 from mptcplab.cli.output import console
 from mptcplab.cli.run import override
-from mptcplab.debugger import DebugError, debug
+from mptcplab.debugger import DebugError, debug, debug_failure
 from mptcplab.printable import printable
+from mptcplab.recording import RecordingError
 from mptcplab.scenario import ScenarioError
 from mptcplab.user_file import FileError, read_text
 
@@ -41,7 +42,26 @@ def debug_scenario(
     except (ScenarioError, DebugError) as error:
         raise UserError(str(error)) from error
     begin = _begin(scenario, variant, seed, duration, overrides)
-    interpreter = Interpreter(session, begin)
+    _take(Interpreter(session, begin), script, as_json=as_json)
+
+
+def debug_result(
+    folder: str, at_finding: int | None, script: Path | None, *, as_json: bool
+) -> None:
+    """Opens a session of a result where something failed, says what, and takes lines."""
+    try:
+        session, failed = debug_failure(folder, at_finding=at_finding)
+    except (RecordingError, ScenarioError, DebugError) as error:
+        raise UserError(str(error)) from error
+    words = ["mptcplab", "debug", folder]
+    words += [] if at_finding is None else ["--at-finding", str(at_finding)]
+    told = {"opened": failed.words, "now_ns": session.now_ns}
+    typer.echo(json.dumps(told) if as_json else printable(failed.words))
+    _take(Interpreter(session, shlex.join(words)), script, as_json=as_json)
+
+
+def _take(interpreter: Interpreter, script: Path | None, *, as_json: bool) -> None:
+    """Takes lines from a script, from a terminal or from standard input."""
     if script is not None:
         _run_script(interpreter, script, as_json=as_json)
     elif sys.stdin.isatty():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from os import PathLike
 from typing import Any
 
 from mptcplab._native import DebugSession, DebugSessionError
@@ -21,52 +20,8 @@ from mptcplab.debugger.until import (
     parse_until,
 )
 from mptcplab.debugger.views import Connections, Named
-from mptcplab.engine.choice import EngineName
-from mptcplab.engine.compile import compile_plan
 from mptcplab.plan import Plan
 from mptcplab.scenario import Scenario
-from mptcplab.session import Settings, load_known, prepare
-
-
-def debug(
-    scenario: Scenario | str | PathLike[str],
-    *,
-    variant: str | None = None,
-    seed: int = 1,
-    duration: str | None = None,
-    set: Mapping[str, Any] | None = None,  # noqa: A002
-) -> Session:
-    """Opens a session of a scenario in the simulator, at time 0.
-
-    Args:
-        scenario: A scenario, a name of the catalogue, or a YAML file.
-        variant: Name of a variant; the first over MPTCP unless given, or else the first.
-        seed: Seed of all that is random: that of the first repetition of `run`.
-        duration: Duration of every bulk transfer, such as `"10 s"`.
-        set: Values at dotted paths: `{"links.wifi.rate": "20 Mbit/s"}`.
-
-    Raises:
-        ScenarioError: the scenario has problems, or the simulator cannot run it.
-        DebugError: it needs an algorithm that cannot be copied.
-
-    """
-    own = scenario if isinstance(scenario, Scenario) else load_known(scenario)
-    name = variant or _usual(own)
-    settings = Settings(
-        engine=EngineName.SIM,
-        variants=(name,),
-        seed=seed,
-        duration=duration,
-        overrides=dict(set or {}),
-    )
-    prepared = prepare(own, settings)
-    plan = compile_plan(prepared.scenario, name, seed)
-    if plan.controller is not None and plan.controller.policy_source is not None:
-        raise DebugError(
-            f"{own.name}: its policy is a function of Python, whose memory cannot be copied: "
-            "debug it with one of the controller's own policies"
-        )
-    return Session(_opened(plan), plan, prepared.scenario, name)
 
 
 class Session:
@@ -80,13 +35,30 @@ class Session:
     """
 
     def __init__(self, core: DebugSession, plan: Plan, scenario: Scenario, variant: str) -> None:
-        """Of a world, its plan, and the scenario behind it; `debug` makes it."""
+        """Of a world, its plan, and the scenario behind it; `opened` makes it."""
         self._core = core
         self._plan = plan
         self._variant = variant
         self._breaks: list[Until] = []
         self._scenario = scenario
         self._events: list[Done] = []
+
+    @classmethod
+    def opened(cls, plan: Plan, scenario: Scenario, variant: str) -> Session:
+        """A session of a plan at time 0, which the scenario has for the variant.
+
+        Raises:
+            DebugError: the plan cannot be simulated, or needs what cannot be copied.
+
+        """
+        if plan.controller is not None and plan.controller.policy_source is not None:
+            raise DebugError(
+                f"{scenario.name}: its policy is a function of Python, whose memory cannot be "
+                "copied: debug it with one of the controller's own policies"
+            )
+        with _told():
+            core = DebugSession(plan.model_dump_json())
+        return cls(core, plan, scenario, variant)
 
     @property
     def now_ns(self) -> int:
@@ -374,13 +346,3 @@ def _told() -> Iterator[None]:
         yield
     except DebugSessionError as error:
         raise DebugError(str(error)) from None
-
-
-def _opened(plan: Plan) -> DebugSession:
-    with _told():
-        return DebugSession(plan.model_dump_json())
-
-
-def _usual(scenario: Scenario) -> str:
-    over_mptcp = [name for name, one in scenario.variants.items() if one.protocol == "mptcp"]
-    return next(iter([*over_mptcp, *scenario.variants]))

@@ -113,26 +113,42 @@ def recovery_figures(
     if not changes:
         return {}
     figures: dict[str, float | None] = {}
+    recoveries = [recovery for recovery, _ in recoveries_s(transfers, recording, changes)]
+    if recoveries:
+        figures["recovery_s"] = worst(recoveries)
+    gaps = [gap for gap, _ in handover_gaps_s(transfers, recording, changes)]
+    if gaps:
+        figures["handover_gap_s"] = max(gaps)
+    return figures
+
+
+def recoveries_s(
+    transfers: Sequence[Row], recording: Recording, changes: Sequence[Change]
+) -> list[tuple[float | None, Change]]:
+    """The recovery time of each flow and way after each failure that has interrupted it."""
     bins = delivery_bins(recording)
     failures = [change for change in changes if change.up is False]
-    recoveries = [
-        recovery_s(flow, failure, changes)
+    return [
+        (recovery_s(flow, failure, changes), failure)
         for flow in flows(transfers, bins, "traffic", "way")
         for failure in failures
         if interrupts(flow, failure, changes)
     ]
-    if recoveries:
-        figures["recovery_s"] = worst(recoveries)
-    gaps = []
+
+
+def handover_gaps_s(
+    transfers: Sequence[Row], recording: Recording, changes: Sequence[Change]
+) -> list[tuple[float, Change]]:
+    """The handover gap of each transfer after each change that has come during it."""
+    bins = delivery_bins(recording)
+    found = []
     for flow in flows(transfers, bins, "traffic", "way", "index"):
         for change, following in zip(changes, [*changes[1:], None], strict=True):
             until_ns = flow.end_ns if following is None else max(following.at_ns, change.at_ns + 1)
             gap = handover_gap_s(flow, change, until_ns)
             if gap is not None:
-                gaps.append(gap)
-    if gaps:
-        figures["handover_gap_s"] = max(gaps)
-    return figures
+                found.append((gap, change))
+    return found
 
 
 def flows(transfers: Sequence[Row], bins: Bins, *keys: str) -> list[Flow]:
