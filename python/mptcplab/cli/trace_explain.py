@@ -3,30 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import typer
 from rich.text import Text
 
 from mptcplab.cli.output import console, json_text
 from mptcplab.report.layout import Column, Kind, laid_out
-from mptcplab.trace.accounts import CANNOT_TELL, Account, accounts
+from mptcplab.trace.accounts import CANNOT_TELL, NOT_TRIED, Account, accounts
 from mptcplab.trace.causes import Cause, causes, to_json
 from mptcplab.trace.views import View
 
 
 def print_explanation(view: View, *, as_json: bool) -> None:
     """Prints the account and the causes of each chosen connection."""
-    found = [(one, causes(one, view)) for one in accounts(view)]
     if as_json:
-        told = [to_json(one, own) for one, own in found]
-        typer.echo(json_text({"connections": told, "cannot_tell": list(CANNOT_TELL)}))
+        typer.echo(json_text(account_json(view, is_tried=False)))
         return
+    print_accounts(view, is_tried=False)
+
+
+def print_accounts(view: View, *, is_tried: bool) -> None:
+    """The same as text; `is_tried` where changes are tried in a scenario that was fitted."""
     screen = console()
-    for one, own in found:
-        for sentence in sentences(one, own):
+    for one in accounts(view):
+        for sentence in sentences(one, causes(one, view)):
             screen.print(Text(sentence))
         screen.print(*laid_out(_table(one), screen), sep="")
-    screen.print(Text(f"Packets do not tell {'; '.join(CANNOT_TELL)}."))
+    screen.print(Text(f"Packets do not tell {'; '.join(_cannot_tell(is_tried=is_tried))}."))
+
+
+def account_json(view: View, *, is_tried: bool) -> dict[str, Any]:
+    """The same for programs."""
+    return {
+        "connections": [to_json(one, causes(one, view)) for one in accounts(view)],
+        "cannot_tell": _cannot_tell(is_tried=is_tried),
+    }
+
+
+def _cannot_tell(*, is_tried: bool) -> list[str]:
+    return [one for one in CANNOT_TELL if one != NOT_TRIED or not is_tried]
 
 
 def sentences(account: Account, found: Sequence[Cause]) -> list[str]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mptcplab.explanation.told import Cause, Change, Explanation, Proof, Remedy
+from mptcplab.explanation.told import Cause, Change, Explanation, Proof, Refused, Remedy
 from mptcplab.metrics.statistics import Estimate
 
 PHRASES: Mapping[str, str] = {
@@ -57,12 +57,16 @@ def sentences(
     found += [proof_words(one) for one in told.proofs]
     if told.unproven is not None:
         found.append(f"Nothing was run on the kernel engine: {told.unproven.rstrip('.')}.")
-    if told.refused:
-        number = len(told.refused)
-        changes = "1 change" if number == 1 else f"{number} changes"
-        reason = told.refused[0].reason.splitlines()[0].rstrip(".")
-        found.append(f"{changes} could not be tried, the first because: {reason}.")
-    return found
+    return [*found, *refused_words(told.refused)]
+
+
+def refused_words(refused: Sequence[Refused]) -> list[str]:
+    """A sentence of the changes that could not be tried; none where all could."""
+    if not refused:
+        return []
+    changes = "1 change" if len(refused) == 1 else f"{len(refused)} changes"
+    reason = refused[0].reason.splitlines()[0].rstrip(".")
+    return [f"{changes} could not be tried, the first because: {reason}."]
 
 
 def change_words(change: Change) -> str:

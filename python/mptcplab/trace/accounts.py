@@ -27,11 +27,13 @@ _HELD_UP = (WAITING, SENDING, IDLE, RECOVERY)
 """The states that a closed window makes look so, the first one first."""
 _NEAR = 0.1
 """Part of a round trip below which data is acknowledged where it was captured."""
+NOT_TRIED = "what changes would gain: no scenario is known"
+"""The question that `mptcplab explain` answers by a fitted scenario."""
 CANNOT_TELL = (
     "whether a sender that sent, or was idle, had no more data, or was held back by its send "
     "buffer, its congestion window, its pacing or its scheduler",
     "what a middlebox did beyond the place of the capture",
-    "what changes would gain: no scenario is known",
+    NOT_TRIED,
 )
 """Questions that packets do not answer."""
 _BIN_NS = 100_000_000

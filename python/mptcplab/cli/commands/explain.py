@@ -13,11 +13,12 @@ from mptcplab.shortage import ask
 
 def explain(
     run: Annotated[
-        Path,
+        list[Path],
         typer.Argument(
             parser=path,
             metavar="RUN",
-            help="Folder of a result, or of a recording; or a capture, as by `trace --explain`.",
+            help="Folder of a result, or of a recording; or captures that belong together, as of "
+            "the interfaces of one host.",
         ),
     ],
     against: Annotated[
@@ -48,16 +49,19 @@ def explain(
     if prove and (no_remedies or account):
         raise typer.BadParameter("--prove is of remedies: take out --no-remedies and --account")
     ask()
-    if run.is_file():
-        if prove or against is not None or account or no_remedies or workers is not None:
-            raise typer.BadParameter("a capture is explained by its packets: only --json goes")
-        from mptcplab.cli.commands.trace import trace
+    if len(run) > 1 or run[0].is_file():
+        folders = [str(one) for one in run if one.is_dir()]
+        if folders:
+            raise typer.BadParameter(f"{folders[0]} is a folder: give one RUN, or captures alone")
+        if prove or against is not None:
+            raise typer.BadParameter("--prove and --against are of results: take them out")
+        from mptcplab.cli.explain_capture import explain_capture
 
-        trace([str(run)], explain=True, json=json)
+        explain_capture(run, workers, fits=not account, remedies=not no_remedies, as_json=json)
         return
     from mptcplab.cli.explain import Asked, explain_folder
 
     explain_folder(
-        run,
+        run[0],
         Asked(against, workers, not no_remedies, not account, prove, json),
     )
