@@ -24,6 +24,9 @@ diff
 drop 2 on eth
 delay 2 on eth back by 5 ms
 duplicate on wifi
+reorder 2 on wifi behind 3
+rewrite 2 on eth back: window = 0, ack -= 10
+rewrite on wifi: without dss, flags += PSH|URG, payload[0] = ff00
 scheduler blest at client
 do {link: wifi, change: {rate: 5 Mbit/s}}
 run until 500 ms
@@ -67,6 +70,12 @@ def test_a_line_that_fails_ends_the_script_with_its_place(tmp_path: Path) -> Non
         ("do {link: wlan, up: false}", "wlan"),
         ("show host wlan", "there is no host 'wlan'"),
         ("save /nowhere/at/all", "cannot be written"),
+        ("reorder on wifi", "write reorder on LINK behind 3"),
+        ("reorder on wifi behind 0", "behind 0 others: give 1 or more"),
+        ("rewrite on wifi seq += 1", "write rewrite on LINK: seq += 1000"),
+        ("rewrite on wifi: ", "write seq += 1000, or without mp_join"),
+        ("rewrite on wifi: window = 65536", "65536 does not fit into 16 bits"),
+        ("rewrite on wlan: window = 1", "wlan"),
     ):
         (tmp_path / "s").write_text(f"run until 10 ms\n\n{line}\nshow connections\n")
         told = run([*SCENARIO, "--script", "s"], tmp_path)

@@ -61,13 +61,18 @@ check CONDITION          fails where it does not hold: for scripts
 do {EVENT}               an event as in a scenario: do {link: wifi, change: {rate: 5 Mbit/s}}
 scheduler NAME at HOST   another scheduler from here on
 drop [N] on LINK [back]  loses the next packets that are sent into a link; so do, with their fate,
-                         delay [N] on LINK [back] by TIME and duplicate [N] on LINK [back]
+                         delay [N] on LINK [back] by TIME, duplicate [N] on LINK [back],
+                         reorder [N] on LINK [back] behind OTHERS, and
+                         rewrite [N] on LINK [back]: CHANGE, CHANGE, …
 save FILE                a script that repeats the session; FILE.yaml: the scenario with the events
 quit
 WHAT: packet, packet on LINK, packet at HOST, a decision (subflow opened, retransmission of
-connection 0, …), or a condition: connections[0].subflows[1].cwnd_bytes < 6000"""
+connection 0, …), or a condition: connections[0].subflows[1].cwnd_bytes < 6000
+CHANGE: seq += 1000, window = 0, flags += FIN|PSH, dss.data_sequence -= 1, without mp_join,
+add_addr.address = 10.0.9.9, payload[0] = ff00"""
 _MOVES = (
-    "run", "step", "back", "break", "clear", "do", "drop", "delay", "duplicate", "scheduler",
+    "run", "step", "back", "break", "clear", "do", "drop", "delay", "duplicate", "reorder",
+    "rewrite", "scheduler",
 )  # fmt: skip
 """Words whose lines a saved script has."""
 
@@ -96,6 +101,8 @@ class Interpreter:
             "drop": self._drop,
             "delay": self._delay,
             "duplicate": self._duplicate,
+            "reorder": self._reorder,
+            "rewrite": self._rewrite,
             "do": self._do,
             "scheduler": self._scheduler,
             "save": self._save,
@@ -203,6 +210,21 @@ class Interpreter:
         packets, link, back, _ = _packets_of(rest, r"", form)
         self.session.duplicate(link, back, packets)
         return self._interfered(link, back, packets, "will come twice")
+
+    def _reorder(self, rest: str) -> Lines:
+        form = "reorder on LINK behind 3, or reorder 2 on LINK back behind 3"
+        packets, link, back, others = _packets_of(rest, r" behind (\d{1,6})", form)
+        self.session.reorder(link, int(others), back, packets)
+        return self._interfered(link, back, packets, f"will come behind {others} others")
+
+    def _rewrite(self, rest: str) -> Lines:
+        form = "rewrite on LINK: seq += 1000, or rewrite 2 on LINK back: without dss, window = 0"
+        where, colon, changes = rest.partition(":")
+        packets, link, back, _ = _packets_of(where if colon else "", r"", form)
+        self.session.rewrite(link, *changes.split(","), direction=back, packets=packets)
+        return self._interfered(
+            link, back, packets, f"that have all of it will be changed:{changes}"
+        )
 
     def _interfered(self, link: str, direction: int, packets: int, fate: str) -> Lines:
         source = self.session.links[link].directions[direction].from_interface

@@ -10,6 +10,7 @@ from typing import Any
 from mptcplab._native import DebugSession, DebugSessionError
 from mptcplab.debugger.events import Done, actions, text
 from mptcplab.debugger.problem import DebugError
+from mptcplab.debugger.rewrite import parse_edit
 from mptcplab.debugger.state import Connection, Host, Link
 from mptcplab.debugger.stop import Stop
 from mptcplab.debugger.until import (
@@ -260,6 +261,34 @@ class Session:
         """
         self._interfere(link, direction, packets, "duplicated")
 
+    def reorder(self, link: str, behind: int, direction: int = 0, packets: int = 1) -> None:
+        """Holds the next packets into a link back, each until so many others have passed it.
+
+        Others are those that are sent into the link in the same direction afterwards.
+
+        Raises:
+            DebugError: there is no such link or direction; `behind` is less than 1.
+
+        """
+        if behind < 1:
+            raise DebugError(f"behind {behind} others: give 1 or more")
+        self._interfere(link, direction, packets, {"behind": behind})
+
+    def rewrite(self, link: str, *changes: str, direction: int = 0, packets: int = 1) -> None:
+        """Changes the next packets into a link: of TCP, and with all that the changes name.
+
+        Changes are `"seq += 1000"`, `"window = 0"`, `"flags += FIN|PSH"`, `"without mp_join"`,
+        `"dss.data_sequence -= 1"`, `"add_addr.address = 10.0.9.9"`, `"payload[0] = ff00"`; numbers
+        are as in the packet. Its lengths and checksums of IP and TCP are right again afterwards,
+        and DSS checksums stay.
+
+        Raises:
+            DebugError: there is no such link, direction or field; a change cannot be read.
+
+        """
+        edits = [parse_edit(change) for change in changes]
+        self._interfere(link, direction, packets, {"rewritten": edits})
+
     def _interfere(self, link: str, direction: int, packets: int, fate: Any) -> None:
         told = {"link": link, "direction": direction, "packets": packets, "fate": fate}
         with _told():
@@ -298,7 +327,7 @@ class Session:
     def scenario_text(self) -> str:
         """The scenario as YAML, with the events that have happened by `do` up to now among its own.
 
-        Packets that were lost by `drop` are not among them.
+        What was done to single packets, as by `drop`, is not among them.
         """
         return text(self._scenario, [one for one in self._events if one.at_ns <= self.now_ns])
 

@@ -1,11 +1,14 @@
 //! Changes that are made in a world that stands still.
 
+use std::sync::Arc;
+
 use mptcplab_engine_sim::{Fate, World};
 use mptcplab_plan::Action;
 use serde::Deserialize;
 
 use crate::error::DebugError;
 use crate::names::{link_named, node_named};
+use crate::rewrite::{Edit, Edits};
 
 /// A change.
 #[derive(Clone, Debug, Deserialize)]
@@ -34,15 +37,37 @@ pub enum Change {
 }
 
 /// The fate of a packet.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PacketFate {
     /// It is lost, uncounted.
     Lost,
     /// It comes so much later.
     DelayedNs(u64),
+    /// It comes behind so many others that are sent after it.
+    Behind(u32),
     /// It comes twice.
     Duplicated,
+    /// It is changed, once it is of TCP and has all that the changes name.
+    Rewritten(Vec<Edit>),
+}
+
+impl PacketFate {
+    /// # Errors
+    /// A change that cannot be made of any packet.
+    fn fate(&self) -> Result<Fate, DebugError> {
+        Ok(match self {
+            Self::Lost => Fate::Lost,
+            Self::DelayedNs(by) => Fate::Delayed(*by),
+            Self::Behind(0) => {
+                let problem = "behind 0 others: give 1 or more";
+                return Err(DebugError::Change(problem.to_owned()));
+            }
+            Self::Behind(others) => Fate::Behind(*others),
+            Self::Duplicated => Fate::Duplicated,
+            Self::Rewritten(edits) => Fate::Rewritten(Arc::new(Edits::new(edits)?)),
+        })
+    }
 }
 
 impl Change {
@@ -68,12 +93,7 @@ impl Change {
                     let problem = format!("a link has the directions 0 and 1, not {direction}");
                     return Err(DebugError::Name(problem));
                 }
-                let fate = match *fate {
-                    PacketFate::Lost => Fate::Lost,
-                    PacketFate::DelayedNs(by) => Fate::Delayed(by),
-                    PacketFate::Duplicated => Fate::Duplicated,
-                };
-                world.interfere(link, *direction, fate, *packets);
+                world.interfere(link, *direction, &fate.fate()?, *packets);
                 Ok(())
             }
         }

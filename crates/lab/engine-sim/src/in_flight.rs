@@ -3,7 +3,12 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use bytes::Bytes;
-use mptcplab_wire::Packet;
+use mptcplab_wire::{MAX_OPTION_BYTES, Packet, Segment, ethernet};
+
+use crate::interference::Rewrite;
+
+/// Bytes of the longest headers: of IPv6, and of TCP without options.
+const HEADER_BYTES: usize = 40 + 20;
 
 /// A packet or a frame in flight over a link. It takes no more room than a packet alone.
 #[derive(Clone, Debug)]
@@ -12,6 +17,54 @@ pub(crate) enum InFlight {
     Packet(PacketInFlight),
     /// A frame without its check sequence, on a link at a switch.
     Frame(Box<Bytes>),
+}
+
+impl InFlight {
+    /// Bytes of the IP packet.
+    pub(crate) fn ip_bytes(&self) -> u32 {
+        match self {
+            Self::Packet(packet) => packet.packet.ip_bytes() as u32,
+            Self::Frame(frame) => frame.len().saturating_sub(ethernet::HEADER_BYTES) as u32,
+        }
+    }
+
+    /// Changes a packet of TCP; false where it is none, or none that the change is for.
+    pub(crate) fn rewrite(&mut self, rewrite: &dyn Rewrite) -> bool {
+        let changed = match self {
+            Self::Packet(packet) => rewritten(packet.packet(), rewrite).map(|packet| {
+                let packet = PacketInFlight::new(Box::new(packet));
+                Self::Packet(packet)
+            }),
+            Self::Frame(frame) => {
+                let start = ethernet::HEADER_BYTES.min(frame.len());
+                let packet = Packet::read(frame.slice(start..)).ok();
+                let packet = packet.and_then(|packet| rewritten(&packet, rewrite));
+                packet.map(|packet| {
+                    let mut bytes = frame[..start].to_vec();
+                    packet.write_to(&mut bytes);
+                    Self::Frame(Box::new(bytes.into()))
+                })
+            }
+        };
+        match changed {
+            Some(changed) => *self = changed,
+            None => return false,
+        }
+        true
+    }
+}
+
+/// A changed packet; none where it is not of TCP, the change is not for it, or it would be longer
+/// than a packet may be.
+fn rewritten(packet: &Packet, rewrite: &dyn Rewrite) -> Option<Packet> {
+    let mut segment = Segment::parse(packet.clone()).ok()?;
+    if !rewrite.rewrite(&mut segment) {
+        return None;
+    }
+    let options = segment.options.encoded_bytes();
+    let fits = options <= MAX_OPTION_BYTES
+        && HEADER_BYTES + options + segment.payload.len() <= usize::from(u16::MAX);
+    fits.then(|| segment.into_packet(packet.hop_limit()))
 }
 
 /// A packet in flight, with the fields that routers read.

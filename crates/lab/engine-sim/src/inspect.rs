@@ -136,7 +136,7 @@ impl World {
     }
 
     /// Gives the next packets that are sent into a link in a direction a fate.
-    pub fn interfere(&mut self, link: usize, direction: usize, fate: Fate, packets: u32) {
+    pub fn interfere(&mut self, link: usize, direction: usize, fate: &Fate, packets: u32) {
         self.network.links[link].interfere(direction, fate, packets);
     }
 

@@ -37,7 +37,7 @@ mod world;
 
 pub use error::SimError;
 pub use inspect::{LinkPacket, OpenedConnection, RouteEntry};
-pub use interference::Fate;
+pub use interference::{Fate, Rewrite};
 pub use network::{Actor, Content, Seen, SeenPacket};
 pub use run::{Sink, simulate, simulate_with};
 pub use schedule::Nanos;

@@ -50,7 +50,7 @@ impl Link {
     }
 
     /// Gives the next packets of an end a fate.
-    pub(crate) fn interfere(&mut self, end: usize, fate: Fate, packets: u32) {
+    pub(crate) fn interfere(&mut self, end: usize, fate: &Fate, packets: u32) {
         let interference = self.interference.get_or_insert_default();
         interference.add(end, fate, packets);
     }
@@ -79,14 +79,23 @@ impl Link {
         now: Nanos,
         end: usize,
         ip_bytes: u32,
-        in_flight: InFlight,
+        mut in_flight: InFlight,
     ) -> Result<bool, Dropped> {
         let interference = self.interference.get_or_insert_default();
-        match interference.take(end) {
-            None => {}
+        let fate = interference.take(end, &mut in_flight);
+        let ip_bytes = match &fate {
+            Some(Fate::Rewritten(_)) => in_flight.ip_bytes(),
+            _ => ip_bytes,
+        };
+        match fate {
+            None | Some(Fate::Rewritten(_)) => {}
             Some(Fate::Lost) => return Err(Dropped::Down),
             Some(Fate::Delayed(by)) => {
                 interference.hold(now.saturating_add(by), end, ip_bytes, in_flight);
+                return Ok(true);
+            }
+            Some(Fate::Behind(others)) => {
+                interference.hold_behind(others, end, ip_bytes, in_flight);
                 return Ok(true);
             }
             Some(Fate::Duplicated) => {
@@ -94,8 +103,13 @@ impl Link {
                 self.model.offer(end, now, ip_bytes, copy).ok();
             }
         }
-        self.model.offer(end, now, ip_bytes, in_flight)?;
-        Ok(true)
+        let offered = self.model.offer(end, now, ip_bytes, in_flight);
+        for held in interference.take_passed(end) {
+            self.model
+                .offer(end, now, held.ip_bytes, held.in_flight)
+                .ok();
+        }
+        offered.map(|()| true)
     }
 
     /// Lets packets that were held back go on, once their time has come.

@@ -98,6 +98,11 @@ impl Flags {
             | u8::from(self.fin)
     }
 
+    /// These flags with others set and cleared, by their bits in the byte of the header.
+    pub fn with(self, set: u8, clear: u8) -> Self {
+        Self::from_bits(self.bits() & !clear | set)
+    }
+
     /// From their byte in the header of TCP.
     #[inline]
     pub fn from_bits(bits: u8) -> Self {
