@@ -57,7 +57,9 @@ fuzz_target!(|script: &[u8]| {
         match kind {
             FRAME => {
                 let frame = content.get(1..).unwrap_or_default().to_vec();
+                let bytes = frame.len() as u64;
                 switch.receive_packet(now_ns, first.into(), frame.into(), &mut out);
+                switch.repeat(now_ns, first.into(), bytes);
             }
             WAIT => {
                 now_ns += u64::from(first) << 24;
