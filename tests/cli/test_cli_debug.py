@@ -30,7 +30,7 @@ rewrite on wifi: without dss, flags += PSH|URG, payload[0] = ff00
 scheduler blest at client
 do {link: wifi, change: {rate: 5 Mbit/s}}
 run until 500 ms
-check connections[0].subflows[1].retransmissions >= 2
+check connections[0].subflows[0].retransmissions >= 2
 save again.debug
 save again.yaml
 """
@@ -48,7 +48,7 @@ def test_a_script_is_carried_out_and_what_it_saves_repeats_it(tmp_path: Path) ->
     assert "10.0." in first.stdout
     saved = (tmp_path / "again.debug").read_text()
     assert saved.startswith("# mptcplab debug lisbon/A1 --seed 1 --variant mptcp --duration '1 s'")
-    more = "show connections[0].subflows[1].bytes_sent\nshow now_ns\n"
+    more = "show connections[0].subflows[0].bytes_sent\nshow now_ns\n"
     values = []
     for name, text in (("a", SCRIPT), ("b", saved)):
         (tmp_path / name).write_text(text + more)

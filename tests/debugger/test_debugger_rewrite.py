@@ -32,7 +32,7 @@ def test_a_change_is_read(text: str, read: dict[str, Any]) -> None:
     [
         ("", "write seq"),
         ("seq", "write seq"),
-        ("seq == 5", "no number"),
+        ("seq == 5", "write seq"),
         ("seq = 1 2", "write seq"),
         ("seq = -1", "no number"),
         ("seq = ²", "no number"),

@@ -1,4 +1,4 @@
-"""What a reader does on the page of a controller: a program, for the namespace of that controller.
+"""A reader's actions on a controller's page: a program for the namespace of that controller.
 
 Its argument is the address of the page. It fails where something is not as it should be.
 """
@@ -91,7 +91,7 @@ def is_zoomed(tab: Page) -> None:
     zoomed = ends_s(tab, LOAD)
     assert zoomed[1] - zoomed[0] < 0.85 * (high - low)
     assert ends_s(tab, SUBFLOWS) == zoomed
-    # What is zoomed stays while samples come.
+    # The part that is zoomed stays while samples come.
     tab.wait_for_timeout(2500)
     assert ends_s(tab, LOAD) == zoomed
     over.dblclick()

@@ -143,7 +143,7 @@ def _http(options: Options) -> dict[str, Any] | None:
 
 
 def _charts() -> dict[str, str] | None:
-    """What draws the charts of the page; None without the package that has the plotting library."""
+    """The charts of the page; None without the package that has the plotting library."""
     from mptcplab.page.script import CONTROLLER, CONTROLLER_STYLES, script, style_sheet
 
     try:
