@@ -249,7 +249,7 @@ def _target(program: str) -> Iterator[Session]:
 
 def _own_gbps(session: Session, size: int) -> float:
     step = Step(Kind.TCP, 0, 0, Direction.DOWN, size)
-    measured = session.run([step], 2**62, None, lambda _: True)
+    measured = session.run([step], 2**62, None, 1, lambda _: True)
     if measured.partial is not None:
         raise RuntimeError(measured.partial)
     rate = transfer(*measured.done[0]).goodput_mbps
