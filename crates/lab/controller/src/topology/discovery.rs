@@ -101,11 +101,13 @@ impl Controller {
         }
     }
 
-    /// Has a frame of discovery follow soon by a port whose link seems to be busy and slow.
+    /// Has a frame of discovery follow soon by a port whose link seems to be busy and slow, where subflows
+    /// may leave it.
     pub(super) fn probe_soon(&mut self, at: PortRef) {
         let pause_ns = self.pause_ns(at);
+        let reviews = self.policy.reviews();
         let at_ns = match self.topology.port_mut(at) {
-            Some(port) if !port.sends_between => {
+            Some(port) if reviews && !port.sends_between => {
                 port.sends_between = true;
                 self.now_ns.max(port.sent_ns.saturating_add(pause_ns))
             }
