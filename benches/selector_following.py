@@ -36,7 +36,8 @@ _OURS = OURS, TCP_FALLBACK
 
 def measure(effort: Effort) -> list[Figure]:
     """How often ours is as good as the best other policy, and its worst cell."""
-    chosen = _chosen()[: effort.sized(2 * _DRAWN + len(list(cells())), 2)]
+    every = _chosen()
+    chosen = every[: effort.sized(len(every), 2)]
     jobs = [(cell, run) for cell in chosen for run in (*POLICIES, TCP_FALLBACK)]
     with multiprocessing.get_context("spawn").Pool() as pool:
         found = pool.starmap(_mean_s, jobs, chunksize=1)

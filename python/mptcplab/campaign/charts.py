@@ -11,7 +11,7 @@ import polars as pl
 
 from mptcplab.campaign.along import BENEFITS, LOG_FROM, has, named, parts_of, places_of
 from mptcplab.campaign.column import column_of, row_words, rows_of
-from mptcplab.page.charts import Axis, Chart, Kind, Panel, Series
+from mptcplab.page.charts import Axis, Chart, Kind, Panel, Series, distribution
 from mptcplab.report.charts import DASHES, colour_of
 from mptcplab.report.numbers import heading, scale
 from mptcplab.report.palette import Style, styles
@@ -149,10 +149,8 @@ def _line(
 def _steps(part: pl.DataFrame, metric: str, looks: dict[str, Style]) -> Iterator[Series]:
     for name, style in looks.items():
         values = part.filter(variant=name)[metric].drop_nulls().to_numpy()
-        ordered = np.sort(values) * scale(metric)
-        if ordered.size:
-            x = np.concatenate((ordered[:1], ordered))
-            share = np.arange(ordered.size + 1) / ordered.size
+        if values.size:
+            x, share = distribution(values * scale(metric))
             yield Series(name, colour_of(style), x, share, Kind.STEPS, DASHES[style.dashes])
 
 

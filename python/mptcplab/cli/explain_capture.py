@@ -93,9 +93,7 @@ def _json(seen: View, fit: Fit | None, untried: str | None, *, remedies: bool) -
         "remedies_tried": fit is not None and remedies,
         "simulated_mbps": None if fit is None else fit.simulated_mbps,
         "untried": untried,
-        "refused": []
-        if fit is None
-        else [{"change": dict(one.change.values), "reason": one.reason} for one in fit.refused],
+        "refused": [] if fit is None else [one.to_json() for one in fit.refused],
     }
 
 

@@ -172,6 +172,10 @@ class Refused:
     reason: str
     """One line."""
 
+    def to_json(self) -> dict[str, Any]:
+        """As in `mptcplab explain --json`."""
+        return {"change": dict(self.change.values), "reason": self.reason}
+
 
 @dataclass(frozen=True)
 class Explanation:
@@ -223,9 +227,7 @@ class Explanation:
             "untried": self.untried,
             "proofs": [one.to_json() for one in self.proofs],
             "unproven": self.unproven,
-            "refused": [
-                {"change": dict(one.change.values), "reason": one.reason} for one in self.refused
-            ],
+            "refused": [one.to_json() for one in self.refused],
         }
 
     @classmethod

@@ -12,7 +12,7 @@ from mptcplab.measure.plan import Direction
 from mptcplab.measure.words import shown, size_words
 from mptcplab.metrics.statistics import Estimate
 from mptcplab.page.categories import Part, bar_rows
-from mptcplab.page.charts import Axis, Chart, Kind, Panel, Series
+from mptcplab.page.charts import Axis, Chart, Kind, NamedChart, Panel, Series, distribution
 
 _MOST_COLOURS = 5
 """Paths beyond have the colour of another one."""
@@ -27,16 +27,6 @@ _RTT_ROOM = 1.05
 """Times the longest round-trip time is where its axis ends."""
 _ROOM = 0.3
 """Of a place on the axis of repetitions, before the first one and behind the last one."""
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A chart with its title and its note."""
-
-    id: str
-    title: str
-    note: str
-    chart: Chart
 
 
 @dataclass(frozen=True)
@@ -67,10 +57,10 @@ def goodput_bars(figures: Figures) -> Bars | None:
     return Bars("Goodput by path", note, bar_rows(rows, axis))
 
 
-def charts(figures: Figures) -> list[Figure]:
+def charts(figures: Figures) -> list[NamedChart]:
     """Those of which there is something to see."""
     every = (
-        Figure(
+        NamedChart(
             "times",
             "Times by size",
             "Means with intervals of 95 %.",
@@ -80,7 +70,7 @@ def charts(figures: Figures) -> list[Figure]:
                 tuple(_by_size(figures)),
             ),
         ),
-        Figure(
+        NamedChart(
             "repetitions",
             "Times by repetition",
             "Of the largest transfers. MPTCP begins on the paths in turn; what fell back to TCP, "
@@ -91,7 +81,7 @@ def charts(figures: Figures) -> list[Figure]:
                 tuple(_by_repetition(figures)),
             ),
         ),
-        Figure(
+        NamedChart(
             "rtt",
             "Distribution of round-trip times",
             "Of each echo. Loaded: beside a download over the same path.",
@@ -202,8 +192,6 @@ def _distributions(figures: Figures) -> Iterator[Series]:
     for (name, colour), idle, loaded in of_paths:
         for state, values, dashes in (("idle", idle, ()), ("loaded", loaded, _DASHES)):
             if values:
-                ordered = np.sort(np.array(values, dtype=np.float64))
-                x = np.concatenate((ordered[:1], ordered))
-                share = np.arange(ordered.size + 1) / ordered.size
-                label = f"{name} {state} (n = {ordered.size})"
+                x, share = distribution(np.array(values, dtype=np.float64))
+                label = f"{name} {state} (n = {len(values)})"
                 yield Series(label, colour, x, share, Kind.STEPS, dashes)

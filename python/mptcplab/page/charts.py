@@ -103,6 +103,23 @@ class Chart:
         return ends([one for one in known if one.size], own, room=0.06 if axis == "y" else 0.0)
 
 
+@dataclass(frozen=True)
+class NamedChart:
+    """A chart of a page, with the words above and below it."""
+
+    id: str
+    """Identifier in the page."""
+    title: str
+    note: str
+    chart: Chart
+
+
+def distribution(values: Numbers) -> tuple[Numbers, Numbers]:
+    """The values in their order, and the part of them up to each, for steps: from 0 up to 1."""
+    ordered = np.sort(values)
+    return np.concatenate((ordered[:1], ordered)), np.arange(ordered.size + 1) / ordered.size
+
+
 def _finite(series: Series, axis: str) -> Numbers:
     values: Numbers = getattr(series, axis)
     if axis == "y" and series.half is not None:

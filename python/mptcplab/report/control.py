@@ -8,10 +8,11 @@ import polars as pl
 
 from mptcplab.metrics.comparison import VariantMetrics
 from mptcplab.metrics.plan_view import PlanView
+from mptcplab.page.charts import NamedChart
 from mptcplab.page.templates import anchor
 from mptcplab.recording import Recording
 from mptcplab.report.chosen import representative
-from mptcplab.report.control_charts import ControlChart, control_charts
+from mptcplab.report.control_charts import control_charts
 from mptcplab.report.decisions import Decision
 from mptcplab.report.flow_entries import FlowEntries, flow_entries
 from mptcplab.report.text import printable
@@ -52,7 +53,7 @@ class ControlAccount:
     decisions: tuple[Decision, ...]
     left_out: int
     """Decisions that are not there."""
-    charts: tuple[ControlChart, ...]
+    charts: tuple[NamedChart, ...]
     loads: tuple[LinkLoad, ...]
     flow_entries: FlowEntries
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
-from mptcplab.page.charts import TIME, Axis, Chart, Kind, Mark, Panel, Series
+from mptcplab.page.charts import TIME, Axis, Chart, Kind, Mark, NamedChart, Panel, Series
 from mptcplab.recording import Recording
 from mptcplab.report.decisions import Decision
 from mptcplab.report.palette import COLOURS
@@ -26,20 +25,9 @@ _BACK = (6, 4)
 _TIME_AXIS = Axis("time", "s")
 
 
-@dataclass(frozen=True)
-class ControlChart:
-    """A chart of the controller's section."""
-
-    id: str
-    """Identifier in the page."""
-    title: str
-    note: str
-    chart: Chart
-
-
 def control_charts(
     recording: Recording, decisions: Sequence[Decision], name: str
-) -> list[ControlChart]:
+) -> list[NamedChart]:
     """The charts of a run, of those that have something to show.
 
     Their identifiers begin with `name`.
@@ -55,11 +43,11 @@ def control_charts(
     if loads:
         note = "Each direction of a link by itself; dashed: the other direction of the link before."
         chart = Chart(_TIME_AXIS, Axis("load", "Mbit/s"), (Panel("", loads, marks),), TIME)
-        found.append(ControlChart(f"{name}-load", "Load of links over time", note, chart))
+        found.append(NamedChart(f"{name}-load", "Load of links over time", note, chart))
     if counts:
         note = "From the decision of the controller to the last sample of the subflow."
         chart = Chart(_TIME_AXIS, Axis("subflows"), (Panel("", counts, marks),), TIME)
-        found.append(ControlChart(f"{name}-subflows", "Subflows by path", note, chart))
+        found.append(NamedChart(f"{name}-subflows", "Subflows by path", note, chart))
     return found
 
 

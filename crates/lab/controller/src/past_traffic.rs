@@ -41,12 +41,19 @@ impl PastTraffic {
     }
 
     /// The most bits a second of them that a port of a rate can have received between two times.
-    pub(crate) fn most_bps(&self, port: PortRef, times_ns: [u64; 2], rate_bps: Option<u64>) -> u64 {
+    pub(crate) fn most_bps(
+        &self,
+        port: PortRef,
+        times_ns: [u64; 2],
+        rate_bps: impl FnOnce() -> Option<u64>,
+    ) -> u64 {
         const SECOND: u128 = 1_000_000_000;
         let [from_ns, to_ns] = times_ns;
-        let rate_bps = u128::from(rate_bps.unwrap_or(u64::MAX));
-        let own = self.received.get(&port).into_iter().flatten();
-        let bits = own.map(|one| {
+        let Some(own) = self.received.get(&port) else {
+            return 0;
+        };
+        let rate_bps = u128::from(rate_bps().unwrap_or(u64::MAX));
+        let bits = own.iter().map(|one| {
             let both_ns = to_ns
                 .min(one.to_ns)
                 .saturating_sub(from_ns.max(one.from_ns));
@@ -79,8 +86,9 @@ mod tests {
         };
         let mut past = PastTraffic::default();
         past.add(&[link], [SECOND, 2 * SECOND], [125_000, 1_000]);
-        let bps =
-            |past: &PastTraffic, port, from, to| past.most_bps(port, [from, to], Some(4_000_000));
+        let bps = |past: &PastTraffic, port, from, to| {
+            past.most_bps(port, [from, to], || Some(4_000_000))
+        };
         assert_eq!(bps(&past, link.to, 0, 2 * SECOND), 500_000);
         assert_eq!(bps(&past, link.from, 0, 2 * SECOND), 4_000);
         // In a hundredth of a second no more can have come.

@@ -46,10 +46,11 @@ impl Controller {
     /// The load of a link, as it comes out of it, in the direction that has more; less what transfers can
     /// have carried that are over.
     pub(crate) fn load_bps(&self, link: &Link) -> u64 {
-        let rate_bps = self.rate_bps(link);
         let load = |at: PortRef| {
             let load = self.topology.port(at).map(|port| port.load)?;
-            let past_bps = self.past_traffic.most_bps(at, load.read_ns, rate_bps);
+            let past_bps = self
+                .past_traffic
+                .most_bps(at, load.read_ns, || self.rate_bps(link));
             Some(load.received_bps.saturating_sub(past_bps))
         };
         load(link.from).max(load(link.to)).unwrap_or(0)

@@ -45,8 +45,7 @@ impl Transfers {
     /// else uses one of the paths.
     pub(super) fn of(&self, request: &Request<'_>) -> Option<&Prepared> {
         let is_beginning = request.carried_bytes < request.bytes? / 2;
-        let is_free = |path: &PathView| is_free(request, path);
-        if request.is_moved || !is_beginning || !request.disjoint.iter().all(is_free) {
+        if request.is_moved || !is_beginning || !are_free(request) {
             return None;
         }
         self.by_numbers.get(&numbers(request)?)
@@ -54,8 +53,7 @@ impl Transfers {
 
     /// Whether a transfer is prepared, but something else uses one of its paths.
     pub(super) fn is_held_up(&self, request: &Request<'_>) -> bool {
-        let is_prepared = numbers(request).is_some_and(|one| self.by_numbers.contains_key(&one));
-        is_prepared && self.of(request).is_none()
+        !are_free(request) && numbers(request).is_some_and(|one| self.by_numbers.contains_key(&one))
     }
 
     /// The choice for the next subflow of a connection of MPTCP. `None`, too, where the others have not the
@@ -95,6 +93,11 @@ impl Transfers {
             self.by_numbers.insert(numbers, prepared);
         }
     }
+}
+
+/// Whether nothing but a connection itself uses its paths.
+fn are_free(request: &Request<'_>) -> bool {
+    request.disjoint.iter().all(|path| is_free(request, path))
 }
 
 /// Whether nothing but a connection itself uses a path.
