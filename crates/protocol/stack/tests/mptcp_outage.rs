@@ -8,7 +8,7 @@ use mptcp_world::*;
 use mptcplab_stack::scheduler::SchedulerKind;
 use mptcplab_stack::{BufferLimits, EndpointFlags, Event, HostConfig, HostStack, LocalAddress};
 use mptcplab_wire::Segment;
-use mptcplab_wire::option::MptcpOption;
+use mptcplab_wire::option::{DataNumber, Mapping, MptcpOption};
 
 fn all_addresses(world: &World) -> Vec<LocalAddress> {
     world.addresses(CLIENT)
@@ -190,4 +190,65 @@ fn opportunistic_retransmission_sends_nothing_twice_on_one_path() {
     let info = world.info(CLIENT, ids[CLIENT]).multipath.unwrap();
     assert!(info.bytes_retransmitted > 0);
     assert_eq!(again, lost);
+}
+
+/// Linux 6.18 records a DATA_FIN that comes with data which it has already, but never acts on it.
+#[test]
+fn each_copy_of_the_last_data_brings_the_data_fin_with_it() {
+    let mut world = World::new(vec![Path::new(20 * MS, 10_000_000); 2], generous());
+    let mut options = mptcp();
+    for buffer in [&mut options.send_buffer, &mut options.receive_buffer] {
+        *buffer = BufferLimits {
+            initial_bytes: 400_000,
+            max_bytes: 400_000,
+        };
+    }
+    let ids = world.establish(options);
+    world.run_for(SECOND);
+    let data = pattern(100_000);
+    world.middlebox = Box::new(|_, segment| {
+        let fin = |option: &MptcpOption| matches!(option, MptcpOption::Dss(dss) if dss.data_fin);
+        let is_last = segment.options.mptcp.iter().any(fin);
+        (!is_last).then_some((0, segment)).into_iter().collect()
+    });
+    assert_eq!(world.write(CLIENT, ids[CLIENT], data.clone()), data.len());
+    world.shutdown(CLIENT, ids[CLIENT]);
+    let (path, last, _) = (0..1000)
+        .find_map(|_| {
+            world.run_for(MS);
+            data_sent(&world).into_iter().find(|&(.., fin)| fin)
+        })
+        .expect("DATA_FIN is sent with data");
+    world.paths[path].dead = true;
+    world.middlebox = Box::new(|_, segment| vec![(0, segment)]);
+    world.run_for(5 * SECOND);
+    assert!(world.read(SERVER, ids[SERVER]) == data);
+    let sent = data_sent(&world).into_iter();
+    let copies: Vec<_> = sent.filter(|&(_, end, _)| end == last).collect();
+    assert!(
+        copies.iter().any(|&(other, ..)| other != path),
+        "{copies:?}"
+    );
+    assert!(copies.iter().all(|&(.., fin)| fin), "{copies:?}");
+}
+
+/// Path of each segment with data of the client, number behind its data, and whether DATA_FIN
+/// follows it.
+fn data_sent(world: &World) -> Vec<(usize, u64, bool)> {
+    let mut data = Vec::new();
+    for (_, from, path, segment) in &world.sent {
+        for option in &segment.options.mptcp {
+            if let MptcpOption::Dss(dss) = option
+                && let Some(Mapping {
+                    data_sequence: DataNumber::Long(number),
+                    ..
+                }) = dss.mapping
+                && *from == CLIENT
+                && !segment.payload.is_empty()
+            {
+                data.push((*path, number + segment.payload.len() as u64, dss.data_fin));
+            }
+        }
+    }
+    data
 }

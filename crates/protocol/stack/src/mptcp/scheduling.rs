@@ -251,10 +251,13 @@ impl Connection {
             subflow
                 .tcp
                 .raise_send_window(window_end.saturating_sub(from));
-            // The last data brings DATA_FIN with it (RFC 8684, section 3.3.3).
-            let last = new && self.sender.is_shut() && from + bytes == self.sender.end();
-            let with_keys = from == 0 && !self.handshake.is_confirmed();
-            let data_fin = last && !with_keys;
+            // The last data brings DATA_FIN with it (RFC 8684, section 3.3.3), and each copy of it
+            // where the first did: Linux 6.18 records a DATA_FIN that comes with data which it has
+            // already, but never acts on it, and ignores all that follow
+            // (`subflow_check_data_avail`, net/mptcp/subflow.c).
+            let first = new && (from > 0 || self.handshake.is_confirmed());
+            let last = self.sender.is_shut() && from + bytes == self.sender.end();
+            let data_fin = last && (first || self.sender.fin_went_with_data());
             let checksum = self.handshake.checksum().then(|| {
                 let mapping = Mapping {
                     data_sequence: DataNumber::Long(data_sequence),
