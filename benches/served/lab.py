@@ -38,6 +38,7 @@ class Transfers:
     size_bytes: int
     repeat: int
     directions: Sequence[Direction] = tuple(Direction)
+    congestion_control: str = "cubic"
 
     def most_bytes(self, paths: int) -> int:
         """Data that all experiments over so many paths take at most."""
@@ -70,7 +71,7 @@ class Lab:
             "sizes_bytes": [transfers.size_bytes],
             "directions": transfers.directions,
             "repeat": transfers.repeat,
-            "congestion_control": "cubic",
+            "congestion_control": transfers.congestion_control,
             "schedule": {"every_s": 3_600},
             "budget_bytes": transfers.most_bytes(paths) + _OPENING_BYTES,
             "daily_bytes": _DAILY_BYTES,
@@ -113,7 +114,7 @@ class Lab:
 
 @contextmanager
 def lab(
-    folder: Path, scenario: Scenario, host: str, agent: str, variant: str = "mptcp"
+    folder: Path, scenario: Scenario, host: str, agent: str, variant: str = "mptcp", seed: int = 1
 ) -> Iterator[Lab]:
     """The network of a scenario's variant, with a server and a target on `host`.
 
@@ -127,7 +128,7 @@ def lab(
     program = find_program()
     if program is None:
         raise RuntimeError(NOT_INSTALLED)
-    with network(scenario, variant) as inside:
+    with network(scenario, variant, seed) as inside:
         state = State(folder / "server")
         listen = ("--listen", f"{inside.address(host)}:{_PORT}", "--json")
         words = ("-m", "mptcplab", "server", "--state", str(state.folder), *listen)

@@ -156,8 +156,11 @@ def of_demonstration() -> Scenario:
 
 
 @contextmanager
-def network(scenario: Scenario, variant: str = "mptcp") -> Iterator[Network]:
+def network(scenario: Scenario, variant: str = "mptcp", seed: int = 1) -> Iterator[Network]:
     """The network of a variant; all that was started in it has ended afterwards.
+
+    Args:
+        seed: of what the links draw, such as the packets that they lose.
 
     Raises:
         EngineError: the kernel engine cannot build it here.
@@ -166,7 +169,7 @@ def network(scenario: Scenario, variant: str = "mptcp") -> Iterator[Network]:
     refused = refusals(KERNEL, scenario, [variant])
     if refused:
         raise EngineError("; ".join(dict.fromkeys(one.reason for one in refused)))
-    plan = compile_plan(scenario, variant, seed=1)
+    plan = compile_plan(scenario, variant, seed=seed)
     made = Network(plan, Lab(plan))
     try:
         made.wait_until_built()
