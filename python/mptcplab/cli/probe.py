@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import re
 import sys
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -27,11 +28,15 @@ from mptcplab.measure.plan import (
     most_bytes,
     steps,
 )
-from mptcplab.measure.session import Progress, Session
+from mptcplab.measure.session import STOPPED, Progress, Session
 from mptcplab.measure.verdict import verdict
 from mptcplab.measure.words import digits, size_words
 from mptcplab.scenario.units import UnitError, parse_size
 from mptcplab.user_file import FileError, read_text
+
+if TYPE_CHECKING:
+    from mptcplab.fit import MeasuredFit
+    from mptcplab.measure.render import Why
 
 PORT = 4420
 """The target's, where none is given."""
@@ -56,6 +61,7 @@ class Options:
     repeat: int
     seed: int
     leave_endpoints: bool
+    explain: bool
     html: Path | None
 
 
@@ -82,9 +88,10 @@ def run_probe(options: Options, *, as_json: bool) -> None:
         planned = _planned(options, session, budget)
         measured = _measured(options, session, planned, budget, interruption)
     result = figures(measured)
-    _show(result, as_json=as_json)
+    explained = _explained(result, is_quiet=as_json) if _is_explained(options, measured) else None
+    _show(result, explained, as_json=as_json)
     if options.html is not None:
-        _write_page(result, options.target, options.html)
+        _write_page(result, explained, options.target, options.html)
     if interruption.requested:
         raise typer.Exit(INTERRUPTED_STATUS)
     if measured.is_lost:
@@ -236,29 +243,67 @@ def _tell(text: str) -> None:
     typer.echo(text, err=True)
 
 
-def _show(result: Figures, *, as_json: bool) -> None:
+@dataclass(frozen=True)
+class _Explained:
+    """What `--explain` has found."""
+
+    why: Why
+    fit: MeasuredFit | None = None
+    """Null where nothing could be fitted."""
+
+    def to_json(self) -> dict[str, Any]:
+        return {"untried": self.why.sentences[0]} if self.fit is None else self.fit.to_json()
+
+
+def _is_explained(options: Options, measured: Measured) -> bool:
+    return options.explain and measured.partial != STOPPED
+
+
+def _explained(result: Figures, *, is_quiet: bool) -> _Explained:
+    from mptcplab.cli.explain import Shown, ended_by_signals
+    from mptcplab.engine.job import EngineError
+    from mptcplab.fit import FitError, explained, untold, why
+
+    try:
+        with ended_by_signals(), ExitStack() as shown:
+            fit = explained(result, follow=Shown(shown, is_quiet=is_quiet))
+    except FitError as error:
+        return _Explained(untold(str(error)))
+    except EngineError as error:
+        raise UserError(str(error)) from None
+    return _Explained(why(fit), fit)
+
+
+def _show(result: Figures, explained: _Explained | None, *, as_json: bool) -> None:
     from mptcplab.measure.render import tables, to_json
 
     if as_json:
-        typer.echo(json_text(to_json(result)))
+        own = {} if explained is None else {"explanation": explained.to_json()}
+        typer.echo(json_text(to_json(result) | own))
         return
     from rich.table import Table as Drawn
     from rich.text import Text
 
     screen = console()
-    for table in tables(result):
+    every = [*tables(result), *(() if explained is None else explained.why.tables)]
+    for table in every:
         drawn = Drawn(
             title=Text(table.title), title_justify="left", box=None, caption=Text(table.note),
             caption_justify="left",
         )  # fmt: skip
         for number, name in enumerate(table.head):
-            drawn.add_column(Text(name), justify="right" if number else "left", overflow="fold")
+            drawn.add_column(
+                Text(name), justify="left" if number in table.words else "right", overflow="fold"
+            )
         for row in table.rows:
             drawn.add_row(*map(Text, row))
         screen.print(drawn)
         screen.print()
-    for sentence in verdict(result):
+    every_sentence = [*verdict(result), *(() if explained is None else explained.why.sentences)]
+    for sentence in every_sentence:
         screen.print(sentence, markup=False, highlight=False)
+    for line in () if explained is None else explained.why.settings:
+        screen.print(Text(f"  {line}"))
 
 
 def _check_place(file: Path) -> None:
@@ -280,11 +325,12 @@ def _check_place(file: Path) -> None:
         raise UserError(f"--html {file}: {reason}")
 
 
-def _write_page(result: Figures, target: str, file: Path) -> None:
+def _write_page(result: Figures, explained: _Explained | None, target: str, file: Path) -> None:
     from mptcplab.measure.html import to_html
 
     created = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     try:
-        file.write_text(to_html(result, target, created), encoding="utf-8")
+        why = None if explained is None else explained.why
+        file.write_text(to_html(result, target, created, why), encoding="utf-8")
     except OSError as error:
         raise UserError(f"--html {file}: {error.strerror}") from None

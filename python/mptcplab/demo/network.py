@@ -159,8 +159,7 @@ def of_demonstration() -> Scenario:
 def network(scenario: Scenario, variant: str = "mptcp", seed: int = 1) -> Iterator[Network]:
     """The network of a variant; all that was started in it has ended afterwards.
 
-    Args:
-        seed: of what the links draw, such as the packets that they lose.
+    The seed is that of what the links draw, such as the packets that they lose.
 
     Raises:
         EngineError: the kernel engine cannot build it here.

@@ -16,6 +16,7 @@ from mptcplab.explanation.changes import Changes, in_full
 from mptcplab.explanation.observed import Observed
 from mptcplab.explanation.trials import Follow, Trials
 from mptcplab.explanation.verdict import SEEDS, judged
+from mptcplab.fit.error import FitError
 from mptcplab.fit.paths import PathEstimate, path_estimates
 from mptcplab.fit.scenario import VARIANT, scenario_of
 from mptcplab.plan import Plan
@@ -27,10 +28,6 @@ from mptcplab.trace.accounts import Account, accounts
 _FIRST_SEED = 1
 _RUNS = 3
 """Simulated captures that are held against the captured one."""
-
-
-class FitError(Exception):
-    """A capture to which nothing can be fitted; the message says why, in a line."""
 
 
 @dataclass(frozen=True)

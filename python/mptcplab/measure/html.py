@@ -8,19 +8,19 @@ from markupsafe import Markup
 
 from mptcplab.measure.charts import charts, goodput_bars
 from mptcplab.measure.figures import Figures
-from mptcplab.measure.render import tables
+from mptcplab.measure.render import Why, tables
 from mptcplab.measure.verdict import verdict
 from mptcplab.measure.words import size_words
 from mptcplab.page.templates import templates
 
 
-def to_html(figures: Figures, target: str, created: str) -> str:
-    """The page: verdict, tables, how it was made."""
+def to_html(figures: Figures, target: str, created: str, why: Why | None = None) -> str:
+    """The page: verdict, why, tables, how it was made."""
     template = templates("mptcplab.measure").get_template("probe.html.j2")
-    return template.render(shown(figures, target, created))
+    return template.render(shown(figures, target, created, why))
 
 
-def shown(figures: Figures, target: str, created: str) -> dict[str, Any]:
+def shown(figures: Figures, target: str, created: str, why: Why | None = None) -> dict[str, Any]:
     """The values of the template `probe.html.j2`."""
     bars, drawn = goodput_bars(figures), charts(figures)
     return {
@@ -31,5 +31,6 @@ def shown(figures: Figures, target: str, created: str) -> dict[str, Any]:
         "target": target,
         "created": created,
         "verdict": verdict(figures),
+        "why": why,
         "tables": tables(figures),
     }

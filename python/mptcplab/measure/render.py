@@ -23,6 +23,18 @@ class Table:
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     note: str = ""
+    words: tuple[int, ...] = (0,)
+    """Numbers of the columns that hold words; the others hold figures."""
+
+
+@dataclass(frozen=True)
+class Why:
+    """Why MPTCP was as slow as it was, and what to change, in words."""
+
+    sentences: tuple[str, ...]
+    tables: tuple[Table, ...] = ()
+    settings: tuple[str, ...] = ()
+    """Commands of the best change."""
 
 
 def to_json(figures: Figures) -> dict[str, Any]:

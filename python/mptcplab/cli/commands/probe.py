@@ -41,6 +41,12 @@ def probe(
         bool,
         typer.Option("--leave-endpoints", help="Add no endpoints, even where that is allowed."),
     ] = False,
+    explain: Annotated[
+        bool,
+        typer.Option(
+            "--explain", help="Say why, and what to change, by a simulation fitted to the paths."
+        ),
+    ] = False,
     html: Annotated[
         Path | None,
         typer.Option(parser=path, metavar="FILE", help="Write the result as a page, too."),
@@ -60,6 +66,7 @@ def probe(
             repeat=repeat,
             seed=seed,
             leave_endpoints=leave_endpoints,
+            explain=explain,
             html=html,
         ),
         as_json=json,
