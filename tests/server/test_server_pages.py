@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -134,6 +135,31 @@ def test_pages_hold_what_the_api_has(server: Running) -> None:
         page(server, path, own, 404)
     for query in ("days=x", "days=-1", "size=99", "before=1e9", "before=9" + 14 * "9"):
         page(server, f"/agents/{agent.id}?{query}", own)
+
+
+def test_an_explanation_stands_on_the_page_of_its_result(server: Running) -> None:
+    agent = server.enrolled()
+    told = agent.result()
+    assert agent.put(told).status == 201
+    own = cookie(server)
+    words = ("explain", told["id"], "--state", str(server.state))
+    shown = page(server, f"/results/{told['id']}", own)
+    assert f"mptcplab server explain {told['id']}" in shown
+    assert ">Why</h2>" not in shown
+    explained = json.loads(run(*words, "--json"))
+    assert [one["interface"] for one in explained["links"]] == ["wifi", "lte"]
+    # TCP alone has 8 and 4 Mbit/s, less what its windows and headers take.
+    assert 8 < explained["links"][0]["rate_mbps"] < 10
+    assert 4 < explained["links"][1]["rate_mbps"] < 5
+    shown = page(server, f"/results/{told['id']}", own)
+    assert ">Why</h2>" in shown
+    assert "The fitted paths" in shown
+    assert "where 10 were measured" in shown
+    assert "where 10 were measured" in run(*words)
+    failed = empty_result("failed", agent=agent.id, sequence=4)
+    assert agent.put(failed).status == 201
+    error = run("explain", failed["id"], "--state", str(server.state), status=1)
+    assert "only one path reaches the target" in error or "no size has times" in error
 
 
 def test_charts_are_of_one_congestion_control(server: Running) -> None:

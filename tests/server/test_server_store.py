@@ -23,6 +23,7 @@ from mptcplab.server.store import (
     agents,
     alerts,
     enrolments,
+    explanations,
     figures,
     numbers,
     plans,
@@ -276,6 +277,7 @@ def test_a_database_of_the_third_schema_keeps_its_numbers(tmp_path: Path) -> Non
         put(database, 9, outcome="failed", reason="No", steps=[], paths=[], endpoints=None)
     # As it was before.
     with changing(database):
+        database.execute("DROP TABLE explanations")
         database.execute("DROP TABLE numbers")
         database.execute("DROP TABLE outcomes")
         database.execute("CREATE TABLE forgotten (agent TEXT, first INTEGER, last INTEGER)")
@@ -334,6 +336,20 @@ def test_a_database_of_the_first_schema_keeps_its_account(tmp_path: Path) -> Non
     # 5 to 7 are expected, two of them are here, and all before were forgotten.
     assert known(database)["missing"] == 1
     database.close()
+
+
+def test_an_explanation_goes_with_its_result(database: Connection) -> None:
+    with changing(database):
+        with_agent(database)
+        own = put(database, 0)
+        explanations.keep(database, own, "first")
+        explanations.keep(database, own, "second")
+        explanations.keep(database, "unknown", "none")
+    assert explanations.kept(database, own) == "second"
+    assert explanations.kept(database, "unknown") is None
+    with changing(database):
+        database.execute("DELETE FROM results WHERE id = ?", (own,))
+    assert database.execute("SELECT count(*) AS count FROM explanations").fetchone()["count"] == 0
 
 
 def test_a_sequence_number_that_comes_again_is_counted_once(database: Connection) -> None:

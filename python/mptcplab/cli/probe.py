@@ -17,6 +17,7 @@ from mptcplab import _native
 from mptcplab.cli.errors import UserError
 from mptcplab.cli.interruption import INTERRUPTED_STATUS, Interruption
 from mptcplab.cli.output import Stream, console, json_text
+from mptcplab.cli.probe_show import print_sentences, print_tables
 from mptcplab.measure.endpoints import Held, held_endpoints
 from mptcplab.measure.figures import Figures, Measured, figures
 from mptcplab.measure.plan import (
@@ -281,29 +282,12 @@ def _show(result: Figures, explained: _Explained | None, *, as_json: bool) -> No
         own = {} if explained is None else {"explanation": explained.to_json()}
         typer.echo(json_text(to_json(result) | own))
         return
-    from rich.table import Table as Drawn
-    from rich.text import Text
-
     screen = console()
-    every = [*tables(result), *(() if explained is None else explained.why.tables)]
-    for table in every:
-        drawn = Drawn(
-            title=Text(table.title), title_justify="left", box=None, caption=Text(table.note),
-            caption_justify="left",
-        )  # fmt: skip
-        for number, name in enumerate(table.head):
-            drawn.add_column(
-                Text(name), justify="left" if number in table.words else "right", overflow="fold"
-            )
-        for row in table.rows:
-            drawn.add_row(*map(Text, row))
-        screen.print(drawn)
-        screen.print()
-    every_sentence = [*verdict(result), *(() if explained is None else explained.why.sentences)]
-    for sentence in every_sentence:
+    print_tables(screen, [*tables(result), *(() if explained is None else explained.why.tables)])
+    for sentence in verdict(result):
         screen.print(sentence, markup=False, highlight=False)
-    for line in () if explained is None else explained.why.settings:
-        screen.print(Text(f"  {line}"))
+    if explained is not None:
+        print_sentences(screen, explained.why)
 
 
 def _check_place(file: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,6 +35,12 @@ class Why:
     tables: tuple[Table, ...] = ()
     settings: tuple[str, ...] = ()
     """Commands of the best change."""
+
+    @classmethod
+    def from_json(cls, told: Mapping[str, Any]) -> Why:
+        """Reads what `dataclasses.asdict` made."""
+        tables = tuple(Table(**one) for one in told["tables"])
+        return cls(tuple(told["sentences"]), tables, tuple(told["settings"]))
 
 
 def to_json(figures: Figures) -> dict[str, Any]:

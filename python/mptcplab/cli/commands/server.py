@@ -267,6 +267,20 @@ def export(
 
 
 @server.command()
+def explain(
+    result: Annotated[
+        str, typer.Argument(metavar="RESULT", help="The result's identifier, as on its page.")
+    ],
+    state: State = None,
+    json: Json = False,
+) -> None:
+    """Say why MPTCP was as slow as it was in a result, and what to change, on its page as well."""
+    from mptcplab.cli.server_explain import explain_result
+
+    explain_result(state, result, as_json=json)
+
+
+@server.command()
 def backup(
     file: Annotated[
         Path, typer.Argument(parser=path, metavar="FILE", help="The file; it must not be there.")

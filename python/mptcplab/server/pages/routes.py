@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
@@ -11,6 +12,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from mptcplab.measure.html import shown
+from mptcplab.measure.render import Why
 from mptcplab.measure.words import size_words
 from mptcplab.server import intake
 from mptcplab.server.pages import courses
@@ -19,7 +21,7 @@ from mptcplab.server.pages.plans import plan_rows
 from mptcplab.server.pages.rendering import answered, asset
 from mptcplab.server.pages.signing import Signing
 from mptcplab.server.pages.words import moment, period
-from mptcplab.server.store import agents, results, views
+from mptcplab.server.store import agents, explanations, results, views
 from mptcplab.server.store.people import Person
 from mptcplab.server.web.call import Backend
 
@@ -164,17 +166,19 @@ async def result(backend: Backend, request: Request, person: Person) -> Response
         row, content = results.one(connection, own), results.content(connection, own)
         if row is None or content is None:
             return None
-        return row, content, agents.one(connection, row["agent"])
+        explained = explanations.kept(connection, own)
+        return row, content, agents.one(connection, row["agent"]), explained
 
     found = await backend.ask(ask)
     if found is None:
         return _missing(person, "result")
-    row, content, of_agent = found
+    row, content, of_agent, explained = found
 
     def values() -> dict[str, Any]:
         kept, _ = intake.read_kept(content)
         created = f"Began {moment(row['began_ms'])} UTC, took {row['took_ms'] / 1e3:.0f} s"
-        told = shown(intake.figures_of(kept), kept.target.host, created)
+        why = None if explained is None else Why.from_json(json.loads(explained))
+        told = shown(intake.figures_of(kept), kept.target.host, created, why)
         return told | {"kept": kept, "verdict": row["verdict"]}
 
     return await _made(

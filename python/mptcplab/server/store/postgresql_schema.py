@@ -145,8 +145,16 @@ DROP INDEX results_of_agent;
 CREATE INDEX results_of_agent ON results (agent, congestion_control, began_ms);
 """
 
+# The sixth of SQLite.
+_THIRD = """
+CREATE TABLE explanations (
+    result BIGINT PRIMARY KEY REFERENCES results (number) ON DELETE CASCADE,
+    why TEXT NOT NULL
+);
+"""
+
 # Texts are in the order of their bytes, as on SQLite, whatever the database's language is.
-MIGRATIONS = tuple(one.replace(" TEXT", ' TEXT COLLATE "C"') for one in (_FIRST, _SECOND))
+MIGRATIONS = tuple(one.replace(" TEXT", ' TEXT COLLATE "C"') for one in (_FIRST, _SECOND, _THIRD))
 """Never changed once they are released; new ones are appended."""
 VERSION = len(MIGRATIONS)
 

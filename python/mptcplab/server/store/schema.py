@@ -176,7 +176,15 @@ DROP INDEX results_of_agent;
 CREATE INDEX results_of_agent ON results (agent, congestion_control, began_ms);
 """
 
-MIGRATIONS = (_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH)
+# Why MPTCP was as slow as it was, as JSON, where that was asked for.
+_SIXTH = """
+CREATE TABLE explanations (
+    result INTEGER PRIMARY KEY REFERENCES results (number) ON DELETE CASCADE,
+    why TEXT NOT NULL
+) STRICT;
+"""
+
+MIGRATIONS = (_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH, _SIXTH)
 """Never changed once they are released; new ones are appended."""
 VERSION = len(MIGRATIONS)
 
