@@ -7,7 +7,7 @@ use crate::support::{Lab, MS, Path};
 /// How many data segments a case is to have, about, whatever the number of its connections.
 const SEGMENTS: u64 = 1_000_000;
 const SEGMENT_BITS: u64 = 12_000;
-const SAMPLE_INTERVAL_NS: u64 = 10_000 * MS;
+const SAMPLE_INTERVAL_NS: u64 = 1_000_000 * MS;
 
 /// Rate for each connection, where it does not depend on their number.
 const RATE_EACH_BPS: u64 = 10_000_000;
@@ -49,6 +49,8 @@ fn one_link(protocol: Protocol, connections: usize, rate_bps: u64, duration_ns: 
     for number in 0..connections {
         let client = 2 + 2 * (number % hosts);
         bulk(&mut lab, protocol, [client, client + 1], duration_ns);
+        // Only the flows of one server have different ports.
+        lab.plan.traffic[number].port = 5001 + (number / hosts) as u16;
     }
     lab
 }
