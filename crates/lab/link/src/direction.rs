@@ -20,8 +20,7 @@ pub(crate) struct Direction<T> {
     pub(crate) pace: Pace,
     bucket: Bucket,
     pub(crate) framing_bytes: u32,
-    /// Boxed, for the generators are large and most links have no impairments: what every packet
-    /// touches stays together.
+    /// Boxed, for most links have none: what every packet touches stays together.
     impairments: Box<Impairments>,
     impairs: bool,
     pub(crate) propagation: Propagation<T>,

@@ -1,6 +1,5 @@
 //! Propagation: packets on their way, in order but for those held back.
 
-use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
@@ -29,8 +28,7 @@ impl<T> Arrival<T> {
 pub(crate) struct Propagation<T> {
     pub(crate) delay_ns: Nanos,
     pub(crate) jitter: Jitter,
-    /// Boxed, for it is large and most links have no jitter.
-    random: Box<Random>,
+    random: Random,
     /// When the latest packet arrives or would have arrived, had it not been held back.
     latest: Nanos,
     /// When the next packet arrives: asked for far more often than packets come, and their memory
@@ -46,7 +44,7 @@ impl<T> Propagation<T> {
         Self {
             delay_ns,
             jitter,
-            random: Box::new(random),
+            random,
             latest: 0,
             earliest: None,
             in_order: VecDeque::new(),

@@ -4,6 +4,8 @@
 //! independent of each other, and what one purpose draws moves no other. Logarithm and cosine come
 //! from `libm`, as those of the platform may differ in the last bit.
 
+use alloc::boxed::Box;
+
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 
@@ -18,15 +20,32 @@ pub(crate) enum Purpose {
 
 /// Numbers of one stream.
 #[derive(Clone, Debug)]
-pub(crate) struct Random(ChaCha8Rng);
+pub(crate) struct Random {
+    seed: u64,
+    stream: u64,
+    /// Made for the first number: it is large, and most links draw none.
+    generator: Option<Box<ChaCha8Rng>>,
+}
 
 impl Random {
     pub(crate) fn new(seed: u64, direction: usize, purpose: Purpose) -> Self {
-        let mut key = [0; 32];
-        key[..8].copy_from_slice(&seed.to_le_bytes());
-        let mut generator = ChaCha8Rng::from_seed(key);
-        generator.set_stream(4 * direction as u64 + purpose as u64);
-        Self(generator)
+        Self {
+            seed,
+            stream: 4 * direction as u64 + purpose as u64,
+            generator: None,
+        }
+    }
+
+    fn bits(&mut self) -> u64 {
+        let (seed, stream) = (self.seed, self.stream);
+        let generator = self.generator.get_or_insert_with(|| {
+            let mut key = [0; 32];
+            key[..8].copy_from_slice(&seed.to_le_bytes());
+            let mut generator = ChaCha8Rng::from_seed(key);
+            generator.set_stream(stream);
+            Box::new(generator)
+        });
+        generator.next_u64()
     }
 
     /// True with this probability, to the nearest 2⁻⁵³; draws one number.
@@ -37,7 +56,7 @@ impl Random {
     /// Uniform over the multiples of 2⁻⁵³ from 0 to below 1.
     fn unit(&mut self) -> f64 {
         const UNIT: f64 = 1.0 / (1_u64 << 53) as f64;
-        (self.0.next_u64() >> 11) as f64 * UNIT
+        (self.bits() >> 11) as f64 * UNIT
     }
 
     /// Uniform over the whole numbers from 0 to `largest`.
@@ -46,7 +65,7 @@ impl Random {
     /// less than 2⁻⁶⁴, which nothing here can see.
     pub(crate) fn up_to(&mut self, largest: u64) -> u64 {
         let values = u128::from(largest) + 1;
-        ((u128::from(self.0.next_u64()) * values) >> 64) as u64
+        ((u128::from(self.bits()) * values) >> 64) as u64
     }
 
     /// Normal with mean 0 and standard deviation 1, never beyond ±[`LARGEST_NORMAL`] (Box and

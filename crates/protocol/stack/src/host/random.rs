@@ -1,5 +1,7 @@
 //! Random numbers of a host, one stream for each purpose.
 
+use alloc::boxed::Box;
+
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 
@@ -20,29 +22,32 @@ pub(crate) enum Purpose {
 
 /// All streams of a host: a draw for one purpose moves no other.
 #[derive(Clone, Debug)]
-pub(crate) struct Random([ChaCha8Rng; 5]);
+pub(crate) struct Random {
+    seed: u64,
+    /// Generators by purpose, each made for the first number: they are large, and a host of TCP
+    /// draws for few purposes.
+    generators: [Option<Box<ChaCha8Rng>>; 5],
+}
 
 impl Random {
     pub(crate) fn new(seed: u64) -> Self {
-        let mut key = [0; 32];
-        key[..8].copy_from_slice(&seed.to_le_bytes());
-        let stream = |purpose: Purpose| {
-            let mut generator = ChaCha8Rng::from_seed(key);
-            generator.set_stream(purpose as u64);
-            generator
-        };
-        Self([
-            stream(Purpose::Sequence),
-            stream(Purpose::Port),
-            stream(Purpose::Key),
-            stream(Purpose::Nonce),
-            stream(Purpose::Worker),
-        ])
+        Self {
+            seed,
+            generators: [const { None }; 5],
+        }
     }
 
     /// The next number of a stream.
     pub(crate) fn next(&mut self, purpose: Purpose) -> u64 {
-        self.0[purpose as usize].next_u64()
+        let seed = self.seed;
+        let generator = self.generators[purpose as usize].get_or_insert_with(|| {
+            let mut key = [0; 32];
+            key[..8].copy_from_slice(&seed.to_le_bytes());
+            let mut generator = ChaCha8Rng::from_seed(key);
+            generator.set_stream(purpose as u64);
+            Box::new(generator)
+        });
+        generator.next_u64()
     }
 }
 
