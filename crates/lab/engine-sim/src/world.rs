@@ -82,8 +82,10 @@ impl World {
     pub fn with(plan: &Plan, supplies: &Supplies) -> Result<Self, SimError> {
         check(plan)?;
         let mut network = Network::new(plan, supplies)?;
-        let flow = |(number, traffic)| Flow::new(traffic, plan.seed, number);
-        let flows: Vec<Flow> = plan.traffic.iter().enumerate().map(flow).collect();
+        let plan = Arc::new(plan.clone());
+        let flows: Vec<Flow> = (0..plan.traffic.len())
+            .map(|number| Flow::new(&plan, number))
+            .collect();
         let mut listening = BTreeMap::new();
         let mut packet_handlers = vec![Vec::new(); network.nodes.len()];
         for (number, flow) in flows.iter().enumerate() {
@@ -107,7 +109,7 @@ impl World {
         network.call(Actor::Limit, Some(plan.time_limit_ns));
         network.call(Actor::Sampler, Some(0));
         let mut world = Self {
-            plan: Arc::new(plan.clone()),
+            plan,
             unclaimed: vec![Vec::new(); network.nodes.len()],
             network,
             flows,

@@ -34,6 +34,10 @@ impl OpenedConnections {
         }
         let opened = &mut self.of_flows[flow];
         self.order.push((owner.flow, opened.len() as u32));
+        if opened.is_empty() {
+            // Most flows open one.
+            opened.reserve_exact(1);
+        }
         opened.push(Opened {
             owner,
             at,

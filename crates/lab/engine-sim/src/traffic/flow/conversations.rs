@@ -21,16 +21,15 @@ impl Flow {
         {
             self.download(network);
         }
-        let due: Vec<u32> = self
+        // Those that are opened meanwhile have their own time.
+        let mut left = 0..self.opened;
+        let now = network.now;
+        while let Some((&number, conversation)) = self
             .conversations
-            .iter()
-            .filter(|(_, one)| one.deadline().is_some_and(|due| due <= network.now))
-            .map(|(&number, _)| number)
-            .collect();
-        for number in due {
-            let Some(conversation) = self.conversations.get_mut(&number) else {
-                continue;
-            };
+            .range_mut(left.clone())
+            .find(|(_, one)| one.deadline().is_some_and(|due| due <= now))
+        {
+            left.start = number + 1;
             if conversation.until.is_some_and(|until| until <= network.now) {
                 self.close(network, number, Err(Failure::Deadline));
                 continue;

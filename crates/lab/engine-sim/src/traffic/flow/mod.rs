@@ -2,15 +2,18 @@
 
 mod conversations;
 mod files;
+mod planned;
 mod workload;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use mptcplab_plan::{Traffic, Workload};
+use mptcplab_plan::{Plan, Traffic, Workload};
 use mptcplab_traffic::splitmix64;
 use mptcplab_traffic::verdict::Tally;
 use mptcplab_wire::Packet;
 
+use self::planned::Planned;
 use super::conversation::Conversation;
 use super::datagrams::Datagrams;
 use super::ftp::Control;
@@ -56,7 +59,7 @@ enum Work {
 #[derive(Clone, Debug)]
 pub(crate) struct Flow {
     number: u32,
-    traffic: Traffic,
+    traffic: Planned,
     /// Seed of its content, its random choices and its pings.
     seed: u64,
     stage: Stage,
@@ -73,16 +76,17 @@ pub(crate) struct Flow {
 
 impl Flow {
     /// Flow number `number` of a run, from 0.
-    pub(crate) fn new(traffic: &Traffic, run_seed: u64, number: usize) -> Self {
+    pub(crate) fn new(plan: &Arc<Plan>, number: usize) -> Self {
+        let traffic = Planned::new(plan, number);
         Self {
             number: number as u32,
-            traffic: traffic.clone(),
-            seed: splitmix64(run_seed, number as u64 + 1),
+            seed: splitmix64(plan.seed, number as u64 + 1),
             stage: Stage::Waiting,
             work: Work::Parallel,
             conversations: BTreeMap::new(),
             opened: 0,
             wake: Some(traffic.start_ns),
+            traffic,
             tally: Tally::default(),
             before: None,
         }
@@ -99,7 +103,7 @@ impl Flow {
 
     /// The nodes where it takes packets other than TCP.
     pub(crate) fn packet_nodes(&self) -> Vec<usize> {
-        let Traffic { client, server, .. } = self.traffic;
+        let Traffic { client, server, .. } = *self.traffic;
         match self.traffic.workload {
             Workload::Ping { .. } => vec![client],
             Workload::Datagrams { .. } => vec![client, server],
@@ -186,7 +190,7 @@ impl Flow {
             server,
             expected_joins,
             ..
-        } = self.traffic;
+        } = *self.traffic;
         if let Work::Files { control, .. } = &self.work {
             for (node, id) in [client, server].into_iter().zip(control.ids) {
                 if let Some(id) = id {

@@ -32,7 +32,7 @@ impl Flow {
             protocol,
             expected_joins,
             ..
-        } = self.traffic;
+        } = *self.traffic;
         if protocol == Protocol::Mptcp && expected_joins > 0 {
             self.before = Some(Counters::read(network, client, server));
         }
