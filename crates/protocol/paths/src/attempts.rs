@@ -165,6 +165,10 @@ impl Attempts {
         if !attempt.is_of_use() {
             self.paths.swap_remove(place);
         }
+        if self.paths.is_empty() {
+            // Most connections have no more.
+            self.paths = Vec::new();
+        }
     }
 }
 

@@ -62,6 +62,7 @@ mod counters;
 mod event;
 mod host;
 mod info;
+mod memory;
 mod mptcp;
 mod path_manager;
 mod protocol;
@@ -69,6 +70,7 @@ mod route;
 mod rtt;
 pub mod scheduler;
 mod sequence;
+mod stretch;
 mod tcp;
 
 pub use address::{EndpointFlags, LocalAddress};

@@ -169,7 +169,7 @@ impl Connection {
     }
 
     /// Adds what it has counted.
-    pub(crate) fn add_counters(&self, tcp: &mut TcpCounters, mptcp: &mut MptcpCounters) {
+    pub(crate) fn add_counters(&self, tcp: &mut TcpCounters<u64>, mptcp: &mut MptcpCounters<u64>) {
         match self {
             Self::Plain(plain) => tcp.add(plain.counters()),
             Self::Multipath(multipath) => multipath.add_counters(tcp, mptcp),

@@ -48,8 +48,8 @@ pub struct HostStack {
     slots: Slots,
     deadlines: Deadlines,
     /// Counters of connections that are gone.
-    past: TcpCounters,
-    past_mptcp: MptcpCounters,
+    past: TcpCounters<u64>,
+    past_mptcp: MptcpCounters<u64>,
     active_opens: u64,
     passive_opens: u64,
     /// Packets that were no TCP segments for one of the addresses.
@@ -88,13 +88,13 @@ impl HostStack {
     /// to an address that a peer announces. Where none leads there it is that of the first subflow.
     /// An endpoint opens subflows to what its routes reach; with no routes at all, to everything.
     pub fn set_routes(&mut self, routes: &[Route]) {
-        self.host.routes = routes.to_vec();
+        self.host.routes = routes.into();
         let ids: Vec<_> = self.connections().collect();
         for id in ids {
             if let Some(slot) = self.slots.get_mut(id)
                 && let Connection::Multipath(multipath) = &mut slot.connection
             {
-                multipath.set_routes(routes);
+                multipath.set_routes(self.host.routes.clone());
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::net::{IpAddr, SocketAddr};
 
@@ -196,7 +197,7 @@ impl MultipathConnection {
         self.carry_out(context);
     }
 
-    pub(crate) fn set_routes(&mut self, routes: &[Route]) {
+    pub(crate) fn set_routes(&mut self, routes: Arc<[Route]>) {
         self.connection.set_routes(routes);
     }
 
@@ -307,8 +308,8 @@ impl MultipathConnection {
         &self.connection
     }
 
-    pub(crate) fn add_counters(&self, tcp: &mut TcpCounters, mptcp: &mut MptcpCounters) {
-        tcp.add(&self.connection.tcp_counters());
+    pub(crate) fn add_counters(&self, tcp: &mut TcpCounters<u64>, mptcp: &mut MptcpCounters<u64>) {
+        self.connection.add_tcp_counters(tcp);
         mptcp.add(self.connection.counters());
     }
 }

@@ -12,6 +12,7 @@ use crate::Nanos;
 use crate::event::{Event, SubflowId};
 use crate::info::{ConnectionInfo, SubflowDetail, SubflowInfo};
 use crate::protocol::Protocol;
+use crate::stretch::Stretch;
 use crate::tcp::{CloseReason, FourTuple, NoExtension, Progress, State, Tcp, TcpCounters};
 
 /// The only subflow of a plain connection.
@@ -44,7 +45,7 @@ impl PlainConnection {
         let initial = context.host.initial_sequence();
         context.host.register(tuple, context.id, ONLY);
         Self::new(
-            Tcp::connect(context.now, &config, tuple, initial),
+            Tcp::connect(context.now, &config, 0, tuple, initial),
             None,
             true,
         )
@@ -61,7 +62,7 @@ impl PlainConnection {
         let initial = context.host.initial_sequence();
         context.host.register(tuple, context.id, ONLY);
         Self::new(
-            Tcp::accept(context.now, &config, tuple, initial, syn),
+            Tcp::accept(context.now, &config, 0, tuple, initial, syn),
             Some(tuple.local.port()),
             false,
         )
@@ -173,7 +174,7 @@ impl PlainConnection {
         }
     }
 
-    pub(crate) fn write(&mut self, mut data: Bytes) -> usize {
+    pub(crate) fn write(&mut self, data: Bytes) -> usize {
         if self.tcp.is_shut() {
             return 0;
         }
@@ -183,8 +184,7 @@ impl PlainConnection {
         let taken = data.len().min(usize::try_from(room).unwrap_or(usize::MAX));
         self.wants_writable |= taken < data.len();
         self.tcp.set_awaited(self.wants_writable);
-        data.truncate(taken);
-        self.tcp.send(data);
+        self.tcp.send(Stretch::new(data, taken));
         taken
     }
 

@@ -2,6 +2,7 @@
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::net::{IpAddr, SocketAddr};
 
@@ -31,7 +32,9 @@ const MAX_STRAYS: usize = 64;
 pub(crate) struct HostState {
     pub(crate) config: HostConfig,
     pub(crate) addresses: Vec<LocalAddress>,
-    pub(crate) routes: Vec<Route>,
+    pub(crate) routes: Arc<[Route]>,
+    /// Settings of the last TCP connection, which are mostly those of the next.
+    last_config: Arc<TcpConfig>,
     pub(crate) random: Random,
     pub(crate) events: VecDeque<Event>,
     /// Listening ports.
@@ -71,7 +74,8 @@ impl HostState {
         Self {
             config,
             addresses: Vec::new(),
-            routes: Vec::new(),
+            routes: Arc::from([]),
+            last_config: Arc::default(),
             random,
             events: VecDeque::new(),
             listeners: BTreeMap::new(),
@@ -127,13 +131,13 @@ impl HostState {
     }
 
     /// Settings of a TCP connection from this address.
-    pub(crate) fn tcp_config(&self, options: &SocketOptions, local: IpAddr) -> TcpConfig {
+    pub(crate) fn tcp_config(&mut self, options: &SocketOptions, local: IpAddr) -> Arc<TcpConfig> {
         let mtu = self
             .addresses
             .iter()
             .find(|candidate| candidate.address == local)
             .map_or(DEFAULT_MTU, |found| found.mtu);
-        TcpConfig {
+        let config = TcpConfig {
             mss: mss_of(mtu, local),
             clock_granularity_ns: self.config.clock_granularity_ns,
             congestion_control: options.congestion_control,
@@ -144,7 +148,11 @@ impl HostState {
             send_buffer: options.send_buffer,
             receive_buffer: options.receive_buffer,
             ..TcpConfig::default()
+        };
+        if *self.last_config != config {
+            self.last_config = Arc::new(config);
         }
+        Arc::clone(&self.last_config)
     }
 
     /// Notes that a handshake of a listening port is complete, or was given up.

@@ -4,7 +4,6 @@
 //! Source: `use_64bit_ack` in Linux 6.18, net/mptcp.
 
 use super::connection::Connection;
-use crate::tcp::TcpConfig;
 
 /// Bytes that the options of a data segment take, in whole words: a DSS with an acknowledgement of
 /// 4 bytes, a mapping and a checksum.
@@ -13,16 +12,12 @@ const SHORT_DSS_BYTES: u32 = 24;
 /// The same with an acknowledgement of 8 bytes.
 const LONG_DSS_BYTES: u32 = 28;
 
-/// Settings of a subflow: its segments leave room for a DSS.
-pub(super) fn subflow_config(config: &TcpConfig, long_acks: bool) -> TcpConfig {
-    let option_reserve_bytes = if long_acks {
+/// Bytes that data segments of a new subflow leave for a DSS.
+pub(super) fn dss_bytes(long_acks: bool) -> u32 {
+    if long_acks {
         LONG_DSS_BYTES
     } else {
         SHORT_DSS_BYTES
-    };
-    TcpConfig {
-        option_reserve_bytes,
-        ..config.clone()
     }
 }
 

@@ -1,5 +1,6 @@
 //! Addresses of both ends of a connection.
 
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::net::{IpAddr, SocketAddr};
 
@@ -37,8 +38,8 @@ pub(super) struct Addresses {
     first_had_gone: bool,
     /// The peer takes no further subflows to its first address, whatever it announces.
     first_denied: bool,
-    /// Routes of the host.
-    routes: Vec<Route>,
+    /// Routes of the host, which has them once for all connections.
+    routes: Arc<[Route]>,
     /// Addresses whose flag `backup` changed with the last change of addresses.
     backup_changes: Vec<(IpAddr, bool)>,
     /// Announcements of the peer that were accepted.
@@ -66,7 +67,7 @@ impl Addresses {
         first: FourTuple,
         dual_stack: bool,
         locals: &[LocalAddress],
-        routes: Vec<Route>,
+        routes: Arc<[Route]>,
     ) -> Self {
         let mut addresses = Self {
             first,
@@ -187,8 +188,8 @@ impl Addresses {
     }
 
     /// Sets the routes of the host.
-    pub(super) fn set_routes(&mut self, routes: &[Route]) {
-        self.routes = routes.to_vec();
+    pub(super) fn set_routes(&mut self, routes: Arc<[Route]>) {
+        self.routes = routes;
     }
 
     /// Announcements of the peer that were accepted.
@@ -334,7 +335,7 @@ mod tests {
                 remote: end,
             };
             let usable = |dual_stack| {
-                let addresses = Addresses::new(tuple, dual_stack, &locals, Vec::new());
+                let addresses = Addresses::new(tuple, dual_stack, &locals, Arc::from([]));
                 let usable = addresses.usable_locals().into_iter();
                 usable.map(|local| local.address).collect::<Vec<_>>()
             };

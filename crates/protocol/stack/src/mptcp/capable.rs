@@ -137,7 +137,7 @@ impl Connection {
     fn become_ready(&mut self) {
         let first = &mut self.subflows[0];
         first.stage = Stage::Established;
-        self.counters.established = u64::from(!self.sender.is_shut());
+        self.counters.established = u32::from(!self.sender.is_shut());
         let window = first.tcp.send_window_bytes();
         self.sender.open_window(window);
     }

@@ -2,6 +2,7 @@
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::net::{IpAddr, SocketAddr};
 
@@ -9,7 +10,7 @@ use bytes::Bytes;
 use mptcplab_wire::Segment;
 use mptcplab_wire::keys::Key;
 
-use super::ack_length::subflow_config;
+use super::ack_length::dss_bytes;
 use super::addresses::Addresses;
 use super::config::MptcpConfig;
 use super::counters::MptcpCounters;
@@ -36,7 +37,7 @@ use crate::tcp::{CloseReason, FourTuple, PayloadShare, Tcp, TcpConfig};
 pub(crate) struct Connection {
     pub(super) id: ConnectionId,
     pub(super) config: MptcpConfig,
-    pub(super) tcp: TcpConfig,
+    pub(super) tcp: Arc<TcpConfig>,
     pub(super) initiated_here: bool,
     /// Addresses of the first subflow.
     pub(super) tuple: FourTuple,
@@ -78,7 +79,7 @@ pub(crate) struct Opening {
     /// Settings of the host.
     pub config: MptcpConfig,
     /// Settings of its subflows.
-    pub tcp: TcpConfig,
+    pub tcp: Arc<TcpConfig>,
     /// Addresses of the first subflow.
     pub tuple: FourTuple,
     /// Its subflows may be of both families.
@@ -88,7 +89,7 @@ pub(crate) struct Opening {
     /// Initial sequence number of the first subflow.
     pub initial: u32,
     /// Routes of the host.
-    pub routes: Vec<Route>,
+    pub routes: Arc<[Route]>,
 }
 
 impl Connection {
@@ -96,7 +97,8 @@ impl Connection {
     pub(crate) fn connect(now: Nanos, opening: Opening, locals: &[LocalAddress]) -> Self {
         let tcp = Tcp::connect(
             now,
-            &subflow_config(&opening.tcp, false),
+            &opening.tcp,
+            dss_bytes(false),
             opening.tuple,
             opening.initial,
         );
@@ -114,7 +116,8 @@ impl Connection {
     ) -> Self {
         let tcp = Tcp::accept(
             now,
-            &subflow_config(&opening.tcp, false),
+            &opening.tcp,
+            dss_bytes(false),
             opening.tuple,
             opening.initial,
             syn,
@@ -330,7 +333,7 @@ impl Connection {
     }
 
     /// Sets the routes of the host.
-    pub(crate) fn set_routes(&mut self, routes: &[Route]) {
+    pub(crate) fn set_routes(&mut self, routes: Arc<[Route]>) {
         self.addresses.set_routes(routes);
     }
 

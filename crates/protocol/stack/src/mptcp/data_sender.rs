@@ -8,6 +8,7 @@ use super::numbers::DataNumbers;
 use super::ranges::Ranges;
 use super::retransmission_timer::RetransmissionTimer;
 use super::send_queue::SendQueue;
+use crate::stretch::Stretch;
 
 /// Data to send, what the peer has acknowledged of it, and what is to be sent again.
 #[derive(Clone, Debug)]
@@ -87,14 +88,13 @@ impl DataSender {
 
     /// Takes data of the application, as much as fragments have room for in so much memory. Gives
     /// how many bytes.
-    pub(super) fn write(&mut self, mut data: Bytes, memory_bytes: u64) -> usize {
+    pub(super) fn write(&mut self, data: Bytes, memory_bytes: u64) -> usize {
         let room = memory_bytes.saturating_sub(self.memory_bytes());
         let end = self.queue.end();
         let is_waiting = self.next < end || self.again().is_some();
         let offered = data.len() as u64;
         let taken = self.fragments.push(end, offered, room, is_waiting) as usize;
-        data.truncate(taken);
-        self.queue.push(data);
+        self.queue.push(Stretch::new(data, taken));
         taken
     }
 
@@ -147,7 +147,7 @@ impl DataSender {
     }
 
     /// Bytes at an offset, for a subflow.
-    pub(super) fn slice(&self, from: u64, bytes: u64) -> Bytes {
+    pub(super) fn slice(&self, from: u64, bytes: u64) -> Stretch {
         self.queue.slice(from, bytes as usize)
     }
 

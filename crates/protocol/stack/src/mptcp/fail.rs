@@ -60,7 +60,7 @@ impl Connection {
             self.reset_subflow(now, index, reason::MIDDLEBOX);
             return;
         }
-        self.counters.fail_sent += u64::from(!self.fallback.awaits_infinite_mapping());
+        self.counters.fail_sent += u32::from(!self.fallback.awaits_infinite_mapping());
         self.map_without_end();
         self.fall_back("the peer could not use what came");
         self.answer_fail(index);

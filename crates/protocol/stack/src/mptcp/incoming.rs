@@ -1,5 +1,7 @@
 //! Segments that arrive, and the progress of the subflow's TCP that follows.
 
+use alloc::boxed::Box;
+
 use bytes::Bytes;
 use mptcplab_wire::Segment;
 use mptcplab_wire::option::{DataNumber, Dss, Mapping, MptcpOption};
@@ -187,9 +189,11 @@ impl Connection {
         self.fallback
             .keep_linear(bytes == 0 || data == start.checked_sub(1));
         let data_sequence = data.map_or(0, |data| numbers.wire(data));
-        let proof = self.handshake.checksum().then_some(Proof {
-            data_sequence,
-            mapping: *mapping,
+        let proof = self.handshake.checksum().then(|| {
+            Box::new(Proof {
+                data_sequence,
+                mapping: *mapping,
+            })
         });
         // Without a DATA_FIN or beside it; subflow sequence number 0 has no data.
         if start > 0 {
@@ -254,8 +258,8 @@ impl Connection {
         let bytes = data.len() as u64;
         let early = offset > self.receiver.next();
         let new = self.receiver.insert(offset, data);
-        self.counters.early_data += u64::from(early && new > 0);
-        self.counters.duplicate_data += u64::from(new == 0 && bytes > 0);
+        self.counters.early_data += u32::from(early && new > 0);
+        self.counters.duplicate_data += u32::from(new == 0 && bytes > 0);
     }
 
     /// Tells the application of what has come, and closes where all has come and gone.

@@ -87,8 +87,8 @@ impl Connection {
         &self.counters
     }
 
-    /// Counters of its subflows, those that are gone included.
-    pub(crate) fn tcp_counters(&self) -> TcpCounters {
-        self.subflows.tcp_counters()
+    /// Adds the counters of its subflows, those that are gone included.
+    pub(crate) fn add_tcp_counters(&self, sum: &mut TcpCounters<u64>) {
+        self.subflows.add_tcp_counters(sum);
     }
 }

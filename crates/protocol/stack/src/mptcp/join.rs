@@ -1,11 +1,13 @@
 //! MP_JOIN, both sides: opening and accepting a further subflow, the HMACs by which both ends show
 //! that they have the keys, and the third ACK (RFC 8684, section 3.2).
 
+use alloc::sync::Arc;
+
 use mptcplab_wire::keys::{Key, join_hmac, join_hmac_in_ack, join_hmac_in_syn_ack};
 use mptcplab_wire::option::{Join, MptcpOption};
 use mptcplab_wire::{Options, Segment};
 
-use super::ack_length::subflow_config;
+use super::ack_length::dss_bytes;
 use super::connection::Connection;
 use super::option_writer::OptionWriter;
 use super::signals::{self, reason};
@@ -72,8 +74,8 @@ impl Connection {
         initial: u32,
         nonce: u32,
     ) -> SubflowId {
-        let config = self.join_config(&tuple);
-        let tcp = Tcp::connect(now, &config, tuple, initial);
+        let (config, reserve_bytes) = self.join_config(&tuple);
+        let tcp = Tcp::connect(now, &config, reserve_bytes, tuple, initial);
         let subflow = self.subflows.join(tcp, true);
         subflow.local = JoinEnd {
             address_id: self.addresses.local_id(tuple.local.ip()),
@@ -87,11 +89,15 @@ impl Connection {
         SubflowId(subflow.id)
     }
 
-    /// Settings of a further subflow's TCP: its address may have an MTU of its own.
-    fn join_config(&self, tuple: &FourTuple) -> TcpConfig {
-        let mut config = subflow_config(&self.tcp, self.long_acks);
-        config.mss = self.addresses.mss(tuple.local.ip(), config.mss);
-        config
+    /// Settings of a further subflow's TCP, and the room that it leaves for options: its address may
+    /// have an MTU of its own.
+    fn join_config(&self, tuple: &FourTuple) -> (Arc<TcpConfig>, u32) {
+        let mut config = Arc::clone(&self.tcp);
+        let mss = self.addresses.mss(tuple.local.ip(), config.mss);
+        if mss != config.mss {
+            Arc::make_mut(&mut config).mss = mss;
+        }
+        (config, dss_bytes(self.long_acks))
     }
 
     /// Answers the SYN of a MP_JOIN that names this connection's token. `Err` is the option of the
@@ -123,9 +129,9 @@ impl Connection {
             self.counters.join_rejected += 1;
             return Err(signals::reset(reason::PROHIBITED, true));
         }
-        self.counters.join_backup_syn_received += u64::from(backup);
-        let config = self.join_config(&tuple);
-        let tcp = Tcp::accept(now, &config, tuple, initial, syn);
+        self.counters.join_backup_syn_received += u32::from(backup);
+        let (config, reserve_bytes) = self.join_config(&tuple);
+        let tcp = Tcp::accept(now, &config, reserve_bytes, tuple, initial, syn);
         let subflow = self.subflows.join(tcp, false);
         subflow.local = JoinEnd {
             address_id: self.addresses.local_id(tuple.local.ip()),
@@ -165,7 +171,7 @@ impl Connection {
             return;
         }
         self.counters.join_syn_ack_received += 1;
-        self.counters.join_backup_syn_ack_received += u64::from(backup);
+        self.counters.join_backup_syn_ack_received += u32::from(backup);
         let subflow = &mut self.subflows[index];
         subflow.join.peer_nonce = nonce;
         let expected = subflow.join.peer_hmac(remote, self.handshake.local_key());

@@ -1,5 +1,6 @@
 //! From the bytes of a subflow to the data of the connection.
 
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 
 use bytes::Bytes;
@@ -13,7 +14,7 @@ const MAX_MAPS: usize = 16_384;
 const MAX_UNMAPPED_BYTES: usize = 1 << 16;
 
 /// A mapping that the peer has declared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Map {
     /// Offset of its first byte in the subflow's stream.
     pub(super) start: u64,
@@ -21,8 +22,8 @@ pub(super) struct Map {
     pub(super) bytes: u32,
     /// Offset of its first byte in the connection's data; `None` where that lies before the data.
     pub(super) data: Option<u64>,
-    /// The fields that its checksum covers, where checksums are used.
-    pub(super) proof: Option<Proof>,
+    /// The fields that its checksum covers, where checksums are used: seldom, hence the box.
+    pub(super) proof: Option<Box<Proof>>,
 }
 
 /// The fields that the checksum of a mapping covers beside the data (RFC 8684, section 3.3.1).
@@ -37,6 +38,22 @@ pub(super) struct Proof {
 impl Map {
     fn end(&self) -> u64 {
         self.start + u64::from(self.bytes)
+    }
+
+    /// Takes in a mapping that follows on it in the subflow and in the data. False where it does
+    /// not; nor where there is a checksum, which is of one mapping alone.
+    fn join(&mut self, next: &Self) -> bool {
+        let data_end = self
+            .data
+            .and_then(|data| data.checked_add(self.bytes.into()));
+        let follows = self.end() == next.start && data_end.is_some() && data_end == next.data;
+        match self.bytes.checked_add(next.bytes) {
+            Some(bytes) if follows && self.proof.is_none() && next.proof.is_none() => {
+                self.bytes = bytes;
+                true
+            }
+            _ => false,
+        }
     }
 }
 
@@ -60,7 +77,8 @@ pub(super) enum Delivery {
 /// middlebox has joined two segments and lost the mapping of the second.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Mappings {
-    /// By their start; they do not overlap.
+    /// By their start; they do not overlap. Of those that follow on each other in the data one is
+    /// kept.
     maps: VecDeque<Map>,
     /// In order and without gaps.
     pending: VecDeque<(u64, Bytes)>,
@@ -76,18 +94,21 @@ impl Mappings {
         if map.bytes == 0 || map.end() <= self.done || self.maps.len() >= MAX_MAPS {
             return;
         }
-        if self.maps.back().is_none_or(|last| last.end() <= map.start) {
-            self.maps.push_back(map);
+        let place = match self.maps.back() {
+            Some(last) if last.end() > map.start => {
+                self.maps.partition_point(|known| known.start < map.start)
+            }
+            _ => self.maps.len(),
+        };
+        let after = self.maps.get(place);
+        if after.is_some_and(|after| after.start < map.end()) {
             return;
         }
-        let place = self.maps.partition_point(|known| known.start < map.start);
-        let before = place.checked_sub(1).map(|place| self.maps[place]);
-        let overlaps = before.is_some_and(|before| before.end() > map.start)
-            || self
-                .maps
-                .get(place)
-                .is_some_and(|after| after.start < map.end());
-        if !overlaps {
+        let before = place
+            .checked_sub(1)
+            .and_then(|before| self.maps.get_mut(before));
+        let is_known = before.is_some_and(|before| before.end() > map.start || before.join(&map));
+        if !is_known {
             self.maps.insert(place, map);
         }
     }
@@ -137,27 +158,28 @@ impl Mappings {
             while self.maps.front().is_some_and(|map| map.end() <= offset) {
                 self.maps.pop_front();
             }
-            let Some(&map) = self.maps.front() else {
+            let Some(map) = self.maps.front() else {
                 let broken = self.pending_bytes > MAX_UNMAPPED_BYTES;
                 return broken.then_some(Delivery::Unmapped);
             };
-            if map.start > offset {
+            let (start, end, data) = (map.start, map.end(), map.data);
+            if start > offset {
                 return Some(Delivery::Unmapped);
             }
-            if let Some(proof) = map.proof {
-                if offset + (self.pending_bytes as u64) < map.end() {
+            if let Some(proof) = &map.proof {
+                if offset + (self.pending_bytes as u64) < end {
                     return None;
                 }
                 // Bytes that were dropped or delivered before the mapping was declared cannot be
                 // proved.
-                if offset > map.start || !self.proves(&map, &proof) {
-                    return Some(Delivery::Corrupt(map.data));
+                if offset > start || !self.proves(map, proof) {
+                    return Some(Delivery::Corrupt(data));
                 }
                 self.maps[0].proof = None;
             }
-            let data = self.take((map.end() - offset) as usize)?;
-            if let Some(start) = map.data {
-                return Some(Delivery::Data(start + (offset - map.start), data));
+            let piece = self.take((end - offset) as usize)?;
+            if let Some(data) = data {
+                return Some(Delivery::Data(data + (offset - start), piece));
             }
         }
     }
@@ -243,10 +265,10 @@ mod tests {
         sum.add(text);
         mapping.checksum = Some(sum.finish());
         Map {
-            proof: Some(Proof {
+            proof: Some(Box::new(Proof {
                 data_sequence: data + 100,
                 mapping,
-            }),
+            })),
             ..map(start, text.len() as u32, data)
         }
     }
@@ -283,6 +305,18 @@ mod tests {
             mappings.declare(other);
         }
         assert_eq!(mappings.maps, [map(5, 3, 100)]);
+    }
+
+    #[test]
+    fn mappings_that_follow_on_each_other_are_kept_as_one() {
+        let mut mappings = Mappings::default();
+        for (start, data) in [(1, 100), (4, 103), (10, 109), (7, 106), (13, 500), (2, 101)] {
+            mappings.declare(map(start, 3, data));
+        }
+        let kept = [map(1, 9, 100), map(10, 3, 109), map(13, 3, 500)];
+        assert_eq!(mappings.maps, kept);
+        mappings.declare(with_proof(16, b"abc", 503));
+        assert_eq!(mappings.maps.len(), 4);
     }
 
     #[test]

@@ -49,15 +49,14 @@ impl Connection {
                 carriers.push(subflow.id);
                 continue;
             }
-            let oldest = subflow.tcp.unacknowledged().next();
-            let Some((_, payload, Some(mapping))) = oldest else {
+            let Some((payload_bytes, mapping)) = subflow.tcp.first_unacknowledged() else {
                 continue;
             };
             let number = DataNumber::Long(mapping.data_sequence);
             let Some(start) = self.sender.numbers().offset(number, from) else {
                 continue;
             };
-            let end = start + payload.len() as u64;
+            let end = start + u64::from(payload_bytes);
             if start <= from && from < end {
                 carriers.push(subflow.id);
                 bytes = end - from;

@@ -4,6 +4,8 @@ use alloc::collections::VecDeque;
 
 use bytes::{Buf, Bytes, BytesMut};
 
+use crate::memory::give_back;
+
 /// A piece of data that waits counts as at least so many bytes towards the limit of memory.
 const PIECE_BYTES: u64 = 256;
 
@@ -65,6 +67,7 @@ impl Reassembly {
             self.waiting_bytes -= data.len() as u64;
             self.push_ready(data);
         }
+        give_back(&mut self.waiting);
         new
     }
 
@@ -142,6 +145,7 @@ impl Reassembly {
             first.split_to(max_bytes)
         };
         self.ready_bytes -= data.len() as u64;
+        give_back(&mut self.ready);
         (!data.is_empty()).then_some(data)
     }
 }

@@ -237,7 +237,7 @@ impl Connection {
     }
 
     /// Hands data to a subflow, cut into segments. Gives how many.
-    pub(super) fn hand_to(&mut self, now: Nanos, index: usize, from: u64, end: u64) -> u64 {
+    pub(super) fn hand_to(&mut self, now: Nanos, index: usize, from: u64, end: u64) -> u32 {
         let subflow = &mut self.subflows[index];
         let new = from >= self.sender.next();
         self.fallback.keep_linear(new && subflow.is_first());

@@ -2,7 +2,10 @@
 
 use alloc::collections::VecDeque;
 
-use bytes::{Bytes, BytesMut};
+use bytes::BytesMut;
+
+use crate::memory::give_back;
+use crate::stretch::Stretch;
 
 /// Bytes of the connection's data from the first unacknowledged one to the last written.
 ///
@@ -11,7 +14,7 @@ use bytes::{Bytes, BytesMut};
 #[derive(Clone, Debug, Default)]
 pub(super) struct SendQueue {
     /// Writes with the offset of their first byte.
-    pieces: VecDeque<(u64, Bytes)>,
+    pieces: VecDeque<(u64, Stretch)>,
     start: u64,
     end: u64,
 }
@@ -32,7 +35,12 @@ impl SendQueue {
         self.end - self.start
     }
 
-    pub(super) fn push(&mut self, data: Bytes) {
+    pub(super) fn push(&mut self, mut data: Stretch) {
+        if let Some((_, last)) = self.pieces.back_mut() {
+            let grown = last.grow(&data);
+            data.advance(grown);
+            self.end += grown as u64;
+        }
         if !data.is_empty() {
             let offset = self.end;
             self.end += data.len() as u64;
@@ -49,23 +57,24 @@ impl SendQueue {
             }
             self.pieces.pop_front();
         }
+        give_back(&mut self.pieces);
     }
 
     /// The bytes from `from`, at most `len`; fewer at the end of what was written.
     ///
     /// # Panics
     /// If `from` is not kept (see [`SendQueue::start`]).
-    pub(super) fn slice(&self, from: u64, len: usize) -> Bytes {
+    pub(super) fn slice(&self, from: u64, len: usize) -> Stretch {
         assert!(from >= self.start, "these bytes were acknowledged");
         let len = (len as u64).min(self.end.saturating_sub(from)) as usize;
         let place = self.pieces.partition_point(|(first, _)| *first <= from);
         let Some(place) = place.checked_sub(1).filter(|_| len > 0) else {
-            return Bytes::new();
+            return Stretch::default();
         };
         let (first, data) = &self.pieces[place];
         let skip = (from - first) as usize;
         if data.len() - skip >= len {
-            return data.slice(skip..skip + len);
+            return data.part(skip, len);
         }
         let mut copy = BytesMut::with_capacity(len);
         copy.extend_from_slice(&data[skip..]);
@@ -76,18 +85,20 @@ impl SendQueue {
                 break;
             }
         }
-        copy.freeze()
+        copy.freeze().into()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use bytes::Bytes;
+
     use super::*;
 
     fn queue() -> SendQueue {
         let mut queue = SendQueue::default();
         for part in [&b"abcdef"[..], b"", b"gh", b"ijklmnop"] {
-            queue.push(Bytes::copy_from_slice(part));
+            queue.push(Bytes::copy_from_slice(part).into());
         }
         queue
     }
@@ -99,7 +110,7 @@ mod tests {
         for from in 0..=all.len() {
             for len in 0..=all.len() {
                 let end = all.len().min(from + len);
-                assert_eq!(queue.slice(from as u64, len), all[from..end]);
+                assert_eq!(queue.slice(from as u64, len)[..], all[from..end]);
             }
         }
     }
@@ -110,7 +121,7 @@ mod tests {
         queue.release(7);
         assert_eq!((queue.start(), queue.end(), queue.len()), (7, 16, 9));
         assert_eq!(queue.pieces.len(), 2);
-        assert_eq!(queue.slice(7, 3), b"hij"[..]);
+        assert_eq!(queue.slice(7, 3)[..], b"hij"[..]);
         queue.release(3);
         queue.release(99);
         assert_eq!((queue.start(), queue.pieces.len()), (16, 0));

@@ -1,5 +1,6 @@
 //! The subflows of a connection.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ops::{Deref, DerefMut};
 
@@ -11,8 +12,8 @@ use crate::tcp::{FourTuple, Tcp, TcpCounters};
 pub(super) struct Subflows {
     list: Vec<Subflow>,
     next_id: u32,
-    /// Counters of subflows that are gone.
-    past: TcpCounters,
+    /// Counters of subflows that are gone; boxed, as most connections keep theirs.
+    past: Option<Box<TcpCounters<u64>>>,
 }
 
 impl Deref for Subflows {
@@ -37,7 +38,7 @@ impl Subflows {
         Self {
             list: Vec::from([Subflow::new(0, tcp, initiated_here)]),
             next_id: 1,
-            past: TcpCounters::default(),
+            past: None,
         }
     }
 
@@ -73,17 +74,18 @@ impl Subflows {
         let past = &mut self.past;
         let gone = self.list.extract_if(.., |subflow| subflow.is_gone());
         gone.map(|subflow| {
-            past.add(subflow.tcp.counters());
+            past.get_or_insert_default().add(subflow.tcp.counters());
             subflow.tcp.tuple()
         })
     }
 
-    /// Counters of all subflows, those that are gone included.
-    pub(super) fn tcp_counters(&self) -> TcpCounters {
-        let mut sum = self.past;
+    /// Adds the counters of all subflows, those that are gone included.
+    pub(super) fn add_tcp_counters(&self, sum: &mut TcpCounters<u64>) {
+        if let Some(past) = &self.past {
+            sum.add(past);
+        }
         for subflow in &self.list {
             sum.add(subflow.tcp.counters());
         }
-        sum
     }
 }

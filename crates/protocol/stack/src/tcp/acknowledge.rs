@@ -48,7 +48,7 @@ impl Tcp {
         } else if !self.options.sack() && self.is_duplicate(acknowledged, segment, window_changed) {
             let presumed = self.count_duplicate();
             delivery.bytes += presumed;
-            delivery.records += u64::from(presumed > 0);
+            delivery.records += u32::from(presumed > 0);
         }
         let quiet =
             self.recovery.phase == Phase::Open && self.loss_probe.is_none() && !segment.flags.ece;
@@ -93,12 +93,14 @@ impl Tcp {
 
     /// The delivery, in the unit of the congestion window: each segment counts as a full one.
     pub(super) fn delivered_bytes(&self, delivery: &Delivery) -> u64 {
-        delivery.records * self.congestion.segment_bytes()
+        u64::from(delivery.records) * self.congestion.segment_bytes()
     }
 
     /// Moves SND.UNA. Gives the bytes of data acknowledged, without SYN and FIN.
     fn advance(&mut self, acknowledged: u64, delivery: &mut Delivery) -> u64 {
         self.scoreboard.acknowledge(acknowledged, delivery);
+        let oldest = self.scoreboard.oldest().map(|record| record.start);
+        self.snd.release(oldest.unwrap_or(acknowledged));
         let bytes = self.snd.acknowledge(acknowledged);
         self.volume.count_acknowledged(bytes);
         self.duplicates = 0;
@@ -134,7 +136,8 @@ impl Tcp {
                 duplicate = true;
                 self.counters.duplicate_sacks_in += 1;
                 let segments = (right - left).div_ceil(self.congestion.segment_bytes());
-                self.counters.duplicate_segments_in += segments;
+                let counter = &mut self.counters.duplicate_segments_in;
+                *counter = counter.saturating_add(u32::try_from(segments).unwrap_or(u32::MAX));
                 self.recovery.on_duplicate(right, segments);
                 self.rack.on_duplicate(acknowledged, self.snd.next());
             } else if left >= acknowledged.max(self.snd.una()) {

@@ -145,7 +145,7 @@ impl Tcp {
             self.state = State::TimeWait;
             self.timers.clear_all();
             self.scoreboard.clear();
-            self.snd.drop_queued();
+            self.snd.drop_all();
         }
         self.timers
             .set(Timer::Close, now + self.config.time_wait_ns);

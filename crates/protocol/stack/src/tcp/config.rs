@@ -44,8 +44,6 @@ pub(crate) struct TcpConfig {
     /// Largest payload of a segment without options that the local interface takes; announced
     /// to the peer.
     pub mss: u32,
-    /// Bytes of options that every data segment must leave room for, beside timestamps.
-    pub option_reserve_bytes: u32,
     /// The clock's times are multiples of this; at least 1.
     pub clock_granularity_ns: Nanos,
     /// Congestion control.
@@ -92,7 +90,6 @@ impl Default for TcpConfig {
     fn default() -> Self {
         Self {
             mss: 1460,
-            option_reserve_bytes: 0,
             clock_granularity_ns: 1,
             congestion_control: CongestionAlgorithm::Cubic,
             no_delay: false,

@@ -1,7 +1,7 @@
 //! The delivery that one acknowledgement tells of.
 
 use super::rate::RateStamp;
-use super::scoreboard::Record;
+use super::record::Record;
 use crate::Nanos;
 
 /// Newly delivered data of one acknowledgement, gathered record by record.
@@ -17,7 +17,7 @@ pub(crate) struct Delivery {
     /// Bytes delivered, FIN included.
     pub(crate) bytes: u64,
     /// Records delivered.
-    pub(crate) records: u64,
+    pub(crate) records: u32,
     /// When the first and the last sent of those were sent that were sent only once.
     pub(crate) original_sent: Option<(Nanos, Nanos)>,
     /// Smallest start of those sent only once.

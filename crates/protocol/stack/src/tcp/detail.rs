@@ -64,8 +64,8 @@ impl Tcp {
                 Phase::Reduction { .. } => "Recovery",
                 Phase::Loss { .. } => "Loss",
             },
-            timeouts: self.counters.timeouts,
-            zero_windows: self.counters.zero_windows,
+            timeouts: self.counters.timeouts.into(),
+            zero_windows: self.counters.zero_windows.into(),
             timers: TIMERS.map(|timer| (timer.name(), self.timers.get(timer))),
         }
     }

@@ -1,5 +1,7 @@
 //! Opening a connection (RFC 9293, sections 3.5 and 3.10.7.3).
 
+use alloc::sync::Arc;
+
 use mptcplab_wire::{Flags, Options, Segment};
 
 use super::agreed_options::AgreedOptions;
@@ -33,23 +35,33 @@ const LEAST_MSS: u32 = 88;
 const LEAST_RTO_NS: Nanos = 1_000_000;
 
 impl Tcp {
-    /// Opens a connection. The SYN leaves with the next [`Tcp::next_segment`].
-    pub(crate) fn connect(now: Nanos, config: &TcpConfig, tuple: FourTuple, initial: u32) -> Self {
+    /// Opens a connection whose data segments leave so much room for options, beside timestamps.
+    /// The SYN leaves with the next [`Tcp::next_segment`].
+    pub(crate) fn connect(
+        now: Nanos,
+        config: &Arc<TcpConfig>,
+        option_reserve_bytes: u32,
+        tuple: FourTuple,
+        initial: u32,
+    ) -> Self {
         let mut tcp = Self::new(now, config, tuple, initial, State::SynSent);
+        tcp.option_reserve_bytes = option_reserve_bytes;
         tcp.due.syn = true;
         tcp.timers.set(Timer::Retransmission, now + INITIAL_RTO_NS);
         tcp
     }
 
-    /// Answers a SYN. The SYN/ACK leaves with the next [`Tcp::next_segment`].
+    /// Answers a SYN in the same way. The SYN/ACK leaves with the next [`Tcp::next_segment`].
     pub(crate) fn accept(
         now: Nanos,
-        config: &TcpConfig,
+        config: &Arc<TcpConfig>,
+        option_reserve_bytes: u32,
         tuple: FourTuple,
         initial: u32,
         syn: &Segment,
     ) -> Self {
         let mut tcp = Self::new(now, config, tuple, initial, State::SynReceived);
+        tcp.option_reserve_bytes = option_reserve_bytes;
         tcp.counters.segments_in += 1;
         tcp.take_syn(now, syn);
         tcp.ecn.on_syn(syn.flags);
@@ -58,7 +70,13 @@ impl Tcp {
         tcp
     }
 
-    fn new(now: Nanos, config: &TcpConfig, tuple: FourTuple, initial: u32, state: State) -> Self {
+    fn new(
+        now: Nanos,
+        config: &Arc<TcpConfig>,
+        tuple: FourTuple,
+        initial: u32,
+        state: State,
+    ) -> Self {
         let congestion = CongestionState::new(config);
         Self {
             tuple,
@@ -93,7 +111,8 @@ impl Tcp {
             challenges: Default::default(),
             options: AgreedOptions::offered(config.clock_granularity_ns, initial),
             ecn: EcnState::new(config.ecn),
-            config: config.clone(),
+            config: Arc::clone(config),
+            option_reserve_bytes: 0,
         }
     }
 
@@ -107,7 +126,7 @@ impl Tcp {
         let timestamps = self.options.timestamps_bytes() as u32;
         let mss = peer_mss.max(LEAST_MSS).min(self.config.mss);
         let mss = mss
-            .saturating_sub(timestamps + self.config.option_reserve_bytes)
+            .saturating_sub(timestamps + self.option_reserve_bytes)
             .max(LEAST_MSS / 2);
         self.congestion.begin(mss);
         self.send_buffer = SendBuffer::new(self.config.send_buffer, self.congestion.window());
@@ -115,8 +134,8 @@ impl Tcp {
 
     /// Leaves so much room for options in segments from now on, more than before.
     pub(crate) fn reserve_options(&mut self, bytes: u32) {
-        let more = bytes.saturating_sub(self.config.option_reserve_bytes);
-        self.config.option_reserve_bytes = bytes;
+        let more = bytes.saturating_sub(self.option_reserve_bytes);
+        self.option_reserve_bytes = bytes;
         if self.state != State::SynSent {
             let shorter = self.segment_bytes().saturating_sub(more);
             self.congestion
@@ -199,7 +218,7 @@ impl Tcp {
             _ => false,
         };
         if ends && sequence == self.snd.wire(0) {
-            self.counters.failed_attempts += u64::from(self.state == State::SynSent);
+            self.counters.failed_attempts += u32::from(self.state == State::SynSent);
             self.close(CloseReason::Unreachable, &mut progress);
         }
         progress

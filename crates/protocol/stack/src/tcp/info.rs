@@ -80,9 +80,10 @@ impl Tcp {
             bytes_acked: self.volume.acknowledged(),
             bytes_received: self.volume.received(),
             bytes_retransmitted: self.volume.retransmitted(),
-            segments_out: self.counters.segments_out + self.counters.retransmitted,
-            segments_in: self.counters.segments_in,
-            retransmissions: self.counters.retransmitted,
+            segments_out: u64::from(self.counters.segments_out)
+                + u64::from(self.counters.retransmitted),
+            segments_in: self.counters.segments_in.into(),
+            retransmissions: self.counters.retransmitted.into(),
             smoothed_rtt_ns: self.rtt.smoothed_ns(),
             rtt_variation_ns: self.rtt.variation_ns(),
             min_rtt_ns: self.rtt.minimum_ns(),
@@ -103,7 +104,7 @@ impl Tcp {
             receive_buffer_bytes: self.receiver.memory_bytes(),
             congestion_control: self.congestion.name(),
             reorderings: self.rack.reorderings(),
-            duplicate_sacks: self.counters.duplicate_sacks_in,
+            duplicate_sacks: self.counters.duplicate_sacks_in.into(),
         }
     }
 }

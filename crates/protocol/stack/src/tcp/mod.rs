@@ -39,6 +39,7 @@ mod receive_queue;
 mod receive_rtt;
 mod receive_window;
 mod receiver;
+mod record;
 mod recovery;
 mod retransmit;
 mod scoreboard;
@@ -57,11 +58,14 @@ mod undo;
 mod view;
 mod volume;
 
+use alloc::sync::Arc;
+
 use bytes::Bytes;
 use mptcplab_wire::Segment;
 
 use crate::Nanos;
 use crate::rtt::RttEstimator;
+use crate::stretch::Stretch;
 
 pub use chronograph::SendingTimes;
 pub use config::{BufferLimits, EcnPolicy, FourTuple, Keepalive};
@@ -99,7 +103,10 @@ use volume::Volume;
 /// One TCP connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Tcp {
-    config: TcpConfig,
+    /// Settings, which the connections of a socket share.
+    config: Arc<TcpConfig>,
+    /// Bytes of options that every data segment must leave room for, beside timestamps.
+    option_reserve_bytes: u32,
     tuple: FourTuple,
     state: State,
     /// The application has let go of it.
@@ -159,7 +166,7 @@ struct Due {
 
 impl Tcp {
     /// Hands over data to send. After [`Tcp::shutdown`] nothing is taken any more.
-    pub(crate) fn send(&mut self, payload: Bytes) {
+    pub(crate) fn send(&mut self, payload: Stretch) {
         let segment = self.congestion.segment_bytes() as usize;
         self.snd.push(payload, None, segment);
     }
@@ -169,7 +176,7 @@ impl Tcp {
     /// after a rest lets the window shrink, as they leave together.
     ///
     /// Source: `tcp_skb_entail` in Linux 6.18, net/ipv4/tcp.c.
-    pub(crate) fn send_mapped(&mut self, now: Nanos, payload: Bytes, mapping: DataMapping) {
+    pub(crate) fn send_mapped(&mut self, now: Nanos, payload: Stretch, mapping: DataMapping) {
         let segment = self.congestion.segment_bytes() as usize;
         let joins = self.snd.last_room_bytes(mapping.data_sequence, segment);
         if joins.is_none() {
@@ -341,13 +348,11 @@ impl Tcp {
         self.snd.share_window(shared);
     }
 
-    /// Segments that were sent and are not acknowledged cumulatively: offset, payload and mapping.
-    pub(crate) fn unacknowledged(
-        &self,
-    ) -> impl Iterator<Item = (u64, &Bytes, Option<DataMapping>)> {
-        self.scoreboard
-            .iter()
-            .map(|record| (record.start, &record.payload, record.mapping))
+    /// Length and mapping of the first segment that was sent and is not acknowledged cumulatively.
+    pub(crate) fn first_unacknowledged(&self) -> Option<(u32, DataMapping)> {
+        let record = self.scoreboard.oldest()?;
+        let (_, mapping) = self.snd.sent(record.start, record.payload_bytes as usize);
+        Some((record.payload_bytes, mapping?))
     }
 
     /// Forgets what was handed over and not sent.

@@ -32,7 +32,7 @@ pub(crate) struct Detected {
     /// Records newly taken to be lost.
     pub(crate) lost: u64,
     /// Of these sent more than once.
-    pub(crate) lost_again: u64,
+    pub(crate) lost_again: u32,
     /// The oldest segment in flight is lost if it is not acknowledged by then.
     pub(crate) deadline: Option<Nanos>,
 }
@@ -151,7 +151,7 @@ impl Rack {
                 .is_some_and(|record| record.retransmitted);
             scoreboard.mark_lost(oldest.record);
             detected.lost += 1;
-            detected.lost_again += u64::from(again);
+            detected.lost_again += u32::from(again);
         }
         detected
     }

@@ -1,10 +1,12 @@
 //! Received data: in order for the application, and beyond a hole for later; and the selective
 //! acknowledgement of both (RFC 2018, RFC 2883).
 
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::VecDeque;
 
 use arrayvec::ArrayVec;
 use bytes::{Bytes, BytesMut};
+
+use crate::memory::give_back;
 
 /// Each segment that is kept beyond a hole counts as so much more than its payload, so that many
 /// small ones find an end too.
@@ -49,12 +51,13 @@ pub(crate) struct ReceiveQueue {
     ready_bytes: u64,
     /// RCV.NXT.
     next: u64,
-    /// Segments beyond a hole by their offset; they do not overlap.
-    early: BTreeMap<u64, Bytes>,
+    /// Segments beyond a hole by their offset; they do not overlap. Nearly all come to the end and
+    /// leave at the front.
+    early: VecDeque<(u64, Bytes)>,
     /// Bytes that they use, with [`OVERHEAD_BYTES`] each.
     early_charge: u64,
     /// The same as contiguous ranges, from start to end.
-    ranges: BTreeMap<u64, u64>,
+    ranges: VecDeque<(u64, u64)>,
     /// Ranges in the order of the last arrivals, the latest first.
     recent: ArrayVec<(u64, u64), BLOCKS>,
     /// Received twice; told once.
@@ -71,9 +74,9 @@ impl ReceiveQueue {
             ready: VecDeque::new(),
             ready_bytes: 0,
             next,
-            early: BTreeMap::new(),
+            early: VecDeque::new(),
             early_charge: 0,
-            ranges: BTreeMap::new(),
+            ranges: VecDeque::new(),
             recent: ArrayVec::new(),
             duplicate: None,
             fin: None,
@@ -98,8 +101,8 @@ impl ReceiveQueue {
 
     /// How far what has come reaches beyond what is expected next.
     pub(crate) fn beyond_bytes(&self) -> u64 {
-        let last = self.ranges.last_key_value();
-        last.map_or(0, |(_, &right)| right - self.next)
+        let last = self.ranges.back();
+        last.map_or(0, |&(_, right)| right - self.next)
     }
 
     /// Whether there is data beyond a hole.
@@ -166,12 +169,9 @@ impl ReceiveQueue {
     }
 
     fn drain_early(&mut self) {
-        while let Some(entry) = self.early.first_entry() {
-            let start = *entry.key();
-            if start > self.next {
-                break;
-            }
-            let mut payload = entry.remove();
+        while self.early.front().is_some_and(|piece| piece.0 <= self.next)
+            && let Some((start, mut payload)) = self.early.pop_front()
+        {
             self.early_charge -= payload.len() as u64 + OVERHEAD_BYTES;
             let end = start + payload.len() as u64;
             if end > self.next {
@@ -179,18 +179,22 @@ impl ReceiveQueue {
                 self.next = end;
             }
         }
-        while let Some(entry) = self.ranges.first_entry() {
-            if *entry.key() > self.next {
-                break;
-            }
-            entry.remove();
+        while self
+            .ranges
+            .front()
+            .is_some_and(|range| range.0 <= self.next)
+        {
+            self.ranges.pop_front();
         }
+        give_back(&mut self.early);
+        give_back(&mut self.ranges);
         self.recent.retain(|block| block.1 > self.next);
     }
 
     fn insert_early(&mut self, start: u64, end: u64, payload: Bytes, room_bytes: u64) -> Arrival {
-        let covering = self.ranges.range(..=start).next_back();
-        if let Some((&left, &right)) = covering
+        let after = self.ranges.partition_point(|range| range.0 <= start);
+        let covering = after.checked_sub(1).map(|place| self.ranges[place]);
+        if let Some((left, right)) = covering
             && right >= end
         {
             self.duplicate = Some((start, end));
@@ -212,37 +216,43 @@ impl ReceiveQueue {
     /// Keeps those parts of the payload that are new.
     fn fill_gaps(&mut self, start: u64, end: u64, payload: &Bytes) {
         let mut from = start;
-        if let Some((&left, piece)) = self.early.range(..=start).next_back() {
+        let mut place = self.early.partition_point(|piece| piece.0 <= start);
+        if let Some((left, piece)) = place.checked_sub(1).map(|before| &self.early[before]) {
             from = from.max(left + piece.len() as u64);
         }
         while from < end {
-            let next = self.early.range(from..end).next();
-            let (gap_end, resume) = match next {
-                Some((&left, piece)) => (left, left + piece.len() as u64),
-                None => (end, end),
+            let (gap_end, resume) = match self.early.get(place) {
+                Some((left, piece)) if *left < end => (*left, left + piece.len() as u64),
+                _ => (end, end),
             };
             if from < gap_end {
                 let piece = payload.slice((from - start) as usize..(gap_end - start) as usize);
                 self.early_charge += piece.len() as u64 + OVERHEAD_BYTES;
-                self.early.insert(from, piece);
+                self.early.insert(place, (from, piece));
+                place += 1;
             }
             from = resume;
+            place += 1;
         }
     }
 
     /// Joins a range with those that it touches.
     fn merge(&mut self, start: u64, end: u64) -> (u64, u64) {
+        let place = self.ranges.partition_point(|range| range.1 < start);
         let mut merged = (start, end);
-        if let Some((&left, &right)) = self.ranges.range(..=start).next_back()
-            && right >= start
+        let mut behind = place;
+        while let Some(&(left, right)) = self.ranges.get(behind)
+            && left <= end
         {
-            merged = (left, right.max(end));
+            merged = (merged.0.min(left), merged.1.max(right));
+            behind += 1;
         }
-        while let Some((&left, &right)) = self.ranges.range(merged.0 + 1..=merged.1).next() {
-            merged.1 = merged.1.max(right);
-            self.ranges.remove(&left);
+        if behind == place {
+            self.ranges.insert(place, merged);
+        } else {
+            self.ranges[place] = merged;
+            self.ranges.drain(place + 1..behind);
         }
-        self.ranges.insert(merged.0, merged.1);
         merged
     }
 
@@ -291,14 +301,15 @@ impl ReceiveQueue {
             front.split_to(max_bytes)
         };
         self.ready_bytes -= payload.len() as u64;
+        give_back(&mut self.ready);
         Some((unread, payload))
     }
 
     /// Forgets what is beyond a hole, and gives the memory back.
     pub(crate) fn drop_early(&mut self) {
-        self.early.clear();
+        self.early = VecDeque::new();
         self.early_charge = 0;
-        self.ranges.clear();
+        self.ranges = VecDeque::new();
         self.recent.clear();
     }
 }

@@ -2,8 +2,8 @@
 
 use super::Tcp;
 use super::outgoing_segment::OutgoingSegment;
+use super::record::Status;
 use super::recovery::Phase;
-use super::scoreboard::Status;
 use super::timers::Timer;
 use crate::Nanos;
 
@@ -46,10 +46,10 @@ impl Tcp {
         let stamp = self.rate.stamp(now, false);
         self.scoreboard.retransmit(number, now, stamp);
         let record = self.scoreboard.get(number)?;
-        let bytes = record.payload.len() as u64;
-        let payload = record.payload.clone();
-        let segment =
-            OutgoingSegment::data(record.start, payload, record.mapping, record.fin, false);
+        let (start, fin, bytes) = (record.start, record.fin, record.payload_bytes);
+        let (payload, mapping) = self.snd.sent(start, bytes as usize);
+        let bytes = u64::from(bytes);
+        let segment = OutgoingSegment::data(start, payload, mapping, fin, false);
         self.counters.retransmitted += 1;
         self.volume.count_retransmitted(bytes);
         let timestamp = self.options.timestamp_value(now);

@@ -3,65 +3,12 @@
 use alloc::collections::{BTreeSet, VecDeque};
 
 use arrayvec::ArrayVec;
-use bytes::Bytes;
 
 use super::delivery::Delivery;
-use super::extension::DataMapping;
 use super::rate::RateStamp;
+use super::record::{Record, Status, Transmission};
 use crate::Nanos;
-
-/// A segment that was sent. It keeps its bounds when it is sent again.
-#[derive(Clone, Debug)]
-pub(crate) struct Record {
-    /// Offset of its first byte.
-    pub(crate) start: u64,
-    pub(crate) payload: Bytes,
-    pub(crate) mapping: Option<DataMapping>,
-    /// FIN follows the payload.
-    pub(crate) fin: bool,
-    /// When it was last sent.
-    pub(crate) sent: Nanos,
-    /// Number of its last transmission among all transmissions of the connection.
-    pub(crate) transmission: u64,
-    /// It was sent more than once.
-    pub(crate) retransmitted: bool,
-    pub(crate) status: Status,
-    pub(crate) stamp: RateStamp,
-}
-
-/// Fate of a record's last transmission, as far as it is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Status {
-    /// Taken to be in the network.
-    InFlight,
-    /// Taken to be lost; to be sent again.
-    Lost,
-    /// Received out of order.
-    Sacked,
-}
-
-impl Record {
-    /// Length in the sequence space.
-    pub(crate) fn bytes(&self) -> u64 {
-        self.payload.len() as u64 + u64::from(self.fin)
-    }
-
-    /// Offset that follows it.
-    pub(crate) fn end(&self) -> u64 {
-        self.start + self.bytes()
-    }
-}
-
-/// One transmission, in the order of all.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Transmission {
-    /// Number of the record.
-    pub(crate) record: u64,
-    /// Number of the transmission.
-    pub(crate) number: u64,
-    /// When.
-    pub(crate) sent: Nanos,
-}
+use crate::memory::give_back;
 
 /// Segments that were sent and are not acknowledged, oldest data first. A record's number never
 /// changes.
@@ -76,9 +23,12 @@ pub(crate) struct Scoreboard {
     merged: usize,
     /// Numbers of the records with [`Status::Lost`].
     lost: BTreeSet<u64>,
-    /// Transmissions by their time; those that are overtaken by an acknowledgement, a loss or
+    /// No record before this one is in flight by its first transmission: those leave in the order of
+    /// the records.
+    originals: u64,
+    /// Retransmissions by their time; those that are overtaken by an acknowledgement, a loss or
     /// another transmission are dropped when they come to the front.
-    order: VecDeque<Transmission>,
+    again: VecDeque<Transmission>,
     next_transmission: u64,
     /// Blocks of the last selective acknowledgement: what they hold need not be looked at again.
     known: ArrayVec<(u64, u64), 4>,
@@ -138,9 +88,9 @@ impl Scoreboard {
         self.deque.get(usize::try_from(index).ok()?)
     }
 
-    /// All records, oldest data first.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Record> {
-        self.deque.iter()
+    /// The record of the oldest data.
+    pub(crate) fn oldest(&self) -> Option<&Record> {
+        self.deque.front()
     }
 
     /// Adds what is sent now for the first time.
@@ -148,20 +98,18 @@ impl Scoreboard {
         &mut self,
         now: Nanos,
         start: u64,
-        payload: Bytes,
-        mapping: Option<DataMapping>,
+        payload_bytes: u32,
+        is_mapped: bool,
         fin: bool,
         stamp: RateStamp,
     ) {
-        let number = self.first + self.deque.len() as u64;
-        let transmission = self.transmit(number, now);
         let record = Record {
             start,
-            payload,
-            mapping,
+            payload_bytes,
+            is_mapped,
             fin,
             sent: now,
-            transmission,
+            transmission: self.next_transmission(),
             retransmitted: false,
             status: Status::InFlight,
             stamp,
@@ -172,7 +120,12 @@ impl Scoreboard {
 
     /// Notes that a record is sent again now.
     pub(crate) fn retransmit(&mut self, number: u64, now: Nanos, stamp: RateStamp) {
-        let transmission = self.transmit(number, now);
+        let transmission = self.next_transmission();
+        self.again.push_back(Transmission {
+            record: number,
+            number: transmission,
+            sent: now,
+        });
         let index = (number - self.first) as usize;
         let record = &mut self.deque[index];
         record.sent = now;
@@ -186,14 +139,9 @@ impl Scoreboard {
         }
     }
 
-    fn transmit(&mut self, record: u64, now: Nanos) -> u64 {
+    fn next_transmission(&mut self) -> u64 {
         let number = self.next_transmission;
         self.next_transmission += 1;
-        self.order.push_back(Transmission {
-            record,
-            number,
-            sent: now,
-        });
         number
     }
 
@@ -219,14 +167,16 @@ impl Scoreboard {
             self.deque.pop_front();
             self.first += 1;
         }
+        give_back(&mut self.deque);
         // Without SACK the oldest transmission is never asked for.
         while self
-            .order
+            .again
             .front()
             .is_some_and(|transmission| transmission.record < self.first)
         {
-            self.order.pop_front();
+            self.again.pop_front();
         }
+        give_back(&mut self.again);
     }
 
     /// Marks what lies in the blocks of a selective acknowledgement, given as offsets.
@@ -273,20 +223,40 @@ impl Scoreboard {
     fn is_merged(&self, index: usize) -> usize {
         let pair = index.checked_sub(1).zip(Some(index));
         let records = pair.and_then(|(a, b)| self.deque.get(a).zip(self.deque.get(b)));
-        let alike = |record: &Record| record.status == Status::Sacked && record.mapping.is_none();
+        let alike = |record: &Record| record.status == Status::Sacked && !record.is_mapped;
         records.map_or(0, |(a, b)| usize::from(alike(a) && alike(b)))
     }
 
     /// The oldest transmission whose fate is not known.
     pub(crate) fn oldest_in_flight(&mut self) -> Option<Transmission> {
-        while let Some(&transmission) = self.order.front() {
+        match (self.oldest_original(), self.oldest_again()) {
+            (Some(one), Some(other)) if other.number < one.number => Some(other),
+            (one, other) => one.or(other),
+        }
+    }
+
+    /// The same among first transmissions.
+    fn oldest_original(&mut self) -> Option<Transmission> {
+        self.originals = self.originals.max(self.first);
+        while let Some(record) = self.get(self.originals) {
+            if record.status == Status::InFlight && !record.retransmitted {
+                return Some(record.transmission_of(self.originals));
+            }
+            self.originals += 1;
+        }
+        None
+    }
+
+    /// The same among retransmissions.
+    fn oldest_again(&mut self) -> Option<Transmission> {
+        while let Some(&transmission) = self.again.front() {
             let current = self.get(transmission.record).is_some_and(|record| {
                 record.transmission == transmission.number && record.status == Status::InFlight
             });
             if current {
                 return Some(transmission);
             }
-            self.order.pop_front();
+            self.again.pop_front();
         }
         None
     }
@@ -371,19 +341,14 @@ impl Scoreboard {
             record.status = Status::InFlight;
             self.in_flight_bytes += record.bytes();
         }
-        let mut order: alloc::vec::Vec<Transmission> = self
-            .deque
-            .iter()
-            .enumerate()
-            .filter(|(_, record)| record.status == Status::InFlight)
-            .map(|(index, record)| Transmission {
-                record: self.first + index as u64,
-                number: record.transmission,
-                sent: record.sent,
-            })
+        self.originals = self.first;
+        let mut again: alloc::vec::Vec<Transmission> = (self.first..)
+            .zip(&self.deque)
+            .filter(|(_, record)| record.status == Status::InFlight && record.retransmitted)
+            .map(|(number, record)| record.transmission_of(number))
             .collect();
-        order.sort_unstable_by_key(|transmission| transmission.number);
-        self.order = order.into();
+        again.sort_unstable_by_key(|transmission| transmission.number);
+        self.again = again.into();
     }
 
     /// Removes all records.

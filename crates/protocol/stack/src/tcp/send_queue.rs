@@ -1,61 +1,222 @@
-//! Data that was handed over and not sent.
+//! Data from its handing over until it is acknowledged.
 
 use alloc::collections::VecDeque;
 
 use bytes::{Bytes, BytesMut};
 
 use super::extension::DataMapping;
+use crate::memory::give_back;
+use crate::stretch::Stretch;
 
-/// Data in the order in which it was handed over.
-#[derive(Clone, Debug, Default)]
+/// Data in the order in which it was handed over. It stays as it was handed over: segments, those
+/// sent again too, share its memory, and only what lies across two pieces is copied.
+#[derive(Clone, Debug)]
 pub(crate) struct SendQueue {
-    chunks: VecDeque<Chunk>,
-    bytes: u64,
+    pieces: VecDeque<Piece>,
+    /// Pieces that were sent whole, at the front.
+    sent: usize,
+    /// Segments of mapped pieces that were not sent, and other pieces that were not sent whole.
+    unsent: u64,
+    /// Offset of the first byte that was not sent.
+    next: u64,
+    /// Offset behind the last byte.
+    end: u64,
 }
 
 #[derive(Clone, Debug)]
-struct Chunk {
-    payload: Bytes,
+struct Piece {
+    /// Offset of its first byte.
+    start: u64,
+    payload: Stretch,
+    /// With one, the piece is a run of segments whose bounds are given: all of `segment` bytes, but
+    /// for the last, which may be shorter and alone has what the mapping says of an end.
     mapping: Option<DataMapping>,
+    segment: usize,
+}
+
+impl Piece {
+    fn end(&self) -> u64 {
+        self.start + self.payload.len() as u64
+    }
+
+    /// Length of the last segment of a mapped piece.
+    fn last_bytes(&self) -> usize {
+        (self.payload.len() - 1) % self.segment + 1
+    }
+
+    /// Whether a segment may follow in a mapped piece.
+    fn is_open(&self, segment: usize) -> bool {
+        let ends =
+            |mapping: DataMapping| mapping.data_fin || mapping.push || mapping.checksum.is_some();
+        let is_full = self.segment == segment && self.payload.len().is_multiple_of(segment);
+        is_full && !self.mapping.is_none_or(ends)
+    }
+
+    /// Leaves out what follows on the first bytes: whole segments of a mapped piece.
+    fn cut(&mut self, len: usize) {
+        self.payload.truncate(len);
+        if let Some(mapping) = &mut self.mapping {
+            // They were of the last segment.
+            mapping.data_fin = false;
+            mapping.push = false;
+        }
+    }
+
+    /// The mapping of a segment of a mapped piece.
+    fn mapping_of(&self, start: u64, bytes: usize) -> Option<DataMapping> {
+        let mapping = self.mapping?;
+        let is_last = start + bytes as u64 == self.end();
+        Some(DataMapping {
+            data_sequence: mapping.data_sequence.wrapping_add(start - self.start),
+            data_fin: mapping.data_fin && is_last,
+            push: mapping.push && is_last,
+            checksum: mapping.checksum,
+        })
+    }
 }
 
 impl SendQueue {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.bytes == 0
+    /// A queue whose first byte has this offset.
+    pub(crate) fn new(first: u64) -> Self {
+        Self {
+            pieces: VecDeque::new(),
+            sent: 0,
+            unsent: 0,
+            next: first,
+            end: first,
+        }
     }
 
+    /// Whether all was sent.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.next == self.end
+    }
+
+    /// Bytes that were not sent.
     pub(crate) fn bytes(&self) -> u64 {
-        self.bytes
+        self.end - self.next
     }
 
     /// Adds data. With a mapping that follows on the last one it joins it, where there is room in
     /// the segment.
-    pub(crate) fn push(&mut self, payload: Bytes, mapping: Option<DataMapping>, segment: usize) {
+    pub(crate) fn push(
+        &mut self,
+        mut payload: Stretch,
+        mapping: Option<DataMapping>,
+        segment: usize,
+    ) {
         if payload.is_empty() {
             return;
         }
-        self.bytes += payload.len() as u64;
         if let Some(mapping) = mapping
             && mapping.checksum.is_none()
             && let Some(room) = self.room(mapping.data_sequence, segment)
             && payload.len() <= room
-            && let Some(last) = self.chunks.back_mut()
-            && let Some(known) = &mut last.mapping
+        {
+            return self.join(&payload, &mapping);
+        }
+        match mapping {
+            None => self.grow(&mut payload),
+            Some(mapping) if self.next_sequence() != Some(mapping.data_sequence) => {
+                self.mark_push();
+            }
+            Some(mapping) if self.follow(&payload, &mapping, segment) => return,
+            Some(_) => {}
+        }
+        if !payload.is_empty() {
+            let start = self.end;
+            self.end += payload.len() as u64;
+            self.unsent += 1;
+            self.pieces.push_back(Piece {
+                start,
+                segment: segment.max(payload.len()),
+                payload,
+                mapping,
+            });
+        }
+    }
+
+    /// Adds a segment to the last piece, which is mapped and was not sent whole. False where it has to
+    /// be a piece of its own.
+    fn follow(&mut self, payload: &Stretch, mapping: &DataMapping, segment: usize) -> bool {
+        let last = self.pieces.back_mut();
+        let Some(last) = last.filter(|last| last.is_open(segment) && mapping.checksum.is_none())
+        else {
+            return false;
+        };
+        if payload.len() > segment || !last.payload.has_behind(payload) {
+            return false;
+        }
+        last.payload.grow(payload);
+        if let Some(known) = &mut last.mapping {
+            known.data_fin = mapping.data_fin;
+            known.push = mapping.push;
+        }
+        self.end += payload.len() as u64;
+        self.unsent += 1;
+        true
+    }
+
+    /// Adds data to the last segment, which is mapped and was not sent.
+    fn join(&mut self, payload: &Stretch, mapping: &DataMapping) {
+        self.end += payload.len() as u64;
+        let Some(last) = self.pieces.back_mut() else {
+            return;
+        };
+        let fits = last.last_bytes() + payload.len() <= last.segment;
+        let grown = if fits { last.payload.grow(payload) } else { 0 };
+        if grown < payload.len() {
+            // It does not lie in the same memory: the segment becomes a piece of its own.
+            let place = last.payload.len() - last.last_bytes();
+            let joined = [&last.payload[place..], &payload[grown..]].concat();
+            let start = last.start + place as u64;
+            let own = Piece {
+                start,
+                segment: last.segment.max(joined.len()),
+                payload: Bytes::from(joined).into(),
+                mapping: last.mapping_of(start, 0),
+            };
+            last.cut(place);
+            if place == 0 {
+                self.pieces.pop_back();
+            } else if start == self.next {
+                self.sent += 1;
+            }
+            self.pieces.push_back(own);
+        }
+        if let Some(known) = self
+            .pieces
+            .back_mut()
+            .and_then(|last| last.mapping.as_mut())
         {
             known.data_fin = mapping.data_fin;
             known.push = mapping.push;
-            last.payload = [&last.payload[..], &payload[..]].concat().into();
-            return;
         }
-        if mapping.is_some_and(|mapping| self.next_sequence() != Some(mapping.data_sequence)) {
-            self.mark_push();
-        }
-        self.chunks.push_back(Chunk { payload, mapping });
     }
 
-    /// Marks the last segment, where it is mapped, as the end of what was handed over together.
+    /// Lets the last piece grow by what lies behind it in its memory, where neither is mapped.
+    fn grow(&mut self, payload: &mut Stretch) {
+        if let Some(last) = self.pieces.back_mut().filter(|last| last.mapping.is_none()) {
+            let grown = last.payload.grow(payload);
+            payload.advance(grown);
+            self.end += grown as u64;
+            if grown > 0 && self.sent == self.pieces.len() {
+                self.sent -= 1;
+                self.unsent += 1;
+            }
+        }
+    }
+
+    /// The last piece, where it was not sent.
+    fn last_unsent(&self) -> Option<&Piece> {
+        self.pieces.back().filter(|last| last.end() > self.next)
+    }
+
+    /// Marks the last segment, where it is mapped and was not sent, as the end of what was handed
+    /// over together.
     pub(crate) fn mark_push(&mut self) {
-        let last = self.chunks.back_mut();
+        let next = self.next;
+        let last = self.pieces.back_mut().filter(|last| last.end() > next);
         if let Some(mapping) = last.and_then(|last| last.mapping.as_mut()) {
             mapping.push = true;
         }
@@ -63,16 +224,17 @@ impl SendQueue {
 
     /// Room in the last segment, which is mapped, for data with this number that follows on it.
     pub(crate) fn room(&self, data_sequence: u64, segment: usize) -> Option<usize> {
-        let last = self.chunks.back()?;
+        let last = self.last_unsent()?;
         let mapping = last.mapping.as_ref()?;
         let open = !mapping.data_fin && mapping.checksum.is_none();
         let follows = self.next_sequence() == Some(data_sequence);
-        (open && follows && last.payload.len() < segment).then(|| segment - last.payload.len())
+        let bytes = last.last_bytes();
+        (open && follows && bytes < segment).then(|| segment - bytes)
     }
 
-    /// Number of the data that follows on the last segment, where that is mapped.
+    /// Number of the data that follows on the last segment, where that is mapped and was not sent.
     fn next_sequence(&self) -> Option<u64> {
-        let last = self.chunks.back()?;
+        let last = self.last_unsent()?;
         let mapping = last.mapping.as_ref()?;
         Some(
             mapping
@@ -81,160 +243,111 @@ impl SendQueue {
         )
     }
 
-    /// Length of the next segment: a mapped chunk as it is, others cut or joined to `segment`.
+    /// Length of the next segment: one that is mapped as it is, others cut or joined to `segment`.
     pub(crate) fn next_bytes(&self, segment: u64) -> u64 {
-        match self.chunks.front() {
-            Some(chunk) if chunk.mapping.is_some() => chunk.payload.len() as u64,
-            _ => self.bytes.min(segment),
+        match self.pieces.get(self.sent) {
+            Some(piece) if piece.mapping.is_some() => {
+                (piece.end() - self.next).min(piece.segment as u64)
+            }
+            _ => self.bytes().min(segment),
         }
     }
 
-    /// Segments that it makes.
+    /// Segments that it makes of what was not sent.
     pub(crate) fn segments(&self, segment: u64) -> u64 {
         if self.next_is_mapped() {
-            self.chunks.len() as u64
+            self.unsent
         } else {
-            self.bytes.div_ceil(segment)
+            self.bytes().div_ceil(segment)
         }
     }
 
-    /// The next segment is a mapped chunk.
+    /// The next segment is mapped.
     pub(crate) fn next_is_mapped(&self) -> bool {
-        self.chunks
-            .front()
-            .is_some_and(|chunk| chunk.mapping.is_some())
+        self.pieces
+            .get(self.sent)
+            .is_some_and(|piece| piece.mapping.is_some())
     }
 
     /// Takes the next segment, of at most `bytes` where it is not mapped.
     pub(crate) fn take(&mut self, bytes: usize) -> (Bytes, Option<DataMapping>) {
-        let Some(front) = self.chunks.front_mut() else {
+        let bytes = match self.next_is_mapped() {
+            true => self.next_bytes(0) as usize,
+            false => bytes,
+        };
+        let (payload, mapping) = self.segment(self.sent, self.next, bytes);
+        self.next += payload.len() as u64;
+        self.unsent -= u64::from(mapping.is_some());
+        while let Some(piece) = self.pieces.get(self.sent)
+            && piece.end() <= self.next
+        {
+            self.unsent -= u64::from(piece.mapping.is_none());
+            self.sent += 1;
+        }
+        (payload, mapping)
+    }
+
+    /// A segment that was sent and is not [released](Self::release); a FIN alone has no bytes.
+    pub(crate) fn sent(&self, start: u64, bytes: usize) -> (Bytes, Option<DataMapping>) {
+        if bytes == 0 {
+            return (Bytes::new(), None);
+        }
+        let after = self.pieces.partition_point(|piece| piece.start <= start);
+        self.segment(after.saturating_sub(1), start, bytes)
+    }
+
+    /// The bytes from an offset on, which lies in this piece; no more than that piece where it is
+    /// mapped.
+    fn segment(&self, piece: usize, start: u64, bytes: usize) -> (Bytes, Option<DataMapping>) {
+        let Some(first) = self.pieces.get(piece) else {
             return (Bytes::new(), None);
         };
-        if front.mapping.is_some() || front.payload.len() <= bytes {
-            let only = front.mapping.is_some()
-                || front.payload.len() == bytes
-                || self.bytes == front.payload.len() as u64;
-            if only && let Some(chunk) = self.chunks.pop_front() {
-                self.bytes -= chunk.payload.len() as u64;
-                return (chunk.payload, chunk.mapping);
-            }
-            return (self.join(bytes), None);
+        let skip = (start - first.start) as usize;
+        let rest = first.payload.len() - skip;
+        let bytes_here = bytes.min(rest);
+        let has_next = (self.pieces.get(piece + 1)).is_some_and(|next| next.mapping.is_none());
+        if bytes <= rest || !has_next || first.mapping.is_some() {
+            let mapping = first.mapping_of(start, bytes_here);
+            return (first.payload.slice(skip, bytes_here), mapping);
         }
-        self.bytes -= bytes as u64;
-        (front.payload.split_to(bytes), None)
-    }
-
-    /// Copies a segment together from several chunks that are not mapped.
-    fn join(&mut self, bytes: usize) -> Bytes {
         let mut joined = BytesMut::with_capacity(bytes);
-        while let Some(front) = self.chunks.front_mut() {
+        joined.extend_from_slice(&first.payload[skip..]);
+        for next in self.pieces.range(piece + 1..) {
             let wanted = bytes - joined.len();
-            if wanted == 0 || front.mapping.is_some() {
+            if wanted == 0 || next.mapping.is_some() {
                 break;
             }
-            if front.payload.len() > wanted {
-                joined.extend_from_slice(&front.payload.split_to(wanted));
-            } else {
-                joined.extend_from_slice(&front.payload);
-                self.chunks.pop_front();
-            }
+            joined.extend_from_slice(&next.payload[..wanted.min(next.payload.len())]);
         }
-        self.bytes -= joined.len() as u64;
-        joined.freeze()
+        (joined.freeze(), None)
     }
 
+    /// Forgets what was sent before an offset, as it is acknowledged.
+    pub(crate) fn release(&mut self, offset: u64) {
+        while self.sent > 0 && (self.pieces.front()).is_some_and(|piece| piece.end() <= offset) {
+            self.pieces.pop_front();
+            self.sent -= 1;
+        }
+        give_back(&mut self.pieces);
+    }
+
+    /// Forgets what was not sent.
+    pub(crate) fn drop_unsent(&mut self) {
+        let is_part_sent = (self.pieces.get(self.sent)).is_some_and(|one| one.start < self.next);
+        self.pieces.truncate(self.sent + usize::from(is_part_sent));
+        if is_part_sent && let Some(last) = self.pieces.back_mut() {
+            last.cut((self.next - last.start) as usize);
+            self.sent += 1;
+        }
+        self.unsent = 0;
+        self.end = self.next;
+    }
+
+    /// Forgets all data.
     pub(crate) fn clear(&mut self) {
-        *self = Self::default();
+        *self = Self::new(self.next);
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const MAPPING: DataMapping = DataMapping {
-        data_sequence: 7,
-        data_fin: false,
-        push: false,
-        checksum: None,
-    };
-
-    #[test]
-    fn a_push_ends_where_it_is_marked_or_other_data_follows_unless_more_joins_the_segment() {
-        let mut queue = SendQueue::default();
-        let pieces: [(u64, &[u8]); 5] =
-            [(0, b"abc"), (3, b"def"), (6, b"g"), (7, b"h"), (20, b"i")];
-        for (data_sequence, payload) in pieces {
-            let mapping = DataMapping {
-                data_sequence,
-                ..MAPPING
-            };
-            queue.push(Bytes::from_static(payload), Some(mapping), 3);
-            if data_sequence == 6 {
-                queue.mark_push();
-            }
-        }
-        queue.mark_push();
-        let pushes = core::iter::from_fn(|| queue.take(3).1);
-        let pushes = pushes.map(|mapping| (mapping.data_sequence, mapping.push));
-        let expected = [(0, false), (3, false), (6, true), (20, true)];
-        assert_eq!(pushes.collect::<alloc::vec::Vec<_>>(), expected);
-    }
-
-    #[test]
-    fn bytes_are_cut_and_joined_to_segments() {
-        let mut queue = SendQueue::default();
-        queue.push(Bytes::from_static(b"abcde"), None, 9);
-        queue.push(Bytes::from_static(b"fg"), None, 9);
-        queue.push(Bytes::from_static(b"h"), None, 9);
-        assert_eq!(queue.next_bytes(3), 3);
-        assert_eq!(queue.take(3).0, "abc");
-        assert_eq!(queue.take(3).0, "def");
-        assert_eq!(queue.bytes(), 2);
-        assert_eq!(queue.next_bytes(3), 2);
-        assert_eq!(queue.take(3).0, "gh");
-        assert!(queue.is_empty());
-    }
-
-    #[test]
-    fn a_mapped_chunk_keeps_its_bounds() {
-        let mut queue = SendQueue::default();
-        queue.push(Bytes::from_static(b"abcde"), Some(MAPPING), 9);
-        queue.push(Bytes::from_static(b"fg"), Some(MAPPING), 9);
-        assert_eq!(queue.next_bytes(3), 5);
-        let (payload, mapping) = queue.take(3);
-        assert_eq!(
-            (&payload[..], mapping.unwrap().data_sequence),
-            (&b"abcde"[..], 7)
-        );
-        assert_eq!(queue.take(3), (Bytes::from_static(b"fg"), Some(MAPPING)));
-    }
-
-    #[test]
-    fn a_mapped_chunk_takes_what_follows_on_it_up_to_a_full_segment() {
-        let mapping = |data_sequence, data_fin| {
-            Some(DataMapping {
-                data_sequence,
-                data_fin,
-                ..MAPPING
-            })
-        };
-        let mut queue = SendQueue::default();
-        queue.push(Bytes::from_static(b"abc"), mapping(7, false), 5);
-        assert_eq!((queue.room(10, 5), queue.room(9, 5)), (Some(2), None));
-        queue.push(Bytes::from_static(b"de"), mapping(10, false), 5);
-        assert_eq!(queue.room(12, 5), None);
-        queue.push(Bytes::from_static(b"f"), mapping(12, false), 5);
-        queue.push(Bytes::from_static(b"g"), mapping(13, true), 5);
-        assert_eq!(queue.room(14, 5), None);
-        assert_eq!(queue.bytes(), 7);
-        assert_eq!(
-            queue.take(5),
-            (Bytes::from_static(b"abcde"), mapping(7, false))
-        );
-        assert_eq!(
-            queue.take(5),
-            (Bytes::from_static(b"fg"), mapping(12, true))
-        );
-    }
-}
+mod tests;

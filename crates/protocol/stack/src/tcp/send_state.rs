@@ -1,5 +1,5 @@
 //! The sending half of a connection: SND.UNA, SND.NXT and SND.WND (RFC 9293, section 3.3.1), and
-//! the data that was handed over and not sent.
+//! the data that was handed over and not acknowledged.
 
 use bytes::Bytes;
 use mptcplab_wire::Segment;
@@ -8,6 +8,7 @@ use super::extension::DataMapping;
 use super::peer_window::PeerWindow;
 use super::send_queue::SendQueue;
 use super::send_sequence::SendSequence;
+use crate::stretch::Stretch;
 
 /// State of the sending half. What goes out follows the order in which it was handed over; a FIN
 /// comes last.
@@ -27,7 +28,7 @@ impl SendState {
     pub(crate) fn new(initial: u32) -> Self {
         Self {
             sequence: SendSequence::new(initial),
-            queue: SendQueue::default(),
+            queue: SendQueue::new(1),
             shut: false,
             window: PeerWindow::default(),
             window_shared: false,
@@ -90,7 +91,7 @@ impl SendState {
     }
 
     /// Queues data, unless no more may follow.
-    pub(crate) fn push(&mut self, payload: Bytes, mapping: Option<DataMapping>, segment: usize) {
+    pub(crate) fn push(&mut self, payload: Stretch, mapping: Option<DataMapping>, segment: usize) {
         if !self.shut {
             self.queue.push(payload, mapping, segment);
         }
@@ -143,7 +144,23 @@ impl SendState {
 
     /// Forgets the data that waits to be sent.
     pub(crate) fn drop_queued(&mut self) {
+        self.queue.drop_unsent();
+    }
+
+    /// Forgets all data, as none is sent any more.
+    pub(crate) fn drop_all(&mut self) {
         self.queue.clear();
+    }
+
+    /// Forgets data before an offset: none of it is sent again.
+    #[inline]
+    pub(crate) fn release(&mut self, offset: u64) {
+        self.queue.release(offset);
+    }
+
+    /// The payload of a segment that was sent, and its mapping.
+    pub(crate) fn sent(&self, offset: u64, bytes: usize) -> (Bytes, Option<DataMapping>) {
+        self.queue.sent(offset, bytes)
     }
 
     /// Length of the next segment, as far as the queue has it.

@@ -153,7 +153,7 @@ impl Tcp {
         let offset = self.snd.send(bytes, fin, segment_bytes);
         let stamp = self.rate.stamp(now, self.scoreboard.is_empty());
         self.scoreboard
-            .push(now, offset, payload.clone(), mapping, fin, stamp);
+            .push(now, offset, bytes as u32, mapping.is_some(), fin, stamp);
         self.volume.count_sent(bytes);
         self.counters.segments_out += 1;
         if fin {

@@ -97,7 +97,7 @@ proptest! {
                 received.extend_from_slice(&data);
             }
             let early: Vec<_> = queue.ranges.iter().collect();
-            prop_assert!(early.iter().all(|range| *range.0 > queue.next));
+            prop_assert!(early.iter().all(|range| range.0 > queue.next));
             prop_assert!(early.windows(2).all(|pair| pair[0].1 < pair[1].0));
         }
         prop_assert_eq!(&received[..], &bytes(1..1 + received.len() as u64)[..]);

@@ -1,11 +1,15 @@
 use super::*;
 
 #[test]
+fn a_record_fills_a_line_of_the_cache() {
+    assert_eq!(size_of::<Record>(), 64);
+}
+
+#[test]
 fn neighbours_that_were_selectively_acknowledged_are_merged() {
     let mut scoreboard = Scoreboard::default();
-    let payload = Bytes::from_static(&[0; 10]);
     for start in (1..101).step_by(10) {
-        scoreboard.push(0, start, payload.clone(), None, false, RateStamp::default());
+        scoreboard.push(0, start, 10, false, false, RateStamp::default());
     }
     let mut delivery = Delivery::new(1, 0, 0);
     scoreboard.sack(&[(11, 21), (31, 51)], &mut delivery);
@@ -19,13 +23,12 @@ fn neighbours_that_were_selectively_acknowledged_are_merged() {
 }
 
 #[test]
-fn transmissions_of_what_is_acknowledged_are_forgotten_though_the_oldest_is_never_asked_for() {
+fn retransmissions_of_what_is_acknowledged_are_forgotten_though_the_oldest_is_never_asked_for() {
     let mut scoreboard = Scoreboard::default();
     let mut start = 1;
     for round in 0..100 {
         for _ in 0..3 {
-            let payload = Bytes::from_static(&[0; 10]);
-            scoreboard.push(round, start, payload, None, false, RateStamp::default());
+            scoreboard.push(round, start, 10, false, false, RateStamp::default());
             start += 10;
         }
         let first = scoreboard.first().expect("pushed just now");
@@ -34,6 +37,6 @@ fn transmissions_of_what_is_acknowledged_are_forgotten_though_the_oldest_is_neve
         // All but the last segment.
         let mut delivery = Delivery::new(round, 0, 0);
         scoreboard.acknowledge(start - 10, &mut delivery);
-        assert!(scoreboard.order.len() <= 3, "{}", scoreboard.order.len());
+        assert!(scoreboard.again.len() <= 3, "{}", scoreboard.again.len());
     }
 }
