@@ -32,6 +32,8 @@ struct Piece {
     /// for the last, which may be shorter and alone has what the mapping says of an end.
     mapping: Option<DataMapping>,
     segment: usize,
+    /// Length of the last segment.
+    last_bytes: usize,
 }
 
 impl Piece {
@@ -39,22 +41,18 @@ impl Piece {
         self.start + self.payload.len() as u64
     }
 
-    /// Length of the last segment of a mapped piece.
-    fn last_bytes(&self) -> usize {
-        (self.payload.len() - 1) % self.segment + 1
-    }
-
     /// Whether a segment may follow in a mapped piece.
     fn is_open(&self, segment: usize) -> bool {
         let ends =
             |mapping: DataMapping| mapping.data_fin || mapping.push || mapping.checksum.is_some();
-        let is_full = self.segment == segment && self.payload.len().is_multiple_of(segment);
+        let is_full = self.segment == segment && self.last_bytes == segment;
         is_full && !self.mapping.is_none_or(ends)
     }
 
     /// Leaves out what follows on the first bytes: whole segments of a mapped piece.
     fn cut(&mut self, len: usize) {
         self.payload.truncate(len);
+        self.last_bytes = self.segment;
         if let Some(mapping) = &mut self.mapping {
             // They were of the last segment.
             mapping.data_fin = false;
@@ -130,6 +128,7 @@ impl SendQueue {
             self.pieces.push_back(Piece {
                 start,
                 segment: segment.max(payload.len()),
+                last_bytes: payload.len(),
                 payload,
                 mapping,
             });
@@ -147,7 +146,7 @@ impl SendQueue {
         if payload.len() > segment || !last.payload.has_behind(payload) {
             return false;
         }
-        last.payload.grow(payload);
+        last.last_bytes = last.payload.grow(payload);
         if let Some(known) = &mut last.mapping {
             known.data_fin = mapping.data_fin;
             known.push = mapping.push;
@@ -163,16 +162,18 @@ impl SendQueue {
         let Some(last) = self.pieces.back_mut() else {
             return;
         };
-        let fits = last.last_bytes() + payload.len() <= last.segment;
+        let fits = last.last_bytes + payload.len() <= last.segment;
         let grown = if fits { last.payload.grow(payload) } else { 0 };
+        last.last_bytes += grown;
         if grown < payload.len() {
             // It does not lie in the same memory: the segment becomes a piece of its own.
-            let place = last.payload.len() - last.last_bytes();
+            let place = last.payload.len() - last.last_bytes;
             let joined = [&last.payload[place..], &payload[grown..]].concat();
             let start = last.start + place as u64;
             let own = Piece {
                 start,
                 segment: last.segment.max(joined.len()),
+                last_bytes: joined.len(),
                 payload: Bytes::from(joined).into(),
                 mapping: last.mapping_of(start, 0),
             };
@@ -228,7 +229,7 @@ impl SendQueue {
         let mapping = last.mapping.as_ref()?;
         let open = !mapping.data_fin && mapping.checksum.is_none();
         let follows = self.next_sequence() == Some(data_sequence);
-        let bytes = last.last_bytes();
+        let bytes = last.last_bytes;
         (open && follows && bytes < segment).then(|| segment - bytes)
     }
 

@@ -198,7 +198,7 @@ fn a_segment_at_the_end_of_a_piece_is_filled_from_any_memory() {
         assert_eq!(payload, "deF");
         let mapping = mapping.unwrap();
         assert_eq!((mapping.data_sequence, mapping.data_fin), (103, true));
-        assert_eq!(queue.sent(1, 3).1.unwrap().data_fin, false);
+        assert!(!queue.sent(1, 3).1.unwrap().data_fin);
         assert_eq!((queue.segments(3), queue.sent), (0, 2));
     }
 }
