@@ -1,4 +1,4 @@
-//! What a sender remembers of a segment until it is acknowledged.
+//! Records of segments that were sent and are not acknowledged.
 
 use super::rate::RateStamp;
 use crate::Nanos;

@@ -169,7 +169,7 @@ fn mapped_segments_in_a_row_are_one_piece_and_keep_their_bounds_and_mappings() {
         assert_eq!(queue.sent(1 + from as u64, len), (payload, Some(mapping)));
     }
     assert_eq!((queue.segments(3), queue.is_empty()), (0, true));
-    // What follows later is a piece of its own, as the bounds of what was sent are fixed.
+    // A segment that follows later is a piece of its own, as all before were sent.
     let (payload, mapping) = part(8, 3);
     queue.push(payload, mapping, 3);
     assert_eq!((queue.pieces.len(), queue.segments(3)), (2, 1));
