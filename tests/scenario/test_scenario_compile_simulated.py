@@ -109,6 +109,10 @@ def test_a_router_has_one_way_unless_it_may_use_equal_ones() -> None:
             {"kind": "drop_unknown_options", "on": "syn", "direction": None},
         ),
         (
+            "drop-syn-data: {segment: true, direction: up}",
+            {"kind": "drop_syn_data", "segment": True, "direction": 0},
+        ),
+        (
             "change-payload: {probability: 1 %}",
             {"kind": "change_payload", "probability": 0.01, "direction": None},
         ),

@@ -59,6 +59,14 @@ class DropUnknownOptions(Model):
     on: SegmentKind
 
 
+class DropSynData(Model):
+    """Takes the payload out of SYNs, or drops these."""
+
+    kind: Literal["drop_syn_data"] = "drop_syn_data"
+    direction: Index | None
+    segment: bool
+
+
 class ChangePayload(Model):
     """Changes a byte of the payload and corrects the TCP checksum."""
 
@@ -76,6 +84,14 @@ class Corrupt(Model):
 
 
 Middlebox = Annotated[
-    Nat | StripOptions | Split | Coalesce | ProxyAck | DropUnknownOptions | ChangePayload | Corrupt,
+    Nat
+    | StripOptions
+    | Split
+    | Coalesce
+    | ProxyAck
+    | DropUnknownOptions
+    | DropSynData
+    | ChangePayload
+    | Corrupt,
     Field(discriminator="kind"),
 ]

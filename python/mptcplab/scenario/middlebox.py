@@ -5,7 +5,14 @@ from __future__ import annotations
 import ipaddress
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, StrictStr, WithJsonSchema, model_validator
+from pydantic import (
+    BeforeValidator,
+    Field,
+    StrictBool,
+    StrictStr,
+    WithJsonSchema,
+    model_validator,
+)
 
 from mptcplab.scenario.fields import Model, PositiveTimeNs, Probability, RefusalError, SizeBytes
 from mptcplab.scenario.problem import did_you_mean
@@ -148,6 +155,12 @@ class DropUnknownOptions(OneWay):
     on: Segments = Field("all", description="Of which segments")
 
 
+class DropSynData(OneWay):
+    """Takes the payload out of SYNs (TCP Fast Open)."""
+
+    segment: StrictBool = Field(False, description="Drop such a SYN as a whole")
+
+
 class Chance(OneWay):
     """A box that does something to some packets."""
 
@@ -160,7 +173,7 @@ class Chance(OneWay):
         return self
 
 
-Box = Nat | StripOptions | Split | Coalesce | ProxyAck | DropUnknownOptions | Chance
+Box = Nat | StripOptions | Split | Coalesce | ProxyAck | DropUnknownOptions | DropSynData | Chance
 
 
 class Middlebox(Model):
@@ -172,6 +185,7 @@ class Middlebox(Model):
     coalesce: Coalesce | None = None
     proxy_ack: ProxyAck | None = Field(None, alias="proxy-ack")
     drop_unknown_options: DropUnknownOptions | None = Field(None, alias="drop-unknown-options")
+    drop_syn_data: DropSynData | None = Field(None, alias="drop-syn-data")
     change_payload: Chance | None = Field(None, alias="change-payload")
     corrupt: Chance | None = None
 

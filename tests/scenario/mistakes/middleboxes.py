@@ -38,7 +38,7 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
         "delay: 1 ms",
         "middleboxes: [{split: {payload: 700 B}, corrupt: {probability: 1 %}}]",
         [
-            "15: links.wifi.middleboxes.0: a middlebox is exactly one of: nat, strip-options, split, coalesce, proxy-ack, drop-unknown-options, change-payload, corrupt"
+            "15: links.wifi.middleboxes.0: a middlebox is exactly one of: nat, strip-options, split, coalesce, proxy-ack, drop-unknown-options, drop-syn-data, change-payload, corrupt"
         ],
     ),
     (

@@ -14,6 +14,7 @@
 mod change_payload;
 mod coalesce;
 mod corrupt;
+mod drop_syn_data;
 mod drop_unknown;
 mod fields;
 mod flow;
@@ -173,6 +174,9 @@ fn make(planned: &Planned, random: impl FnOnce() -> Random) -> Box<dyn Middlebox
         &Planned::ProxyAck { sender } => Box::new(proxy_ack::ProxyAck::new(sender)),
         &Planned::DropUnknownOptions { on, direction } => {
             Box::new(drop_unknown::DropUnknownOptions { on, direction })
+        }
+        &Planned::DropSynData { segment, direction } => {
+            Box::new(drop_syn_data::DropSynData { segment, direction })
         }
         &Planned::ChangePayload {
             probability,

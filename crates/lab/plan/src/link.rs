@@ -77,6 +77,13 @@ pub enum Middlebox {
         /// Its direction; both where `None`.
         direction: Option<usize>,
     },
+    /// Takes the payload out of SYNs.
+    DropSynData {
+        /// Drops such a SYN as a whole.
+        segment: bool,
+        /// Its direction; both where `None`.
+        direction: Option<usize>,
+    },
     /// Changes a byte of the payload and corrects the TCP checksum, as an application-level gateway
     /// does.
     ChangePayload {

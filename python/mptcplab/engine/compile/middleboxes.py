@@ -54,6 +54,8 @@ def _one_way(
             )
         case scenario.DropUnknownOptions():
             return plan.DropUnknownOptions(direction=direction, on=_SEGMENTS[box.on])
+        case scenario.DropSynData():
+            return plan.DropSynData(direction=direction, segment=box.segment)
         case scenario.Split():
             return plan.Split(direction=direction, payload_bytes=box.payload)
         case scenario.Coalesce():

@@ -11,7 +11,7 @@ use mptcplab_wire::Packet;
 /// Bytes of a packet that are its header.
 const HEADER_BYTES: usize = 60;
 
-fn boxes() -> [Middlebox; 8] {
+fn boxes() -> [Middlebox; 10] {
     let (direction, on) = (None, SegmentKind::All);
     [
         Middlebox::Nat {
@@ -39,6 +39,14 @@ fn boxes() -> [Middlebox; 8] {
             direction,
         },
         Middlebox::DropUnknownOptions { on, direction },
+        Middlebox::DropSynData {
+            segment: false,
+            direction,
+        },
+        Middlebox::DropSynData {
+            segment: true,
+            direction,
+        },
         Middlebox::Corrupt {
             probability: 1.0,
             direction,

@@ -60,6 +60,7 @@ proptest! {
             Planned::Coalesce { payload_bytes: 30, hold_ns: 5, direction: BOTH },
             Planned::ProxyAck { sender: 0 },
             Planned::DropUnknownOptions { on: all, direction: BOTH },
+            Planned::DropSynData { segment: false, direction: BOTH },
             Planned::ChangePayload { probability: 1.0, direction: BOTH },
             Planned::Corrupt { probability: 1.0, direction: BOTH },
         ];

@@ -44,6 +44,29 @@ fn a_firewall_drops_what_carries_an_option_that_it_does_not_know() {
 }
 
 #[test]
+fn a_syn_loses_its_payload_or_is_lost() {
+    let drop = |segment| {
+        chain(&[Planned::DropSynData {
+            segment,
+            direction: Some(0),
+        }])
+    };
+    let mut syn = data(1, b"abc");
+    (syn.flags.syn, syn.flags.ack) = (true, false);
+    let mut without = syn.clone();
+    without.payload = Bytes::new();
+    assert_eq!(pass(&mut drop(false), 0, 0, &syn), [(0, without.clone())]);
+    assert_eq!(pass(&mut drop(true), 0, 0, &syn), []);
+    for segment in [false, true] {
+        let same = [(0, without.clone())];
+        assert_eq!(pass(&mut drop(segment), 0, 0, &without), same);
+        assert_eq!(pass(&mut drop(segment), 0, 1, &syn), [(1, syn.clone())]);
+        let later = data(1, b"abc");
+        assert_eq!(pass(&mut drop(segment), 0, 0, &later), [(0, later)]);
+    }
+}
+
+#[test]
 fn boxes_are_met_in_the_order_of_the_direction() {
     // The one cuts into pieces of 2, the other joins up to 4: what comes out tells the order.
     let boxes = [
