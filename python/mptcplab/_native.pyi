@@ -405,6 +405,10 @@ class MeasureSession:
     def terms(self) -> str:
         """The terms of the target, as JSON."""
 
+    @staticmethod
+    def settings() -> str:
+        """Settings of this end's network namespace, as JSON."""
+
     def target(self) -> str:
         """The address at which the target was reached."""
 

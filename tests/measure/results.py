@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mptcplab.measure.plan import Path
+from mptcplab.measure.plan import COMPARED_BYTES, Path
 
 PATHS = (Path("wifi", "10.0.1.1", None, 2), Path("lte", "10.0.2.1", None, 3))
 SENT = ("mss", "sack-permitted", "timestamps", "window-scale", "mp-capable")
@@ -24,6 +24,7 @@ def ended(
         "failure": None,
         "seen": seen(),
         "syn": None,
+        "changed_bytes": None,
     }
 
 
@@ -39,6 +40,9 @@ def seen(*locals_: str, mptcp: bool = False, endpoints: int = 0) -> dict[str, An
             {"local": one, "remote": "10.0.9.1:5001", "received_bytes": 1, "sent_bytes": 1}
             for one in locals_
         ],
+        "checksum": False if mptcp else None,
+        "syn_data_acked": False,
+        "fast_open_failure": None,
     }
 
 
@@ -58,6 +62,7 @@ def connection(
         "connect_us": 1,
         "rtts_us": list(rtts),
         "sources": [],
+        "refused": False,
         "probe": probe,
         "target": target,
     }
@@ -65,7 +70,55 @@ def connection(
 
 def result(*connections: dict[str, Any]) -> dict[str, Any]:
     """An experiment."""
-    return {"connections": list(connections), "moved_bytes": 0, "stopped": False}
+    return {
+        "connections": list(connections),
+        "moved_bytes": 0,
+        "stopped": False,
+        "wrong_checksums": {"probe": 0, "target": 0},
+    }
+
+
+def of_payload(
+    changed: int = 0,
+    wrong: int = 0,
+    came: int = COMPARED_BYTES,
+    *locals_: str,
+    checksum: bool = False,
+    mptcp: bool = True,
+) -> dict[str, Any]:
+    """An experiment of payload, and its subflows; the changes are of what the target got."""
+    ends = []
+    for count in (0, changed):
+        end = ended(came, sent=COMPARED_BYTES)
+        end["changed_bytes"] = count
+        end["seen"] = seen(*locals_, mptcp=mptcp)
+        end["seen"] |= {"mptcp": mptcp, "checksum": checksum if mptcp else None}
+        ends.append(end)
+    told = result(connection(ends[0], ends[1]))
+    told["wrong_checksums"]["target"] = wrong
+    return told
+
+
+def of_fast_open(
+    failure: str | None = None,
+    *,
+    acked: bool = False,
+    names: tuple[str, ...] = ("mss", "fast-open"),
+    data: int = 37,
+    mptcp: bool = True,
+    connections: int = 3,
+) -> dict[str, Any]:
+    """An experiment of data in the SYN, in which all connections fare alike."""
+    found = []
+    for number in range(connections):
+        probe, target = ended(), ended()
+        is_mptcp = mptcp and number == 2
+        for end in (probe, target):
+            end["seen"]["mptcp"] = is_mptcp
+        probe["seen"] |= {"syn_data_acked": acked, "fast_open_failure": failure}
+        target["syn"] = None if number == 2 else {"names": list(names), "data_bytes": data}
+        found.append(connection(probe, target, (1_000,)))
+    return result(*found)
 
 
 def of_survival(

@@ -85,6 +85,9 @@ def test_a_probe_tells_the_path_that_takes_mptcp_out(lab: Lab) -> None:
         "join": True,
         "join_unknown": None,
         "stripped": [],
+        "checksum": None,
+        "checksum_unknown": "net.mptcp.checksum_enabled is 0 at both ends",
+        "wrong_checksums": 0,
     }
     assert paths["wifi"] == paths["lte"] == through
     assert paths["office"]["capable"] is False

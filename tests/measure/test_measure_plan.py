@@ -23,11 +23,12 @@ def test_each_repetition_has_every_experiment_once_in_an_order_of_its_seed() -> 
     planned = steps(2, (1_000, 10_000), 3, seed=7)
     assert planned == steps(2, (1_000, 10_000), 3, seed=7)
     assert planned != steps(2, (1_000, 10_000), 3, seed=8)
-    # The second look that the first may make needless comes before all else, too.
-    assert [step.kind for step in planned[:4]] == [Kind.SURVIVAL] * 4
+    # Looks that those before them may make needless come before all else, too.
+    looks = [(Kind.SURVIVAL, 4), (Kind.PAYLOAD, 2), (Kind.FAST_OPEN, 6)]
+    assert [step.kind for step in planned[:12]] == [kind for kind, n in looks for _ in range(n)]
     assert set(Counter(planned).values()) == {1}
     for repetition in range(3):
-        kinds = Counter(step.kind for step in planned[4:] if step.repetition == repetition)
+        kinds = Counter(step.kind for step in planned[12:] if step.repetition == repetition)
         assert kinds == {Kind.IDLE: 2, Kind.TCP: 8, Kind.MPTCP: 4, Kind.AT_ONCE: 4}
 
 
@@ -57,6 +58,21 @@ def test_what_is_asked_for_is_within_what_is_told() -> None:
     begun = Step(Kind.MPTCP, 0, None, Direction.UP, 1_000, begin=1).request(PATHS, "10.0.9.1")
     assert begun["connections"][0]["source"] == "10.0.2.1"
     assert begun["connections"][0]["role"] == "receive"
+
+
+def test_data_in_the_syn_are_tried_where_that_is_possible_and_once_there_is_a_cookie() -> None:
+    kinds = Counter(step.kind for step in steps(2, (1_000,), 1, 0, fast_open=False))
+    assert kinds[Kind.FAST_OPEN] == 0
+    assert kinds[Kind.PAYLOAD] == 2
+    first, second = (Step(Kind.FAST_OPEN, look, 1).request(PATHS, "10.0.9.1") for look in (0, 1))
+    for plan, expected in (
+        (first, [("tcp", True)]),
+        (second, [("tcp", True), ("mptcp", True), ("mptcp", False)]),
+    ):
+        connections = plan["connections"]
+        assert [(one["protocol"], one["witness"]) for one in connections] == expected
+        assert all(one["fast_open"] for one in connections)
+        assert {one["source"] for one in connections} == {"10.0.2.1"}
 
 
 @pytest.mark.parametrize(

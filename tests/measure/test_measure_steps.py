@@ -28,7 +28,7 @@ def rows(planned: list[Step], paths: int) -> list[str]:
 @pytest.mark.parametrize("one", ROWS, ids=range(len(ROWS)))
 def test_the_steps_are_those_of_the_agent(one: dict[str, Any]) -> None:
     paths = one["paths"]
-    planned = steps(paths, one["sizes"], one["repeat"], one["seed"])
+    planned = steps(paths, one["sizes"], one["repeat"], one["seed"], fast_open=one["fast_open"])
     assert rows(planned, paths) == sorted(map(json.dumps, one["steps"]))
     assert most_bytes(planned, paths) == one["most_bytes"]
     loading = loads(paths, one["left_bytes"])

@@ -189,12 +189,17 @@ def test_json_has_the_documented_keys() -> None:
     value = to_json(FASTER)
     assert list(value) == ["paths", "mptcp", "benefit", "verdict"]
     path = value["paths"][0]
-    assert list(path) == ["interface", "mptcp", "down_mbps", "up_mbps", "rtt_ms"]
+    assert list(path) == [
+        "interface", "mptcp", "payload", "syn_data", "down_mbps", "up_mbps", "rtt_ms",
+    ]  # fmt: skip
     survived: dict[str, object] = {
         "capable": True,
         "join": True,
         "join_unknown": None,
         "stripped": [],
+        "checksum": None,
+        "checksum_unknown": "it ended before",
+        "wrong_checksums": 0,
     }
     assert path["mptcp"] == survived
     assert path["down_mbps"]["samples"] == pytest.approx([20, 8 / 0.41])
@@ -203,8 +208,9 @@ def test_json_has_the_documented_keys() -> None:
 
 
 def test_tables_show_every_path_and_size() -> None:
-    paths, down = tables(FASTER)
+    paths, passing, down = tables(FASTER)
     assert [row[0] for row in paths.rows] == ["wifi", "lte"]
+    assert passing.rows == (("wifi", *["not tested"] * 4), ("lte", *["not tested"] * 4))
     assert [row[0] for row in down.rows] == ["1 MB"]
     assert isinstance(FASTER.idle_rtt[0], Estimate)
 

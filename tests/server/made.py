@@ -6,7 +6,18 @@ import json
 import uuid
 from typing import Any
 
-from tests.measure.results import connection, ended, of_survival, result, seen, seen_by_target
+from tests.measure.results import (
+    connection,
+    ended,
+    of_fast_open,
+    of_payload,
+    of_survival,
+    result,
+    seen,
+    seen_by_target,
+)
+
+from mptcplab.measure.plan import COMPARED_BYTES
 
 AGENT = "0123456789abcdef"
 SOURCES = ("10.0.1.1", "10.0.2.1")
@@ -73,6 +84,10 @@ def made_result(**changed: Any) -> dict[str, Any]:
         ],
         "left_out": [],
         "sent_options": ["mss", "sack-permitted", "timestamps", "window-scale", "mp-capable"],
+        "settings": {
+            end: {"checksum_enabled": True, "tcp_fastopen": 3, "mptcp_fast_open": True}
+            for end in ("probe", "target")
+        },
         "endpoints": list(SOURCES),
         "steps": steps(),
         "used_bytes": 4_000_000,
@@ -96,6 +111,16 @@ def steps(size: int = 1_000_000) -> list[dict[str, Any]]:
     places = [f"{source}:40000" for source in SOURCES]
     return [
         *(step("survival", of_survival(every, *places), path=path) for path in range(2)),
+        *(
+            step("payload", of_payload(0, 0, COMPARED_BYTES, *places, checksum=True), path=path)
+            for path in range(2)
+        ),
+        *(
+            step("fast-open", of_fast_open(acked=True, connections=count), path=path)
+            | {"repetition": look}
+            for look, count in enumerate((1, 3))
+            for path in range(2)
+        ),
         *(step("idle", _echoes(10_000 * (path + 1)), path=path) for path in range(2)),
         *(step("tcp", _transfer(size, seconds), "down", size, path)
           for path, seconds in enumerate((1.0, 2.0))),

@@ -124,7 +124,7 @@ def test_a_plan_without_a_name_has_that_of_its_file(tmp_path: Path) -> None:
         (
             "sizes: [100 kB, 1 MB]\ndirections: [down]\nrepeat: 2",
             "sizes: [1 B, 2 B, 3 B]\nrepeat: 80",
-            "repeat: an experiment over 8 paths would have 5464 steps, and a result takes 5000",
+            "repeat: an experiment over 8 paths would have 5496 steps, and a result takes 5000",
         ),
         ("name: lines", "name: My Lines", 'p.yaml:1: name: "My Lines" is no name'),
         ("repeat: 2", "repeat: 0", "p.yaml:6: repeat: 0: must be at least 1"),

@@ -12,6 +12,7 @@ from tests.server.made import SOURCES, empty_result, made_result, step, steps
 from tests.server.running import Agent, Running, run
 
 import mptcplab
+from mptcplab.measure.plan import LOOKS
 from mptcplab.metrics import Estimate, VariantMetrics, compare
 from mptcplab.recording import Result
 from mptcplab.recording.tables import MEASURED, TABLES
@@ -91,11 +92,12 @@ def repeated(every: list[dict[str, Any]], times: tuple[float, ...]) -> list[dict
     found = []
     for repetition, factor in enumerate(times):
         for one in every:
-            if repetition and one["kind"] in ("survival", "loaded"):
+            if repetition and one["kind"] in (*LOOKS, "loaded"):
                 continue
             ends = [slower(each, factor) for each in one["result"]["connections"]]
-            changed = one["result"] | {"connections": ends}
-            found.append(one | {"repetition": repetition, "result": changed})
+            changed = {"result": one["result"] | {"connections": ends}}
+            # Looks have repetitions of their own.
+            found.append(one | changed | {"repetition": one["repetition"] or repetition})
     return found
 
 

@@ -4,6 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use mptcplab_measure::Error;
 use mptcplab_measure::client::{HeldEndpoints, NewEndpoint, Plan, Session, paths};
+use mptcplab_measure::settings::Settings;
 use mptcplab_measure::token::Token;
 use pyo3::call::PyCallArgs;
 use pyo3::create_exception;
@@ -53,6 +54,12 @@ impl MeasureSession {
     /// The terms of the target, as JSON.
     fn terms(&self) -> PyResult<String> {
         json(self.0.terms())
+    }
+
+    /// Settings of this end's network namespace, as JSON.
+    #[staticmethod]
+    fn settings() -> PyResult<String> {
+        json(&Settings::here())
     }
 
     /// The address at which the target was reached.

@@ -29,6 +29,7 @@ from mptcplab.measure.plan import (
     most_bytes,
     steps,
 )
+from mptcplab.measure.plan_words import plan_lines
 from mptcplab.measure.session import STOPPED, Progress, Session
 from mptcplab.measure.verdict import verdict
 from mptcplab.measure.words import digits, size_words
@@ -155,8 +156,9 @@ def _planned(options: Options, session: Session, budget: int) -> list[Step]:
     if volume is not None and volume < budget:
         allowed, limit = volume, f"{size_words(volume)} that the target leaves for this token today"
     left = max(allowed - session.used_bytes, 0)
+    fast_open = session.settings.no_fast_open() is None
     if options.sizes is None:
-        sizes = choose_sizes(left, paths, options.repeat)
+        sizes = choose_sizes(left, paths, options.repeat, fast_open=fast_open)
         told = f"{options.repeat} repetitions of the smallest transfers"
     else:
         texts = [text.strip() for text in options.sizes.split(",")]
@@ -164,7 +166,8 @@ def _planned(options: Options, session: Session, budget: int) -> list[Step]:
         told = f"{options.repeat} repetitions of these sizes"
         if len(sizes) > _MOST_SIZES or not 0 < sizes[0] <= sizes[-1] <= _LARGEST_SIZE:
             raise UserError(f"--sizes {options.sizes}: at most {_MOST_SIZES}, from 1 B to 1000 GB")
-    planned = steps(paths, sizes or (LEAST_SIZE,), options.repeat, options.seed)
+    chosen = sizes or (LEAST_SIZE,)
+    planned = steps(paths, chosen, options.repeat, options.seed, fast_open=fast_open)
     most = most_bytes(planned, paths)
     if not sizes or most > left:
         raise UserError(
@@ -190,7 +193,9 @@ def _measured(
     if session.rate_limit_bps is not None:
         rate = digits(session.rate_limit_bps / 1e6, 3)
         _tell(f"the target limits experiments to {rate} Mbit/s: what is near that is not judged")
-    _tell(f"at most {size_words(most)} will be used ({len(planned)} experiments)")
+    _tell(f"at most {size_words(most)} will be used ({len(planned)} experiments):")
+    for line in plan_lines(planned, session.settings):
+        _tell(f"  {line}")
     progress = _Progress(interruption)
     is_wanted = not options.leave_endpoints
     data = (session.target, session.data_port)

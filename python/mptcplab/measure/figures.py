@@ -8,6 +8,7 @@ from statistics import median
 from typing import Any
 
 from mptcplab.measure.other_addresses import Addresses, other_addresses_of_all
+from mptcplab.measure.passing import BothSettings, Passing, passing
 from mptcplab.measure.plan import Direction, Kind, Path, Step
 from mptcplab.measure.survival import Observation, Survival, no_mptcp, survival
 from mptcplab.measure.transfer import Transfer, transfer
@@ -96,6 +97,10 @@ class Figures:
     loaded_rtts: tuple[tuple[float, ...], ...] = ()
     other_addresses: Addresses = frozenset()
     """Local addresses on none of the paths from which MPTCP had subflows."""
+    passing: tuple[Passing, ...] = ()
+    """Of each path."""
+    settings: BothSettings | None = None
+    """Null: not known."""
 
 
 @dataclass
@@ -114,6 +119,8 @@ class Measured:
     is_lost: bool = False
     """It ended early as the target was lost, or refused."""
     used_bytes: int = 0
+    settings: BothSettings | None = None
+    """Null: not known, of an agent of another version."""
 
     @property
     def trials(self) -> dict[int, list[Observation]]:
@@ -166,6 +173,8 @@ def figures(measured: Measured) -> Figures:
         rate_limit_mbps=measured.rate_limit_mbps,
         congestion_control=measured.congestion_control,
         other_addresses=known,
+        passing=tuple(passing(measured.paths, measured.done, measured.settings)),
+        settings=measured.settings,
     )
 
 

@@ -24,17 +24,22 @@ MOST_LOAD = 25_000_000
 MOST_PATHS = 8
 """An experiment has no more connections."""
 SURVIVAL_ECHOES = 15
+FAST_OPEN_ECHOES = 1
+COMPARED_BYTES = 10_000
+"""Payload that both ends compare, each way."""
 ECHO_INTERVAL_MS = 20
 SURVIVAL_INTERVAL_MS = 60
 """So that there is time for subflows to be opened."""
 LONG_INTERVAL_MS = 220
 """The same where a lost SYN is to be sent again: 3.3 s in all."""
 LEAST_SIZE = 30_000
+_FAST_OPEN_LOOKS = 3
+"""For a cookie, with data, and again where that failed."""
 _SERIES = (1, 3)
 """Digits of the sizes that are chosen."""
 _CONTROL_BYTES = 4_000
 """Of the control channel, for each experiment."""
-_REPORT_BYTES = 1_000
+_REPORT_BYTES = 1_300
 """Of the target's report, for each connection."""
 _SAMPLES_BYTES = 18 * 10 * (LONGEST_MS // 1_000 + 15)
 """Of it for samples of a transfer; there are ten a second."""
@@ -45,6 +50,10 @@ class Kind(StrEnum):
 
     SURVIVAL = "survival"
     """Options of the SYN, and MPTCP, on a path."""
+    PAYLOAD = "payload"
+    """Payload as it was sent, and checksums of MPTCP, on a path."""
+    FAST_OPEN = "fast-open"
+    """Data in the SYN, of TCP and of MPTCP, on a path."""
     IDLE = "idle"
     """Round-trip time of a path that carries nothing."""
     LOADED = "loaded"
@@ -55,6 +64,10 @@ class Kind(StrEnum):
     """The same by MPTCP over all paths."""
     AT_ONCE = "at-once"
     """The same by TCP over all paths at once."""
+
+
+LOOKS = (Kind.SURVIVAL, Kind.PAYLOAD, Kind.FAST_OPEN)
+"""They tell what passes on a path, which is worth to be known also without MPTCP."""
 
 
 class Direction(StrEnum):
@@ -82,6 +95,7 @@ class Step:
 
     kind: Kind
     repetition: int = 0
+    """Of survival and of data in the SYN the look; the first one at the latter gets a cookie."""
     path: int | None = None
     """Number of the path; null where all are used."""
     direction: Direction | None = None
@@ -100,16 +114,20 @@ class Step:
         """The data that it moves at most, with those of the control channel."""
         connections = paths if self.kind is Kind.AT_ONCE else 1
         echoes = 0
+        compared = 2 * COMPARED_BYTES if self.kind is Kind.PAYLOAD else 0
         if self.kind is Kind.IDLE:
             echoes = IDLE_ECHOES
         elif self.kind is Kind.SURVIVAL:
             connections, echoes = 2, SURVIVAL_ECHOES + 1
+        elif self.kind is Kind.FAST_OPEN:
+            connections = 3 if self.repetition else 1
+            echoes = connections * FAST_OPEN_ECHOES
         elif self.kind is Kind.LOADED:
             connections, echoes = 2, LOADED_ECHOES
         report = connections * _REPORT_BYTES
         if self.size_bytes:
             report += connections * _SAMPLES_BYTES
-        payload = self.size_bytes + connections * OPENING_BYTES + echoes * ECHO_BYTES
+        payload = self.size_bytes + compared + connections * OPENING_BYTES + echoes * ECHO_BYTES
         return payload + _CONTROL_BYTES + report
 
     def request(self, paths: Sequence[Path], target: str) -> dict[str, Any]:
@@ -124,6 +142,7 @@ class Step:
                 "role": role,
                 "interval_ms": self.interval_ms,
                 "witness": False,
+                "fast_open": False,
             } | more
 
         role = "send" if self.direction is Direction.DOWN else "receive"
@@ -135,6 +154,18 @@ class Step:
                     one(number, "mptcp", {"echo": 1}, witness=True),
                     one(number, "mptcp", echo),
                 ]
+            case Kind.PAYLOAD:
+                connections = [one(number, "mptcp", {"compare": COMPARED_BYTES})]
+            case Kind.FAST_OPEN:
+                echo = {"echo": FAST_OPEN_ECHOES}
+                connections = [
+                    one(number, "tcp", echo, witness=True, fast_open=True),
+                    one(number, "mptcp", echo, witness=True, fast_open=True),
+                    one(number, "mptcp", echo, fast_open=True),
+                ]
+                if not self.repetition:
+                    # A SYN that asks for a cookie has no room for it beside MPTCP in the answer.
+                    del connections[1:]
             case Kind.IDLE:
                 connections = [one(number, "tcp", {"echo": IDLE_ECHOES})]
             case Kind.AT_ONCE:
@@ -161,14 +192,27 @@ def first_path(capable: Sequence[int], repetition: int, seed: int) -> int:
     return capable[(seed + repetition) % len(capable)] if capable else 0
 
 
-def steps(paths: int, sizes: Sequence[int], repeat: int, seed: int) -> list[Step]:
-    """All experiments: first whether MPTCP survives, then each repetition in an order of chance.
+def steps(
+    paths: int, sizes: Sequence[int], repeat: int, seed: int, *, fast_open: bool = True
+) -> list[Step]:
+    """All experiments: first what passes, then each repetition in an order of chance.
 
-    The second experiment of survival on a path is for what the first ones leave open.
+    Data in SYNs are tried where both ends' settings allow it, which is `fast_open`. The second
+    experiment of survival on a path is for what the first ones leave open, and the last one of data
+    in the SYN for one that failed, perhaps by chance.
     """
     order = random.Random(seed)
-    looks = range(2 if paths > 1 else 1)
-    planned = [Step(Kind.SURVIVAL, look, path) for look in looks for path in range(paths)]
+    looks = {
+        Kind.SURVIVAL: 2 if paths > 1 else 1,
+        Kind.PAYLOAD: 1,
+        Kind.FAST_OPEN: _FAST_OPEN_LOOKS if fast_open else 0,
+    }
+    planned = [
+        Step(kind, look, path)
+        for kind, count in looks.items()
+        for look in range(count)
+        for path in range(paths)
+    ]
     for repetition in range(repeat):
         one = list(_repetition(paths, sizes, repetition))
         order.shuffle(one)
@@ -200,7 +244,9 @@ def most_bytes(planned: Sequence[Step], paths: int) -> int:
     return sum(step.most_bytes(paths) for step in planned)
 
 
-def choose_sizes(budget_bytes: int, paths: int, repeat: int) -> tuple[int, ...]:
+def choose_sizes(
+    budget_bytes: int, paths: int, repeat: int, *, fast_open: bool = True
+) -> tuple[int, ...]:
     """Sizes ten times apart, the largest of 30 kB, 100 kB, 300 kB, … that the budget allows.
 
     A tenth of it is for loads. None where it does not allow the smallest.
@@ -209,7 +255,8 @@ def choose_sizes(budget_bytes: int, paths: int, repeat: int) -> tuple[int, ...]:
     chosen: tuple[int, ...] = ()
     for largest in _sizes():
         sizes = tuple(size for size in (largest // 100, largest // 10, largest) if size >= 10_000)
-        if most_bytes(steps(paths, sizes, repeat, 0), paths) > budget_bytes:
+        planned = steps(paths, sizes, repeat, 0, fast_open=fast_open)
+        if most_bytes(planned, paths) > budget_bytes:
             return chosen
         chosen = sizes
     return chosen

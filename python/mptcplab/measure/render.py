@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from mptcplab.measure.figures import Figures, SizeFigures
+from mptcplab.measure.passing import Passing, SynData
 from mptcplab.measure.plan import Direction
 from mptcplab.measure.survival import EVIDENCE
 from mptcplab.measure.transfer import Transfer
@@ -64,7 +65,7 @@ def estimate_json(one: Estimate) -> dict[str, Any]:
 
 
 def _path(figures: Figures, number: int) -> dict[str, Any]:
-    one = figures.survival[number]
+    one, passed = figures.survival[number], figures.passing[number]
     largest = {direction: _largest(figures, direction) for direction in Direction}
     goodput = {
         direction: None if size is None else estimate_json(size.path_goodputs[number])
@@ -77,6 +78,21 @@ def _path(figures: Figures, number: int) -> dict[str, Any]:
             "join": one.join,
             "join_unknown": one.unknown,
             "stripped": list(one.stripped),
+            "checksum": passed.checksum,
+            "checksum_unknown": passed.checksum_unknown,
+            "wrong_checksums": passed.wrong_checksums,
+        },
+        "payload": {
+            "unchanged": passed.payload,
+            "unknown": passed.payload_unknown,
+            "changed_bytes": passed.changed_bytes,
+        },
+        "syn_data": {
+            "tcp": passed.tcp_syn,
+            "tcp_unknown": passed.tcp_syn_unknown,
+            "mptcp": passed.mptcp_syn,
+            "mptcp_unknown": passed.mptcp_syn_unknown,
+            "mptcp_fell_back": passed.fell_back,
         },
         "down_mbps": goodput[Direction.DOWN],
         "up_mbps": goodput[Direction.UP],
@@ -95,6 +111,7 @@ def _mptcp(figures: Figures) -> dict[str, Any]:
         "rate_limit_mbps": figures.rate_limit_mbps,
         "congestion_control": figures.congestion_control,
         "other_addresses": sorted(figures.other_addresses),
+        "settings": None if figures.settings is None else asdict(figures.settings),
     } | {
         f"{direction}_mbps": None if size is None else estimate_json(size.mptcp_goodput)
         for direction, size in largest.items()
@@ -142,7 +159,10 @@ def _largest(figures: Figures, direction: Direction) -> SizeFigures | None:
 
 def tables(figures: Figures) -> list[Table]:
     """The paths, and the transfers of each size."""
-    every = [Table("Paths", _PATH_HEAD, tuple(_path_rows(figures)), _PATH_NOTE)]
+    every = [
+        Table("Paths", _PATH_HEAD, tuple(_path_rows(figures)), _PATH_NOTE),
+        Table("What else passes", _PASSING_HEAD, tuple(_passing_rows(figures)), _PASSING_NOTE),
+    ]
     names = tuple(path.interface for path in figures.paths)
     for direction in Direction:
         rows = tuple(_size_row(one) for one in figures.sizes[direction])
@@ -174,6 +194,41 @@ def _path_rows(figures: Figures) -> list[tuple[str, ...]]:
         stripped = ", ".join(one.stripped) or UNKNOWN
         rows.append((name, _WORDS[one.capable], _WORDS[one.join], stripped, *figured))
     return rows
+
+
+_PASSING_HEAD = ("path", "payload", "checksums", "data in SYN: TCP", "MPTCP")
+_PASSING_NOTE = (
+    "By payload that both ends compare, checksums of MPTCP that were wrong (MPTcpExtDataCsumErr), "
+    "and whether the SYN/ACK acknowledged data of the SYN (TCP Fast Open)."
+)
+_NOT_TESTED = "not tested"
+_PAYLOAD_WORDS = {True: "unchanged", False: "changed"}
+_CHECKSUM_WORDS = {True: "right", False: "wrong"}
+_SYN_WORDS = {
+    SynData.ACKNOWLEDGED: "acknowledged",
+    SynData.REFUSED: "refused",
+    SynData.DROPPED: "taken out",
+    SynData.STRIPPED: "option taken out",
+    SynData.LOST: "SYN lost",
+}
+
+
+def _passing_rows(figures: Figures) -> list[tuple[str, ...]]:
+    return [
+        (path.interface, *_passing_words(one))
+        for path, one in zip(figures.paths, figures.passing, strict=True)
+    ]
+
+
+def _passing_words(one: Passing) -> tuple[str, ...]:
+    fates = [
+        _NOT_TESTED if fate is None else _SYN_WORDS[fate] for fate in (one.tcp_syn, one.mptcp_syn)
+    ]
+    if one.mptcp_syn is not None and one.fell_back:
+        fates[1] += ", then TCP"
+    payload = _NOT_TESTED if one.payload is None else _PAYLOAD_WORDS[one.payload]
+    checksum = _NOT_TESTED if one.checksum is None else _CHECKSUM_WORDS[one.checksum]
+    return (payload, checksum, *fates)
 
 
 def _size_row(one: SizeFigures) -> tuple[str, ...]:

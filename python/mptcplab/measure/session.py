@@ -9,7 +9,8 @@ from pathlib import Path as File
 
 from mptcplab import _native
 from mptcplab.measure.figures import Measured
-from mptcplab.measure.plan import MOST_PATHS, Kind, Path, Step, first_path
+from mptcplab.measure.passing import BothSettings, Settings
+from mptcplab.measure.plan import LOOKS, MOST_PATHS, Kind, Path, Step, first_path
 from mptcplab.measure.survival import MP_CAPABLE, TOO_SHORT
 from mptcplab.printable import printable
 
@@ -53,6 +54,8 @@ class Session:
         self.data_port: int = terms["data_port"]
         self.volume_left_bytes: int | None = terms["volume_left_bytes"]
         self.rate_limit_bps: int | None = terms["rate_limit_bps"]
+        ours = Settings(**json.loads(self._native.settings()))
+        self.settings = BothSettings(ours, Settings(**terms["settings"]))
         found = tuple(Path(**row) for row in json.loads(self._native.paths(goes_on)))
         self.paths = found[:MOST_PATHS]
         self.left_out = found[MOST_PATHS:]
@@ -79,10 +82,10 @@ class Session:
         experiment.
         """
         limit = None if self.rate_limit_bps is None else self.rate_limit_bps / 1e6
-        measured = Measured(self.paths, sent_options(), endpoints, limit)
+        measured = Measured(self.paths, sent_options(), endpoints, limit, settings=self.settings)
         for number, step in enumerate(steps):
-            if step.kind is Kind.SURVIVAL:
-                if step.repetition and not is_second_look_wanted(measured, step.path):
+            if step.kind in LOOKS:
+                if not _is_wanted(measured, step):
                     continue
             elif measured.obstacle is not None:
                 measured.partial = measured.obstacle
@@ -138,6 +141,25 @@ class Session:
 def one_line(text: str) -> str:
     """A reason that may be the target's, as a sentence without its stop."""
     return printable(" ".join(text.split())).removesuffix(".")
+
+
+def _is_wanted(measured: Measured, look: Step) -> bool:
+    """Whether a look tells more than those before it."""
+    if look.kind is Kind.SURVIVAL and look.repetition:
+        return is_second_look_wanted(measured, look.path)
+    if look.kind is Kind.FAST_OPEN and look.repetition > 1:
+        return _has_failed_fast_open(measured, look.path)
+    return True
+
+
+def _has_failed_fast_open(measured: Measured, path: int | None) -> bool:
+    """Whether data in a SYN, or the request for a cookie, were lost, perhaps by chance."""
+    return any(
+        one["probe"]["seen"]["fast_open_failure"] is not None
+        for step, result in measured.done
+        if step.kind is Kind.FAST_OPEN and step.repetition and step.path == path
+        for one in result["connections"]
+    )
 
 
 def is_second_look_wanted(measured: Measured, path: int | None) -> bool:

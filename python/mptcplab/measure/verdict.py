@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 from mptcplab.measure.figures import Figures, SizeFigures, best
+from mptcplab.measure.passing_words import passing_sentences
 from mptcplab.measure.plan import LONGEST_MS, Direction
 from mptcplab.measure.words import digits, listed, shown, size_words
 from mptcplab.metrics.statistics import Estimate
@@ -62,6 +63,7 @@ def verdict(figures: Figures) -> list[str]:
     if len(figures.paths) > 1:
         for direction in Direction:
             sentences += _direction(figures, direction)
+    sentences += passing_sentences([path.interface for path in figures.paths], figures.passing)
     if figures.partial is not None:
         sentences.append(
             f"{figures.partial}. So it ended early: these are the figures up to there."

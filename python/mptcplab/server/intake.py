@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from mptcplab.measure import plan as measure
 from mptcplab.measure.figures import Figures, Measured, figures
+from mptcplab.measure.passing import BothSettings, Settings
 from mptcplab.measure.verdict import verdict
 from mptcplab.server.figure_rows import FigureRow, figure_rows
 from mptcplab.server.result import Path, Result
@@ -97,7 +98,16 @@ def measured_of(result: Result) -> Measured:
         partial=None if result.outcome == "complete" else _reason(result),
         used_bytes=result.used_bytes,
         congestion_control=result.congestion_control,
+        settings=_settings(result),
     )
+
+
+def _settings(result: Result) -> BothSettings | None:
+    told = result.settings
+    if told is None:
+        return None
+    ends = (Settings(**end.model_dump()) for end in (told.probe, told.target))
+    return BothSettings(*ends)
 
 
 def path_labels(paths: Sequence[Path]) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from mptcplab.measure import plan as measure
 from mptcplab.measure.figures import LEAST_LOAD_S
 from mptcplab.measure.other_addresses import Addresses, other_addresses_of_all
-from mptcplab.measure.plan import LOADED_MS, LONGEST_MS, Direction, Kind
+from mptcplab.measure.plan import LOADED_MS, LONGEST_MS, LOOKS, Direction, Kind
 from mptcplab.measure.survival import address
 from mptcplab.measure.transfer import Delivered, delivered, transfer
 from mptcplab.recording.manifest import Measured
@@ -56,7 +56,7 @@ def taken(result: Result) -> Iterator[Taken]:
     every = measured_of(result)
     known = other_addresses_of_all(every.done, every.paths)
     for step, accounts in every.done:
-        if step.kind is Kind.SURVIVAL:
+        if step.kind in LOOKS:
             continue
         rows, problem, warning = _rows(step, accounts, every.paths, names, known)
         yield Taken(
@@ -120,7 +120,7 @@ def _size(size_bytes: int) -> str:
 
 def _measured(step: measure.Step, result: Result, names: Sequence[str]) -> Measured:
     longest_ms = LOADED_MS if step.kind is Kind.LOADED else LONGEST_MS
-    assert step.kind is not Kind.SURVIVAL
+    assert step.kind not in LOOKS
     return Measured(
         kind=step.kind.value,
         paths=tuple(names),

@@ -140,10 +140,11 @@ class Plan(Strict):
 
     def most_steps(self) -> int:
         """Of an experiment over as many paths as there can be."""
-        # On each path survival twice, and a load; in each repetition once idle, and each transfer
-        # by TCP over it, by MPTCP, and by TCP over all paths at once.
+        # On each path survival twice, payload once, data in the SYN three times, and a load; in
+        # each repetition once idle, and each transfer by TCP over it, by MPTCP, and by TCP over
+        # all paths at once.
         transfers = len(self.directions) * len(self.sizes_bytes)
-        return 3 * MOST_PATHS + self.repeat * (MOST_PATHS + transfers * (MOST_PATHS + 2))
+        return 7 * MOST_PATHS + self.repeat * (MOST_PATHS + transfers * (MOST_PATHS + 2))
 
     def of_agent(self, name: str, version: int) -> dict[str, Any]:
         """The plan as an agent gets it."""

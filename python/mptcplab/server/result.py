@@ -50,6 +50,9 @@ class Subflow(TypedDict):
     received_bytes: Count | None
 
 
+FastOpenFailure = Literal["cookie_unavailable", "data_not_acked", "syn_retransmitted"]
+
+
 class Seen(TypedDict):
     """The kernel's account of a connection."""
 
@@ -62,6 +65,9 @@ class Seen(TypedDict):
     endpoints: Small | None
     subflows: Annotated[list[Subflow], Field(max_length=_MOST_SUBFLOWS)]
     congestion_control: NotRequired[Word | None]
+    checksum: NotRequired[bool | None]
+    syn_data_acked: NotRequired[bool | None]
+    fast_open_failure: NotRequired[FastOpenFailure | None]
 
 
 class Syn(TypedDict):
@@ -70,6 +76,7 @@ class Syn(TypedDict):
     __pydantic_config__ = _ACCOUNT  # type: ignore[misc]
 
     names: Annotated[list[Word], Field(max_length=64)]
+    data_bytes: NotRequired[Count]
 
 
 class End(TypedDict):
@@ -85,6 +92,7 @@ class End(TypedDict):
     failure: Annotated[str, Field(max_length=1_000)] | None
     seen: Seen
     syn: Syn | None
+    changed_bytes: NotRequired[Count | None]
 
 
 class Connection(TypedDict):
@@ -96,8 +104,18 @@ class Connection(TypedDict):
     connect_us: Count | None
     rtts_us: Annotated[list[Count], Field(max_length=_MOST_ECHOES)]
     sources: NotRequired[Annotated[list[Address], Field(max_length=_MOST_SUBFLOWS)]]
+    refused: NotRequired[bool]
     probe: End
     target: End | None
+
+
+class WrongChecksums(TypedDict):
+    """Mappings of MPTCP with a wrong one, at each end."""
+
+    __pydantic_config__ = _ACCOUNT  # type: ignore[misc]
+
+    probe: Count | None
+    target: Count | None
 
 
 class Measured(TypedDict):
@@ -106,6 +124,7 @@ class Measured(TypedDict):
     __pydantic_config__ = _ACCOUNT  # type: ignore[misc]
 
     connections: Annotated[list[Connection], Field(max_length=MOST_PATHS)]
+    wrong_checksums: NotRequired[WrongChecksums]
 
 
 class Path(Strict):
@@ -160,9 +179,12 @@ class Step(Strict):
         is_all_paths = self.kind in (Kind.MPTCP, Kind.AT_ONCE)
         if is_all_paths is not (self.path is None):
             raise ValueError(f"{self.kind}: `path` is " + ("null" if is_all_paths else "a number"))
-        wanted = {Kind.SURVIVAL: 2, Kind.LOADED: 2, Kind.IDLE: 1, Kind.TCP: 1, Kind.MPTCP: 1}
-        if not (1 <= count == wanted.get(self.kind, count)):
+        wanted = {Kind.SURVIVAL: 2, Kind.LOADED: 2, Kind.AT_ONCE: count}.get(self.kind, 1)
+        if self.kind is Kind.FAST_OPEN and self.repetition:
+            wanted = 3
+        if not (1 <= count == wanted):
             raise ValueError(f"{self.kind}: {count} connections")
+        self._has_looked()
         if self.begin is not None and self.kind is not Kind.MPTCP:
             raise ValueError(f"{self.kind}: `begin` is null")
         if self.kind in (Kind.TCP, Kind.MPTCP, Kind.AT_ONCE) and (
@@ -170,6 +192,43 @@ class Step(Strict):
         ):
             raise ValueError(f"{self.kind}: wants `direction` and `size_bytes`")
         return self
+
+    def _has_looked(self) -> None:
+        """Refuses a look without what it is for."""
+        ends = [
+            end
+            for one in self.result["connections"]
+            for end in (one["probe"], one["target"])
+            if end is not None
+        ]
+        syns = [end["syn"] for end in ends if end["syn"] is not None]
+        seen = [end["seen"] for end in ends]
+        missing = {
+            Kind.PAYLOAD: "wrong_checksums" not in self.result
+            or any("refused" not in one for one in self.result["connections"])
+            or any("changed_bytes" not in end for end in ends)
+            or any("checksum" not in one for one in seen),
+            Kind.FAST_OPEN: any("data_bytes" not in syn for syn in syns)
+            or any("syn_data_acked" not in one for one in seen)
+            or any("fast_open_failure" not in one for one in seen),
+        }
+        if missing.get(self.kind):
+            raise ValueError(f"{self.kind}: the accounts lack what it is for")
+
+
+class EndSettings(Strict):
+    """Settings of one end. Null: not known."""
+
+    checksum_enabled: bool | None
+    tcp_fastopen: Annotated[int, Field(ge=0, lt=2**32)] | None
+    mptcp_fast_open: bool
+
+
+class BothSettings(Strict):
+    """Settings that decide what could be tried."""
+
+    probe: EndSettings
+    target: EndSettings
 
 
 Outcome = Literal["complete", "partial", "failed", "skipped"]
@@ -197,6 +256,8 @@ class Result(Strict):
     paths: Annotated[tuple[Path, ...], Field(max_length=MOST_PATHS)]
     left_out: Paths
     sent_options: Annotated[tuple[Word, ...], Field(max_length=64)]
+    settings: BothSettings | None = None
+    """Null: not known, of an agent of the version before."""
     endpoints: Annotated[tuple[Address, ...], Field(max_length=64)] | None
     steps: Annotated[tuple[Step, ...], Field(max_length=MOST_STEPS)]
     used_bytes: Count

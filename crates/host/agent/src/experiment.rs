@@ -8,6 +8,7 @@ use std::time::Duration;
 use mptcplab_linux::netns::NetNs;
 use mptcplab_measure::client::{Path, Session, paths};
 use mptcplab_measure::congestion;
+use mptcplab_measure::settings::Settings;
 use mptcplab_measure::steps::{
     Course, Done, MOST_PATHS, STOPPED, advance, loads, most_bytes, steps,
 };
@@ -17,7 +18,7 @@ use crate::api::sentence;
 use crate::endpoints::Holder;
 use crate::host::{Watch, sent_options};
 use crate::plan::Plan;
-use crate::result::{Measured, Outcome, Target};
+use crate::result::{BothSettings, Measured, Outcome, Target};
 use crate::shared::Shared;
 
 /// An experiment that is due.
@@ -91,7 +92,12 @@ impl Experiment<'_> {
             ..
         } = *self;
         let count = used.len();
-        let mut planned = steps(count, &plan.transfers(), plan.order, seed);
+        let settings = BothSettings {
+            probe: Settings::here(),
+            target: session.terms().settings,
+        };
+        let fast_open = settings.probe.can_open_fast(&settings.target);
+        let mut planned = steps(count, &plan.transfers(), plan.order, seed, fast_open);
         let most = session
             .used_bytes()
             .saturating_add(most_bytes(&planned, count));
@@ -131,6 +137,7 @@ impl Experiment<'_> {
             paths: used,
             left_out,
             sent_options: sent_options(),
+            settings,
             endpoints: endpoints
                 .map(|addresses| addresses.iter().map(ToString::to_string).collect()),
             steps: done,
@@ -219,6 +226,7 @@ fn empty(plan: &Plan, outcome: Outcome, reason: Option<String>) -> Measured {
         paths: Vec::new(),
         left_out: Vec::new(),
         sent_options: Vec::new(),
+        settings: BothSettings::default(),
         endpoints: None,
         steps: Vec::new(),
         used_bytes: 0,

@@ -211,15 +211,16 @@ impl Plan {
         // By TCP over each path, by MPTCP, and by TCP over all at once; after an idle RTT of each.
         let of_transfers = transfers.saturating_mul(MOST_PATHS + 2);
         let of_repetition = of_transfers.saturating_add(MOST_PATHS);
-        // Two looks at survival come first, and a load of each path last.
-        let others = 3 * MOST_PATHS;
+        // Two looks at survival, one at payload and three at data in SYNs come first, and a load of
+        // each path last.
+        let others = 7 * MOST_PATHS;
         let repetitions = of_repetition.saturating_mul(self.repeat as usize);
         repetitions.saturating_add(others)
     }
 
     /// Data of an experiment over as many paths as there can be, at most.
     pub fn most_bytes(&self) -> u64 {
-        let planned = steps(MOST_PATHS, &self.transfers(), Order::Interleaved, 0);
+        let planned = steps(MOST_PATHS, &self.transfers(), Order::Interleaved, 0, true);
         let most = mptcplab_measure::steps::most_bytes(&planned, MOST_PATHS);
         most.min(self.budget_bytes)
     }
@@ -335,13 +336,13 @@ pub(crate) mod tests {
             wanted["sizes_bytes"] = json!(vec![1_000; sizes]);
             wanted["repeat"] = json!(repeat);
             Plan::parse(&wanted).map(|plan| {
-                let planned = steps(MOST_PATHS, &plan.transfers(), plan.order, 1);
+                let planned = steps(MOST_PATHS, &plan.transfers(), plan.order, 1, true);
                 assert_eq!(planned.len() + MOST_PATHS, plan.most_steps());
                 plan.most_steps()
             })
         };
-        assert_eq!(steps_of(2, 100), Ok(24 + 100 * 48));
-        assert_eq!(steps_of(8, 29), Ok(24 + 29 * 168));
+        assert_eq!(steps_of(2, 100), Ok(56 + 100 * 48));
+        assert_eq!(steps_of(8, 29), Ok(56 + 29 * 168));
         assert!(steps_of(8, 30).unwrap_err().contains("more steps"));
         assert!(steps_of(3, 100).is_err());
     }

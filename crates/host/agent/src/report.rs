@@ -23,6 +23,12 @@ pub(crate) fn bounded(mut measured: Measured) -> Measured {
     measured.reason = measured.reason.as_deref().map(sentence);
     bound(measured.target.rate_limit_bps.iter_mut());
     for done in &mut measured.steps {
+        let counted = &mut done.result.wrong_checksums;
+        bound(
+            [&mut counted.probe, &mut counted.target]
+                .into_iter()
+                .flatten(),
+        );
         for one in &mut done.result.connections {
             bound_connection(one);
         }
@@ -46,6 +52,7 @@ fn bound_end(end: &mut Ended) {
         &mut end.ended_us,
         &mut end.ended_moved_by_all_bytes,
     ]);
+    bound(end.changed_bytes.iter_mut());
     bound(end.samples.iter_mut().map(|(_, bytes)| bytes));
     shorten(&mut end.failure);
     end.seen.subflows.truncate(MOST_SUBFLOWS);
@@ -118,7 +125,10 @@ mod tests {
         target.seen.congestion_control = Some("re\u{1b}no".to_owned());
         target.syn = Some(SynOptions {
             names: vec!["m\u{1b}[2Jss\u{202e}".to_owned(), String::new()],
+            ..SynOptions::default()
         });
+        target.changed_bytes = Some(u64::MAX);
+        measured.steps[0].result.wrong_checksums.target = Some(u64::MAX);
         measured.target.rate_limit_bps = Some(u64::MAX);
         measured.reason = Some("a\u{1b}\n".repeat(2_000));
 
@@ -127,6 +137,9 @@ mod tests {
         let target = target.unwrap();
         assert_eq!((target.sent_bytes, target.samples[0].1), (LARGEST, LARGEST));
         assert_eq!(target.failure.as_ref().unwrap().chars().count(), 1_000);
+        assert_eq!(target.changed_bytes, Some(LARGEST));
+        let counted = bounded.steps[0].result.wrong_checksums;
+        assert_eq!(counted.target, Some(LARGEST));
         assert_eq!(target.seen.subflows.len(), MOST_SUBFLOWS);
         assert_eq!(target.seen.congestion_control.as_deref(), Some("reno"));
         let subflow = &target.seen.subflows[0];

@@ -2,6 +2,7 @@
 
 use mptcplab_measure::authorisation::random;
 use mptcplab_measure::client::Path;
+use mptcplab_measure::settings::Settings;
 use mptcplab_measure::steps::Done;
 use serde::Serialize;
 
@@ -38,6 +39,13 @@ pub(crate) struct Target {
     pub(crate) rate_limit_bps: Option<u64>,
 }
 
+/// Settings of both ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct BothSettings {
+    pub(crate) probe: Settings,
+    pub(crate) target: Settings,
+}
+
 /// An experiment, measured.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Measured {
@@ -49,6 +57,8 @@ pub(crate) struct Measured {
     /// Paths that were not taken.
     pub(crate) left_out: Vec<Path>,
     pub(crate) sent_options: Vec<&'static str>,
+    /// That decide what could be tried.
+    pub(crate) settings: BothSettings,
     /// Addresses that are endpoints of the path manager; null: not known.
     pub(crate) endpoints: Option<Vec<String>>,
     pub(crate) steps: Vec<Done>,
@@ -195,11 +205,10 @@ pub(crate) mod tests {
             begin: None,
             result: Connections {
                 connections: vec![connection.clone()],
-                moved_bytes: 0,
-                stopped: false,
+                ..Connections::default()
             },
         };
-        let planned = steps(1, &transfers, Order::Interleaved, 0);
+        let planned = steps(1, &transfers, Order::Interleaved, 0, true);
         Record {
             format: FORMAT,
             id: uuid4([0; 16]),
@@ -223,6 +232,7 @@ pub(crate) mod tests {
                 paths: Vec::new(),
                 left_out: Vec::new(),
                 sent_options: vec!["mss"],
+                settings: BothSettings::default(),
                 endpoints: None,
                 steps: planned.into_iter().map(done).collect(),
                 used_bytes: 9,
@@ -262,6 +272,7 @@ pub(crate) mod tests {
             "paths",
             "left_out",
             "sent_options",
+            "settings",
             "endpoints",
             "steps",
             "used_bytes",
@@ -271,8 +282,8 @@ pub(crate) mod tests {
         assert_eq!(value["outcome"], "complete");
         assert_eq!(value["steps"][0]["kind"], "survival");
         assert_eq!(value["steps"][0]["direction"], Value::Null);
-        assert_eq!(value["steps"][2]["direction"], "up");
-        assert!(value["steps"][2]["result"]["connections"][0]["probe"].is_object());
+        assert_eq!(value["steps"][6]["direction"], "up");
+        assert!(value["steps"][6]["result"]["connections"][0]["probe"].is_object());
     }
 
     #[test]
@@ -296,7 +307,7 @@ pub(crate) mod tests {
                 &thinned["outcome"],
                 thinned["steps"].as_array().unwrap().len()
             ),
-            (&Value::from("complete"), 301)
+            (&Value::from("complete"), 305)
         );
         let (cut, bytes) = read(record(5_000, 0));
         assert!(bytes <= MOST_RESULT_BYTES);

@@ -28,4 +28,4 @@ pub mod wait;
 
 pub use describe::describe;
 pub use mptcp_info::MptcpInfo;
-pub use tcp_info::{TcpInfo, state_number};
+pub use tcp_info::{FastOpenFailure, TcpInfo, state_number};

@@ -10,6 +10,9 @@ pub(crate) const TCP_INFO_LENGTH: usize = 512;
 /// `TCP_INFINITE_SSTHRESH`: slow start has not ended yet.
 const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 
+/// `TCPI_OPT_SYN_DATA`
+const OPTION_SYN_DATA: u8 = 32;
+
 /// The kernel's state of one TCP connection or MPTCP subflow; named as the columns of
 /// `subflow_samples`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -78,6 +81,38 @@ pub struct TcpInfo {
     /// Time since the last acknowledgement came, milliseconds in steps of the kernel's tick.
     #[serde(skip)]
     pub last_ack_received_ms: Option<u32>,
+    /// The SYN/ACK acknowledged data of the SYN, which was sent or received (`TCPI_OPT_SYN_DATA`).
+    #[serde(skip)]
+    pub syn_data_acked: Option<bool>,
+    /// The reason for which TCP Fast Open of this end failed; unknown where it did not, or was not
+    /// tried.
+    #[serde(skip)]
+    pub fast_open_failure: Option<FastOpenFailure>,
+}
+
+/// The reason for which TCP Fast Open failed at the end that opened a connection
+/// (`enum tcp_fastopen_client_fail`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FastOpenFailure {
+    /// There was no cookie, so that one was asked for.
+    CookieUnavailable,
+    /// The SYN/ACK did not acknowledge the data.
+    DataNotAcked,
+    /// The same, of a SYN that was sent again, without data.
+    SynRetransmitted,
+}
+
+impl FastOpenFailure {
+    /// That of the two bits after the first one in `bits`.
+    fn of(bits: u8) -> Option<Self> {
+        let shift = if cfg!(target_endian = "big") { 5 } else { 1 };
+        match bits >> shift & 3 {
+            1 => Some(Self::CookieUnavailable),
+            2 => Some(Self::DataNotAcked),
+            3 => Some(Self::SynRetransmitted),
+            _ => None,
+        }
+    }
 }
 
 impl TcpInfo {
@@ -89,6 +124,8 @@ impl TcpInfo {
         Self {
             state: u8_at(bytes, 0).and_then(state_name),
             timeouts: u8_at(bytes, 2),
+            syn_data_acked: u8_at(bytes, 5).map(|options| options & OPTION_SYN_DATA != 0),
+            fast_open_failure: u8_at(bytes, 7).and_then(FastOpenFailure::of),
             rto_us: u32_at(8),
             unacked: u32_at(24),
             last_data_received_ms: u32_at(52),
@@ -203,6 +240,25 @@ mod tests {
         assert_eq!(info.ssthresh, None);
         assert_eq!(info.pacing_rate_bps, None);
         assert_eq!(info.state, None);
+    }
+
+    #[test]
+    #[cfg(target_endian = "little")]
+    fn the_fate_of_data_in_a_syn_is_told() {
+        let of = |options: u8, bits: u8| {
+            let mut bytes = [0; 232];
+            (bytes[5], bytes[7]) = (options, bits);
+            let info = TcpInfo::parse(&bytes);
+            (info.syn_data_acked, info.fast_open_failure)
+        };
+        assert_eq!(of(39, 1), (Some(true), None));
+        let failures = [2, 4, 6].map(|bits| of(7, bits).1.unwrap());
+        let expected = [
+            FastOpenFailure::CookieUnavailable,
+            FastOpenFailure::DataNotAcked,
+            FastOpenFailure::SynRetransmitted,
+        ];
+        assert_eq!(failures, expected);
     }
 
     #[test]

@@ -234,6 +234,31 @@ impl Shared<'_> {
         self.read_message(stream, &mut [0]).map(|_| ())
     }
 
+    /// Sends what both ends know, and counts the bytes that come and differ from it. No more of it is
+    /// sent than a socket holds whose owner reads nothing meanwhile.
+    ///
+    /// # Errors
+    /// Those of the socket.
+    pub(crate) fn compare(
+        &self,
+        mut stream: &TcpStream,
+        known: &[u8],
+        account: &mut Ended,
+    ) -> io::Result<()> {
+        self.send_all(stream, known, account)?;
+        let mut came = vec![0; known.len()];
+        let mut count = 0;
+        let done = self.read_whole(&mut came, |rest| {
+            let more = stream.read(rest)?;
+            count += more;
+            Ok(more)
+        });
+        account.received_bytes += count as u64;
+        let pairs = came[..count].iter().zip(known);
+        account.changed_bytes = Some(pairs.filter(|(came, known)| came != known).count() as u64);
+        done.map(|_| ())
+    }
+
     /// Reads a whole message; false where there is none before the end.
     ///
     /// # Errors

@@ -26,6 +26,7 @@ pub mod frame;
 pub mod ledger;
 pub mod message;
 mod observe;
+pub mod settings;
 pub mod steps;
 pub mod syn;
 pub mod target;

@@ -4,16 +4,21 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::settings::Settings;
 use crate::syn::SynOptions;
 
-/// The version of the protocol; a target tells those that it speaks.
-pub const VERSION: u16 = 1;
+/// The version of the protocol; a target tells those that it speaks. Version 1 compared no payload,
+/// and told no settings.
+pub const VERSION: u16 = 2;
 /// Connections of an experiment at most.
 pub const MOST_CONNECTIONS: usize = 8;
 /// Messages that a connection echoes at most.
 pub const MOST_ECHOES: u16 = 2_000;
 /// Length of each of them.
 pub const ECHO_BYTES: usize = 16;
+/// Payload that a connection carries each way at most where both ends compare it: what sockets hold
+/// before the other end reads any.
+pub const MOST_COMPARED_BYTES: u16 = 32_000;
 /// Time that an experiment may take at most.
 pub const LONGEST_MS: u32 = 60_000;
 /// Data that an experiment may move at most.
@@ -72,6 +77,9 @@ pub enum Answer {
     Report {
         /// One for each connection, in order; null where it never came.
         connections: Vec<Option<Ended>>,
+        /// Mappings of MPTCP with a wrong checksum that came to the target's network namespace
+        /// meanwhile; null where its kernel does not tell.
+        wrong_checksums: Option<u64>,
     },
 }
 
@@ -85,6 +93,8 @@ pub struct Terms {
     pub rate_limit_bps: Option<u64>,
     /// Data that this holder may still move, where that is limited.
     pub volume_left_bytes: Option<u64>,
+    /// The target's settings.
+    pub settings: Settings,
 }
 
 /// The use of a connection, seen by the target.
@@ -97,6 +107,8 @@ pub enum Role {
     Receive,
     /// The target sends each message back, so many at most.
     Echo(u16),
+    /// Both ends send so many bytes that the other one knows, and compare what comes.
+    Compare(u16),
 }
 
 /// Some connections at once.
@@ -122,8 +134,8 @@ pub fn is_congestion_control(name: &str) -> bool {
 impl Experiment {
     /// All that it can move, both ways.
     pub fn most_bytes(&self) -> u64 {
-        let echoes: u64 = self.connections.iter().map(|role| role.echo_bytes()).sum();
-        self.bytes.saturating_add(echoes)
+        let both_ways = self.connections.iter().map(|role| role.both_ways_bytes());
+        self.bytes.saturating_add(both_ways.sum())
     }
 
     /// Connections whose data go one way, and share [`Self::bytes`].
@@ -150,15 +162,7 @@ impl Experiment {
         if self.bytes == 0 && self.bulk_connections() > 0 {
             return Err("no bytes to be sent or received".to_owned());
         }
-        for role in &self.connections {
-            if let Role::Echo(count) = role
-                && *count > MOST_ECHOES
-            {
-                return Err(format!(
-                    "{count} echoes, where at most {MOST_ECHOES} are taken"
-                ));
-            }
-        }
+        self.connections.iter().try_for_each(|role| role.check())?;
         if self.bytes > LARGEST_BYTES {
             return Err(format!(
                 "{} bytes, where at most {LARGEST_BYTES} are taken",
@@ -184,14 +188,27 @@ impl Experiment {
 impl Role {
     /// Data go one way.
     pub fn is_bulk(self) -> bool {
-        !matches!(self, Self::Echo(_))
+        matches!(self, Self::Send | Self::Receive)
     }
 
-    /// Bytes of its echoes at most, both ways.
-    pub fn echo_bytes(self) -> u64 {
+    /// Bytes of its echoes, or of what is compared, at most, both ways.
+    pub fn both_ways_bytes(self) -> u64 {
         match self {
             Self::Echo(count) => 2 * u64::from(count) * ECHO_BYTES as u64,
+            Self::Compare(bytes) => 2 * u64::from(bytes),
             Self::Send | Self::Receive => 0,
+        }
+    }
+
+    fn check(self) -> Result<(), String> {
+        let (asked, most, unit) = match self {
+            Self::Echo(count) => (count, MOST_ECHOES, "echoes"),
+            Self::Compare(bytes) => (bytes, MOST_COMPARED_BYTES, "bytes to be compared"),
+            Self::Send | Self::Receive => return Ok(()),
+        };
+        match asked <= most {
+            true => Ok(()),
+            false => Err(format!("{asked} {unit}, where at most {most} are taken")),
         }
     }
 }
@@ -222,6 +239,9 @@ pub struct Ended {
     pub seen: Seen,
     /// Options of its SYN, where they could be looked at.
     pub syn: Option<SynOptions>,
+    /// Bytes that came and were not those that the other end had sent; none where they were not to be
+    /// compared.
+    pub changed_bytes: Option<u64>,
 }
 
 /// The reason for which the data of a connection ended.
@@ -258,6 +278,24 @@ pub struct Seen {
     pub subflows: Vec<SeenSubflow>,
     /// The congestion control of this end, where the kernel tells.
     pub congestion_control: Option<String>,
+    /// Checksums of MPTCP are in use; none known of TCP.
+    pub checksum: Option<bool>,
+    /// The SYN/ACK acknowledged data of the SYN.
+    pub syn_data_acked: Option<bool>,
+    /// The reason for which TCP Fast Open failed at this end, which opened the connection.
+    pub fast_open_failure: Option<FastOpenFailure>,
+}
+
+/// See [`mptcplab_linux::FastOpenFailure`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FastOpenFailure {
+    /// There was no cookie, so that one was asked for.
+    CookieUnavailable,
+    /// The SYN/ACK did not acknowledge the data.
+    DataNotAcked,
+    /// The same, of a SYN that was sent again, without data.
+    SynRetransmitted,
 }
 
 /// A subflow, as one end sees it.

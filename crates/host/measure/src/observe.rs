@@ -3,13 +3,25 @@
 use std::net::{IpAddr, TcpStream};
 
 use mptcplab_linux::socket::{connection, tcp_info};
-use mptcplab_linux::{MptcpInfo, TcpInfo};
+use mptcplab_linux::{self as linux, MptcpInfo, TcpInfo};
 
 use crate::congestion::used;
-use crate::message::{Seen, SeenSubflow};
+use crate::message::{FastOpenFailure, Seen, SeenSubflow};
 
 /// The state of a connection now.
 pub(crate) fn seen(stream: &TcpStream) -> Seen {
+    // That of the subflow with which an MPTCP connection began.
+    let first = tcp_info(stream).ok();
+    let failure = first.as_ref().and_then(|info| info.fast_open_failure);
+    Seen {
+        congestion_control: used(stream),
+        syn_data_acked: first.as_ref().and_then(|info| info.syn_data_acked),
+        fast_open_failure: failure.map(fast_open_failure),
+        ..by_protocol(stream)
+    }
+}
+
+fn by_protocol(stream: &TcpStream) -> Seen {
     match connection(stream) {
         Some(connection) => Seen {
             mptcp: is_mptcp(&connection.info),
@@ -17,19 +29,27 @@ pub(crate) fn seen(stream: &TcpStream) -> Seen {
             accepted: connection.info.add_addr_accepted.unwrap_or(0),
             subflows_allowed: connection.info.subflows_max,
             endpoints: connection.info.local_addr_max,
+            checksum: connection.info.checksum,
             subflows: connection
                 .subflows
                 .iter()
                 .filter(|subflow| is_established(&subflow.info))
                 .map(|one| subflow(one.local.to_string(), one.remote.to_string(), &one.info))
                 .collect(),
-            congestion_control: used(stream),
+            ..Seen::default()
         },
         None => Seen {
             subflows: only(stream).into_iter().collect(),
-            congestion_control: used(stream),
             ..Seen::default()
         },
+    }
+}
+
+fn fast_open_failure(failure: linux::FastOpenFailure) -> FastOpenFailure {
+    match failure {
+        linux::FastOpenFailure::CookieUnavailable => FastOpenFailure::CookieUnavailable,
+        linux::FastOpenFailure::DataNotAcked => FastOpenFailure::DataNotAcked,
+        linux::FastOpenFailure::SynRetransmitted => FastOpenFailure::SynRetransmitted,
     }
 }
 

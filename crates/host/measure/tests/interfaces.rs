@@ -43,6 +43,7 @@ fn sources(session: &mut Session, source: IpAddr, target: IpAddr) -> Vec<IpAddr>
             role: Role::Echo(20),
             interval_ms: 20,
             witness: false,
+            fast_open: false,
         }],
     };
     let measured = session.run(&plan, u64::MAX, |_| true).unwrap();

@@ -1,7 +1,7 @@
 //! A probe and a target of this process, over the loopback.
 
 use std::io::{Read, Write};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -74,6 +74,7 @@ fn wanted(protocol: Protocol, role: Role) -> Wanted {
         role,
         interval_ms: 0,
         witness: false,
+        fast_open: false,
     }
 }
 
@@ -190,6 +191,63 @@ fn echoes_give_round_trip_times_and_a_witness_shows_its_syn() {
     // A listener of TCP has answered: the options came, and none went back.
     assert!(!witness.probe.seen.mptcp && alone.probe.seen.mptcp);
     assert!(alone.target.as_ref().unwrap().syn.is_none());
+}
+
+/// Passes bytes on in both directions, and changes one of those to the target.
+fn relay(listener: TcpListener, target: SocketAddr, changed: usize) -> JoinHandle<()> {
+    thread::spawn(move || {
+        let (mut near, _) = listener.accept().unwrap();
+        let mut far = TcpStream::connect(target).unwrap();
+        let (mut from_far, mut to_near) = (far.try_clone().unwrap(), near.try_clone().unwrap());
+        let back = thread::spawn(move || {
+            let _ = std::io::copy(&mut from_far, &mut to_near);
+            let _ = to_near.shutdown(std::net::Shutdown::Write);
+        });
+        let (mut place, mut buffer) = (0, [0; 1000]);
+        while let Ok(count @ 1..) = near.read(&mut buffer) {
+            if (place..place + count).contains(&changed) {
+                buffer[changed - place] ^= 1;
+            }
+            place += count;
+            if far.write_all(&buffer[..count]).is_err() {
+                break;
+            }
+        }
+        let _ = far.shutdown(std::net::Shutdown::Write);
+        back.join().unwrap();
+    })
+}
+
+#[test]
+fn payload_that_is_changed_on_the_way_is_told_by_the_end_that_gets_it() {
+    let running = Running::start(|_| {});
+    let mut session = running.session(0);
+    let one = wanted(Protocol::Mptcp, Role::Compare(10_000));
+    let changed = |measured: &Measured| {
+        let one = &measured.connections[0];
+        let target = one.target.as_ref().map(|end| end.changed_bytes);
+        (one.probe.changed_bytes, target, one.refused)
+    };
+    let measured = run(&mut session, 0, vec![one.clone()]);
+    assert_eq!(changed(&measured), (Some(0), Some(Some(0)), false));
+    assert_eq!(measured.moved_bytes, 2 * 10_000 + 38);
+    // The first bytes are its opening.
+    for (place, expected) in [
+        (5_000, (Some(0), Some(Some(1)), false)),
+        (20, (None, None, true)),
+    ] {
+        let between: IpAddr = Ipv4Addr::new(127, 0, 0, 2).into();
+        let listener = TcpListener::bind((between, running.data_port)).unwrap();
+        let target = SocketAddr::new(loopback(), running.data_port);
+        let relay = relay(listener, target, place);
+        let through = Wanted {
+            target: between,
+            ..one.clone()
+        };
+        let measured = run(&mut session, 0, vec![through]);
+        assert_eq!(changed(&measured), expected, "{measured:?}");
+        relay.join().unwrap();
+    }
 }
 
 #[test]

@@ -11,12 +11,14 @@ use std::time::{Duration, Instant};
 
 use socket2::{Domain, Protocol as Transport, SockRef, Socket, Type};
 
-use super::{Measured, Outcome, Plan, Protocol, Wanted};
+use super::{Measured, Outcome, Plan, Protocol, Wanted, WrongChecksums};
 use crate::arrival::stamp;
 use crate::authorisation::{GO, OPENING_BYTES, Secret};
+use crate::content;
 use crate::data::{Shared, piece_bytes, prepare};
 use crate::message::{ECHO_BYTES, Role};
 use crate::observe::{seen, sources};
+use crate::settings::{open_fast, wrong_checksums};
 use crate::target::keep_little_unsent;
 
 /// Time for a connection to be opened.
@@ -68,6 +70,7 @@ pub(super) fn run(
         bulks,
         stopped: AtomicBool::new(false),
     };
+    let before = wrong_checksums();
     let connections: Vec<_> = thread::scope(|scope| {
         let threads: Vec<_> = (0..plan.connections.len())
             .map(|place| {
@@ -91,10 +94,15 @@ pub(super) fn run(
         let opening = outcome.connect_us.map_or(0, |_| OPENING_BYTES as u64 + 1);
         outcome.probe.sent_bytes + outcome.probe.received_bytes + opening
     };
+    let counted = before.zip(wrong_checksums());
     Measured {
         moved_bytes: connections.iter().map(moved).sum(),
         stopped: world.stopped.load(Ordering::Relaxed),
         connections,
+        wrong_checksums: WrongChecksums {
+            probe: counted.map(|(before, after)| after.saturating_sub(before)),
+            target: None,
+        },
     }
 }
 
@@ -140,14 +148,13 @@ impl World<'_> {
         if target.ip() != wanted.target {
             target = SocketAddr::new(wanted.target, target.port());
         }
-        let device = wanted.device.as_deref();
-        let stream = open(
-            wanted.protocol,
-            wanted.source,
-            device,
-            target,
-            TIME_TO_CONNECT,
-        )?;
+        let opening = Opening {
+            protocol: wanted.protocol,
+            source: wanted.source,
+            device: wanted.device.as_deref(),
+            fast: wanted.fast_open,
+        };
+        let stream = open(&opening, target, TIME_TO_CONNECT)?;
         prepare(&stream)?;
         if let Some(control) = &self.plan.congestion_control {
             SockRef::from(&stream).set_tcp_congestion(control.as_bytes())?;
@@ -165,7 +172,7 @@ impl World<'_> {
         let longest = Duration::from_millis(self.plan.longest_ms.into());
         let drain = match wanted.role {
             Role::Receive => Duration::ZERO,
-            Role::Send | Role::Echo(_) => TIME_TO_DRAIN,
+            Role::Send | Role::Echo(_) | Role::Compare(_) => TIME_TO_DRAIN,
         };
         let mut shared = Shared {
             left_bytes: &self.left_bytes,
@@ -179,7 +186,11 @@ impl World<'_> {
         let number = u8::try_from(place).map_err(io::Error::other)?;
         stream.write_all(&self.secret.opening(self.nonce, number))?;
         let mut go = [0];
-        if !shared.read_message(stream, &mut go)? || go[0] != GO {
+        let came = shared.read_message(stream, &mut go);
+        if !matches!(came, Ok(true)) || go[0] != GO {
+            let is_over = matches!(came, Ok(false)) && Instant::now() >= shared.until;
+            outcome.refused = !is_over && !is_stopped();
+            came?;
             let text = "the target did not take the connection";
             return Err(io::Error::new(ErrorKind::PermissionDenied, text));
         }
@@ -192,6 +203,10 @@ impl World<'_> {
                 shared.read_message(stream, &mut [0]).map(|_| ())
             }
             Role::Echo(most) => self.pings(stream, &shared, most, wanted.interval_ms, outcome),
+            Role::Compare(bytes) => {
+                let known = content::known(self.nonce, number, bytes.into());
+                shared.compare(stream, &known, &mut outcome.probe)
+            }
         }
     }
 
@@ -239,27 +254,39 @@ fn watched_sources(stream: &TcpStream, ended: Receiver<()>) -> Vec<IpAddr> {
     }
 }
 
-/// A connection from an address, over an interface where one is named.
+/// How a connection is opened.
+pub(super) struct Opening<'a> {
+    pub(super) protocol: Protocol,
+    /// Its address here.
+    pub(super) source: IpAddr,
+    /// The interface that it is bound to.
+    pub(super) device: Option<&'a str>,
+    /// By TCP Fast Open.
+    pub(super) fast: bool,
+}
+
+/// A connection to the target; one by TCP Fast Open may be opened with its first data.
 ///
 /// # Errors
-/// Those of socket(2), bind(2) and connect(2).
+/// Those of socket(2), setsockopt(2), bind(2) and connect(2).
 pub(super) fn open(
-    protocol: Protocol,
-    source: IpAddr,
-    device: Option<&str>,
+    opening: &Opening<'_>,
     target: SocketAddr,
     within: Duration,
 ) -> io::Result<TcpStream> {
-    let transport = match protocol {
+    let transport = match opening.protocol {
         Protocol::Tcp => Transport::TCP,
         Protocol::Mptcp => Transport::MPTCP,
     };
     let domain = Domain::for_address(target);
     let socket = Socket::new(domain, Type::STREAM, Some(transport)).map_err(without_mptcp)?;
-    if let Some(device) = device {
+    if let Some(device) = opening.device {
         socket.bind_device(Some(device.as_bytes()))?;
     }
-    socket.bind(&local(source, target).into())?;
+    socket.bind(&local(opening.source, target).into())?;
+    if opening.fast && !open_fast(&socket) {
+        return Err(io::Error::last_os_error());
+    }
     socket.connect_timeout(&target.into(), within)?;
     Ok(socket.into())
 }

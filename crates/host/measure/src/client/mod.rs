@@ -67,6 +67,8 @@ pub struct Wanted {
     pub interval_ms: u32,
     /// It goes where the target looks at its SYN, and where nothing but TCP is spoken.
     pub witness: bool,
+    /// Its first data go in the SYN, where the kernel has a cookie of the target; else it asks for one.
+    pub fast_open: bool,
 }
 
 /// Some connections at once.
@@ -90,6 +92,9 @@ pub struct Outcome {
     pub failure: Option<String>,
     /// Time of connect(2).
     pub connect_us: Option<u64>,
+    /// The target has closed it without an answer to its opening: that came changed, or the experiment
+    /// was over.
+    pub refused: bool,
     /// Round-trip times of echoes.
     pub rtts_us: Vec<u64>,
     /// Time in which this end could have gone on, and had no processor; null where the kernel does
@@ -105,7 +110,7 @@ pub struct Outcome {
 }
 
 /// An experiment that was carried out.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Measured {
     /// One for each connection, in order.
     pub connections: Vec<Outcome>,
@@ -113,6 +118,17 @@ pub struct Measured {
     pub moved_bytes: u64,
     /// The caller has stopped it.
     pub stopped: bool,
+    /// Mappings of MPTCP with a wrong checksum that came meanwhile, to either end's network namespace.
+    pub wrong_checksums: WrongChecksums,
+}
+
+/// Mappings of MPTCP with a wrong checksum; null where a kernel does not tell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct WrongChecksums {
+    /// At this end.
+    pub probe: Option<u64>,
+    /// At the target.
+    pub target: Option<u64>,
 }
 
 /// A control channel to a target.
@@ -282,9 +298,11 @@ impl Session {
         };
         self.send(&Request::Finish {}, end, goes_on)?;
         match self.receive(LONGEST_REPORT_BYTES, within, end, goes_on) {
-            Ok(Answer::Report { connections })
-                if connections.len() == measured.connections.len() =>
-            {
+            Ok(Answer::Report {
+                connections,
+                wrong_checksums,
+            }) if connections.len() == measured.connections.len() => {
+                measured.wrong_checksums.target = wrong_checksums;
                 for (outcome, target) in measured.connections.iter_mut().zip(connections) {
                     outcome.target = target;
                     if let Some(target) = &mut outcome.target {

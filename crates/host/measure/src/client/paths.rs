@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::Protocol;
 use super::connecting::asking_meanwhile;
-use super::experiment::open;
+use super::experiment::{Opening, open};
 use crate::Error;
 
 /// Time for a target to answer on a path.
@@ -101,8 +101,13 @@ fn path(interfaces: &[Interface], index: u32, source: IpAddr, device: Option<Str
 /// Those from which the target answers, tried at the same time.
 fn reached(candidates: Vec<Path>, target: SocketAddr) -> Vec<Path> {
     let answers = |one: &Path| {
-        let device = one.device.as_deref();
-        open(Protocol::Tcp, one.source, device, target, TIME_TO_CONNECT).is_ok()
+        let opening = Opening {
+            protocol: Protocol::Tcp,
+            source: one.source,
+            device: one.device.as_deref(),
+            fast: false,
+        };
+        open(&opening, target, TIME_TO_CONNECT).is_ok()
     };
     let reached: Vec<bool> = thread::scope(|scope| {
         let threads: Vec<_> = candidates

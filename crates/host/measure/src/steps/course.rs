@@ -68,12 +68,12 @@ impl Course {
         loop {
             let step = *self.left.front()?;
             let trials = self.trials();
-            if step.kind != Kind::Survival {
+            if !step.is_look() {
                 if let Some(obstacle) = no_mptcp(&trials) {
                     self.end_early(obstacle);
                     return None;
                 }
-            } else if step.repetition > 0 && !self.is_wanted(&step, &trials) {
+            } else if !self.is_wanted(&step, &trials) {
                 self.left.pop_front();
                 continue;
             }
@@ -87,10 +87,26 @@ impl Course {
         }
     }
 
-    fn is_wanted(&self, second_look: &Step, trials: &[Observation<'_>]) -> bool {
-        second_look.path.is_some_and(|path| {
-            is_second_look_wanted(path, &self.paths, self.endpoints.as_deref(), trials)
-        })
+    /// Whether a look tells more than those before it.
+    fn is_wanted(&self, look: &Step, trials: &[Observation<'_>]) -> bool {
+        match (look.kind, look.repetition) {
+            (Kind::Survival, 1..) => look.path.is_some_and(|path| {
+                is_second_look_wanted(path, &self.paths, self.endpoints.as_deref(), trials)
+            }),
+            (Kind::FastOpen, 2..) => self.has_failed_fast_open(look.path),
+            _ => true,
+        }
+    }
+
+    /// Data in a SYN, or the request for a cookie, were lost on a path, perhaps by chance.
+    fn has_failed_fast_open(&self, path: Option<usize>) -> bool {
+        let is_with_data = |one: &&Done| {
+            let step = &one.step;
+            step.kind == Kind::FastOpen && step.repetition > 0 && step.path == path
+        };
+        let results = self.done.iter().filter(is_with_data);
+        let mut connections = results.flat_map(|one| &one.result.connections);
+        connections.any(|one| one.probe.seen.fast_open_failure.is_some())
     }
 
     /// Keeps the result of a step, whose MPTCP over all paths began on the path of a number.
@@ -202,7 +218,7 @@ fn is_harmful(letter: char) -> bool {
 mod tests {
     use super::*;
     use crate::client::Outcome;
-    use crate::message::{Ended, Seen};
+    use crate::message::{Ended, FastOpenFailure, Seen};
     use crate::steps::{Direction, Order, Transfers, steps};
 
     const BUDGET: u64 = 10_000_000;
@@ -219,7 +235,7 @@ mod tests {
             directions: vec![Direction::Down],
             repeat: 1,
         };
-        let planned = steps(2, &transfers, Order::Interleaved, 0);
+        let planned = steps(2, &transfers, Order::Interleaved, 0, true);
         let paths = vec![path(1), path(2)];
         Course::new(paths, None, planned, (None, 1), budget_bytes)
     }
@@ -239,8 +255,7 @@ mod tests {
         };
         Measured {
             connections: vec![one.clone(), one],
-            moved_bytes: 0,
-            stopped: false,
+            ..Measured::default()
         }
     }
 
@@ -258,7 +273,8 @@ mod tests {
         let mut course = course(BUDGET);
         let kinds = carried_out(&mut course, &survival(true), 0);
         let looks = kinds.iter().filter(|kind| **kind == Kind::Survival).count();
-        assert_eq!((looks, kinds.len()), (2, 2 + 2 + 2 + 2));
+        // Payload, two looks at data in SYNs, and the idle RTT of each path, and four transfers.
+        assert_eq!((looks, kinds.len()), (2, 2 + 2 + 4 + 2 + 4));
         assert_eq!(course.partial(), None);
     }
 
@@ -274,16 +290,38 @@ mod tests {
     }
 
     #[test]
-    fn without_mptcp_on_any_path_it_ends_after_survival() {
+    fn without_mptcp_on_any_path_it_ends_after_what_passes() {
         let mut course = course(BUDGET);
         let kinds = carried_out(&mut course, &survival(false), 0);
-        assert_eq!(kinds, [Kind::Survival; 2]);
+        let expected = [[Kind::Survival; 2], [Kind::Payload; 2], [Kind::FastOpen; 2]];
+        assert_eq!(kinds, [expected.concat(), vec![Kind::FastOpen; 2]].concat());
         assert!(
             course
                 .partial()
                 .unwrap()
                 .starts_with("No connection was MPTCP")
         );
+    }
+
+    #[test]
+    fn data_in_a_syn_are_tried_again_where_they_failed() {
+        let mut course = course(BUDGET);
+        let mut lost = survival(true);
+        let seen = &mut lost.connections[0].probe.seen;
+        seen.fast_open_failure = Some(FastOpenFailure::SynRetransmitted);
+        let mut looks = Vec::new();
+        while let Some(step) = course.next_step(0) {
+            let is_data = step.kind == Kind::FastOpen && step.repetition == 1;
+            let result = match is_data && step.path == Some(1) {
+                true => lost.clone(),
+                false => survival(true),
+            };
+            if step.kind == Kind::FastOpen {
+                looks.push((step.repetition, step.path.unwrap()));
+            }
+            course.add(step, None, result);
+        }
+        assert_eq!(looks, [(0, 0), (0, 1), (1, 0), (1, 1), (2, 1)]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The steps of an experiment that tells whether MPTCP is worth it: first whether it survives on
-//! each path, then the idle RTT, TCP over each path, MPTCP, and TCP over all paths at once, and what
-//! ends that early. [`Course`] decides, without I/O and without a clock; [`advance`] carries a step
-//! out.
+//! each path, and whether payload and data in SYNs pass, then the idle RTT, TCP over each path,
+//! MPTCP, and TCP over all paths at once, and what ends that early. [`Course`] decides, without I/O
+//! and without a clock; [`advance`] carries a step out.
 //!
 //! `mptcplab probe` has the same steps in Python; a test compares them.
 

@@ -10,6 +10,9 @@ const MOST_LOAD_BYTES: u64 = 25_000_000;
 /// Data of one that loads a path for a moment.
 const LEAST_LOAD_BYTES: u64 = 30_000;
 
+/// For a cookie, with data, and again where that failed.
+const FAST_OPEN_LOOKS: u32 = 3;
+
 /// The order within a repetition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -31,13 +34,28 @@ pub struct Transfers {
     pub repeat: u32,
 }
 
-/// All steps: first whether MPTCP survives, then each repetition.
+/// All steps: first what passes on each path, then each repetition. Data in SYNs are tried where both
+/// ends' settings allow it, which is `fast_open`.
 ///
-/// The second look at survival on a path is for what the first ones leave open.
-pub fn steps(paths: usize, transfers: &Transfers, order: Order, seed: u64) -> Vec<Step> {
-    let looks = if paths > 1 { 2 } else { 1 };
-    let mut planned: Vec<_> = (0..looks)
-        .flat_map(|look| (0..paths).map(move |path| Step::of_path(Kind::Survival, look, path)))
+/// The second look at survival on a path is for what the first ones leave open, and the last one at
+/// data in a SYN for one that failed, perhaps by chance.
+pub fn steps(
+    paths: usize,
+    transfers: &Transfers,
+    order: Order,
+    seed: u64,
+    fast_open: bool,
+) -> Vec<Step> {
+    let looks = [
+        (Kind::Survival, if paths > 1 { 2 } else { 1 }),
+        (Kind::Payload, 1),
+        (Kind::FastOpen, if fast_open { FAST_OPEN_LOOKS } else { 0 }),
+    ];
+    let looks = looks
+        .into_iter()
+        .flat_map(|(kind, count)| (0..count).map(move |look| (kind, look)));
+    let mut planned: Vec<_> = looks
+        .flat_map(|(kind, look)| (0..paths).map(move |path| Step::of_path(kind, look, path)))
         .collect();
     let mut chance = Chance::new(seed);
     for repetition in 0..transfers.repeat {
@@ -123,10 +141,10 @@ mod tests {
             seed: u64,
         ) {
             let wanted = transfers(&sizes, repeat);
-            let listed = steps(paths, &wanted, Order::Interleaved, seed);
-            let mut shuffled = steps(paths, &wanted, Order::Random, seed);
-            prop_assert_eq!(&shuffled, &steps(paths, &wanted, Order::Random, seed));
-            let first = listed.iter().take_while(|step| step.kind == Kind::Survival).count();
+            let listed = steps(paths, &wanted, Order::Interleaved, seed, true);
+            let mut shuffled = steps(paths, &wanted, Order::Random, seed, true);
+            prop_assert_eq!(&shuffled, &steps(paths, &wanted, Order::Random, seed, true));
+            let first = listed.iter().take_while(|step| step.is_look()).count();
             prop_assert_eq!(&listed[..first], &shuffled[..first]);
             let mut last = 0;
             for step in &shuffled[first..] {
@@ -149,11 +167,12 @@ mod tests {
 
     #[test]
     fn repetitions_have_orders_of_their_own() {
-        let planned = steps(2, &transfers(&[1_000, 10_000], 2), Order::Random, 7);
+        let wanted = transfers(&[1_000, 10_000], 2);
+        let planned = steps(2, &wanted, Order::Random, 7, true);
         let of = |repetition| {
             let own = planned
                 .iter()
-                .filter(move |step| step.kind != Kind::Survival && step.repetition == repetition);
+                .filter(move |step| !step.is_look() && step.repetition == repetition);
             own.map(|step| (step.kind, step.path, step.direction, step.size_bytes))
                 .collect::<Vec<_>>()
         };
@@ -162,9 +181,16 @@ mod tests {
             directions: vec![Direction::Up],
             ..transfers(&[1_000], 1)
         };
-        let planned = steps(1, &one_way, Order::Interleaved, 0);
+        let planned = steps(1, &one_way, Order::Interleaved, 0, false);
         let kinds: Vec<_> = planned.iter().map(|step| step.kind).collect();
-        assert_eq!(kinds, [Kind::Survival, Kind::Idle, Kind::Tcp, Kind::Mptcp]);
+        let expected = [
+            Kind::Survival,
+            Kind::Payload,
+            Kind::Idle,
+            Kind::Tcp,
+            Kind::Mptcp,
+        ];
+        assert_eq!(kinds, expected);
     }
 
     /// A step as the file of `tests/measure/steps.jsonl` has it.
@@ -195,7 +221,8 @@ mod tests {
             let paths = number("paths") as usize;
             let sizes: Vec<u64> = serde_json::from_value(one["sizes"].clone()).unwrap();
             let wanted = transfers(&sizes, number("repeat") as u32);
-            let planned = steps(paths, &wanted, Order::Random, number("seed"));
+            let fast_open = one["fast_open"].as_bool().unwrap();
+            let planned = steps(paths, &wanted, Order::Random, number("seed"), fast_open);
             let rows = |name: &str| sorted(one[name].as_array().unwrap().iter().cloned());
             assert_eq!(
                 sorted(planned.iter().map(|step| row(step, paths))),

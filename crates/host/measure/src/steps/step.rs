@@ -15,6 +15,8 @@ pub const MOST_PATHS: usize = MOST_CONNECTIONS;
 const OPENING_BYTES: u64 = CODE_AND_PLACE_BYTES as u64 + 1;
 /// Of each message that is echoed, both ways.
 const BOTH_WAYS_BYTES: u64 = 2 * ECHO_BYTES as u64;
+/// Payload that both ends compare, each way.
+const COMPARED_BYTES: u16 = 10_000;
 /// Of a transfer; what has not come by then does not come.
 const LONGEST_MS: u32 = 20_000;
 /// Of a transfer that is there to load a path.
@@ -23,6 +25,7 @@ const IDLE_ECHOES: u16 = 10;
 /// At most, while a transfer lasts.
 const LOADED_ECHOES: u16 = 200;
 const SURVIVAL_ECHOES: u16 = 15;
+const FAST_OPEN_ECHOES: u16 = 1;
 const ECHO_INTERVAL_MS: u32 = 20;
 /// So that there is time for subflows to be opened.
 const SURVIVAL_INTERVAL_MS: u32 = 60;
@@ -31,7 +34,7 @@ const LONG_INTERVAL_MS: u32 = 220;
 /// Of the control channel, for each step.
 const CONTROL_BYTES: u64 = 4_000;
 /// Of the target's report, for each connection.
-const REPORT_BYTES: u64 = 1_000;
+const REPORT_BYTES: u64 = 1_300;
 /// Of it for samples of a transfer; there are ten a second.
 pub(super) const SAMPLES_BYTES: u64 = 18 * 10 * (LONGEST_MS as u64 / 1_000 + 15);
 
@@ -41,6 +44,10 @@ pub(super) const SAMPLES_BYTES: u64 = 18 * 10 * (LONGEST_MS as u64 / 1_000 + 15)
 pub enum Kind {
     /// Options of the SYN, and MPTCP, on a path.
     Survival,
+    /// Payload as it was sent, and checksums of MPTCP, on a path.
+    Payload,
+    /// Data in the SYN, of TCP and of MPTCP, on a path.
+    FastOpen,
     /// Round-trip time of a path that carries nothing.
     Idle,
     /// The same while TCP downloads over it for a while.
@@ -68,7 +75,8 @@ pub enum Direction {
 pub struct Step {
     /// Its purpose.
     pub kind: Kind,
-    /// The number of its repetition; of [`Kind::Survival`] that of the look.
+    /// The number of its repetition; of [`Kind::Survival`] and [`Kind::FastOpen`] that of the look:
+    /// the first one of the latter gets a cookie.
     pub repetition: u32,
     /// Number of the path; none where all are used.
     pub path: Option<usize>,
@@ -90,6 +98,11 @@ impl Step {
         }
     }
 
+    /// It tells what passes on a path, which is worth to be known also without MPTCP.
+    pub(super) fn is_look(&self) -> bool {
+        matches!(self.kind, Kind::Survival | Kind::Payload | Kind::FastOpen)
+    }
+
     /// Time between two messages that are echoed.
     pub(super) fn interval_ms(&self) -> u32 {
         match (self.kind, self.repetition) {
@@ -101,12 +114,18 @@ impl Step {
 
     /// The data that it moves at most over so many paths, with those of the control channel.
     pub fn most_bytes(&self, paths: usize) -> u64 {
-        let (connections, echoes) = match self.kind {
-            Kind::Survival => (2, SURVIVAL_ECHOES + 1),
-            Kind::Idle => (1, IDLE_ECHOES),
-            Kind::Loaded => (2, LOADED_ECHOES),
-            Kind::Tcp | Kind::Mptcp => (1, 0),
-            Kind::AtOnce => (paths as u64, 0),
+        let (connections, echoes) = match (self.kind, self.repetition) {
+            (Kind::Survival, _) => (2, SURVIVAL_ECHOES + 1),
+            (Kind::FastOpen, 0) => (1, FAST_OPEN_ECHOES),
+            (Kind::FastOpen, _) => (3, 3 * FAST_OPEN_ECHOES),
+            (Kind::Idle, _) => (1, IDLE_ECHOES),
+            (Kind::Loaded, _) => (2, LOADED_ECHOES),
+            (Kind::Payload | Kind::Tcp | Kind::Mptcp, _) => (1, 0),
+            (Kind::AtOnce, _) => (paths as u64, 0),
+        };
+        let compared = match self.kind {
+            Kind::Payload => Role::Compare(COMPARED_BYTES).both_ways_bytes(),
+            _ => 0,
         };
         let samples = if self.size_bytes > 0 {
             SAMPLES_BYTES
@@ -115,7 +134,7 @@ impl Step {
         };
         let of_each = OPENING_BYTES + REPORT_BYTES + samples;
         let without_data =
-            connections * of_each + u64::from(echoes) * BOTH_WAYS_BYTES + CONTROL_BYTES;
+            connections * of_each + u64::from(echoes) * BOTH_WAYS_BYTES + compared + CONTROL_BYTES;
         self.size_bytes.saturating_add(without_data)
     }
 
@@ -138,6 +157,16 @@ impl Step {
             role,
             interval_ms: self.interval_ms(),
             witness: false,
+            fast_open: false,
+        };
+        let fast = |protocol, witness| Wanted {
+            witness,
+            fast_open: true,
+            ..one(
+                self.path.unwrap_or(begin),
+                protocol,
+                Role::Echo(FAST_OPEN_ECHOES),
+            )
         };
         let bulk = match self.direction {
             Some(Direction::Up) => Role::Receive,
@@ -153,6 +182,16 @@ impl Step {
                 let alone = one(number, Protocol::Mptcp, Role::Echo(SURVIVAL_ECHOES));
                 vec![witness, alone]
             }
+            Kind::Payload => {
+                vec![one(number, Protocol::Mptcp, Role::Compare(COMPARED_BYTES))]
+            }
+            // A SYN that asks for a cookie has no room for it beside MPTCP in the answer.
+            Kind::FastOpen if self.repetition == 0 => vec![fast(Protocol::Tcp, true)],
+            Kind::FastOpen => vec![
+                fast(Protocol::Tcp, true),
+                fast(Protocol::Mptcp, true),
+                fast(Protocol::Mptcp, false),
+            ],
             Kind::Idle => vec![one(number, Protocol::Tcp, Role::Echo(IDLE_ECHOES))],
             Kind::Loaded => vec![
                 one(number, Protocol::Tcp, bulk),
@@ -217,6 +256,25 @@ mod tests {
         let sources: Vec<_> = at_once.connections.iter().map(|one| one.source).collect();
         assert_eq!(sources, [[10, 0, 1, 1], [10, 0, 2, 1]].map(IpAddr::from));
         assert_eq!(at_once.bytes, 1_000);
+    }
+
+    #[test]
+    fn data_in_a_syn_are_tried_once_there_is_a_cookie() {
+        let looks = [0, 1, 2].map(|look| {
+            let step = Step::of_path(Kind::FastOpen, look, 0);
+            let plan = step.plan(&paths(), IpAddr::from([10, 0, 9, 1]), 0, None);
+            assert!(plan.connections.iter().all(|one| one.fast_open));
+            let of_each = plan.connections.iter();
+            of_each
+                .map(|one| (one.protocol, one.witness))
+                .collect::<Vec<_>>()
+        });
+        let data = [
+            (Protocol::Tcp, true),
+            (Protocol::Mptcp, true),
+            (Protocol::Mptcp, false),
+        ];
+        assert_eq!(looks, [data[..1].to_vec(), data.to_vec(), data.to_vec()]);
     }
 
     #[test]

@@ -11,6 +11,7 @@ use socket2::SockRef;
 use super::session::{self, TIME_TO_PROVE};
 use super::{Inner, Lease};
 use crate::authorisation::{GO, OPENING_BYTES};
+use crate::content;
 use crate::data::{Shared, prepare};
 use crate::message::{Ended, Role};
 use crate::observe::seen;
@@ -60,7 +61,7 @@ pub(super) fn serve(
         };
         lease.carry(place, |shared, account| {
             account.syn = syn;
-            let done = carry(&stream, &lease, role, shared, account);
+            let done = carry(&stream, &lease, (place, role), shared, account);
             account.failure = done.err().map(|error| error.to_string());
             account.seen = seen(&stream);
         });
@@ -92,7 +93,7 @@ fn read_opening(stream: &mut TcpStream) -> io::Result<Option<[u8; OPENING_BYTES]
 fn carry(
     stream: &TcpStream,
     lease: &Lease,
-    role: Role,
+    (place, role): (usize, Role),
     shared: &Shared<'_>,
     account: &mut Ended,
 ) -> io::Result<()> {
@@ -114,6 +115,13 @@ fn carry(
         }
         Role::Receive => shared.receive(stream, account),
         Role::Echo(most) => shared.echo(stream, most, account),
+        Role::Compare(bytes) => {
+            let number = u8::try_from(place).map_err(io::Error::other)?;
+            let known = content::known(&lease.nonce, number, bytes.into());
+            shared.compare(stream, &known, account)?;
+            // The peer closes it.
+            shared.read_message(stream, &mut [0]).map(|_| ())
+        }
     }
 }
 

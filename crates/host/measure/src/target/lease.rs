@@ -36,7 +36,7 @@ pub(crate) struct Lease {
 enum Slot {
     Free,
     Taken,
-    Ended(Ended),
+    Ended(Box<Ended>),
 }
 
 impl Lease {
@@ -85,7 +85,7 @@ impl Lease {
         // Sending ends in time; data that come may take a little longer.
         let until = match self.experiment.connections[place] {
             Role::Send => self.until.min(began + longest),
-            Role::Receive | Role::Echo(_) => self.until,
+            Role::Receive | Role::Echo(_) | Role::Compare(_) => self.until,
         };
         let shared = Shared {
             left_bytes: &self.left_bytes,
@@ -101,7 +101,7 @@ impl Lease {
             ),
         };
         work(&shared, &mut account);
-        self.slots.lock().expect("no panic")[place] = Slot::Ended(account);
+        self.slots.lock().expect("no panic")[place] = Slot::Ended(Box::new(account));
         self.changed.notify_all();
     }
 
@@ -131,7 +131,7 @@ impl Lease {
             .wait_timeout_while(slots, SLACK, is_busy)
             .expect("no panic");
         let ended = slots.iter().map(|slot| match slot {
-            Slot::Ended(account) => Some(account.clone()),
+            Slot::Ended(account) => Some(Ended::clone(account)),
             Slot::Free | Slot::Taken => None,
         });
         ended.collect()

@@ -31,6 +31,7 @@ use turns::Turns;
 use crate::Error;
 use crate::authorisation::Secret;
 use crate::ledger::Ledger;
+use crate::settings::{Settings, take_data_of_syns};
 use crate::tls::server_config;
 use crate::token::Token;
 
@@ -72,6 +73,7 @@ struct Inner {
     stopped: AtomicBool,
     guests: Arc<Mutex<Guests>>,
     turns: Mutex<Turns>,
+    settings: Settings,
 }
 
 impl Target {
@@ -104,6 +106,7 @@ impl Target {
             stopped: AtomicBool::new(false),
             guests: Arc::default(),
             turns: Mutex::default(),
+            settings: Settings::here(),
         };
         Ok(Self {
             control,
@@ -216,6 +219,8 @@ fn listen(at: SocketAddr, protocol: Protocol) -> io::Result<TcpListener> {
     }
     socket.bind(&at.into())?;
     socket.listen(128)?;
+    // Where the kernel cannot, it is told as a setting.
+    take_data_of_syns(&socket);
     socket.set_nonblocking(true)?;
     Ok(socket.into())
 }

@@ -14,6 +14,7 @@ use crate::channel::{Channel, Limits};
 use crate::congestion;
 use crate::frame::LONGEST_REQUEST_BYTES;
 use crate::message::{Answer, Ended, Experiment, Request, Terms, VERSION};
+use crate::settings::wrong_checksums;
 use crate::token::{from_hex, hex};
 
 /// Time for the handshake of TLS, and for the proof.
@@ -53,6 +54,7 @@ pub(super) fn serve(
         data_port: inner.data_port,
         rate_limit_bps: inner.rate_limit_bps,
         volume_left_bytes: inner.ledger().left(holder, inner.now()),
+        settings: inner.settings,
     };
     channel.send(&Answer::Welcome(terms), TIME_TO_TAKE)?;
     loop {
@@ -107,7 +109,10 @@ fn prove(inner: &Inner, channel: &mut Served<'_>) -> io::Result<Option<usize>> {
     if version != VERSION {
         refuse(
             channel,
-            &format!("version {VERSION} of the protocol is spoken here"),
+            &format!(
+                "version {VERSION} of the protocol is spoken here, and {version} by the probe: \
+                 install the same release at both ends"
+            ),
         )?;
         return Ok(None);
     }
@@ -157,6 +162,7 @@ fn reserve(
         Ok(held) => held,
         Err(answer) => return channel.send(&answer, TIME_TO_TAKE),
     };
+    let before = wrong_checksums();
     let nonce = hex(&held.lease.nonce);
     channel.send(&Answer::Granted { nonce }, TIME_TO_TAKE)?;
     let left = held.lease.until.saturating_duration_since(Instant::now());
@@ -165,7 +171,12 @@ fn reserve(
     };
     let connections = held.lease.finish(TIME_TO_END);
     drop(held);
-    channel.send(&Answer::Report { connections }, TIME_TO_TAKE)
+    let counted = before.zip(wrong_checksums());
+    let report = Answer::Report {
+        connections,
+        wrong_checksums: counted.map(|(before, after)| after.saturating_sub(before)),
+    };
+    channel.send(&report, TIME_TO_TAKE)
 }
 
 /// The lease of a channel: given back however that ends.

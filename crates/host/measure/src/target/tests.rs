@@ -8,6 +8,7 @@ use rustls::Connection;
 use super::*;
 use crate::authorisation::GO;
 use crate::channel::{Channel, Limits};
+use crate::client::Session;
 use crate::frame::LONGEST_REPORT_BYTES;
 use crate::message::{Answer, Experiment, Request, Role, VERSION};
 use crate::token::{from_hex, hex};
@@ -28,12 +29,16 @@ fn answer(channel: &mut Channel) -> Answer {
     channel.receive(LONGEST_REPORT_BYTES, limits).unwrap()
 }
 
-/// A session of a holder.
-fn session(address: SocketAddr, token: &Token) -> Channel {
+fn open(address: SocketAddr, token: &Token) -> Channel {
     let tls = Connection::from(crate::tls::client(token.fingerprint).unwrap());
     let stream = TcpStream::connect(address).unwrap();
     let mut goes_on = || true;
-    let mut channel = Channel::open(tls, stream, Limits::new(LONG, &mut goes_on)).unwrap();
+    Channel::open(tls, stream, Limits::new(LONG, &mut goes_on)).unwrap()
+}
+
+/// A session of a holder.
+fn session(address: SocketAddr, token: &Token) -> Channel {
+    let mut channel = open(address, token);
     let Answer::Hello { challenge, .. } = answer(&mut channel) else {
         panic!("a challenge comes first")
     };
@@ -45,6 +50,62 @@ fn session(address: SocketAddr, token: &Token) -> Channel {
     };
     assert!(matches!(ask(&mut channel, &request), Answer::Welcome(_)));
     channel
+}
+
+#[test]
+fn an_end_of_another_version_is_told_what_to_do() {
+    let config = Config {
+        listen: "127.0.0.1:0".parse().unwrap(),
+        data_port: 0,
+        rate_limit_bps: None,
+        volume_limit_bytes: None,
+    };
+    let identity = Identity::new(1).unwrap();
+    let target = Target::bind(&config, &identity).unwrap();
+    let address = target.address().unwrap();
+    let (stop, stopped) = UnixStream::pair().unwrap();
+    let serving = thread::spawn(move || target.run(stopped).unwrap());
+    let token = &identity.tokens[0];
+    let mut channel = open(address, token);
+    assert!(
+        matches!(answer(&mut channel), Answer::Hello { versions, .. } if versions == [VERSION])
+    );
+    let old = Request::Prove {
+        version: VERSION - 1,
+        holder: token.holder(),
+        proof: String::new(),
+    };
+    let Answer::Refused { reason } = ask(&mut channel, &old) else {
+        panic!("refused")
+    };
+    let told = "version 2 of the protocol is spoken here, and 1 by the probe: install the same";
+    assert!(reason.starts_with(told), "{reason}");
+    drop(stop);
+    serving.join().unwrap();
+
+    let old_target = listen("127.0.0.1:0".parse().unwrap(), Protocol::TCP).unwrap();
+    old_target.set_nonblocking(false).unwrap();
+    let port = old_target.local_addr().unwrap().port();
+    let tls = server_config(&identity.certificate, &identity.key).unwrap();
+    let serving = thread::spawn(move || {
+        let (stream, _) = old_target.accept().unwrap();
+        let tls = Connection::from(rustls::ServerConnection::new(tls).unwrap());
+        let mut goes_on = || true;
+        let mut channel = Channel::open(tls, stream, Limits::new(LONG, &mut goes_on)).unwrap();
+        let hello = Answer::Hello {
+            versions: vec![VERSION - 1],
+            challenge: String::new(),
+        };
+        channel
+            .send(&hello, Limits::new(LONG, &mut goes_on))
+            .unwrap();
+    });
+    let refused = Session::connect("127.0.0.1", port, token, || true);
+    let told = refused.err().expect("refused").to_string();
+    let expected =
+        "the target speaks versions [1] of the protocol, and this program 2: install the";
+    assert!(told.contains(expected), "{told}");
+    serving.join().unwrap();
 }
 
 /// The first byte that a target sends on a connection for data that begins so.

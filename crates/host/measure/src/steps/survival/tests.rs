@@ -48,6 +48,7 @@ fn survival(mptcp: bool, ours: &[&str], theirs: &[&str]) -> Measured {
     let target = "10.0.9.1:5001";
     let syn = SynOptions {
         names: vec!["mss".to_owned(), MP_CAPABLE.to_owned()],
+        ..SynOptions::default()
     };
     let witness = Outcome {
         target: Some(Ended {
@@ -70,8 +71,7 @@ fn survival(mptcp: bool, ours: &[&str], theirs: &[&str]) -> Measured {
     };
     Measured {
         connections: vec![witness, alone],
-        moved_bytes: 0,
-        stopped: false,
+        ..Measured::default()
     }
 }
 
