@@ -196,7 +196,7 @@ def _path_rows(figures: Figures) -> list[tuple[str, ...]]:
     return rows
 
 
-_PASSING_HEAD = ("path", "payload", "checksums", "data in SYN: TCP", "MPTCP")
+_PASSING_HEAD = ("path", "payload", "checksums", "data in SYN: TCP", "data in SYN: MPTCP")
 _PASSING_NOTE = (
     "By payload that both ends compare, checksums of MPTCP that were wrong (MPTcpExtDataCsumErr), "
     "and whether the SYN/ACK acknowledged data of the SYN (TCP Fast Open)."
